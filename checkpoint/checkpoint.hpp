@@ -1,0 +1,108 @@
+// One checkpoint: a folder `step-00001234/` that is whole or does not exist.
+//
+//   step-00001234/
+//     model.safetensors       parameters
+//     optimizer.safetensors   optimizer moments
+//     state.json              what is needed to go on besides tensors (TrainingState)
+//     MANIFEST.json           written last: size and XXH3-128 of every other file, per 16 MiB block
+//   latest                    one line, the name of the newest verified folder
+//
+// Writing: `.tmp-step-…/` → files (O_EXCL, write, fsync) → manifest (fsync) → fsync of the folder →
+// rename → fsync of the parent → read back from the disk and compared → only then `latest` moves.
+// Reading trusts nothing: select() goes from the newest folder to the oldest until one verifies,
+// renames the bad aside (`.corrupt-…`) and reports them.
+//
+// One writer a folder; readers may run beside it. No function here keeps a global or a thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "checkpoint/tensor.hpp"
+#include "common/error.hpp"
+#include "common/json.hpp"
+
+namespace trainward::checkpoint {
+
+// state.json. `extra` carries what only the trainer understands (data cursor, RNG, plan).
+struct TrainingState {
+  std::int64_t step = 0;
+  std::int64_t tokens = 0;
+  double loss = 0;
+  std::string run;
+  std::string config_digest;  // SHA-256 of the trainer's configuration; a resume must match
+  std::string parent;         // folder name of the checkpoint this run resumed from, or empty
+  json::object extra;
+};
+
+struct Contents {
+  TrainingState state;
+  std::vector<TensorView> model;
+  std::vector<TensorView> optimizer;
+};
+
+// A loaded checkpoint: owns the mapped files; the views point into them.
+class Loaded {
+ public:
+  Loaded(Loaded&&) noexcept;
+  Loaded& operator=(Loaded&&) noexcept;
+  ~Loaded();
+  [[nodiscard]] const TrainingState& state() const;
+  [[nodiscard]] const std::vector<TensorView>& model() const;
+  [[nodiscard]] const std::vector<TensorView>& optimizer() const;
+
+ private:
+  friend Result<Loaded> load(const std::filesystem::path& folder);
+  struct Files;
+  explicit Loaded(std::unique_ptr<Files> files);
+  std::unique_ptr<Files> files_;
+};
+
+// What a listing shows without reading tensor data.
+struct Summary {
+  std::filesystem::path path;
+  std::int64_t step = 0;
+  std::int64_t tokens = 0;
+  double loss = 0;
+  std::uint64_t bytes = 0;         // all files
+  std::int64_t created_wall_ms = 0;
+};
+
+struct Rejected {
+  std::filesystem::path path;      // where it lies now (renamed aside)
+  std::string reason;
+};
+
+struct Selection {
+  std::optional<Summary> chosen;   // empty: nothing to resume from
+  std::vector<Rejected> rejected;  // newest first
+};
+
+// Commits a checkpoint under `root` (made if missing); returns its folder. An older folder of the
+// same step is replaced only by rename. On error nothing of it stays and the previous is intact.
+Result<std::filesystem::path> save(const std::filesystem::path& root, const Contents& contents);
+
+// Every size, checksum and header is checked; kind corrupt says which file, where and what.
+Result<Summary> verify(const std::filesystem::path& folder);
+
+// verify(), then maps the tensors.
+Result<Loaded> load(const std::filesystem::path& folder);
+
+// Folders that carry a readable manifest, newest step first; a missing root is an empty list.
+Result<std::vector<Summary>> list(const std::filesystem::path& root);
+
+// The newest that verifies, at or below `max_step`. Bad ones are renamed aside on the way.
+Result<Selection> select(const std::filesystem::path& root, std::int64_t max_step = INT64_MAX);
+
+// Removes all but the newest `keep` (at least two) verified checkpoints and stale temporary folders.
+// Folders named in `held` stay.
+Result<std::vector<std::filesystem::path>> prune(const std::filesystem::path& root, int keep,
+                                                 const std::vector<std::filesystem::path>& held);
+
+// SHA-256 over all tensors of model and optimizer in name order (name, type, shape, bytes): equal
+// digests mean bit-identical weights and moments, whatever else the files hold.
+Result<std::string> digest(const std::filesystem::path& folder);
+
+}  // namespace trainward::checkpoint

@@ -1,0 +1,67 @@
+# How every target of this project is made: warnings as errors, one language level, sanitizers on
+# request, and an include path that shows a target only the layers it links.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1" CACHE STRING "" FORCE)
+
+set(TRAINWARD_SANITIZE "" CACHE STRING "Value for -fsanitize=, empty for none")
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+add_library(trainward_options INTERFACE)
+target_compile_options(trainward_options INTERFACE -Wall -Wextra -Wpedantic -Werror)
+if(TRAINWARD_SANITIZE)
+  target_compile_options(trainward_options INTERFACE
+    -fsanitize=${TRAINWARD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(trainward_options INTERFACE -fsanitize=${TRAINWARD_SANITIZE})
+endif()
+
+# trainward_library(<folder> SOURCES ... [LINKS ...] [PRIVATE_LINKS ...])
+#
+# Makes the static library of one folder; target `common` for common/, `supervisor_core` for
+# supervisor/core/. Headers are included by their path from the top ("common/error.hpp"), but the
+# path only exists for targets that link the folder: the include root is a directory in the build
+# tree that holds nothing except a link to this one folder.
+function(trainward_library folder)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
+  string(REPLACE "/" "_" target ${folder})
+  set(include_root ${CMAKE_BINARY_DIR}/include/${target})
+  get_filename_component(parent ${include_root}/${folder} DIRECTORY)
+  file(MAKE_DIRECTORY ${parent})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/${folder} ${include_root}/${folder} SYMBOLIC)
+  add_library(${target} STATIC ${ARG_SOURCES})
+  target_include_directories(${target} PUBLIC ${include_root})
+  target_link_libraries(${target} PUBLIC ${ARG_LINKS} PRIVATE trainward_options ${ARG_PRIVATE_LINKS})
+endfunction()
+
+# trainward_binary(<name> SOURCES ... LINKS ...): an installed program.
+function(trainward_binary name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE trainward_options ${ARG_LINKS})
+  install(TARGETS ${name} RUNTIME DESTINATION bin)
+endfunction()
+
+# trainward_test(<name> SOURCES ... LINKS ... [LABELS ...]): a GoogleTest program, one ctest entry a case.
+function(trainward_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(${name} PRIVATE trainward_options ${ARG_LINKS} GTest::gmock GTest::gtest_main)
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 60)
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}")
+endfunction()

@@ -1,0 +1,35 @@
+#include "common/error.hpp"
+
+#include <cerrno>
+#include <system_error>
+
+namespace trainward {
+
+std::string_view to_string(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::transient: return "transient";
+    case ErrorKind::permanent: return "permanent";
+    case ErrorKind::corrupt: return "corrupt";
+    case ErrorKind::usage: return "usage";
+  }
+  return "permanent";
+}
+
+std::string Error::message() const {
+  std::string text = where.empty() ? what : where + ": " + what;
+  if (!hint.empty()) text += " (" + hint + ")";
+  return text;
+}
+
+tl::unexpected<Error> fail_errno(int error_number, std::string_view action, std::string where,
+                                 std::string hint) {
+  const bool again = error_number == EINTR || error_number == EAGAIN || error_number == EBUSY ||
+                     error_number == ETIMEDOUT || error_number == ENOMEM || error_number == ENOSPC;
+  // generic_category().message() is thread-safe, unlike strerror().
+  return fail(again ? ErrorKind::transient : ErrorKind::permanent,
+              fmt::format("cannot {}: {}", action,
+                          std::generic_category().message(error_number)),
+              std::move(where), std::move(hint));
+}
+
+}  // namespace trainward

@@ -1,0 +1,29 @@
+// Words for people: nearest spelling, durations, sizes.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace trainward {
+
+std::string_view trim(std::string_view text);
+
+// The candidate with the smallest edit distance to `word`, or "" when none is close (more than a
+// third of the longer word would have to change).
+std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
+
+// "850 ms", "12.3 s", "4 min 05 s", "3 h 07 min", "2 d 4 h"
+std::string human_duration(std::int64_t ms);
+
+// supervisord's uptime: "0:00:05", "27:13:09"
+std::string clock_duration(std::int64_t ms);
+
+// "1.50 GiB", "12 MiB", "640 KiB", "17 B"
+std::string human_bytes(std::uint64_t bytes);
+
+// "3 steps", "1 step"
+std::string count(std::int64_t number, std::string_view noun);
+
+}  // namespace trainward

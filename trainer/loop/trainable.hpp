@@ -1,0 +1,44 @@
+// What the training loop needs of a model: run a step, show the state, take the state back.
+//
+// One thread uses a Trainable at a time. All buffers are allocated when it is made; step() allocates
+// nothing that grows. Same state, same tokens, same thread count: same bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "checkpoint/tensor.hpp"
+#include "common/error.hpp"
+
+namespace trainward::trainer {
+
+struct StepResult {
+  double loss = 0;       // mean cross-entropy in nats over the step's tokens
+  double grad_norm = 0;  // global L2 norm before clipping
+};
+
+class Trainable {
+ public:
+  virtual ~Trainable() = default;
+
+  // `tokens`: row-major [batch, block] ids; position i predicts position i + 1.
+  virtual Result<StepResult> step(std::span<const std::int32_t> tokens) = 0;
+
+  // Borrowed views, valid until the next step() or restore(). Names as in the AGILLM-3 checkpoints
+  // ("core.emb.weight", "core.blocks.0.mha.q.weight", "ar.proj.weight", …); moments are
+  // "<parameter>.exp_avg" and "<parameter>.exp_avg_sq".
+  [[nodiscard]] virtual std::vector<checkpoint::TensorView> model_state() const = 0;
+  [[nodiscard]] virtual std::vector<checkpoint::TensorView> optimizer_state() const = 0;
+
+  // Copies a checkpoint in: every tensor of ours must be there with our type and shape; the error
+  // names all that differ. `steps_done` is the optimizer's step count.
+  virtual Status restore(std::span<const checkpoint::TensorView> model,
+                         std::span<const checkpoint::TensorView> optimizer,
+                         std::int64_t steps_done) = 0;
+
+  [[nodiscard]] virtual std::int64_t parameter_count() const = 0;
+  [[nodiscard]] virtual std::size_t arena_bytes() const = 0;
+};
+
+}  // namespace trainward::trainer
