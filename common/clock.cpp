@@ -1,8 +1,8 @@
 #include "common/clock.hpp"
 
-#include <ctime>
-
 #include <fmt/format.h>
+
+#include <ctime>
 
 #include "common/file.hpp"
 #include "common/text.hpp"

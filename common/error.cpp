@@ -7,10 +7,14 @@ namespace trainward {
 
 std::string_view to_string(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::transient: return "transient";
-    case ErrorKind::permanent: return "permanent";
-    case ErrorKind::corrupt: return "corrupt";
-    case ErrorKind::usage: return "usage";
+    case ErrorKind::transient:
+      return "transient";
+    case ErrorKind::permanent:
+      return "permanent";
+    case ErrorKind::corrupt:
+      return "corrupt";
+    case ErrorKind::usage:
+      return "usage";
   }
   return "permanent";
 }
@@ -27,8 +31,7 @@ tl::unexpected<Error> fail_errno(int error_number, std::string_view action, std:
                      error_number == ETIMEDOUT || error_number == ENOMEM || error_number == ENOSPC;
   // generic_category().message() is thread-safe, unlike strerror().
   return fail(again ? ErrorKind::transient : ErrorKind::permanent,
-              fmt::format("cannot {}: {}", action,
-                          std::generic_category().message(error_number)),
+              fmt::format("cannot {}: {}", action, std::generic_category().message(error_number)),
               std::move(where), std::move(hint));
 }
 

@@ -38,13 +38,12 @@ using Status = Result<void>;
 
 inline tl::unexpected<Error> fail(ErrorKind kind, std::string what, std::string where = {},
                                   std::string hint = {}) {
-  return tl::unexpected<Error>(
-      Error{kind, std::move(what), std::move(where), std::move(hint)});
+  return tl::unexpected<Error>(Error{kind, std::move(what), std::move(where), std::move(hint)});
 }
 
 // An error from errno: ENOENT and friends are permanent, EINTR/EAGAIN/EBUSY transient.
-tl::unexpected<Error> fail_errno(int error_number, std::string_view action,
-                                 std::string where = {}, std::string hint = {});
+tl::unexpected<Error> fail_errno(int error_number, std::string_view action, std::string where = {},
+                                 std::string hint = {});
 
 // Passes an error of one result type on as another's: `if (!r) return propagate(r);`
 template <typename T>

@@ -20,7 +20,7 @@ Result<Fd> open_file(const std::filesystem::path& path, int flags, unsigned mode
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes) {
   auto fd = open_file(path, O_RDONLY);
   if (!fd) return propagate(fd);
-  struct stat info{};
+  struct stat info {};
   if (::fstat(fd->get(), &info) == 0 && S_ISDIR(info.st_mode)) {
     return fail(ErrorKind::usage, "is a folder, not a file", path.string());
   }

@@ -15,7 +15,7 @@ namespace {
 // systemd sets JOURNAL_STREAM=DEVICE:INODE of the stream it gave us; a redirected stderr differs.
 bool stderr_is_journald() {
   const char* stream = std::getenv("JOURNAL_STREAM");
-  struct stat info{};
+  struct stat info {};
   if (stream == nullptr || ::fstat(STDERR_FILENO, &info) != 0) return false;
   return std::string(stream) == std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
 }

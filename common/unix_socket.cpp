@@ -38,8 +38,7 @@ Result<SocketPath> SocketPath::make(const std::filesystem::path& path) {
   }
   auto folder = open_file(path.parent_path(), O_PATH | O_DIRECTORY);
   if (!folder) return propagate(folder);
-  std::string text =
-      fmt::format("/proc/self/fd/{}/{}", folder->get(), path.filename().string());
+  std::string text = fmt::format("/proc/self/fd/{}/{}", folder->get(), path.filename().string());
   return SocketPath(std::move(text), std::move(*folder));
 }
 

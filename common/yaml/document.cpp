@@ -1,0 +1,51 @@
+#include "common/yaml/document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "common/yaml/scalar.hpp"
+
+namespace trainward::yaml {
+namespace {
+
+// A value inside a message: one line, not endless.
+std::string shown(std::string_view text) {
+  constexpr std::size_t longest = 60;
+  std::string out;
+  for (const char c : text.substr(0, longest)) {
+    out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+  }
+  if (text.size() > longest) out += "…";
+  return out;
+}
+
+}  // namespace
+
+const Node* Node::find(std::string_view key) const {
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [&](const Member& member) { return member.key == key; });
+  return found == members.end() ? nullptr : &found->value;
+}
+
+bool looks_like_number(std::string_view text) { return parse_number(text).has_value(); }
+
+std::string describe(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::null:
+      return "nothing";
+    case Node::Kind::list:
+      return "a list";
+    case Node::Kind::map:
+      return "a map of keys";
+    case Node::Kind::refused:
+      return "something refused";
+    case Node::Kind::scalar:
+      break;
+  }
+  if (!node.quoted && looks_like_number(node.text)) return "the number " + shown(node.text);
+  if (!node.quoted && (node.text == "true" || node.text == "false")) return node.text;
+  return fmt::format("the text '{}'", shown(node.text));
+}
+
+}  // namespace trainward::yaml

@@ -1,0 +1,160 @@
+#include "common/yaml/map_reader.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/text.hpp"
+#include "common/yaml/scalar.hpp"
+
+namespace trainward::yaml {
+namespace {
+
+std::string number_bounds(const NumberRange& range) {
+  const std::string low = fmt::format("{} {}", range.above_min ? "above" : "from", range.min);
+  if (range.max == std::numeric_limits<double>::max()) return low;
+  return fmt::format("{} {} {}", low, range.below_max ? "to below" : "to", range.max);
+}
+
+}  // namespace
+
+MapReader::MapReader(const Node& node, std::string path, std::vector<Problem>& problems)
+    : node_(&node), path_(std::move(path)), problems_(&problems) {
+  if (node.kind == Node::Kind::map || node.kind == Node::Kind::refused) return;
+  problems.push_back({node.mark, fmt::format("{}expected a map of keys, found {}",
+                                             path_.empty() ? "" : path_ + ": ", describe(node))});
+}
+
+const Node* MapReader::take(std::string_view key) {
+  known_.push_back(key);
+  const Node* found = node_->find(key);
+  if (found == nullptr || found->kind == Node::Kind::refused) return nullptr;
+  if (found->kind == Node::Kind::null) {
+    report(key, *found, "has no value");
+    return nullptr;
+  }
+  return found;
+}
+
+void MapReader::need(std::string_view key, std::string_view expected) {
+  if (node_->kind != Node::Kind::map || node_->find(key) != nullptr) return;
+  problems_->push_back(
+      {node_->mark, fmt::format("{}missing key '{}', expected {}",
+                                path_.empty() ? "" : path_ + ": ", key, expected)});
+}
+
+std::string MapReader::text(std::string_view key, std::string fallback) {
+  const Node* node = take(key);
+  if (node == nullptr) return fallback;
+  const bool scalar = node->kind == Node::Kind::scalar;
+  const bool other_type =
+      scalar && !node->quoted &&
+      (looks_like_number(node->text) || node->text == "true" || node->text == "false");
+  if (!scalar || other_type) {
+    report(key, *node,
+           fmt::format("expected text, found {}{}", describe(*node),
+                       other_type ? "; put it in quotes" : ""));
+    return fallback;
+  }
+  if (node->text.find('\0') != std::string::npos) {
+    report(key, *node, "expected text without NUL bytes");
+    return fallback;
+  }
+  return node->text;
+}
+
+std::string MapReader::one_of(std::string_view key, std::span<const std::string_view> words,
+                              std::string_view fallback) {
+  const Node* node = take(key);
+  if (node == nullptr) return std::string(fallback);
+  if (node->kind == Node::Kind::scalar &&
+      std::find(words.begin(), words.end(), node->text) != words.end()) {
+    return node->text;
+  }
+  std::string message =
+      fmt::format("expected one of {}, found {}", fmt::join(words, ", "), describe(*node));
+  if (const std::string near = nearest(node->text, words); !near.empty()) {
+    message += fmt::format("; did you mean '{}'?", near);
+  }
+  report(key, *node, std::move(message));
+  return std::string(fallback);
+}
+
+bool MapReader::boolean(std::string_view key, bool fallback) {
+  const Node* node = take(key);
+  if (node == nullptr) return fallback;
+  const bool plain = node->kind == Node::Kind::scalar && !node->quoted;
+  if (plain && node->text == "true") return true;
+  if (plain && node->text == "false") return false;
+  report(key, *node, "expected true or false, found " + describe(*node));
+  return fallback;
+}
+
+std::int64_t MapReader::integer(std::string_view key, std::int64_t fallback, IntegerRange range) {
+  const Node* node = take(key);
+  if (node == nullptr) return fallback;
+  const bool plain = node->kind == Node::Kind::scalar && !node->quoted;
+  const auto value = plain ? parse_integer(node->text) : std::nullopt;
+  if (value && *value >= range.min && *value <= range.max) return *value;
+  report(key, *node,
+         fmt::format("expected a whole number from {} to {}, found {}", range.min, range.max,
+                     describe(*node)));
+  return fallback;
+}
+
+double MapReader::number(std::string_view key, double fallback, NumberRange range) {
+  const Node* node = take(key);
+  if (node == nullptr) return fallback;
+  const bool plain = node->kind == Node::Kind::scalar && !node->quoted;
+  const auto value = plain ? parse_number(node->text) : std::nullopt;
+  if (value && (range.above_min ? *value > range.min : *value >= range.min) &&
+      (range.below_max ? *value < range.max : *value <= range.max)) {
+    return *value;
+  }
+  report(key, *node,
+         fmt::format("expected a number {}, found {}", number_bounds(range), describe(*node)));
+  return fallback;
+}
+
+std::int64_t MapReader::duration_ms(std::string_view key, std::int64_t fallback,
+                                    DurationRange range) {
+  const Node* node = take(key);
+  if (node == nullptr) return fallback;
+  const bool scalar = node->kind == Node::Kind::scalar;
+  const auto value = scalar ? parse_duration_ms(node->text) : std::nullopt;
+  if (value && *value >= range.min_ms && *value <= range.max_ms) return *value;
+  std::string message =
+      fmt::format("expected a duration from {} to {}, found {}", duration_text(range.min_ms),
+                  duration_text(range.max_ms), describe(*node));
+  if (scalar && looks_like_number(node->text)) {
+    message += fmt::format("; add a unit (ms, s, min, h, d), as in '{}s'", node->text);
+  } else if (!value) {
+    message += "; write it as '200ms', '60s', '10min', '2h' or '1d'";
+  }
+  report(key, *node, std::move(message));
+  return fallback;
+}
+
+void MapReader::report(std::string_view key, const Node& node, std::string message) {
+  problems_->push_back({node.mark, fmt::format("{}: {}", path_of(key), message)});
+}
+
+std::string MapReader::path_of(std::string_view key) const {
+  return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
+}
+
+void MapReader::finish() {
+  for (const Member& member : node_->members) {
+    if (std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
+    const std::string near = nearest(member.key, known_);
+    problems_->push_back(
+        {member.mark,
+         near.empty() ? fmt::format("unknown key '{}'; valid {}: {}", member.key,
+                                    path_.empty() ? "here" : "in " + path_, fmt::join(known_, ", "))
+                      : fmt::format("unknown key '{}'; did you mean '{}'?", member.key, near)});
+  }
+}
+
+}  // namespace trainward::yaml

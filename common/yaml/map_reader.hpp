@@ -1,0 +1,69 @@
+// Reads one YAML map key by key, with types and ranges, and reports every key nobody asked for.
+//
+// Each getter returns the fallback when the key is absent or wrong; what is wrong goes to the list
+// of problems with its place, so that one pass finds everything. finish() reports the unknown keys
+// with the nearest valid one. A reader over a node that is not a map reports that once and then
+// answers fallbacks only.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/yaml/document.hpp"
+
+namespace trainward::yaml {
+
+struct IntegerRange {
+  std::int64_t min = 0;
+  std::int64_t max = std::numeric_limits<std::int64_t>::max();
+};
+
+struct NumberRange {
+  double min = 0;
+  double max = std::numeric_limits<double>::max();
+  bool above_min = false;  // min itself is excluded
+  bool below_max = false;  // max itself is excluded
+};
+
+struct DurationRange {
+  std::int64_t min_ms = 0;
+  std::int64_t max_ms = 0;
+};
+
+class MapReader {
+ public:
+  // `path` is the dotted name of the map ("programs.quickstart"), empty for the whole file.
+  MapReader(const Node& node, std::string path, std::vector<Problem>& problems);
+
+  // The value of a key, or nullptr when absent, empty (reported) or refused (reported before).
+  const Node* take(std::string_view key);
+  // Reports an absent key at the place of the map itself.
+  void need(std::string_view key, std::string_view expected);
+
+  std::string text(std::string_view key, std::string fallback);
+  std::string one_of(std::string_view key, std::span<const std::string_view> words,
+                     std::string_view fallback);
+  bool boolean(std::string_view key, bool fallback);
+  std::int64_t integer(std::string_view key, std::int64_t fallback, IntegerRange range);
+  double number(std::string_view key, double fallback, NumberRange range);
+  std::int64_t duration_ms(std::string_view key, std::int64_t fallback, DurationRange range);
+
+  // A problem with the value of `key`.
+  void report(std::string_view key, const Node& node, std::string message);
+  [[nodiscard]] std::string path_of(std::string_view key) const;
+  [[nodiscard]] const Node& node() const { return *node_; }
+  [[nodiscard]] std::vector<Problem>& problems() { return *problems_; }
+  void finish();
+
+ private:
+  const Node* node_;
+  std::string path_;
+  std::vector<Problem>* problems_;
+  std::vector<std::string_view> known_;
+};
+
+}  // namespace trainward::yaml

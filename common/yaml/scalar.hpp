@@ -1,0 +1,22 @@
+// The values of YAML scalars: strict, whole, without locale.
+//
+// Each returns nothing when the text is not entirely a value of its type. Quoted scalars are text
+// and never numbers; that check is the caller's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trainward::yaml {
+
+std::optional<std::int64_t> parse_integer(std::string_view text);  // 5, -3, 1_000 is refused
+std::optional<double> parse_number(std::string_view text);         // 5, 0.5, 1e-8; never nan or inf
+
+// "200ms", "60s", "10min", "2h", "1.5h", "3d"
+std::optional<std::int64_t> parse_duration_ms(std::string_view text);
+// The shortest text that parse_duration_ms reads back: "90s", "2h".
+std::string duration_text(std::int64_t ms);
+
+}  // namespace trainward::yaml
