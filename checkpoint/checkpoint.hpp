@@ -17,6 +17,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,13 +68,15 @@ struct Summary {
   std::int64_t step = 0;
   std::int64_t tokens = 0;
   double loss = 0;
-  std::uint64_t bytes = 0;         // all files
+  std::uint64_t bytes = 0;  // all files
   std::int64_t created_wall_ms = 0;
 };
 
 struct Rejected {
   std::filesystem::path path;      // where it lies now (renamed aside)
   std::string reason;
+  std::filesystem::path original;  // where it lay
+  std::int64_t step = 0;           // by its name
 };
 
 struct Selection {
@@ -96,8 +100,8 @@ Result<std::vector<Summary>> list(const std::filesystem::path& root);
 // The newest that verifies, at or below `max_step`. Bad ones are renamed aside on the way.
 Result<Selection> select(const std::filesystem::path& root, std::int64_t max_step = INT64_MAX);
 
-// Removes all but the newest `keep` (at least two) verified checkpoints and stale temporary folders.
-// Folders named in `held` stay.
+// Removes all but the newest `keep` (at least two) verified checkpoints and stale temporary
+// folders. Folders named in `held` stay.
 Result<std::vector<std::filesystem::path>> prune(const std::filesystem::path& root, int keep,
                                                  const std::vector<std::filesystem::path>& held);
 

@@ -12,10 +12,26 @@
 namespace trainward::checkpoint {
 
 // The element types of the safetensors format that are a whole number of bytes.
-enum class DType { boolean, u8, i8, f8_e4m3, f8_e5m2, u16, i16, f16, bf16, u32, i32, f32, u64, i64, f64 };
+enum class DType {
+  boolean,
+  u8,
+  i8,
+  f8_e4m3,
+  f8_e5m2,
+  u16,
+  i16,
+  f16,
+  bf16,
+  u32,
+  i32,
+  f32,
+  u64,
+  i64,
+  f64
+};
 
-std::size_t size_of(DType type);               // bytes of one element
-std::string_view to_string(DType type);        // the format's own spelling: "F32", "BF16"
+std::size_t size_of(DType type);         // bytes of one element
+std::string_view to_string(DType type);  // the format's own spelling: "F32", "BF16"
 std::optional<DType> dtype_from(std::string_view text);
 
 struct TensorInfo {

@@ -1,0 +1,93 @@
+#include "checkpoint/folder_io.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "common/file.hpp"
+
+namespace trainward::checkpoint {
+namespace {
+
+constexpr std::size_t portion_bytes = 4U << 20U;
+
+}  // namespace
+
+Result<Fd> open_folder(const std::filesystem::path& folder) {
+  auto fd = open_file(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
+  if (!fd) fd.error().hint = "a checkpoint is a folder such as step-00001234";
+  return fd;
+}
+
+Result<OpenFile> open_member(int folder_fd, std::string_view name,
+                             const std::filesystem::path& folder) {
+  const std::string plain(name);
+  const std::string where = (folder / plain).string();
+  // O_NONBLOCK: opening a pipe somebody put there must not wait for its writer.
+  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+  int fd = -1;
+  do {
+    fd = ::openat(folder_fd, plain.c_str(), flags);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) {
+    if (errno == ENOENT) return fail(ErrorKind::corrupt, "is missing", where);
+    if (errno == ELOOP) {
+      return fail(ErrorKind::corrupt, "is a symbolic link, which is never followed", where);
+    }
+    if (errno == ENXIO) return fail(ErrorKind::corrupt, "is not a regular file", where);
+    return fail_errno(errno, "open the file", where);
+  }
+  OpenFile file{Fd(fd), 0};
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) return fail_errno(errno, "look at the file", where);
+  if (!S_ISREG(info.st_mode)) return fail(ErrorKind::corrupt, "is not a regular file", where);
+  file.size = static_cast<std::uint64_t>(info.st_size);
+  return file;
+}
+
+Result<std::string> read_member(const OpenFile& file, std::size_t max_bytes,
+                                const std::filesystem::path& where) {
+  if (file.size > max_bytes) {
+    return fail(ErrorKind::corrupt,
+                fmt::format("is {} bytes, more than the {} allowed", file.size, max_bytes),
+                where.string());
+  }
+  std::string text;
+  text.reserve(file.size);
+  auto read =
+      read_through(file, false, where, [&](std::uint64_t, std::string_view bytes) -> Status {
+        text += bytes;
+        return {};
+      });
+  if (!read) return propagate(read);
+  return text;
+}
+
+Status read_through(const OpenFile& file, bool from_disk, const std::filesystem::path& where,
+                    const std::function<Status(std::uint64_t at, std::string_view bytes)>& take) {
+  // Both are advice: a file system without a page cache has nothing to drop.
+  if (from_disk) ::posix_fadvise(file.fd.get(), 0, 0, POSIX_FADV_DONTNEED);
+  ::posix_fadvise(file.fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+  std::string buffer(std::min<std::uint64_t>(portion_bytes, file.size), '\0');
+  std::uint64_t at = 0;
+  while (at < file.size) {
+    const auto wanted = std::min<std::uint64_t>(buffer.size(), file.size - at);
+    const ssize_t got = ::pread(file.fd.get(), buffer.data(), wanted, static_cast<off_t>(at));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail_errno(errno, fmt::format("read at byte {}", at), where.string());
+    if (got == 0) {
+      return fail(ErrorKind::corrupt,
+                  fmt::format("ends at byte {}, {} bytes short", at, file.size - at),
+                  where.string());
+    }
+    const auto size = static_cast<std::size_t>(got);
+    if (auto ok = take(at, std::string_view(buffer).substr(0, size)); !ok) return ok;
+    at += size;
+  }
+  return {};
+}
+
+}  // namespace trainward::checkpoint

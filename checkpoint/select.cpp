@@ -1,0 +1,93 @@
+#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/folder_io.hpp"
+#include "checkpoint/latest.hpp"
+#include "checkpoint/manifest.hpp"
+#include "checkpoint/names.hpp"
+#include "checkpoint/root_folder.hpp"
+#include "checkpoint/verified.hpp"
+
+namespace trainward::checkpoint {
+namespace fs = std::filesystem;
+namespace {
+
+// A writer may replace or remove the folder while it is being read; only a folder that was the same
+// before and after has been judged fairly. Empty: it is gone.
+std::optional<Result<Summary>> judge(const fs::path& folder) {
+  constexpr int attempts = 8;
+  for (int i = 0;; ++i) {
+    const std::string before = identity(folder);
+    if (before.empty()) return std::nullopt;
+    auto verdict = verify(folder);
+    if (verdict || identity(folder) == before) return verdict;
+    if (i == attempts) {
+      return fail(ErrorKind::transient, "keeps changing while it is verified", folder.string());
+    }
+  }
+}
+
+// Only damage is set aside: a disk that cannot be read now, or a newer format, is no reason to hide
+// a checkpoint from whoever can read it.
+Rejected reject(const fs::path& folder, const Error& error) {
+  Rejected rejected{folder, error.message(), folder,
+                    step_from_name(folder.filename().string()).value_or(0)};
+  if (error.kind != ErrorKind::corrupt) return rejected;
+  auto aside = set_aside(folder);
+  if (aside) {
+    rejected.path = std::move(*aside);
+  } else {
+    rejected.reason += "; it could not be set aside: " + aside.error().message();
+  }
+  return rejected;
+}
+
+// `latest` must not go on naming a folder that has been set aside.
+void repair_latest(const fs::path& root, const Selection& selection) {
+  const std::string latest = read_latest(root);
+  if (!step_from_name(latest) || !identity(root / latest).empty()) return;
+  restore_latest(root, selection.chosen ? last_component(selection.chosen->path) : std::string());
+}
+
+Result<Summary> read_summary(const fs::path& folder) {
+  auto fd = open_folder(folder);
+  if (!fd) return propagate(fd);
+  auto file = open_member(fd->get(), name::manifest, folder);
+  if (!file) return propagate(file);
+  auto text = read_member(*file, max_manifest_bytes, folder / name::manifest);
+  if (!text) return propagate(text);
+  auto manifest = parse_manifest(*text, (folder / name::manifest).string());
+  if (!manifest) return propagate(manifest);
+  return summarize(folder, *manifest, text->size());
+}
+
+}  // namespace
+
+Result<std::vector<Summary>> list(const fs::path& root) {
+  auto folders = step_folders(root);
+  if (!folders) return propagate(folders);
+  std::vector<Summary> summaries;
+  for (const fs::path& folder : *folders) {
+    if (auto summary = read_summary(folder)) summaries.push_back(std::move(*summary));
+  }
+  return summaries;
+}
+
+Result<Selection> select(const fs::path& root, std::int64_t max_step) {
+  clean_up(root);
+  auto folders = step_folders(root);
+  if (!folders) return propagate(folders);
+  Selection selection;
+  for (const fs::path& folder : *folders) {
+    if (step_from_name(folder.filename().string()).value_or(INT64_MAX) > max_step) continue;
+    auto verdict = judge(folder);
+    if (!verdict) continue;
+    if (*verdict) {
+      selection.chosen = std::move(**verdict);
+      break;
+    }
+    selection.rejected.push_back(reject(folder, verdict->error()));
+  }
+  if (!selection.rejected.empty()) repair_latest(root, selection);
+  return selection;
+}
+
+}  // namespace trainward::checkpoint

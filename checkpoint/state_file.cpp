@@ -1,0 +1,62 @@
+#include "checkpoint/state_file.hpp"
+
+#include "checkpoint/strict_json.hpp"
+
+namespace trainward::checkpoint {
+namespace {
+
+Result<TrainingState> read_fields(const json::object& object) {
+  auto step = get_int(object, "step");
+  if (!step) return propagate(step);
+  auto tokens = get_int(object, "tokens");
+  if (!tokens) return propagate(tokens);
+  auto loss = number_from_json(object, "loss");
+  if (!loss) return propagate(loss);
+  auto run = get_string(object, "run");
+  if (!run) return propagate(run);
+  auto config = get_string(object, "config_digest");
+  if (!config) return propagate(config);
+  auto parent = get_string(object, "parent");
+  if (!parent) return propagate(parent);
+  auto extra = get_object(object, "extra");
+  if (!extra) return propagate(extra);
+  if (*step < 0) return fail(ErrorKind::corrupt, fmt::format("key 'step' is {}", *step));
+  return TrainingState{*step, *tokens, *loss, *run, *config, *parent, **extra};
+}
+
+}  // namespace
+
+Result<std::string> encode(const TrainingState& state, std::string_view where) {
+  const json::object object{{"step", state.step},
+                            {"tokens", state.tokens},
+                            {"loss", json_number(state.loss)},
+                            {"run", state.run},
+                            {"config_digest", state.config_digest},
+                            {"parent", state.parent},
+                            {"extra", state.extra}};
+  std::string text = json::serialize(object) + "\n";
+  if (text.size() > max_state_bytes) {
+    return fail(ErrorKind::usage,
+                fmt::format("the training state is {} bytes, more than the {} allowed", text.size(),
+                            max_state_bytes),
+                std::string(where), "keep large data in tensors");
+  }
+  if (auto ok = parse_state(text, where); !ok) {
+    return fail(ErrorKind::usage, "the training state could not be read back: " + ok.error().what,
+                std::string(where), "use UTF-8 text and finite numbers in it");
+  }
+  return text;
+}
+
+Result<TrainingState> parse_state(std::string_view text, std::string_view where) {
+  auto value = parse_strict_json(text, where);
+  if (!value) return propagate(value);
+  if (!value->is_object()) {
+    return fail(ErrorKind::corrupt, "is not a JSON object", std::string(where));
+  }
+  auto state = read_fields(value->get_object());
+  if (!state) state.error().where = std::string(where);
+  return state;
+}
+
+}  // namespace trainward::checkpoint

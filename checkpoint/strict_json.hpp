@@ -1,0 +1,26 @@
+// JSON of checkpoint files, read without the two liberties of the ordinary parser: a duplicate key
+// is an error (a second "model.safetensors" would hide the first), and a fraction comes back as
+// exactly the double that was written (a learning rate one bit off is another training run).
+//
+// In: text from strangers. Out: a value, or an error of kind corrupt with the byte offset. Depth is
+// limited to 32; invalid UTF-8 is refused. Pure; may be called from any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/error.hpp"
+#include "common/json.hpp"
+
+namespace trainward::checkpoint {
+
+inline constexpr std::size_t max_json_depth = 32;
+
+// `where` names the source in errors.
+Result<json::value> parse_strict_json(std::string_view text, std::string_view where);
+
+// JSON has no spelling for what a diverged loss is, so nan, inf and -inf are written as text.
+json::value json_number(double number);
+Result<double> number_from_json(const json::object& object, std::string_view key);
+
+}  // namespace trainward::checkpoint

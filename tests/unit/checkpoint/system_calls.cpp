@@ -1,0 +1,144 @@
+#include "system_calls.hpp"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdarg>
+#include <vector>
+
+namespace trainward::checkpoint::testing {
+namespace {
+
+Interception* active = nullptr;
+std::vector<int> unsynced;  // duplicates of the descriptors of files created and not yet fsynced
+
+std::string path_of(int fd) {
+  std::array<char, 4096> target{};
+  const std::string link = "/proc/self/fd/" + std::to_string(fd);
+  const ssize_t size = ::readlink(link.c_str(), target.data(), target.size());
+  return size < 0 ? std::string() : std::string(target.data(), static_cast<std::size_t>(size));
+}
+
+// True when the call must fail; errno is set then.
+bool refuse(Call call, std::string path, std::string to = {}) {
+  if (active == nullptr) return false;
+  const int problem = active->handler({call, std::move(path), std::move(to)});
+  if (problem == 0) return false;
+  errno = problem;
+  return true;
+}
+
+bool same_file(int a, int b) {
+  struct stat first {};
+  struct stat second {};
+  return ::fstat(a, &first) == 0 && ::fstat(b, &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+int open_at(int folder, const char* path, int flags, unsigned mode) {
+  const bool creates = (flags & O_CREAT) != 0;
+  if (creates && refuse(Call::create, path)) return -1;
+  const auto fd = static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
+  if (creates && fd >= 0 && active != nullptr) unsynced.push_back(::dup(fd));
+  return fd;
+}
+
+}  // namespace
+
+Interception::Interception(Handler on_call, AfterRead on_read)
+    : handler(std::move(on_call)), after_read(std::move(on_read)) {
+  active = this;
+}
+
+Interception::~Interception() {
+  active = nullptr;
+  for (const int fd : unsynced) ::close(fd);
+  unsynced.clear();
+}
+
+void lose_unsynced_files() {
+  for (const int fd : unsynced) {
+    struct stat info {};
+    // The result does not matter: the process is about to be killed.
+    if (::fstat(fd, &info) == 0 && ::ftruncate(fd, info.st_size / 2) != 0) errno = 0;
+  }
+}
+
+}  // namespace trainward::checkpoint::testing
+
+namespace calls = trainward::checkpoint::testing;
+
+extern "C" {
+
+int open(const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const unsigned mode = (flags & O_CREAT) != 0 ? va_arg(arguments, unsigned) : 0U;
+  va_end(arguments);
+  return calls::open_at(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char* path, int flags, ...) {
+  va_list arguments;
+  va_start(arguments, flags);
+  const unsigned mode = (flags & O_CREAT) != 0 ? va_arg(arguments, unsigned) : 0U;
+  va_end(arguments);
+  return calls::open_at(folder, path, flags, mode);
+}
+
+int mkdir(const char* path, mode_t mode) noexcept {
+  if (calls::refuse(calls::Call::make_folder, path)) return -1;
+  return static_cast<int>(::syscall(SYS_mkdirat, AT_FDCWD, path, mode));
+}
+
+int fallocate(int fd, int mode, off_t at, off_t size) {
+  if (calls::refuse(calls::Call::reserve, calls::path_of(fd))) return -1;
+  return static_cast<int>(::syscall(SYS_fallocate, fd, mode, at, size));
+}
+
+ssize_t write(int fd, const void* bytes, size_t size) {
+  if (calls::active != nullptr && calls::refuse(calls::Call::write, calls::path_of(fd))) return -1;
+  return ::syscall(SYS_write, fd, bytes, size);
+}
+
+ssize_t pread(int fd, void* bytes, size_t size, off_t at) {
+  const auto got = ::syscall(SYS_pread64, fd, bytes, size, at);
+  if (got > 0 && calls::active != nullptr && calls::active->after_read) {
+    calls::active->after_read(calls::path_of(fd),
+                              {static_cast<char*>(bytes), static_cast<std::size_t>(got)});
+  }
+  return got;
+}
+
+int fsync(int fd) {
+  if (calls::active == nullptr) return static_cast<int>(::syscall(SYS_fsync, fd));
+  if (calls::refuse(calls::Call::sync, calls::path_of(fd))) return -1;
+  const auto result = static_cast<int>(::syscall(SYS_fsync, fd));
+  const auto done = std::remove_if(calls::unsynced.begin(), calls::unsynced.end(), [&](int held) {
+    if (!calls::same_file(held, fd)) return false;
+    ::close(held);
+    return true;
+  });
+  calls::unsynced.erase(done, calls::unsynced.end());
+  return result;
+}
+
+int rename(const char* from, const char* to) noexcept {
+  if (calls::refuse(calls::Call::rename, from, to)) return -1;
+  return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
+int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+              unsigned flags) noexcept {
+  const auto call = flags == 0 ? calls::Call::rename : calls::Call::exchange;
+  if (calls::refuse(call, from, to)) return -1;
+  return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+}
+
+}  // extern "C"

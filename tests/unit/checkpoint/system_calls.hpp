@@ -1,0 +1,42 @@
+// The system calls of a save, seen and made to fail by a test.
+//
+// The test program defines the few libc functions that change the disk, in place of libc's own;
+// while an Interception lives, each call is shown to its handler first, which may let it through,
+// make it fail, or end the process. So the code under test needs no hooks of its own. One at a
+// time, one thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace trainward::checkpoint::testing {
+
+enum class Call { make_folder, create, reserve, write, sync, rename, exchange };
+
+struct Event {
+  Call call;
+  std::string path;
+  std::string to;  // of a rename or exchange
+};
+
+class Interception {
+ public:
+  using Handler = std::function<int(const Event&)>;  // 0 or the errno to fail with
+  using AfterRead = std::function<void(const std::string& path, std::span<char> bytes)>;
+
+  explicit Interception(Handler handler, AfterRead after_read = {});
+  Interception(const Interception&) = delete;
+  Interception& operator=(const Interception&) = delete;
+  ~Interception();
+
+  Handler handler;
+  AfterRead after_read;
+};
+
+// What a power failure does to files that were written but not fsynced: called at the instant of
+// the crash, it cuts each of them in half.
+void lose_unsynced_files();
+
+}  // namespace trainward::checkpoint::testing
