@@ -12,12 +12,12 @@ namespace trainward::hwprobe {
 // Worst last; a board's verdict is the worst of its chips' and links'.
 enum class Verdict {
   ok,
-  busy,             // held by another process: not a fault
-  unknown,          // could not be read
-  degraded,         // usable, but something is worse than it should be
+  busy,      // held by another process: not a fault
+  unknown,   // could not be read
+  degraded,  // usable, but something is worse than it should be
   hot,
   resetting,
-  remote_lost,      // both on-board Ethernet links down: the R chip cannot be reached
+  remote_lost,  // both on-board Ethernet links down: the R chip cannot be reached
   dram_bad,
   arc_dead,
   noc_hung,
@@ -37,7 +37,7 @@ struct Evidence {
 };
 
 struct Chip {
-  std::string id;      // "L", "R"
+  std::string id;  // "L", "R"
   Verdict verdict = Verdict::unknown;
   std::string confidence;  // "full", "link level only", "described"
   double temperature_c = 0;
@@ -45,8 +45,8 @@ struct Chip {
 };
 
 struct Link {
-  std::string from;    // "L:8"
-  std::string to;      // "R:0"
+  std::string from;  // "L:8"
+  std::string to;    // "R:0"
   bool up = false;
   std::int64_t retrains = 0;
 };
@@ -63,7 +63,7 @@ struct Board {
 };
 
 struct Report {
-  std::string source;              // "sysfs", "described"
+  std::string source;  // "sysfs", "described"
   std::vector<Board> boards;
   std::vector<Evidence> evidence;  // about the host: no driver, nothing found
 };

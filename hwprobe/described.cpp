@@ -1,0 +1,134 @@
+#include "hwprobe/described.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "common/file.hpp"
+#include "common/text.hpp"
+#include "hwprobe/facts.hpp"
+#include "hwprobe/verdict.hpp"
+#include "common/yaml/map_reader.hpp"
+#include "hwprobe/yaml_json.hpp"
+
+namespace trainward::hwprobe {
+namespace {
+
+using yaml::MapReader;
+using yaml::Node;
+
+constexpr std::size_t max_file_bytes = 1024 * 1024;
+constexpr std::size_t max_entries = 64;  // what a report holds
+
+// Calls `read` with a reader for each map of the list under `key`.
+template <typename Read>
+void each(MapReader& reader, std::string_view key, const Node* list, Read read) {
+  if (list == nullptr) return;
+  if (list->kind != Node::Kind::list || list->items.size() > max_entries) {
+    reader.report(key, *list,
+                  fmt::format("expected a list of at most {} entries, found {}", max_entries,
+                              list->kind == Node::Kind::list ? "more" : describe(*list)));
+    return;
+  }
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    MapReader entry(list->items[i], fmt::format("{}[{}]", reader.path_of(key), i),
+                    reader.problems());
+    read(entry);
+    entry.finish();
+  }
+}
+
+ChipFacts read_chip(MapReader& reader) {
+  constexpr std::array<std::string_view, 2> ids{"L", "R"};
+  constexpr std::array<std::string_view, 3> beats{"alive", "frozen", "unknown"};
+  ChipFacts chip;
+  chip.confidence = "described";
+  reader.need("id", "L or R");
+  chip.id = reader.one_of("id", ids, "L");
+  const yaml::NumberRange celsius{.min = -50, .max = 200};
+  const bool has_temperature = reader.node().find("temperature_c") != nullptr;
+  const double temperature = reader.number("temperature_c", 0, celsius);
+  if (has_temperature) chip.temperature_c = temperature;
+  chip.limit_c = reader.number("limit_c", 75, celsius);
+  const std::string beat = reader.one_of("heartbeat", beats, "alive");
+  chip.heartbeat = beat == "frozen" ? Heartbeat::frozen
+                                    : (beat == "alive" ? Heartbeat::alive : Heartbeat::unknown);
+  chip.looked_at = chip.heartbeat != Heartbeat::unknown || has_temperature;
+  return chip;
+}
+
+LinkFacts read_link(MapReader& reader) {
+  LinkFacts link;
+  reader.need("from", "an end such as \"L:8\"");
+  link.from = reader.text("from", "");
+  reader.need("to", "an end such as \"R:0\"");
+  link.to = reader.text("to", "");
+  link.up = reader.boolean("up", true);
+  link.retrains = reader.integer("retrains", 0, {});
+  return link;
+}
+
+void check_serial(MapReader& reader, const std::string& serial) {
+  const Node* node = reader.node().find("serial");
+  if (node == nullptr || serial.empty()) return;
+  const bool digits = std::all_of(serial.begin(), serial.end(),
+                                  [](unsigned char c) { return std::isxdigit(c) != 0; });
+  if (serial.size() != 16 || !digits) {
+    reader.report("serial", *node, "expected 16 hexadecimal digits, found " + describe(*node));
+  }
+}
+
+BoardFacts read_board(MapReader& reader) {
+  BoardFacts board;
+  reader.need("serial", "16 hexadecimal digits in quotes");
+  board.serial = reader.text("serial", "");
+  check_serial(reader, board.serial);
+  board.type = reader.text("type", "n300");
+  board.bus_id = reader.text("bus_id", "");
+  board.firmware = reader.text("firmware", "");
+  board.off_bus = reader.boolean("off_bus", false);
+  board.has_driver = reader.boolean("driver", true);
+  each(reader, "chips", reader.take("chips"),
+       [&](MapReader& entry) { board.chips.push_back(read_chip(entry)); });
+  each(reader, "links", reader.take("links"),
+       [&](MapReader& entry) { board.links.push_back(read_link(entry)); });
+  if (const Node* simulate = reader.take("simulate"); simulate != nullptr) {
+    if (simulate->kind == Node::Kind::map) {
+      board.simulate = to_json_value(*simulate).as_object();
+    } else {
+      reader.report("simulate", *simulate, "expected a map of keys, found " + describe(*simulate));
+    }
+  }
+  return board;
+}
+
+}  // namespace
+
+Result<Report> DescribedSource::look() {
+  auto bytes = read_file(file_, max_file_bytes);
+  if (!bytes) return propagate(bytes);
+  yaml::Document document = yaml::parse(*bytes, {.max_bytes = max_file_bytes});
+
+  Report report;
+  report.source = "described";
+  MapReader reader(document.root, "", document.problems);
+  reader.need("boards", "a list of boards");
+  each(reader, "boards", reader.take("boards"),
+       [&](MapReader& entry) { report.boards.push_back(judge(read_board(entry))); });
+  reader.finish();
+  if (!document.problems.empty()) {
+    const yaml::Problem& first = document.problems.front();
+    const auto more = static_cast<std::int64_t>(document.problems.size()) - 1;
+    return fail(ErrorKind::usage, first.message,
+                fmt::format("{}:{}:{}", file_.string(), first.mark.line, first.mark.column),
+                more == 0 ? "" : "and " + count(more, "more problem"));
+  }
+  if (report.boards.empty()) {
+    report.evidence.push_back({"the file describes no boards", ""});
+  }
+  return report;
+}
+
+}  // namespace trainward::hwprobe

@@ -1,0 +1,24 @@
+// A host described in a YAML file instead of probed: for tests, and for the simulated device.
+//
+// In: the file (docs/config.md shows one). Out: the report that a real host in this state would
+// give, with each board's `simulate` mapping passed through. Failure: the first problem of the file
+// with its place, and how many more there are.
+#pragma once
+
+#include <filesystem>
+#include <utility>
+
+#include "hwprobe/source.hpp"
+
+namespace trainward::hwprobe {
+
+class DescribedSource : public Source {
+ public:
+  explicit DescribedSource(std::filesystem::path file) : file_(std::move(file)) {}
+  Result<Report> look() override;
+
+ private:
+  std::filesystem::path file_;
+};
+
+}  // namespace trainward::hwprobe

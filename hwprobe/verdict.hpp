@@ -1,0 +1,20 @@
+// From facts to a verdict, with the evidence in words. Pure: no I/O, no clock.
+//
+// In: what a source saw. Out: a Board whose verdict is the worst of what is known about it; a chip
+// nobody looked at is `unknown` itself and does not pull the board down. Nothing known at all makes
+// the board unknown. Evidence is ordered worst first.
+#pragma once
+
+#include "hwprobe/facts.hpp"
+#include "hwprobe/report.hpp"
+
+namespace trainward::hwprobe {
+
+Board judge(const BoardFacts& facts);
+
+// Exit status of trainward-probe for a report.
+enum class Health { healthy = 0, degraded = 1, unusable = 2, unclear = 3 };
+
+Health health(const Report& report);
+
+}  // namespace trainward::hwprobe
