@@ -1,0 +1,121 @@
+#include "supervisor/core/classify.hpp"
+
+#include <algorithm>
+
+#include "common/protocol.hpp"
+
+namespace trainward::core {
+namespace {
+
+std::string signal_name(int number) {
+  switch (number) {
+    case 1:
+      return "SIGHUP";
+    case 2:
+      return "SIGINT";
+    case 3:
+      return "SIGQUIT";
+    case 4:
+      return "SIGILL";
+    case 6:
+      return "SIGABRT";
+    case 7:
+      return "SIGBUS";
+    case 8:
+      return "SIGFPE";
+    case 9:
+      return "SIGKILL";
+    case 11:
+      return "SIGSEGV";
+    case 13:
+      return "SIGPIPE";
+    case 15:
+      return "SIGTERM";
+    default:
+      return fmt::format("signal {}", number);
+  }
+}
+
+Evidence from_exit_code(int code) {
+  switch (code) {
+    case exit_code::done:
+      return {"exit status", 90, "done", "exit code 0: the worker finished its work", ""};
+    case exit_code::try_again:
+      return {"exit status", 90, "try_again",
+              "exit code 75: the worker saved and asked to be started again", ""};
+    case exit_code::configuration:
+      return {"exit status", 90, "config",
+              "exit code 78: the worker refused its configuration; a retry cannot help", ""};
+    case exit_code::do_not_requeue:
+      return {"exit status", 90, "do_not_requeue",
+              "exit code 93: the worker asked not to be started again", ""};
+    default:
+      return {"exit status", 20, "unknown", fmt::format("exit code {}", code), ""};
+  }
+}
+
+Evidence from_signal(int number) {
+  // SIGKILL that we did not send is nearly always the kernel's out-of-memory killer or an operator.
+  const std::string cause = number == 9 ? "killed" : "crash";
+  return {"exit status", 40, cause, fmt::format("ended by {}", signal_name(number)), ""};
+}
+
+bool may_retry(const std::string& cause) {
+  return cause != "config" && cause != "firmware" && cause != "do_not_requeue" && cause != "done" &&
+         cause != "stopped";
+}
+
+// State the attempt was in, in a person's words; the cause only decides when nothing else does.
+Evidence from_phase(const State& state) {
+  return {"phase", 10, "unknown",
+          fmt::format("it was {} at step {}", to_string(state.stage), state.last_step), ""};
+}
+
+Verdict conclude(const State& state, std::vector<Evidence> evidence) {
+  evidence.push_back(from_phase(state));
+  std::stable_sort(evidence.begin(), evidence.end(),
+                   [](const Evidence& a, const Evidence& b) { return a.weight > b.weight; });
+  const Evidence& heaviest = evidence.front();
+  Verdict verdict;
+  verdict.cause = heaviest.cause;
+  verdict.retry = may_retry(heaviest.cause);
+  verdict.sentence =
+      fmt::format("{} at step {}: {}", heaviest.cause, state.last_step, heaviest.text);
+  verdict.evidence = std::move(evidence);
+  return verdict;
+}
+
+void add_our_own(const State& state, std::vector<Evidence>& evidence) {
+  if (state.kill) evidence.push_back({"supervisor", 100, state.kill->cause, state.kill->why, ""});
+}
+
+}  // namespace
+
+Verdict classify(const State& state, const WorkerExited& exit) {
+  std::vector<Evidence> evidence;
+  add_our_own(state, evidence);
+  if (exit.code) evidence.push_back(from_exit_code(*exit.code));
+  if (exit.signal) evidence.push_back(from_signal(*exit.signal));
+  int weight = 60;
+  for (const LogMatch& match : exit.matches) {
+    evidence.push_back({"log rule " + match.rule, weight, match.cause, match.line, match.location});
+    // Later matches are the cascade of the first; they stay above an exit status.
+    weight = std::max(weight - 1, 41);
+  }
+  return conclude(state, std::move(evidence));
+}
+
+Verdict classify(const State& state, const AttemptLost& lost) {
+  std::vector<Evidence> evidence;
+  add_our_own(state, evidence);
+  evidence.push_back({"supervisor", 80, "lost", lost.what, ""});
+  return conclude(state, std::move(evidence));
+}
+
+Verdict classify(const State& state, const LaunchFailed& failed) {
+  Verdict verdict = conclude(
+      state, {{"supervisor", 80, failed.transient ? "start_failed" : "config", failed.what, ""}});
+  return verdict;
+}
+
+}  // namespace trainward::core

@@ -1,0 +1,31 @@
+// Why an attempt ended: evidence in falling weight, and the verdict that follows from it.
+//
+//   100  what we did ourselves (we killed it, and why)
+//    90  an exit code with a meaning of its own (0, 75, 78, 93)
+//    60  a rule that matched the worker's log, a root before its cascade
+//    40  the signal that ended it
+//    20  an exit code without a meaning
+//    10  the phase it was in
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "supervisor/core/action.hpp"
+#include "supervisor/core/event.hpp"
+#include "supervisor/core/state.hpp"
+
+namespace trainward::core {
+
+struct Verdict {
+  std::string cause;               // done stopped hang device_oom ethernet … config unknown
+  bool retry = true;               // another attempt may help
+  std::string sentence;            // for people, without a full stop
+  std::vector<Evidence> evidence;  // heaviest first
+};
+
+Verdict classify(const State& state, const WorkerExited& exit);
+Verdict classify(const State& state, const AttemptLost& lost);
+Verdict classify(const State& state, const LaunchFailed& failed);
+
+}  // namespace trainward::core

@@ -1,0 +1,62 @@
+#include "supervisor/core/deadlines.hpp"
+
+#include <algorithm>
+
+namespace trainward::core {
+namespace {
+
+constexpr std::size_t remembered_steps = 128;
+constexpr std::int64_t factor = 10;
+// The shim reports within milliseconds; a machine that swaps gets this long.
+constexpr std::int64_t launch_ms = 30'000;
+// After SIGKILL only the kernel can hold a process; asked again at this pace.
+constexpr std::int64_t kill_again_ms = 10'000;
+
+std::int64_t train_ms(const State& state, const Policy& policy) {
+  if (state.step_times_ms.empty()) return policy.deadlines.train_floor_ms;
+  std::vector<std::int64_t> sorted = state.step_times_ms;
+  const std::size_t index = (sorted.size() - 1) * 99 / 100;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(index),
+                   sorted.end());
+  return std::max(policy.deadlines.train_floor_ms, factor * sorted[index]);
+}
+
+}  // namespace
+
+std::int64_t allowed_ms(const State& state, const Policy& policy) {
+  switch (state.stage) {
+    case Stage::launching:
+      return launch_ms;
+    case Stage::starting:
+      return policy.deadlines.start_ms;
+    case Stage::loading:
+      return policy.deadlines.load_ms;
+    case Stage::compiling:
+      return policy.deadlines.compile_ms;
+    case Stage::training:
+      return train_ms(state, policy);
+    case Stage::saving:
+      return policy.deadlines.save_ms;
+    case Stage::stopping:
+      return policy.deadlines.stop_ms;
+    case Stage::killing:
+      return kill_again_ms;
+    case Stage::stopped:
+    case Stage::probing:    // the probe carries its own deadline
+    case Stage::selecting:  // bounded by the disk
+    case Stage::backoff:    // set when it is entered
+    case Stage::exited:
+    case Stage::fatal:
+      return 0;
+  }
+  return 0;
+}
+
+void learn_step_time(State& state, std::int64_t ms) {
+  if (state.step_times_ms.size() >= remembered_steps) {
+    state.step_times_ms.erase(state.step_times_ms.begin());
+  }
+  state.step_times_ms.push_back(ms);
+}
+
+}  // namespace trainward::core

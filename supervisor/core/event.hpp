@@ -1,0 +1,104 @@
+// Everything that can happen to a program. Paths and texts are data here; nothing is opened.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace trainward::core {
+
+struct StartRequested {};
+struct StopRequested {
+  std::string who;           // "operator", "shutdown"
+  bool keep_wanted = false;  // the daemon goes, the intent stays: the next daemon starts it again
+};
+struct RestartRequested {};
+
+struct BoardFound {
+  std::string serial;
+  std::string verdict;  // "OK", "REMOTE_LOST", …
+  bool usable = false;
+  std::string evidence;  // the decisive line, in words
+};
+struct ProbeFinished {
+  std::vector<BoardFound> boards;
+  std::string error;  // the probe itself failed
+};
+
+struct CheckpointSelected {
+  std::string path;  // empty: start from the beginning
+  std::int64_t step = 0;
+  std::string error;  // the folder could not be read at all
+};
+
+// Found damaged on the way to the selected one, and renamed aside.
+struct CheckpointRejected {
+  std::string path;  // where it lay
+  std::int64_t step = 0;
+  std::string aside;  // where it lies now
+  std::string reason;
+};
+
+struct LaunchFailed {
+  std::string what;
+  bool transient = true;
+};
+struct WorkerStarted {
+  std::int64_t pid = 0;
+};
+// Messages of the worker.
+struct PhaseEntered {
+  std::string phase;  // load compile train save upload
+};
+struct Resumed {
+  std::int64_t step = 0;
+};
+struct StepDone {
+  std::int64_t step = 0;
+  double loss = 0;
+  double grad_norm = 0;
+  std::int64_t tokens = 0;
+  double tokens_per_second = 0;
+};
+struct CheckpointReported {
+  std::string path;
+  std::int64_t step = 0;
+};
+struct Alive {};  // WATCHDOG=1, STATUS=…: a sign of life without progress
+
+struct CheckpointVerified {
+  std::int64_t attempt = 0;
+  std::string path;
+  std::int64_t step = 0;
+  std::uint64_t bytes = 0;
+  std::string error;  // empty: it verified
+};
+
+struct LogMatch {
+  std::string rule;
+  std::string cause;  // class of the rule
+  bool transient = true;
+  std::string line;
+  std::string location;  // "stderr.log:117"
+};
+struct WorkerExited {
+  std::optional<int> code;
+  std::optional<int> signal;
+  std::vector<LogMatch> matches;  // in the order of weight: a root before its cascade
+};
+// The shim is gone and left no exit record, or the launch never happened.
+struct AttemptLost {
+  std::string what;
+};
+// A new daemon found the worker alive; deadlines begin anew because nobody watched meanwhile.
+struct Adopted {};
+struct TimerFired {};
+
+using Event = std::variant<StartRequested, StopRequested, RestartRequested, ProbeFinished,
+                           CheckpointSelected, CheckpointRejected, LaunchFailed, WorkerStarted,
+                           PhaseEntered, Resumed, StepDone, CheckpointReported, Alive,
+                           CheckpointVerified, WorkerExited, AttemptLost, Adopted, TimerFired>;
+
+}  // namespace trainward::core

@@ -1,0 +1,31 @@
+#include "supervisor/core/ledger.hpp"
+
+#include <algorithm>
+
+namespace trainward::core {
+
+void close_ledger(State& state, Time at, Actions& actions) {
+  if (!state.span) return;
+  const std::int64_t duration = std::max<std::int64_t>(at.mono_ms - state.span->since.mono_ms, 0);
+  if (duration > 0) {
+    actions.emplace_back(RecordSpan{state.span->attempt, state.span->phase, state.span->cause,
+                                    state.span->since.wall_ms, duration});
+  }
+  state.span.reset();
+}
+
+void book(State& state, std::string_view phase, std::string_view cause, Time at, Actions& actions) {
+  if (state.span && state.span->phase == phase && state.span->cause == cause) return;
+  close_ledger(state, at, actions);
+  state.span = OpenSpan{state.attempt, std::string(phase), std::string(cause), at};
+}
+
+void rebook_since_progress(State& state, std::string_view cause, Time at, Actions& actions) {
+  if (!state.span) return;
+  const std::int64_t lost =
+      at.mono_ms - std::max(state.progress_mono_ms, state.span->since.mono_ms);
+  if (lost <= 0) return;
+  book(state, "down", cause, Time{at.wall_ms - lost, at.mono_ms - lost}, actions);
+}
+
+}  // namespace trainward::core

@@ -1,0 +1,58 @@
+#include "supervisor/core/retry.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "common/text.hpp"
+
+namespace trainward::core {
+namespace {
+
+// splitmix64: one multiplication chain is enough to spread consecutive attempt numbers.
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15U;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+std::int64_t backoff_ms(const Backoff& backoff, int failures, std::uint64_t salt) {
+  std::int64_t whole = std::max<std::int64_t>(backoff.first_ms, 1);
+  for (int i = 1; i < failures && whole < backoff.max_ms; ++i) whole *= 2;
+  whole = std::min(whole, std::max<std::int64_t>(backoff.max_ms, 1));
+  const std::int64_t half = whole / 2;
+  return half + static_cast<std::int64_t>(mix(salt) % static_cast<std::uint64_t>(whole - half + 1));
+}
+
+Next decide_next(const State& state, const Policy& policy, const Verdict& verdict) {
+  using Kind = Next::Kind;
+  if (verdict.cause == "done" && policy.autorestart != Autorestart::always) {
+    return {Kind::finished, 0, fmt::format("done at step {}", state.last_step)};
+  }
+  if (policy.autorestart == Autorestart::never) {
+    return {Kind::finished, 0, verdict.sentence};
+  }
+  if (!verdict.retry && verdict.cause != "done") {
+    return {Kind::give_up, 0, fmt::format("{}; a retry cannot help", verdict.sentence)};
+  }
+  if (state.attempt >= policy.budgets.attempts) {
+    return {Kind::give_up, 0,
+            fmt::format("attempt budget spent: {}; last: {}", count(state.attempt, "attempt"),
+                        verdict.sentence)};
+  }
+  if (state.attempts_without_progress >= policy.budgets.attempts_without_progress) {
+    return {Kind::give_up, 0,
+            fmt::format("{} in a row without a new verified step (verified: {}); last: {}",
+                        count(state.attempts_without_progress, "attempt"), state.kept_step,
+                        verdict.sentence)};
+  }
+  if (state.attempts_without_progress == 0 || verdict.cause == "try_again") return {};
+  const auto salt =
+      static_cast<std::uint64_t>(state.attempt) ^ std::hash<std::string>{}(state.board);
+  const std::int64_t wait = backoff_ms(policy.backoff, state.attempts_without_progress, salt);
+  return {Kind::after_wait, wait, verdict.sentence};
+}
+
+}  // namespace trainward::core

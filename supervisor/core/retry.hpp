@@ -1,0 +1,26 @@
+// Whether there is a next attempt, and when.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "supervisor/core/classify.hpp"
+#include "supervisor/core/policy.hpp"
+#include "supervisor/core/state.hpp"
+
+namespace trainward::core {
+
+struct Next {
+  enum class Kind { at_once, after_wait, finished, give_up } kind = Kind::at_once;
+  std::int64_t wait_ms = 0;
+  std::string why;  // for the operator, when it gives up or waits
+};
+
+// `state.attempts_without_progress` already counts the attempt that ended.
+Next decide_next(const State& state, const Policy& policy, const Verdict& verdict);
+
+// first · 2^(failures − 1), at most max, then spread over [half, whole] by a hash of `salt`:
+// programs that failed together do not come back together.
+std::int64_t backoff_ms(const Backoff& backoff, int failures, std::uint64_t salt);
+
+}  // namespace trainward::core

@@ -1,0 +1,65 @@
+#include "supervisor/core/classify.hpp"
+
+#include <gtest/gtest.h>
+
+namespace trainward::core {
+namespace {
+
+State training_at(std::int64_t step) {
+  State state;
+  state.stage = Stage::training;
+  state.last_step = step;
+  return state;
+}
+
+WorkerExited exit_one_with(std::vector<LogMatch> matches) {
+  WorkerExited exit;
+  exit.code = 1;
+  exit.matches = std::move(matches);
+  return exit;
+}
+
+TEST(Classify, WhatWeDidOurselvesOutweighsEverything) {
+  State state = training_at(7);
+  state.kill = Kill{"hang", "no progress for 3.0 s"};
+  WorkerExited exit = exit_one_with({{"r", "device_oom", true, "Out of Memory", "stderr.log:1"}});
+  EXPECT_EQ(classify(state, exit).cause, "hang");
+}
+
+TEST(Classify, ARuleOutweighsAnExitCodeWithoutMeaning) {
+  const Verdict verdict = classify(
+      training_at(7), exit_one_with({{"root", "ethernet", true, "link lost", "stderr.log:4"},
+                                     {"cascade", "unknown", true, "INTERNAL 13", "stderr.log:9"}}));
+  EXPECT_EQ(verdict.cause, "ethernet");
+  EXPECT_EQ(verdict.evidence.front().location, "stderr.log:4");
+  EXPECT_NE(verdict.sentence.find("step 7"), std::string::npos);
+}
+
+TEST(Classify, AMeaningfulExitCodeOutweighsTheLog) {
+  WorkerExited exit = exit_one_with({{"r", "device_oom", true, "mentions Out of Memory", ""}});
+  exit.code = 0;
+  EXPECT_EQ(classify(training_at(300), exit).cause, "done");
+  exit.code = 78;
+  const Verdict refused = classify(training_at(0), exit);
+  EXPECT_EQ(refused.cause, "config");
+  EXPECT_FALSE(refused.retry);
+}
+
+TEST(Classify, EvidenceIsSortedByWeightAndNeverEmpty) {
+  WorkerExited exit;
+  exit.signal = 11;
+  const Verdict verdict = classify(training_at(3), exit);
+  EXPECT_EQ(verdict.cause, "crash");
+  ASSERT_EQ(verdict.evidence.size(), 2U);
+  EXPECT_GT(verdict.evidence[0].weight, verdict.evidence[1].weight);
+}
+
+TEST(Classify, ALostShimIsLostUnlessWeKilledIt) {
+  EXPECT_EQ(classify(training_at(3), AttemptLost{"no exit record"}).cause, "lost");
+  State state = training_at(3);
+  state.kill = Kill{"stopped", "asked"};
+  EXPECT_EQ(classify(state, AttemptLost{"no exit record"}).cause, "stopped");
+}
+
+}  // namespace
+}  // namespace trainward::core

@@ -1,0 +1,200 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "world.hpp"
+
+namespace trainward::core {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST(Step, IntentIsRecordedInTheSameTurnAsTheLaunch) {
+  World world;
+  world.feed(StartRequested{}).feed(CheckpointSelected{});
+  EXPECT_THAT(world.newest<RecordAttemptBegun>(), SizeIs(1));
+  EXPECT_THAT(world.newest<Launch>(), SizeIs(1));
+  EXPECT_EQ(world.state.stage, Stage::launching);
+}
+
+TEST(Step, ABoardThatIsNotUsableIsRefusedOnceWithItsReason) {
+  World world;
+  world.policy.needs_board = true;
+  const ProbeFinished probe{
+      {{"A", "REMOTE_LOST", false, "links 8 and 9 are down"}, {"B", "OK", true, ""}}, ""};
+  world.feed(StartRequested{}).feed(probe);
+  EXPECT_EQ(world.state.board, "B");
+  ASSERT_THAT(world.newest<RecordEvent>(), SizeIs(2));
+  EXPECT_THAT(world.newest<RecordEvent>()[0].text, HasSubstr("links 8 and 9 are down"));
+
+  world.attempt_to_training(0).feed(exited_with(1)).feed(TimerFired{}, 10'000).feed(probe);
+  EXPECT_THAT(world.newest<RecordEvent>(), IsEmpty()) << "the verdict has not changed";
+}
+
+TEST(Step, WithoutAUsableBoardItWaitsAndLooksAgain) {
+  World world;
+  world.policy.needs_board = true;
+  world.feed(StartRequested{}).feed(ProbeFinished{{{"A", "REMOTE_LOST", false, "link down"}}, ""});
+  EXPECT_EQ(display(world.state.stage), "BACKOFF");
+  EXPECT_THAT(world.state.reason, HasSubstr("link down"));
+  EXPECT_THAT(world.newest<Launch>(), IsEmpty());
+  world.feed(TimerFired{}, world.policy.backoff.max_ms);
+  EXPECT_THAT(world.newest<Probe>(), SizeIs(1));
+}
+
+TEST(Step, OutOfMemoryAfterProgressIsFollowedByTheNextAttemptAtOnce) {
+  World world;
+  world.run_to_training().steps(1, 25);
+  world.feed(CheckpointVerified{1, "/c/step-20", 20, 100, ""});
+  WorkerExited exit = exited_with(1);
+  exit.matches = {{"tt-dram-full", "device_oom", false, "Out of Memory", "stderr.log:3"}};
+  world.feed(exit);
+  ASSERT_THAT(world.newest<RecordAttemptEnded>(), SizeIs(1));
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "device_oom");
+  EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1)) << "no back-off after progress";
+  EXPECT_EQ(world.state.attempt, 2);
+}
+
+TEST(Step, StepsDoneBeforeAreReplays) {
+  World world;
+  world.run_to_training().steps(1, 25);
+  world.feed(CheckpointVerified{1, "/c/step-20", 20, 100, ""}).feed(exited_with(1));
+  world.attempt_to_training(20).steps(21, 27);
+  std::vector<bool> replayed;
+  for (const RecordStep& s : world.every<RecordStep>()) {
+    if (s.step > 20) replayed.push_back(s.replayed);
+  }
+  EXPECT_EQ(replayed, (std::vector<bool>{false, false, false, false, false,  // 21–25 the first time
+                                         true, true, true, true, true, false, false}));
+}
+
+TEST(Step, SilenceBeyondTheLearnedDeadlineIsAHang) {
+  World world;
+  world.policy.deadlines.train_floor_ms = 1'000;
+  world.run_to_training().steps(1, 30, 200);
+  world.feed(TimerFired{}, 1'999);
+  EXPECT_THAT(world.newest<SendSignal>(), IsEmpty()) << "allowed: 10 × 200 ms";
+  world.feed(TimerFired{}, 1);
+  ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
+  EXPECT_EQ(world.newest<SendSignal>()[0].signal, Signal::kill);
+  world.feed(ended_by(9), 3);
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "hang");
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].evidence.front().source, "supervisor");
+}
+
+TEST(Step, TheSilenceOfAHangIsBookedAsLostToIt) {
+  World world;
+  world.policy.deadlines.train_floor_ms = 1'000;
+  world.run_to_training().steps(1, 10, 50).feed(TimerFired{}, 1'000).feed(ended_by(9), 5);
+  std::int64_t lost = 0;
+  world.feed(StopRequested{"operator", false});
+  for (const RecordSpan& span : world.every<RecordSpan>()) {
+    if (span.phase == "down" && span.cause == "hang") lost += span.duration_ms;
+  }
+  EXPECT_EQ(lost, 1'005);
+}
+
+TEST(Step, CompilingForAnHourIsNotAHang) {
+  World world;
+  world.feed(StartRequested{}).feed(CheckpointSelected{}).feed(WorkerStarted{1});
+  world.feed(PhaseEntered{"compile"});
+  world.feed(TimerFired{}, 80 * 60'000);
+  EXPECT_THAT(world.newest<SendSignal>(), IsEmpty());
+}
+
+TEST(Step, StartingBelowTheCheckpointItWasGivenIsAFault) {
+  World world;
+  world.run_to_training(100);
+  world.feed(StepDone{1, 5.0, 1, 10, 1});
+  ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
+  world.feed(ended_by(9));
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "resume_contract");
+}
+
+TEST(Step, ExitZeroIsTheEnd) {
+  World world;
+  world.run_to_training().steps(1, 3).feed(exited_with(0));
+  EXPECT_EQ(display(world.state.stage), "EXITED");
+  EXPECT_FALSE(world.state.wanted);
+  EXPECT_FALSE(world.state.span.has_value()) << "the ledger is closed";
+}
+
+TEST(Step, AConfigurationErrorIsNotRetried) {
+  World world;
+  world.feed(StartRequested{}).feed(CheckpointSelected{}).feed(WorkerStarted{1});
+  world.feed(exited_with(78));
+  EXPECT_EQ(display(world.state.stage), "FATAL");
+}
+
+TEST(Step, AttemptsWithoutProgressEndInFatalWithAReason) {
+  World world;
+  world.policy.budgets.attempts_without_progress = 3;
+  world.feed(StartRequested{});
+  for (int i = 0; i < 3; ++i) {
+    world.feed(CheckpointSelected{}).feed(WorkerStarted{1}).feed(ended_by(11));
+    if (i < 2) {
+      EXPECT_EQ(display(world.state.stage), "BACKOFF");
+      world.feed(TimerFired{}, world.policy.backoff.max_ms);
+    }
+  }
+  EXPECT_EQ(display(world.state.stage), "FATAL");
+  EXPECT_THAT(world.state.reason, HasSubstr("3 attempts in a row without a new verified step"));
+}
+
+TEST(Step, StopLetsTheWorkerSaveThenKills) {
+  World world;
+  world.run_to_training().steps(1, 3).feed(StopRequested{"operator", false});
+  ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
+  EXPECT_EQ(world.newest<SendSignal>()[0].signal, Signal::terminate);
+  world.feed(TimerFired{}, world.policy.deadlines.stop_ms);
+  EXPECT_EQ(world.newest<SendSignal>()[0].signal, Signal::kill);
+  world.feed(ended_by(9));
+  EXPECT_EQ(display(world.state.stage), "STOPPED");
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "stopped");
+}
+
+TEST(Step, ShutdownKeepsTheIntent) {
+  World world;
+  world.run_to_training().feed(StopRequested{"shutdown", true}).feed(exited_with(75));
+  EXPECT_EQ(display(world.state.stage), "STOPPED");
+  EXPECT_TRUE(world.state.wanted);
+}
+
+TEST(Step, RestartStopsThenStarts) {
+  World world;
+  world.run_to_training().feed(RestartRequested{});
+  EXPECT_EQ(world.newest<SendSignal>()[0].signal, Signal::terminate);
+  world.feed(exited_with(75));
+  EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
+  EXPECT_EQ(world.state.attempt, 2);
+}
+
+TEST(Step, WorkDoneWhileStoppingStillCounts) {
+  World world;
+  world.run_to_training().steps(1, 3).feed(StopRequested{"operator", false});
+  world.feed(StepDone{4, 1, 1, 40, 1}).feed(CheckpointReported{"/c/step-4", 4});
+  EXPECT_EQ(world.state.last_step, 4);
+  EXPECT_THAT(world.newest<VerifyCheckpoint>(), SizeIs(1));
+}
+
+TEST(Step, ALateHeartbeatOfADeadWorkerChangesNothing) {
+  World world;
+  world.run_to_training().steps(1, 3).feed(exited_with(0));
+  const State before = world.state;
+  world.feed(StepDone{4, 1, 1, 40, 1}).feed(exited_with(1)).feed(WorkerStarted{7});
+  EXPECT_EQ(world.state, before);
+  EXPECT_THAT(world.last, IsEmpty());
+}
+
+TEST(Step, ADamagedCheckpointIsRecorded) {
+  World world;
+  world.feed(StartRequested{})
+      .feed(CheckpointRejected{"/c/step-20", 20, "/c/.corrupt-step-20", "block 1 differs"});
+  ASSERT_THAT(world.newest<RecordCheckpoint>(), SizeIs(1));
+  EXPECT_EQ(world.newest<RecordCheckpoint>()[0].error,
+            "block 1 differs; set aside as /c/.corrupt-step-20");
+}
+
+}  // namespace
+}  // namespace trainward::core
