@@ -13,66 +13,49 @@
 
 #include "common/error.hpp"
 #include "common/json.hpp"
+#include "supervisor/core/policy.hpp"
 
 namespace trainward::config {
 
-enum class Autorestart { always, unexpected, never };
-
-struct Deadlines {                       // a phase that shows no progress for this long is a hang
-  std::int64_t start_ms = 60'000;        // launch until the worker's first message
-  std::int64_t load_ms = 600'000;
-  std::int64_t compile_ms = 7'200'000;   // 19 to 80 minutes are normal on an N300
-  std::int64_t train_floor_ms = 60'000;  // learned from the run's own steps, never below this
-  std::int64_t save_ms = 900'000;
-  std::int64_t stop_ms = 60'000;         // SIGTERM until SIGKILL
-  friend bool operator==(const Deadlines&, const Deadlines&) = default;
-};
-
-struct Budgets {
-  int attempts = 1000;                   // in all
-  int attempts_without_progress = 5;     // without a new verified step
-  friend bool operator==(const Budgets&, const Budgets&) = default;
-};
-
-struct Backoff {                         // between attempts that made no progress
-  std::int64_t first_ms = 1'000;
-  std::int64_t max_ms = 300'000;
-  friend bool operator==(const Backoff&, const Backoff&) = default;
-};
+using core::Autorestart;
+using core::Backoff;
+using core::Budgets;
+using core::Deadlines;
 
 struct Program {
-  std::string name;                      // [A-Za-z0-9_.-]{1,64}
+  std::string name;  // [A-Za-z0-9_.-]{1,64}
   bool autostart = true;
   Autorestart autorestart = Autorestart::unexpected;
-  std::vector<std::string> command;      // empty: trainward-worker with `worker` below
-  std::filesystem::path directory;       // working directory, absolute
+  std::vector<std::string> command;  // empty: trainward-worker with `worker` below
+  std::filesystem::path directory;   // working directory, absolute
   std::map<std::string, std::string> environment;
   // The trainer's configuration (training_config, device_config, logging_config of the file) with
   // every default filled in, as the worker reads it; empty object for a foreign command.
   json::object worker;
-  std::optional<std::filesystem::path> host;  // device_config.host: a described (simulated) host file
+  std::optional<std::filesystem::path>
+      host;  // device_config.host: a described (simulated) host file
   int checkpoints_keep = 3;
   Deadlines deadlines;
   Budgets budgets;
   Backoff backoff;
-  std::string digest;                    // SHA-256 of the program's canonical JSON
+  std::string digest;  // SHA-256 of the program's canonical JSON
 };
 
 struct Config {
-  std::filesystem::path file;            // absolute
-  std::filesystem::path state_dir;       // absolute; default `.trainward` beside the current directory
-  std::filesystem::path socket;          // absolute; default STATE_DIR/trainward.sock
-  std::filesystem::path database;        // STATE_DIR/trainward.db
+  std::filesystem::path file;       // absolute
+  std::filesystem::path state_dir;  // absolute; default `.trainward` beside the current directory
+  std::filesystem::path socket;     // absolute; default STATE_DIR/trainward.sock
+  std::filesystem::path database;   // STATE_DIR/trainward.db
   std::string log_level = "info";
-  std::filesystem::path rules;           // crash rules file; empty: the built-in rules
+  std::filesystem::path rules;  // crash rules file; empty: the built-in rules
   std::vector<Program> programs;
 };
 
 struct Problem {
   std::string file;
-  int line = 0;                          // from 1
+  int line = 0;  // from 1
   int column = 0;
-  std::string message;                   // "unknown key 'lerning_rate'; did you mean 'learning_rate'?"
+  std::string message;  // "unknown key 'lerning_rate'; did you mean 'learning_rate'?"
   [[nodiscard]] std::string text() const;  // "file:line:column: message"
 };
 

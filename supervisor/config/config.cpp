@@ -1,0 +1,125 @@
+#include "supervisor/config/config.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "common/file.hpp"
+#include "common/yaml/map_reader.hpp"
+#include "supervisor/config/overrides.hpp"
+#include "supervisor/config/program.hpp"
+#include "supervisor/config/reading.hpp"
+
+namespace trainward::config {
+namespace {
+
+using yaml::MapReader;
+using yaml::Node;
+
+constexpr std::size_t max_file_bytes = 1024 * 1024;
+constexpr std::array<std::string_view, 5> log_levels{"trace", "debug", "info", "warning", "error"};
+
+std::filesystem::path whole_path(const std::filesystem::path& path) {
+  std::error_code error;
+  auto out = std::filesystem::absolute(path, error);
+  return (error ? path : out).lexically_normal();
+}
+
+// The path under `key`, resolved, or empty when absent or wrong.
+std::filesystem::path read_path(MapReader& reader, std::string_view key, const Folders& folders) {
+  const Node* node = reader.take(key);
+  if (node == nullptr) return {};
+  if (node->kind != Node::Kind::scalar || node->text.empty() ||
+      node->text.find('\0') != std::string::npos) {
+    reader.report(key, *node, "expected a path, found " + describe(*node));
+    return {};
+  }
+  return folders.resolve(*node);
+}
+
+void read_programs(MapReader& reader, const Folders& folders, Config& config) {
+  reader.need("programs", "a map of program names");
+  const Node* programs = reader.take("programs");
+  if (programs == nullptr) return;
+  const MapReader map(*programs, "programs", reader.problems());
+  if (programs->kind == Node::Kind::map && programs->members.empty()) {
+    reader.report("programs", *programs, "expected at least one program, found none");
+  }
+  for (const yaml::Member& member : programs->members) {
+    config.programs.push_back(read_program(member, folders, reader.problems()));
+  }
+}
+
+Config read_config(const Node& root, const std::filesystem::path& file, const Folders& folders,
+                   std::vector<yaml::Problem>& problems) {
+  Config config;
+  config.file = file;
+  MapReader reader(root, "", problems);
+  // The state belongs to where the command runs, also when the file stands elsewhere.
+  const auto state_dir = read_path(reader, "state_dir", {folders.working, folders.working});
+  config.state_dir =
+      state_dir.empty() ? (folders.working / ".trainward").lexically_normal() : state_dir;
+  config.socket = read_path(reader, "socket", folders);
+  if (config.socket.empty()) config.socket = config.state_dir / "trainward.sock";
+  config.database = config.state_dir / "trainward.db";
+  config.log_level = reader.one_of("log_level", log_levels, config.log_level);
+  config.rules = read_path(reader, "rules", folders);
+  std::error_code error;
+  if (!config.rules.empty() && !std::filesystem::is_regular_file(config.rules, error)) {
+    reader.report("rules", *root.find("rules"), "no such file: " + config.rules.string());
+  }
+  read_programs(reader, folders, config);
+  reader.finish();
+  return config;
+}
+
+// In the order of the file, then of the command line, so that a reader goes down the page.
+std::vector<Problem> placed(std::vector<yaml::Problem> problems, const std::string& file) {
+  std::stable_sort(problems.begin(), problems.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.mark.source, a.mark.line, a.mark.column) <
+           std::tie(b.mark.source, b.mark.line, b.mark.column);
+  });
+  std::vector<Problem> out;
+  for (yaml::Problem& problem : problems) {
+    const bool from_file = problem.mark.source == 0;
+    out.push_back({from_file ? file : "--set", from_file ? problem.mark.line : 0,
+                   from_file ? problem.mark.column : 0, std::move(problem.message)});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string Problem::text() const {
+  if (line == 0) return fmt::format("{}: {}", file, message);
+  return fmt::format("{}:{}:{}: {}", file, line, column, message);
+}
+
+tl::expected<Config, std::vector<Problem>> load(const std::filesystem::path& file,
+                                                const std::filesystem::path& working_directory,
+                                                const std::vector<std::string>& overrides) {
+  auto bytes = read_file(file, max_file_bytes);
+  if (!bytes) {
+    return tl::unexpected(std::vector<Problem>{{file.string(), 0, 0, bytes.error().what}});
+  }
+  const std::filesystem::path path = whole_path(file);
+  const Folders folders{path.parent_path(), whole_path(working_directory)};
+
+  yaml::Document document = yaml::parse(*bytes, {.max_bytes = max_file_bytes});
+  if (document.root.kind == Node::Kind::null && document.problems.empty()) {
+    document.problems.push_back({{1, 1, 0}, "the file is empty, expected 'programs:'"});
+    document.root.kind = Node::Kind::refused;
+  }
+  int number = 0;
+  for (const std::string& text : overrides) {
+    apply_override(document.root, text, ++number, document.problems);
+  }
+  Config config = read_config(document.root, path, folders, document.problems);
+  if (!document.problems.empty()) {
+    return tl::unexpected(placed(std::move(document.problems), file.string()));
+  }
+  return config;
+}
+
+}  // namespace trainward::config

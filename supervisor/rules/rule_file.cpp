@@ -1,0 +1,150 @@
+#include "supervisor/rules/rule_file.hpp"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "common/text.hpp"
+#include "common/yaml/map_reader.hpp"
+
+namespace trainward::rules {
+namespace {
+
+using yaml::MapReader;
+using yaml::Node;
+
+constexpr std::size_t max_rules = 1000;
+constexpr std::size_t max_pattern_bytes = 2000;
+constexpr std::size_t max_problems_told = 8;
+
+bool valid_id(std::string_view id) {
+  return !id.empty() && id.size() <= 64 && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+}
+
+void check_pattern(MapReader& reader, const std::string& pattern) {
+  const Node* node = reader.node().find("match");
+  if (node == nullptr || pattern.empty()) return;
+  if (pattern.size() > max_pattern_bytes) {
+    return reader.report("match", *node, fmt::format("longer than {} bytes", max_pattern_bytes));
+  }
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  const RE2 expression(pattern, options);
+  if (!expression.ok()) {
+    reader.report("match", *node, "not a valid regular expression: " + expression.error());
+  } else if (RE2::PartialMatch("", expression)) {
+    reader.report("match", *node, "matches the empty line, so it would match every line");
+  }
+}
+
+Transient read_transient(MapReader& reader, Transient fallback) {
+  constexpr std::array<std::string_view, 3> words{"yes", "maybe", "no"};
+  const std::string word = reader.one_of("transient", words, to_string(fallback));
+  if (word == "yes") return Transient::yes;
+  return word == "no" ? Transient::no : Transient::maybe;
+}
+
+// The keys of one entry over `rule`, which is an existing rule or an empty one.
+void read_fields(MapReader& reader, Rule& rule) {
+  if (rule.id.empty()) {
+    reader.need("class", "the class of crash");
+    reader.need("match", "a regular expression");
+  }
+  reader.take("id");
+  rule.crash_class = reader.one_of("class", crash_classes(), rule.crash_class);
+  rule.match = reader.text("match", rule.match);
+  check_pattern(reader, rule.match);
+  const bool benign = rule.crash_class == "benign";
+  rule.transient = read_transient(reader, benign ? Transient::no : rule.transient);
+  rule.remedy = reader.one_of("remedy", remedies(), benign ? "none" : rule.remedy);
+  rule.advice = reader.text("advice", rule.advice);
+  rule.enabled = reader.boolean("enabled", rule.enabled);
+  reader.finish();
+}
+
+std::string read_id(MapReader& reader) {
+  reader.need("id", "a name of a-z 0-9 -");
+  const std::string id = reader.text("id", "");
+  const Node* node = reader.node().find("id");
+  if (node != nullptr && node->kind == Node::Kind::scalar && !valid_id(node->text)) {
+    reader.report("id", *node, "expected 1 to 64 of a-z 0-9 -, found " + describe(*node));
+  }
+  return id;
+}
+
+struct Merger {
+  std::vector<Rule> base;
+  std::vector<Rule> added;
+  std::set<std::string> seen;
+
+  void read(const Node& entry, std::size_t index, std::vector<yaml::Problem>& problems) {
+    MapReader reader(entry, fmt::format("rules[{}]", index), problems);
+    const std::string id = read_id(reader);
+    if (!id.empty() && !seen.insert(id).second) {
+      reader.report("id", *entry.find("id"), fmt::format("a second rule '{}' in this file", id));
+    }
+    const auto old =
+        std::find_if(base.begin(), base.end(), [&](const Rule& rule) { return rule.id == id; });
+    if (old != base.end()) return read_fields(reader, *old);
+    Rule rule;
+    read_fields(reader, rule);
+    rule.id = id;
+    added.push_back(std::move(rule));
+  }
+
+  std::vector<Rule> take() {
+    added.insert(added.end(), std::make_move_iterator(base.begin()),
+                 std::make_move_iterator(base.end()));
+    std::stable_partition(added.begin(), added.end(),
+                          [](const Rule& rule) { return rule.crash_class == "benign"; });
+    return std::move(added);
+  }
+};
+
+Error to_error(std::string_view file, std::vector<yaml::Problem> problems) {
+  std::stable_sort(problems.begin(), problems.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.mark.line, a.mark.column) < std::pair(b.mark.line, b.mark.column);
+  });
+  std::string others;
+  for (std::size_t i = 1; i < problems.size() && i < max_problems_told; ++i) {
+    const auto& [mark, message] = problems[i];
+    others += fmt::format("{}{}:{}: {}", i == 1 ? "also " : "; ", mark.line, mark.column, message);
+  }
+  if (problems.size() > max_problems_told) {
+    others += fmt::format("; and {} more", problems.size() - max_problems_told);
+  }
+  const yaml::Mark& mark = problems.front().mark;
+  return {ErrorKind::usage, problems.front().message,
+          fmt::format("{}:{}:{}", file, mark.line, mark.column), std::move(others)};
+}
+
+}  // namespace
+
+Result<std::vector<Rule>> read_rules(std::string_view text, std::string_view file,
+                                     std::vector<Rule> base) {
+  yaml::Document document = yaml::parse(text);
+  MapReader reader(document.root, "", document.problems);
+  reader.need("rules", "a list of rules");
+  const Node* list = reader.take("rules");
+  Merger merger{std::move(base), {}, {}};
+  if (list != nullptr && (list->kind != Node::Kind::list || list->items.size() > max_rules)) {
+    reader.report("rules", *list, fmt::format("expected a list of at most {} rules", max_rules));
+  } else if (list != nullptr) {
+    for (std::size_t i = 0; i < list->items.size(); ++i) {
+      merger.read(list->items[i], i, document.problems);
+    }
+  }
+  reader.finish();
+  if (!document.problems.empty()) {
+    return tl::unexpected(to_error(file, std::move(document.problems)));
+  }
+  return merger.take();
+}
+
+}  // namespace trainward::rules

@@ -1,0 +1,19 @@
+// Reads a file of crash rules onto a list of rules that is there already.
+//
+// An entry whose id exists changes the keys it names and keeps its place; a new one needs id, class
+// and match. Afterwards the order is: benign rules, new rules of this file, rules that were there.
+// Failure: one Error; `where` is file:line:column of the first problem, the hint names the others.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "common/error.hpp"
+#include "supervisor/rules/rule.hpp"
+
+namespace trainward::rules {
+
+Result<std::vector<Rule>> read_rules(std::string_view text, std::string_view file,
+                                     std::vector<Rule> base);
+
+}  // namespace trainward::rules

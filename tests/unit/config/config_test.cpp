@@ -1,0 +1,151 @@
+// What a correct file becomes.
+#include <gmock/gmock.h>
+
+#include "fixture.hpp"
+
+namespace trainward::config {
+namespace {
+
+using testing::ElementsAre;
+
+TEST_F(ConfigTest, FillsInEveryDefault) {
+  const auto config = load_text("programs:\n  a:\n");
+  ASSERT_TRUE(config) << config.error().front().text();
+  EXPECT_EQ(config->file, folder_ / "c.yaml");
+  EXPECT_EQ(config->state_dir, folder_ / "work/.trainward");
+  EXPECT_EQ(config->socket, folder_ / "work/.trainward/trainward.sock");
+  EXPECT_EQ(config->database, folder_ / "work/.trainward/trainward.db");
+  EXPECT_EQ(config->log_level, "info");
+  EXPECT_TRUE(config->rules.empty());
+  ASSERT_EQ(config->programs.size(), 1U);
+  const Program& program = config->programs[0];
+  EXPECT_EQ(program.name, "a");
+  EXPECT_TRUE(program.autostart);
+  EXPECT_EQ(program.autorestart, Autorestart::unexpected);
+  EXPECT_TRUE(program.command.empty());
+  EXPECT_EQ(program.directory, folder_);
+  EXPECT_FALSE(program.host);
+  EXPECT_EQ(program.checkpoints_keep, 3);
+  EXPECT_EQ(program.deadlines, Deadlines{});
+  EXPECT_EQ(program.budgets, Budgets{});
+  EXPECT_EQ(program.backoff, Backoff{});
+  EXPECT_EQ(json::serialize(program.worker),
+            R"({"training_config":{"model":"micro_3x","steps":300,"batch_size":8,"block_size":128,)"
+            R"("learning_rate":3E-3,"head_learning_rate":3E-3,"weight_decay":1E-2,"beta1":9E-1,)"
+            R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,"seed":1234,)"
+            R"("checkpoint_every":10,"data":["/usr/share/common-licenses"]},)"
+            R"("device_config":{"device":"cpu","threads":2},"logging_config":{"log_every":1}})");
+}
+
+TEST_F(ConfigTest, ReadsEveryKey) {
+  write("host.yaml", "");
+  write("rules.yaml", "");
+  const auto config = load_text(R"(
+state_dir: state
+socket: run/s.sock
+log_level: debug
+rules: rules.yaml
+programs:
+  my.run-1:
+    autostart: false
+    autorestart: always
+    directory: data
+    environment: {OMP_NUM_THREADS: "2", RATE: 0.10}
+    training_config:
+      {model: nano_96x, steps: 1, batch_size: 2, block_size: 3, learning_rate: 1,
+       head_learning_rate: 0.5, weight_decay: 0, beta1: 0, beta2: 0.5, epsilon: 1.0e-6,
+       gradient_clip: 0.5, warmup_steps: 7, seed: 0, checkpoint_every: 5, data: [data, c.yaml]}
+    device_config: {device: cpu, threads: 4, host: host.yaml}
+    logging_config: {log_every: 9}
+    checkpoints: {keep: 1}
+    deadlines: {start: 1s, load: 2min, compile: 1.5h, train_floor: 200ms, save: 1d, stop: 3s}
+    budgets: {attempts: 9, attempts_without_progress: 2}
+    backoff: {first: 0s, max: 1s}
+)");
+  ASSERT_TRUE(config) << config.error().front().text();
+  EXPECT_EQ(config->state_dir, folder_ / "work/state");
+  EXPECT_EQ(config->socket, folder_ / "run/s.sock");
+  EXPECT_EQ(config->log_level, "debug");
+  EXPECT_EQ(config->rules, folder_ / "rules.yaml");
+  const Program& program = config->programs.at(0);
+  EXPECT_FALSE(program.autostart);
+  EXPECT_EQ(program.autorestart, Autorestart::always);
+  EXPECT_EQ(program.directory, folder_ / "data");
+  // Environment values keep their spelling, quoted or not.
+  EXPECT_THAT(program.environment,
+              ElementsAre(testing::Pair("OMP_NUM_THREADS", "2"), testing::Pair("RATE", "0.10")));
+  EXPECT_EQ(program.host, folder_ / "host.yaml");
+  EXPECT_EQ(program.checkpoints_keep, 1);
+  EXPECT_EQ(program.deadlines, (Deadlines{1'000, 120'000, 5'400'000, 200, 86'400'000, 3'000}));
+  EXPECT_EQ(program.budgets, (Budgets{9, 2}));
+  EXPECT_EQ(program.backoff, (Backoff{0, 1'000}));
+  const json::object& training = program.worker.at("training_config").as_object();
+  EXPECT_EQ(training.at("model").as_string(), "nano_96x");
+  EXPECT_EQ(training.at("learning_rate").as_double(), 1.0);
+  EXPECT_EQ(training.at("warmup_steps").as_int64(), 7);
+  EXPECT_EQ(training.at("data").as_array().at(0).as_string(), (folder_ / "data").string());
+  EXPECT_EQ(program.worker.at("logging_config").at("log_every").as_int64(), 9);
+}
+
+TEST_F(ConfigTest, ForeignCommandHasNoWorkerSections) {
+  const auto config = load_text(
+      "programs:\n  a:\n    command: [python3, train.py, --steps, 5]\n    directory: .\n");
+  ASSERT_TRUE(config) << config.error().front().text();
+  EXPECT_THAT(config->programs[0].command, ElementsAre("python3", "train.py", "--steps", "5"));
+  EXPECT_EQ(config->programs[0].directory, folder_);
+  EXPECT_TRUE(config->programs[0].worker.empty());
+}
+
+TEST_F(ConfigTest, OverridesReplaceAndAddValues) {
+  const auto config = load_text(
+      "programs:\n  a:\n    training_config: {steps: 5}\n  a.b:\n    budgets: {attempts: 1}\n",
+      {"programs.a.training_config.steps=50", "programs.a.b.budgets.attempts=7",
+       "programs.a.deadlines.stop=5s", "log_level=error", "programs.a.training_config.data=[.]"});
+  ASSERT_TRUE(config) << config.error().front().text();
+  const json::object& training = config->programs[0].worker.at("training_config").as_object();
+  EXPECT_EQ(training.at("steps").as_int64(), 50);
+  // A path typed on the command line means the folder it was typed in.
+  EXPECT_EQ(training.at("data").as_array().at(0).as_string(), (folder_ / "work/").string());
+  EXPECT_EQ(config->programs[0].deadlines.stop_ms, 5'000);
+  EXPECT_EQ(config->programs[1].budgets.attempts, 7);
+  EXPECT_EQ(config->log_level, "error");
+}
+
+TEST_F(ConfigTest, DigestFollowsTheMeaningNotTheSpelling) {
+  const auto digest = [&](const std::string& text) {
+    const auto config = load_text(text);
+    return config ? config->programs.at(0).digest : config.error().front().text();
+  };
+  const std::string first = digest(
+      "programs:\n  a:\n    training_config: {steps: 5, seed: 6}\n    backoff: {first: 1s}\n");
+  EXPECT_EQ(first.size(), 64U);
+  EXPECT_EQ(first, digest("# same\nprograms: {a: {backoff: {first: 1000ms}, "
+                          "training_config: {seed: 6, steps: 5}}}\n"));
+  EXPECT_NE(first, digest("programs:\n  a:\n    training_config: {steps: 5, seed: 7}\n"));
+}
+
+TEST_F(ConfigTest, JsonNamesEverything) {
+  const auto config = load_text("programs:\n  a:\n    backoff: {first: 2s}\n");
+  ASSERT_TRUE(config);
+  const json::object out = to_json(config->programs[0]);
+  EXPECT_EQ(out.at("name").as_string(), "a");
+  EXPECT_EQ(out.at("backoff").at("first_ms").as_int64(), 2000);
+  EXPECT_EQ(out.at("digest").as_string(), config->programs[0].digest);
+  EXPECT_TRUE(out.at("host").is_null());
+}
+
+TEST(ShippedExample, Loads) {
+  const std::filesystem::path examples = std::filesystem::path(SOURCE_FOLDER) / "examples";
+  const auto config = load(examples / "quickstart.yaml", "/tmp");
+  ASSERT_TRUE(config) << config.error().front().text();
+  ASSERT_EQ(config->programs.size(), 1U);
+  const Program& program = config->programs[0];
+  EXPECT_EQ(program.name, "quickstart");
+  EXPECT_EQ(program.host, examples / "hosts/two-n300.yaml");
+  EXPECT_EQ(program.deadlines.train_floor_ms, 3'000);
+  EXPECT_EQ(program.backoff.first_ms, 200);
+  EXPECT_EQ(config->state_dir, "/tmp/.trainward");
+}
+
+}  // namespace
+}  // namespace trainward::config

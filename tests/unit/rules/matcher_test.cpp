@@ -1,0 +1,83 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "supervisor/rules/line_text.hpp"
+#include "supervisor/rules/log_matcher.hpp"
+
+namespace trainward::rules {
+namespace {
+
+using testing::HasSubstr;
+
+LogMatcher builtin() {
+  auto matcher = LogMatcher::load();
+  EXPECT_TRUE(matcher);
+  return std::move(*matcher);
+}
+
+TEST(LogMatcher, RootStandsBeforeCascadeWhateverTheOrderOfLines) {
+  const auto matches = builtin().match_lines(
+      "step 1\r\n"
+      "EOFError: Ran out of input\r\n"
+      "link failure -- cmd: ld -o k.elf\r\n"
+      "OSError: No space left on device\r\n"
+      "OSError: No space left on device\r\n");
+  ASSERT_EQ(matches.size(), 3U);
+  EXPECT_EQ(matches[0].rule, "disk-full");
+  EXPECT_EQ(matches[0].crash_class, "disk");
+  EXPECT_EQ(matches[0].transient, Transient::no);
+  EXPECT_EQ(matches[0].remedy, "free_space");
+  EXPECT_THAT(matches[0].advice, HasSubstr("disk is full"));
+  EXPECT_EQ(matches[0].line, "OSError: No space left on device");
+  EXPECT_EQ(matches[0].line_number, 4);
+  EXPECT_EQ(matches[0].count, 2);
+  EXPECT_EQ(matches[1].rule, "cache-unwritable");
+  EXPECT_EQ(matches[2].rule, "data-unreadable");
+}
+
+TEST(LogMatcher, BenignRuleSwallowsItsLine) {
+  const LogMatcher matcher = builtin();
+  const char* text =
+      "RESOURCE_EXHAUSTED: Out of memory: ran out of memory trying to allocate 3GiB, not a "
+      "failure\n"
+      "all well\n";
+  EXPECT_TRUE(matcher.match_lines(text).empty());
+  EXPECT_EQ(matcher.count_benign(text), 1);
+}
+
+TEST(LogMatcher, LimitsHold) {
+  const LogMatcher matcher = builtin();
+  std::string text;
+  for (int i = 0; i < 10'000; ++i)
+    text += "loss: nan\nstd::bad_alloc\nEOFError: Ran out of input\n";
+  const auto two = matcher.match_lines(text, {.max_matches = 2});
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_EQ(two[0].rule, "oom-host-process");
+  EXPECT_EQ(two[0].count, 10'000);
+
+  const std::string late = std::string(100'000, 'x') + " std::bad_alloc";
+  EXPECT_TRUE(matcher.match_lines(late).empty());
+  const std::string early = "std::bad_alloc " + std::string(100'000, 'x');
+  const auto matches = matcher.match_lines(early);
+  ASSERT_EQ(matches.size(), 1U);
+  EXPECT_EQ(matches[0].line.size(), 500U);
+}
+
+TEST(LogMatcher, BrokenBytesAreSearchedAndCleaned) {
+  const std::string line = "\xff\xfe\x1b[31mstd::bad_alloc\x1b[0m \xc3\xa4\xe2\x82\n";
+  const auto matches = builtin().match_lines(line);
+  ASSERT_EQ(matches.size(), 1U);
+  EXPECT_EQ(matches[0].line, "??std::bad_alloc \xc3\xa4??");
+  EXPECT_TRUE(builtin().match_lines(std::string("a\0b\n\n\n\0", 7)).empty());
+}
+
+TEST(PrintableLine, CutsBetweenCharacters) {
+  EXPECT_EQ(printable_line("  ab\tc  ", 500), "ab c");
+  EXPECT_EQ(printable_line("a\xc3\xa4", 2), "a");
+  EXPECT_EQ(printable_line("\x1b[38;5;1", 9), "");
+  EXPECT_EQ(printable_line("\x1b", 9), "");
+  EXPECT_EQ(printable_line("\xed\xa0\x80\xf4\x90\x80\x80\xc0\xaf", 99), "?????????");
+}
+
+}  // namespace
+}  // namespace trainward::rules

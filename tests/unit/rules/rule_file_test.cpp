@@ -1,0 +1,105 @@
+// Rules of the user: added, changed, switched off, and refused with their place.
+#include "supervisor/rules/rule_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+
+namespace trainward::rules {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class RuleFile : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "tw-rules-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  Result<LogMatcher> load(const std::string& text) const {
+    std::ofstream(folder_ / "r.yaml", std::ios::binary) << text;
+    return LogMatcher::load(folder_ / "r.yaml");
+  }
+  std::string error(const std::string& text) const {
+    const auto loaded = load(text);
+    return loaded ? "" : loaded.error().message();
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(RuleFile, NewRulesComeBeforeTheBuiltInOnes) {
+  const auto matcher = load(
+      "rules:\n"
+      "  - {id: my-oom, class: device_oom, match: 'std::bad_alloc', remedy: shrink_plan}\n"
+      "  - {id: my-mask, class: benign, match: 'bad_alloc is fine'}\n");
+  ASSERT_TRUE(matcher) << matcher.error().message();
+  const auto matches = matcher->match_lines("std::bad_alloc is fine\nstd::bad_alloc\n");
+  ASSERT_EQ(matches.size(), 1U);
+  EXPECT_EQ(matches[0].rule, "my-oom");
+  EXPECT_EQ(matches[0].transient, Transient::maybe);
+  EXPECT_EQ(matches[0].line_number, 2);
+}
+
+TEST_F(RuleFile, AnExistingRuleIsChangedKeyByKey) {
+  const auto matcher = load(
+      "rules:\n"
+      "  - {id: oom-host-process, transient: no, remedy: operator}\n"
+      "  - {id: disk-full, enabled: false}\n");
+  ASSERT_TRUE(matcher) << matcher.error().message();
+  const auto matches = matcher->match_lines("No space left on device\nstd::bad_alloc\n");
+  ASSERT_EQ(matches.size(), 1U);
+  EXPECT_EQ(matches[0].rule, "oom-host-process");
+  EXPECT_EQ(matches[0].crash_class, "host_oom");
+  EXPECT_EQ(matches[0].transient, Transient::no);
+  EXPECT_EQ(matches[0].remedy, "operator");
+}
+
+TEST_F(RuleFile, AnEmptyListIsFine) { EXPECT_TRUE(load("rules: []\n")); }
+
+TEST_F(RuleFile, ProblemsHaveTheirPlace) {
+  EXPECT_THAT(error("rules:\n  - {id: x, class: hang, match: '(a'}\n"),
+              HasSubstr("r.yaml:2:33: rules[0].match: not a valid regular expression: missing )"));
+  EXPECT_THAT(error("rules:\n  - {id: x, class: hang, match: 'a*'}\n"),
+              HasSubstr("matches the empty line"));
+  EXPECT_THAT(error("rules:\n  - {id: x, class: hangs, match: 'a'}\n"),
+              AllOf(HasSubstr("r.yaml:2:20: rules[0].class: expected one of benign, "),
+                    HasSubstr("did you mean 'hang'?")));
+  EXPECT_THAT(error("rules:\n  - {id: x}\n"),
+              AllOf(HasSubstr("2:5: rules[0]: missing key 'class'"),
+                    HasSubstr("(also 2:5: rules[0]: missing key 'match'")));
+  EXPECT_THAT(error("rules:\n  - {id: X y, class: hang, match: a}\n"),
+              HasSubstr("expected 1 to 64 of a-z 0-9 -, found the text 'X y'"));
+  EXPECT_THAT(error("rules:\n  - {id: disk-full, mach: a}\n"),
+              HasSubstr("r.yaml:2:21: unknown key 'mach'; did you mean 'match'?"));
+  EXPECT_THAT(error("rules:\n  - {id: disk-full}\n  - {id: disk-full}\n"),
+              HasSubstr("3:10: rules[1].id: a second rule 'disk-full' in this file"));
+  EXPECT_THAT(error("rule: []\n"), HasSubstr("missing key 'rules'"));
+  EXPECT_THAT(error("rules: [\n"), HasSubstr("not valid YAML"));
+  EXPECT_THAT(error("rules: [5]\n"), HasSubstr("rules[0]: expected a map of keys"));
+  std::string many = "rules:\n";
+  for (int i = 0; i < 20; ++i) many += "  - {id: disk-full, x: 1}\n";
+  EXPECT_THAT(error(many), HasSubstr("more)"));
+}
+
+TEST_F(RuleFile, AMissingFileIsAnError) {
+  const auto matcher = LogMatcher::load(folder_ / "none.yaml");
+  ASSERT_FALSE(matcher);
+  EXPECT_THAT(matcher.error().message(), HasSubstr("No such file"));
+}
+
+TEST_F(RuleFile, APatternThatExplodesIsBounded) {
+  EXPECT_THAT(error("rules:\n  - {id: x, class: hang, match: '((a{1,1000}){1,1000}){1,1000}'}\n"),
+              HasSubstr("not a valid regular expression"));
+  EXPECT_THAT(error("rules:\n  - {id: x, class: hang, match: '" + std::string(3000, 'a') + "'}\n"),
+              HasSubstr("longer than 2000 bytes"));
+}
+
+}  // namespace
+}  // namespace trainward::rules
