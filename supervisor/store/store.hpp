@@ -23,10 +23,10 @@ namespace trainward::store {
 // Times are wall-clock milliseconds since 1970 in *_ms columns.
 struct ProgramRow {
   std::string name;
-  std::string state;        // STOPPED STARTING RUNNING BACKOFF STOPPING EXITED FATAL
-  std::string reason;       // one line for people: why it is in this state
+  std::string state;   // STOPPED STARTING RUNNING BACKOFF STOPPING EXITED FATAL
+  std::string reason;  // one line for people: why it is in this state
   std::string config_digest;
-  std::string core_state;   // JSON of core::State: what the next daemon goes on from
+  std::string core_state;  // JSON of core::State: what the next daemon goes on from
   std::int64_t changed_ms = 0;
 };
 
@@ -34,29 +34,29 @@ struct AttemptRow {
   std::string program;
   std::int64_t number = 0;
   std::string nonce;
-  std::string board;              // serial, or empty
-  std::string folder;             // journal and logs
-  std::int64_t intended_ms = 0;   // committed before the fork
-  std::int64_t started_ms = 0;    // 0: not yet
-  std::int64_t ended_ms = 0;      // 0: still running
-  std::int64_t pid = 0;           // the worker's
-  std::string resume_from;        // folder name of the checkpoint, or empty
+  std::string board;             // serial, or empty
+  std::string folder;            // journal and logs
+  std::int64_t intended_ms = 0;  // committed before the fork
+  std::int64_t started_ms = 0;   // 0: not yet
+  std::int64_t ended_ms = 0;     // 0: still running
+  std::int64_t pid = 0;          // the worker's
+  std::string resume_from;       // folder name of the checkpoint, or empty
   std::int64_t resume_step = 0;
-  std::int64_t first_step = 0;    // first step it finished; 0: none
-  std::int64_t last_step = 0;     // last step it finished
-  std::int64_t kept_step = 0;     // newest step in a verified checkpoint when it ended
+  std::int64_t first_step = 0;  // first step it finished; 0: none
+  std::int64_t last_step = 0;   // last step it finished
+  std::int64_t kept_step = 0;   // newest step in a verified checkpoint when it ended
   std::optional<int> exit_code;
   std::optional<int> exit_signal;
-  std::string cause;              // device_oom, hang, done, stopped, …; empty while it runs
-  std::string verdict;            // one sentence
+  std::string cause;    // device_oom, hang, done, stopped, …; empty while it runs
+  std::string verdict;  // one sentence
 };
 
 struct EvidenceRow {
-  std::string source;   // "supervisor", "exit status", "log rule", "phase"
-  int weight = 0;       // larger decides first
+  std::string source;  // "supervisor", "exit status", "log rule", "phase"
+  int weight = 0;      // larger decides first
   std::string cause;
-  std::string text;     // the line or fact
-  std::string location; // "stderr.log:117", a rule's name; may be empty
+  std::string text;      // the line or fact
+  std::string location;  // "stderr.log:117", a rule's name; may be empty
 };
 
 struct StepRow {
@@ -64,27 +64,27 @@ struct StepRow {
   std::int64_t attempt = 0;
   double loss = 0;
   double grad_norm = 0;
-  std::int64_t tokens = 0;          // in all, since step 0
+  std::int64_t tokens = 0;  // in all, since step 0
   double tokens_per_second = 0;
   std::int64_t at_ms = 0;
-  bool replayed = false;            // an earlier attempt had done this step already and lost it
+  bool replayed = false;  // an earlier attempt had done this step already and lost it
 };
 
 struct EventRow {
   std::int64_t id = 0;
   std::int64_t at_ms = 0;
-  std::string program;              // empty: the daemon itself
+  std::string program;  // empty: the daemon itself
   std::int64_t attempt = 0;
-  std::string kind;                 // "state", "probe", "launch", "exit", "checkpoint", "kill", …
+  std::string kind;  // "state", "probe", "launch", "exit", "checkpoint", "kill", …
   std::string text;
 };
 
-struct SpanRow {                     // one row of the phase ledger
-  std::int64_t attempt = 0;          // 0: between attempts
-  std::string phase;                 // waiting probing resetting loading compiling stepping replaying saving down
-  std::string cause;                 // why time went there ("device_oom" for a replay after one); may be empty
-  std::int64_t begin_ms = 0;         // wall
-  std::int64_t duration_ms = 0;      // monotonic
+struct SpanRow {             // one row of the phase ledger
+  std::int64_t attempt = 0;  // 0: between attempts
+  std::string phase;  // waiting probing resetting loading compiling stepping replaying saving down
+  std::string cause;  // why time went there ("device_oom" for a replay after one); may be empty
+  std::int64_t begin_ms = 0;     // wall
+  std::int64_t duration_ms = 0;  // monotonic
 };
 
 struct CheckpointRow {
@@ -92,7 +92,7 @@ struct CheckpointRow {
   std::int64_t step = 0;
   std::int64_t attempt = 0;
   std::uint64_t bytes = 0;
-  std::string state;                 // verified | corrupt | pruned
+  std::string state;  // verified | corrupt | pruned
   std::string reason;
   std::int64_t at_ms = 0;
 };
@@ -106,12 +106,17 @@ class Store {
   static Result<Store> open_read_only(const std::filesystem::path& file);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
   ~Store();
 
   // BEGIN IMMEDIATE … COMMIT; rolled back when destroyed without commit().
   class Transaction {
    public:
     Transaction(Transaction&&) noexcept;
+    Transaction& operator=(Transaction&&) = delete;
+    Transaction(const Transaction&) = delete;
+    Transaction& operator=(const Transaction&) = delete;
     ~Transaction();
     Status commit();
 
@@ -124,35 +129,45 @@ class Store {
   Result<Transaction> begin();
 
   // ---- writing ----
-  Status put_program(const ProgramRow& row);                       // insert or update by name
-  Status remove_program(const std::string& name);                  // keeps its history; hides it from v_status
-  Status put_attempt(const AttemptRow& row);                       // insert or update by (program, number)
+  Status put_program(const ProgramRow& row);       // insert or update by name
+  Status remove_program(const std::string& name);  // keeps its history; hides it from v_status
+  Status put_attempt(const AttemptRow& row);       // insert or update by (program, number)
   Status set_journal_offset(const std::string& program, std::int64_t attempt, std::int64_t offset);
   Status add_evidence(const std::string& program, std::int64_t attempt, const EvidenceRow& row);
   Status add_step(const std::string& program, const StepRow& row);
-  Status add_event(const EventRow& row);                           // id is assigned
+  Status add_event(const EventRow& row);  // id is assigned
   Status add_span(const std::string& program, const SpanRow& row);
   Status add_probe(std::int64_t at_ms, const std::string& source, const std::string& report_json,
                    std::int64_t duration_ms, const std::string& error);
   Status put_board(const std::string& serial, const std::string& type, const std::string& bus_id,
                    const std::string& verdict, const std::string& reason, std::int64_t at_ms);
-  Status put_checkpoint(const std::string& program, const CheckpointRow& row);  // by (program, path)
+  Status put_checkpoint(const std::string& program,
+                        const CheckpointRow& row);  // by (program, path)
+  // Changes only the state of a checkpoint that is known.
+  Status mark_checkpoint(const std::string& program, const std::string& path,
+                         const std::string& state);
 
   // ---- reading ----
-  Result<std::vector<ProgramRow>> programs() const;                // not removed, by name
+  Result<std::vector<ProgramRow>> programs() const;  // not removed, by name
   Result<std::optional<ProgramRow>> program(const std::string& name) const;
-  Result<std::vector<AttemptRow>> attempts(const std::string& program) const;   // oldest first
+  Result<std::vector<AttemptRow>> attempts(const std::string& program) const;  // oldest first
   Result<std::optional<AttemptRow>> attempt(const std::string& program, std::int64_t number) const;
-  Result<std::int64_t> journal_offset(const std::string& program, std::int64_t attempt) const;  // 0: none
-  Result<std::int64_t> highest_step(const std::string& program) const;          // 0: none
+  Result<std::int64_t> journal_offset(const std::string& program,
+                                      std::int64_t attempt) const;      // 0: none
+  Result<std::int64_t> highest_step(const std::string& program) const;  // 0: none
+  Result<std::int64_t> step_rows(const std::string& program) const;  // how many steps were recorded
+  Result<std::int64_t> newest_ms() const;  // when anything was last recorded; 0: never
 
   // The JSON that the API serves and `--json` prints (docs/database.md); `now` for ages.
   Result<json::array> status_json(Time now) const;
-  Result<json::array> history_json(const std::string& program) const;           // "" for all
-  Result<json::object> why_json(const std::string& program, std::optional<std::int64_t> attempt) const;
+  Result<json::array> history_json(const std::string& program) const;  // "" for all
+  Result<json::object> why_json(const std::string& program,
+                                std::optional<std::int64_t> attempt) const;
   Result<json::object> report_json(const std::string& program) const;
-  Result<json::array> events_json(const std::string& program, std::int64_t after_id, int limit) const;
-  Result<json::object> probe_json() const;                         // newest probe, or {}
+  // after_id < 0: the newest `limit`. Oldest first in any case; program "" for all.
+  Result<json::array> events_json(const std::string& program, std::int64_t after_id,
+                                  int limit) const;
+  Result<json::object> probe_json() const;  // newest probe, or {}
   Result<json::array> checkpoints_json(const std::string& program) const;
 
  private:

@@ -1,0 +1,110 @@
+// The one place that talks to SQLiteCpp: prepared statements kept by their text, exceptions turned
+// into errors.
+//
+// transient: busy, locked, disk full, an input/output error; corrupt: damaged, or no database;
+// usage: a constraint or a misuse; permanent: the rest. `where` is the database file.
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/error.hpp"
+
+namespace trainward::store {
+
+// One row of a result; columns by position. Only valid inside the callback that received it.
+class Row {
+ public:
+  explicit Row(SQLite::Statement& statement) : statement_(statement) {}
+  [[nodiscard]] bool is_null(int column) const { return statement_.isColumnNull(column); }
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] double real(int column) const;  // NaN for null
+  [[nodiscard]] std::string text(int column) const;
+  [[nodiscard]] std::optional<int> optional_int(int column) const;
+  [[nodiscard]] SQLite::Statement& statement() const { return statement_; }
+
+ private:
+  SQLite::Statement& statement_;
+};
+
+class Connection {
+ public:
+  enum class Mode { read_write, read_only };
+  static Result<std::unique_ptr<Connection>> open(const std::filesystem::path& file, Mode mode);
+
+  // A statement without results. Arguments: int, int64, double, text, optional of these.
+  template <typename... Args>
+  Status run(std::string_view sql, const Args&... args) {
+    return each(
+        sql, [](const Row&) {}, args...);
+  }
+
+  // Calls on_row for every row. Queries nested in on_row must have another text.
+  template <typename OnRow, typename... Args>
+  Status each(std::string_view sql, OnRow&& on_row, const Args&... args) {
+    return guarded([&] {
+      SQLite::Statement& statement = prepared(sql);
+      const Resetter resetter(statement);
+      int position = 0;
+      (bind(statement, ++position, args), ...);
+      while (statement.executeStep()) on_row(Row(statement));
+    });
+  }
+
+  // Several statements without arguments.
+  Status script(const std::string& sql);
+
+  [[nodiscard]] bool in_transaction() const;
+  void roll_back() noexcept;
+  [[nodiscard]] const std::filesystem::path& file() const { return file_; }
+
+ private:
+  class Resetter {
+   public:
+    explicit Resetter(SQLite::Statement& statement) : statement_(statement) {}
+    Resetter(const Resetter&) = delete;
+    Resetter& operator=(const Resetter&) = delete;
+    Resetter(Resetter&&) = delete;
+    Resetter& operator=(Resetter&&) = delete;
+    ~Resetter();
+
+   private:
+    SQLite::Statement& statement_;
+  };
+
+  Connection(std::filesystem::path file, SQLite::Database database)
+      : file_(std::move(file)), database_(std::move(database)) {}
+
+  SQLite::Statement& prepared(std::string_view sql);
+  Status guarded(const std::function<void()>& action) const;
+
+  static void bind(SQLite::Statement& statement, int position, std::int64_t value) {
+    statement.bind(position, value);
+  }
+  static void bind(SQLite::Statement& statement, int position, int value) {
+    statement.bind(position, value);
+  }
+  static void bind(SQLite::Statement& statement, int position, double value) {
+    statement.bind(position, value);
+  }
+  static void bind(SQLite::Statement& statement, int position, const std::string& value) {
+    statement.bind(position, value);
+  }
+  static void bind(SQLite::Statement& statement, int position, const std::optional<int>& value) {
+    value ? statement.bind(position, *value) : statement.bind(position);
+  }
+
+  std::filesystem::path file_;
+  SQLite::Database database_;
+  std::map<std::string, SQLite::Statement, std::less<>> statements_;  // closed before database_
+};
+
+}  // namespace trainward::store

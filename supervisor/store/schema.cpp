@@ -1,0 +1,67 @@
+#include "supervisor/store/schema.hpp"
+
+namespace trainward::store {
+namespace {
+
+Result<std::int64_t> pragma(Connection& connection, const char* sql) {
+  std::int64_t value = 0;
+  auto read = connection.each(sql, [&](const Row& row) { value = row.integer(0); });
+  if (!read) return propagate(read);
+  return value;
+}
+
+}  // namespace
+
+int newest_version() { return migrations().back().version; }
+
+Status check_file(Connection& connection, bool may_create) {
+  auto id = pragma(connection, "pragma application_id");
+  if (!id) return propagate(id);
+  auto version = pragma(connection, "pragma user_version");
+  if (!version) return propagate(version);
+  auto tables = pragma(connection, "select count(*) from sqlite_schema");
+  if (!tables) return propagate(tables);
+
+  const bool empty = *id == 0 && *version == 0 && *tables == 0;
+  if (empty && may_create) return {};
+  if (*id != application_id) {
+    return fail(ErrorKind::permanent,
+                empty ? "is an empty database" : "is a database of another program",
+                connection.file().string(), "name another state folder, or move the file away");
+  }
+  if (*version > newest_version()) {
+    return fail(ErrorKind::permanent,
+                fmt::format("has schema version {}, this Trainward knows up to {}", *version,
+                            newest_version()),
+                connection.file().string(),
+                "a newer Trainward wrote it: use that one, or name another state folder");
+  }
+  return {};
+}
+
+Status migrate(Connection& connection) {
+  for (const Migration& migration : migrations()) {
+    // The version is read under the write lock: of two daemons only one migrates.
+    if (auto begun = connection.run("begin immediate"); !begun) return begun;
+    auto apply = [&]() -> Status {
+      auto version = pragma(connection, "pragma user_version");
+      if (!version) return propagate(version);
+      if (*version >= migration.version) return {};
+      if (auto tables = connection.script(migration.tables); !tables) return tables;
+      if (auto views = connection.script(migration.views); !views) return views;
+      return connection.script(fmt::format("pragma application_id = {}; pragma user_version = {}",
+                                           application_id, migration.version));
+    };
+    if (auto applied = apply(); !applied) {
+      connection.roll_back();
+      return applied;
+    }
+    if (auto committed = connection.run("commit"); !committed) {
+      connection.roll_back();
+      return committed;
+    }
+  }
+  return {};
+}
+
+}  // namespace trainward::store

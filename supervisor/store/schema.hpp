@@ -1,0 +1,33 @@
+// The schema of the run database and how a file gets to its newest version.
+//
+// A file is ours when its application_id says so; user_version counts the migrations it has seen.
+// Each migration is one transaction: a crash leaves the version before or the version after.
+#pragma once
+
+#include <span>
+
+#include "common/error.hpp"
+#include "supervisor/store/connection.hpp"
+
+namespace trainward::store {
+
+inline constexpr std::int64_t application_id = 0x54525744;  // "TRWD"
+
+struct Migration {
+  int version;
+  const char* tables;
+  const char* views;
+};
+
+// In order, versions 1, 2, …
+std::span<const Migration> migrations();
+int newest_version();
+
+// Refuses what is not a run database (permanent), what a newer Trainward wrote (permanent) and a
+// damaged file (corrupt). An empty file passes only where `may_create`.
+Status check_file(Connection& connection, bool may_create);
+
+// Brings a checked file to the newest version.
+Status migrate(Connection& connection);
+
+}  // namespace trainward::store

@@ -1,0 +1,136 @@
+-- Schema version 1: views, the public face of the database. Columns are only ever added.
+
+-- A row per attempt. What the attempt's own row does not hold yet, because the attempt still runs,
+-- is taken from the steps and checkpoints it has produced so far.
+create view v_attempts as
+with raw as (
+  select a.*,
+         coalesce(nullif(a.started_ms, 0), a.intended_ms) as begin_ms,
+         coalesce(nullif(a.first_step, 0),
+                  (select min(s.step) from steps s
+                   where s.program = a.program and s.attempt = a.number), 0) as first,
+         max(a.last_step,
+             coalesce((select max(s.step) from steps s
+                       where s.program = a.program and s.attempt = a.number), 0)) as last,
+         case when a.ended_ms > 0 then a.kept_step
+              else max(a.kept_step,
+                       coalesce((select max(c.step) from checkpoints c
+                                 where c.program = a.program and c.state = 'verified'), 0))
+         end as kept,
+         coalesce((select max(b.last_step) from attempts b
+                   where b.program = a.program and b.number < a.number), 0) as before
+  from attempts a
+)
+select program,
+       number as attempt,
+       board,
+       case when begin_ms > 0 then strftime('%Y-%m-%dT%H:%M:%fZ', begin_ms / 1000.0, 'unixepoch')
+       end as started_at,
+       case when ended_ms > 0 then strftime('%Y-%m-%dT%H:%M:%fZ', ended_ms / 1000.0, 'unixepoch')
+       end as ended_at,
+       case when ended_ms > 0 then max(ended_ms - begin_ms, 0) / 1000.0 end as duration_s,
+       resume_step,
+       first as first_step,
+       last as last_step,
+       kept as kept_step,
+       max(min(last, kept) - resume_step, 0) as steps_kept,
+       case when ended_ms > 0 and last > 0 then max(last - max(kept, resume_step), 0)
+            else 0 end as steps_lost,
+       case when first > 0 then max(min(last, before) - (first - 1), 0) else 0 end as steps_replayed,
+       case when exit_signal is not null then
+              case exit_signal
+                when 1 then 'SIGHUP' when 2 then 'SIGINT' when 3 then 'SIGQUIT' when 4 then 'SIGILL'
+                when 5 then 'SIGTRAP' when 6 then 'SIGABRT' when 7 then 'SIGBUS' when 8 then 'SIGFPE'
+                when 9 then 'SIGKILL' when 10 then 'SIGUSR1' when 11 then 'SIGSEGV'
+                when 12 then 'SIGUSR2' when 13 then 'SIGPIPE' when 14 then 'SIGALRM'
+                when 15 then 'SIGTERM' when 24 then 'SIGXCPU' when 25 then 'SIGXFSZ'
+                when 31 then 'SIGSYS' else 'signal ' || exit_signal end
+            when exit_code is not null then 'exit ' || exit_code
+            else '' end as exit,
+       cause,
+       verdict,
+       coalesce((select e.text from evidence e
+                 where e.program = raw.program and e.attempt = raw.number
+                 order by e.weight desc, e.id limit 1), '') as evidence,
+       resume_from,
+       folder
+from raw;
+
+-- A row per program of the configuration.
+create view v_status as
+select p.name,
+       p.state,
+       p.reason,
+       (select count(*) from attempts a where a.program = p.name) as attempts,
+       coalesce((select v.last_step from v_attempts v where v.program = p.name and v.last_step > 0
+                 order by v.attempt desc limit 1), 0) as last_step,
+       coalesce((select max(c.step) from checkpoints c
+                 where c.program = p.name and c.state = 'verified'),
+                (select a.kept_step from attempts a where a.program = p.name
+                 order by a.number desc limit 1), 0) as kept_step,
+       (select s.loss from steps s where s.program = p.name
+        order by s.step, s.attempt limit 1) as first_loss,
+       (select s.loss from steps s where s.program = p.name
+        order by s.attempt desc, s.step desc limit 1) as last_loss,
+       coalesce((select s.tokens from steps s where s.program = p.name
+                 order by s.attempt desc, s.step desc limit 1), 0) as tokens,
+       case when p.changed_ms > 0
+            then strftime('%Y-%m-%dT%H:%M:%fZ', p.changed_ms / 1000.0, 'unixepoch')
+       end as changed_at,
+       (select s.tokens_per_second from steps s where s.program = p.name
+        order by s.attempt desc, s.step desc limit 1) as tokens_per_second,
+       coalesce((select a.board from attempts a where a.program = p.name
+                 order by a.number desc limit 1), '') as board
+from programs p
+where not p.removed;
+
+-- Seconds per program, phase and cause; share of all the program's booked time.
+create view v_ledger as
+select program,
+       phase,
+       cause,
+       sum(duration_ms) / 1000.0 as seconds,
+       coalesce(1.0 * sum(duration_ms) / nullif(sum(sum(duration_ms)) over (partition by program), 0),
+                0.0) as share
+from ledger
+group by program, phase, cause;
+
+-- Effective training time: seconds in which steps were done that had not been done before.
+create view v_goodput as
+with thieves as (
+  select program, phase, cause, seconds,
+         row_number() over (partition by program order by seconds desc, phase, cause) as place
+  from v_ledger
+  where phase <> 'stepping'
+)
+select l.program,
+       sum(case when l.phase = 'stepping' then l.seconds else 0.0 end) as effective_seconds,
+       sum(l.seconds) as total_seconds,
+       coalesce(sum(case when l.phase = 'stepping' then l.seconds else 0.0 end)
+                / nullif(sum(l.seconds), 0.0), 0.0) as effective_share,
+       coalesce((select case when t.cause = '' then t.phase else t.phase || ' (' || t.cause || ')' end
+                 from thieves t where t.program = l.program and t.place = 1), '') as biggest_thief,
+       coalesce((select t.seconds from thieves t where t.program = l.program and t.place = 1),
+                0.0) as thief_seconds,
+       coalesce((select sum(a.steps_lost) from v_attempts a where a.program = l.program),
+                0) as steps_lost
+from v_ledger l
+group by l.program;
+
+create view v_events as
+select id,
+       strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') as at,
+       program,
+       attempt,
+       kind,
+       text
+from events;
+
+-- The loss curve: a row per step, as the newest attempt that did it saw it.
+create view v_steps as
+select s.program, s.step, s.attempt, s.loss, s.grad_norm, s.tokens, s.tokens_per_second,
+       strftime('%Y-%m-%dT%H:%M:%fZ', s.at_ms / 1000.0, 'unixepoch') as at,
+       (select count(*) from steps r where r.program = s.program and r.step = s.step) as times_done
+from steps s
+where s.attempt = (select max(n.attempt) from steps n
+                   where n.program = s.program and n.step = s.step);

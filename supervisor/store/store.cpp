@@ -1,0 +1,91 @@
+#include "supervisor/store/store.hpp"
+
+#include <fcntl.h>
+
+#include "common/file.hpp"
+#include "supervisor/store/schema.hpp"
+#include "supervisor/store/store_impl.hpp"
+
+namespace trainward::store {
+namespace {
+
+// SQLite would make the file with the umask's mode; making it first fixes the mode, and -wal and
+// -shm inherit it.
+Status make_file(const std::filesystem::path& file) {
+  if (std::filesystem::exists(file)) return {};
+  if (auto made = make_folders(file.parent_path().empty() ? "." : file.parent_path()); !made) {
+    return made;
+  }
+  auto fd = open_file(file, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  if (!fd) return propagate(fd);
+  return {};
+}
+
+Status check_pages(Connection& connection) {
+  std::string finding;
+  auto checked =
+      connection.each("pragma quick_check(1)", [&](const Row& row) { finding = row.text(0); });
+  if (!checked) return checked;
+  if (finding == "ok") return {};
+  return fail(ErrorKind::corrupt, fmt::format("the run database is damaged: {}", finding),
+              connection.file().string(),
+              "move the file and its -wal and -shm aside and start again; journals and checkpoints "
+              "are other files and stay");
+}
+
+}  // namespace
+
+Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Store::Store(Store&&) noexcept = default;
+Store& Store::operator=(Store&&) noexcept = default;
+Store::~Store() = default;
+
+Result<Store> Store::open(const std::filesystem::path& file) {
+  if (auto made = make_file(file); !made) return propagate(made);
+  auto opened = Connection::open(file, Connection::Mode::read_write);
+  if (!opened) return propagate(opened);
+  Connection& connection = **opened;
+  if (auto checked = check_file(connection, true); !checked) return propagate(checked);
+  if (auto whole = check_pages(connection); !whole) return propagate(whole);
+  // FULL: a committed transaction survives a power cut, not only a crash of ours.
+  if (auto set =
+          connection.script("pragma journal_mode = wal; pragma synchronous = full;"
+                            "pragma foreign_keys = on; pragma journal_size_limit = 16777216");
+      !set) {
+    return propagate(set);
+  }
+  if (auto migrated = migrate(connection); !migrated) return propagate(migrated);
+  return Store(std::make_unique<Impl>(Impl{std::move(*opened)}));
+}
+
+Result<Store> Store::open_read_only(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::exists(file, error)) {
+    return fail(ErrorKind::permanent, "there is no run database", file.string(),
+                "start trainwardd, or name the state folder with --state-dir");
+  }
+  auto opened = Connection::open(file, Connection::Mode::read_only);
+  if (!opened) return propagate(opened);
+  if (auto checked = check_file(**opened, false); !checked) return propagate(checked);
+  return Store(std::make_unique<Impl>(Impl{std::move(*opened)}));
+}
+
+Store::Transaction::Transaction(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Store::Transaction::Transaction(Transaction&&) noexcept = default;
+
+Store::Transaction::~Transaction() {
+  if (impl_ && impl_->open) impl_->connection.roll_back();
+}
+
+Result<Store::Transaction> Store::begin() {
+  if (auto begun = impl_->connection->run("begin immediate"); !begun) return propagate(begun);
+  return Transaction(std::make_unique<Transaction::Impl>(Transaction::Impl{*impl_->connection}));
+}
+
+Status Store::Transaction::commit() {
+  auto committed = impl_->connection.run("commit");
+  if (committed) impl_->open = false;
+  return committed;
+}
+
+}  // namespace trainward::store

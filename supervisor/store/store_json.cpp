@@ -1,0 +1,78 @@
+// The documents that are one query each: status, history, events, probe, checkpoints.
+#include <algorithm>
+
+#include "supervisor/store/rows_json.hpp"
+#include "supervisor/store/store_impl.hpp"
+
+namespace trainward::store {
+
+Result<json::array> Store::status_json(Time now) const {
+  auto rows =
+      rows_json(*impl_->connection,
+                "select v.name, v.state, v.reason, "
+                "case when a.ended_ms = 0 then a.pid else 0 end as pid, "
+                "coalesce(a.number, 0) as attempt, coalesce(a.started_ms, 0) as started_ms, "
+                "coalesce(a.ended_ms, 0) as ended_ms, v.last_step, v.kept_step, v.attempts, "
+                "v.first_loss, v.last_loss as loss, v.tokens, v.tokens_per_second, v.board, "
+                "v.changed_at, p.changed_ms "
+                "from v_status v join programs p on p.name = v.name "
+                "left join attempts a on a.program = v.name and a.number = "
+                "(select max(number) from attempts where program = v.name) "
+                "order by v.name");
+  if (!rows) return rows;
+  for (json::value& value : *rows) {
+    json::object& row = value.as_object();
+    const std::int64_t started = int_or(row, "started_ms", 0);
+    const bool running = started > 0 && int_or(row, "ended_ms", 0) == 0;
+    row["pid"] = int_or(row, "pid", 0);  // null without an attempt
+    row["uptime_ms"] = running ? std::max<std::int64_t>(now.wall_ms - started, 0) : 0;
+  }
+  return rows;
+}
+
+Result<json::array> Store::history_json(const std::string& program) const {
+  if (program.empty()) {
+    return rows_json(*impl_->connection, "select * from v_attempts order by program, attempt");
+  }
+  return rows_json(*impl_->connection,
+                   "select * from v_attempts where program = ? order by attempt", program);
+}
+
+Result<json::array> Store::events_json(const std::string& program, std::int64_t after_id,
+                                       int limit) const {
+  if (after_id >= 0) {
+    return rows_json(*impl_->connection,
+                     "select * from v_events where id > ? and (? = '' or program = ?) "
+                     "order by id limit ?",
+                     after_id, program, program, limit);
+  }
+  return rows_json(*impl_->connection,
+                   "select * from (select * from v_events where ? = '' or program = ? "
+                   "order by id desc limit ?) order by id",
+                   program, program, limit);
+}
+
+Result<json::object> Store::probe_json() const {
+  auto row =
+      row_json(*impl_->connection,
+               "select id, at_ms, strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') "
+               "as at, source, duration_ms, error, report from probes order by id desc limit 1");
+  if (!row || row->empty()) return row;
+  const std::string text = string_or(*row, "report", "");
+  (*row)["report"] = nullptr;
+  if (text.empty()) return row;
+  auto report = parse_json(text, "the newest probe's report");
+  if (!report) return propagate(report);
+  (*row)["report"] = std::move(*report);
+  return row;
+}
+
+Result<json::array> Store::checkpoints_json(const std::string& program) const {
+  return rows_json(*impl_->connection,
+                   "select program, path, step, attempt, bytes, state, reason, at_ms, "
+                   "strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') as at "
+                   "from checkpoints where ? = '' or program = ? order by program, step, path",
+                   program, program);
+}
+
+}  // namespace trainward::store

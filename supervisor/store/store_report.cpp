@@ -1,0 +1,156 @@
+// The documents that tell a story: why an attempt ended, and what a whole run came to.
+#include "supervisor/store/rows_json.hpp"
+#include "supervisor/store/store_impl.hpp"
+
+namespace trainward::store {
+namespace {
+
+tl::unexpected<Error> no_such_program(const std::string& program) {
+  return fail(ErrorKind::usage, fmt::format("no such program: {}", program), "",
+              "trainwardctl status lists them");
+}
+
+// Copies the rows under `key` into `into`, or says why not.
+Status put_rows(json::object& into, std::string_view key, Result<json::array> rows) {
+  if (!rows) return propagate(rows);
+  into[key] = std::move(*rows);
+  return {};
+}
+
+Status merge(json::object& into, Result<json::object> row) {
+  if (!row) return propagate(row);
+  for (auto& member : *row) into[member.key()] = std::move(member.value());
+  return {};
+}
+
+}  // namespace
+
+Result<json::object> Store::why_json(const std::string& program,
+                                     std::optional<std::int64_t> attempt) const {
+  Connection& db = *impl_->connection;
+  const Snapshot snapshot(db);
+  auto document =
+      row_json(db, "select name as program, state, reason from programs where name = ?", program);
+  if (!document) return document;
+  if (document->empty()) return no_such_program(program);
+
+  // Without a number: the newest attempt that has ended, for that is the question asked after a
+  // crash; failing that the one that runs.
+  auto row = attempt ? row_json(db, "select * from v_attempts where program = ? and attempt = ?",
+                                program, *attempt)
+                     : row_json(db,
+                                "select * from v_attempts where program = ? "
+                                "order by ended_at is null, attempt desc limit 1",
+                                program);
+  if (!row) return row;
+  if (row->empty() && attempt) {
+    auto newest = attempts(program);
+    return fail(ErrorKind::usage, fmt::format("{} has no attempt {}", program, *attempt), "",
+                newest && !newest->empty()
+                    ? fmt::format("its attempts are 1 to {}", newest->back().number)
+                    : "it was never started");
+  }
+  if (row->empty()) {
+    (*document)["attempt"] = nullptr;
+    (*document)["evidence"] = json::array();
+    (*document)["phases"] = json::array();
+    return document;
+  }
+  const std::int64_t number = int_or(*row, "attempt", 0);
+  (*document)["attempt"] = std::move(*row);
+  auto evidence = rows_json(db,
+                            "select source, weight, cause, text, location from evidence "
+                            "where program = ? and attempt = ? order by weight desc, id",
+                            program, number);
+  if (auto put = put_rows(*document, "evidence", std::move(evidence)); !put) return propagate(put);
+  auto phases = rows_json(db,
+                          "select phase, cause, sum(duration_ms) / 1000.0 as seconds from ledger "
+                          "where program = ? and attempt = ? group by phase, cause "
+                          "order by min(begin_ms), min(id)",
+                          program, number);
+  if (auto put = put_rows(*document, "phases", std::move(phases)); !put) return propagate(put);
+  return document;
+}
+
+Result<json::object> Store::report_json(const std::string& program) const {
+  Connection& db = *impl_->connection;
+  const Snapshot snapshot(db);
+  auto document =
+      row_json(db, "select name as program, state, reason from programs where name = ?", program);
+  if (!document) return document;
+  if (document->empty()) return no_such_program(program);
+  json::object& report = *document;
+
+  auto totals = row_json(
+      db,
+      "select count(*) as attempts, min(started_at) as started_at, max(ended_at) as ended_at, "
+      "coalesce(sum(steps_lost), 0) as steps_lost, coalesce(sum(steps_replayed), 0) as "
+      "steps_replayed from v_attempts where program = ?",
+      program);
+  if (auto merged = merge(report, std::move(totals)); !merged) return propagate(merged);
+
+  auto status = row_json(
+      db,
+      "select last_step, kept_step, kept_step as steps_kept, first_loss, last_loss, tokens, "
+      "(select min(loss) from steps where program = ?) as best_loss "
+      "from v_status where name = ?",
+      program, program);
+  if (auto merged = merge(report, std::move(status)); !merged) return propagate(merged);
+
+  // Wall time runs from the first sign of the run to the last.
+  auto wall =
+      row_json(db,
+               "select coalesce(max(e) - min(b), 0) / 1000.0 as wall_seconds from ("
+               "select intended_ms as b, max(ended_ms, started_ms, intended_ms) as e from attempts "
+               "where program = ? and intended_ms > 0 "
+               "union all select begin_ms, begin_ms + duration_ms from ledger where program = ? "
+               "union all select at_ms, at_ms from steps where program = ? and at_ms > 0)",
+               program, program, program);
+  if (auto merged = merge(report, std::move(wall)); !merged) return propagate(merged);
+
+  auto goodput = row_json(
+      db,
+      "select effective_seconds, total_seconds, effective_share, biggest_thief, thief_seconds "
+      "from v_goodput where program = ?",
+      program);
+  if (goodput && goodput->empty()) {
+    *goodput = {{"effective_seconds", 0.0},
+                {"total_seconds", 0.0},
+                {"effective_share", 0.0},
+                {"biggest_thief", ""},
+                {"thief_seconds", 0.0}};
+  }
+  if (auto merged = merge(report, std::move(goodput)); !merged) return propagate(merged);
+
+  const double effective = number_or(report, "effective_seconds", 0);
+  const double tokens = number_or(report, "tokens", 0);
+  report["tokens_per_second"] = effective > 0 ? json::value(tokens / effective) : json::value();
+
+  auto causes = rows_json(db,
+                          "select cause, count(*) as attempts, sum(steps_lost) as steps_lost, "
+                          "group_concat(attempt, ',') as numbers from v_attempts "
+                          "where program = ? and cause <> '' group by cause "
+                          "order by count(*) desc, cause",
+                          program);
+  if (auto put = put_rows(report, "causes", std::move(causes)); !put) return propagate(put);
+  auto phases =
+      rows_json(db,
+                "select phase, sum(seconds) as seconds, sum(share) as share from v_ledger "
+                "where program = ? group by phase order by sum(seconds) desc, phase",
+                program);
+  if (auto put = put_rows(report, "phases", std::move(phases)); !put) return propagate(put);
+  auto ledger = rows_json(db,
+                          "select phase, cause, seconds, share from v_ledger where program = ? "
+                          "order by seconds desc, phase, cause",
+                          program);
+  if (auto put = put_rows(report, "ledger", std::move(ledger)); !put) return propagate(put);
+  auto boards = rows_json(db,
+                          "select serial, type, bus_id, verdict, reason, (select count(*) from "
+                          "attempts a where a.program = ? and a.board = boards.serial) as attempts "
+                          "from boards order by serial",
+                          program);
+  if (auto put = put_rows(report, "boards", std::move(boards)); !put) return propagate(put);
+  return document;
+}
+
+}  // namespace trainward::store

@@ -1,0 +1,149 @@
+// Files that are not what they should be: each is refused with its kind, the path and a next step.
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "fixture.hpp"
+#include "supervisor/store/connection.hpp"
+
+namespace trainward::store {
+namespace {
+
+using testing::HasSubstr;
+
+class DamageTest : public StoreTest {
+ protected:
+  void run_sql(const char* sql) const {
+    SQLite::Database(file_.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE).exec(sql);
+  }
+  void expect_refused(ErrorKind kind, const std::string& what) const {
+    for (const auto& refused : {Store::open(file_), Store::open_read_only(file_)}) {
+      ASSERT_FALSE(refused.has_value());
+      EXPECT_EQ(refused.error().kind, kind) << refused.error().message();
+      EXPECT_THAT(refused.error().what, HasSubstr(what));
+      EXPECT_EQ(refused.error().where, file_.string());
+      EXPECT_FALSE(refused.error().hint.empty());
+    }
+  }
+};
+
+TEST_F(DamageTest, AMissingFileIsPermanentForReaders) {
+  const auto refused = Store::open_read_only(file_);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::permanent);
+  EXPECT_THAT(refused.error().hint, HasSubstr("start trainwardd"));
+  EXPECT_FALSE(std::filesystem::exists(file_));
+}
+
+TEST_F(DamageTest, ANewerSchemaIsRefusedAndLeftAlone) {
+  { Store store = open(); }
+  run_sql("pragma user_version = 99");
+  expect_refused(ErrorKind::permanent, "schema version 99");
+}
+
+TEST_F(DamageTest, AnotherProgramsDatabaseIsRefusedAndLeftAlone) {
+  run_sql("create table recipes (name text)");
+  expect_refused(ErrorKind::permanent, "another program");
+  run_sql("insert into recipes values ('soup')");
+}
+
+TEST_F(DamageTest, GarbageIsCorrupt) {
+  std::ofstream(file_) << std::string(8192, 'x');
+  expect_refused(ErrorKind::corrupt, "damaged");
+}
+
+TEST_F(DamageTest, OverwrittenPagesAreCorrupt) {
+  {
+    Store store = open();
+    fill(store);
+  }
+  const auto size = std::filesystem::file_size(file_);
+  std::fstream stream(file_, std::ios::in | std::ios::out | std::ios::binary);
+  stream.seekp(4096);
+  stream << std::string(size - 4096, '\xa5');
+  stream.close();
+  const auto refused = Store::open(file_);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::corrupt) << refused.error().message();
+  EXPECT_THAT(refused.error().hint, HasSubstr("aside"));
+}
+
+TEST_F(DamageTest, ATruncatedFileIsCorrupt) {
+  {
+    Store store = open();
+    fill(store);
+  }
+  std::filesystem::resize_file(file_, std::filesystem::file_size(file_) / 2);
+  const auto refused = Store::open(file_);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::corrupt) << refused.error().message();
+}
+
+TEST_F(DamageTest, AnEmptyFileBecomesADatabaseForAWriterOnly) {
+  std::ofstream(file_).flush();
+  const auto refused = Store::open_read_only(file_);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().what, HasSubstr("empty"));
+  EXPECT_TRUE(must(open().programs()).empty());
+}
+
+TEST_F(DamageTest, AFolderInPlaceOfTheFileIsAnError) {
+  std::filesystem::create_directory(file_);
+  EXPECT_FALSE(Store::open(file_).has_value());
+  EXPECT_FALSE(Store::open_read_only(file_).has_value());
+}
+
+TEST_F(DamageTest, AFullDiskIsTransientAndHeals) {
+  // A page limit stands in for the disk: SQLite reports both as "full".
+  auto connection = must(Connection::open(file_, Connection::Mode::read_write));
+  must(connection->script("create table t (x text); pragma max_page_count = 3"));
+  const std::string big(100'000, 'x');
+  const auto refused = connection->run("insert into t values (?)", big);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::transient);
+  EXPECT_THAT(refused.error().hint, HasSubstr("free space"));
+  must(connection->script("pragma max_page_count = 1000"));
+  must(connection->run("insert into t values (?)", big));
+}
+
+TEST_F(DamageTest, ALockedFileIsTransient) {
+  auto holder = must(Connection::open(file_, Connection::Mode::read_write));
+  auto waiter = must(Connection::open(file_, Connection::Mode::read_write));
+  must(waiter->script("pragma busy_timeout = 0"));
+  must(holder->run("begin immediate"));
+  const auto refused = waiter->run("begin immediate");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::transient);
+  holder->roll_back();
+  must(waiter->run("begin immediate"));
+}
+
+// Another user, who may read the file but not write its folder, as with sqlite3 on a server.
+TEST_F(DamageTest, AReadOnlyFolderCanStillBeRead) {
+  {
+    Store store = open();
+    fill(store);
+  }
+  using std::filesystem::perms;
+  const bool root = ::geteuid() == 0;
+  std::filesystem::permissions(folder_, static_cast<perms>(0555));
+  std::filesystem::permissions(file_, static_cast<perms>(0444));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (root && ::setuid(65534) != 0) ::_exit(1);
+    const auto reader = Store::open_read_only(file_);
+    if (!reader) ::_exit(2);
+    const auto programs = reader->programs();
+    ::_exit(programs && programs->size() == 2 ? 0 : 3);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  std::filesystem::permissions(folder_, perms::owner_all);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+}
+
+}  // namespace
+}  // namespace trainward::store

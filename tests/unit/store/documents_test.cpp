@@ -1,0 +1,137 @@
+// The JSON documents that the API serves.
+#include <gmock/gmock.h>
+
+#include "fixture.hpp"
+
+namespace trainward::store {
+namespace {
+
+using testing::HasSubstr;
+
+class DocumentsTest : public StoreTest {
+ protected:
+  void SetUp() override {
+    StoreTest::SetUp();
+    store_.emplace(open());
+    fill(*store_);
+  }
+  void TearDown() override {
+    store_.reset();
+    StoreTest::TearDown();
+  }
+  std::optional<Store> store_;
+};
+
+TEST_F(DocumentsTest, Status) {
+  const auto rows = must(store_->status_json(Time{epoch_ms + 310'500, 0}));
+  ASSERT_EQ(rows.size(), 2U);
+  const json::object& trainer = rows[1].as_object();
+  EXPECT_EQ(must(get_string(trainer, "name")), "trainer");
+  EXPECT_EQ(must(get_int(trainer, "pid")), 4003);
+  EXPECT_EQ(must(get_int(trainer, "attempt")), 3);
+  EXPECT_EQ(must(get_int(trainer, "uptime_ms")), 10'000);
+  EXPECT_EQ(must(get_int(trainer, "last_step")), 40);
+  EXPECT_EQ(must(get_int(trainer, "kept_step")), 36);
+  EXPECT_NEAR(must(get_number(trainer, "loss")), 3.7, 1e-9);
+  const json::object& idle = rows[0].as_object();
+  EXPECT_EQ(must(get_int(idle, "pid")), 0);
+  EXPECT_EQ(must(get_int(idle, "uptime_ms")), 0);
+  EXPECT_TRUE(idle.at("loss").is_null());
+}
+
+TEST_F(DocumentsTest, AnEndedAttemptHasNoPidAndNoUptime) {
+  AttemptRow row = attempt(3, 28, 29, 40, 40);
+  row.ended_ms = row.started_ms + 1000;
+  row.exit_code = 0;
+  row.cause = "done";
+  must(store_->put_attempt(row));
+  const auto rows = must(store_->status_json(Time{epoch_ms + 999'000, 0}));
+  EXPECT_EQ(rows[1].at("pid").as_int64(), 0);
+  EXPECT_EQ(rows[1].at("uptime_ms").as_int64(), 0);
+}
+
+TEST_F(DocumentsTest, HistoryOfOneAndOfAll) {
+  EXPECT_EQ(must(store_->history_json("trainer")).size(), 3U);
+  EXPECT_EQ(must(store_->history_json("")).size(), 3U);
+  EXPECT_TRUE(must(store_->history_json("idle")).empty());
+  EXPECT_TRUE(must(store_->history_json("trainer"))[2].at("duration_s").is_null());
+}
+
+TEST_F(DocumentsTest, WhyTakesTheNewestEndedAttemptWithEvidenceByWeight) {
+  const auto why = must(store_->why_json("trainer", std::nullopt));
+  EXPECT_EQ(why.at("attempt").at("attempt").as_int64(), 2);
+  EXPECT_EQ(why.at("phases").as_array().size(), 2U);
+  const auto first = must(store_->why_json("trainer", 1));
+  ASSERT_EQ(first.at("evidence").as_array().size(), 2U);
+  EXPECT_EQ(first.at("evidence").at(0).at("location").as_string(), "stderr.log:117");
+  EXPECT_EQ(first.at("evidence").at(1).at("weight").as_int64(), 40);
+}
+
+TEST_F(DocumentsTest, WhyOfNothing) {
+  const auto idle = must(store_->why_json("idle", std::nullopt));
+  EXPECT_TRUE(idle.at("attempt").is_null());
+  EXPECT_EQ(idle.at("reason").as_string(), "Not started");
+  const auto program = store_->why_json("nope", std::nullopt);
+  ASSERT_FALSE(program.has_value());
+  EXPECT_EQ(program.error().kind, ErrorKind::usage);
+  const auto number = store_->why_json("trainer", 17);
+  ASSERT_FALSE(number.has_value());
+  EXPECT_THAT(number.error().hint, HasSubstr("1 to 3"));
+}
+
+TEST_F(DocumentsTest, ReportAddsUp) {
+  const auto report = must(store_->report_json("trainer"));
+  EXPECT_EQ(must(get_int(report, "attempts")), 3);
+  EXPECT_EQ(must(get_int(report, "steps_kept")), 36);
+  EXPECT_EQ(must(get_int(report, "steps_lost")), 3);
+  EXPECT_EQ(must(get_int(report, "steps_replayed")), 3);
+  EXPECT_NEAR(must(get_number(report, "effective_share")), 0.6, 1e-9);
+  EXPECT_EQ(must(get_string(report, "biggest_thief")), "loading");
+  EXPECT_NEAR(must(get_number(report, "first_loss")), 5.65, 1e-9);
+  EXPECT_NEAR(must(get_number(report, "last_loss")), 3.7, 1e-9);
+  EXPECT_NEAR(must(get_number(report, "tokens_per_second")), 40'000.0 / 60, 1e-6);
+  EXPECT_NEAR(must(get_number(report, "wall_seconds")), 320.0, 1e-9);
+  EXPECT_EQ(report.at("causes").as_array().size(), 2U);
+  EXPECT_EQ(report.at("phases").at(0).at("phase").as_string(), "stepping");
+  EXPECT_EQ(report.at("boards").at(1).at("verdict").as_string(), "REMOTE_LOST");
+  EXPECT_EQ(report.at("boards").at(0).at("attempts").as_int64(), 3);
+}
+
+TEST_F(DocumentsTest, ReportOfAProgramThatNeverRan) {
+  const auto report = must(store_->report_json("idle"));
+  EXPECT_EQ(must(get_int(report, "attempts")), 0);
+  EXPECT_EQ(must(get_number(report, "wall_seconds")), 0.0);
+  EXPECT_TRUE(report.at("tokens_per_second").is_null());
+  EXPECT_FALSE(store_->report_json("nope").has_value());
+}
+
+TEST_F(DocumentsTest, EventsAfterAnIdAndTheNewest) {
+  EXPECT_EQ(must(store_->events_json("", 0, 100)).size(), 3U);
+  EXPECT_EQ(must(store_->events_json("trainer", 1, 100)).size(), 1U);
+  const auto newest = must(store_->events_json("trainer", -1, 1));
+  ASSERT_EQ(newest.size(), 1U);
+  EXPECT_EQ(newest[0].at("kind").as_string(), "exit");
+}
+
+TEST_F(DocumentsTest, TheNewestProbe) {
+  EXPECT_TRUE(must(store_->probe_json()).empty());
+  must(store_->add_probe(epoch_ms, "described", R"({"source":"described","boards":[]})", 12, ""));
+  EXPECT_EQ(must(store_->probe_json()).at("report").at("source").as_string(), "described");
+  must(store_->add_probe(epoch_ms + 1, "sysfs", "", 9000, "gave up after 9 s"));
+  const auto failed = must(store_->probe_json());
+  EXPECT_TRUE(failed.at("report").is_null());
+  EXPECT_EQ(failed.at("error").as_string(), "gave up after 9 s");
+}
+
+TEST_F(DocumentsTest, Checkpoints) {
+  const auto rows = must(store_->checkpoints_json("trainer"));
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[1].at("step").as_int64(), 36);
+  must(store_->put_checkpoint(
+      "trainer", {"/c/step-00000024", 24, 1, 1 << 20, "pruned", "older than 3", epoch_ms}));
+  EXPECT_EQ(must(store_->checkpoints_json("trainer"))[0].at("state").as_string(), "pruned");
+  EXPECT_EQ(must(store_->checkpoints_json("")).size(), 2U);
+}
+
+}  // namespace
+}  // namespace trainward::store

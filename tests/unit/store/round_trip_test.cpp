@@ -1,0 +1,110 @@
+// What is written is read back, and survives closing and opening.
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+
+#include <cmath>
+
+#include "fixture.hpp"
+
+namespace trainward::store {
+namespace {
+
+TEST_F(StoreTest, ANewFileHasModeAndFolder) {
+  file_ = folder_ / "deep" / "er" / "trainward.db";
+  const Store store = open();
+  struct stat status {};
+  ASSERT_EQ(::stat(file_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U & ~0640U, 0U);
+  EXPECT_TRUE(must(store.programs()).empty());
+  EXPECT_EQ(must(store.newest_ms()), 0);
+}
+
+TEST_F(StoreTest, ProgramsComeBackByName) {
+  {
+    Store store = open();
+    fill(store);
+  }
+  const Store store = open();
+  const auto programs = must(store.programs());
+  ASSERT_EQ(programs.size(), 2U);
+  EXPECT_EQ(programs[0].name, "idle");
+  EXPECT_EQ(programs[1].state, "RUNNING");
+  EXPECT_EQ(programs[1].core_state, "{}");
+  EXPECT_EQ(must(store.program("trainer"))->changed_ms, epoch_ms + 300'000);
+  EXPECT_FALSE(must(store.program("nope")).has_value());
+}
+
+TEST_F(StoreTest, ARemovedProgramIsHiddenUntilItComesBack) {
+  Store store = open();
+  fill(store);
+  must(store.remove_program("trainer"));
+  EXPECT_FALSE(must(store.program("trainer")).has_value());
+  EXPECT_EQ(must(store.programs()).size(), 1U);
+  EXPECT_EQ(must(store.status_json(Time{})).size(), 1U);
+  EXPECT_EQ(must(store.history_json("trainer")).size(), 3U);
+  must(store.put_program({"trainer", "STOPPED", "", "", "", 1}));
+  EXPECT_EQ(must(store.programs()).size(), 2U);
+}
+
+TEST_F(StoreTest, AnAttemptKeepsEveryField) {
+  Store store = open();
+  fill(store);
+  const auto second = must(store.attempt("trainer", 2));
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(second->nonce, "n2");
+  EXPECT_EQ(second->exit_signal, 9);
+  EXPECT_FALSE(second->exit_code.has_value());
+  EXPECT_EQ(second->resume_from, "step-00000024");
+  EXPECT_EQ(second->verdict, "No progress in the phase train for 60 s.");
+  EXPECT_EQ(must(store.attempts("trainer")).back().number, 3);
+  EXPECT_FALSE(must(store.attempt("trainer", 4)).has_value());
+}
+
+TEST_F(StoreTest, UpdatingAnAttemptLeavesItsJournalOffset) {
+  Store store = open();
+  fill(store);
+  must(store.set_journal_offset("trainer", 3, 4711));
+  must(store.put_attempt(attempt(3, 28, 29, 40, 36)));
+  EXPECT_EQ(must(store.journal_offset("trainer", 3)), 4711);
+  EXPECT_EQ(must(store.journal_offset("trainer", 9)), 0);
+}
+
+TEST_F(StoreTest, HighestStepCountsStepsAndAttempts) {
+  Store store = open();
+  fill(store);
+  EXPECT_EQ(must(store.highest_step("trainer")), 40);
+  EXPECT_EQ(must(store.highest_step("idle")), 0);
+  must(store.put_attempt(attempt(4, 36, 37, 99, 0)));
+  EXPECT_EQ(must(store.highest_step("trainer")), 99);
+}
+
+TEST_F(StoreTest, ALossThatIsNoNumberIsNull) {
+  Store store = open();
+  fill(store);
+  StepRow row;
+  row.step = 41;
+  row.attempt = 3;
+  row.loss = std::numeric_limits<double>::quiet_NaN();
+  row.grad_norm = std::numeric_limits<double>::infinity();
+  must(store.add_step("trainer", row));
+  const auto status = must(store.status_json(Time{}));
+  EXPECT_TRUE(status[1].at("loss").is_null());
+  EXPECT_EQ(status[1].at("last_step").as_int64(), 41);
+}
+
+TEST_F(StoreTest, AnAttemptOfAnUnknownProgramIsRefused) {
+  Store store = open();
+  const auto refused = store.put_attempt(attempt(1, 0, 0, 0, 0));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_EQ(refused.error().where, file_.string());
+}
+
+TEST_F(StoreTest, NewestIsTheLatestOfEverything) {
+  Store store = open();
+  fill(store);
+  EXPECT_EQ(must(store.newest_ms()), epoch_ms + 320'000);  // step 40 of attempt 3
+}
+
+}  // namespace
+}  // namespace trainward::store
