@@ -1,0 +1,26 @@
+// trainward-shim ATTEMPT_FOLDER: keeps one attempt. Started by trainwardd, not by hand.
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "common/protocol.hpp"
+#include "supervisor/shim/shim.hpp"
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("trainward-shim: usage: trainward-shim ATTEMPT_FOLDER (trainwardd starts it)\n",
+               stderr);
+    return trainward::exit_code::usage;
+  }
+  // Away from the daemon's session, so that its terminal's Ctrl-C and hang-up do not reach
+  // training.
+  ::setsid();
+  ::umask(027);
+  if (auto ended = trainward::shim::run(argv[1]); !ended) {
+    std::fprintf(stderr, "trainward-shim: %s\n", ended.error().message().c_str());
+    return trainward::exit_code::failed;
+  }
+  return trainward::exit_code::done;
+}

@@ -1,0 +1,23 @@
+// One attempt's keeper: the worker's parent and reaper, owner of its pipes, logs, journal and exit
+// status. It outlives the daemon, and needs nothing of it.
+//
+// Signals to the shim (the daemon sends them by pidfd):
+//   SIGTERM, SIGINT  passed on to the worker's process group: save and exit
+//   SIGUSR1          passed on to the worker: save now
+//   SIGUSR2          SIGKILL for the whole group
+// If the shim itself is killed, the kernel kills the worker (parent-death signal). When the worker
+// ends, what is left of its group is killed, the pipes are drained, the exit record is on the disk,
+// and then the shim exits.
+#pragma once
+
+#include <filesystem>
+
+#include "common/error.hpp"
+
+namespace trainward::shim {
+
+// Runs the attempt in `folder` (it holds launch.json) to its end. An error means that no worker was
+// started, or that the folder could not be used; it is in the journal where that was possible.
+Status run(const std::filesystem::path& folder);
+
+}  // namespace trainward::shim
