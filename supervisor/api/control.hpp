@@ -1,0 +1,52 @@
+// What the API can ask of the daemon. Implemented by daemon::Daemon; faked in tests.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/error.hpp"
+#include "common/json.hpp"
+
+namespace trainward::api {
+
+enum class Verb { start, stop, restart };
+
+struct LogSlice {
+  std::string bytes;
+  std::int64_t size = 0;     // of the whole file
+  std::int64_t attempt = 0;  // whose log it is
+};
+
+class Control {
+ public:
+  virtual ~Control() = default;
+
+  using Answer = std::function<void(Result<json::value>)>;
+
+  virtual json::value version() const = 0;
+  // {"program", "result", "ok", "message"}; kind usage when there is no such program. `answer`
+  // comes when it is done: started or failed, stopped.
+  virtual void command(const std::string& program, Verb verb, Answer answer) = 0;
+  virtual Result<json::value> reread() = 0;  // what update() would change
+  virtual void update(Answer answer) = 0;
+  virtual Result<json::value> reload() = 0;
+  virtual Result<json::value> shutdown() = 0;
+  virtual void probe(Answer answer) = 0;
+
+  virtual Result<json::value> status() const = 0;
+  virtual Result<json::value> history(const std::string& program) const = 0;  // "" for all
+  virtual Result<json::value> why(const std::string& program,
+                                  std::optional<std::int64_t> attempt) const = 0;
+  virtual Result<json::value> report(const std::string& program) const = 0;
+  virtual Result<json::value> checkpoints(const std::string& program) const = 0;
+  virtual Result<json::value> events(const std::string& program, std::int64_t after) const = 0;
+  virtual Result<json::value> last_probe() const = 0;
+  // A negative offset counts from the end. `attempt` absent: the newest.
+  virtual Result<LogSlice> log(const std::string& program, const std::string& stream,
+                               std::optional<std::int64_t> attempt, std::int64_t offset,
+                               std::int64_t limit) const = 0;
+};
+
+}  // namespace trainward::api

@@ -1,0 +1,34 @@
+// A request and its answer, without the library that carries them.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "common/error.hpp"
+#include "common/json.hpp"
+
+namespace trainward::api {
+
+struct Request {
+  std::string method;  // GET, POST
+  std::string path;    // decoded, without the query
+  std::map<std::string, std::string> query;
+};
+
+struct Response {
+  int status = 200;
+  std::string content_type = "application/json";
+  std::map<std::string, std::string> headers;
+  std::string body;
+};
+
+// Called exactly once, on the loop's thread, at once or later.
+using Respond = std::function<void(Response)>;
+using Handler = std::function<void(const Request&, Respond)>;
+
+Response json_response(const json::value& value, int status = 200);
+// {"error": {"kind", "what", "where", "hint"}}
+Response error_response(int status, const Error& error);
+
+}  // namespace trainward::api

@@ -1,0 +1,36 @@
+// HTTP/1.1 over a Unix socket, on the daemon's loop.
+//
+// Bounds: 8 KiB of header, 64 KiB of body, 10 s to send a request, 64 clients at once; what goes
+// beyond is refused or cut off. One request a connection: a CLI needs no more.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "common/error.hpp"
+#include "supervisor/api/http.hpp"
+
+namespace boost::asio {
+class io_context;
+}
+
+namespace trainward::api {
+
+class HttpServer {
+ public:
+  // Replaces a stale socket file; the socket has mode 0660. The caller made sure (by its own lock)
+  // that no other daemon listens there.
+  static Result<std::unique_ptr<HttpServer>> listen(boost::asio::io_context& context,
+                                                    const std::filesystem::path& socket,
+                                                    Handler handler);
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+ private:
+  struct Impl;
+  explicit HttpServer(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace trainward::api

@@ -1,0 +1,140 @@
+#include "supervisor/api/routes.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+namespace trainward::api {
+namespace {
+
+constexpr std::int64_t max_log_bytes = 1024 * 1024;
+
+std::optional<std::int64_t> number(const Request& request, const std::string& key) {
+  const auto found = request.query.find(key);
+  if (found == request.query.end()) return std::nullopt;
+  std::int64_t value = 0;
+  const char* end = found->second.data() + found->second.size();
+  const auto parsed = std::from_chars(found->second.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return value;
+}
+
+int status_of(const Error& error) {
+  switch (error.kind) {
+    case ErrorKind::usage:
+      return 404;
+    case ErrorKind::transient:
+      return 503;
+    case ErrorKind::permanent:
+    case ErrorKind::corrupt:
+      return 500;
+  }
+  return 500;
+}
+
+Response response_of(const Result<json::value>& result) {
+  return result ? json_response(*result)
+                : error_response(status_of(result.error()), result.error());
+}
+
+Control::Answer answer_to(Respond respond) {
+  return [respond = std::move(respond)](const Result<json::value>& result) {
+    respond(response_of(result));
+  };
+}
+
+std::vector<std::string> segments(const std::string& path) {
+  std::vector<std::string> parts;
+  for (std::size_t at = 1; at <= path.size();) {
+    const auto end = std::min(path.find('/', at), path.size());
+    parts.push_back(path.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+Response log_response(const Control& control, const std::string& program, const Request& request) {
+  const auto stream = request.query.find("stream");
+  auto slice = control.log(
+      program, stream == request.query.end() ? "stdout" : stream->second,
+      number(request, "attempt"), number(request, "offset").value_or(0),
+      std::clamp<std::int64_t>(number(request, "limit").value_or(max_log_bytes), 0, max_log_bytes));
+  if (!slice) return error_response(status_of(slice.error()), slice.error());
+  Response response;
+  response.content_type = "text/plain; charset=utf-8";
+  response.headers["X-Log-Size"] = std::to_string(slice->size);
+  response.headers["X-Log-Attempt"] = std::to_string(slice->attempt);
+  response.body = std::move(slice->bytes);
+  return response;
+}
+
+Response not_found(const Request& request) {
+  return error_response(
+      404, Error{ErrorKind::usage, "there is no such resource", request.method + " " + request.path,
+                 "this daemon speaks version 1 of the API"});
+}
+
+void program_get(Control& control, const std::string& name, const std::string& what,
+                 const Request& request, const Respond& respond) {
+  if (what == "history") return respond(response_of(control.history(name)));
+  if (what == "why") return respond(response_of(control.why(name, number(request, "attempt"))));
+  if (what == "report") return respond(response_of(control.report(name)));
+  if (what == "checkpoints") return respond(response_of(control.checkpoints(name)));
+  if (what == "events") {
+    return respond(response_of(control.events(name, number(request, "after").value_or(0))));
+  }
+  if (what == "log") return respond(log_response(control, name, request));
+  respond(not_found(request));
+}
+
+void program_post(Control& control, const std::string& name, const std::string& what,
+                  const Request& request, Respond respond) {
+  if (what == "start") return control.command(name, Verb::start, answer_to(std::move(respond)));
+  if (what == "stop") return control.command(name, Verb::stop, answer_to(std::move(respond)));
+  if (what == "restart") return control.command(name, Verb::restart, answer_to(std::move(respond)));
+  respond(not_found(request));
+}
+
+void get(Control& control, const std::string& what, const Request& request,
+         const Respond& respond) {
+  if (what == "version") return respond(json_response(control.version()));
+  if (what == "programs") return respond(response_of(control.status()));
+  if (what == "history") return respond(response_of(control.history("")));
+  if (what == "events") {
+    return respond(response_of(control.events("", number(request, "after").value_or(0))));
+  }
+  if (what == "probe") return respond(response_of(control.last_probe()));
+  respond(not_found(request));
+}
+
+void post(Control& control, const std::string& what, const Request& request, Respond respond) {
+  if (what == "reread") return respond(response_of(control.reread()));
+  if (what == "update") return control.update(answer_to(std::move(respond)));
+  if (what == "reload") return respond(response_of(control.reload()));
+  if (what == "shutdown") return respond(response_of(control.shutdown()));
+  if (what == "probe") return control.probe(answer_to(std::move(respond)));
+  respond(not_found(request));
+}
+
+}  // namespace
+
+Handler make_routes(Control& control) {
+  return [&control](const Request& request, Respond respond) {
+    const std::vector<std::string> parts = segments(request.path);
+    const bool reading = request.method == "GET";
+    if (!reading && request.method != "POST") {
+      return respond(error_response(
+          405, Error{ErrorKind::usage, "only GET and POST are understood", request.method, ""}));
+    }
+    if (parts.size() < 2 || parts[0] != "v1") return respond(not_found(request));
+    if (parts.size() == 4 && parts[1] == "programs") {
+      return reading ? program_get(control, parts[2], parts[3], request, respond)
+                     : program_post(control, parts[2], parts[3], request, std::move(respond));
+    }
+    if (parts.size() != 2) return respond(not_found(request));
+    return reading ? get(control, parts[1], request, respond)
+                   : post(control, parts[1], request, std::move(respond));
+  };
+}
+
+}  // namespace trainward::api

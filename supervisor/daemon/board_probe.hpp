@@ -1,0 +1,22 @@
+// A look at the hardware by trainward-probe, in a child that may hang.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "common/error.hpp"
+#include "hwprobe/report.hpp"
+#include "supervisor/daemon/child_process.hpp"
+#include "supervisor/daemon/loop.hpp"
+#include "supervisor/daemon/paths.hpp"
+
+namespace trainward::daemon {
+
+// `host`: a described host file, or none for this machine's own boards. `done` is called once.
+std::unique_ptr<ChildProcess> probe_boards(Loop& loop, const Paths& paths,
+                                           const std::optional<std::filesystem::path>& host,
+                                           std::function<void(Result<hwprobe::Report>)> done);
+
+}  // namespace trainward::daemon

@@ -1,0 +1,42 @@
+// What `trainwardd --once` shows: a line per event, and on a terminal one live line below them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/clock.hpp"
+
+namespace trainward::daemon {
+
+struct Progress {
+  std::string program;
+  std::string state;
+  std::int64_t attempt = 0;
+  std::int64_t step = 0;
+  std::int64_t target = 0;  // 0: unknown
+  double loss = 0;
+  double tokens_per_second = 0;
+};
+
+class Console {
+ public:
+  // `enabled` false: prints nothing. On a terminal the live line is redrawn at most ten times a
+  // second; elsewhere a plain line is printed every `plain_every` steps.
+  explicit Console(bool enabled);
+  ~Console();
+  Console(const Console&) = delete;
+  Console& operator=(const Console&) = delete;
+
+  void event(const std::string& program, const std::string& kind, const std::string& text, Time at);
+  void progress(const Progress& progress, Time at);
+
+ private:
+  void erase_line();
+  bool enabled_;
+  bool terminal_;
+  bool line_drawn_ = false;
+  std::int64_t drawn_mono_ms_ = 0;
+  std::int64_t plain_step_ = 0;
+};
+
+}  // namespace trainward::daemon

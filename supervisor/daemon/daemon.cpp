@@ -1,0 +1,412 @@
+#include "supervisor/daemon/daemon.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "common/file.hpp"
+#include "common/launch.hpp"
+#include "common/protocol.hpp"
+#include "common/version.hpp"
+#include "supervisor/api/routes.hpp"
+#include "supervisor/daemon/board_probe.hpp"
+#include "supervisor/daemon/lease.hpp"
+#include "supervisor/daemon/program_diff.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+// `trainwardctl start` answers when the worker is up, but does not wait for a long compilation.
+constexpr std::int64_t start_answer_ms = 2'000;
+
+json::value command_answer(const std::string& program, std::string_view result, bool ok,
+                           const std::string& message) {
+  return json::object{
+      {"program", program}, {"result", std::string(result)}, {"ok", ok}, {"message", message}};
+}
+
+template <typename T>
+Result<json::value> as_value(Result<T> result) {
+  if (!result) return propagate(result);
+  return json::value(std::move(*result));
+}
+
+}  // namespace
+
+// Everything the programs share, in the order it must be made; torn down in the opposite order.
+struct Daemon::Parts {
+  Parts(Loop& loop_in, Options options_in, config::Config config_in, Fd lock_in,
+        store::Store store_in, rules::LogMatcher matcher_in,
+        std::unique_ptr<FileWatcher> watcher_in, Paths paths)
+      : loop(loop_in),
+        options(std::move(options_in)),
+        config(std::move(config_in)),
+        lock(std::move(lock_in)),
+        store(std::move(store_in)),
+        matcher(std::move(matcher_in)),
+        watcher(std::move(watcher_in)),
+        background(loop_in),
+        console(options.once),
+        services{loop, std::move(paths), store, matcher, *watcher, background, console} {}
+
+  Loop& loop;
+  Options options;
+  config::Config config;
+  Fd lock;
+  store::Store store;
+  rules::LogMatcher matcher;
+  std::unique_ptr<FileWatcher> watcher;
+  Background background;
+  Console console;
+  Services services;
+};
+
+Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config::Config config) {
+  if (auto made = make_folders(config.state_dir); !made) return propagate(made);
+  auto lock = take_lease(config.state_dir / "trainwardd.lock");
+  if (!lock) {
+    if (lock.error().kind == ErrorKind::transient) {
+      return fail(ErrorKind::transient, "another trainwardd works in this state folder",
+                  config.state_dir.string(),
+                  "talk to it with `trainwardctl status`, or end it with `trainwardctl shutdown`");
+    }
+    return propagate(lock);
+  }
+  auto store = store::Store::open(config.database);
+  if (!store) return propagate(store);
+  auto matcher = rules::LogMatcher::load(config.rules);
+  if (!matcher) return propagate(matcher);
+  auto watcher = FileWatcher::make(loop);
+  if (!watcher) return propagate(watcher);
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  Paths paths{config.state_dir, self.parent_path()};
+  return std::unique_ptr<Daemon>(new Daemon(std::make_unique<Parts>(
+      loop, std::move(options), std::move(config), std::move(*lock), std::move(*store),
+      std::move(*matcher), std::move(*watcher), std::move(paths))));
+}
+
+Daemon::Daemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Daemon::~Daemon() = default;
+
+Status Daemon::start() {
+  auto server = api::HttpServer::listen(parts_->loop.context(), parts_->config.socket,
+                                        api::make_routes(*this));
+  if (!server) return propagate(server);
+  server_ = std::move(*server);
+  if (auto ok = recover_removed(); !ok) return ok;
+  for (const config::Program& program : parts_->config.programs) {
+    add_program(program);
+    if (auto ok = find(program.name)->recover(); !ok) return ok;
+  }
+  on_change();
+  return {};
+}
+
+void Daemon::add_program(config::Program program) {
+  const std::string name = program.name;
+  runners_[name] = std::make_unique<ProgramRunner>(parts_->services, std::move(program), [this] {
+    // Not at once: the runner that reports may be the one that is to be removed.
+    if (std::exchange(change_posted_, true)) return;
+    parts_->loop.post([this] {
+      change_posted_ = false;
+      on_change();
+    });
+  });
+}
+
+// Programs of the database that the configuration does not name any more: stopped, then hidden.
+Status Daemon::recover_removed() {
+  auto rows = parts_->store.programs();
+  if (!rows) return propagate(rows);
+  for (const store::ProgramRow& row : *rows) {
+    const auto& programs = parts_->config.programs;
+    if (std::any_of(programs.begin(), programs.end(),
+                    [&](const config::Program& p) { return p.name == row.name; })) {
+      continue;
+    }
+    config::Program gone;
+    gone.name = row.name;
+    gone.autostart = false;
+    add_program(gone);
+    if (auto ok = find(row.name)->recover(); !ok) return ok;
+    find(row.name)->handle(core::StopRequested{"configuration", false});
+    waiters_.emplace_back([this, name = row.name] {
+      if (!find(name)->at_rest()) return false;
+      runners_.erase(name);
+      if (auto ok = parts_->store.remove_program(name); !ok) spdlog::warn(ok.error().message());
+      return true;
+    });
+  }
+  return {};
+}
+
+ProgramRunner* Daemon::find(const std::string& name) {
+  const auto found = runners_.find(name);
+  return found == runners_.end() ? nullptr : found->second.get();
+}
+
+void Daemon::on_change() {
+  // A waiter may add another, so the list is taken out first.
+  auto waiting = std::exchange(waiters_, {});
+  for (Waiter& waiter : waiting) {
+    if (!waiter()) waiters_.push_back(std::move(waiter));
+  }
+  const bool rest = std::all_of(runners_.begin(), runners_.end(),
+                                [](const auto& entry) { return entry.second->at_rest(); });
+  if (rest && (shutting_down_ || parts_->options.once) && waiters_.empty()) parts_->loop.stop();
+}
+
+void Daemon::shut_down() {
+  if (std::exchange(shutting_down_, true)) {
+    spdlog::warn(
+        "leaving at once; workers that still run go on, and the next trainwardd finds them");
+    parts_->loop.stop();
+    return;
+  }
+  parts_->console.event("trainwardd", "shutdown", "stopping: workers save and exit", now());
+  for (auto& [name, runner] : runners_) {
+    runner->handle(core::StopRequested{"shutdown", true});
+  }
+  on_change();
+}
+
+int Daemon::exit_code() const {
+  if (!parts_->options.once) return exit_code::done;
+  int code = exit_code::done;
+  for (const auto& [name, runner] : runners_) {
+    const core::State& state = runner->state();
+    if (state.stage == core::Stage::exited && state.last_cause == "done") continue;
+    if (state.stage == core::Stage::exited) code = exit_code::failed;
+    if (state.stage == core::Stage::stopped) code = exit_code::try_again;
+    if (state.stage == core::Stage::fatal) {
+      code = state.last_cause == "config"           ? exit_code::configuration
+             : state.last_cause == "do_not_requeue" ? exit_code::do_not_requeue
+                                                    : exit_code::try_again;
+    }
+  }
+  return code;
+}
+
+// ---- api::Control ----
+
+json::value Daemon::version() const {
+  return json::object{{"name", "trainwardd"},
+                      {"version", std::string(version_text)},
+                      {"api", 1},
+                      {"pid", ::getpid()},
+                      {"state_dir", parts_->config.state_dir.string()},
+                      {"config", parts_->config.file.string()}};
+}
+
+Status Daemon::known(const std::string& program) const {
+  if (runners_.contains(program)) return {};
+  return fail(ErrorKind::usage, "no such program", program,
+              "`trainwardctl status` lists the programs");
+}
+
+void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
+  if (auto ok = known(name); !ok) return answer(propagate(ok));
+  ProgramRunner& runner = *find(name);
+  const bool rest = runner.at_rest();
+  const bool up = !rest && runner.state().stage != core::Stage::backoff;
+  if (verb == api::Verb::stop) {
+    if (rest) return answer(command_answer(name, "not running", false, runner.state().reason));
+    runner.handle(core::StopRequested{"operator", false});
+    waiters_.emplace_back([this, name, answer] {
+      ProgramRunner* found = find(name);
+      if (found != nullptr && !found->at_rest()) return false;
+      answer(command_answer(name, "stopped", true, found == nullptr ? "" : found->state().reason));
+      return true;
+    });
+    return on_change();
+  }
+  if (verb == api::Verb::start && up && runner.state().wanted) {
+    return answer(command_answer(name, "already started", false, runner.state().reason));
+  }
+  const std::int64_t before = runner.state().attempt;
+  if (verb == api::Verb::start) runner.handle(core::StartRequested{});
+  if (verb == api::Verb::restart) runner.handle(core::RestartRequested{});
+  auto late = std::make_shared<Timer>(parts_->loop);
+  auto timed_out = std::make_shared<bool>(false);
+  // A restart first waits for the old worker; the clock of the start runs from then on.
+  waiters_.emplace_back([this, name, before, late, timed_out, answer, armed = false]() mutable {
+    ProgramRunner* found = find(name);
+    if (found == nullptr) {
+      answer(command_answer(name, "removed", false, "the program was removed meanwhile"));
+      return true;
+    }
+    const core::State& state = found->state();
+    const auto shown = core::display(state.stage);
+    if (state.attempt > before && !armed) {
+      armed = true;
+      late->after(start_answer_ms, [this, timed_out] {
+        *timed_out = true;
+        on_change();
+      });
+    }
+    if (shown == "STOPPING" || (shown == "STARTING" && !*timed_out)) return false;
+    const bool ok = shown == "RUNNING" || shown == "STARTING" || shown == "EXITED";
+    answer(command_answer(name, ok ? "started" : "spawn error", ok, state.reason));
+    return true;
+  });
+  on_change();
+}
+
+Loaded Daemon::load_again() const {
+  return config::load(parts_->options.config_file, parts_->options.working_directory,
+                      parts_->options.overrides);
+}
+
+Result<json::value> Daemon::reread() { return reread_answer(parts_->config, load_again()); }
+
+void Daemon::update(Answer answer) {
+  auto loaded = load_again();
+  if (!loaded) return answer(reread_answer(parts_->config, loaded));
+  const ProgramDiff diff = compare(parts_->config, *loaded);
+  auto left = std::make_shared<std::size_t>(diff.changed.size() + diff.disappeared.size());
+  parts_->config = std::move(*loaded);
+  for (const config::Program& program : parts_->config.programs) {
+    if (!diff.is_available(program.name)) continue;
+    add_program(program);
+    if (auto ok = find(program.name)->recover(); !ok) spdlog::error(ok.error().message());
+  }
+  auto stop_then = [this, left](const std::string& name, std::function<void(bool)> then) {
+    const bool was_wanted = find(name)->state().wanted;
+    find(name)->handle(core::StopRequested{"update", false});
+    waiters_.emplace_back([this, name, left, was_wanted, then = std::move(then)] {
+      if (!find(name)->at_rest()) return false;
+      then(was_wanted);
+      --*left;
+      return true;
+    });
+  };
+  for (const std::string& name : diff.disappeared) {
+    stop_then(name, [this, name](bool) {
+      runners_.erase(name);
+      if (auto ok = parts_->store.remove_program(name); !ok) spdlog::warn(ok.error().message());
+    });
+  }
+  for (const std::string& name : diff.changed) {
+    stop_then(name, [this, name](bool was_wanted) {
+      for (const config::Program& program : parts_->config.programs) {
+        if (program.name == name) add_program(program);
+      }
+      if (auto ok = find(name)->recover(); !ok) spdlog::error(ok.error().message());
+      if (was_wanted) find(name)->handle(core::StartRequested{});
+    });
+  }
+  waiters_.emplace_back([left, diff, answer] {
+    if (*left > 0) return false;
+    answer(update_answer(diff));
+    return true;
+  });
+  on_change();
+}
+
+Result<json::value> Daemon::reload() {
+  auto loaded = load_again();
+  if (!loaded) {
+    return fail(ErrorKind::usage, "the configuration has errors; nothing was changed",
+                loaded.error().front().text(), "`trainwardctl config check` shows them all");
+  }
+  reexec_ = true;
+  // After the answer has gone out.
+  auto soon = std::make_shared<Timer>(parts_->loop);
+  soon->after(50, [this, soon] { parts_->loop.stop(); });
+  return json::object{{"result", "restarting the daemon; workers go on"}};
+}
+
+Result<json::value> Daemon::shutdown() {
+  parts_->loop.post([this] {
+    if (!shutting_down_) shut_down();
+  });
+  return json::object{{"result", "shutting down: workers save and exit"}};
+}
+
+void Daemon::probe(Answer answer) {
+  if (probe_) {
+    return answer(
+        fail(ErrorKind::transient, "a probe is running already", "", "ask again in a moment"));
+  }
+  std::optional<std::filesystem::path> host;
+  for (const config::Program& program : parts_->config.programs) {
+    if (program.host) host = program.host;
+  }
+  const std::int64_t began = now().mono_ms;
+  probe_ = probe_boards(
+      parts_->loop, parts_->services.paths, host,
+      [this, began, answer](Result<hwprobe::Report> report) {
+        // The object that calls this must outlive the call.
+        parts_->loop.post([this] { probe_.reset(); });
+        if (!report) return answer(propagate(report));
+        const Time at = now();
+        const json::object value = hwprobe::to_json(*report);
+        auto recorded = parts_->store.add_probe(at.wall_ms, report->source, json::serialize(value),
+                                                at.mono_ms - began, "");
+        if (!recorded) spdlog::warn("the probe was not recorded: {}", recorded.error().message());
+        answer(json::value(value));
+      });
+}
+
+Result<json::value> Daemon::status() const { return as_value(parts_->store.status_json(now())); }
+
+Result<json::value> Daemon::history(const std::string& program) const {
+  if (!program.empty()) {
+    if (auto ok = known(program); !ok) return propagate(ok);
+  }
+  return as_value(parts_->store.history_json(program));
+}
+
+Result<json::value> Daemon::why(const std::string& program,
+                                std::optional<std::int64_t> attempt) const {
+  if (auto ok = known(program); !ok) return propagate(ok);
+  return as_value(parts_->store.why_json(program, attempt));
+}
+
+Result<json::value> Daemon::report(const std::string& program) const {
+  if (auto ok = known(program); !ok) return propagate(ok);
+  return as_value(parts_->store.report_json(program));
+}
+
+Result<json::value> Daemon::checkpoints(const std::string& program) const {
+  if (auto ok = known(program); !ok) return propagate(ok);
+  return as_value(parts_->store.checkpoints_json(program));
+}
+
+Result<json::value> Daemon::events(const std::string& program, std::int64_t after) const {
+  constexpr int most = 1'000;
+  return as_value(parts_->store.events_json(program, after, most));
+}
+
+Result<json::value> Daemon::last_probe() const { return as_value(parts_->store.probe_json()); }
+
+Result<api::LogSlice> Daemon::log(const std::string& program, const std::string& stream,
+                                  std::optional<std::int64_t> attempt, std::int64_t offset,
+                                  std::int64_t limit) const {
+  if (auto ok = known(program); !ok) return propagate(ok);
+  if (stream != "stdout" && stream != "stderr") {
+    return fail(ErrorKind::usage, "no such stream", stream, "stdout or stderr");
+  }
+  api::LogSlice slice;
+  slice.attempt = attempt.value_or(runners_.at(program)->state().attempt);
+  const auto file =
+      parts_->services.paths.attempt(program, slice.attempt) /
+      (stream == "stdout" ? attempt_files::standard_output : attempt_files::standard_error);
+  auto fd = open_file(file, O_RDONLY);
+  if (!fd) {
+    return fail(ErrorKind::usage, "no log file", file.string(),
+                "the attempt has not started a worker yet, or there is no such attempt");
+  }
+  slice.size = ::lseek(fd->get(), 0, SEEK_END);
+  const std::int64_t from = offset < 0 ? std::max<std::int64_t>(slice.size + offset, 0) : offset;
+  slice.bytes.resize(
+      static_cast<std::size_t>(std::clamp<std::int64_t>(slice.size - from, 0, limit)));
+  const ssize_t got = ::pread(fd->get(), slice.bytes.data(), slice.bytes.size(), from);
+  slice.bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return slice;
+}
+
+}  // namespace trainward::daemon

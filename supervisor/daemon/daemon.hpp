@@ -1,0 +1,90 @@
+// trainwardd without its command line: the programs of one configuration, and what the API asks.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "supervisor/api/control.hpp"
+#include "supervisor/api/http_server.hpp"
+#include "supervisor/config/config.hpp"
+#include "supervisor/daemon/program_diff.hpp"
+#include "supervisor/daemon/program_runner.hpp"
+#include "supervisor/daemon/services.hpp"
+
+namespace trainward::daemon {
+
+struct Options {
+  std::filesystem::path config_file;
+  std::filesystem::path working_directory;
+  std::vector<std::string> overrides;
+  bool once = false;  // end when every program has; show progress on stdout
+};
+
+class Daemon final : public api::Control {
+ public:
+  // Takes the state folder for itself: kind transient when another daemon has it.
+  static Result<std::unique_ptr<Daemon>> make(Loop& loop, Options options, config::Config config);
+  ~Daemon() override;
+  Daemon(const Daemon&) = delete;
+  Daemon& operator=(const Daemon&) = delete;
+
+  // Serves the API and goes on with every program; returns at once, work happens on the loop.
+  Status start();
+
+  // Stops every program, lets workers save, then ends the loop. The second call does not wait: the
+  // workers go on without a daemon.
+  void shut_down();
+
+  // Valid when the loop has ended: the exit code contract of `--once`, 0 for a daemon.
+  [[nodiscard]] int exit_code() const;
+  [[nodiscard]] bool wants_reexec() const { return reexec_; }
+
+  // ---- api::Control ----
+  json::value version() const override;
+  void command(const std::string& program, api::Verb verb, Answer answer) override;
+  Result<json::value> reread() override;
+  void update(Answer answer) override;
+  Result<json::value> reload() override;
+  Result<json::value> shutdown() override;
+  void probe(Answer answer) override;
+  Result<json::value> status() const override;
+  Result<json::value> history(const std::string& program) const override;
+  Result<json::value> why(const std::string& program,
+                          std::optional<std::int64_t> attempt) const override;
+  Result<json::value> report(const std::string& program) const override;
+  Result<json::value> checkpoints(const std::string& program) const override;
+  Result<json::value> events(const std::string& program, std::int64_t after) const override;
+  Result<json::value> last_probe() const override;
+  Result<api::LogSlice> log(const std::string& program, const std::string& stream,
+                            std::optional<std::int64_t> attempt, std::int64_t offset,
+                            std::int64_t limit) const override;
+
+ private:
+  struct Parts;
+  explicit Daemon(std::unique_ptr<Parts> parts);
+
+  // Waits for something about one program: returns true when it has answered.
+  using Waiter = std::function<bool()>;
+
+  void add_program(config::Program program);
+  Status recover_removed();
+  [[nodiscard]] Loaded load_again() const;
+  void on_change();
+  ProgramRunner* find(const std::string& name);
+  Status known(const std::string& program) const;
+
+  std::unique_ptr<Parts> parts_;
+  std::map<std::string, std::unique_ptr<ProgramRunner>> runners_;
+  std::vector<Waiter> waiters_;
+  bool change_posted_ = false;
+  bool shutting_down_ = false;
+  bool reexec_ = false;
+  std::unique_ptr<ChildProcess> probe_;
+  std::unique_ptr<api::HttpServer> server_;  // last: its handlers use all of the above
+};
+
+}  // namespace trainward::daemon

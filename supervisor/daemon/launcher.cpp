@@ -1,0 +1,122 @@
+#include "supervisor/daemon/launcher.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "common/file.hpp"
+#include "common/json.hpp"
+#include "common/launch.hpp"
+#include "common/protocol.hpp"
+#include "supervisor/daemon/lease.hpp"
+#include "supervisor/daemon/spawn.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+// Of the daemon's own environment, what is about the daemon and not about the worker.
+bool is_ours(std::string_view key) {
+  return key == "NOTIFY_SOCKET" || key == "WATCHDOG_USEC" || key == "WATCHDOG_PID" ||
+         key == "JOURNAL_STREAM" || key == "INVOCATION_ID" || key.starts_with("LISTEN_") ||
+         key.starts_with("TRAINWARD_");
+}
+
+std::map<std::string, std::string> inherited_environment() {
+  std::map<std::string, std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos || is_ours(text.substr(0, equals))) continue;
+    environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+json::object plan_json(const hwprobe::Board* board) {
+  json::object plan;
+  if (board != nullptr) {
+    plan["board"] = json::object{{"serial", board->serial},
+                                 {"type", board->type},
+                                 {"bus_id", board->bus_id},
+                                 {"simulate", board->simulate}};
+  }
+  return plan;
+}
+
+LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, const Paths& paths,
+                     const std::filesystem::path& folder) {
+  LaunchSpec spec;
+  spec.run = program.name;
+  spec.attempt = order.attempt;
+  spec.nonce = order.nonce;
+  spec.directory = program.directory;
+  spec.argv = program.command;
+  if (spec.argv.empty()) {
+    spec.argv = {paths.program("trainward-worker").string(), "train", "--config",
+                 (folder / "worker.json").string()};
+  }
+  const std::string board = order.board == nullptr ? "none" : order.board->serial;
+  spec.environment = inherited_environment();
+  for (const auto& [key, value] : program.environment) spec.environment[key] = value;
+  spec.environment[env::run] = program.name;
+  spec.environment[env::attempt] = std::to_string(order.attempt);
+  spec.environment[env::nonce] = order.nonce;
+  spec.environment[env::checkpoint_dir] = paths.checkpoints(program.name).string();
+  spec.environment[env::resume_from] = order.resume_from;
+  spec.environment[env::program_cache] = (paths.state / "cache" / "programs").string();
+  spec.environment[env::plan] = json::serialize(plan_json(order.board));
+  spec.environment["TMPDIR"] = (folder / "tmp").string();
+  spec.environment["TT_METAL_CACHE"] = (paths.state / "cache" / "tt-metal" / board).string();
+  // Below the supervisor's own deadlines, so that the runtime's report of a hang comes first.
+  spec.environment.emplace("TT_METAL_OPERATION_TIMEOUT_SECONDS",
+                           std::to_string(program.deadlines.train_floor_ms / 1000));
+  if (order.board != nullptr && !order.board->bus_id.empty()) {
+    spec.environment["TT_VISIBLE_DEVICES"] = order.board->bus_id;
+  }
+  return spec;
+}
+
+Status prepare(const config::Program& program, const LaunchSpec& spec, const Paths& paths,
+               const std::filesystem::path& folder) {
+  for (const auto& made : {folder / "tmp", paths.checkpoints(program.name)}) {
+    if (auto ok = make_folders(made); !ok) return ok;
+  }
+  // Made here so that it can be watched before the shim writes its first record.
+  auto journal = open_file(folder / attempt_files::journal, O_WRONLY | O_CREAT | O_APPEND, 0640);
+  if (!journal) return propagate(journal);
+  if (auto ok = write_file_durably(folder / "worker.json", json::serialize(program.worker), 0640);
+      !ok) {
+    return ok;
+  }
+  return write_file_durably(folder / attempt_files::launch, to_json_text(spec), 0600);
+}
+
+}  // namespace
+
+Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths) {
+  auto program_lease = take_lease(paths.program_lease(program.name));
+  if (!program_lease) return propagate(program_lease);
+  Fd board_lease;
+  if (order.board != nullptr) {
+    auto taken = take_lease(paths.board_lease(order.board->serial));
+    if (!taken) return propagate(taken);
+    board_lease = std::move(*taken);
+  }
+  const std::filesystem::path folder = paths.attempt(program.name, order.attempt);
+  if (auto ok = prepare(program, make_spec(program, order, paths, folder), paths, folder); !ok) {
+    return propagate(ok);
+  }
+  auto null = open_file("/dev/null", O_RDWR);
+  auto log = open_file(folder / attempt_files::shim_log, O_WRONLY | O_CREAT | O_APPEND, 0640);
+  if (!null) return propagate(null);
+  if (!log) return propagate(log);
+  std::vector<SpawnFd> fds{{null->get(), STDIN_FILENO},
+                           {log->get(), STDOUT_FILENO},
+                           {log->get(), STDERR_FILENO},
+                           {program_lease->get(), program_lease->get()}};
+  if (board_lease) fds.push_back({board_lease.get(), board_lease.get()});
+  return spawn({paths.program("trainward-shim").string(), folder.string()}, fds);
+}
+
+}  // namespace trainward::daemon

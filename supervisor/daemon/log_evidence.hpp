@@ -1,0 +1,20 @@
+// The end of a worker's logs, read through the crash rules.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "supervisor/core/event.hpp"
+#include "supervisor/rules/log_matcher.hpp"
+
+namespace trainward::daemon {
+
+// Looks at the last 256 KiB of stderr, then of stdout: runtimes report on stderr. Line numbers are
+// those of the part that was read when the file is longer. A missing log is no evidence.
+std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_folder,
+                                         const rules::LogMatcher& matcher);
+
+// The last complete bytes of a file, at most `limit`; empty when it cannot be read.
+std::string read_tail(const std::filesystem::path& file, std::size_t limit);
+
+}  // namespace trainward::daemon

@@ -1,0 +1,115 @@
+#include "supervisor/daemon/loop.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+
+namespace trainward::daemon {
+
+namespace asio = boost::asio;
+
+struct Loop::Impl {
+  asio::io_context context{1};
+  asio::executor_work_guard<asio::io_context::executor_type> keep{context.get_executor()};
+};
+
+Loop::Loop() : impl_(std::make_unique<Impl>()) {}
+Loop::~Loop() = default;
+void Loop::run() { impl_->context.run(); }
+void Loop::stop() { impl_->context.stop(); }
+void Loop::post(std::function<void()> work) { asio::post(impl_->context, std::move(work)); }
+asio::io_context& Loop::context() { return impl_->context; }
+
+// Handlers hold a weak pointer: an operation that was already queued when its owner went away finds
+// nobody and does nothing.
+struct Timer::Impl : std::enable_shared_from_this<Timer::Impl> {
+  explicit Impl(Loop& loop) : timer(loop.context()) {}
+  asio::steady_timer timer;
+  std::function<void()> work;
+  std::uint64_t generation = 0;
+};
+
+Timer::Timer(Loop& loop) : impl_(std::make_shared<Impl>(loop)) {}
+Timer::~Timer() { cancel(); }
+
+void Timer::cancel() {
+  ++impl_->generation;
+  impl_->timer.cancel();
+}
+
+void Timer::after(std::int64_t ms, std::function<void()> work) {
+  cancel();
+  impl_->work = std::move(work);
+  impl_->timer.expires_after(std::chrono::milliseconds(ms < 0 ? 0 : ms));
+  impl_->timer.async_wait([weak = std::weak_ptr(impl_),
+                           generation = impl_->generation](const boost::system::error_code& error) {
+    auto self = weak.lock();
+    if (!self || error || self->generation != generation) return;
+    auto due = std::move(self->work);
+    due();
+  });
+}
+
+struct Watch::Impl : std::enable_shared_from_this<Watch::Impl> {
+  Impl(Loop& loop, int fd, std::function<void()> callback)
+      : descriptor(loop.context(), fd), work(std::move(callback)) {}
+  ~Impl() { descriptor.release(); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void wait() {
+    descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
+                          [weak = weak_from_this()](const boost::system::error_code& error) {
+                            auto self = weak.lock();
+                            if (!self || error || !self->active) return;
+                            self->work();
+                            if (self->active) self->wait();
+                          });
+  }
+
+  asio::posix::stream_descriptor descriptor;
+  std::function<void()> work;
+  bool active = true;
+};
+
+Watch::Watch(Loop& loop, int fd, std::function<void()> work)
+    : impl_(std::make_shared<Impl>(loop, fd, std::move(work))) {
+  impl_->wait();
+}
+
+Watch::~Watch() {
+  impl_->active = false;
+  impl_->descriptor.cancel();
+  // Released now: the owner may close the descriptor before a running callback lets go of Impl.
+  impl_->descriptor.release();
+}
+
+struct Signals::Impl : std::enable_shared_from_this<Signals::Impl> {
+  Impl(Loop& loop, std::function<void(int)> callback)
+      : set(loop.context()), work(std::move(callback)) {}
+
+  void wait() {
+    set.async_wait([weak = weak_from_this()](const boost::system::error_code& error, int number) {
+      auto self = weak.lock();
+      if (!self || error) return;
+      self->work(number);
+      self->wait();
+    });
+  }
+
+  asio::signal_set set;
+  std::function<void(int)> work;
+};
+
+Signals::Signals(Loop& loop, std::initializer_list<int> numbers, std::function<void(int)> work)
+    : impl_(std::make_shared<Impl>(loop, std::move(work))) {
+  for (const int number : numbers) impl_->set.add(number);
+  impl_->wait();
+}
+Signals::~Signals() { impl_->set.cancel(); }
+
+}  // namespace trainward::daemon

@@ -1,0 +1,37 @@
+// Where things lie: the state folder's layout, and the other programs of this package.
+//
+//   STATE_DIR/
+//     trainward.db  trainward.sock  trainwardd.lock
+//     leases/       one lock file a board and a program
+//     cache/        programs compiled, vendor kernel caches per board
+//     runs/NAME/checkpoints/step-00000010/
+//     runs/NAME/attempts/0001/{launch.json,worker.json,journal.ndjson,stdout.log,stderr.log}
+#pragma once
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+
+namespace trainward::daemon {
+
+struct Paths {
+  std::filesystem::path state;     // absolute
+  std::filesystem::path programs;  // folder of trainward-shim, trainward-worker, trainward-probe
+
+  [[nodiscard]] std::filesystem::path checkpoints(const std::string& name) const {
+    return state / "runs" / name / "checkpoints";
+  }
+  [[nodiscard]] std::filesystem::path attempt(const std::string& name, std::int64_t number) const {
+    return state / "runs" / name / "attempts" / fmt::format("{:04}", number);
+  }
+  [[nodiscard]] std::filesystem::path program_lease(const std::string& name) const {
+    return state / "leases" / ("program-" + name);
+  }
+  [[nodiscard]] std::filesystem::path board_lease(const std::string& serial) const {
+    return state / "leases" / ("board-" + serial);
+  }
+  [[nodiscard]] std::filesystem::path program(const char* name) const { return programs / name; }
+};
+
+}  // namespace trainward::daemon

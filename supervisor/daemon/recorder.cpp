@@ -1,0 +1,121 @@
+#include "supervisor/daemon/recorder.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace trainward::daemon {
+namespace {
+
+std::string make_nonce() {
+  std::array<unsigned char, 16> bytes{};
+  // 16 bytes never block or fall short once the kernel's pool is ready.
+  (void)!::getrandom(bytes.data(), bytes.size(), 0);
+  std::string hex;
+  for (const unsigned char byte : bytes) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
+
+std::string name_of(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+template <typename... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+template <typename... Fs>
+Overloaded(Fs...) -> Overloaded<Fs...>;
+
+}  // namespace
+
+Status Recorder::recover(std::int64_t attempt) {
+  auto row = store_.attempt(program_, attempt);
+  if (!row) return propagate(row);
+  if (*row) attempt_ = std::move(**row);
+  return {};
+}
+
+Status Recorder::record(const core::Action& action, const core::State& state, Time at) {
+  return std::visit(
+      Overloaded{
+          [&](const core::RecordEvent& e) -> Status {
+            return store_.add_event({0, at.wall_ms, program_, state.attempt, e.kind, e.text});
+          },
+          [&](const core::RecordStep& e) -> Status {
+            return store_.add_step(program_, {e.step, state.attempt, e.loss, e.grad_norm, e.tokens,
+                                              e.tokens_per_second, at.wall_ms, e.replayed});
+          },
+          [&](const core::RecordSpan& e) -> Status {
+            return store_.add_span(program_,
+                                   {e.attempt, e.phase, e.cause, e.begin_wall_ms, e.duration_ms});
+          },
+          [&](const core::RecordAttemptBegun& e) -> Status {
+            attempt_ = {};
+            attempt_.program = program_;
+            attempt_.number = e.attempt;
+            attempt_.nonce = make_nonce();
+            attempt_.board = state.board;
+            attempt_.folder = paths_.attempt(program_, e.attempt).string();
+            attempt_.intended_ms = at.wall_ms;
+            attempt_.resume_from = name_of(state.resume_from);
+            attempt_.resume_step = state.resume_step;
+            attempt_.last_step = state.resume_step;
+            attempt_.kept_step = state.kept_step;
+            return store_.put_attempt(attempt_);
+          },
+          [&](const core::RecordWorkerStarted& e) -> Status {
+            attempt_.pid = e.pid;
+            attempt_.started_ms = at.wall_ms;
+            return store_.put_attempt(attempt_);
+          },
+          [&](const core::RecordAttemptEnded& e) -> Status {
+            attempt_.first_step = state.first_step;
+            attempt_.last_step = state.last_step;
+            attempt_.ended_ms = at.wall_ms;
+            attempt_.exit_code = e.code;
+            attempt_.exit_signal = e.signal;
+            attempt_.cause = e.cause;
+            attempt_.verdict = e.verdict;
+            if (auto ok = store_.put_attempt(attempt_); !ok) return ok;
+            for (const core::Evidence& line : e.evidence) {
+              auto ok = store_.add_evidence(
+                  program_, e.attempt,
+                  {line.source, line.weight, line.cause, line.text, line.location});
+              if (!ok) return ok;
+            }
+            return {};
+          },
+          [&](const core::RecordCheckpoint& e) -> Status {
+            const bool good = e.error.empty();
+            auto ok = store_.put_checkpoint(
+                program_, {e.path, e.step, e.attempt, e.bytes, good ? "verified" : "corrupt",
+                           e.error, at.wall_ms});
+            if (!ok || !good || e.attempt != attempt_.number) return ok;
+            attempt_.kept_step = std::max(attempt_.kept_step, e.step);
+            return store_.put_attempt(attempt_);
+          },
+          [](const core::Probe&) -> Status { return {}; },
+          [](const core::SelectCheckpoint&) -> Status { return {}; },
+          [](const core::Launch&) -> Status { return {}; },
+          [](const core::SendSignal&) -> Status { return {}; },
+          [](const core::VerifyCheckpoint&) -> Status { return {}; },
+          [](const core::PruneCheckpoints&) -> Status { return {}; },
+      },
+      action);
+}
+
+Status Recorder::save_state(const core::State& state, const std::string& config_digest, Time at) {
+  if (attempt_.number == state.attempt && attempt_.number > 0 && attempt_.ended_ms == 0 &&
+      (attempt_.last_step != state.last_step || attempt_.first_step != state.first_step)) {
+    attempt_.first_step = state.first_step;
+    attempt_.last_step = state.last_step;
+    if (auto ok = store_.put_attempt(attempt_); !ok) return ok;
+  }
+  return store_.put_program({program_, std::string(core::display(state.stage)), state.reason,
+                             config_digest, json::serialize(core::to_json(state)), at.wall_ms});
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,37 @@
+// The core's record actions as rows of the run database.
+#pragma once
+
+#include <string>
+
+#include "supervisor/config/config.hpp"
+#include "supervisor/core/step.hpp"
+#include "supervisor/daemon/paths.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::daemon {
+
+// One program's rows. Writes inside a transaction that the caller holds.
+class Recorder {
+ public:
+  Recorder(store::Store& store, const Paths& paths, std::string program)
+      : store_(store), paths_(paths), program_(std::move(program)) {}
+
+  // Picks the newest attempt up again after a restart of the daemon.
+  Status recover(std::int64_t attempt);
+
+  // Records what `action` asks for; side effects are not its business and are ignored.
+  Status record(const core::Action& action, const core::State& state, Time at);
+
+  // The program's row and its attempt's progress, once after all actions of a transaction.
+  Status save_state(const core::State& state, const std::string& config_digest, Time at);
+
+  [[nodiscard]] const store::AttemptRow& attempt() const { return attempt_; }
+
+ private:
+  store::Store& store_;
+  const Paths& paths_;
+  std::string program_;
+  store::AttemptRow attempt_;  // number 0: none yet
+};
+
+}  // namespace trainward::daemon

@@ -1,0 +1,24 @@
+// What the programs of one daemon share. Owned by Daemon, borrowed by each ProgramRunner.
+#pragma once
+
+#include "supervisor/daemon/background.hpp"
+#include "supervisor/daemon/console.hpp"
+#include "supervisor/daemon/file_watcher.hpp"
+#include "supervisor/daemon/loop.hpp"
+#include "supervisor/daemon/paths.hpp"
+#include "supervisor/rules/log_matcher.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::daemon {
+
+struct Services {
+  Loop& loop;
+  Paths paths;
+  store::Store& store;
+  const rules::LogMatcher& matcher;
+  FileWatcher& watcher;
+  Background& background;
+  Console& console;
+};
+
+}  // namespace trainward::daemon

@@ -1,0 +1,65 @@
+#include "supervisor/daemon/spawn.hpp"
+
+#include <spawn.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+namespace trainward::daemon {
+namespace {
+
+struct Actions {
+  Actions() { ::posix_spawn_file_actions_init(&value); }
+  ~Actions() { ::posix_spawn_file_actions_destroy(&value); }
+  Actions(const Actions&) = delete;
+  Actions& operator=(const Actions&) = delete;
+  posix_spawn_file_actions_t value{};
+};
+
+struct Attributes {
+  Attributes() {
+    ::posix_spawnattr_init(&value);
+    sigset_t all;
+    sigset_t none;
+    ::sigfillset(&all);
+    ::sigemptyset(&none);
+    ::posix_spawnattr_setsigdefault(&value, &all);
+    ::posix_spawnattr_setsigmask(&value, &none);
+    ::posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  }
+  ~Attributes() { ::posix_spawnattr_destroy(&value); }
+  Attributes(const Attributes&) = delete;
+  Attributes& operator=(const Attributes&) = delete;
+  posix_spawnattr_t value{};
+};
+
+}  // namespace
+
+Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<SpawnFd>& fds) {
+  Actions actions;
+  const Attributes attributes;
+  // dup2 of a number onto itself clears close-on-exec in the child; all else stays closed.
+  for (const SpawnFd& fd : fds) {
+    ::posix_spawn_file_actions_adddup2(&actions.value, fd.ours, fd.theirs);
+  }
+  std::vector<std::string> words = argv;
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  pid_t pid = 0;
+  const int error = ::posix_spawnp(&pid, pointers[0], &actions.value, &attributes.value,
+                                   pointers.data(), environ);
+  if (error != 0) return fail_errno(error, "start the program", argv.front());
+  return pid;
+}
+
+Result<int> open_child(pid_t pid) {
+  const int fd = static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
+  if (fd < 0) return fail_errno(errno, "watch the process", std::to_string(pid));
+  return fd;
+}
+
+}  // namespace trainward::daemon

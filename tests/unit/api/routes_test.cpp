@@ -1,0 +1,59 @@
+#include "supervisor/api/routes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "fake_control.hpp"
+
+namespace trainward::api {
+namespace {
+
+Response ask(FakeControl& control, const std::string& method, const std::string& path,
+             std::map<std::string, std::string> query = {}) {
+  Response got;
+  make_routes(control)({method, path, std::move(query)}, [&](Response r) { got = std::move(r); });
+  return got;
+}
+
+TEST(Routes, EachPathAsksForOneThing) {
+  FakeControl control;
+  ask(control, "GET", "/v1/programs");
+  ask(control, "POST", "/v1/programs/a/start");
+  ask(control, "POST", "/v1/programs/a/restart");
+  ask(control, "GET", "/v1/programs/a/why", {{"attempt", "3"}});
+  ask(control, "GET", "/v1/programs/a/why", {{"attempt", "x"}});
+  ask(control, "GET", "/v1/programs/a/log", {{"stream", "stderr"}, {"offset", "-1600"}});
+  ask(control, "GET", "/v1/probe");
+  ask(control, "POST", "/v1/probe");
+  ask(control, "POST", "/v1/shutdown");
+  EXPECT_EQ(control.asked, (std::vector<std::string>{
+                               "status", "command a 0", "command a 2", "why a 3", "why a -1",
+                               "log a stderr -1600 1048576", "last_probe", "probe", "shutdown"}));
+}
+
+TEST(Routes, WhatDoesNotExistIs404AndChangesNothing) {
+  FakeControl control;
+  for (const char* path : {"/", "", "/v2/programs", "/v1", "/v1/programs/a/b/c", "/v1/shutdown",
+                           "/v1/programs/a/start", "/v1/programs//"}) {
+    EXPECT_EQ(ask(control, "GET", path).status, 404) << path;
+  }
+  EXPECT_EQ(ask(control, "DELETE", "/v1/programs").status, 405);
+  EXPECT_TRUE(control.asked.empty());
+}
+
+TEST(Routes, AnErrorCarriesItsParts) {
+  FakeControl control;
+  const Response response = ask(control, "POST", "/v1/programs/nope/start");
+  EXPECT_EQ(response.status, 404);
+  EXPECT_EQ(parse_json(response.body, "").value().at("error").at("hint").as_string(), "hint");
+}
+
+TEST(Routes, ALogCarriesItsSizeAndAttempt) {
+  FakeControl control;
+  const Response response = ask(control, "GET", "/v1/programs/a/log", {{"limit", "99999999"}});
+  EXPECT_EQ(response.body, "tail\n");
+  EXPECT_EQ(response.headers.at("X-Log-Size"), "500");
+  EXPECT_EQ(response.headers.at("X-Log-Attempt"), "3");
+}
+
+}  // namespace
+}  // namespace trainward::api
