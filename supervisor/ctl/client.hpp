@@ -1,0 +1,58 @@
+// The daemon's API over its Unix socket: one request, one answer, within a deadline.
+//
+// What comes back is not trusted: bodies and headers are bounded, JSON is parsed with limits.
+// Thread-safe: every request has its own connection.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "common/error.hpp"
+#include "common/json.hpp"
+
+namespace trainward::ctl {
+
+enum class Trouble {
+  missing,   // no socket: no daemon was started here
+  refused,   // a socket nobody listens on: the daemon died
+  denied,    // no permission
+  silent,    // no answer in time
+  garbled,   // an answer that is not ours
+  answered,  // the daemon says no
+};
+
+struct ClientError {
+  Trouble trouble = Trouble::garbled;
+  Error error;
+  long status = 0;  // of HTTP, when there was an answer
+};
+
+template <typename T>
+using Reply = tl::expected<T, ClientError>;
+
+struct Response {
+  long status = 0;
+  std::string body;
+  std::map<std::string, std::string> headers;  // names in lower case
+};
+
+enum class Method { get, post };
+
+class Client {
+ public:
+  explicit Client(std::filesystem::path socket) : socket_(std::move(socket)) {}
+
+  // `target` is "/v1/…", already percent-encoded. A status other than 200 is an error.
+  [[nodiscard]] Reply<Response> request(Method method, std::string_view target,
+                                        std::chrono::milliseconds deadline) const;
+  [[nodiscard]] Reply<json::value> document(Method method, std::string_view target,
+                                            std::chrono::milliseconds deadline) const;
+
+ private:
+  std::filesystem::path socket_;
+};
+
+}  // namespace trainward::ctl

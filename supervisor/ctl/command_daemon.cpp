@@ -1,0 +1,137 @@
+// Commands about the daemon itself and its configuration.
+#include <algorithm>
+
+#include "supervisor/ctl/commands.hpp"
+#include "supervisor/ctl/source.hpp"
+#include "supervisor/ctl/words.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+struct Group {
+  std::string_view key;   // in the daemon's answer
+  std::string_view text;  // after "NAME: "
+};
+
+Names names_in(const json::object& answer, std::string_view key) {
+  Names names;
+  if (const auto list = get_array(answer, key)) {
+    for (const json::value& name : **list) {
+      if (name.is_string()) names.emplace_back(name.get_string());
+    }
+  }
+  return names;
+}
+
+// Prints "NAME: text" for each group; problems go to stderr and make it a failure.
+int print_changes(const Context& context, const std::string& target,
+                  const std::vector<Group>& groups, std::string_view nothing) {
+  auto answer = as_object(call(context, Method::post, target, long_deadline));
+  if (!answer) return finish(context, answer.error());
+  const Names problems = names_in(*answer, "problems");
+  if (context.settings.json) {
+    context.print_json(*answer);
+  } else {
+    std::string text;
+    for (const Group& group : groups) {
+      for (const std::string& name : names_in(*answer, group.key)) {
+        text += fmt::format("{}: {}\n", clean(name), group.text);
+      }
+    }
+    if (text.empty() && problems.empty()) text = nothing;
+    context.terminal.out << text;
+    for (const std::string& problem : problems) context.terminal.err << clean(problem) << '\n';
+  }
+  return problems.empty() ? exit_status::ok : exit_status::failed;
+}
+
+int acknowledge(const Context& context, const std::string& target, std::string_view text) {
+  auto answer = as_object(call(context, Method::post, target, long_deadline));
+  if (!answer) return finish(context, answer.error());
+  if (context.settings.json) {
+    context.print_json(*answer);
+  } else {
+    context.terminal.out << text << '\n';
+  }
+  return exit_status::ok;
+}
+
+int pid_of_programs(const Context& context, const std::string& name) {
+  auto rows = as_array(call(context, Method::get, "/v1/programs"));
+  if (!rows) return finish(context, rows.error());
+  json::array document;
+  for (const json::value& value : *rows) {
+    const json::object& row = value.get_object();
+    const std::string program = string_or(row, "name", "");
+    if (name == "all" || name == program) {
+      document.push_back({{"name", program}, {"pid", int_or(row, "pid", 0)}});
+    }
+  }
+  if (document.empty() && name != "all") {
+    context.terminal.err << clean(name) << ": ERROR (no such process)\n";
+    return exit_status::failed;
+  }
+  bool all_run = true;
+  std::string text;
+  for (const json::value& row : document) {
+    const std::int64_t number = int_or(row.get_object(), "pid", 0);
+    all_run = all_run && number > 0;
+    text += fmt::format("{}\n", number);
+  }
+  if (context.settings.json) {
+    context.print_json(document);
+  } else {
+    context.terminal.out << text;
+  }
+  return all_run ? exit_status::ok : exit_status::not_running;
+}
+
+}  // namespace
+
+int pid(const Context& context, const std::string& name) {
+  if (!name.empty()) return pid_of_programs(context, name);
+  auto answer = as_object(call(context, Method::get, "/v1/version"));
+  if (!answer) return finish(context, answer.error());
+  const std::int64_t number = int_or(*answer, "pid", 0);
+  if (context.settings.json) {
+    context.print_json({{"pid", number}});
+  } else {
+    context.terminal.out << number << '\n';
+  }
+  return exit_status::ok;
+}
+
+int version(const Context& context) {
+  auto answer = as_object(call(context, Method::get, "/v1/version"));
+  if (!answer) return finish(context, answer.error());
+  if (context.settings.json) {
+    context.print_json(*answer);
+  } else {
+    context.terminal.out << clean(string_or(*answer, "version", "-")) << '\n';
+  }
+  return exit_status::ok;
+}
+
+int reread(const Context& context) {
+  return print_changes(
+      context, "/v1/reread",
+      {{"available", "available"}, {"changed", "changed"}, {"disappeared", "disappeared"}},
+      "No config updates to processes\n");
+}
+
+int update(const Context& context) {
+  return print_changes(context, "/v1/update",
+                       {{"stopped", "stopped"},
+                        {"removed", "removed process group"},
+                        {"updated", "updated process group"},
+                        {"added", "added process group"}},
+                       "");
+}
+
+int reload(const Context& context) {
+  return acknowledge(context, "/v1/reload", "Restarted trainwardd");
+}
+
+int shut_down(const Context& context) { return acknowledge(context, "/v1/shutdown", "Shut down"); }
+
+}  // namespace trainward::ctl

@@ -1,0 +1,61 @@
+#include <algorithm>
+
+#include "supervisor/ctl/commands.hpp"
+#include "supervisor/ctl/format.hpp"
+#include "supervisor/ctl/source.hpp"
+#include "supervisor/ctl/words.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+// supervisorctl counts these as not running; a program on its way up or down is fine.
+bool counts_as_down(const std::string& state) {
+  return state == "STOPPED" || state == "EXITED" || state == "FATAL" || state == "UNKNOWN";
+}
+
+}  // namespace
+
+int status(const Context& context, const Names& names) {
+  auto rows =
+      as_array(ask(context, "/v1/programs", [&](const store::Store& store) -> Result<json::value> {
+        // Uptimes as of the last record: nobody watched since.
+        return store.status_json(Time{store.newest_ms().value_or(0), 0});
+      }));
+  if (!rows) {
+    finish(context, rows.error());
+    return exit_status::unreachable;
+  }
+  const bool all = names.empty() || std::find(names.begin(), names.end(), "all") != names.end();
+  json::array shown;
+  std::string unknown;
+  if (all) {
+    shown = *rows;
+  } else {
+    for (const std::string& name : names) {
+      const auto found = std::find_if(rows->begin(), rows->end(), [&](const json::value& row) {
+        return string_or(row.get_object(), "name", "") == name;
+      });
+      if (found != rows->end()) {
+        shown.push_back(*found);
+      } else {
+        unknown += clean(name) + ": ERROR (no such process)\n";
+      }
+    }
+  }
+  if (context.settings.json) {
+    context.print_json(shown);
+    context.terminal.err << unknown;
+  } else {
+    context.terminal.out << format_status(shown, {context.terminal.colour, context.terminal.width})
+                         << unknown;
+  }
+  for (const json::value& row : shown) {
+    if (counts_as_down(string_or(row.get_object(), "state", "UNKNOWN"))) {
+      return exit_status::not_all_running;
+    }
+  }
+  return unknown.empty() ? exit_status::ok : exit_status::unreachable;
+}
+
+}  // namespace trainward::ctl

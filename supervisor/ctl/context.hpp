@@ -1,0 +1,53 @@
+// What every command is given: where the daemon and its database lie, and where to print.
+#pragma once
+
+#include <filesystem>
+#include <ostream>
+#include <string>
+
+#include "common/clock.hpp"
+#include "common/json.hpp"
+
+namespace trainward::ctl {
+
+// supervisorctl's exit codes; scripts depend on them (docs/cli.md).
+namespace exit_status {
+inline constexpr int ok = 0;
+inline constexpr int failed = 1;
+inline constexpr int usage = 2;
+inline constexpr int not_all_running = 3;  // status
+inline constexpr int unreachable = 4;      // no daemon (status: or an unknown name)
+inline constexpr int other_version = 5;
+inline constexpr int not_running = 7;  // no socket; spawn error; pid of a stopped program
+}  // namespace exit_status
+
+struct Terminal {
+  std::ostream& out;
+  std::ostream& err;
+  bool colour = false;
+  int width = 0;  // columns; 0: not a terminal, lines are never cut
+  Time now;
+};
+
+struct Settings {
+  std::filesystem::path state_dir = ".trainward";
+  std::filesystem::path socket;  // empty: STATE_DIR/trainward.sock
+  bool json = false;
+
+  [[nodiscard]] std::filesystem::path socket_path() const {
+    return socket.empty() ? state_dir / "trainward.sock" : socket;
+  }
+  [[nodiscard]] std::filesystem::path database() const { return state_dir / "trainward.db"; }
+};
+
+struct Context {
+  Settings settings;
+  Terminal& terminal;
+
+  // One JSON document on one line.
+  void print_json(const json::value& value) const {
+    terminal.out << json::serialize(value) << '\n';
+  }
+};
+
+}  // namespace trainward::ctl

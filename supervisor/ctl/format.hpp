@@ -1,0 +1,27 @@
+// What people read: JSON documents of the API (docs/cli.md) in, text out. Pure; a missing or
+// mistyped field shows as "-" or is left out, never a failure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/json.hpp"
+#include "supervisor/ctl/table.hpp"
+
+namespace trainward::ctl {
+
+// supervisorctl's lines, one per program, no title.
+std::string format_status(const json::array& rows, const Style& style);
+
+// A row per attempt; `now_ms` for "3 min ago".
+std::string format_history(const json::array& rows, std::int64_t now_ms, const Style& style);
+
+std::string format_why(const json::object& why, std::int64_t now_ms, const Style& style);
+
+std::string format_report(const json::object& report, const Style& style);
+
+std::string format_events(const json::array& rows, const Style& style);
+
+std::string format_checkpoints(const json::array& rows, std::int64_t now_ms, const Style& style);
+
+}  // namespace trainward::ctl

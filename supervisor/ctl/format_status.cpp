@@ -1,0 +1,51 @@
+#include <algorithm>
+
+#include "common/text.hpp"
+#include "supervisor/ctl/format.hpp"
+#include "supervisor/ctl/words.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+std::string detail_of(const json::object& row, const std::string& state) {
+  const std::int64_t attempts = int_or(row, "attempts", 0);
+  std::string reason = clean(string_or(row, "reason", ""));
+  if (state != "RUNNING") {
+    if (!reason.empty()) return reason;
+    return attempts == 0 ? "Not started" : string_or(row, "changed_at", "");
+  }
+  std::string text = fmt::format("pid {}, uptime {}", int_or(row, "pid", 0),
+                                 clock_duration(int_or(row, "uptime_ms", 0)));
+  if (const std::int64_t step = int_or(row, "last_step", 0); step > 0) {
+    text += fmt::format(", step {}", step);
+    if (const std::int64_t target = int_or(row, "step_target", 0); target > 0) {
+      text += fmt::format("/{}", target);
+    }
+  }
+  if (auto loss = get_number(row, "loss")) text += fmt::format(", loss {:.3f}", *loss);
+  if (attempts > 1) text += fmt::format(", attempt {}", int_or(row, "attempt", attempts));
+  return text;
+}
+
+}  // namespace
+
+std::string format_status(const json::array& rows, const Style& style) {
+  std::size_t longest = 30;
+  for (const json::value& value : rows) {
+    if (!value.is_object()) continue;
+    longest = std::max(longest, clean(string_or(value.get_object(), "name", "-")).size());
+  }
+  std::string text;
+  for (const json::value& value : rows) {
+    if (!value.is_object()) continue;
+    const json::object& row = value.get_object();
+    const std::string state = clean(string_or(row, "state", "UNKNOWN"));
+    text += fmt::format("{:<{}}", clean(string_or(row, "name", "-")), longest + 3);
+    text += coloured(fmt::format("{:<10}", state), colour_of(state), style);
+    text += detail_of(row, state);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace trainward::ctl

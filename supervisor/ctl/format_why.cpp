@@ -1,0 +1,132 @@
+#include <algorithm>
+
+#include "common/text.hpp"
+#include "supervisor/ctl/format.hpp"
+#include "supervisor/ctl/words.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+// What the reader can do about a cause, beyond what the supervisor does by itself.
+std::string_view advice_for(std::string_view cause) {
+  if (cause == "device_oom") {
+    return "a smaller batch or block needs less device memory (training_config)";
+  }
+  if (cause == "host_oom") return "give the machine more memory, or use smaller buffers";
+  if (cause == "disk") return "free space on the disk that holds the checkpoints";
+  if (cause == "config") {
+    return "correct the configuration; trainwardctl config check FILE shows every problem";
+  }
+  if (cause == "nan") return "a lower learning rate or stronger gradient clipping may help";
+  return "";
+}
+
+std::string next_step(const std::string& name, const std::string& state, const std::string& cause) {
+  std::string text;
+  if (state == "FATAL") {
+    text =
+        fmt::format("trainwardd has given up. Remove the cause, then: trainwardctl start {}", name);
+  } else if (state == "STOPPED") {
+    text = fmt::format("it was stopped. To go on: trainwardctl start {}", name);
+  } else if (state == "EXITED") {
+    text = fmt::format("nothing to do. The whole run: trainwardctl report {}", name);
+  } else {
+    text = fmt::format("nothing to do: trainwardd goes on by itself ({})", state);
+  }
+  if (const std::string_view advice = advice_for(cause); !advice.empty()) {
+    text += fmt::format("\n      To have less of it: {}", advice);
+  }
+  return text;
+}
+
+std::string facts_of(const json::object& attempt, std::int64_t now_ms) {
+  std::string text;
+  if (const auto started = wall_ms_of(string_or(attempt, "started_at", ""))) {
+    text += fmt::format("  started  {} ({})\n", string_or(attempt, "started_at", ""),
+                        age(now_ms - *started));
+  }
+  if (const auto took = get_number(attempt, "duration_s")) {
+    const std::string exit = string_or(attempt, "exit", "");
+    text += fmt::format("  took     {}{}\n", human_seconds(*took),
+                        exit.empty() ? "" : ", ended with " + clean(exit));
+  } else {
+    text += "  took     still running\n";
+  }
+  if (const std::string board = string_or(attempt, "board", ""); !board.empty()) {
+    text += fmt::format("  board    {}\n", clean(board));
+  }
+  const std::int64_t last = int_or(attempt, "last_step", 0);
+  if (last == 0) {
+    text += fmt::format("  steps    none, it was to go on from step {}\n",
+                        int_or(attempt, "resume_step", 0));
+  } else {
+    text += fmt::format("  steps    {} to {}: {} kept, {} lost, {} done again\n",
+                        int_or(attempt, "first_step", 0), last, int_or(attempt, "steps_kept", 0),
+                        int_or(attempt, "steps_lost", 0), int_or(attempt, "steps_replayed", 0));
+  }
+  if (const std::string folder = string_or(attempt, "folder", ""); !folder.empty()) {
+    text += fmt::format("  files    {}\n", clean(folder));
+  }
+  return text;
+}
+
+std::string evidence_of(const json::array& rows, const Style& style) {
+  std::vector<const json::object*> sorted;
+  for (const json::value& row : rows) {
+    if (row.is_object()) sorted.push_back(&row.get_object());
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) {
+    return int_or(*a, "weight", 0) > int_or(*b, "weight", 0);
+  });
+  Table table({{"", Align::right}, {""}, {""}, {""}});
+  for (const json::object* row : sorted) {
+    const std::string location = string_or(*row, "location", "");
+    table.add({fmt::format("{}", int_or(*row, "weight", 0)), string_or(*row, "source", ""),
+               string_or(*row, "cause", ""),
+               string_or(*row, "text", "") + (location.empty() ? "" : " [" + location + "]")});
+  }
+  return table.text(style, "  ");
+}
+
+}  // namespace
+
+std::string format_why(const json::object& why, std::int64_t now_ms, const Style& style) {
+  const std::string name = clean(string_or(why, "program", "-"));
+  const std::string state = clean(string_or(why, "state", "UNKNOWN"));
+  const std::string reason = clean(string_or(why, "reason", ""));
+  const auto found = get_object(why, "attempt");
+  if (!found) {
+    return fmt::format("{} is {}{}; it has had no attempt yet.\n", name, state,
+                       reason.empty() ? "" : " (" + reason + ")");
+  }
+  const json::object& attempt = **found;
+  const std::string cause = clean(string_or(attempt, "cause", ""));
+  const std::string verdict = clean(string_or(attempt, "verdict", ""));
+
+  std::string text = coloured(fmt::format("{}, attempt {}: {}", name, int_or(attempt, "attempt", 0),
+                                          cause.empty() ? "still running" : cause),
+                              Colour::bold, style);
+  text += '\n';
+  if (!verdict.empty()) text += verdict + '\n';
+  text += '\n' + facts_of(attempt, now_ms);
+
+  if (const auto rows = get_array(why, "evidence"); rows && !(*rows)->empty()) {
+    text += "\nEvidence, strongest first:\n" + evidence_of(**rows, style);
+  }
+  if (const auto rows = get_array(why, "phases"); rows && !(*rows)->empty()) {
+    Table table({{""}, {"", Align::right}, {""}});
+    for (const json::value& value : **rows) {
+      if (!value.is_object()) continue;
+      const json::object& row = value.get_object();
+      const std::string because = string_or(row, "cause", "");
+      table.add({string_or(row, "phase", ""), human_seconds(number_or(row, "seconds", 0)),
+                 because.empty() ? "" : "after " + because});
+    }
+    text += "\nWhere its time went:\n" + table.text(style, "  ");
+  }
+  text += fmt::format("\nNow:  {}{}\n", state, reason.empty() ? "" : ", " + reason);
+  text += fmt::format("Next: {}\n", next_step(name, state, cause));
+  return text;
+}
+
+}  // namespace trainward::ctl

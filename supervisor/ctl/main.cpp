@@ -1,0 +1,35 @@
+// trainwardctl: what the process has (arguments, environment, terminal) handed to ctl::run.
+#include <curl/curl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <string_view>
+
+#include "supervisor/ctl/arguments.hpp"
+
+namespace {
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no thread exists yet
+  return value == nullptr ? "" : value;
+}
+
+int terminal_width() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  curl_global_init(CURL_GLOBAL_DEFAULT);
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  const bool colour = terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  trainward::ctl::Terminal streams{std::cout, std::cerr, colour, terminal ? terminal_width() : 0,
+                                   trainward::now()};
+  const std::string_view state_dir = variable("TRAINWARD_STATE_DIR");
+  return trainward::ctl::run({argv + 1, argv + argc}, state_dir.empty() ? ".trainward" : state_dir,
+                             streams);
+}

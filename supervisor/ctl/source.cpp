@@ -1,0 +1,100 @@
+#include "supervisor/ctl/source.hpp"
+
+#include "supervisor/ctl/words.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+Failure wrong_shape(std::string_view expected) {
+  return {exit_status::other_version,
+          {ErrorKind::corrupt, fmt::format("trainwardd's answer is not {}", expected), "",
+           "trainwardctl and trainwardd may be of different versions"}};
+}
+
+Answer<json::value> ask_database(const Context& context, const ClientError& daemon,
+                                 const FromDatabase& from_database) {
+  const std::filesystem::path file = context.settings.database();
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) {
+    return tl::unexpected<Failure>(
+        {exit_status::unreachable,
+         {ErrorKind::permanent,
+          fmt::format("{}, and there is no run database in {}", daemon.error.what,
+                      context.settings.state_dir.string()),
+          daemon.error.where, "start trainwardd, or name the state folder with --state-dir"}});
+  }
+  auto store = store::Store::open_read_only(file);
+  if (!store) return tl::unexpected<Failure>({exit_status::unreachable, std::move(store.error())});
+  const std::int64_t newest = store->newest_ms().value_or(0);
+  context.terminal.err << fmt::format(
+      "{} ({}); answering from the database{}\n", daemon.error.what, daemon.error.where,
+      newest > 0 ? ", as of " + age(context.terminal.now.wall_ms - newest) : "");
+  auto value = from_database(*store);
+  if (!value) return tl::unexpected<Failure>({exit_status::failed, std::move(value.error())});
+  return std::move(*value);
+}
+
+}  // namespace
+
+Failure failure_of(const ClientError& error) {
+  switch (error.trouble) {
+    case Trouble::missing:
+      return {exit_status::not_running, error.error};
+    case Trouble::refused:
+    case Trouble::denied:
+    case Trouble::silent:
+      return {exit_status::unreachable, error.error};
+    case Trouble::garbled:
+      return {exit_status::other_version, error.error};
+    case Trouble::answered:
+      return {exit_status::failed, error.error};
+  }
+  return {exit_status::failed, error.error};
+}
+
+Answer<json::value> call(const Context& context, Method method, const std::string& target,
+                         std::chrono::milliseconds deadline) {
+  auto reply = Client(context.settings.socket_path()).document(method, target, deadline);
+  if (!reply) return tl::unexpected<Failure>(failure_of(reply.error()));
+  return std::move(*reply);
+}
+
+Answer<json::value> ask(const Context& context, const std::string& target,
+                        const FromDatabase& from_database) {
+  auto reply = Client(context.settings.socket_path()).document(Method::get, target, short_deadline);
+  if (reply) return std::move(*reply);
+  switch (reply.error().trouble) {
+    case Trouble::missing:
+    case Trouble::refused:
+    case Trouble::silent:
+      return ask_database(context, reply.error(), from_database);
+    case Trouble::denied:
+    case Trouble::garbled:
+    case Trouble::answered:
+      break;
+  }
+  return tl::unexpected<Failure>(failure_of(reply.error()));
+}
+
+Answer<json::array> as_array(Answer<json::value> answer) {
+  if (!answer) return tl::unexpected<Failure>(std::move(answer.error()));
+  if (!answer->is_array()) return tl::unexpected<Failure>(wrong_shape("a list"));
+  for (const json::value& row : answer->get_array()) {
+    if (!row.is_object()) return tl::unexpected<Failure>(wrong_shape("a list of objects"));
+  }
+  return std::move(answer->get_array());
+}
+
+Answer<json::object> as_object(Answer<json::value> answer) {
+  if (!answer) return tl::unexpected<Failure>(std::move(answer.error()));
+  if (!answer->is_object()) return tl::unexpected<Failure>(wrong_shape("an object"));
+  return std::move(answer->get_object());
+}
+
+int finish(const Context& context, const Failure& failure) {
+  context.terminal.err << "trainwardctl: " << clean(failure.error.message()) << '\n';
+  return failure.exit_code;
+}
+
+}  // namespace trainward::ctl

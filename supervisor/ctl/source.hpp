@@ -1,0 +1,49 @@
+// Where answers come from: the daemon, or, when there is none, its database read-only, and then the
+// reader is told so on stderr.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "supervisor/ctl/client.hpp"
+#include "supervisor/ctl/context.hpp"
+
+namespace trainward::store {
+class Store;
+}
+
+namespace trainward::ctl {
+
+inline constexpr std::chrono::milliseconds short_deadline{10'000};
+// Stopping waits for a worker to save; probing for a device that may be stuck.
+inline constexpr std::chrono::milliseconds long_deadline{15 * 60'000};
+
+// A failed command: what to print and the exit code.
+struct Failure {
+  int exit_code = 1;
+  Error error;
+};
+template <typename T>
+using Answer = tl::expected<T, Failure>;
+
+// From the daemon only.
+Answer<json::value> call(const Context& context, Method method, const std::string& target,
+                         std::chrono::milliseconds deadline = short_deadline);
+
+using FromDatabase = std::function<Result<json::value>(const store::Store&)>;
+
+// From the daemon, else from the database.
+Answer<json::value> ask(const Context& context, const std::string& target,
+                        const FromDatabase& from_database);
+
+Failure failure_of(const ClientError& error);
+
+// Answers of the wrong shape are the daemon's fault, not a crash of ours.
+Answer<json::array> as_array(Answer<json::value> answer);
+Answer<json::object> as_object(Answer<json::value> answer);
+
+// Prints the error to stderr and gives the exit code.
+int finish(const Context& context, const Failure& failure);
+
+}  // namespace trainward::ctl

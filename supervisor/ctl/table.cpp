@@ -1,0 +1,98 @@
+#include "supervisor/ctl/table.hpp"
+
+#include <algorithm>
+
+#include "supervisor/ctl/words.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+constexpr std::string_view gap = "  ";
+constexpr std::size_t shortest_last_column = 20;
+
+std::string_view code_of(Colour colour) {
+  switch (colour) {
+    case Colour::plain:
+      return "";
+    case Colour::green:
+      return "\x1b[32m";
+    case Colour::yellow:
+      return "\x1b[33m";
+    case Colour::red:
+      return "\x1b[31m";
+    case Colour::dim:
+      return "\x1b[2m";
+    case Colour::bold:
+      return "\x1b[1m";
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string coloured(std::string_view text, Colour colour, const Style& style) {
+  if (!style.colour || colour == Colour::plain) return std::string(text);
+  return std::string(code_of(colour)).append(text).append("\x1b[0m");
+}
+
+Colour colour_of(std::string_view word) {
+  if (word == "RUNNING" || word == "OK" || word == "done" || word == "verified") {
+    return Colour::green;
+  }
+  if (word == "STARTING" || word == "STOPPING" || word == "BACKOFF" || word == "BUSY" ||
+      word == "DEGRADED" || word == "UNKNOWN" || word == "RESETTING") {
+    return Colour::yellow;
+  }
+  if (word == "STOPPED" || word == "EXITED" || word == "stopped" || word == "pruned") {
+    return Colour::dim;
+  }
+  return Colour::red;
+}
+
+std::string Table::text(const Style& style, std::string_view indent) const {
+  std::vector<std::vector<Cell>> lines;
+  std::vector<Cell> titles;
+  bool any_title = false;
+  for (const Column& column : columns_) {
+    titles.emplace_back(column.title, Colour::dim);
+    any_title = any_title || !column.title.empty();
+  }
+  if (any_title) lines.push_back(std::move(titles));
+  lines.insert(lines.end(), rows_.begin(), rows_.end());
+
+  std::vector<std::size_t> widths(columns_.size(), 0);
+  for (std::vector<Cell>& line : lines) {
+    for (std::size_t i = 0; i < line.size() && i < widths.size(); ++i) {
+      line[i].text = clean(line[i].text);
+      widths[i] = std::max(widths[i], display_width(line[i].text));
+    }
+  }
+
+  std::string result;
+  for (const std::vector<Cell>& line : lines) {
+    std::string out(indent);
+    std::size_t used = indent.size();
+    for (std::size_t i = 0; i < line.size() && i < widths.size(); ++i) {
+      const bool last = i + 1 == widths.size();
+      std::string cell = line[i].text;
+      if (last && style.width > 0) {
+        const auto room = static_cast<std::size_t>(style.width);
+        cell = shortened(cell, std::max(room > used ? room - used : 0, shortest_last_column));
+      }
+      const std::size_t width = display_width(cell);
+      const std::string padding(widths[i] > width ? widths[i] - width : 0, ' ');
+      const std::string painted = coloured(cell, line[i].colour, style);
+      if (columns_[i].align == Align::right) {
+        out += padding + painted;
+      } else {
+        out += painted + (last ? "" : padding);
+      }
+      if (!last) out += gap;
+      used += widths[i] + gap.size();
+    }
+    result += out.erase(out.find_last_not_of(' ') + 1) + '\n';
+  }
+  return result;
+}
+
+}  // namespace trainward::ctl

@@ -1,0 +1,112 @@
+#include "supervisor/ctl/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <ctime>
+
+#include "common/text.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+}  // namespace
+
+std::string clean(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    // U+0080 to U+009F, as UTF-8: the eight-bit control characters.
+    if (byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
+      result += '?';
+      ++i;
+    } else if (byte == '\t' || byte == '\n' || byte == '\r') {
+      result += ' ';
+    } else {
+      result += byte < 0x20 || byte == 0x7F ? '?' : text[i];
+    }
+  }
+  return result;
+}
+
+std::size_t display_width(std::string_view text) {
+  std::size_t width = 0;
+  for (const char c : text) width += continues_character(c) ? 0 : 1;
+  return width;
+}
+
+std::string shortened(std::string_view text, std::size_t width) {
+  if (display_width(text) <= width) return std::string(text);
+  if (width == 0) return {};
+  std::size_t columns = 0;
+  std::size_t end = 0;
+  for (; end < text.size(); ++end) {
+    if (!continues_character(text[end]) && columns++ == width - 1) break;
+  }
+  return std::string(text.substr(0, end)) + "…";
+}
+
+std::string age(std::int64_t ms) {
+  const std::int64_t s = ms / 1000;
+  if (s < 1) return "just now";
+  if (s < 60) return fmt::format("{} s ago", s);
+  if (s < 3600) return fmt::format("{} min ago", s / 60);
+  if (s < 2 * 86'400) return fmt::format("{} h ago", s / 3600);
+  return fmt::format("{} d ago", s / 86'400);
+}
+
+std::optional<std::int64_t> wall_ms_of(std::string_view iso8601) {
+  const std::string text(iso8601);
+  std::tm fields{};
+  const char* rest = ::strptime(text.c_str(), "%Y-%m-%dT%H:%M:%S", &fields);
+  if (rest == nullptr) return std::nullopt;
+  std::int64_t ms = 0;
+  if (*rest == '.') {
+    ++rest;
+    for (int digit = 100; std::isdigit(static_cast<unsigned char>(*rest)) != 0; ++rest) {
+      ms += digit * (*rest - '0');
+      digit /= 10;
+    }
+  }
+  if (std::string_view(rest) != "Z") return std::nullopt;
+  return static_cast<std::int64_t>(::timegm(&fields)) * 1000 + ms;
+}
+
+std::string grouped(std::int64_t number) {
+  const std::string digits = std::to_string(number);
+  std::string result;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    const bool after_digit = i > 0 && digits[i - 1] != '-';
+    if (after_digit && (digits.size() - i) % 3 == 0) result += ',';
+    result += digits[i];
+  }
+  return result;
+}
+
+std::string human_seconds(double seconds) {
+  constexpr double longest = 1e12;
+  if (!(seconds > 0)) seconds = 0;
+  return human_duration(std::llround(std::min(seconds, longest) * 1000));
+}
+
+std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string percent_encoded(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.' ||
+        c == '~') {
+      result += c;
+    } else {
+      result += fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
+    }
+  }
+  return result;
+}
+
+}  // namespace trainward::ctl

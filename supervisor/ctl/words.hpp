@@ -1,0 +1,32 @@
+// Small words for tables: ages, grouped digits, text made safe for a terminal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace trainward::ctl {
+
+// Log lines and reasons come from elsewhere: control characters, which a terminal would obey, are
+// shown as "?"; a tab or line end is a space.
+std::string clean(std::string_view text);
+
+// Columns on a terminal, one for each UTF-8 character.
+std::size_t display_width(std::string_view text);
+// At most `width` columns; what was cut shows as "…".
+std::string shortened(std::string_view text, std::size_t width);
+
+// "just now", "42 s ago", "3 min ago", "5 h ago", "2 d ago"
+std::string age(std::int64_t ms);
+
+// "2026-11-20T21:41:07.123Z"; nothing for anything else.
+std::optional<std::int64_t> wall_ms_of(std::string_view iso8601);
+
+std::string grouped(std::int64_t number);   // "1,234,567"
+std::string human_seconds(double seconds);  // human_duration of it
+std::string percent(double share);          // "62.3 %"
+std::string percent_encoded(std::string_view text);
+
+}  // namespace trainward::ctl

@@ -1,0 +1,55 @@
+#include "fixture.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+TEST_F(CtlTest, AnUnknownVerbGetsTheNearestOne) {
+  const Ran ran = ctl({"statsu"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "trainwardctl: unknown command 'statsu'; did you mean 'status'?\n");
+  EXPECT_THAT(ctl({"ckpt", "verfy", "x"}).err, HasSubstr("did you mean 'verify'?"));
+  EXPECT_THAT(ctl({"--state-dir", "xyzzy", "hist"}).err, HasSubstr("unknown command 'hist'"));
+  EXPECT_THAT(ctl({"frobnicate"}).err, HasSubstr("--help lists them"));
+}
+
+TEST_F(CtlTest, WrongUseIsExitCodeTwo) {
+  EXPECT_EQ(ctl({}).code, 2);
+  EXPECT_EQ(ctl({"start"}).code, 2);
+  EXPECT_EQ(ctl({"why"}).code, 2);
+  EXPECT_EQ(ctl({"why", "trainer", "zero"}).code, 2);
+  EXPECT_EQ(ctl({"why", "trainer", "0"}).code, 2);
+  EXPECT_EQ(ctl({"status", "--jsn"}).code, 2);
+  EXPECT_EQ(ctl({"tail", "trainer", "stdlog"}).code, 2);
+  EXPECT_EQ(ctl({"tail", "-f", "trainer", "--json"}).code, 2);
+  EXPECT_EQ(ctl({"ckpt"}).code, 2);
+}
+
+TEST_F(CtlTest, HelpAndVersionAreNoFailure) {
+  EXPECT_EQ(ctl({"--help"}).code, 0);
+  EXPECT_THAT(ctl({"--help"}).out, HasSubstr("history"));
+  EXPECT_THAT(ctl({"--version"}).out, StartsWith("trainwardctl "));
+  EXPECT_EQ(ctl({"tail", "--help"}).code, 0);
+}
+
+TEST_F(CtlTest, ConfigCheckListsEveryProblem) {
+  const Ran ran = ctl({"config", "check", (folder_ / "none.yaml").string()});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("none.yaml"));
+  const Ran as_json = ctl({"config", "check", (folder_ / "none.yaml").string(), "--json"});
+  EXPECT_EQ(as_json.code, 1);
+  EXPECT_THAT(as_json.out, HasSubstr(R"("ok":false)"));
+}
+
+TEST_F(CtlTest, CkptOfNothing) {
+  EXPECT_EQ(ctl({"ckpt", "digest", (folder_ / "none").string()}).code, 1);
+  const Ran empty = ctl({"ckpt", "verify", folder_.string()});
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_THAT(empty.err, HasSubstr("holds no checkpoint"));
+  EXPECT_EQ(ctl({"ckpt", "list", folder_.string()}).out, "No checkpoints\n");
+}
+
+}  // namespace
+}  // namespace trainward::ctl

@@ -1,0 +1,204 @@
+// The commands against a daemon that is up.
+#include "fake_daemon.hpp"
+#include "fixture.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+class ControlTest : public CtlTest {
+ protected:
+  void SetUp() override {
+    CtlTest::SetUp();
+    daemon_ = std::make_unique<FakeDaemon>(socket());
+    daemon_->answers("GET /v1/version", R"({"version":"0.1.0","api":1,"pid":4711})");
+    daemon_->answers("GET /v1/programs",
+                     R"([{"name":"a","state":"RUNNING","pid":11,"uptime_ms":1000},
+                         {"name":"b","state":"STOPPED","reason":"Not started","pid":0}])");
+  }
+  void program(const std::string& verb, const std::string& name, const std::string& result, bool ok,
+               const std::string& message = "") {
+    daemon_->answers("POST /v1/programs/" + name + "/" + verb,
+                     R"({"program":")" + name + R"(","result":")" + result + R"(","ok":)" +
+                         (ok ? "true" : "false") + R"(,"message":")" + message + R"("})");
+  }
+  std::unique_ptr<FakeDaemon> daemon_;
+};
+
+TEST_F(ControlTest, StatusOfAllIsThreeWhenOneIsDown) {
+  const Ran ran = ctl({"status"});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_EQ(ran.out,
+            "a                                RUNNING   pid 11, uptime 0:00:01\n"
+            "b                                STOPPED   Not started\n");
+  EXPECT_THAT(ran.err, IsEmpty());
+}
+
+TEST_F(ControlTest, StatusOfNamed) {
+  EXPECT_EQ(ctl({"status", "a"}).code, 0);
+  EXPECT_EQ(ctl({"status", "b"}).code, 3);
+  const Ran unknown = ctl({"status", "a", "nope"});
+  EXPECT_EQ(unknown.code, 4);
+  EXPECT_THAT(unknown.out, HasSubstr("nope: ERROR (no such process)\n"));
+  EXPECT_EQ(ctl({"status", "b", "nope"}).code, 3);
+}
+
+TEST_F(ControlTest, StatusAsJson) {
+  const Ran ran = ctl({"--json", "status", "a"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, R"([{"name":"a","state":"RUNNING","pid":11,"uptime_ms":1000}])"
+                     "\n");
+}
+
+TEST_F(ControlTest, StartSaysWhatHappened) {
+  program("start", "a", "already started", false);
+  program("start", "b", "started", true);
+  const Ran ran = ctl({"start", "a", "b"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "a: ERROR (already started)\nb: started\n");
+}
+
+TEST_F(ControlTest, StartThatFails) {
+  program("start", "a", "spawn error", false, "trainward-shim was not found");
+  const Ran ran = ctl({"start", "a"});
+  EXPECT_EQ(ran.code, 7);
+  EXPECT_EQ(ran.out, "a: ERROR (spawn error)\n");
+  EXPECT_EQ(ran.err, "a: trainward-shim was not found\n");
+}
+
+TEST_F(ControlTest, StartOfAnUnknownProgram) {
+  const Ran ran = ctl({"start", "nope"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.out, "nope: ERROR (no such process)\n");
+}
+
+TEST_F(ControlTest, StopAll) {
+  program("stop", "a", "stopped", true);
+  program("stop", "b", "not running", false);
+  const Ran ran = ctl({"stop", "all"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "a: stopped\nb: ERROR (not running)\n");
+}
+
+TEST_F(ControlTest, RestartStopsAllBeforeItStartsAny) {
+  for (const char* name : {"a", "b"}) {
+    program("stop", name, "stopped", true);
+    program("start", name, "started", true);
+  }
+  const Ran ran = ctl({"restart", "a", "b"});
+  EXPECT_EQ(ran.out, "a: stopped\nb: stopped\na: started\nb: started\n");
+  const auto asked = daemon_->requests();
+  ASSERT_EQ(asked.size(), 5U);
+  EXPECT_THAT(std::vector(asked.begin() + 1, asked.begin() + 3),
+              UnorderedElementsAre("POST /v1/programs/a/stop", "POST /v1/programs/b/stop"));
+}
+
+TEST_F(ControlTest, ControlAsJson) {
+  program("stop", "a", "stopped", true);
+  EXPECT_EQ(ctl({"stop", "a", "--json"}).out,
+            R"([{"program":"a","action":"stop","ok":true,"result":"stopped","message":""}])"
+            "\n");
+}
+
+TEST_F(ControlTest, Pid) {
+  EXPECT_EQ(ctl({"pid"}).out, "4711\n");
+  EXPECT_EQ(ctl({"pid", "a"}).out, "11\n");
+  EXPECT_EQ(ctl({"pid", "a"}).code, 0);
+  EXPECT_EQ(ctl({"pid", "b"}).code, 7);
+  EXPECT_EQ(ctl({"pid", "all"}).out, "11\n0\n");
+  EXPECT_EQ(ctl({"pid", "nope"}).code, 1);
+}
+
+TEST_F(ControlTest, RereadAndUpdate) {
+  daemon_->answers("POST /v1/reread",
+                   R"({"available":["n"],"changed":["a"],"disappeared":["b"],"problems":[]})");
+  daemon_->answers("POST /v1/reread",
+                   R"({"available":[],"changed":[],"disappeared":[],"problems":[]})");
+  daemon_->answers("POST /v1/reread", R"({"problems":["c.yaml:3:1: unknown key"]})");
+  daemon_->answers("POST /v1/update",
+                   R"({"stopped":["b"],"added":["n"],"removed":["b"],"updated":[],"problems":[]})");
+  EXPECT_EQ(ctl({"reread"}).out, "n: available\na: changed\nb: disappeared\n");
+  EXPECT_EQ(ctl({"reread"}).out, "No config updates to processes\n");
+  const Ran broken = ctl({"reread"});
+  EXPECT_EQ(broken.code, 1);
+  EXPECT_EQ(broken.err, "c.yaml:3:1: unknown key\n");
+  EXPECT_EQ(ctl({"update"}).out, "b: stopped\nb: removed process group\nn: added process group\n");
+}
+
+TEST_F(ControlTest, ReloadShutdownVersion) {
+  daemon_->answers("POST /v1/reload", R"({"result":"restarting"})");
+  daemon_->answers("POST /v1/shutdown", R"({"result":"shutting down"})");
+  EXPECT_EQ(ctl({"reload"}).out, "Restarted trainwardd\n");
+  EXPECT_EQ(ctl({"shutdown"}).out, "Shut down\n");
+  EXPECT_EQ(ctl({"version"}).out, "0.1.0\n");
+}
+
+TEST_F(ControlTest, TailAsksForTheLastBytes) {
+  daemon_->answers("GET /v1/programs/a/log?stream=stderr&offset=-500&limit=500",
+                   {200, "the end\n", "X-Log-Size: 900\r\nX-Log-Attempt: 3\r\n", false});
+  EXPECT_EQ(ctl({"tail", "-500", "a", "stderr"}).out, "the end\n");
+  const Ran as_json = ctl({"tail", "-500", "a", "stderr", "--json"});
+  EXPECT_EQ(as_json.out,
+            R"({"program":"a","stream":"stderr","attempt":3,"size":900,"text":"the end\n"})"
+            "\n");
+  const Ran unknown = ctl({"tail", "nope"});
+  EXPECT_EQ(unknown.code, 1);
+}
+
+TEST_F(ControlTest, FollowGoesOnWithTheNextAttempt) {
+  const std::string log = "GET /v1/programs/a/log?stream=stdout";
+  const auto piece = [](const char* bytes, int size, int attempt) {
+    return FakeDaemon::Canned{200, bytes,
+                              "X-Log-Size: " + std::to_string(size) +
+                                  "\r\nX-Log-Attempt: " + std::to_string(attempt) + "\r\n",
+                              false};
+  };
+  daemon_->answers(log + "&offset=-1600&limit=1600", piece("one ", 4, 1));
+  daemon_->answers(log + "&offset=4&limit=1048576&attempt=1", piece("two ", 8, 1));
+  daemon_->answers(log + "&offset=8&limit=1048576&attempt=1", piece("", 8, 1));
+  daemon_->answers(log + "&offset=0&limit=1", piece("t", 6, 2));
+  daemon_->answers(log + "&offset=0&limit=1048576&attempt=2", piece("three ", 6, 2));
+  // The daemon's 404 for what comes next ends the loop.
+  const Ran ran = ctl({"tail", "-f", "a"});
+  EXPECT_EQ(ran.out, "one two three ");
+  EXPECT_THAT(ran.err, HasSubstr("==> attempt 2 <=="));
+  EXPECT_EQ(ran.code, 1);
+}
+
+TEST_F(ControlTest, EventsKeepTheNewest) {
+  daemon_->answers(
+      "GET /v1/events?after=-1",
+      R"([{"at":"t1","kind":"k","text":"first"},{"at":"t2","kind":"k","text":"last"}])");
+  EXPECT_EQ(ctl({"events", "-n", "1"}).out, "t2  trainwardd  k  last\n");
+}
+
+TEST_F(ControlTest, ProbeExitsWithTheHealth) {
+  const auto report = [](const char* verdict) {
+    return std::string(R"({"source":"described","boards":[{"serial":"01","type":"n300",)") +
+           R"("bus_id":"0000:c1:00.0","verdict":")" + verdict +
+           R"(","chips":[],"links":[],"evidence":[{"what":"link 8 is down","advice":"swap"}],)" +
+           R"("simulate":{}}],"evidence":[]})";
+  };
+  daemon_->answers("POST /v1/probe", report("REMOTE_LOST"));
+  daemon_->answers("POST /v1/probe", report("OK"));
+  daemon_->answers("POST /v1/probe", R"({"boards":"many"})");
+  const Ran bad = ctl({"probe"});
+  EXPECT_EQ(bad.code, 2) << bad.err;
+  EXPECT_THAT(bad.out, HasSubstr("link 8 is down"));
+  EXPECT_EQ(ctl({"probe", "--json"}).code, 0);
+  EXPECT_EQ(ctl({"probe"}).code, 3);
+}
+
+TEST_F(ControlTest, AnAnswerOfTheWrongShapeIsAnotherVersion) {
+  daemon_->answers("GET /v1/history", R"({"rows":[]})");
+  const Ran ran = ctl({"history"});
+  EXPECT_EQ(ran.code, 5);
+  EXPECT_THAT(ran.err, HasSubstr("different versions"));
+}
+
+}  // namespace
+}  // namespace trainward::ctl

@@ -1,0 +1,178 @@
+#include "supervisor/ctl/format.hpp"
+
+#include <gmock/gmock.h>
+
+namespace trainward::ctl {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr std::int64_t now_ms = 1'763'675'000'000;  // 2025-11-20T21:43:20Z
+
+json::value parsed(std::string_view text) { return parse_json(text, "test").value(); }
+
+TEST(FormatStatus, IsSupervisorctlsLine) {
+  const auto rows = parsed(R"j([
+    {"name":"trainer:0","state":"RUNNING","pid":29230,"uptime_ms":5000,"attempts":1,"attempt":1},
+    {"name":"b","state":"RUNNING","pid":7,"uptime_ms":97993000,"last_step":120,"step_target":300,
+     "loss":2.4531,"attempts":4,"attempt":4},
+    {"name":"c","state":"FATAL","reason":"Exited too quickly (process log may have details)"},
+    {"name":"d","state":"STOPPED","reason":"","attempts":0}])j");
+  EXPECT_EQ(format_status(rows.as_array(), {}),
+            "trainer:0                        RUNNING   pid 29230, uptime 0:00:05\n"
+            "b                                RUNNING   pid 7, uptime 27:13:13, step 120/300, "
+            "loss 2.453, attempt 4\n"
+            "c                                FATAL     Exited too quickly (process log may have "
+            "details)\n"
+            "d                                STOPPED   Not started\n");
+}
+
+TEST(FormatStatus, ALongNameWidensTheColumn) {
+  const std::string name(40, 'n');
+  json::array rows{json::object{{"name", name}, {"state", "EXITED"}, {"reason", "done"}}};
+  EXPECT_EQ(format_status(rows, {}), name + "   EXITED    done\n");
+}
+
+TEST(FormatStatus, ColoursTheState) {
+  json::array rows{json::object{{"name", "a"}, {"state", "FATAL"}, {"reason", "x"}}};
+  EXPECT_THAT(format_status(rows, {true, 0}), HasSubstr("\x1b[31mFATAL     \x1b[0m"));
+}
+
+TEST(FormatHistory, ARowPerAttempt) {
+  const auto rows = parsed(R"([
+    {"program":"t","attempt":1,"board":"0000000000000001","started_at":"2025-11-20T21:40:20.000Z",
+     "duration_s":60.5,"first_step":1,"last_step":25,"steps_kept":24,"steps_lost":1,
+     "exit":"exit 1","cause":"device_oom","verdict":"out of memory at step 25"},
+    {"program":"t","attempt":2,"board":"","started_at":"2025-11-20T21:42:20.000Z",
+     "duration_s":null,"first_step":0,"last_step":0,"steps_kept":0,"steps_lost":0,
+     "exit":"","cause":"","verdict":""}])");
+  EXPECT_EQ(
+      format_history(rows.as_array(), now_ms, {}),
+      "ATTEMPT  STARTED          TOOK  BOARD    STEPS  KEPT  LOST  EXIT    CAUSE       VERDICT\n"
+      "      1  3 min ago  1 min 00 s  …000001   1→25    24     1  exit 1  device_oom  out of "
+      "memory "
+      "at step 25\n"
+      "      2  1 min ago  1 min 00 s  -            -     0     0  -       running\n");
+}
+
+TEST(FormatHistory, NamesTheProgramsOnlyWhenThereAreSeveral) {
+  json::array rows{json::object{{"program", "a"}, {"attempt", 1}}};
+  EXPECT_THAT(format_history(rows, now_ms, {}), Not(HasSubstr("PROGRAM")));
+  rows.push_back(json::object{{"program", "b"}, {"attempt", 1}});
+  EXPECT_THAT(format_history(rows, now_ms, {}), HasSubstr("PROGRAM"));
+}
+
+TEST(FormatWhy, VerdictThenEvidenceByWeight) {
+  const auto why = parsed(R"({"program":"t","state":"BACKOFF","reason":"next try in 4 s",
+    "attempt":{"attempt":2,"started_at":"2025-11-20T21:40:20.000Z","duration_s":90,
+      "board":"B1","exit":"SIGKILL","cause":"hang","verdict":"no step for 60 s",
+      "first_step":25,"last_step":30,"steps_kept":4,"steps_lost":2,"steps_replayed":1,
+      "folder":"/s/2"},
+    "evidence":[{"source":"exit status","weight":40,"cause":"killed","text":"SIGKILL"},
+      {"source":"log rule","weight":70,"cause":"hang","text":"timeout","location":"stderr.log:9"}],
+    "phases":[{"phase":"replaying","cause":"device_oom","seconds":5}]})");
+  EXPECT_EQ(format_why(why.as_object(), now_ms, {}),
+            "t, attempt 2: hang\n"
+            "no step for 60 s\n"
+            "\n"
+            "  started  2025-11-20T21:40:20.000Z (3 min ago)\n"
+            "  took     1 min 30 s, ended with SIGKILL\n"
+            "  board    B1\n"
+            "  steps    25 to 30: 4 kept, 2 lost, 1 done again\n"
+            "  files    /s/2\n"
+            "\n"
+            "Evidence, strongest first:\n"
+            "  70  log rule     hang    timeout [stderr.log:9]\n"
+            "  40  exit status  killed  SIGKILL\n"
+            "\n"
+            "Where its time went:\n"
+            "  replaying  5.0 s  after device_oom\n"
+            "\n"
+            "Now:  BACKOFF, next try in 4 s\n"
+            "Next: nothing to do: trainwardd goes on by itself (BACKOFF)\n");
+}
+
+TEST(FormatWhy, TellsWhatToDoWhenItGaveUp) {
+  const auto why = parsed(R"({"program":"t","state":"FATAL","reason":"5 attempts without progress",
+    "attempt":{"attempt":5,"duration_s":1,"cause":"config","verdict":"v"},"evidence":[]})");
+  const std::string text = format_why(why.as_object(), now_ms, {});
+  EXPECT_THAT(text, HasSubstr("trainwardctl start t"));
+  EXPECT_THAT(text, HasSubstr("config check"));
+}
+
+TEST(FormatWhy, WithoutAnAttempt) {
+  EXPECT_EQ(
+      format_why(
+          parsed(R"({"program":"t","state":"STOPPED","reason":"","attempt":null})").as_object(),
+          now_ms, {}),
+      "t is STOPPED; it has had no attempt yet.\n");
+}
+
+TEST(FormatReport, TheWholeRun) {
+  const auto report = parsed(R"({"program":"t","state":"EXITED","reason":"done","attempts":14,
+    "steps_kept":300,"steps_lost":37,"first_loss":5.7062,"last_loss":2.4471,"best_loss":2.401,
+    "tokens":614400,"tokens_per_second":9846.2,"wall_seconds":100.4,"effective_share":0.623,
+    "effective_seconds":62.4,"total_seconds":100.2,"biggest_thief":"compiling",
+    "thief_seconds":20.04,
+    "causes":[{"cause":"device_oom","attempts":11},{"cause":"hang","attempts":2},
+              {"cause":"done","attempts":1}],
+    "phases":[{"phase":"stepping","seconds":62.4,"share":0.623},
+              {"phase":"compiling","seconds":20.04,"share":0.2}],
+    "boards":[{"serial":"01","verdict":"REMOTE_LOST","attempts":0,"reason":"link 8 is down"}]})");
+  EXPECT_EQ(format_report(report.as_object(), {}),
+            "Run t: EXITED (done)\n"
+            "\n"
+            "  attempts            14: device_oom 11, hang 2, done 1\n"
+            "  steps               300 kept, 37 lost\n"
+            "  loss                5.706 at first, 2.447 at last, 2.401 best\n"
+            "  tokens              614,400, 9846 tokens/s while training\n"
+            "  wall time           1 min 40 s\n"
+            "  effective training  62.3 % (1 min 02 s of 1 min 40 s); biggest thief: compiling, "
+            "20.0 s\n"
+            "\n"
+            "Where the time went:\n"
+            "  stepping   1 min 02 s  62.3 %  ###################\n"
+            "  compiling      20.0 s  20.0 %  ######\n"
+            "\n"
+            "Boards:\n"
+            "  01  REMOTE_LOST  0 attempts  link 8 is down\n");
+}
+
+TEST(FormatCheckpoints, Table) {
+  const auto rows = parsed(R"([{"step":24,"state":"verified","bytes":1048576,
+    "at_ms":1763674880000,"path":"/c/step-00000024"},
+    {"step":36,"state":"corrupt","bytes":5,"at_ms":0,"path":"/c/x","reason":"byte flipped"}])");
+  EXPECT_EQ(format_checkpoints(rows.as_array(), now_ms, {}),
+            "STEP  STATE      SIZE  SAVED      PATH\n"
+            "  24  verified  1 MiB  2 min ago  /c/step-00000024\n"
+            "  36  corrupt     5 B  -          /c/x (byte flipped)\n");
+}
+
+TEST(FormatAnything, SurvivesDocumentsOfTheWrongShape) {
+  const auto odd = parsed(R"([1, null, {}, {"name":7,"state":[],"pid":"x","attempts":-1},
+    {"evidence":{}, "phases":[3], "attempt":{"attempt":"x"}, "causes":[null], "boards":[1],
+     "bytes":-5, "share":1e300}])");
+  const json::array& rows = odd.as_array();
+  format_status(rows, {});
+  format_history(rows, now_ms, {});
+  format_events(rows, {});
+  format_checkpoints(rows, now_ms, {});
+  for (const json::value& row : rows) {
+    if (!row.is_object()) continue;
+    EXPECT_FALSE(format_why(row.as_object(), now_ms, {}).empty());
+    EXPECT_FALSE(format_report(row.as_object(), {}).empty());
+  }
+}
+
+TEST(FormatAnything, PassesNoTerminalCommandsOn) {
+  json::array rows{json::object{{"name", "a\x1b[2J"},
+                                {"state", "FATAL\x1b"},
+                                {"reason", "\x1b]0;x\x07"},
+                                {"text", "\x1b[1m"}}};
+  EXPECT_THAT(format_status(rows, {}), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(format_events(rows, {}), Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace trainward::ctl

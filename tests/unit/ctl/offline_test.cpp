@@ -1,0 +1,92 @@
+// The commands when no daemon runs: from the database, or one clear line.
+#include "fake_daemon.hpp"
+#include "fixture.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class OfflineTest : public CtlTest {
+ protected:
+  void fill() const {
+    auto store = store::Store::open(folder_ / "trainward.db");
+    ASSERT_TRUE(store.has_value()) << store.error().message();
+    ASSERT_TRUE(store->put_program({"a", "EXITED", "done", "", "", now_ms - 180'000}));
+    store::AttemptRow attempt;
+    attempt.program = "a";
+    attempt.number = 1;
+    attempt.started_ms = now_ms - 240'000;
+    attempt.ended_ms = now_ms - 180'000;
+    attempt.exit_code = 0;
+    attempt.cause = "done";
+    attempt.verdict = "It finished.";
+    ASSERT_TRUE(store->put_attempt(attempt));
+    ASSERT_TRUE(store->add_event({0, now_ms - 200'000, "a", 1, "exit", "exit 0"}));
+    ASSERT_TRUE(store->put_checkpoint("a", {"/c/step-1", 1, 1, 10, "verified", "", now_ms}));
+  }
+};
+
+TEST_F(OfflineTest, WithoutADatabaseOneClearLine) {
+  for (const char* verb : {"status", "history", "events"}) {
+    const Ran ran = ctl({verb});
+    EXPECT_EQ(ran.code, 4) << verb;
+    EXPECT_THAT(ran.out, IsEmpty());
+    EXPECT_THAT(ran.err, HasSubstr("start trainwardd"));
+    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
+  }
+}
+
+TEST_F(OfflineTest, StatusFromTheDatabaseSaysSo) {
+  fill();
+  const Ran ran = ctl({"status"});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_EQ(ran.out, "a                                EXITED    done\n");
+  EXPECT_EQ(ran.err, "trainwardd is not running (" + socket().string() +
+                         "); answering from the database, as of 3 min ago\n");
+}
+
+TEST_F(OfflineTest, ReadingCommandsAnswer) {
+  fill();
+  EXPECT_THAT(ctl({"history"}).out, HasSubstr("It finished."));
+  EXPECT_THAT(ctl({"why", "a"}).out, HasSubstr("trainwardctl report a"));
+  EXPECT_THAT(ctl({"report", "a"}).out, HasSubstr("1: done 1"));
+  EXPECT_THAT(ctl({"events"}).out, HasSubstr("a #1"));
+  EXPECT_THAT(ctl({"ckpt", "list"}).out, HasSubstr("/c/step-1"));
+  EXPECT_THAT(ctl({"ckpt", "list", "a"}).out, HasSubstr("/c/step-1"));
+  EXPECT_EQ(ctl({"probe"}).code, 3);
+}
+
+TEST_F(OfflineTest, UnknownNamesAreSaidSo) {
+  fill();
+  EXPECT_EQ(ctl({"status", "nope"}).code, 4);
+  for (const char* verb : {"history", "why", "report", "events"}) {
+    const Ran ran = ctl({verb, "nope"});
+    EXPECT_EQ(ran.code, 1) << verb;
+    EXPECT_THAT(ran.err, HasSubstr("no such program: nope"));
+  }
+}
+
+TEST_F(OfflineTest, CommandsThatActNeedADaemon) {
+  fill();
+  EXPECT_EQ(ctl({"start", "a"}).code, 7);
+  { FakeDaemon stale(socket()); }
+  const Ran refused = ctl({"stop", "all"});
+  EXPECT_EQ(refused.code, 4);
+  EXPECT_THAT(refused.err, HasSubstr("trainwardd is not running"));
+  EXPECT_EQ(ctl({"history"}).code, 0);
+}
+
+TEST_F(OfflineTest, JsonIsOneDocumentOnStdoutOnly) {
+  fill();
+  const Ran ran = ctl({"history", "--json"});
+  const auto document = parse_json(ran.out, "stdout");
+  ASSERT_TRUE(document.has_value());
+  EXPECT_EQ(document->at(0).at("cause").as_string(), "done");
+  EXPECT_THAT(ran.err, HasSubstr("answering from the database"));
+}
+
+}  // namespace
+}  // namespace trainward::ctl
