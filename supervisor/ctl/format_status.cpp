@@ -18,7 +18,7 @@ std::string detail_of(const json::object& row, const std::string& state) {
                                  clock_duration(int_or(row, "uptime_ms", 0)));
   if (const std::int64_t step = int_or(row, "last_step", 0); step > 0) {
     text += fmt::format(", step {}", step);
-    if (const std::int64_t target = int_or(row, "step_target", 0); target > 0) {
+    if (const std::int64_t target = int_or(row, "target_step", 0); target > 0) {
       text += fmt::format("/{}", target);
     }
   }

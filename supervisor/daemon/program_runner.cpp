@@ -97,7 +97,7 @@ void ProgramRunner::drain() {
       std::move(outcome.actions.begin(), outcome.actions.end(), std::back_inserter(actions));
       ++taken;
     }
-    if (saved) saved = recorder_.save_state(next, program_.digest, at);
+    if (saved) saved = recorder_.save_state(next, program_.digest, target_step_, at);
     if (saved && core::has_worker(state_.stage)) {
       // An exit that is held back has not been counted: the next daemon must read it again.
       saved = services_.store.set_journal_offset(program_.name, state_.attempt,

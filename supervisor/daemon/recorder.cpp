@@ -107,7 +107,8 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
       action);
 }
 
-Status Recorder::save_state(const core::State& state, const std::string& config_digest, Time at) {
+Status Recorder::save_state(const core::State& state, const std::string& config_digest,
+                            std::int64_t target_step, Time at) {
   if (attempt_.number == state.attempt && attempt_.number > 0 && attempt_.ended_ms == 0 &&
       (attempt_.last_step != state.last_step || attempt_.first_step != state.first_step)) {
     attempt_.first_step = state.first_step;
@@ -115,7 +116,8 @@ Status Recorder::save_state(const core::State& state, const std::string& config_
     if (auto ok = store_.put_attempt(attempt_); !ok) return ok;
   }
   return store_.put_program({program_, std::string(core::display(state.stage)), state.reason,
-                             config_digest, json::serialize(core::to_json(state)), at.wall_ms});
+                             config_digest, json::serialize(core::to_json(state)), at.wall_ms,
+                             target_step});
 }
 
 }  // namespace trainward::daemon

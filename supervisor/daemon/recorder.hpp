@@ -23,7 +23,8 @@ class Recorder {
   Status record(const core::Action& action, const core::State& state, Time at);
 
   // The program's row and its attempt's progress, once after all actions of a transaction.
-  Status save_state(const core::State& state, const std::string& config_digest, Time at);
+  Status save_state(const core::State& state, const std::string& config_digest,
+                    std::int64_t target_step, Time at);
 
   [[nodiscard]] const store::AttemptRow& attempt() const { return attempt_; }
 

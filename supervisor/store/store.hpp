@@ -28,6 +28,7 @@ struct ProgramRow {
   std::string config_digest;
   std::string core_state;  // JSON of core::State: what the next daemon goes on from
   std::int64_t changed_ms = 0;
+  std::int64_t target_step = 0;  // where it is to end; 0: unknown
 };
 
 struct AttemptRow {

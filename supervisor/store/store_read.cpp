@@ -5,7 +5,7 @@ namespace trainward::store {
 namespace {
 
 constexpr const char* program_columns =
-    "select name, state, reason, config_digest, core_state, changed_ms from programs";
+    "select name, state, reason, config_digest, core_state, changed_ms, target_step from programs";
 
 constexpr const char* attempt_columns =
     "select program, number, nonce, board, folder, intended_ms, started_ms, ended_ms, pid, "
@@ -13,7 +13,8 @@ constexpr const char* attempt_columns =
     "verdict from attempts";
 
 ProgramRow program_of(const Row& row) {
-  return {row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.integer(5)};
+  return {row.text(0), row.text(1),    row.text(2),   row.text(3),
+          row.text(4), row.integer(5), row.integer(6)};
 }
 
 AttemptRow attempt_of(const Row& row) {

@@ -5,12 +5,14 @@ namespace trainward::store {
 
 Status Store::put_program(const ProgramRow& row) {
   return impl_->connection->run(
-      "insert into programs (name, state, reason, config_digest, core_state, changed_ms) "
-      "values (?, ?, ?, ?, ?, ?) "
+      "insert into programs (name, state, reason, config_digest, core_state, changed_ms, "
+      "target_step) values (?, ?, ?, ?, ?, ?, ?) "
       "on conflict (name) do update set state = excluded.state, reason = excluded.reason, "
       "config_digest = excluded.config_digest, core_state = excluded.core_state, "
-      "changed_ms = excluded.changed_ms, removed = 0",
-      row.name, row.state, row.reason, row.config_digest, row.core_state, row.changed_ms);
+      "changed_ms = case when state = excluded.state then changed_ms else excluded.changed_ms end, "
+      "target_step = excluded.target_step, removed = 0",
+      row.name, row.state, row.reason, row.config_digest, row.core_state, row.changed_ms,
+      row.target_step);
 }
 
 Status Store::remove_program(const std::string& name) {

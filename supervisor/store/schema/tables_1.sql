@@ -8,6 +8,7 @@ create table programs (
   config_digest text    not null default '',
   core_state    text    not null default '',
   changed_ms    integer not null default 0,
+  target_step   integer not null default 0,
   removed       integer not null default 0 check (removed in (0, 1))
 ) strict, without rowid;
 

@@ -80,7 +80,8 @@ select p.name,
        (select s.tokens_per_second from steps s where s.program = p.name
         order by s.attempt desc, s.step desc limit 1) as tokens_per_second,
        coalesce((select a.board from attempts a where a.program = p.name
-                 order by a.number desc limit 1), '') as board
+                 order by a.number desc limit 1), '') as board,
+       p.target_step
 from programs p
 where not p.removed;
 

@@ -15,7 +15,7 @@ json::value parsed(std::string_view text) { return parse_json(text, "test").valu
 TEST(FormatStatus, IsSupervisorctlsLine) {
   const auto rows = parsed(R"j([
     {"name":"trainer:0","state":"RUNNING","pid":29230,"uptime_ms":5000,"attempts":1,"attempt":1},
-    {"name":"b","state":"RUNNING","pid":7,"uptime_ms":97993000,"last_step":120,"step_target":300,
+    {"name":"b","state":"RUNNING","pid":7,"uptime_ms":97993000,"last_step":120,"target_step":300,
      "loss":2.4531,"attempts":4,"attempt":4},
     {"name":"c","state":"FATAL","reason":"Exited too quickly (process log may have details)"},
     {"name":"d","state":"STOPPED","reason":"","attempts":0}])j");

@@ -14,7 +14,7 @@ class OfflineTest : public CtlTest {
   void fill() const {
     auto store = store::Store::open(folder_ / "trainward.db");
     ASSERT_TRUE(store.has_value()) << store.error().message();
-    ASSERT_TRUE(store->put_program({"a", "EXITED", "done", "", "", now_ms - 180'000}));
+    ASSERT_TRUE(store->put_program({"a", "EXITED", "done", "", "", now_ms - 180'000, 0}));
     store::AttemptRow attempt;
     attempt.program = "a";
     attempt.number = 1;

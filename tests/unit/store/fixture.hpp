@@ -73,8 +73,9 @@ class StoreTest : public testing::Test {
 
   static void fill(Store& store) {
     auto transaction = must(store.begin());
-    must(store.put_program({"trainer", "RUNNING", "training", "d1", "{}", epoch_ms + 300'000}));
-    must(store.put_program({"idle", "STOPPED", "Not started", "d2", "{}", 0}));
+    must(
+        store.put_program({"trainer", "RUNNING", "training", "d1", "{}", epoch_ms + 300'000, 300}));
+    must(store.put_program({"idle", "STOPPED", "Not started", "d2", "{}", 0, 0}));
 
     AttemptRow first = attempt(1, 0, 1, 25, 24);
     first.ended_ms = first.started_ms + 60'000;

@@ -42,7 +42,7 @@ TEST_F(StoreTest, ARemovedProgramIsHiddenUntilItComesBack) {
   EXPECT_EQ(must(store.programs()).size(), 1U);
   EXPECT_EQ(must(store.status_json(Time{})).size(), 1U);
   EXPECT_EQ(must(store.history_json("trainer")).size(), 3U);
-  must(store.put_program({"trainer", "STOPPED", "", "", "", 1}));
+  must(store.put_program({"trainer", "STOPPED", "", "", "", 1, 0}));
   EXPECT_EQ(must(store.programs()).size(), 2U);
 }
 

@@ -51,7 +51,7 @@ TEST_F(StoreTest, DocumentsCanBeReadInsideATransaction) {
   Store store = open();
   fill(store);
   auto transaction = must(store.begin());
-  must(store.put_program({"trainer", "EXITED", "done", "", "", 2}));
+  must(store.put_program({"trainer", "EXITED", "done", "", "", 2, 0}));
   EXPECT_EQ(must(store.report_json("trainer")).at("state").as_string(), "EXITED");
   must(transaction.commit());
   EXPECT_EQ(must(store.program("trainer"))->state, "EXITED");
@@ -62,7 +62,7 @@ TEST_F(StoreTest, AReaderSeesTheLastCommitWhileAWriterWrites) {
   must(store.put_program(program));
   const Store reader = must(Store::open_read_only(file_));
   auto transaction = must(store.begin());
-  must(store.put_program({"other", "RUNNING", "", "", "", 2}));
+  must(store.put_program({"other", "RUNNING", "", "", "", 2, 0}));
   EXPECT_EQ(must(reader.programs()).size(), 1U);
   must(transaction.commit());
   EXPECT_EQ(must(reader.programs()).size(), 2U);
@@ -86,7 +86,7 @@ TEST_F(StoreTest, AProcessKilledInATransactionLeavesTheStateBefore) {
     auto store = Store::open(file_);
     if (!store) ::_exit(1);
     auto transaction = store->begin();
-    if (!transaction || !store->put_program({"trainer", "FATAL", "", "", "", 9}) ||
+    if (!transaction || !store->put_program({"trainer", "FATAL", "", "", "", 9, 0}) ||
         !store->set_journal_offset("trainer", 3, 99)) {
       ::_exit(2);
     }
