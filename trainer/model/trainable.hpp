@@ -1,7 +1,7 @@
 // What the training loop needs of a model: run a step, show the state, take the state back.
 //
-// One thread uses a Trainable at a time. All buffers are allocated when it is made; step() allocates
-// nothing that grows. Same state, same tokens, same thread count: same bits.
+// One thread uses a Trainable at a time. All buffers are allocated when it is made; step()
+// allocates nothing that grows. Same state, same tokens, same thread count: same bits.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,106 @@
+// The innermost loops, in every instruction set this machine has.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "trainer/cpu/tile_kernels.hpp"
+
+namespace trainward::cpu {
+namespace {
+
+using Table = TileFn (*)(TileOp);
+
+std::vector<Table> tables() {
+  std::vector<Table> all{base::tile_kernel};
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("x86-64-v3")) all.push_back(v3::tile_kernel);
+  if (__builtin_cpu_supports("x86-64-v4")) all.push_back(v4::tile_kernel);
+#endif
+  return all;
+}
+
+float apply(Table table, TileOp op, float x) {
+  float y = 0;
+  const Lane lane{&x, 1};
+  table(op)(&y, &lane, 1);
+  return y;
+}
+
+TEST(TileKernels, ExponentialAndLogAreAccurate) {
+  for (const Table table : tables()) {
+    for (double x = -87; x < 88; x += 0.0371) {
+      const double exact = std::exp(static_cast<double>(static_cast<float>(x)));
+      EXPECT_NEAR(apply(table, TileOp::exponential, static_cast<float>(x)) / exact, 1, 4e-7) << x;
+    }
+    for (double x = 1e-37; x < 1e38; x *= 1.37) {
+      const double exact = std::log(static_cast<double>(static_cast<float>(x)));
+      EXPECT_NEAR(apply(table, TileOp::log, static_cast<float>(x)), exact,
+                  4e-7 * (1 + std::abs(exact)))
+          << x;
+    }
+  }
+}
+
+TEST(TileKernels, SpecialValues) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  for (const Table table : tables()) {
+    EXPECT_EQ(apply(table, TileOp::exponential, 0), 1);
+    EXPECT_EQ(apply(table, TileOp::exponential, -1e30F), 0);
+    EXPECT_EQ(apply(table, TileOp::exponential, 1e30F), infinity);
+    EXPECT_TRUE(std::isnan(apply(table, TileOp::exponential, nan)));
+    EXPECT_EQ(apply(table, TileOp::log, 1), 0);
+    EXPECT_EQ(apply(table, TileOp::log, 0), -infinity);
+    EXPECT_EQ(apply(table, TileOp::log, infinity), infinity);
+    EXPECT_TRUE(std::isnan(apply(table, TileOp::log, -1)));
+    EXPECT_TRUE(std::isnan(apply(table, TileOp::log, nan)));
+    for (const auto& [a, b] : {std::pair(nan, 1.0F), std::pair(1.0F, nan)}) {
+      float y = 0;
+      const Lane lanes[] = {{&a, 1}, {&b, 1}};
+      table(TileOp::maximum)(&y, lanes, 1);
+      EXPECT_TRUE(std::isnan(y));
+    }
+  }
+}
+
+TEST(TileKernels, EveryOperationHasALoopAndHonoursStrides) {
+  std::vector<float> a(300);
+  std::vector<float> b(300);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<float>(i % 7) - 2.5F;
+    b[i] = static_cast<float>(i % 5) + 0.5F;
+  }
+  for (const Table table : tables()) {
+    for (int op = 0; op < static_cast<int>(TileOp::count); ++op) {
+      EXPECT_NE(table(static_cast<TileOp>(op)), nullptr) << op;
+    }
+    for (const std::ptrdiff_t as : {0, 1, 3}) {
+      for (const std::ptrdiff_t bs : {0, 1, 3}) {
+        std::vector<float> y(100, -1);
+        const Lane lanes[] = {{a.data(), as}, {b.data(), bs}};
+        table(TileOp::subtract)(y.data(), lanes, 100);
+        for (std::ptrdiff_t i = 0; i < 100; ++i) {
+          EXPECT_EQ(y[static_cast<std::size_t>(i)],
+                    a[static_cast<std::size_t>(i * as)] - b[static_cast<std::size_t>(i * bs)]);
+        }
+      }
+    }
+  }
+}
+
+TEST(TileKernels, RowSumsOfAnyLength) {
+  std::vector<float> ones(400, 1);
+  for (const Table table : tables()) {
+    for (std::ptrdiff_t n = 1; n <= 400; n += 7) {
+      float sum = 0;
+      const Lane lane{ones.data(), 1};
+      table(TileOp::row_sum)(&sum, &lane, n);
+      EXPECT_EQ(sum, static_cast<float>(n));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trainward::cpu

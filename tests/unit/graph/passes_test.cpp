@@ -1,0 +1,119 @@
+// Passes keep results; the printed form shows what they did.
+#include "trainer/graph/passes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/reference.hpp"
+#include "trainer/graph/builder.hpp"
+#include "trainer/graph/differentiate.hpp"
+#include "trainer/graph/print.hpp"
+
+namespace trainward::graph {
+namespace {
+
+const Type f4{Element::f32, {4}};
+
+TEST(Print, ShowsNodesInOrder) {
+  Builder b;
+  const Value x = b.parameter("x", {Element::f32, {2, 3}});
+  const Value total = b.sum(b.mul(x, x), {0, 1});
+  EXPECT_EQ(print(*b.finish(std::vector{total})),
+            "%0 = parameter name=x : f32[2,3]\n"
+            "%1 = multiply %0, %0 : f32[2,3]\n"
+            "%2 = reduce %1 kind=sum axes=[0,1] : f32[]\n"
+            "return %2\n");
+}
+
+TEST(Simplify, MergesEqualNodesAndDropsUnused) {
+  Builder b;
+  const Value x = b.parameter("x", f4);
+  b.parameter("unused", f4);
+  b.log(x);
+  const Value sum = b.add(b.exp(x), b.exp(x));
+  const Graph graph = simplify(*b.finish(std::vector{sum, b.exp(x)}));
+  EXPECT_EQ(print(graph),
+            "%0 = parameter name=x : f32[4]\n"
+            "%1 = parameter name=unused : f32[4]\n"
+            "%2 = exponential %0 : f32[4]\n"
+            "%3 = add %2, %2 : f32[4]\n"
+            "return %3, %2\n");
+}
+
+TEST(Simplify, KeepsConstantsThatDifferInTheLastBit) {
+  Builder b;
+  const Value x = b.parameter("x", f4);
+  const Value y = b.add(b.scale(x, 0.1), b.scale(x, std::nextafter(0.1, 1.0)));
+  EXPECT_EQ(simplify(*b.finish(std::vector{y})).nodes.size(), 6U);
+}
+
+TEST(Simplify, KeepsResultsOfARandomGraph) {
+  test::Draw draw(20);
+  Builder b;
+  std::vector<Value> values{b.parameter("x", f4), b.parameter("y", f4)};
+  for (int i = 0; i < 60; ++i) {
+    const auto pick = [&] {
+      return values[static_cast<std::size_t>(
+          draw.size(0, static_cast<std::int64_t>(values.size()) - 1))];
+    };
+    const Value a = pick();
+    const Value c = pick();
+    values.push_back(draw.size(0, 1) == 0 ? b.scale(b.add(a, c), 0.5) : b.max(a, c));
+  }
+  const Graph graph = *b.finish(std::vector{values[50], values[61]});
+  const Graph small = simplify(graph);
+  EXPECT_LT(small.nodes.size(), graph.nodes.size());
+  const std::vector<test::Numbers> inputs{draw.numbers({4}, -1, 1), draw.numbers({4}, -1, 1)};
+  EXPECT_EQ(test::interpret(graph, inputs), test::interpret(small, inputs));
+}
+
+// Cutting a forward and its gradient apart gives the same gradient, whatever is kept.
+TEST(Extract, ForwardAndBackwardHalvesEqualTheWhole) {
+  test::Draw draw(21);
+  for (const bool keep_products : {false, true}) {
+    Builder b;
+    const Type square{Element::f32, {4, 4}};
+    const Value x = b.parameter("x", square);
+    const Value w = b.parameter("w", square);
+    const Value y = b.exp(b.dot(b.exp(b.dot(x, w, {{}, {}, {1}, {0}})), w, {{}, {}, {1}, {1}}));
+    const std::size_t forward_nodes = b.graph().nodes.size();
+    const Value dy = b.parameter("dy", square);
+    const std::vector<Value> wrt{x, w};
+    const std::vector<Value> gradients = differentiate(b, std::span(&y, 1), std::span(&dy, 1), wrt);
+    const Graph joint = *b.finish(gradients);
+    const std::vector<Value> kept =
+        values_to_keep(joint, gradients, forward_nodes, [&](const Node& node) {
+          return keep_products && std::holds_alternative<op::Unary>(node.op);
+        });
+    EXPECT_EQ(kept.size(), keep_products ? 2U : 0U);
+    std::vector<Value> cut = wrt;
+    cut.insert(cut.end(), kept.begin(), kept.end());
+    const Graph forward = extract(joint, wrt, kept);
+    cut.push_back(dy);
+    const Graph backward = extract(joint, cut, gradients);
+    if (keep_products) {
+      EXPECT_LT(backward.nodes.size(), joint.nodes.size());
+    }
+
+    std::vector<test::Numbers> inputs{draw.numbers({4, 4}, -1, 1), draw.numbers({4, 4}, -1, 1),
+                                      draw.numbers({4, 4}, -1, 1)};
+    const std::vector<test::Numbers> whole = test::interpret(joint, inputs);
+    const test::Numbers cotangent = inputs.back();
+    inputs.pop_back();
+    const std::vector<test::Numbers> between = test::interpret(forward, inputs);
+    inputs.insert(inputs.end(), between.begin(), between.end());
+    inputs.push_back(cotangent);
+    EXPECT_EQ(test::interpret(backward, inputs), whole);
+  }
+}
+
+TEST(Extract, RefusesToInventAnInput) {
+  Builder b;
+  const Value x = b.parameter("x", f4);
+  const Value y = b.add(x, b.parameter("y", f4));
+  EXPECT_TRUE(extract(*b.finish(std::vector{y}), std::vector{x}, std::vector{y}).outputs.empty());
+}
+
+}  // namespace
+}  // namespace trainward::graph

@@ -1,0 +1,250 @@
+#include "graph/reference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+namespace trainward::graph::test {
+namespace {
+
+using Index = Shape;
+
+std::size_t flat(const Shape& shape, const Index& index) {
+  std::int64_t position = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i) position = position * shape[i] + index[i];
+  return static_cast<std::size_t>(position);
+}
+
+void for_each(const Shape& shape, const std::function<void(const Index&)>& visit) {
+  Index index(shape.size(), 0);
+  for (std::int64_t i = 0; i < element_count(shape); ++i) {
+    visit(index);
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      if (++index[axis] < shape[axis]) break;
+      index[axis] = 0;
+    }
+  }
+}
+
+std::int64_t at(const Index& index, std::int64_t axis) {
+  return index[static_cast<std::size_t>(axis)];
+}
+
+class Evaluation {
+ public:
+  Evaluation(const Graph& graph, const std::vector<Numbers>& parameters)
+      : graph_(graph), values_(graph.nodes.size()) {
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      values_[graph.parameters[k].index()] = parameters[k];
+    }
+  }
+
+  std::vector<Numbers> run() {
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      node_ = &graph_.nodes[i];
+      if (std::holds_alternative<op::Parameter>(node_->op)) continue;
+      result_.assign(static_cast<std::size_t>(element_count(node_->type.shape)), 0.0);
+      std::visit(*this, node_->op);
+      values_[i] = result_;
+    }
+    std::vector<Numbers> outputs;
+    for (const Value output : graph_.outputs) outputs.push_back(values_[output.index()]);
+    return outputs;
+  }
+
+  void operator()(const op::Parameter&) {}
+  void operator()(const op::Constant& constant) { result_.assign(result_.size(), constant.value); }
+  void operator()(const op::Iota& iota) {
+    each([&](const Index& i) { return static_cast<double>(at(i, iota.axis)); });
+  }
+  void operator()(const op::Unary& unary) {
+    map([&](double x) {
+      switch (unary.kind) {
+        case UnaryKind::negate:
+          return -x;
+        case UnaryKind::exponential:
+          return std::exp(x);
+        case UnaryKind::log:
+          return std::log(x);
+        case UnaryKind::sqrt:
+          return std::sqrt(x);
+        case UnaryKind::rsqrt:
+          return 1 / std::sqrt(x);
+      }
+      return x;
+    });
+  }
+  void operator()(const op::Binary& binary) {
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      const double a = in(0)[i];
+      const double b = in(1)[i];
+      switch (binary.kind) {
+        case BinaryKind::add:
+          result_[i] = a + b;
+          break;
+        case BinaryKind::subtract:
+          result_[i] = a - b;
+          break;
+        case BinaryKind::multiply:
+          result_[i] = a * b;
+          break;
+        case BinaryKind::divide:
+          result_[i] = a / b;
+          break;
+        case BinaryKind::maximum:
+          result_[i] = std::max(a, b);
+          break;
+      }
+    }
+  }
+  void operator()(const op::Compare& compare) {
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      const double a = in(0)[i];
+      const double b = in(1)[i];
+      const bool holds[] = {a == b, a != b, a<b, a <= b, a> b, a >= b};
+      result_[i] = holds[static_cast<std::size_t>(compare.direction)] ? 1 : 0;
+    }
+  }
+  void operator()(const op::Select&) {
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      result_[i] = in(0)[i] != 0 ? in(1)[i] : in(2)[i];
+    }
+  }
+  void operator()(const op::Convert& convert) {
+    map([&](double x) {
+      if (convert.element == Element::pred) return x != 0 ? 1.0 : 0.0;
+      return convert.element == Element::i32 ? std::trunc(x) : x;
+    });
+  }
+  void operator()(const op::Reduce& reduce) {
+    const Shape& from = shape(0);
+    const bool sum = reduce.kind == ReduceKind::sum;
+    if (!sum) result_.assign(result_.size(), -std::numeric_limits<double>::infinity());
+    const Axes kept = other_axes(from.size(), reduce.axes);
+    for_each(from, [&](const Index& i) {
+      Index target;
+      for (const std::int64_t axis : kept) target.push_back(at(i, axis));
+      double& slot = result_[flat(node_->type.shape, target)];
+      const double x = in(0)[flat(from, i)];
+      slot = sum ? slot + x : std::max(slot, x);
+    });
+  }
+  void operator()(const op::Broadcast& broadcast) {
+    pick([&](const Index& i) {
+      Index source;
+      for (const std::int64_t axis : broadcast.axes) source.push_back(at(i, axis));
+      return source;
+    });
+  }
+  void operator()(const op::Reshape&) { result_ = in(0); }
+  void operator()(const op::Transpose& transpose) {
+    pick([&](const Index& i) {
+      Index source(i.size());
+      for (std::size_t k = 0; k < i.size(); ++k) {
+        source[static_cast<std::size_t>(transpose.permutation[k])] = i[k];
+      }
+      return source;
+    });
+  }
+  void operator()(const op::Slice& slice) {
+    pick([&](const Index& i) {
+      Index source = i;
+      for (std::size_t k = 0; k < i.size(); ++k) source[k] += slice.start[k];
+      return source;
+    });
+  }
+  void operator()(const op::Pad& pad) {
+    for_each(shape(0), [&](const Index& i) {
+      Index target = i;
+      for (std::size_t k = 0; k < i.size(); ++k) target[k] += pad.low[k];
+      result_[flat(node_->type.shape, target)] = in(0)[flat(shape(0), i)];
+    });
+  }
+  void operator()(const op::Concatenate& concatenate) {
+    const auto axis = static_cast<std::size_t>(concatenate.axis);
+    std::int64_t start = 0;
+    for (std::size_t k = 0; k < node_->inputs.size(); ++k) {
+      for_each(shape(k), [&](const Index& i) {
+        Index target = i;
+        target[axis] += start;
+        result_[flat(node_->type.shape, target)] = in(k)[flat(shape(k), i)];
+      });
+      start += shape(k)[axis];
+    }
+  }
+  void operator()(const op::DotGeneral& dot) {
+    const Axes lhs_free = other_axes(shape(0).size(), dot.lhs_batch, dot.lhs_contract);
+    const Axes rhs_free = other_axes(shape(1).size(), dot.rhs_batch, dot.rhs_contract);
+    Shape contracted;
+    for (const std::int64_t axis : dot.lhs_contract) contracted.push_back(at(shape(0), axis));
+    for_each(node_->type.shape, [&](const Index& i) {
+      Index l(shape(0).size());
+      Index r(shape(1).size());
+      std::size_t position = 0;
+      for (std::size_t k = 0; k < dot.lhs_batch.size(); ++k, ++position) {
+        l[static_cast<std::size_t>(dot.lhs_batch[k])] = i[position];
+        r[static_cast<std::size_t>(dot.rhs_batch[k])] = i[position];
+      }
+      for (const std::int64_t axis : lhs_free) l[static_cast<std::size_t>(axis)] = i[position++];
+      for (const std::int64_t axis : rhs_free) r[static_cast<std::size_t>(axis)] = i[position++];
+      double sum = 0;
+      for_each(contracted, [&](const Index& c) {
+        for (std::size_t k = 0; k < c.size(); ++k) {
+          l[static_cast<std::size_t>(dot.lhs_contract[k])] = c[k];
+          r[static_cast<std::size_t>(dot.rhs_contract[k])] = c[k];
+        }
+        sum += in(0)[flat(shape(0), l)] * in(1)[flat(shape(1), r)];
+      });
+      result_[flat(node_->type.shape, i)] = sum;
+    });
+  }
+  void operator()(const op::GatherRows&) {
+    const std::int64_t width = shape(0)[1];
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      const auto row = static_cast<std::int64_t>(in(1)[i / static_cast<std::size_t>(width)]);
+      const std::int64_t clamped = std::clamp<std::int64_t>(row, 0, shape(0)[0] - 1);
+      const std::int64_t column = static_cast<std::int64_t>(i) % width;
+      result_[i] = in(0)[static_cast<std::size_t>(clamped * width + column)];
+    }
+  }
+  void operator()(const op::ScatterAddRows& scatter) {
+    const std::int64_t width = node_->type.shape[1];
+    for (std::size_t i = 0; i < in(1).size(); ++i) {
+      const auto row = static_cast<std::int64_t>(in(0)[i / static_cast<std::size_t>(width)]);
+      if (row < 0 || row >= scatter.rows) continue;
+      const std::int64_t column = static_cast<std::int64_t>(i) % width;
+      result_[static_cast<std::size_t>(row * width + column)] += in(1)[i];
+    }
+  }
+
+ private:
+  [[nodiscard]] const Numbers& in(std::size_t k) const { return values_[node_->inputs[k].index()]; }
+  [[nodiscard]] const Shape& shape(std::size_t k) const {
+    return graph_.type(node_->inputs[k]).shape;
+  }
+
+  void map(const std::function<double(double)>& f) {
+    for (std::size_t i = 0; i < result_.size(); ++i) result_[i] = f(in(0)[i]);
+  }
+  void each(const std::function<double(const Index&)>& f) {
+    for_each(node_->type.shape,
+             [&](const Index& i) { result_[flat(node_->type.shape, i)] = f(i); });
+  }
+  void pick(const std::function<Index(const Index&)>& source) {
+    each([&](const Index& i) { return in(0)[flat(shape(0), source(i))]; });
+  }
+
+  const Graph& graph_;
+  std::vector<Numbers> values_;
+  const Node* node_ = nullptr;
+  Numbers result_;
+};
+
+}  // namespace
+
+std::vector<Numbers> interpret(const Graph& graph, const std::vector<Numbers>& parameters) {
+  return Evaluation(graph, parameters).run();
+}
+
+}  // namespace trainward::graph::test

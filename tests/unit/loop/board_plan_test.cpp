@@ -1,0 +1,48 @@
+#include "trainer/loop/board_plan.hpp"
+
+#include <gtest/gtest.h>
+
+namespace trainward::trainer {
+namespace {
+
+TEST(BoardPlanTest, ReadsTheBoardAndPassesTheRestOver) {
+  auto plan = read_board_plan(R"({"block": 128, "board": {"serial": "0100", "bdf": "0000:01:00.0",
+      "simulate": {"dram_bytes": 1000, "base_bytes": 100, "leak_bytes_per_step": 30,
+                   "hang": {"attempt": 5, "after_steps": 12}}}})");
+  ASSERT_TRUE(plan) << plan.error().message();
+  EXPECT_EQ(plan->serial, "0100");
+  ASSERT_TRUE(plan->simulate);
+  EXPECT_EQ(plan->simulate->dram_bytes, 1000U);
+  EXPECT_EQ(plan->simulate->base_bytes, 100U);
+  EXPECT_EQ(plan->simulate->leak_bytes_per_step, 30U);
+  ASSERT_TRUE(plan->simulate->hang);
+  EXPECT_EQ(plan->simulate->hang->attempt, 5);
+  EXPECT_EQ(plan->simulate->hang->after_steps, 12);
+}
+
+TEST(BoardPlanTest, ABoardWithoutASimulationIsReal) {
+  for (const char* text : {"", "{}", R"({"board": null})", R"({"board": {"serial": "0100"}})",
+                           R"({"board": {"simulate": null}})"}) {
+    auto plan = read_board_plan(text);
+    ASSERT_TRUE(plan) << text;
+    EXPECT_FALSE(plan->simulate) << text;
+  }
+  auto all_default = read_board_plan(R"({"board": {"simulate": {}}})");
+  ASSERT_TRUE(all_default && all_default->simulate);
+  EXPECT_EQ(all_default->simulate->dram_bytes, std::uint64_t{24} << 30);
+}
+
+TEST(BoardPlanTest, RefusesWhatItWouldHaveToGuess) {
+  for (const char* text : {"{", "[]", R"({"board": 1})", R"({"board": {"simulate": true}})",
+                           R"({"board": {"simulate": {"base_bytes": -1}}})",
+                           R"({"board": {"simulate": {"hang": {"after_steps": 1}}}})"}) {
+    EXPECT_FALSE(read_board_plan(text)) << text;
+  }
+  auto misspelt = read_board_plan(R"({"board": {"simulate": {"leak_bytes_per_stp": 1}}})");
+  ASSERT_FALSE(misspelt);
+  EXPECT_EQ(misspelt.error().where, "simulate.leak_bytes_per_stp");
+  EXPECT_EQ(misspelt.error().hint, "did you mean 'leak_bytes_per_step'?");
+}
+
+}  // namespace
+}  // namespace trainward::trainer

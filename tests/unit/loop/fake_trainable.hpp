@@ -1,0 +1,72 @@
+// A model of four numbers that notes how it was used.
+//
+// Its numbers after a step depend on all of its numbers before it and on every token, so a resumed
+// run equals a straight one only if state and data were both restored exactly.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer/model/model_spec.hpp"
+#include "trainer/model/trainable.hpp"
+
+namespace trainward::trainer {
+
+// Shared with the test, which outlives the model.
+struct FakeRecord {
+  int made = 0;
+  int steps = 0;
+  std::vector<std::int64_t> restored;  // the step counts restore() was given
+  std::int64_t nan_at = -1;            // the optimizer step that yields it
+  std::int64_t fail_at = -1;
+};
+
+class FakeTrainable final : public Trainable {
+ public:
+  explicit FakeTrainable(FakeRecord& record) : record_(record) { ++record_.made; }
+
+  Result<StepResult> step(std::span<const std::int32_t> tokens) override {
+    ++record_.steps;
+    ++steps_done_;
+    if (steps_done_ == record_.fail_at) return fail(ErrorKind::permanent, "the model broke");
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      float& weight = weights_[i % weights_.size()];
+      weight = 0.9F * weight + 0.001F * static_cast<float>(tokens[i]) + 0.01F * moments_[0];
+    }
+    for (std::size_t i = 0; i < 4; ++i) moments_[i] = 0.5F * moments_[i] + weights_[i];
+    const double loss = steps_done_ == record_.nan_at ? std::nan("") : weights_[0];
+    return StepResult{loss, 1.0};
+  }
+  [[nodiscard]] std::vector<checkpoint::TensorView> model_state() const override {
+    return {view("w", weights_)};
+  }
+  [[nodiscard]] std::vector<checkpoint::TensorView> optimizer_state() const override {
+    return {view("w.exp_avg", moments_)};
+  }
+  Status restore(std::span<const checkpoint::TensorView> model,
+                 std::span<const checkpoint::TensorView> optimizer,
+                 std::int64_t steps_done) override {
+    std::memcpy(weights_.data(), model[0].bytes.data(), model[0].bytes.size());
+    std::memcpy(moments_.data(), optimizer[0].bytes.data(), optimizer[0].bytes.size());
+    steps_done_ = steps_done;
+    record_.restored.push_back(steps_done);
+    return {};
+  }
+  [[nodiscard]] std::int64_t parameter_count() const override { return 4; }
+  [[nodiscard]] std::size_t arena_bytes() const override { return 32; }
+
+ private:
+  static checkpoint::TensorView view(std::string name, const std::array<float, 4>& values) {
+    return {{std::move(name), checkpoint::DType::f32, {4}}, std::as_bytes(std::span(values))};
+  }
+
+  FakeRecord& record_;
+  std::int64_t steps_done_ = 0;
+  std::array<float, 4> weights_{};
+  std::array<float, 4> moments_{};
+};
+
+}  // namespace trainward::trainer

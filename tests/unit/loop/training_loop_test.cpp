@@ -1,0 +1,137 @@
+#include "trainer/loop/training_loop.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fake_trainable.hpp"
+#include "worker_bench.hpp"
+
+// What the loop does with ports that fail; how it behaves inside a worker is in worker_test.cpp.
+namespace trainward::trainer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class TrainingLoopTest : public testing::Test {
+ protected:
+  TrainingLoopTest() {
+    const std::vector<std::string> paths{(bench_.folder() / "data").string()};
+    corpus_.emplace(Corpus::read(paths, 8).value());
+    requests_.seen = &bench_.said.last_step;
+  }
+
+  Result<Ending> run(LoopPlan plan, SimulatedBoard* board = nullptr) {
+    Reporter reporter({[this](const Message& message) {
+                         bench_.said.messages.push_back(message);
+                         if (const auto step = find_int(message, "STEP")) {
+                           bench_.said.last_step = *step;
+                         }
+                       },
+                       [this](std::string_view text) { bench_.said.out += text; },
+                       [this](std::string_view text) { bench_.said.err += text; },
+                       [] { return Time{}; }});
+    BatchReader data(*corpus_, 2, 1);
+    FakeTrainable model(record_);
+    const auto save = [this](const Progress& progress) -> Result<std::filesystem::path> {
+      save_attempts_.push_back(progress.step);
+      if (disk_full_) return fail(ErrorKind::transient, "no space left", "disk");
+      return std::filesystem::path("saved");
+    };
+    TrainingLoop loop(plan, model, data, {},
+                      {reporter, requests_, board, save, [this] { ++hangs_; }});
+    return loop.run();
+  }
+
+  WorkerBench bench_;
+  std::optional<Corpus> corpus_;
+  RequestsAtSteps requests_;
+  FakeRecord record_;
+  std::vector<std::int64_t> save_attempts_;
+  bool disk_full_ = false;
+  int hangs_ = 0;
+};
+
+TEST_F(TrainingLoopTest, SavesOnTheCadenceAndAtTheEnd) {
+  EXPECT_EQ(run({.steps = 10, .checkpoint_every = 4}).value(), Ending::finished);
+  EXPECT_THAT(save_attempts_, ElementsAre(4, 8, 10));
+}
+
+TEST_F(TrainingLoopTest, SavesTheLastStepOnce) {
+  EXPECT_EQ(run({.steps = 8, .checkpoint_every = 4}).value(), Ending::finished);
+  EXPECT_THAT(save_attempts_, ElementsAre(4, 8));
+}
+
+TEST_F(TrainingLoopTest, SavesWhenAskedTo) {
+  requests_.save_at = 3;
+  EXPECT_EQ(run({.steps = 5, .checkpoint_every = 100}).value(), Ending::finished);
+  EXPECT_THAT(save_attempts_, ElementsAre(3, 5));
+}
+
+TEST_F(TrainingLoopTest, FinishesTheStepSavesAndStops) {
+  requests_.stop_at = 6;
+  EXPECT_EQ(run({.steps = 100, .checkpoint_every = 4}).value(), Ending::stopped);
+  EXPECT_THAT(save_attempts_, ElementsAre(4, 6));
+}
+
+TEST_F(TrainingLoopTest, StopsWithoutSavingWhatIsSaved) {
+  requests_.stop_at = 4;
+  EXPECT_EQ(run({.steps = 100, .checkpoint_every = 4}).value(), Ending::stopped);
+  EXPECT_THAT(save_attempts_, ElementsAre(4));
+  requests_.stop_at = 0;
+  bench_.said.last_step = 0;
+  EXPECT_EQ(run({.steps = 100, .checkpoint_every = 4}).value(), Ending::stopped);
+  EXPECT_THAT(save_attempts_, ElementsAre(4));
+}
+
+TEST_F(TrainingLoopTest, GoesOnWhenASaveFailsAndFailsWhenTheLastDoes) {
+  disk_full_ = true;
+  auto ending = run({.steps = 6, .checkpoint_every = 2});
+  ASSERT_FALSE(ending);
+  EXPECT_EQ(ending.error().what, "no space left");
+  EXPECT_EQ(record_.steps, 6);
+  EXPECT_THAT(save_attempts_, ElementsAre(2, 4, 6));
+  EXPECT_THAT(bench_.said.err,
+              HasSubstr("trainward-worker: step 2 is not saved: disk: no space left\n"));
+  EXPECT_TRUE(bench_.said.all("CHECKPOINT").empty());
+}
+
+TEST_F(TrainingLoopTest, StopsAtALossThatIsNotANumberWithoutSavingIt) {
+  record_.nan_at = 4;
+  EXPECT_EQ(run({.steps = 10, .checkpoint_every = 2}).value(), Ending::not_a_number);
+  EXPECT_THAT(save_attempts_, ElementsAre(2));
+  EXPECT_THAT(bench_.said.err, HasSubstr("loss = nan"));
+  EXPECT_EQ(bench_.said.last_step, 3);
+}
+
+TEST_F(TrainingLoopTest, PassesOnAnErrorOfTheModel) {
+  record_.fail_at = 3;
+  auto ending = run({.steps = 10, .checkpoint_every = 2});
+  ASSERT_FALSE(ending);
+  EXPECT_EQ(ending.error().what, "the model broke");
+}
+
+TEST_F(TrainingLoopTest, DiesWhereTheBoardRunsOutOfMemory) {
+  SimulatedBoard board({.dram_bytes = 100, .base_bytes = 40, .leak_bytes_per_step = 10}, 1);
+  EXPECT_EQ(run({.steps = 10, .checkpoint_every = 4}, &board).value(), Ending::device_failed);
+  EXPECT_EQ(record_.steps, 6);
+  EXPECT_THAT(save_attempts_, ElementsAre(4));
+  EXPECT_THAT(bench_.said.err, HasSubstr("info:\nOut of Memory: Not enough space to allocate"));
+}
+
+TEST_F(TrainingLoopTest, HangsWhereTheBoardDoes) {
+  SimulatedBoard board({.hang = BoardScript::Hang{.attempt = 2, .after_steps = 3}}, 2);
+  (void)run({.steps = 4, .checkpoint_every = 4}, &board);
+  EXPECT_EQ(hangs_, 1);
+}
+
+TEST_F(TrainingLoopTest, LogsWholeLinesOnItsOwnCadence) {
+  (void)run({.steps = 6, .checkpoint_every = 100, .log_every = 3});
+  EXPECT_THAT(bench_.said.out, HasSubstr("1970-01-01T00:00:00.000Z step 3 loss "));
+  EXPECT_THAT(bench_.said.out, HasSubstr(" step 6 loss "));
+  EXPECT_THAT(bench_.said.out, testing::Not(HasSubstr(" step 4 loss ")));
+  EXPECT_EQ(bench_.said.all("STEP").size(), 6U);
+}
+
+}  // namespace
+}  // namespace trainward::trainer

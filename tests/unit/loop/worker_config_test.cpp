@@ -1,0 +1,142 @@
+#include "trainer/loop/worker_config.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace trainward::trainer {
+namespace {
+
+using testing::HasSubstr;
+
+json::object minimal() {
+  return {{"training_config", json::object{{"data", json::array{"/usr/share/common-licenses"}}}}};
+}
+
+json::object with(std::string_view section, std::string_view key, json::value value) {
+  json::object config = minimal();
+  if (!config.contains(section)) config[section] = json::object{};
+  config[section].as_object()[key] = std::move(value);
+  return config;
+}
+
+Error error_of(const json::object& config) {
+  auto read = read_worker_config(config);
+  return read ? Error{ErrorKind::permanent, "no error", "", ""} : read.error();
+}
+
+TEST(WorkerConfigTest, KeepsTheDefaultsOfAbsentKeys) {
+  auto config = read_worker_config(minimal());
+  ASSERT_TRUE(config) << config.error().message();
+  EXPECT_EQ(config->steps, 300);
+  EXPECT_EQ(config->training.model, (ModelSpec{128, 4, 8, 48, 257}));
+  EXPECT_EQ(config->tokens_per_step(), 8 * 128);
+  EXPECT_EQ(config->digest.size(), 64U);
+}
+
+TEST(WorkerConfigTest, ReadsEveryKey) {
+  auto parsed = parse_json(R"({
+    "training_config": {"model": "nano_1x", "steps": 9, "batch_size": 3, "block_size": 16,
+      "learning_rate": 0.5, "head_learning_rate": 1, "weight_decay": 0.25, "beta1": 0.5,
+      "beta2": 0.75, "epsilon": 1e-6, "gradient_clip": 2.5, "warmup_steps": 6, "seed": 77,
+      "checkpoint_every": 4, "data": ["a", "b"]},
+    "device_config": {"device": "cpu", "threads": 5, "simulate": [{"serial": "0100"}]},
+    "logging_config": {"log_every": 8}})",
+                           "test");
+  ASSERT_TRUE(parsed);
+  auto config = read_worker_config(parsed->as_object());
+  ASSERT_TRUE(config) << config.error().message();
+  const TrainingSpec& t = config->training;
+  EXPECT_EQ(t.model.width, 64);
+  EXPECT_EQ(t.batch_size, 3);
+  EXPECT_EQ(t.block_size, 16);
+  EXPECT_EQ(t.learning_rate, 0.5);
+  EXPECT_EQ(t.head_learning_rate, 1.0);
+  EXPECT_EQ(t.weight_decay, 0.25);
+  EXPECT_EQ(t.beta1, 0.5);
+  EXPECT_EQ(t.beta2, 0.75);
+  EXPECT_EQ(t.epsilon, 1e-6);
+  EXPECT_EQ(t.gradient_clip, 2.5);
+  EXPECT_EQ(t.warmup_steps, 6);
+  EXPECT_EQ(t.seed, 77U);
+  EXPECT_EQ(t.threads, 5);
+  EXPECT_EQ(config->steps, 9);
+  EXPECT_EQ(config->checkpoint_every, 4);
+  EXPECT_EQ(config->log_every, 8);
+  EXPECT_THAT(config->data, testing::ElementsAre("a", "b"));
+}
+
+TEST(WorkerConfigTest, NamesTheNearestOfAnUnknownKey) {
+  const Error key = error_of(with("training_config", "batchsize", 8));
+  EXPECT_EQ(key.kind, ErrorKind::usage);
+  EXPECT_EQ(key.where, "training_config.batchsize");
+  EXPECT_EQ(key.hint, "did you mean 'batch_size'?");
+  EXPECT_EQ(error_of(with("device_config", "thread", 2)).hint, "did you mean 'threads'?");
+  EXPECT_EQ(error_of(with("loging_config", "log_every", 2)).hint, "did you mean 'logging_config'?");
+}
+
+TEST(WorkerConfigTest, NamesTheUnknownKeyBeforeWhatIsMissing) {
+  json::object config{{"training_config", json::object{{"dat", json::array{"a"}}}}};
+  EXPECT_EQ(error_of(config).where, "training_config.dat");
+}
+
+TEST(WorkerConfigTest, RefusesWrongTypes) {
+  EXPECT_THAT(error_of(with("training_config", "steps", "many")).message(),
+              HasSubstr("training_config.steps: is \"many\", expected a whole number"));
+  EXPECT_THAT(error_of(with("training_config", "steps", 1.5)).what, HasSubstr("a whole number"));
+  EXPECT_THAT(error_of(with("training_config", "data", "/a")).what, HasSubstr("a list of text"));
+  EXPECT_THAT(error_of(with("training_config", "data", json::array{1})).what,
+              HasSubstr("a list of text"));
+  EXPECT_THAT(error_of(with("training_config", "beta1", "x")).what, HasSubstr("a number"));
+  EXPECT_THAT(error_of(with("training_config", "model", 3)).what, HasSubstr("text"));
+  json::object config = minimal();
+  config["device_config"] = 3;
+  EXPECT_EQ(error_of(config).where, "device_config");
+}
+
+TEST(WorkerConfigTest, RefusesWhatIsOutOfRange) {
+  const std::vector<std::pair<std::string_view, json::value>> bad{
+      {"steps", 0},         {"batch_size", 0},       {"block_size", 1},
+      {"seed", -1},         {"learning_rate", -0.1}, {"beta1", 1.0},
+      {"weight_decay", 2},  {"epsilon", 0},          {"checkpoint_every", 0},
+      {"warmup_steps", -1}, {"seed", UINT64_MAX}};
+  for (const auto& [key, value] : bad) {
+    const Error error = error_of(with("training_config", key, value));
+    EXPECT_EQ(error.where, fmt::format("training_config.{}", key));
+    EXPECT_THAT(error.what, HasSubstr("expected"));
+  }
+  EXPECT_EQ(error_of(with("device_config", "threads", 0)).where, "device_config.threads");
+  EXPECT_THAT(error_of(with("device_config", "device", "gpu")).what, HasSubstr("expected 'cpu'"));
+  EXPECT_EQ(error_of(with("training_config", "model", "mikro_3x")).hint,
+            "did you mean 'micro_3x'?");
+}
+
+TEST(WorkerConfigTest, RefusesMissingData) {
+  EXPECT_EQ(error_of(json::object{}).where, "training_config");
+  EXPECT_EQ(error_of({{"training_config", json::object{}}}).where, "training_config.data");
+}
+
+TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
+  const std::string base = read_worker_config(minimal())->digest;
+  for (const std::string_view key : {"steps", "checkpoint_every"}) {
+    EXPECT_EQ(read_worker_config(with("training_config", key, 77))->digest, base) << key;
+  }
+  EXPECT_EQ(read_worker_config(with("logging_config", "log_every", 77))->digest, base);
+
+  std::set<std::string> digests{base};
+  for (const std::string_view key : {"batch_size", "block_size", "seed", "warmup_steps"}) {
+    digests.insert(read_worker_config(with("training_config", key, 77))->digest);
+  }
+  for (const std::string_view key : {"learning_rate", "head_learning_rate", "weight_decay", "beta1",
+                                     "beta2", "epsilon", "gradient_clip"}) {
+    digests.insert(read_worker_config(with("training_config", key, 0.125))->digest);
+  }
+  digests.insert(read_worker_config(with("training_config", "model", "nano_1x"))->digest);
+  digests.insert(read_worker_config(with("training_config", "data", json::array{"/b"}))->digest);
+  digests.insert(read_worker_config(with("device_config", "threads", 3))->digest);
+  EXPECT_EQ(digests.size(), 1U + 4U + 7U + 3U);
+}
+
+}  // namespace
+}  // namespace trainward::trainer

@@ -1,0 +1,196 @@
+#include "trainer/loop/worker.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "checkpoint/checkpoint.hpp"
+#include "fake_trainable.hpp"
+#include "worker_bench.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class WorkerTest : public testing::Test {
+ protected:
+  int run() {
+    return bench_.run([this](const TrainingSpec&) -> Result<std::unique_ptr<Trainable>> {
+      return std::make_unique<FakeTrainable>(record_);
+    });
+  }
+  [[nodiscard]] std::string digest(std::int64_t step) const {
+    auto digest = checkpoint::digest(bench_.checkpoint(step));
+    return digest ? *digest : digest.error().message();
+  }
+
+  WorkerBench bench_;
+  FakeRecord record_;
+};
+
+TEST_F(WorkerTest, TellsItsCourse) {
+  bench_.training()["steps"] = 5;
+  EXPECT_EQ(run(), exit_code::done) << bench_.said.err;
+  EXPECT_THAT(
+      bench_.said.course(),
+      ElementsAre("PHASE=load", "RESUMED_STEP=0", "PHASE=compile", "PHASE=train", "STEP=1",
+                  "STEP=2", "STEP=3", "STEP=4", "PHASE=save", "CHECKPOINT_STEP=4", "PHASE=train",
+                  "STEP=5", "PHASE=save", "CHECKPOINT_STEP=5", "PHASE=train"));
+  EXPECT_EQ(bench_.said.all("CHECKPOINT").back(), bench_.checkpoint(5).string());
+  EXPECT_THAT(bench_.said.all("TOKENS"), ElementsAre("64", "128", "192", "256", "320"));
+  // 64 tokens every 5 ms of the test's clock
+  EXPECT_EQ(bench_.said.all("TOKENS_PER_SECOND").back(), "12800.0");
+  EXPECT_EQ(bench_.said.err, "");
+}
+
+TEST_F(WorkerTest, StateHoldsWhatAResumeNeeds) {
+  EXPECT_EQ(run(), exit_code::done);
+  auto loaded = checkpoint::load(bench_.checkpoint(8));
+  ASSERT_TRUE(loaded) << loaded.error().message();
+  const checkpoint::TrainingState& state = loaded->state();
+  EXPECT_EQ(state.step, 8);
+  EXPECT_EQ(state.tokens, 8 * 64);
+  EXPECT_EQ(state.run, "test");
+  EXPECT_EQ(state.parent, "");
+  EXPECT_EQ(get_int(state.extra, "optimizer_steps").value(), 8);
+  EXPECT_EQ(get_int(state.extra, "threads").value(), 1);
+  auto progress = progress_of(state);
+  ASSERT_TRUE(progress);
+  EXPECT_EQ(get_int(state.extra, "epoch").value(), progress->cursor.epoch);
+}
+
+TEST_F(WorkerTest, AResumedRunEqualsAStraightOne) {
+  EXPECT_EQ(run(), exit_code::done);
+  const std::string straight = digest(12);
+  const double loss = checkpoint::load(bench_.checkpoint(12))->state().loss;
+  std::filesystem::remove_all(bench_.checkpoints());
+
+  bench_.requests.stop_at = 5;
+  EXPECT_EQ(run(), exit_code::try_again);
+  EXPECT_EQ(bench_.said.all("CHECKPOINT_STEP").back(), "5");
+  bench_.requests.stop_at = -1;
+  bench_.environment.resume_from = bench_.checkpoint(5).string() + "/";
+  EXPECT_EQ(run(), exit_code::done) << bench_.said.err;
+  EXPECT_THAT(record_.restored, ElementsAre(5));
+  EXPECT_THAT(bench_.said.all("RESUMED_STEP"), ElementsAre("5"));
+  EXPECT_EQ(bench_.said.all("STEP").front(), "6");
+  EXPECT_EQ(digest(12), straight);
+  auto last = checkpoint::load(bench_.checkpoint(12));
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->state().loss, loss);
+  EXPECT_EQ(last->state().tokens, 12 * 64);
+  EXPECT_EQ(last->state().parent, "step-00000005");
+}
+
+TEST_F(WorkerTest, AFinishedRunHasNothingToDo) {
+  EXPECT_EQ(run(), exit_code::done);
+  record_.steps = 0;
+  bench_.environment.resume_from = bench_.checkpoint(12).string();
+  EXPECT_EQ(run(), exit_code::done);
+  EXPECT_EQ(record_.steps, 0);
+}
+
+TEST_F(WorkerTest, RefusesACheckpointOfAnotherConfigurationAndNamesBoth) {
+  bench_.training()["steps"] = 4;
+  EXPECT_EQ(run(), exit_code::done);
+  const std::string old = checkpoint::load(bench_.checkpoint(4))->state().config_digest;
+  bench_.training()["seed"] = 8;
+  bench_.environment.resume_from = bench_.checkpoint(4).string();
+  EXPECT_EQ(run(), exit_code::configuration);
+  EXPECT_THAT(bench_.said.err, HasSubstr("was written under configuration " + old));
+  EXPECT_THAT(bench_.said.err, testing::ContainsRegex("this one is [0-9a-f]{64}"));
+  EXPECT_EQ(record_.made, 1);
+}
+
+TEST_F(WorkerTest, MoreStepsAreTheSameRun) {
+  bench_.training()["steps"] = 4;
+  EXPECT_EQ(run(), exit_code::done);
+  bench_.training()["steps"] = 6;
+  bench_.training()["checkpoint_every"] = 1;
+  bench_.environment.resume_from = bench_.checkpoint(4).string();
+  EXPECT_EQ(run(), exit_code::done);
+  EXPECT_THAT(bench_.said.all("CHECKPOINT_STEP"), ElementsAre("5", "6"));
+}
+
+TEST_F(WorkerTest, GoesOnWithChangedDataAndSaysSo) {
+  bench_.training()["steps"] = 4;
+  EXPECT_EQ(run(), exit_code::done);
+  // Shorter: the saved place does not exist any more.
+  std::ofstream(bench_.folder() / "data" / "text") << std::string(40, 'x');
+  bench_.training()["steps"] = 6;
+  bench_.environment.resume_from = bench_.checkpoint(4).string();
+  EXPECT_EQ(run(), exit_code::done);
+  EXPECT_THAT(bench_.said.err, HasSubstr("changed since the checkpoint was written"));
+  EXPECT_EQ(bench_.said.last_step, 6);
+}
+
+TEST_F(WorkerTest, MissingDataStopsAFreshStartForGoodButNotAResume) {
+  bench_.training()["steps"] = 4;
+  EXPECT_EQ(run(), exit_code::done);
+  std::filesystem::rename(bench_.folder() / "data", bench_.folder() / "unmounted");
+  EXPECT_EQ(run(), exit_code::configuration);
+  EXPECT_THAT(bench_.said.err, HasSubstr((bench_.folder() / "data").string()));
+  bench_.environment.resume_from = bench_.checkpoint(4).string();
+  EXPECT_EQ(run(), exit_code::failed);
+}
+
+TEST_F(WorkerTest, ADamagedCheckpointIsAnErrorThatMayBeRetriedElsewhere) {
+  bench_.training()["steps"] = 4;
+  EXPECT_EQ(run(), exit_code::done);
+  std::fstream file(bench_.checkpoint(4) / "model.safetensors",
+                    std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(-1, std::ios::end);
+  file.put('\x55');
+  file.close();
+  bench_.environment.resume_from = bench_.checkpoint(4).string();
+  EXPECT_EQ(run(), exit_code::failed);
+  EXPECT_THAT(bench_.said.err, HasSubstr("model.safetensors"));
+}
+
+TEST_F(WorkerTest, StartedByHandItFindsTheNewestButNeverMixesRuns) {
+  bench_.environment = {};
+  bench_.options.checkpoint_dir = bench_.checkpoints().string();
+  bench_.training()["steps"] = 4;
+  EXPECT_EQ(run(), exit_code::done) << bench_.said.err;
+  EXPECT_EQ(run(), exit_code::configuration);
+  EXPECT_THAT(bench_.said.err, HasSubstr("--resume auto"));
+  bench_.options.resume = "auto";
+  bench_.training()["steps"] = 6;
+  EXPECT_EQ(run(), exit_code::done);
+  EXPECT_THAT(bench_.said.all("RESUMED_STEP"), ElementsAre("4"));
+}
+
+TEST_F(WorkerTest, TheSimulatedBoardComesWithThePlan) {
+  bench_.environment.plan =
+      R"({"board": {"simulate": {"dram_bytes": 100, "base_bytes": 30, "leak_bytes_per_step": 10}}})";
+  EXPECT_EQ(run(), exit_code::failed);
+  EXPECT_EQ(bench_.said.last_step, 7);
+  EXPECT_THAT(bench_.said.err, HasSubstr("Out of Memory"));
+  bench_.environment.plan = R"({"board": {"simulate": {"dram": 100}}})";
+  EXPECT_EQ(run(), exit_code::configuration);
+}
+
+TEST_F(WorkerTest, HangsOnceInTheAttemptOfTheScript) {
+  int hangs = 0;
+  bench_.hang = [&] { ++hangs; };
+  bench_.environment.plan =
+      R"({"board": {"simulate": {"hang": {"attempt": 2, "after_steps": 11}}}})";
+  EXPECT_EQ(run(), exit_code::done);
+  EXPECT_EQ(hangs, 0);
+  bench_.environment.attempt = 2;
+  (void)run();
+  EXPECT_EQ(hangs, 1);
+}
+
+TEST_F(WorkerTest, AConfigurationErrorNamesFileAndKey) {
+  bench_.training()["batchsize"] = 3;
+  EXPECT_EQ(run(), exit_code::configuration);
+  EXPECT_EQ(bench_.said.err,
+            fmt::format("trainward-worker: {}: training_config.batchsize: is not a key known here "
+                        "(did you mean 'batch_size'?)\n",
+                        (bench_.folder() / "config.json").string()));
+}
+
+}  // namespace
+}  // namespace trainward::trainer

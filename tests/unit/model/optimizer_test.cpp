@@ -1,0 +1,102 @@
+// AdamW against the textbook in double precision, and its independence of threads.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "graph/reference.hpp"
+#include "trainer/optim/adamw.hpp"
+
+namespace trainward::optim {
+namespace {
+
+struct Arrays {
+  std::vector<float> p, g, m, v;
+  explicit Arrays(std::size_t n) : p(n), g(n), m(n), v(n) {
+    graph::test::Draw draw(1);
+    for (float& x : p) x = static_cast<float>(draw.number(-1, 1));
+  }
+  void draw_gradient(std::uint64_t seed) {
+    graph::test::Draw draw(seed);
+    for (float& x : g) x = static_cast<float>(draw.number(-1, 1));
+  }
+  FlatState state() { return {p, g, m, v}; }
+};
+
+TEST(AdamW, FollowsTheFormulaInEachGroup) {
+  const AdamWOptions options{.weight_decay = 0.1, .gradient_clip = 2, .warmup_steps = 3};
+  constexpr std::size_t n = 1000;
+  Arrays arrays(n);
+  AdamW optimizer(options, {{0, 400, 1e-2}, {400, n, 3e-3}}, n, 2);
+  std::vector<double> p(arrays.p.begin(), arrays.p.end());
+  std::vector<double> m(n);
+  std::vector<double> v(n);
+  for (std::int64_t t = 1; t <= 6; ++t) {
+    arrays.draw_gradient(static_cast<std::uint64_t>(t) + 10);
+    double squares = 0;
+    for (const double g : arrays.g) squares += g * g;
+    optimizer.add_to_norm(arrays.g);
+    EXPECT_NEAR(optimizer.norm(), std::sqrt(squares), 1e-9 * std::sqrt(squares));
+    const double clip = std::min(1.0, 2 / (std::sqrt(squares) + 1e-6));
+    optimizer.step(arrays.state(), t);
+    EXPECT_EQ(optimizer.norm(), 0);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double rate = (i < 400 ? 1e-2 : 3e-3) * std::min(1.0, static_cast<double>(t) / 3);
+      const double g = arrays.g[i] * clip;
+      m[i] = 0.9 * m[i] + 0.1 * g;
+      v[i] = 0.999 * v[i] + 0.001 * g * g;
+      const double m_hat = m[i] / (1 - std::pow(0.9, t));
+      const double v_hat = v[i] / (1 - std::pow(0.999, t));
+      p[i] = p[i] * (1 - rate * 0.1) - rate * m_hat / (std::sqrt(v_hat) + 1e-8);
+      ASSERT_NEAR(arrays.p[i], p[i], 2e-5) << "element " << i << " step " << t;
+    }
+  }
+}
+
+TEST(AdamW, ClippingTurnsOffAtZeroAndLeavesSmallGradientsAlone) {
+  Arrays clipped(64);
+  Arrays free(64);
+  clipped.draw_gradient(2);
+  for (float& g : clipped.g) g *= 0.01F;
+  free.g = clipped.g;
+  AdamW with({.gradient_clip = 1}, {{0, 64, 1e-3}}, 64, 1);
+  AdamW without({.gradient_clip = 0}, {{0, 64, 1e-3}}, 64, 1);
+  with.add_to_norm(clipped.g);
+  without.add_to_norm(free.g);
+  with.step(clipped.state(), 1);
+  without.step(free.state(), 1);
+  EXPECT_EQ(clipped.p, free.p);
+}
+
+TEST(AdamW, BitsDoNotDependOnTheThreads) {
+  constexpr std::size_t n = 100'003;
+  std::vector<Arrays> results;
+  std::vector<double> norms;
+  for (const int threads : {1, 2, 3}) {
+    Arrays arrays(n);
+    arrays.draw_gradient(5);
+    AdamW optimizer({}, {{0, n, 1e-3}}, n, threads);
+    optimizer.add_to_norm(arrays.g);
+    norms.push_back(optimizer.norm());
+    optimizer.step(arrays.state(), 1);
+    results.push_back(std::move(arrays));
+  }
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    EXPECT_EQ(norms[i], norms[0]);
+    EXPECT_EQ(results[i].p, results[0].p);
+    EXPECT_EQ(results[i].v, results[0].v);
+  }
+}
+
+TEST(AdamW, ZeroParametersWithZeroGradientsStayZero) {
+  Arrays arrays(100);
+  std::fill(arrays.p.begin(), arrays.p.end(), 0.0F);
+  AdamW optimizer({}, {{0, 100, 1e-1}}, 100, 2);
+  for (std::int64_t t = 1; t <= 10; ++t) {
+    optimizer.add_to_norm(arrays.g);
+    optimizer.step(arrays.state(), t);
+  }
+  EXPECT_EQ(arrays.p, std::vector<float>(100, 0.0F));
+}
+
+}  // namespace
+}  // namespace trainward::optim

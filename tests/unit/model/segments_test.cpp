@@ -1,0 +1,126 @@
+// The model's own graphs on the executor, threaded, against the reference interpreter; and the
+// pieces of the model against formulas written out by hand.
+#include "trainer/model/segments.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cpu/harness.hpp"
+#include "trainer/model/attention.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using graph::Builder;
+using graph::Element;
+using graph::Graph;
+using graph::Value;
+using graph::test::Draw;
+using graph::test::Numbers;
+
+void expect_agreement(const char* name, const Graph& graph, std::uint64_t seed, std::int64_t ids) {
+  SCOPED_TRACE(name);
+  Draw draw(seed);
+  std::vector<Numbers> inputs;
+  for (const Value parameter : graph.parameters) {
+    const graph::Type& type = graph.type(parameter);
+    inputs.push_back(type.element == Element::i32 ? draw.ids(type.shape, ids)
+                                                  : draw.numbers(type.shape, -0.5, 0.5));
+    // Kept sums and powers must be positive, as they are in a real step.
+    const std::string& called = std::get<graph::op::Parameter>(graph.node(parameter).op).name;
+    for (double& x : inputs.back()) {
+      if (called.starts_with("saved.")) x = 1 + std::abs(x);
+      x = static_cast<double>(static_cast<float>(x));
+    }
+  }
+  const std::vector<Numbers> expected = graph::test::interpret(graph, inputs);
+  const auto outputs = cpu::test::execute(graph, 2, inputs);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    const Numbers got = cpu::test::numbers_of(outputs[k], Element::f32);
+    double largest = 0;
+    for (const double x : expected[k]) largest = std::max(largest, std::abs(x));
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_NEAR(got[i], expected[k][i], 2e-5 * (1 + largest)) << "output " << k << " at " << i;
+    }
+  }
+}
+
+TEST(Segments, AgreeWithTheReference) {
+  const ModelSpec model{.width = 24, .layers = 1, .heads = 3, .rank = 10, .vocabulary = 37};
+  for (const bool recompute : {false, true}) {
+    const Result<Segments> segments = make_segments(model, 2, 40, recompute);
+    ASSERT_TRUE(segments);
+    EXPECT_EQ(segments->kept.empty(), recompute);
+    expect_agreement("embed", segments->embed, 1, 37);
+    expect_agreement("block forward", segments->block_forward, 2, 37);
+    expect_agreement("head", segments->head, 3, 37);
+    expect_agreement("block backward", segments->block_backward, 4, 37);
+    expect_agreement("embed backward", segments->embed_backward, 5, 37);
+  }
+}
+
+TEST(Attention, EqualsTheFormula) {
+  constexpr std::size_t n = 5, d = 6, heads = 2, dk = 3, r = 4;
+  Draw draw(8);
+  Builder b;
+  const auto matrix = [&](const char* name, std::size_t rows, std::size_t columns) {
+    return b.parameter(
+        name,
+        {Element::f32, {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)}});
+  };
+  const Value x = b.parameter("x", {Element::f32, {1, n, d}});
+  const AttentionWeights weights{matrix("q", d, d), matrix("k", d, d), matrix("v", d, d),
+                                 matrix("u", dk, r), matrix("proj", d, d)};
+  const Graph graph = *b.finish(std::vector{attention(b, x, weights, heads)});
+  std::vector<Numbers> in;
+  for (const Value parameter : graph.parameters)
+    in.push_back(draw.numbers(graph.type(parameter).shape, -1, 1));
+  const Numbers got = graph::test::interpret(graph, in)[0];
+
+  const auto project = [&](std::size_t which, std::size_t i, std::size_t row) {
+    double sum = 0;
+    for (std::size_t c = 0; c < d; ++c) sum += in[0][i * d + c] * in[which][row * d + c];
+    return sum;
+  };
+  const auto ranked = [&](std::size_t which, std::size_t i, std::size_t h, std::size_t j) {
+    double sum = 0;
+    for (std::size_t c = 0; c < dk; ++c) sum += project(which, i, h * dk + c) * in[4][c * r + j];
+    return sum;
+  };
+  Numbers merged(n * d);
+  for (std::size_t h = 0; h < heads; ++h) {
+    for (std::size_t i = 0; i < n; ++i) {
+      std::vector<double> weight(i + 1);
+      double total = 0;
+      for (std::size_t j = 0; j <= i; ++j) {
+        double score = 0;
+        for (std::size_t c = 0; c < r; ++c) score += ranked(1, i, h, c) * ranked(2, j, h, c);
+        weight[j] = std::exp(score / std::sqrt(static_cast<double>(dk)));
+        total += weight[j];
+      }
+      for (std::size_t c = 0; c < dk; ++c) {
+        for (std::size_t j = 0; j <= i; ++j) {
+          merged[i * d + h * dk + c] += weight[j] / total * project(3, j, h * dk + c);
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t o = 0; o < d; ++o) {
+      double expected = 0;
+      for (std::size_t c = 0; c < d; ++c) expected += merged[i * d + c] * in[5][o * d + c];
+      EXPECT_NEAR(got[i * d + o], expected, 1e-12);
+    }
+  }
+}
+
+TEST(Attention, RefusesAWidthTheHeadsDoNotDivide) {
+  Builder b;
+  attention(b, b.parameter("x", {Element::f32, {1, 4, 6}}), {}, 4);
+  ASSERT_TRUE(b.error());
+  EXPECT_EQ(b.error()->what, "attention: f32[1,4,6] does not divide into 4 heads");
+}
+
+}  // namespace
+}  // namespace trainward::trainer

@@ -1,0 +1,78 @@
+// Small models and made-up tokens for the tests of training.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/reference.hpp"
+#include "trainer/model/agillm3.hpp"
+
+namespace trainward::trainer::test {
+
+inline TrainingSpec tiny_spec() {
+  TrainingSpec spec;
+  spec.model = {.width = 16, .layers = 2, .heads = 2, .rank = 12, .vocabulary = 33};
+  spec.batch_size = 2;
+  spec.block_size = 12;
+  spec.threads = 2;
+  return spec;
+}
+
+inline std::unique_ptr<Trainable> make(const TrainingSpec& spec) {
+  Result<std::unique_ptr<Trainable>> model = make_agillm3(spec);
+  EXPECT_TRUE(model) << model.error().message();
+  return *std::move(model);
+}
+
+// Tokens of step `step`: the same for every model, below `vocabulary`.
+inline std::vector<std::int32_t> tokens(const TrainingSpec& spec, std::uint64_t step) {
+  graph::test::Draw draw(step * 7919 + 1);
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(spec.batch_size * spec.block_size));
+  for (std::int32_t& id : ids) {
+    id = static_cast<std::int32_t>(draw.size(0, spec.model.vocabulary - 1));
+  }
+  return ids;
+}
+
+inline StepResult train(Trainable& model, const TrainingSpec& spec, std::uint64_t first,
+                        std::uint64_t last) {
+  StepResult result;
+  for (std::uint64_t step = first; step <= last; ++step) {
+    const Result<StepResult> done = model.step(tokens(spec, step));
+    EXPECT_TRUE(done) << done.error().message();
+    if (done) result = *done;
+  }
+  return result;
+}
+
+using State = std::map<std::string, std::vector<float>>;
+
+inline State copy_of(const std::vector<checkpoint::TensorView>& views) {
+  State state;
+  for (const checkpoint::TensorView& view : views) {
+    std::vector<float>& values = state[view.info.name];
+    values.resize(view.bytes.size() / sizeof(float));
+    std::memcpy(values.data(), view.bytes.data(), view.bytes.size());
+  }
+  return state;
+}
+
+// Bit for bit: a NaN equals itself, -0 does not equal 0.
+inline bool same_bits(const State& a, const State& b) {
+  if (a.size() != b.size()) return false;
+  for (const auto& [name, values] : a) {
+    const auto other = b.find(name);
+    if (other == b.end() || other->second.size() != values.size() ||
+        std::memcmp(other->second.data(), values.data(), values.size() * sizeof(float)) != 0) {
+      ADD_FAILURE() << name << " differs";
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace trainward::trainer::test

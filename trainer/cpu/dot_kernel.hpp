@@ -1,0 +1,22 @@
+// A dot_general as one oneDNN matrix product, created once.
+#pragma once
+
+#include <memory>
+
+#include "common/error.hpp"
+#include "trainer/cpu/dot_layout.hpp"
+#include "trainer/cpu/kernel.hpp"
+#include "trainer/cpu/runtime.hpp"
+
+namespace trainward::cpu {
+
+struct DotBuffers {
+  BufferId lhs, rhs, out;
+  std::int64_t lhs_offset, rhs_offset;  // elements
+};
+
+// Errors: permanent, with oneDNN's words, when the library refuses the product.
+Result<std::unique_ptr<Kernel>> make_dot_kernel(const Runtime& runtime, const DotLayout& layout,
+                                                const DotBuffers& buffers);
+
+}  // namespace trainward::cpu

@@ -1,0 +1,36 @@
+// One step of a program. Built at plan time; running it allocates nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace trainward::cpu {
+
+// An index into the table of addresses a program fills in before it runs.
+using BufferId = std::int32_t;
+using Addresses = std::byte* const*;
+
+class Kernel {
+ public:
+  Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  virtual ~Kernel() = default;
+
+  virtual void run(Addresses addresses) const = 0;
+
+  // Bytes of private memory needed while it runs, and where the planner put them.
+  [[nodiscard]] virtual std::size_t scratch_bytes() const { return 0; }
+  void set_scratch(BufferId buffer) { scratch_ = buffer; }
+
+ protected:
+  [[nodiscard]] std::byte* scratch(Addresses addresses) const { return addresses[scratch_]; }
+
+ private:
+  BufferId scratch_ = 0;
+};
+
+// Where a value's elements lie: a buffer and the strides in it, counted in four-byte elements.
+inline constexpr std::size_t element_bytes = 4;
+
+}  // namespace trainward::cpu

@@ -1,0 +1,27 @@
+// Rewrites a graph into what the kernels can run, and says how every value is laid out.
+//
+// After it: a reduction is over the last axis or over all axes before it; whatever needs dense
+// operands has them; no graph output is a mere look at something else. Copies that this takes
+// appear as converts of a value to its own type. Broadcast, transpose, slice and reshape cost
+// nothing: they are views.
+#pragma once
+
+#include <vector>
+
+#include "common/error.hpp"
+#include "trainer/cpu/view.hpp"
+
+namespace trainward::cpu {
+
+struct LegalGraph {
+  graph::Graph graph;
+  std::vector<View> views;  // one per node; a node that is its own root has storage of that layout
+};
+
+// Errors (usage): an operation or element type the kernels do not compute.
+Result<LegalGraph> legalise(const graph::Graph& graph);
+
+// True for nodes that only look at another value.
+bool is_view(const LegalGraph& legal, Value value);
+
+}  // namespace trainward::cpu

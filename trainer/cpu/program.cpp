@@ -1,0 +1,233 @@
+#include "trainer/cpu/program.hpp"
+
+#include <bit>
+#include <numeric>
+
+#include "trainer/cpu/arena_plan.hpp"
+#include "trainer/cpu/copy_kernel.hpp"
+#include "trainer/cpu/dot_kernel.hpp"
+#include "trainer/cpu/fused_kernel.hpp"
+#include "trainer/cpu/legalise.hpp"
+#include "trainer/cpu/row_kernels.hpp"
+#include "trainer/cpu/schedule.hpp"
+#include "trainer/graph/passes.hpp"
+
+namespace trainward::cpu {
+
+namespace op = graph::op;
+using graph::Node;
+
+// Turns a legal graph into kernels and buffers, in three strokes: buffers, kernels, arena.
+class Planner {
+ public:
+  Planner(const LegalGraph& legal, const Runtime& runtime)
+      : legal_(legal),
+        runtime_(runtime),
+        fusion_(fuse(legal)),
+        schedule_(make_schedule(legal, fusion_)),
+        buffer_of_(legal.graph.nodes.size(), -1) {
+    program_.runtime_ = &runtime;
+  }
+
+  Result<Program> run() {
+    make_buffers();
+    for (std::size_t step = 0; step < schedule_.units.size(); ++step) {
+      Result<std::unique_ptr<Kernel>> kernel = make_kernel(schedule_.units[step]);
+      if (!kernel) return propagate(kernel);
+      add_scratch(**kernel, step);
+      program_.kernels_.push_back(*std::move(kernel));
+    }
+    place_buffers();
+    program_.addresses_.resize(program_.buffers_.size());
+    return std::move(program_);
+  }
+
+ private:
+  [[nodiscard]] const View& view(Value value) const { return legal_.views[value.index()]; }
+  [[nodiscard]] BufferId buffer(Value value) const { return buffer_of_[view(value).root.index()]; }
+
+  BufferId add_buffer(Program::Home home, std::size_t position, Lifetime lifetime) {
+    program_.buffers_.push_back({home, position});
+    lifetimes_.push_back(lifetime);
+    return static_cast<BufferId>(program_.buffers_.size() - 1);
+  }
+
+  void make_buffers() {
+    // The last step that reads each stored value, and whether a step other than its own does.
+    std::vector<std::size_t> last(legal_.graph.nodes.size(), 0);
+    std::vector<bool> stored(legal_.graph.nodes.size(), false);
+    for (std::size_t i = 0; i < legal_.graph.nodes.size(); ++i) {
+      const int user = schedule_.unit_of[i];
+      if (user < 0) continue;
+      for (const Value input : legal_.graph.nodes[i].inputs) {
+        const std::size_t root = view(input).root.index();
+        last[root] = std::max(last[root], static_cast<std::size_t>(user));
+        if (schedule_.unit_of[root] != user) stored[root] = true;
+      }
+    }
+    std::vector<int> output_of(legal_.graph.nodes.size(), -1);
+    for (std::size_t k = 0; k < legal_.graph.outputs.size(); ++k) {
+      output_of[legal_.graph.outputs[k].index()] = static_cast<int>(k);
+    }
+    for (std::size_t k = 0; k < legal_.graph.parameters.size(); ++k) {
+      buffer_of_[legal_.graph.parameters[k].index()] = add_buffer(Program::Home::parameter, k, {});
+    }
+    for (std::size_t i = 0; i < legal_.graph.nodes.size(); ++i) {
+      const Node& node = legal_.graph.nodes[i];
+      if (is_view(legal_, Value{static_cast<std::int32_t>(i)}) ||
+          std::holds_alternative<op::Parameter>(node.op)) {
+        continue;
+      }
+      if (std::holds_alternative<op::Constant>(node.op) ||
+          std::holds_alternative<op::Iota>(node.op)) {
+        if (stored[i]) buffer_of_[i] = add_constant(node);
+      } else if (output_of[i] >= 0) {
+        buffer_of_[i] =
+            add_buffer(Program::Home::output, static_cast<std::size_t>(output_of[i]), {});
+      } else if (stored[i]) {
+        const auto bytes =
+            static_cast<std::size_t>(graph::element_count(node.type.shape)) * element_bytes;
+        const auto step = static_cast<std::size_t>(schedule_.unit_of[i]);
+        buffer_of_[i] = add_buffer(Program::Home::arena, 0, {bytes, step, last[i]});
+      }
+    }
+  }
+
+  BufferId add_constant(const Node& node) {
+    const auto word = [&](double value) {
+      return node.type.element == graph::Element::f32
+                 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
+                 : static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
+    };
+    const std::size_t position = program_.constants_.size();
+    if (const auto* iota = std::get_if<op::Iota>(&node.op)) {
+      const std::int64_t size = node.type.shape[static_cast<std::size_t>(iota->axis)];
+      for (std::int64_t i = 0; i < size; ++i) {
+        program_.constants_.push_back(word(static_cast<double>(i)));
+      }
+    } else {
+      program_.constants_.push_back(word(std::get<op::Constant>(node.op).value));
+    }
+    return add_buffer(Program::Home::constant, position, {});
+  }
+
+  void add_scratch(Kernel& kernel, std::size_t step) {
+    if (kernel.scratch_bytes() == 0) return;
+    kernel.set_scratch(add_buffer(Program::Home::arena, 0, {kernel.scratch_bytes(), step, step}));
+  }
+
+  void place_buffers() {
+    std::vector<Lifetime> lifetimes;
+    std::vector<std::size_t> which;
+    for (std::size_t i = 0; i < program_.buffers_.size(); ++i) {
+      if (program_.buffers_[i].home != Program::Home::arena) continue;
+      lifetimes.push_back(lifetimes_[i]);
+      which.push_back(i);
+    }
+    const ArenaPlan plan = plan_arena(lifetimes);
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      program_.buffers_[which[i]].position = plan.offsets[i];
+    }
+    program_.workspace_bytes_ = plan.bytes;
+  }
+
+  Result<std::unique_ptr<Kernel>> make_kernel(const Unit& unit) {
+    if (unit.cluster >= 0) {
+      return make_fused_kernel(FusedPlan{legal_, fusion_, unit.cluster,
+                                         [this](Value value) -> std::optional<BufferId> {
+                                           const BufferId id = buffer_of_[value.index()];
+                                           return id < 0 ? std::nullopt : std::optional(id);
+                                         },
+                                         runtime_.threads()});
+    }
+    const Node& node = legal_.graph.node(unit.node);
+    const BufferId out = buffer_of_[unit.node.index()];
+    if (const auto* dot = std::get_if<op::DotGeneral>(&node.op)) {
+      const View& lhs = view(node.inputs[0]);
+      const View& rhs = view(node.inputs[1]);
+      const std::optional<DotLayout> layout = dot_layout(*dot, lhs, rhs, view(unit.node));
+      if (!layout) return fail(ErrorKind::usage, "dot_general: the operands do not form a product");
+      return make_dot_kernel(
+          runtime_, *layout,
+          {buffer(node.inputs[0]), buffer(node.inputs[1]), out, lhs.offset, rhs.offset});
+    }
+    if (std::holds_alternative<op::GatherRows>(node.op)) return gather(node, out);
+    if (std::holds_alternative<op::ScatterAddRows>(node.op)) return scatter(node, out);
+    return copy(node, out);
+  }
+
+  Result<std::unique_ptr<Kernel>> gather(const Node& node, BufferId out) {
+    const View& table = view(node.inputs[0]);
+    const View& ids = view(node.inputs[1]);
+    return make_gather_kernel({table.shape[0], table.shape[1], graph::element_count(ids.shape)},
+                              buffer(node.inputs[0]), table.offset, buffer(node.inputs[1]),
+                              ids.offset, out, runtime_.threads());
+  }
+  Result<std::unique_ptr<Kernel>> scatter(const Node& node, BufferId out) {
+    const View& ids = view(node.inputs[0]);
+    const View& updates = view(node.inputs[1]);
+    return make_scatter_kernel(
+        {node.type.shape[0], node.type.shape[1], graph::element_count(ids.shape)},
+        buffer(node.inputs[0]), ids.offset, buffer(node.inputs[1]), updates.offset, out,
+        runtime_.threads());
+  }
+
+  Result<std::unique_ptr<Kernel>> copy(const Node& node, BufferId out) {
+    std::vector<Part> parts;
+    if (const auto* pad = std::get_if<op::Pad>(&node.op)) {
+      parts.push_back({buffer(node.inputs[0]), view(node.inputs[0]), pad->low});
+    } else if (const auto* concatenate = std::get_if<op::Concatenate>(&node.op)) {
+      Axes start(node.type.shape.size(), 0);
+      for (const Value input : node.inputs) {
+        parts.push_back({buffer(input), view(input), start});
+        const auto axis = static_cast<std::size_t>(concatenate->axis);
+        start[axis] += view(input).shape[axis];
+      }
+    } else {
+      return fail(ErrorKind::usage, fmt::format("{}: the CPU executor has no kernel for it",
+                                                graph::name_of(node.op)));
+    }
+    return make_copy_kernel(std::move(parts), out, node.type.shape, runtime_.threads());
+  }
+
+  const LegalGraph& legal_;
+  const Runtime& runtime_;
+  Fusion fusion_;
+  Schedule schedule_;
+  std::vector<BufferId> buffer_of_;  // per node that has storage; -1 otherwise
+  std::vector<Lifetime> lifetimes_;  // per buffer; of meaning for those in the arena
+  Program program_;
+};
+
+Result<Program> Program::compile(const graph::Graph& graph, const Runtime& runtime) {
+  runtime.apply();
+  const Result<LegalGraph> legal = legalise(graph::simplify(graph));
+  if (!legal) return tl::unexpected<Error>(legal.error());
+  return Planner(*legal, runtime).run();
+}
+
+void Program::run(std::span<const void* const> parameters, std::span<void* const> outputs,
+                  std::byte* workspace) {
+  runtime_->apply();
+  for (std::size_t i = 0; i < buffers_.size(); ++i) {
+    const Buffer& buffer = buffers_[i];
+    switch (buffer.home) {
+      case Home::parameter:
+        // Kernels only read parameters; the table of addresses is of one type for all buffers.
+        addresses_[i] = static_cast<std::byte*>(const_cast<void*>(parameters[buffer.position]));
+        break;
+      case Home::output:
+        addresses_[i] = static_cast<std::byte*>(outputs[buffer.position]);
+        break;
+      case Home::constant:
+        addresses_[i] = reinterpret_cast<std::byte*>(constants_.data() + buffer.position);
+        break;
+      case Home::arena:
+        addresses_[i] = workspace + buffer.position;
+        break;
+    }
+  }
+  for (const std::unique_ptr<Kernel>& kernel : kernels_) kernel->run(addresses_.data());
+}
+
+}  // namespace trainward::cpu

@@ -1,0 +1,75 @@
+// The innermost loops: one operation over one run of elements.
+//
+// Every function has one shape: out[i] = f(in[0][i * stride], …) for i < n, with element strides in
+// `inputs` (0 repeats one element). `out` is dense and may be one of the inputs when that input has
+// stride 1. Reductions write out[0]. Predicates are stored as std::int32_t 0 or 1, so that every
+// element is four bytes wide.
+//
+// Built once per instruction set (tile_kernels_*.cpp); results may differ in the last bits between
+// them, never between two runs on one machine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace trainward::cpu {
+
+struct Lane {
+  const void* data;
+  std::ptrdiff_t stride;
+};
+
+using TileFn = void (*)(void* out, const Lane* inputs, std::ptrdiff_t n);
+
+enum class TileOp : std::uint8_t {
+  copy,
+  to_f32,  // from i32 or pred
+  to_i32,  // from f32, towards zero
+  f32_to_pred,
+  i32_to_pred,
+  negate,
+  exponential,
+  log,
+  sqrt,
+  rsqrt,
+  add,
+  subtract,
+  multiply,
+  divide,
+  maximum,
+  add_i32,
+  subtract_i32,
+  multiply_i32,
+  maximum_i32,
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  eq_i32,
+  ne_i32,
+  lt_i32,
+  le_i32,
+  gt_i32,
+  ge_i32,
+  select,
+  row_sum,
+  row_maximum,
+  count,
+};
+
+// The fastest table this processor can run.
+TileFn tile_kernel(TileOp op);
+
+namespace base {
+TileFn tile_kernel(TileOp op);
+}
+namespace v3 {
+TileFn tile_kernel(TileOp op);
+}
+namespace v4 {
+TileFn tile_kernel(TileOp op);
+}
+
+}  // namespace trainward::cpu

@@ -1,0 +1,38 @@
+#include "trainer/data/batch_reader.hpp"
+
+#include "trainer/data/shuffle.hpp"
+
+namespace trainward::trainer {
+
+BatchReader::BatchReader(const Corpus& corpus, std::int64_t batch_size, std::uint64_t seed)
+    : corpus_(&corpus),
+      seed_(seed),
+      batch_(static_cast<std::size_t>(batch_size * corpus.block_size())) {}
+
+Status BatchReader::seek(Cursor cursor) {
+  if (cursor.epoch < 0 || cursor.position < 0 || cursor.position >= corpus_->blocks()) {
+    return fail(ErrorKind::corrupt,
+                fmt::format("the data has no block {} in epoch {}; an epoch has {} blocks",
+                            cursor.position, cursor.epoch, corpus_->blocks()),
+                "cursor", "was the data changed since the checkpoint was written?");
+  }
+  cursor_ = cursor;
+  return {};
+}
+
+std::span<const std::int32_t> BatchReader::next() {
+  const auto block_size = static_cast<std::size_t>(corpus_->block_size());
+  for (std::size_t row = 0; row < batch_.size(); row += block_size) {
+    if (ordered_epoch_ != cursor_.epoch) {
+      order_ = shuffled_order(static_cast<std::uint32_t>(corpus_->blocks()), seed_,
+                              static_cast<std::uint64_t>(cursor_.epoch));
+      ordered_epoch_ = cursor_.epoch;
+    }
+    corpus_->copy_block(order_[static_cast<std::size_t>(cursor_.position)],
+                        std::span(batch_).subspan(row, block_size));
+    if (++cursor_.position == corpus_->blocks()) cursor_ = {cursor_.epoch + 1, 0};
+  }
+  return batch_;
+}
+
+}  // namespace trainward::trainer

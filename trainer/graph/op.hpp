@@ -1,0 +1,124 @@
+// The operations of a graph, as values.
+//
+// Each maps one to one onto a StableHLO operation of the same name, with these narrowings:
+// constants are one value repeated; pads are zeros around; a reduction has no window; gather and
+// scatter work on whole rows of a table (StableHLO gather/scatter with one index per row, slices of
+// full rows, scatter combining by addition).
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "trainer/graph/type.hpp"
+
+namespace trainward::graph {
+
+using Axes = std::vector<std::int64_t>;
+
+enum class UnaryKind { negate, exponential, log, sqrt, rsqrt };
+enum class BinaryKind { add, subtract, multiply, divide, maximum };
+enum class Direction { eq, ne, lt, le, gt, ge };
+enum class ReduceKind { sum, maximum };
+
+namespace op {
+
+struct Parameter {
+  std::string name;
+  Type type;
+  friend bool operator==(const Parameter&, const Parameter&) = default;
+};
+struct Constant {
+  double value = 0;
+  Type type;
+  friend bool operator==(const Constant&, const Constant&) = default;
+};
+struct Iota {  // counts 0, 1, 2, … along `axis`
+  std::int64_t axis = 0;
+  Type type;
+  friend bool operator==(const Iota&, const Iota&) = default;
+};
+struct Unary {
+  UnaryKind kind;
+  friend bool operator==(const Unary&, const Unary&) = default;
+};
+struct Binary {
+  BinaryKind kind;
+  friend bool operator==(const Binary&, const Binary&) = default;
+};
+struct Compare {
+  Direction direction;
+  friend bool operator==(const Compare&, const Compare&) = default;
+};
+struct Select {  // inputs: predicate, value where true, value where false
+  friend bool operator==(const Select&, const Select&) = default;
+};
+struct Convert {
+  Element element;
+  friend bool operator==(const Convert&, const Convert&) = default;
+};
+struct Reduce {  // the reduced axes, ascending, disappear from the shape
+  ReduceKind kind;
+  Axes axes;
+  friend bool operator==(const Reduce&, const Reduce&) = default;
+};
+struct Broadcast {  // operand axis i becomes result axis axes[i], ascending, of the same size
+  Axes axes;
+  Shape shape;
+  friend bool operator==(const Broadcast&, const Broadcast&) = default;
+};
+struct Reshape {
+  Shape shape;
+  friend bool operator==(const Reshape&, const Reshape&) = default;
+};
+struct Transpose {  // result axis i is operand axis permutation[i]
+  Axes permutation;
+  friend bool operator==(const Transpose&, const Transpose&) = default;
+};
+struct Slice {  // start inclusive, limit exclusive, one of each per axis
+  Axes start;
+  Axes limit;
+  friend bool operator==(const Slice&, const Slice&) = default;
+};
+struct Pad {  // zeros before and after, one count of each per axis
+  Axes low;
+  Axes high;
+  friend bool operator==(const Pad&, const Pad&) = default;
+};
+struct Concatenate {
+  std::int64_t axis = 0;
+  friend bool operator==(const Concatenate&, const Concatenate&) = default;
+};
+struct DotGeneral {  // result axes: batch, free axes of lhs, free axes of rhs
+  Axes lhs_batch;
+  Axes rhs_batch;
+  Axes lhs_contract;
+  Axes rhs_contract;
+  friend bool operator==(const DotGeneral&, const DotGeneral&) = default;
+};
+struct GatherRows {  // inputs: table [rows, width], ids i32[…]; result […, width]; ids are clamped
+  friend bool operator==(const GatherRows&, const GatherRows&) = default;
+};
+struct ScatterAddRows {   // inputs: ids i32[…], updates […, width]; result [rows, width]
+  std::int64_t rows = 0;  // an id outside [0, rows) adds nothing
+  friend bool operator==(const ScatterAddRows&, const ScatterAddRows&) = default;
+};
+
+}  // namespace op
+
+using Op = std::variant<op::Parameter, op::Constant, op::Iota, op::Unary, op::Binary, op::Compare,
+                        op::Select, op::Convert, op::Reduce, op::Broadcast, op::Reshape,
+                        op::Transpose, op::Slice, op::Pad, op::Concatenate, op::DotGeneral,
+                        op::GatherRows, op::ScatterAddRows>;
+
+// The StableHLO name: "dot_general", "add", …
+std::string_view name_of(const Op& op);
+
+// The attributes as text, "" when there are none: "axes=[0,1] kind=sum". Exact: equal text means
+// equal attributes.
+std::string attributes_of(const Op& op);
+
+// Axes of a shape with `rank` axes that are in none of the lists, ascending.
+Axes other_axes(std::size_t rank, const Axes& first, const Axes& second = {});
+
+}  // namespace trainward::graph

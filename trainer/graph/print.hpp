@@ -1,0 +1,18 @@
+// A graph as text, one line a node:
+//
+//   %0 = parameter name=x : f32[8,128]
+//   %2 = dot_general %0, %1 batch=[]x[] contract=[1]x[1] : f32[8,64]
+//   return %2
+//
+// Two graphs print equally exactly when they are equal (held marks included, as "held").
+#pragma once
+
+#include <string>
+
+#include "trainer/graph/graph.hpp"
+
+namespace trainward::graph {
+
+std::string print(const Graph& graph);
+
+}  // namespace trainward::graph

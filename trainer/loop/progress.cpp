@@ -1,0 +1,40 @@
+#include "trainer/loop/progress.hpp"
+
+namespace trainward::trainer {
+
+checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& facts) {
+  checkpoint::TrainingState state;
+  state.step = progress.step;
+  state.tokens = progress.tokens;
+  state.loss = progress.loss;
+  state.run = facts.run;
+  state.config_digest = facts.config_digest;
+  state.parent = facts.parent;
+  state.extra["cursor"] =
+      json::object{{"epoch", progress.cursor.epoch}, {"position", progress.cursor.position}};
+  state.extra["epoch"] = progress.cursor.epoch;
+  state.extra["optimizer_steps"] = progress.step;
+  state.extra["threads"] = facts.threads;
+  state.extra["corpus_digest"] = facts.corpus_digest;
+  return state;
+}
+
+Result<Progress> progress_of(const checkpoint::TrainingState& state) {
+  auto cursor = get_object(state.extra, "cursor");
+  if (!cursor) return propagate(cursor);
+  auto epoch = get_int(**cursor, "epoch");
+  if (!epoch) return propagate(epoch);
+  auto position = get_int(**cursor, "position");
+  if (!position) return propagate(position);
+  auto optimizer_steps = get_int(state.extra, "optimizer_steps");
+  if (!optimizer_steps) return propagate(optimizer_steps);
+  if (state.step < 0 || state.tokens < 0 || *optimizer_steps != state.step) {
+    return fail(ErrorKind::corrupt,
+                fmt::format("step {}, {} tokens and {} optimizer steps do not fit together",
+                            state.step, state.tokens, *optimizer_steps),
+                "state.json");
+  }
+  return Progress{state.step, state.tokens, state.loss, {*epoch, *position}};
+}
+
+}  // namespace trainward::trainer

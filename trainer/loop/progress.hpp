@@ -1,0 +1,39 @@
+// How far a run is, and that as part of a checkpoint.
+//
+// Together with the tensors this is all a resumed run needs to go on bit for bit; initial values,
+// block order and rates are functions of the configuration.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "checkpoint/checkpoint.hpp"
+#include "common/error.hpp"
+#include "trainer/data/batch_reader.hpp"
+
+namespace trainward::trainer {
+
+struct Progress {
+  std::int64_t step = 0;    // optimizer steps done since the run began
+  std::int64_t tokens = 0;  // tokens seen since the run began
+  double loss = 0;          // of the last step
+  Cursor cursor;            // the next block of data
+
+  friend bool operator==(const Progress&, const Progress&) = default;
+};
+
+// What does not change during an attempt and is written into each of its checkpoints.
+struct RunFacts {
+  std::string run;
+  std::string config_digest;
+  std::string corpus_digest;
+  std::string parent;  // the checkpoint resumed from, by folder name; empty for a fresh start
+  int threads = 1;
+};
+
+checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& facts);
+
+// Kind corrupt when something the trainer wrote is missing or does not fit together.
+Result<Progress> progress_of(const checkpoint::TrainingState& state);
+
+}  // namespace trainward::trainer

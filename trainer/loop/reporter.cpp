@@ -1,0 +1,64 @@
+#include "trainer/loop/reporter.hpp"
+
+#include <unistd.h>
+
+#include "common/file.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+// Descriptors instead of streams: a stream that met EPIPE or a full disk once keeps the error and
+// would drop every later line, also when somebody reads again.
+std::function<void(std::string_view)> to_descriptor(int fd, const char* name) {
+  return [fd, name](std::string_view text) { (void)write_all(fd, text, name); };
+}
+
+}  // namespace
+
+Sinks process_sinks(const Notifier& notifier) {
+  return {[&notifier](const Message& message) { notifier.send(message); },
+          to_descriptor(STDOUT_FILENO, "stdout"), to_descriptor(STDERR_FILENO, "stderr"),
+          [] { return trainward::now(); }};
+}
+
+void Reporter::phase(std::string_view name) { sinks_.notify({{"PHASE", std::string(name)}}); }
+
+void Reporter::status(const std::string& words) {
+  sinks_.notify({{"STATUS", words}});
+  line(words);
+}
+
+void Reporter::resumed(std::int64_t step) {
+  sinks_.notify({{"RESUMED_STEP", std::to_string(step)}});
+}
+
+void Reporter::step(const Progress& progress, double grad_norm, double tokens_per_second) {
+  sinks_.notify({{"STEP", std::to_string(progress.step)},
+                 {"LOSS", fmt::format("{}", progress.loss)},
+                 {"GRAD_NORM", fmt::format("{}", grad_norm)},
+                 {"TOKENS", std::to_string(progress.tokens)},
+                 {"TOKENS_PER_SECOND", fmt::format("{:.1f}", tokens_per_second)}});
+}
+
+void Reporter::log_step(const Progress& progress, double grad_norm, double tokens_per_second) {
+  line(fmt::format("step {} loss {:.4f} grad_norm {:.3f} tokens/s {:.0f}", progress.step,
+                   progress.loss, grad_norm, tokens_per_second));
+}
+
+void Reporter::saved(const std::filesystem::path& folder, std::int64_t step) {
+  sinks_.notify({{"CHECKPOINT", folder.string()}, {"CHECKPOINT_STEP", std::to_string(step)}});
+  line(fmt::format("saved step {} in {}", step, folder.string()));
+}
+
+void Reporter::error(std::string_view message) {
+  sinks_.notify({{"STATUS", std::string(message)}});
+  sinks_.err(fmt::format("trainward-worker: {}\n", message));
+}
+
+void Reporter::raw_error(std::string_view text) { sinks_.err(text); }
+
+void Reporter::line(const std::string& text) {
+  sinks_.out(fmt::format("{} {}\n", iso8601(sinks_.now().wall_ms), text));
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,52 @@
+// Everything the worker says: messages to the supervisor, log lines to people.
+//
+// Out: datagrams (common/protocol.hpp) and whole lines on stdout and stderr, each written at once
+// and not buffered. Saying something never fails and never stops training: a reader that is gone
+// costs lines. One thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/clock.hpp"
+#include "common/protocol.hpp"
+#include "trainer/loop/progress.hpp"
+
+namespace trainward::trainer {
+
+struct Sinks {
+  std::function<void(const Message&)> notify;
+  std::function<void(std::string_view)> out;  // text with its newlines
+  std::function<void(std::string_view)> err;
+  std::function<Time()> now;
+};
+
+// The socket of the environment, descriptors 1 and 2 and the machine's clocks. `notifier` must
+// outlive the sinks.
+Sinks process_sinks(const Notifier& notifier);
+
+class Reporter {
+ public:
+  explicit Reporter(Sinks sinks) : sinks_(std::move(sinks)) {}
+
+  [[nodiscard]] Time now() const { return sinks_.now(); }
+
+  void phase(std::string_view name);      // load, compile, train, save
+  void status(const std::string& words);  // what is going on, in words
+  void resumed(std::int64_t step);        // 0: a fresh start
+  void step(const Progress& progress, double grad_norm, double tokens_per_second);
+  void log_step(const Progress& progress, double grad_norm, double tokens_per_second);
+  void saved(const std::filesystem::path& folder, std::int64_t step);
+  void error(std::string_view message);   // STATUS, and "trainward-worker: …" on stderr
+  void raw_error(std::string_view text);  // on stderr as it is
+
+ private:
+  void line(const std::string& text);
+
+  Sinks sinks_;
+};
+
+}  // namespace trainward::trainer

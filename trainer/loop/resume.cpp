@@ -1,0 +1,66 @@
+#include "trainer/loop/resume.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::optional<fs::path>> newest_under(const fs::path& root, Reporter& reporter) {
+  auto selection = checkpoint::select(root);
+  if (!selection) return propagate(selection);
+  for (const checkpoint::Rejected& bad : selection->rejected) {
+    reporter.error(fmt::format("{}: not resumed from: {}", bad.path.string(), bad.reason));
+  }
+  if (!selection->chosen) return std::optional<fs::path>();
+  return std::optional(selection->chosen->path);
+}
+
+Result<std::optional<fs::path>> nothing_if_unused(const fs::path& root) {
+  auto present = checkpoint::list(root);
+  if (!present) return propagate(present);
+  if (present->empty()) return std::optional<fs::path>();
+  return fail(
+      ErrorKind::usage,
+      fmt::format("already holds a run's checkpoints, up to step {}", present->front().step),
+      root.string(), "go on with --resume auto, or name another --checkpoint-dir");
+}
+
+}  // namespace
+
+Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
+                                                  const fs::path& root, Reporter& reporter) {
+  switch (request.how) {
+    case ResumeRequest::How::fresh:
+      return std::optional<fs::path>();
+    case ResumeRequest::How::fresh_by_hand:
+      return nothing_if_unused(root);
+    case ResumeRequest::How::newest:
+      return newest_under(root, reporter);
+    case ResumeRequest::How::folder:
+      return std::optional(request.from);
+  }
+  return std::optional<fs::path>();
+}
+
+Result<ResumePoint> open_checkpoint(const fs::path& folder, const std::string& config_digest,
+                                    const std::string& corpus_digest) {
+  auto loaded = checkpoint::load(folder);
+  if (!loaded) return propagate(loaded);
+  const checkpoint::TrainingState& state = loaded->state();
+  if (state.config_digest != config_digest) {
+    return fail(ErrorKind::usage,
+                fmt::format("was written under configuration {}, this one is {}",
+                            state.config_digest, config_digest),
+                folder.string(),
+                "go on with the configuration it was written under, or start a new run");
+  }
+  auto progress = progress_of(state);
+  if (!progress) {
+    progress.error().where = folder.string();
+    return propagate(progress);
+  }
+  const bool same_data = string_or(state.extra, "corpus_digest", corpus_digest) == corpus_digest;
+  return ResumePoint{std::move(*loaded), *progress, same_data};
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,43 @@
+// Opening the checkpoint a run goes on from.
+//
+// In: where to resume from, the configuration, the data. Out: the verified checkpoint, mapped, with
+// the progress it holds. Errors: usage, when it was written under another configuration (both
+// digests are named) or holds a place the data does not have; corrupt, when it does not verify.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "checkpoint/checkpoint.hpp"
+#include "common/error.hpp"
+#include "trainer/loop/progress.hpp"
+#include "trainer/loop/reporter.hpp"
+
+namespace trainward::trainer {
+
+// How the start was asked for.
+struct ResumeRequest {
+  enum class How { fresh, fresh_by_hand, newest, folder };
+  How how = How::fresh;
+  std::filesystem::path from;  // of How::folder
+};
+
+// The folder to load, or nothing for a fresh start. `newest` looks in `root` and renames what does
+// not verify aside, which `reporter` tells. `fresh_by_hand` refuses a root that has checkpoints
+// already: two runs in one folder would resume from each other.
+Result<std::optional<std::filesystem::path>> choose_checkpoint(const ResumeRequest& request,
+                                                               const std::filesystem::path& root,
+                                                               Reporter& reporter);
+
+struct ResumePoint {
+  checkpoint::Loaded loaded;
+  Progress progress;
+  bool same_data = true;  // false: the data changed since; the run goes on, but not bit for bit
+};
+
+Result<ResumePoint> open_checkpoint(const std::filesystem::path& folder,
+                                    const std::string& config_digest,
+                                    const std::string& corpus_digest);
+
+}  // namespace trainward::trainer

@@ -1,0 +1,80 @@
+// The training loop: batches in, steps, checkpoints and reports out.
+//
+//   for each step:  stop asked for? -> save, end
+//                   board ready?    -> no: what the device would do (fail, or hang)
+//                   step            -> not a number: end without saving it
+//                   report; save when it is time, when asked to and after the last step
+//
+// Everything it touches is given and outlives it; the clock, the saving and the hanging are ports,
+// so a test runs the loop without files or time. A save that fails costs that checkpoint, not the
+// run; only the last one is an error. Errors of the model are passed on. One thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+#include "common/error.hpp"
+#include "trainer/data/batch_reader.hpp"
+#include "trainer/loop/progress.hpp"
+#include "trainer/loop/rate_meter.hpp"
+#include "trainer/loop/reporter.hpp"
+#include "trainer/loop/requests.hpp"
+#include "trainer/model/trainable.hpp"
+#include "trainer/sim/simulated_board.hpp"
+
+namespace trainward::trainer {
+
+struct LoopPlan {
+  std::int64_t steps = 0;             // of the whole run, not of this attempt
+  std::int64_t checkpoint_every = 1;  // counted from step 0, so that attempts save the same steps
+  std::int64_t log_every = 1;
+};
+
+enum class Ending {
+  finished,       // all steps done and saved
+  stopped,        // asked to; what was done is saved
+  not_a_number,   // the loss or the gradient
+  device_failed,  // the board ran out of memory
+};
+
+struct LoopPorts {
+  Reporter& reporter;
+  Requests& requests;
+  SimulatedBoard* board;  // nullptr: no board to ask
+  std::function<Result<std::filesystem::path>(const Progress&)> save;
+  std::function<void()> hang;  // does not return, except in tests
+};
+
+class TrainingLoop {
+ public:
+  TrainingLoop(LoopPlan plan, Trainable& model, BatchReader& data, Progress start, LoopPorts ports)
+      : plan_(plan),
+        model_(model),
+        data_(data),
+        progress_(start),
+        saved_step_(start.step),
+        ports_(std::move(ports)) {}
+
+  Result<Ending> run();
+
+  [[nodiscard]] const Progress& progress() const { return progress_; }
+
+ private:
+  enum class StepEnd { done, not_a_number, device_failed };
+  Result<StepEnd> one_step();
+  Result<StepEnd> train_on_next_batch();
+  void tell_not_a_number(const StepResult& result);
+  Status save();
+  [[nodiscard]] bool time_to_save() const;
+
+  LoopPlan plan_;
+  Trainable& model_;
+  BatchReader& data_;
+  Progress progress_;
+  std::int64_t saved_step_;  // newest step that is on disk, or was there at the start
+  RateMeter rate_;
+  LoopPorts ports_;
+};
+
+}  // namespace trainward::trainer

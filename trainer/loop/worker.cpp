@@ -1,0 +1,168 @@
+#include "trainer/loop/worker.hpp"
+
+#include "common/text.hpp"
+#include "trainer/loop/board_plan.hpp"
+#include "trainer/loop/resume.hpp"
+#include "trainer/loop/training_loop.hpp"
+#include "trainer/loop/worker_config.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
+
+// Whatever is wrong with these, trying again will not help.
+template <typename T>
+Result<T> as_usage(Result<T> result) {
+  if (!result) result.error().kind = ErrorKind::usage;
+  return result;
+}
+
+Result<WorkerConfig> load_config(const std::string& file) {
+  auto parsed = read_json_file(file, max_config_bytes);
+  if (!parsed) return propagate(parsed);
+  if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", file);
+  auto config = read_worker_config(parsed->get_object());
+  if (!config) config.error().where = fmt::format("{}: {}", file, config.error().where);
+  return config;
+}
+
+ResumeRequest resume_request(const WorkerOptions& options, const WorkerEnvironment& environment) {
+  using How = ResumeRequest::How;
+  if (options.resume) {
+    if (*options.resume == "auto") return {How::newest, {}};
+    return {How::folder, *options.resume};
+  }
+  if (!environment.resume_from) return {How::fresh_by_hand, {}};
+  if (environment.resume_from->empty()) return {How::fresh, {}};
+  return {How::folder, *environment.resume_from};
+}
+
+Result<Corpus> load_corpus(const WorkerConfig& config, bool resuming, Reporter& reporter) {
+  reporter.status(fmt::format("reading the data: {}", fmt::join(config.data, ", ")));
+  auto corpus = Corpus::read(config.data, config.training.block_size);
+  if (!corpus) {
+    // Data that was there when the checkpoint was written may come back; a network folder does.
+    if (resuming) corpus.error().kind = ErrorKind::permanent;
+    return corpus;
+  }
+  if (const auto& unread = corpus->unread(); !unread.empty()) {
+    reporter.error(fmt::format("{}: left out of the data: {} ({} in all)",
+                               unread.front().path.string(), unread.front().reason,
+                               count(static_cast<std::int64_t>(unread.size()), "file")));
+  }
+  reporter.status(fmt::format("data: {}, {}, {} of {}", count(corpus->documents(), "document"),
+                              count(corpus->tokens(), "token"), count(corpus->blocks(), "block"),
+                              corpus->block_size()));
+  return corpus;
+}
+
+Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config, const WorkerPorts& ports,
+                                              Reporter& reporter) {
+  reporter.phase("compile");
+  reporter.status(fmt::format("planning {} for {} by {} tokens", config.model,
+                              config.training.batch_size, config.training.block_size));
+  auto model = ports.make_model(config.training);
+  if (model) {
+    reporter.status(fmt::format("{}: {}, {} of working memory", config.model,
+                                count((*model)->parameter_count(), "parameter"),
+                                human_bytes((*model)->arena_bytes())));
+  }
+  return model;
+}
+
+int exit_code_of(Ending ending) {
+  switch (ending) {
+    case Ending::finished:
+      return exit_code::done;
+    case Ending::stopped:
+      return exit_code::try_again;
+    case Ending::not_a_number:
+    case Ending::device_failed:
+      return exit_code::failed;
+  }
+  return exit_code::failed;
+}
+
+// Puts the checkpoint into the model and the reader; the mapped files are let go on return.
+Result<Progress> restore(ResumePoint point, Trainable& model, BatchReader& data,
+                         Reporter& reporter) {
+  if (auto ok = model.restore(point.loaded.model(), point.loaded.optimizer(), point.progress.step);
+      !ok) {
+    return propagate(ok);
+  }
+  if (!point.same_data) {
+    reporter.error(
+        "data: changed since the checkpoint was written (the run goes on, but not bit for bit)");
+    // The place may not exist any more; then the next epoch begins.
+    if (!data.seek(point.progress.cursor))
+      point.progress.cursor = {point.progress.cursor.epoch + 1, 0};
+  }
+  if (auto ok = data.seek(point.progress.cursor); !ok) return propagate(ok);
+  return point.progress;
+}
+
+Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& environment,
+                    const WorkerPorts& ports, Reporter& reporter) {
+  reporter.phase("load");
+  auto config = as_usage(load_config(options.config_file));
+  if (!config) return propagate(config);
+  auto plan = as_usage(read_board_plan(environment.plan));
+  if (!plan) return propagate(plan);
+  const fs::path root =
+      options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
+  auto from = choose_checkpoint(resume_request(options, environment), root, reporter);
+  if (!from) return propagate(from);
+  auto corpus = load_corpus(*config, from->has_value(), reporter);
+  if (!corpus) return propagate(corpus);
+
+  RunFacts facts{environment.run, config->digest, corpus->digest(), "", config->training.threads};
+  std::optional<ResumePoint> point;
+  if (*from) {
+    reporter.status(fmt::format("loading {}", (*from)->string()));
+    auto opened = open_checkpoint(**from, facts.config_digest, facts.corpus_digest);
+    if (!opened) return propagate(opened);
+    point.emplace(std::move(*opened));
+    // A trailing slash would leave the name empty.
+    facts.parent = ((**from) / "").parent_path().filename().string();
+  }
+  reporter.resumed(point ? point->progress.step : 0);
+
+  auto model = plan_model(*config, ports, reporter);
+  if (!model) return propagate(model);
+  BatchReader data(*corpus, config->training.batch_size, config->training.seed);
+  Progress progress;
+  if (point) {
+    auto restored = restore(std::move(*point), **model, data, reporter);
+    point.reset();
+    if (!restored) return propagate(restored);
+    progress = *restored;
+  }
+
+  std::optional<SimulatedBoard> board;
+  if (plan->simulate) board.emplace(*plan->simulate, environment.attempt);
+  const auto save = [&](const Progress& reached) {
+    return checkpoint::save(
+        root, {to_state(reached, facts), (*model)->model_state(), (*model)->optimizer_state()});
+  };
+  reporter.status(fmt::format("training from step {} to {}", progress.step, config->steps));
+  TrainingLoop loop({config->steps, config->checkpoint_every, config->log_every}, **model, data,
+                    progress,
+                    {reporter, ports.requests, board ? &*board : nullptr, save, ports.hang});
+  return loop.run();
+}
+
+}  // namespace
+
+int run_worker(const WorkerOptions& options, const WorkerEnvironment& environment,
+               const WorkerPorts& ports) {
+  Reporter reporter(ports.sinks);
+  auto ending = work(options, environment, ports, reporter);
+  if (ending) return exit_code_of(*ending);
+  reporter.error(ending.error().message());
+  return ending.error().kind == ErrorKind::usage ? exit_code::configuration : exit_code::failed;
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,40 @@
+// The worker from its arguments to its exit code: load, compile, train.
+//
+// In: the command line and the environment as values, and the outside world as ports. Out: an exit
+// code of common/protocol.hpp; every error is one line on stderr: 78 for what only a person can
+// change (configuration, a checkpoint of another configuration), 75 when it was asked to stop, 1
+// for everything else.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/error.hpp"
+#include "trainer/loop/environment.hpp"
+#include "trainer/loop/reporter.hpp"
+#include "trainer/loop/requests.hpp"
+#include "trainer/model/model_spec.hpp"
+#include "trainer/model/trainable.hpp"
+
+namespace trainward::trainer {
+
+// Arguments win over the environment.
+struct WorkerOptions {
+  std::string config_file;
+  std::optional<std::string> checkpoint_dir;  // without either: "checkpoints"
+  std::optional<std::string> resume;          // a checkpoint folder, or "auto" for the newest
+};
+
+struct WorkerPorts {
+  Sinks sinks;
+  Requests& requests;
+  std::function<Result<std::unique_ptr<Trainable>>(const TrainingSpec&)> make_model;
+  std::function<void()> hang;
+};
+
+int run_worker(const WorkerOptions& options, const WorkerEnvironment& environment,
+               const WorkerPorts& ports);
+
+}  // namespace trainward::trainer

@@ -1,0 +1,106 @@
+#include "trainer/loop/worker_config.hpp"
+
+#include <limits>
+
+#include "common/digest.hpp"
+#include "trainer/loop/presets.hpp"
+#include "trainer/loop/strict_object.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+constexpr std::int64_t many = 1'000'000'000'000;
+
+void read_rates(StrictObject& keys, TrainingSpec& training) {
+  keys.real("learning_rate", training.learning_rate, 0.0, 10.0);
+  keys.real("head_learning_rate", training.head_learning_rate, 0.0, 10.0);
+  keys.real("weight_decay", training.weight_decay, 0.0, 1.0);
+  keys.real("beta1", training.beta1, 0.0, 1.0);
+  keys.real("beta2", training.beta2, 0.0, 1.0);
+  keys.real("epsilon", training.epsilon, 1e-30, 1.0);
+  keys.real("gradient_clip", training.gradient_clip, 0.0, 1e9);
+  keys.whole("warmup_steps", training.warmup_steps, 0, many);
+}
+
+Status read_training(const json::object& object, WorkerConfig& config) {
+  StrictObject keys(object, "training_config");
+  TrainingSpec& training = config.training;
+  keys.text("model", config.model);
+  if (auto model = preset(config.model)) {
+    training.model = *model;
+  } else {
+    keys.complain("model", model.error().what, model.error().hint);
+  }
+  keys.whole("steps", config.steps, 1, many);
+  keys.whole("batch_size", training.batch_size, 1, 65'536);
+  keys.whole("block_size", training.block_size, 2, 1'048'576);
+  read_rates(keys, training);
+  auto seed = static_cast<std::int64_t>(training.seed);
+  keys.whole("seed", seed, 0, std::numeric_limits<std::int64_t>::max());
+  training.seed = static_cast<std::uint64_t>(seed);
+  keys.whole("checkpoint_every", config.checkpoint_every, 1, many);
+  keys.texts("data", config.data);
+  if (config.data.empty()) {
+    keys.complain("data", "names no file or folder", "a list of at least one path");
+  }
+  return keys.finish();
+}
+
+Status read_device(const json::object& object, WorkerConfig& config) {
+  StrictObject keys(object, "device_config");
+  keys.text("device", config.device);
+  if (config.device != "cpu") {
+    keys.complain("device", fmt::format("is '{}', expected 'cpu'", config.device));
+  }
+  std::int64_t threads = config.training.threads;
+  keys.whole("threads", threads, 1, 1024);
+  config.training.threads = static_cast<int>(threads);
+  keys.leave("simulate");
+  return keys.finish();
+}
+
+Status read_logging(const json::object& object, WorkerConfig& config) {
+  StrictObject keys(object, "logging_config");
+  keys.whole("log_every", config.log_every, 1, many);
+  return keys.finish();
+}
+
+// One line a value: a list of paths cannot be mistaken for another.
+std::string digest_of(const WorkerConfig& config) {
+  const TrainingSpec& t = config.training;
+  std::string text = fmt::format(
+      "trainward weights 1\nmodel {} {} {} {} {}\nbatch {}\nblock {}\nrate {}\nhead rate {}\n"
+      "decay {}\nbeta1 {}\nbeta2 {}\nepsilon {}\nclip {}\nwarm-up {}\nseed {}\nthreads {}\n",
+      t.model.width, t.model.layers, t.model.heads, t.model.rank, t.model.vocabulary, t.batch_size,
+      t.block_size, t.learning_rate, t.head_learning_rate, t.weight_decay, t.beta1, t.beta2,
+      t.epsilon, t.gradient_clip, t.warmup_steps, t.seed, t.threads);
+  for (const std::string& path : config.data) {
+    text += fmt::format("data {} {}\n", path.size(), path);
+  }
+  return sha256_hex(text);
+}
+
+}  // namespace
+
+Result<WorkerConfig> read_worker_config(const json::object& object) {
+  WorkerConfig config;
+  StrictObject keys(object, "");
+  const json::object* training = keys.object("training_config");
+  const json::object* device = keys.object("device_config");
+  const json::object* logging = keys.object("logging_config");
+  if (training == nullptr) {
+    keys.complain("training_config", "is missing", "it holds model, steps and data");
+  }
+  if (auto ok = keys.finish(); !ok) return propagate(ok);
+  if (auto ok = read_training(*training, config); !ok) return propagate(ok);
+  if (device != nullptr) {
+    if (auto ok = read_device(*device, config); !ok) return propagate(ok);
+  }
+  if (logging != nullptr) {
+    if (auto ok = read_logging(*logging, config); !ok) return propagate(ok);
+  }
+  config.digest = digest_of(config);
+  return config;
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,19 @@
+// Makes a trainable AGILLM-3 on the CPU.
+//
+// In: the sizes and rates. Out: a model with freshly initialised parameters (a function of the seed
+// and the parameter's name alone) and zero moments, ready for step() or restore(). All memory is
+// taken here. Errors: usage, for sizes that cannot be (width not a multiple of heads, no layers,
+// …).
+#pragma once
+
+#include <memory>
+
+#include "common/error.hpp"
+#include "trainer/model/model_spec.hpp"
+#include "trainer/model/trainable.hpp"
+
+namespace trainward::trainer {
+
+Result<std::unique_ptr<Trainable>> make_agillm3(const TrainingSpec& spec);
+
+}  // namespace trainward::trainer

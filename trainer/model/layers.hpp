@@ -1,0 +1,32 @@
+// Graph pieces that models are built from. All add nodes to a Builder and inherit its errors.
+#pragma once
+
+#include "trainer/graph/builder.hpp"
+
+namespace trainward::trainer {
+
+// x · weightᵀ over the last axis; weight [out, in], as PyTorch keeps it.
+graph::Value linear(graph::Builder& b, graph::Value x, graph::Value weight);
+// Adds a vector along the last axis.
+graph::Value add_bias(graph::Builder& b, graph::Value x, graph::Value bias);
+
+// Over the last axis, variance without Bessel's correction, eps 1e-5.
+graph::Value layer_norm(graph::Builder& b, graph::Value x, graph::Value weight, graph::Value bias);
+
+// Over the last axis, with the maximum subtracted first.
+graph::Value softmax(graph::Builder& b, graph::Value x);
+
+graph::Value relu(graph::Builder& b, graph::Value x);
+
+// Mean over all positions of -log softmax(logits)[target]; logits […, V], targets i32[…].
+// Columns from `vocabulary` on are padding: no probability, no gradient.
+graph::Value cross_entropy(graph::Builder& b, graph::Value logits, graph::Value targets,
+                           std::int64_t vocabulary);
+
+// The first axes of a shape, all but the last: {0, 1, …, rank - 2}.
+graph::Axes leading_axes(const graph::Shape& shape);
+
+// What a masked score is set to: exp() of it is exactly 0 after the maximum is subtracted.
+inline constexpr double masked_score = -1e30;
+
+}  // namespace trainward::trainer

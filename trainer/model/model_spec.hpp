@@ -1,0 +1,47 @@
+// The size of an AGILLM-3 model and what its training step needs to know.
+//
+// Plain values; check_spec() names the first that cannot be.
+#pragma once
+
+#include <cstdint>
+
+#include "common/error.hpp"
+
+namespace trainward::trainer {
+
+struct ModelSpec {
+  std::int64_t width = 128;
+  std::int64_t layers = 4;
+  std::int64_t heads = 8;
+  std::int64_t rank = 48;
+  std::int64_t vocabulary = 257;
+
+  // Rows the embedding and the head really have: accelerators tile by 32.
+  [[nodiscard]] std::int64_t padded_vocabulary() const { return (vocabulary + 31) / 32 * 32; }
+  [[nodiscard]] std::int64_t head_width() const { return width / heads; }
+
+  friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
+};
+
+struct TrainingSpec {
+  ModelSpec model;
+  std::int64_t batch_size = 8;    // sequences a step
+  std::int64_t block_size = 128;  // tokens a sequence
+  double learning_rate = 3e-3;    // of everything under "core."
+  double head_learning_rate = 3e-3;
+  double weight_decay = 0.01;  // decoupled, on every parameter
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double gradient_clip = 1.0;     // largest global L2 norm; 0 turns clipping off
+  std::int64_t warmup_steps = 0;  // the rates rise linearly over so many steps; 0: constant
+  bool recompute = false;         // block backward computes the forward again instead of keeping it
+  std::uint64_t seed = 1234;      // decides every initial value
+  int threads = 2;                // results are equal bit for bit only for equal thread counts
+};
+
+// Kind usage: sizes below one, a width that the heads do not divide, a block without a next token,
+// a rate or factor that is negative or not a number.
+Status check_spec(const TrainingSpec& spec);
+
+}  // namespace trainward::trainer

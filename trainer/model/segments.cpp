@@ -1,0 +1,141 @@
+#include "trainer/model/segments.hpp"
+
+#include "trainer/graph/differentiate.hpp"
+#include "trainer/graph/passes.hpp"
+#include "trainer/model/attention.hpp"
+#include "trainer/model/layers.hpp"
+#include "trainer/model/parameters.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+namespace op = graph::op;
+using graph::Builder;
+using graph::Element;
+using graph::Graph;
+using graph::Type;
+using graph::Value;
+
+// Costly to compute again, or small.
+bool worth_keeping(const graph::Node& node) {
+  return std::holds_alternative<op::DotGeneral>(node.op) ||
+         std::holds_alternative<op::Reduce>(node.op) || std::holds_alternative<op::Unary>(node.op);
+}
+
+class Maker {
+ public:
+  Maker(const ModelSpec& model, std::int64_t batch, std::int64_t positions)
+      : model_(model),
+        table_(make_parameter_table(model)),
+        ids_{Element::i32, {batch, positions}},
+        x_{Element::f32, {batch, positions, model.width}} {}
+
+  Result<Segments> make(bool recompute) {
+    Segments segments;
+    for (Status status :
+         {make_embed(segments), make_block(segments, recompute), make_head(segments)}) {
+      if (!status) return propagate(status);
+    }
+    return segments;
+  }
+
+ private:
+  std::vector<Value> parameters(Builder& b, std::size_t first, std::size_t count) const {
+    std::vector<Value> values;
+    for (std::size_t i = first; i < first + count; ++i) {
+      values.push_back(b.parameter(table_.infos[i].name, {Element::f32, table_.infos[i].shape}));
+    }
+    return values;
+  }
+
+  static Status finish(const Builder& b, const std::vector<Value>& outputs, Graph& into) {
+    Result<Graph> graph = b.finish(outputs);
+    if (!graph) return propagate(graph);
+    into = graph::simplify(*graph);
+    return {};
+  }
+
+  Status make_embed(Segments& segments) const {
+    Builder forward;
+    const Value ids = forward.parameter("ids", ids_);
+    const Value table = parameters(forward, table_.embedding(), 1)[0];
+    const Value x = forward.gather_rows(table, ids);
+    const Value dx = forward.parameter("dx", x_);
+    const std::vector<Value> gradient =
+        graph::differentiate(forward, std::span(&x, 1), std::span(&dx, 1), std::span(&table, 1));
+    Result<Graph> joint = forward.finish(gradient);
+    if (!joint) return propagate(joint);
+    segments.embed = graph::extract(*joint, std::vector{ids, table}, std::vector{x});
+    segments.embed_backward = graph::extract(*joint, std::vector{ids, dx}, gradient);
+    return {};
+  }
+
+  Value block(Builder& b, Value x, const std::vector<Value>& p) const {
+    const Value normal1 = layer_norm(b, x, p[0], p[1]);
+    const AttentionWeights weights{p[2], p[3], p[4], p[5], p[6]};
+    const Value middle = b.add(x, attention(b, normal1, weights, model_.heads));
+    const Value normal2 = layer_norm(b, middle, p[7], p[8]);
+    const Value hidden = relu(b, add_bias(b, linear(b, normal2, p[9]), p[10]));
+    return b.add(middle, add_bias(b, linear(b, hidden, p[11]), p[12]));
+  }
+
+  Status make_block(Segments& segments, bool recompute) const {
+    Builder b;
+    std::vector<Value> inputs{b.parameter("x", x_)};
+    const std::vector<Value> weights = parameters(b, table_.block(0), block_parameters);
+    inputs.insert(inputs.end(), weights.begin(), weights.end());
+    const Value y = block(b, inputs[0], weights);
+    const std::size_t forward_nodes = b.graph().nodes.size();
+    const Value dy = b.parameter("dy", x_);
+    const std::vector<Value> gradients =
+        graph::differentiate(b, std::span(&y, 1), std::span(&dy, 1), inputs);
+    std::vector<Value> all{y};
+    all.insert(all.end(), gradients.begin(), gradients.end());
+    Result<Graph> joint = b.finish(all);
+    if (!joint) return propagate(joint);
+
+    std::vector<Value> kept;
+    if (!recompute) kept = graph::values_to_keep(*joint, gradients, forward_nodes, worth_keeping);
+    std::vector<Value> forward_outputs{y};
+    forward_outputs.insert(forward_outputs.end(), kept.begin(), kept.end());
+    segments.block_forward = graph::extract(*joint, inputs, forward_outputs);
+    inputs.insert(inputs.end(), kept.begin(), kept.end());
+    inputs.push_back(dy);
+    segments.block_backward = graph::extract(*joint, inputs, gradients);
+    for (const Value value : kept) segments.kept.push_back(joint->type(value));
+    return {};
+  }
+
+  // The last position of each sequence predicts nothing.
+  Status make_head(Segments& segments) const {
+    Builder b;
+    const Value ids = b.parameter("ids", ids_);
+    const Value x = b.parameter("x", x_);
+    const std::vector<Value> p = parameters(b, table_.head(), head_parameters);
+    const std::int64_t batch = x_.shape[0];
+    const std::int64_t positions = x_.shape[1];
+    const Value predicting = b.slice(x, {0, 0, 0}, {batch, positions - 1, model_.width});
+    const Value targets = b.slice(ids, {0, 1}, {batch, positions});
+    const Value logits = add_bias(b, linear(b, layer_norm(b, predicting, p[0], p[1]), p[2]), p[3]);
+    const Value loss = cross_entropy(b, logits, targets, model_.vocabulary);
+    std::vector<Value> wrt{x};
+    wrt.insert(wrt.end(), p.begin(), p.end());
+    std::vector<Value> outputs = graph::differentiate(b, loss, wrt);
+    outputs.insert(outputs.begin(), loss);
+    return finish(b, outputs, segments.head);
+  }
+
+  const ModelSpec& model_;
+  ParameterTable table_;
+  Type ids_;
+  Type x_;
+};
+
+}  // namespace
+
+Result<Segments> make_segments(const ModelSpec& model, std::int64_t batch, std::int64_t positions,
+                               bool recompute) {
+  return Maker(model, batch, positions).make(recompute);
+}
+
+}  // namespace trainward::trainer

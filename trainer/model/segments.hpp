@@ -1,0 +1,30 @@
+// The graphs of one training step, cut where layers meet:
+//
+//   embed -> block forward (each layer) -> head -> block backward (each layer) -> embed backward
+//
+// One block graph serves every layer with other buffers. All gradients come from differentiate().
+// What block backward needs of block forward is either kept (products, reductions and powers; the
+// cheap rest is computed again) or, with `recompute`, nothing but the block's input. Pure.
+#pragma once
+
+#include <vector>
+
+#include "common/error.hpp"
+#include "trainer/graph/graph.hpp"
+#include "trainer/model/model_spec.hpp"
+
+namespace trainward::trainer {
+
+struct Segments {
+  graph::Graph embed;          // (ids, table) -> x
+  graph::Graph block_forward;  // (x, block parameters…) -> (y, kept…)
+  graph::Graph head;           // (ids, x, head parameters…) -> (loss, dx, d head parameters…)
+  graph::Graph block_backward;  // (x, block parameters…, kept…, dy) -> (dx, d block parameters…)
+  graph::Graph embed_backward;  // (ids, dx) -> d table
+  std::vector<graph::Type> kept;
+};
+
+Result<Segments> make_segments(const ModelSpec& model, std::int64_t batch, std::int64_t positions,
+                               bool recompute);
+
+}  // namespace trainward::trainer

@@ -1,0 +1,44 @@
+// The flat arrays of a model in training, and how they look to a checkpoint.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "checkpoint/tensor.hpp"
+#include "common/error.hpp"
+#include "trainer/cpu/memory.hpp"
+#include "trainer/model/parameters.hpp"
+
+namespace trainward::trainer {
+
+// Parameters, gradients and both moments, one array each with the layout of a ParameterTable.
+class FlatMemory {
+ public:
+  static Result<FlatMemory> allocate(std::size_t elements);
+
+  [[nodiscard]] std::span<float> parameters() const { return array(0); }
+  [[nodiscard]] std::span<float> gradients() const { return array(1); }
+  [[nodiscard]] std::span<float> mean() const { return array(2); }
+  [[nodiscard]] std::span<float> variance() const { return array(3); }
+  [[nodiscard]] std::size_t bytes() const { return memory_.size(); }
+
+ private:
+  [[nodiscard]] std::span<float> array(std::size_t i) const {
+    return {reinterpret_cast<float*>(memory_.data()) + i * elements_, elements_};
+  }
+  cpu::Memory memory_;
+  std::size_t elements_ = 0;
+};
+
+// Borrowed from `flat`: "core.emb.weight", …; moments "core.emb.weight.exp_avg", "….exp_avg_sq".
+std::vector<checkpoint::TensorView> model_views(const ParameterTable& table,
+                                                const FlatMemory& flat);
+std::vector<checkpoint::TensorView> optimizer_views(const ParameterTable& table,
+                                                    const FlatMemory& flat);
+
+// Copies tensors in by name. Nothing changes unless all of ours are there with our type and shape;
+// the error (corrupt) names every one that is not. Tensors we do not know are ignored.
+Status copy_state(const ParameterTable& table, std::span<const checkpoint::TensorView> model,
+                  std::span<const checkpoint::TensorView> optimizer, const FlatMemory& flat);
+
+}  // namespace trainward::trainer

@@ -1,0 +1,66 @@
+// AdamW with decoupled weight decay, bias correction, parameter groups and clipping by the global
+// gradient norm.
+//
+// Works on flat arrays the caller owns; a group is a range of them with a learning rate of its own.
+// Per step: add_to_norm() for each piece of the gradient as it becomes ready, still warm in the
+// cache; then step(), which clips and updates in one pass over memory. Sums run over fixed chunks
+// in double precision and every element is updated on its own, so the bits do not depend on the
+// number of threads. One thread uses it at a time; it allocates only when it is made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "trainer/optim/adamw_loops.hpp"
+
+namespace trainward::optim {
+
+struct AdamWOptions {
+  double weight_decay = 0.01;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  double gradient_clip = 1.0;     // largest norm; 0 turns clipping off
+  std::int64_t warmup_steps = 0;  // rates rise linearly to their full value over so many steps
+};
+
+struct Group {
+  std::size_t begin = 0;  // elements of the flat arrays
+  std::size_t end = 0;
+  double learning_rate = 0;
+};
+
+struct FlatState {
+  std::span<float> parameters;
+  std::span<const float> gradients;
+  std::span<float> mean;      // exp_avg
+  std::span<float> variance;  // exp_avg_sq
+};
+
+class AdamW {
+ public:
+  AdamW(AdamWOptions options, std::vector<Group> groups, std::size_t largest_piece, int threads);
+
+  // Pieces must come in the same order every step for the same bits.
+  void add_to_norm(std::span<const float> gradient);
+  // The L2 norm of all pieces since the last step.
+  [[nodiscard]] double norm() const;
+
+  // Step number `t` counts from 1. Forgets the norm.
+  void step(const FlatState& state, std::int64_t t);
+  void forget_norm() { sum_of_squares_ = 0; }
+
+ private:
+  [[nodiscard]] AdamWFactors factors(double learning_rate, std::int64_t t) const;
+
+  AdamWOptions options_;
+  std::vector<Group> groups_;
+  int threads_;
+  AdamWLoops loops_;
+  std::vector<double> partial_;
+  double sum_of_squares_ = 0;
+};
+
+}  // namespace trainward::optim

@@ -1,0 +1,2 @@
+#define TRAINWARD_LOOP_NAMESPACE base
+#include "trainer/optim/adamw_loops.inc"
