@@ -1,0 +1,63 @@
+// How many events a second the supervisor's decisions take.
+
+#include <benchmark/benchmark.h>
+
+#include "supervisor/core/step.hpp"
+
+namespace trainward::core {
+namespace {
+
+void heartbeat(benchmark::State& bench) {
+  const Policy policy;
+  Time time{1'700'000'000'000, 1'000};
+  State state;
+  for (const Event& event : {Event(StartRequested{}), Event(CheckpointSelected{}),
+                             Event(WorkerStarted{1}), Event(PhaseEntered{"train"})}) {
+    state = step(std::move(state), event, policy, time).state;
+  }
+  std::int64_t number = 0;
+  for (auto _ : bench) {
+    time.mono_ms += 50;
+    time.wall_ms += 50;
+    Outcome outcome =
+        step(std::move(state), StepDone{++number, 2.5, 1.0, number, 100}, policy, time);
+    state = std::move(outcome.state);
+    benchmark::DoNotOptimize(outcome.actions);
+  }
+  bench.SetItemsProcessed(bench.iterations());
+}
+BENCHMARK(heartbeat);
+
+void whole_attempt(benchmark::State& bench) {
+  const Policy policy;
+  Time time{1'700'000'000'000, 1'000};
+  std::int64_t events = 0;
+  State state = step(State{}, StartRequested{}, policy, time).state;
+  std::int64_t number = 0;
+  auto feed = [&](const Event& event) {
+    time.mono_ms += 10;
+    time.wall_ms += 10;
+    state = step(std::move(state), event, policy, time).state;
+    ++events;
+  };
+  for (auto _ : bench) {
+    feed(CheckpointSelected{number > 0 ? "/c" : "", number, ""});
+    feed(WorkerStarted{1});
+    feed(PhaseEntered{"train"});
+    for (int i = 0; i < 4; ++i) feed(StepDone{++number, 2.5, 1.0, number, 100});
+    feed(CheckpointVerified{state.attempt, "/c", number, 1, ""});
+    WorkerExited exit;
+    exit.code = 1;
+    exit.matches = {{"rule", "device_oom", true, "Out of Memory", "stderr.log:1"}};
+    feed(exit);
+    if (state.stage != Stage::selecting) {  // the budget of attempts is spent: begin anew
+      state = step(State{}, StartRequested{}, policy, time).state;
+      number = 0;
+    }
+  }
+  bench.SetItemsProcessed(events);
+}
+BENCHMARK(whole_attempt);
+
+}  // namespace
+}  // namespace trainward::core

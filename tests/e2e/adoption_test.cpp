@@ -1,0 +1,93 @@
+// The daemon dies; training does not.
+
+#include <sys/stat.h>
+
+#include "common/process_id.hpp"
+#include "world.hpp"
+
+namespace trainward::e2e {
+namespace {
+
+class Adoption : public World {};
+
+TEST_F(Adoption, AKilledDaemonsSuccessorFinishesTheSameAttempt) {
+  write_training("run.yaml", 1500, "");
+  const pid_t first = start_daemon({"--once", "run.yaml"});
+  wait_until([&] { return last_step() >= 20; });
+  ::kill(first, SIGKILL);
+  EXPECT_EQ(end_of(first), -SIGKILL);
+  const auto worker = attempts().front();
+  ASSERT_TRUE(identify(static_cast<pid_t>(worker.pid)).has_value()) << "the worker died too";
+
+  const pid_t second = start_daemon({"--once", "run.yaml"});
+  EXPECT_EQ(end_of(second), 0) << daemon_log();
+  ASSERT_EQ(attempts().size(), 1U) << "a second worker was started\n" << daemon_log();
+  EXPECT_EQ(attempts().front().pid, worker.pid);
+  EXPECT_EQ(attempts().front().last_step, 1500);
+  EXPECT_EQ(attempts().front().cause, "done");
+
+  // Every heartbeat once: the ones sent while nobody listened as well.
+  auto store = store::Store::open_read_only(path(".trainward/trainward.db"));
+  auto report = store->report_json("run");
+  ASSERT_TRUE(report.has_value());
+  EXPECT_EQ(store->highest_step("run").value(), 1500);
+  EXPECT_EQ(store->step_rows("run").value(), 1500);
+}
+
+TEST_F(Adoption, AnExitWhileNoDaemonLivedIsKnown) {
+  write("run.yaml",
+        "programs:\n  run:\n    command: [/bin/sh, -c, 'echo $$ > started; "
+        "read line < go; exit 42']\n    autorestart: never\n");
+  ASSERT_EQ(::mkfifo(path("go").c_str(), 0600), 0);
+  const pid_t first = start_daemon({"run.yaml"});
+  wait_until([&] {
+    return std::filesystem::exists(path("started")) && !attempts().empty() &&
+           attempts().front().pid > 0;
+  });
+  ::kill(first, SIGKILL);
+  end_of(first);
+  const ProcessId worker = identify(static_cast<pid_t>(attempts().front().pid)).value();
+  const Fd watched = open_process(worker).value();
+  {
+    const auto go = open_file(path("go"), O_WRONLY);
+    ASSERT_TRUE(go.has_value());
+  }
+  pollfd ended{watched.get(), POLLIN, 0};
+  ASSERT_EQ(::poll(&ended, 1, 20'000), 1);
+
+  const pid_t second = start_daemon({"run.yaml"});
+  wait_until([&] { return attempts().front().ended_ms > 0; });
+  EXPECT_EQ(attempts().front().exit_code, 42);
+  EXPECT_EQ(attempts().size(), 1U);
+  ::kill(second, SIGTERM);
+  EXPECT_EQ(end_of(second), 0);
+}
+
+TEST_F(Adoption, ASecondDaemonInTheSameFolderIsRefused) {
+  write("run.yaml", "programs:\n  run: {command: [/bin/cat, /dev/zero], autostart: false}\n");
+  const pid_t first = start_daemon({"run.yaml"});
+  wait_until([&] { return ctl({"version"}).code == 0; });
+  const Output second = run("trainwardd", {"run.yaml"});
+  EXPECT_NE(second.code, 0);
+  EXPECT_NE(second.err.find("another trainwardd works in this state folder"), std::string::npos)
+      << second.err;
+  ::kill(first, SIGTERM);
+  EXPECT_EQ(end_of(first), 0);
+}
+
+TEST_F(Adoption, ReloadStartsTheDaemonAnewAndLeavesTheWorkerAlone) {
+  write("run.yaml", "programs:\n  run: {command: [/usr/bin/tail, -f, /dev/null]}\n");
+  const pid_t daemon = start_daemon({"run.yaml"});
+  wait_until([&] { return !attempts().empty() && attempts().front().pid > 0; });
+  const auto worker = attempts().front().pid;
+  EXPECT_EQ(ctl({"reload"}).code, 0);
+  wait_until([&] { return daemon_log().find("took over attempt 1") != std::string::npos; });
+  EXPECT_EQ(attempts().size(), 1U);
+  EXPECT_EQ(attempts().front().pid, worker);
+  EXPECT_EQ(ctl({"stop", "run"}).code, 0);
+  ::kill(daemon, SIGTERM);
+  EXPECT_EQ(end_of(daemon), 0);
+}
+
+}  // namespace
+}  // namespace trainward::e2e

@@ -1,0 +1,113 @@
+// Training to the end through faults, with the same weights as without them.
+
+#include "world.hpp"
+
+namespace trainward::e2e {
+namespace {
+
+constexpr const char* two_boards = R"(boards:
+  - serial: "0100014511708037"
+    type: n300
+    bus_id: "0000:c1:00.0"
+    chips: [{id: L, temperature_c: 50.0, heartbeat: alive}, {id: R, heartbeat: unknown}]
+    links: [{from: "L:8", to: "R:0", up: false, retrains: 7}, {from: "L:9", to: "R:1", up: false, retrains: 4}]
+  - serial: "010001451170c0c4"
+    type: n300
+    bus_id: "0000:41:00.0"
+    chips: [{id: L, temperature_c: 50.0, heartbeat: alive}, {id: R, temperature_c: 40.0, heartbeat: alive}]
+    links: [{from: "L:8", to: "R:0", up: true, retrains: 0}, {from: "L:9", to: "R:1", up: true, retrains: 0}]
+    simulate: {dram_bytes: 1000, base_bytes: 0, leak_bytes_per_step: 83, hang: {attempt: 2, after_steps: 6}}
+)";
+
+class Training : public World {};
+
+TEST_F(Training, FaultsDoNotChangeOneBitOfTheWeights) {
+  write("host.yaml", two_boards);
+  write_training("calm.yaml", 40, "");
+  ASSERT_EQ(run("trainwardd", {"--once", "calm.yaml"}).code, 0);
+  const std::string calm = digest();
+  ASSERT_EQ(calm.size(), 65U) << calm;
+  std::filesystem::remove_all(path(".trainward"));
+
+  write_training("faulty.yaml", 40, ", host: host.yaml");
+  const Output faulty = run("trainwardd", {"--once", "faulty.yaml"});
+  ASSERT_EQ(faulty.code, 0) << faulty.out << faulty.err;
+  EXPECT_EQ(digest(), calm);
+
+  // What happened is told: on the console and in the database.
+  EXPECT_NE(faulty.out.find("board 0100014511708037 refused: REMOTE_LOST"), std::string::npos)
+      << faulty.out;
+  EXPECT_EQ(state(), "EXITED");
+  int oom = 0;
+  int hang = 0;
+  for (const store::AttemptRow& attempt : attempts()) {
+    EXPECT_EQ(attempt.board, "010001451170c0c4");
+    oom += attempt.cause == "device_oom" ? 1 : 0;
+    hang += attempt.cause == "hang" ? 1 : 0;
+    if (attempt.cause == "device_oom") {
+      EXPECT_EQ(attempt.last_step - attempt.resume_step, 12);
+    }
+  }
+  EXPECT_GE(oom, 2);
+  EXPECT_EQ(hang, 1);
+  EXPECT_EQ(attempts().back().cause, "done");
+  EXPECT_EQ(attempts().back().last_step, 40);
+}
+
+TEST_F(Training, TheViewsOfTheDatabaseTellTheStory) {
+  write("host.yaml", two_boards);
+  write_training("run.yaml", 30, ", host: host.yaml");
+  ASSERT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
+  const Output why = ctl({"why", "run", "2"});
+  EXPECT_EQ(why.code, 0) << why.err;
+  EXPECT_NE(why.out.find("no progress for"), std::string::npos) << why.out;
+  const Output history = ctl({"--json", "history", "run"});
+  auto rows = parse_json(history.out, "history");
+  ASSERT_TRUE(rows.has_value()) << history.out;
+  const Output report = ctl({"report", "run"});
+  EXPECT_NE(report.out.find("device_oom"), std::string::npos) << report.out;
+  EXPECT_NE(report.out.find("hang"), std::string::npos) << report.out;
+}
+
+TEST_F(Training, AFlippedByteMakesItFallBackToTheCheckpointBefore) {
+  write_training("run.yaml", 20, "");
+  ASSERT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
+  const std::string straight = digest();
+
+  const auto newest = path(".trainward/runs/run/checkpoints/step-00000020/model.safetensors");
+  std::string bytes = read_file(newest, 64 << 20).value();
+  bytes[bytes.size() - 5] = static_cast<char>(bytes[bytes.size() - 5] ^ 1);
+  ASSERT_TRUE(write_file_durably(newest, bytes).has_value());
+  EXPECT_NE(ctl({"ckpt", "verify", ".trainward/runs/run/checkpoints/step-00000020"}).code, 0);
+
+  const pid_t daemon = start_daemon({"run.yaml"});
+  wait_until([&] { return ctl({"start", "run"}).code == 0; });
+  wait_until([&] { return attempts().size() == 2 && state() == "EXITED"; });
+  ::kill(daemon, SIGTERM);
+  EXPECT_EQ(end_of(daemon), 0);
+  EXPECT_EQ(attempts().back().resume_step, 15);
+  EXPECT_EQ(digest(), straight);
+  EXPECT_NE(daemon_log().find("set aside"), std::string::npos) << daemon_log();
+}
+
+TEST_F(Training, SigtermSavesAndTheNextDaemonGoesOn) {
+  write_training("run.yaml", 4000, "");
+  const pid_t first = start_daemon({"--once", "run.yaml"});
+  wait_until([&] { return last_step() >= 7; });
+  ::kill(first, SIGTERM);
+  EXPECT_EQ(end_of(first), 75);
+  ASSERT_EQ(attempts().size(), 1U);
+  const store::AttemptRow stopped = attempts().front();
+  EXPECT_EQ(stopped.cause, "stopped");
+  EXPECT_EQ(stopped.exit_code, 75);
+  EXPECT_EQ(stopped.kept_step, stopped.last_step) << "the worker saved before it left";
+
+  const pid_t second = start_daemon({"--once", "run.yaml"});
+  wait_until([&] { return attempts().size() == 2 && attempts().back().first_step > 0; });
+  EXPECT_EQ(attempts().back().first_step, stopped.last_step + 1);
+  ::kill(second, SIGTERM);
+  EXPECT_EQ(end_of(second), 75);
+}
+
+}  // namespace
+}  // namespace trainward::e2e

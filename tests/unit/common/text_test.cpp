@@ -1,0 +1,42 @@
+#include "common/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "common/clock.hpp"
+#include "common/digest.hpp"
+
+namespace trainward {
+namespace {
+
+TEST(Text, NearestFindsTyposOnly) {
+  constexpr std::array<std::string_view, 3> keys{"learning_rate", "batch_size", "steps"};
+  EXPECT_EQ(nearest("lerning_rate", keys), "learning_rate");
+  EXPECT_EQ(nearest("step", keys), "steps");
+  EXPECT_EQ(nearest("xyzzy", keys), "");
+  EXPECT_EQ(nearest("anything", {}), "");
+}
+
+TEST(Text, DurationsAndSizesForPeople) {
+  EXPECT_EQ(human_duration(850), "850 ms");
+  EXPECT_EQ(human_duration(12'340), "12.3 s");
+  EXPECT_EQ(human_duration(245'000), "4 min 05 s");
+  EXPECT_EQ(human_duration(3 * 3'600'000 + 7 * 60'000), "3 h 07 min");
+  EXPECT_EQ(clock_duration(97'989'000), "27:13:09");
+  EXPECT_EQ(human_bytes(17), "17 B");
+  EXPECT_EQ(human_bytes(1'610'612'736), "1.50 GiB");
+  EXPECT_EQ(count(1, "step"), "1 step");
+}
+
+TEST(Text, TimesForMachines) {
+  EXPECT_EQ(iso8601(1'700'000'000'123), "2023-11-14T22:13:20.123Z");
+  EXPECT_EQ(iso8601(0), "1970-01-01T00:00:00.000Z");
+}
+
+TEST(Text, Sha256OfTheStandardsExample) {
+  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace trainward
