@@ -24,11 +24,23 @@ Result<sockaddr_un> address_of(const std::string& path) {
   return address;
 }
 
-Result<Fd> datagram_socket(const std::filesystem::path& path) {
-  Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return fail_errno(errno, "make a socket", path.string());
-  return fd;
-}
+// A datagram socket and the address it is to bind or connect to.
+struct Datagram {
+  SocketPath path;
+  sockaddr_un address;
+  Fd fd;
+
+  static Result<Datagram> make(const std::filesystem::path& path) {
+    auto shortened = SocketPath::make(path);
+    if (!shortened) return propagate(shortened);
+    auto address = address_of(shortened->text());
+    if (!address) return propagate(address);
+    Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!fd) return fail_errno(errno, "make a socket", path.string());
+    return Datagram{std::move(*shortened), *address, std::move(fd)};
+  }
+  [[nodiscard]] const sockaddr* name() const { return reinterpret_cast<const sockaddr*>(&address); }
+};
 
 }  // namespace
 
@@ -43,33 +55,25 @@ Result<SocketPath> SocketPath::make(const std::filesystem::path& path) {
 }
 
 Result<Fd> bind_datagram(const std::filesystem::path& path, unsigned mode) {
-  auto shortened = SocketPath::make(path);
-  if (!shortened) return propagate(shortened);
-  auto address = address_of(shortened->text());
-  if (!address) return propagate(address);
-  auto fd = datagram_socket(path);
-  if (!fd) return fd;
-  ::unlink(shortened->text().c_str());
-  if (::bind(fd->get(), reinterpret_cast<sockaddr*>(&*address), sizeof(*address)) != 0) {
+  auto socket = Datagram::make(path);
+  if (!socket) return propagate(socket);
+  ::unlink(socket->path.text().c_str());
+  if (::bind(socket->fd.get(), socket->name(), sizeof(socket->address)) != 0) {
     return fail_errno(errno, "bind the socket", path.string());
   }
-  if (::chmod(shortened->text().c_str(), mode) != 0) {
+  if (::chmod(socket->path.text().c_str(), mode) != 0) {
     return fail_errno(errno, "set the socket's mode", path.string());
   }
-  return fd;
+  return std::move(socket->fd);
 }
 
 Result<Fd> connect_datagram(const std::filesystem::path& path) {
-  auto shortened = SocketPath::make(path);
-  if (!shortened) return propagate(shortened);
-  auto address = address_of(shortened->text());
-  if (!address) return propagate(address);
-  auto fd = datagram_socket(path);
-  if (!fd) return fd;
-  if (::connect(fd->get(), reinterpret_cast<sockaddr*>(&*address), sizeof(*address)) != 0) {
+  auto socket = Datagram::make(path);
+  if (!socket) return propagate(socket);
+  if (::connect(socket->fd.get(), socket->name(), sizeof(socket->address)) != 0) {
     return fail_errno(errno, "connect to the socket", path.string());
   }
-  return fd;
+  return std::move(socket->fd);
 }
 
 }  // namespace trainward
