@@ -1,4 +1,4 @@
-// The paths of the API, version 1 (docs/cli.md lists them), onto a Control.
+// The paths of the API, version 1 (docs/api.md), onto a Control.
 #pragma once
 
 #include "supervisor/api/control.hpp"

@@ -65,10 +65,13 @@ bool may_retry(const std::string& cause) {
          cause != "stopped";
 }
 
-// State the attempt was in, in a person's words; the cause only decides when nothing else does.
+// What the attempt was doing; it only decides when nothing else does.
 Evidence from_phase(const State& state) {
-  return {"phase", 10, "unknown",
-          fmt::format("it was {} at step {}", to_string(state.stage), state.last_step), ""};
+  const std::string doing = state.stage == Stage::killing ? "it had been sent SIGKILL"
+                            : state.stage == Stage::stopping
+                                ? "it had been asked to stop"
+                                : fmt::format("it was {}", to_string(state.stage));
+  return {"phase", 10, "unknown", fmt::format("{} at step {}", doing, state.last_step), ""};
 }
 
 Verdict conclude(const State& state, std::vector<Evidence> evidence) {

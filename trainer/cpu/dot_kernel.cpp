@@ -29,8 +29,12 @@ class DotKernel final : public Kernel {
     const memory::desc out = describe(layout.batch, layout.out_batch, layout.out_m, layout.out_n);
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+#if DNNL_VERSION_MAJOR >= 3
+    const dnnl::matmul::primitive_desc plan(library.engine, lhs, rhs, out, attributes);
+#else
     const dnnl::matmul::primitive_desc plan(dnnl::matmul::desc(lhs, rhs, out), attributes,
                                             library.engine);
+#endif
     product_ = dnnl::matmul(plan);
     scratch_size_ = plan.scratchpad_desc().get_size();
     lhs_ = memory(lhs, library.engine, nullptr);

@@ -15,6 +15,8 @@ class Kernel {
   Kernel() = default;
   Kernel(const Kernel&) = delete;
   Kernel& operator=(const Kernel&) = delete;
+  Kernel(Kernel&&) = delete;
+  Kernel& operator=(Kernel&&) = delete;
   virtual ~Kernel() = default;
 
   virtual void run(Addresses addresses) const = 0;

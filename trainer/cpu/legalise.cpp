@@ -22,6 +22,7 @@ class Legaliser {
     count_uses();
     for (std::size_t i = 0; i < in_.nodes.size(); ++i) {
       std::vector<Value> inputs;
+      inputs.reserve(in_.nodes[i].inputs.size());
       for (const Value input : in_.nodes[i].inputs) inputs.push_back(moved_[input.index()]);
       current_ = Value{static_cast<std::int32_t>(i)};
       moved_[i] = rewrite(in_.nodes[i], std::move(inputs));
@@ -50,6 +51,7 @@ class Legaliser {
   // Appends one node whose inputs are already legal.
   Value add(const Op& op, std::vector<Value> inputs) {
     std::vector<graph::Type> types;
+    types.reserve(inputs.size());
     for (const Value input : inputs) types.push_back(out_.graph.type(input));
     Result<graph::Type> type = graph::infer(op, types);
     if (!type) {

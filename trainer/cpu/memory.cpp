@@ -9,6 +9,9 @@
 
 namespace trainward::cpu {
 
+// Aligned memory of the C library: only it takes an alignment and answers with null when there is
+// no memory left. The owner is the unique_ptr.
+// NOLINTBEGIN(cppcoreguidelines-owning-memory)
 void Memory::Free::operator()(std::byte* data) const { std::free(data); }
 
 Result<Memory> Memory::allocate(std::size_t bytes) {
@@ -30,5 +33,7 @@ Result<Memory> Memory::allocate(std::size_t bytes) {
   memory.size_ = rounded;
   return memory;
 }
+
+// NOLINTEND(cppcoreguidelines-owning-memory)
 
 }  // namespace trainward::cpu

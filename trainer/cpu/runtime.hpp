@@ -14,6 +14,10 @@ class Runtime {
  public:
   // Errors: usage for a thread count outside 1..1024, permanent when the library cannot start.
   static Result<std::unique_ptr<Runtime>> create(int threads);
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+  Runtime(Runtime&&) = delete;
+  Runtime& operator=(Runtime&&) = delete;
   ~Runtime();
 
   [[nodiscard]] int threads() const { return threads_; }

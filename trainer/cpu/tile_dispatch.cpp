@@ -1,11 +1,18 @@
+#include "trainer/cpu/instruction_set.hpp"
 #include "trainer/cpu/tile_kernels.hpp"
 
 namespace trainward::cpu {
 
 TileFn tile_kernel(TileOp op) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v4")) return v4::tile_kernel(op);
-  if (__builtin_cpu_supports("x86-64-v3")) return v3::tile_kernel(op);
+  switch (instruction_set()) {
+    case InstructionSet::v4:
+      return v4::tile_kernel(op);
+    case InstructionSet::v3:
+      return v3::tile_kernel(op);
+    case InstructionSet::base:
+      break;
+  }
 #endif
   return base::tile_kernel(op);
 }

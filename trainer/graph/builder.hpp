@@ -18,6 +18,9 @@ class Builder {
   Builder() = default;
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
+  Builder(Builder&&) = delete;
+  Builder& operator=(Builder&&) = delete;
+  ~Builder() = default;
 
   // Any operation; the named ones below are shorthands.
   Value append(Op op, std::vector<Value> inputs);

@@ -18,7 +18,8 @@ struct Value {
 
   [[nodiscard]] bool valid() const { return id >= 0; }
   [[nodiscard]] std::size_t index() const { return static_cast<std::size_t>(id); }
-  friend auto operator<=>(const Value&, const Value&) = default;
+  friend bool operator==(const Value&, const Value&) = default;
+  friend bool operator<(const Value& a, const Value& b) { return a.id < b.id; }
 };
 
 struct Node {

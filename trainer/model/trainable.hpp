@@ -20,6 +20,11 @@ struct StepResult {
 
 class Trainable {
  public:
+  Trainable() = default;
+  Trainable(const Trainable&) = delete;
+  Trainable& operator=(const Trainable&) = delete;
+  Trainable(Trainable&&) = delete;
+  Trainable& operator=(Trainable&&) = delete;
   virtual ~Trainable() = default;
 
   // `tokens`: row-major [batch, block] ids; position i predicts position i + 1.

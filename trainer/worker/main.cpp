@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "common/protocol.hpp"
+#include "trainer/cpu/wait_policy.hpp"
 #include "trainer/loop/signals.hpp"
 #include "trainer/loop/worker.hpp"
 #include "trainer/model/agillm3.hpp"
@@ -64,6 +65,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Before anything else: it starts this program again, once, unless the policy is set already.
+  (void)trainward::cpu::wait_passively(argv);
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {  // out of memory, for one

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "trainer/cpu/instruction_set.hpp"
 #include "trainer/cpu/tile_kernels.hpp"
 
 namespace trainward::cpu {
@@ -15,8 +16,8 @@ using Table = TileFn (*)(TileOp);
 std::vector<Table> tables() {
   std::vector<Table> all{base::tile_kernel};
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("x86-64-v3")) all.push_back(v3::tile_kernel);
-  if (__builtin_cpu_supports("x86-64-v4")) all.push_back(v4::tile_kernel);
+  if (instruction_set() >= InstructionSet::v3) all.push_back(v3::tile_kernel);
+  if (instruction_set() >= InstructionSet::v4) all.push_back(v4::tile_kernel);
 #endif
   return all;
 }
