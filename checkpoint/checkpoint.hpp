@@ -73,7 +73,7 @@ struct Summary {
 };
 
 struct Rejected {
-  std::filesystem::path path;      // where it lies now (renamed aside)
+  std::filesystem::path path;  // where it lies now (renamed aside)
   std::string reason;
   std::filesystem::path original;  // where it lay
   std::int64_t step = 0;           // by its name

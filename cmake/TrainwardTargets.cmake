@@ -64,8 +64,10 @@ function(trainward_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  # Tests run beside each other; OpenMP threads that spin would starve them (wait_policy.hpp).
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
-      # Tests run beside each other; OpenMP threads that spin would starve them (wait_policy.hpp).
-      ENVIRONMENT OMP_WAIT_POLICY=PASSIVE)
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=PASSIVE LABELS "${ARG_LABELS}")
 endfunction()

@@ -8,9 +8,9 @@
 
 #include "common/file.hpp"
 #include "common/text.hpp"
+#include "common/yaml/map_reader.hpp"
 #include "hwprobe/facts.hpp"
 #include "hwprobe/verdict.hpp"
-#include "common/yaml/map_reader.hpp"
 #include "hwprobe/yaml_json.hpp"
 
 namespace trainward::hwprobe {
