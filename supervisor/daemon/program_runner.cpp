@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "checkpoint/checkpoint.hpp"
 #include "common/journal.hpp"
 #include "common/launch.hpp"
@@ -391,6 +393,11 @@ Status ProgramRunner::recover() {
   if (!stored) return propagate(stored);
   state_ = std::move(*stored);
   if (auto ok = recorder_.recover(state_.attempt); !ok) return ok;
+  // The monotonic clock begins anew with the machine; no wait is longer than the longest allowed.
+  if (state_.stage == core::Stage::backoff) {
+    state_.deadline_mono_ms =
+        std::min(state_.deadline_mono_ms, now().mono_ms + policy_.backoff.max_ms);
+  }
   if (core::has_worker(state_.stage)) {
     resume_attempt();
   } else if (state_.stage == core::Stage::probing) {
