@@ -34,7 +34,8 @@ struct Timer::Impl : std::enable_shared_from_this<Timer::Impl> {
 };
 
 Timer::Timer(Loop& loop) : impl_(std::make_shared<Impl>(loop)) {}
-Timer::~Timer() { cancel(); }
+// A handler that is queued already finds another generation; the timer's own end cancels the rest.
+Timer::~Timer() { ++impl_->generation; }
 
 void Timer::cancel() {
   ++impl_->generation;
@@ -83,7 +84,8 @@ Watch::Watch(Loop& loop, int fd, std::function<void()> work)
 
 Watch::~Watch() {
   impl_->active = false;
-  impl_->descriptor.cancel();
+  boost::system::error_code ignored;
+  impl_->descriptor.cancel(ignored);
   // Released now: the owner may close the descriptor before a running callback lets go of Impl.
   impl_->descriptor.release();
 }
@@ -110,6 +112,9 @@ Signals::Signals(Loop& loop, std::initializer_list<int> numbers, std::function<v
   for (const int number : numbers) impl_->set.add(number);
   impl_->wait();
 }
-Signals::~Signals() { impl_->set.cancel(); }
+Signals::~Signals() {
+  boost::system::error_code ignored;
+  impl_->set.cancel(ignored);
+}
 
 }  // namespace trainward::daemon

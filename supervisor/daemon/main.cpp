@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 
 #include "common/log.hpp"
 #include "common/protocol.hpp"
@@ -51,9 +52,7 @@ int serve(const Arguments& arguments, config::Config config, bool& reexec) {
   return daemon.exit_code();
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Keeps training runs going on hardware that keeps failing."};
   app.set_version_flag("-v,--version", "trainwardd " + std::string(version_text));
@@ -100,4 +99,15 @@ int main(int argc, char** argv) {
     return exit_code::failed;
   }
   return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {  // out of memory, for one
+    std::fprintf(stderr, "trainwardd: %s\n", error.what());
+    return trainward::exit_code::failed;
+  }
 }

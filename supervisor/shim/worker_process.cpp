@@ -73,7 +73,8 @@ Result<WorkerProcess> start_worker(const LaunchSpec& spec) {
   std::vector<std::string> argv = spec.argv;
   std::vector<std::string> environment;
   environment.reserve(spec.environment.size());
-  for (const auto& [key, value] : spec.environment) environment.push_back(key + "=" + value);
+  for (const auto& [key, value] : spec.environment)
+    environment.push_back(fmt::format("{}={}", key, value));
   std::vector<char*> argv_pointers = pointers(argv);
   std::vector<char*> environment_pointers = pointers(environment);
   const Child child{argv_pointers.data(),
