@@ -13,7 +13,7 @@ namespace trainward::yaml {
 namespace {
 
 std::string number_bounds(const NumberRange& range) {
-  const std::string low = fmt::format("{} {}", range.above_min ? "above" : "from", range.min);
+  std::string low = fmt::format("{} {}", range.above_min ? "above" : "from", range.min);
   if (range.max == std::numeric_limits<double>::max()) return low;
   return fmt::format("{} {} {}", low, range.below_max ? "to below" : "to", range.max);
 }
