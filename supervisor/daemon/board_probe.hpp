@@ -11,12 +11,15 @@
 #include "supervisor/daemon/child_process.hpp"
 #include "supervisor/daemon/loop.hpp"
 #include "supervisor/daemon/paths.hpp"
+#include "supervisor/store/store.hpp"
 
 namespace trainward::daemon {
 
-// `host`: a described host file, or none for this machine's own boards. `done` is called once.
+// `host`: a described host file, or none for this machine's own boards. Every look is recorded in
+// `store`, the failed ones too; then `done` is called, once.
 std::unique_ptr<ChildProcess> probe_boards(Loop& loop, const Paths& paths,
                                            const std::optional<std::filesystem::path>& host,
+                                           store::Store& store,
                                            std::function<void(Result<hwprobe::Report>)> done);
 
 }  // namespace trainward::daemon

@@ -335,20 +335,13 @@ void Daemon::probe(Answer answer) {
   for (const config::Program& program : parts_->config.programs) {
     if (program.host) host = program.host;
   }
-  const std::int64_t began = now().mono_ms;
-  probe_ = probe_boards(
-      parts_->loop, parts_->services.paths, host,
-      [this, began, answer](Result<hwprobe::Report> report) {
-        // The object that calls this must outlive the call.
-        parts_->loop.post([this] { probe_.reset(); });
-        if (!report) return answer(propagate(report));
-        const Time at = now();
-        const json::object value = hwprobe::to_json(*report);
-        auto recorded = parts_->store.add_probe(at.wall_ms, report->source, json::serialize(value),
-                                                at.mono_ms - began, "");
-        if (!recorded) spdlog::warn("the probe was not recorded: {}", recorded.error().message());
-        answer(json::value(value));
-      });
+  probe_ = probe_boards(parts_->loop, parts_->services.paths, host, parts_->store,
+                        [this, answer](Result<hwprobe::Report> report) {
+                          // The object that calls this must outlive the call.
+                          parts_->loop.post([this] { probe_.reset(); });
+                          if (!report) return answer(propagate(report));
+                          answer(json::value(hwprobe::to_json(*report)));
+                        });
 }
 
 Result<json::value> Daemon::status() const { return as_value(parts_->store.status_json(now())); }

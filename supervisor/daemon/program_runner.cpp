@@ -152,10 +152,9 @@ void ProgramRunner::show(const core::Actions& actions, Time at) {
       }
     }
     if (const auto* step = std::get_if<core::RecordStep>(&action)) {
-      tokens_per_second_ = step->tokens_per_second;
       services_.console.progress(
           {program_.name, std::string(core::display(state_.stage)), state_.attempt, step->step,
-           target_step_, step->loss, tokens_per_second_},
+           target_step_, step->loss, step->tokens_per_second},
           at);
     }
   }
@@ -164,32 +163,11 @@ void ProgramRunner::show(const core::Actions& actions, Time at) {
 // ---- side effects ----
 
 void ProgramRunner::do_probe() {
-  const std::int64_t began = now().mono_ms;
-  probe_ =
-      probe_boards(services_.loop, services_.paths, program_.host,
-                   [this, began](Result<hwprobe::Report> report) {
-                     const Time at = now();
-                     Status recorded;
-                     if (report) {
-                       recorded = services_.store.add_probe(
-                           at.wall_ms, report->source, json::serialize(hwprobe::to_json(*report)),
-                           at.mono_ms - began, "");
-                       for (const hwprobe::Board& board : report->boards) {
-                         if (!recorded) break;
-                         recorded = services_.store.put_board(
-                             board.serial, board.type, board.bus_id,
-                             std::string(hwprobe::to_string(board.verdict)),
-                             board.evidence.empty() ? "" : board.evidence.front().what, at.wall_ms);
-                       }
-                       report_ = *report;
-                     } else {
-                       recorded = services_.store.add_probe(at.wall_ms, "", "", at.mono_ms - began,
-                                                            report.error().message());
-                     }
-                     if (!recorded)
-                       spdlog::warn("the probe was not recorded: {}", recorded.error().message());
-                     handle(as_event(report));
-                   });
+  probe_ = probe_boards(services_.loop, services_.paths, program_.host, services_.store,
+                        [this](Result<hwprobe::Report> report) {
+                          if (report) report_ = *report;
+                          handle(as_event(report));
+                        });
 }
 
 void ProgramRunner::do_select() {

@@ -80,7 +80,6 @@ class ProgramRunner {
   Timer deadline_;
   Timer retry_;
   std::int64_t target_step_ = 0;
-  double tokens_per_second_ = 0;
 
   std::unique_ptr<ChildProcess> probe_;
   std::optional<hwprobe::Report> report_;
