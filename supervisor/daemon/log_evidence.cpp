@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "common/file.hpp"
 #include "common/launch.hpp"
 
@@ -32,8 +34,9 @@ std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_fo
   for (const char* name : {attempt_files::standard_error, attempt_files::standard_output}) {
     const std::string text = read_tail(attempt_folder / name, looked_at_bytes);
     for (const rules::Match& match : matcher.match_lines(text)) {
-      found.push_back({match.rule, match.crash_class, match.transient != rules::Transient::no,
-                       match.line, fmt::format("{}:{}", name, match.line_number)});
+      const int weight = std::max(60 - static_cast<int>(found.size()), 41);
+      found.push_back({match.rule, match.crash_class, weight, match.line,
+                       fmt::format("{}:{}", name, match.line_number)});
     }
   }
   return found;

@@ -139,8 +139,9 @@ void ProgramRunner::execute(const core::Action& action) {
 }
 
 void ProgramRunner::arm() {
-  if (state_.deadline_mono_ms == 0) return deadline_.cancel();
-  deadline_.after(state_.deadline_mono_ms - now().mono_ms, [this] { handle(core::TimerFired{}); });
+  const std::int64_t next = core::next_timer_ms(state_);
+  if (next == 0) return deadline_.cancel();
+  deadline_.after(next - now().mono_ms, [this] { handle(core::TimerFired{}); });
 }
 
 void ProgramRunner::show(const core::Actions& actions, Time at) {
@@ -192,7 +193,8 @@ void ProgramRunner::do_select() {
 }
 
 void ProgramRunner::do_launch(const core::Launch& order) {
-  LaunchOrder what{order.attempt, recorder_.attempt().nonce, nullptr, order.resume_from};
+  LaunchOrder what{order.attempt, recorder_.attempt().nonce, nullptr, order.resume_from,
+                   order.plan};
   if (!order.board.empty()) {
     for (const hwprobe::Board& board : report_->boards) {
       if (board.serial == order.board) what.board = &board;
