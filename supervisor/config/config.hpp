@@ -34,6 +34,7 @@ struct Program {
   json::object worker;
   std::optional<std::filesystem::path>
       host;  // device_config.host: a described (simulated) host file
+  std::vector<std::string> reset_command;  // {serial} and {bus_id} are filled in; empty: none
   int checkpoints_keep = 3;
   Deadlines deadlines;
   Budgets budgets;

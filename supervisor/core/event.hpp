@@ -11,7 +11,11 @@
 
 namespace trainward::core {
 
-struct StartRequested {};
+struct StartRequested {
+  // By a person, who has looked at it: budgets and ladders begin anew. Otherwise the daemon goes on
+  // with what it was stopped in by a shutdown.
+  bool anew = true;
+};
 struct StopRequested {
   std::string who;           // "operator", "shutdown"
   bool keep_wanted = false;  // the daemon goes, the intent stays: the next daemon starts it again

@@ -2,20 +2,21 @@
 
 namespace trainward::core {
 
-void Turn::on(const StartRequested& /*e*/) {
+void Turn::on(const StartRequested& e) {
   state_.wanted = true;
   state_.restart_when_stopped =
       has_worker(state_.stage) && !listening() && state_.kill && state_.kill->cause == "stopped";
   const bool under_way = has_worker(state_.stage) || state_.stage == Stage::probing ||
                          state_.stage == Stage::selecting || state_.stage == Stage::repairing;
   if (under_way) return;
-  // A start by hand is a new budget of patience: somebody has looked at it.
-  state_.attempts_without_progress = 0;
-  state_.charged_attempts = 0;
-  state_.time_without_progress_ms = 0;
-  state_.rungs.clear();
-  state_.rollbacks = 0;
-  begin_attempt("start requested");
+  if (e.anew) {
+    state_.attempts_without_progress = 0;
+    state_.charged_attempts = 0;
+    state_.time_without_progress_ms = 0;
+    state_.rungs.clear();
+    state_.rollbacks = 0;
+  }
+  begin_attempt(e.anew ? "start requested" : "the daemon is back");
 }
 
 void Turn::on(const StopRequested& e) {

@@ -9,6 +9,7 @@
 #include "common/json.hpp"
 #include "common/launch.hpp"
 #include "common/protocol.hpp"
+#include "supervisor/core/state.hpp"
 #include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/spawn.hpp"
 
@@ -33,8 +34,8 @@ std::map<std::string, std::string> inherited_environment() {
   return environment;
 }
 
-json::object plan_json(const hwprobe::Board* board) {
-  json::object plan;
+json::object plan_json(const core::Plan& told, const hwprobe::Board* board) {
+  json::object plan = core::to_json(told);
   if (board != nullptr) {
     plan["board"] = json::object{{"serial", board->serial},
                                  {"type", board->type},
@@ -56,7 +57,6 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
     spec.argv = {paths.program("trainward-worker").string(), "train", "--config",
                  (folder / "worker.json").string()};
   }
-  const std::string board = order.board == nullptr ? "none" : order.board->serial;
   spec.environment = inherited_environment();
   for (const auto& [key, value] : program.environment) spec.environment[key] = value;
   spec.environment[env::run] = program.name;
@@ -64,10 +64,11 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   spec.environment[env::nonce] = order.nonce;
   spec.environment[env::checkpoint_dir] = paths.checkpoints(program.name).string();
   spec.environment[env::resume_from] = order.resume_from;
-  spec.environment[env::program_cache] = (paths.state / "cache" / "programs").string();
-  spec.environment[env::plan] = json::serialize(plan_json(order.board));
+  spec.environment[env::program_cache] = paths.programs_cache().string();
+  spec.environment[env::plan] = json::serialize(plan_json(order.plan, order.board));
   spec.environment["TMPDIR"] = (folder / "tmp").string();
-  spec.environment["TT_METAL_CACHE"] = (paths.state / "cache" / "tt-metal" / board).string();
+  spec.environment["TT_METAL_CACHE"] =
+      paths.kernels_cache(order.board == nullptr ? "" : order.board->serial).string();
   // Below the supervisor's own deadlines, so that the runtime's report of a hang comes first.
   spec.environment.emplace("TT_METAL_OPERATION_TIMEOUT_SECONDS",
                            std::to_string(program.deadlines.train_floor_ms / 1000));

@@ -28,6 +28,14 @@ std::string read_tail(const std::filesystem::path& file, std::size_t limit) {
   return text;
 }
 
+bool logs_are_empty(const std::filesystem::path& attempt_folder) {
+  for (const char* name : {attempt_files::standard_error, attempt_files::standard_output}) {
+    std::error_code error;
+    if (std::filesystem::file_size(attempt_folder / name, error) > 0 && !error) return false;
+  }
+  return true;
+}
+
 std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_folder,
                                          const rules::LogMatcher& matcher) {
   std::vector<core::LogMatch> found;

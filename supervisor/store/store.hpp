@@ -132,6 +132,7 @@ class Store {
   Result<Transaction> begin();
 
   // ---- writing ----
+  Status put_boot_id(const std::string& boot_id, std::int64_t at_ms);
   Status put_program(const ProgramRow& row);       // insert or update by name
   Status remove_program(const std::string& name);  // keeps its history; hides it from v_status
   Status put_attempt(const AttemptRow& row);       // insert or update by (program, number)
@@ -153,12 +154,14 @@ class Store {
                          const std::string& state);
 
   // ---- reading ----
+  Result<std::string> boot_id() const;               // of the newest daemon; empty: there was none
   Result<std::vector<ProgramRow>> programs() const;  // not removed, by name
   Result<std::optional<ProgramRow>> program(const std::string& name) const;
   Result<std::vector<AttemptRow>> attempts(const std::string& program) const;  // oldest first
   Result<std::optional<AttemptRow>> attempt(const std::string& program, std::int64_t number) const;
   Result<std::int64_t> journal_offset(const std::string& program,
-                                      std::int64_t attempt) const;  // 0: none
+                                      std::int64_t attempt) const;           // 0: none
+  Result<std::int64_t> newest_checkpoint(const std::string& program) const;  // step; 0: none
   // "" for a board that never did anything worth keeping.
   Result<std::string> board_record(const std::string& serial) const;
   Result<std::int64_t> highest_step(const std::string& program) const;  // 0: none

@@ -53,6 +53,14 @@ Result<std::int64_t> one_integer(Connection& connection, const char* sql, const 
 
 }  // namespace
 
+Result<std::string> Store::boot_id() const {
+  std::string id;
+  auto read = impl_->connection->each("select boot_id from daemon where id = 1",
+                                      [&](const Row& row) { id = row.text(0); });
+  if (!read) return propagate(read);
+  return id;
+}
+
 Result<std::vector<ProgramRow>> Store::programs() const {
   std::vector<ProgramRow> rows;
   auto read =
@@ -94,6 +102,11 @@ Result<std::int64_t> Store::journal_offset(const std::string& program, std::int6
   return one_integer(*impl_->connection,
                      "select journal_offset from attempts where program = ? and number = ?",
                      program, attempt);
+}
+
+Result<std::int64_t> Store::newest_checkpoint(const std::string& program) const {
+  return one_integer(*impl_->connection,
+                     "select coalesce(max(step), 0) from checkpoints where program = ?", program);
 }
 
 Result<std::string> Store::board_record(const std::string& serial) const {

@@ -3,6 +3,11 @@
 
 namespace trainward::store {
 
+Status Store::put_boot_id(const std::string& boot_id, std::int64_t at_ms) {
+  return impl_->connection->run(
+      "insert or replace into daemon (id, boot_id, started_ms) values (1, ?, ?)", boot_id, at_ms);
+}
+
 Status Store::put_program(const ProgramRow& row) {
   return impl_->connection->run(
       "insert into programs (name, state, reason, config_digest, core_state, changed_ms, "

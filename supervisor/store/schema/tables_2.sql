@@ -10,3 +10,11 @@ create table board_records (
   record text    not null,
   at_ms  integer not null
 ) strict, without rowid;
+
+-- One row: the machine start (its boot id) in which the newest daemon ran. On another one no worker
+-- can be alive, and times of the monotonic clock mean nothing any more.
+create table daemon (
+  id         integer primary key check (id = 1),
+  boot_id    text    not null,
+  started_ms integer not null
+) strict;
