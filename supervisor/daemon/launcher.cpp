@@ -45,6 +45,21 @@ json::object plan_json(const core::Plan& told, const hwprobe::Board* board) {
   return plan;
 }
 
+foreign::Values values_for(const config::Program& program, const LaunchOrder& order,
+                           const Paths& paths) {
+  foreign::LaunchFacts facts;
+  facts.checkpoint = order.resume_from;
+  facts.resume_step = order.resume_step;
+  facts.attempt = order.attempt;
+  if (order.board != nullptr) facts.devices = order.board->bus_id;
+  facts.checkpoint_dir = paths.checkpoints(program.name).string();
+  facts.plan = order.plan;
+  facts.configured.block = program.shrinking.block;
+  facts.configured.batch = program.shrinking.batch;
+  facts.configured.checkpoint_every = program.cadence.max_steps;
+  return foreign::values_of(facts);
+}
+
 LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, const Paths& paths,
                      const std::filesystem::path& folder) {
   LaunchSpec spec;
@@ -52,13 +67,16 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   spec.attempt = order.attempt;
   spec.nonce = order.nonce;
   spec.directory = program.directory;
-  spec.argv = program.command;
+  const foreign::Values values = values_for(program, order, paths);
+  spec.argv = foreign::fill(program.command, values);
   if (spec.argv.empty()) {
     spec.argv = {paths.program("trainward-worker").string(), "train", "--config",
                  (folder / "worker.json").string()};
   }
   spec.environment = inherited_environment();
-  for (const auto& [key, value] : program.environment) spec.environment[key] = value;
+  for (const auto& [key, value] : program.environment) {
+    spec.environment[key] = value.fill(values).text;
+  }
   spec.environment[env::run] = program.name;
   spec.environment[env::attempt] = std::to_string(order.attempt);
   spec.environment[env::nonce] = order.nonce;

@@ -19,6 +19,7 @@ struct LaunchOrder {
   const hwprobe::Board* board = nullptr;  // none: runs without one
   std::string resume_from;
   core::Plan plan = {};
+  std::int64_t resume_step = 0;
 };
 
 // Takes the leases of program and board, writes the attempt's folder, starts the shim with the

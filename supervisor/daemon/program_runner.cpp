@@ -4,7 +4,7 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "common/text.hpp"
-#include "supervisor/daemon/policy.hpp"
+#include "supervisor/config/policy.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -20,7 +20,7 @@ ProgramRunner::ProgramRunner(Services& services, config::Program program,
                              std::function<void()> changed)
     : services_(services),
       program_(std::move(program)),
-      policy_(policy_of(program_)),
+      policy_(config::policy_of(program_)),
       changed_(std::move(changed)),
       recorder_(services.store, services.paths, program_.name),
       timer_(services.loop),

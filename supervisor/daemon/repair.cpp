@@ -7,14 +7,6 @@
 namespace trainward::daemon {
 namespace {
 
-std::string replaced(std::string text, std::string_view name, const std::string& value) {
-  for (std::size_t at = text.find(name); at != std::string::npos;
-       at = text.find(name, at + value.size())) {
-    text.replace(at, name.size(), value);
-  }
-  return text;
-}
-
 std::string outcome(const Result<ChildResult>& result) {
   if (!result) return result.error().message();
   if (result->exit_code == 0) return {};
@@ -25,14 +17,13 @@ std::string outcome(const Result<ChildResult>& result) {
 }  // namespace
 
 std::unique_ptr<ChildProcess> reset_board(Services& services,
-                                          const std::vector<std::string>& command,
+                                          const std::vector<foreign::Template>& command,
                                           const BoardAddress& board, std::int64_t deadline_ms,
                                           std::function<void(std::string)> done) {
   std::vector<std::string> argv;
   argv.reserve(command.size());
-  for (const std::string& word : command) {
-    argv.push_back(replaced(replaced(word, "{serial}", board.serial), "{bus_id}", board.bus_id));
-  }
+  const foreign::Values values{{"serial", board.serial}, {"bus_id", board.bus_id}};
+  for (const foreign::Template& word : command) argv.push_back(word.fill(values).text);
   return std::make_unique<ChildProcess>(
       services.loop, std::move(argv), deadline_ms,
       [done = std::move(done)](Result<ChildResult> result) { done(outcome(result)); });

@@ -10,6 +10,7 @@
 #include "common/error.hpp"
 #include "supervisor/daemon/child_process.hpp"
 #include "supervisor/daemon/services.hpp"
+#include "supervisor/foreign/substitute.hpp"
 
 namespace trainward::daemon {
 
@@ -21,7 +22,7 @@ struct BoardAddress {
 // Runs the operator's reset command, without a shell, with {serial} and {bus_id} filled in.
 // `done` gets an empty text, or why it did not work. Keep the object alive until then.
 std::unique_ptr<ChildProcess> reset_board(Services& services,
-                                          const std::vector<std::string>& command,
+                                          const std::vector<foreign::Template>& command,
                                           const BoardAddress& board, std::int64_t deadline_ms,
                                           std::function<void(std::string)> done);
 
