@@ -4,6 +4,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "common/fault_point.hpp"
 #include "supervisor/daemon/board_probe.hpp"
+#include "supervisor/daemon/foreign_checkpoints.hpp"
 #include "supervisor/daemon/launcher.hpp"
 #include "supervisor/daemon/program_runner.hpp"
 #include "supervisor/daemon/repair.hpp"
@@ -86,15 +87,17 @@ void ProgramRunner::do_purge(const std::string& serial) {
 
 void ProgramRunner::do_select(std::int64_t below) {
   const auto root = services_.paths.checkpoints(program_.name);
-  in_background([this, root, below]() -> std::function<void()> {
-    if (below > 0) {
+  in_background([this, root, below, program = program_]() -> std::function<void()> {
+    const bool foreign = has_foreign_checkpoints(program);
+    if (below > 0 && !foreign) {
       if (auto gone = checkpoint::roll_back(root, below); !gone) {
         return [this, what = gone.error().message()] {
           handle(core::CheckpointSelected{"", 0, what});
         };
       }
     }
-    auto selection = checkpoint::select(root);
+    auto selection =
+        foreign ? select_foreign_checkpoint(program, root, below) : checkpoint::select(root);
     return [this, selection = std::move(selection)] {
       if (!selection) {
         return handle(core::CheckpointSelected{"", 0, selection.error().message()});
@@ -135,8 +138,9 @@ void ProgramRunner::do_signal(core::Signal signal) {
 
 void ProgramRunner::do_verify(const core::VerifyCheckpoint& order) {
   ++verifying_;
-  in_background([this, order]() -> std::function<void()> {
-    auto summary = checkpoint::verify(order.path);
+  in_background([this, order, program = program_,
+                 root = services_.paths.checkpoints(program_.name)]() -> std::function<void()> {
+    auto summary = verify_checkpoint(program, root, order.path);
     return [this, order, summary = std::move(summary)] {
       core::CheckpointVerified event{order.attempt, order.path, order.step, 0, ""};
       if (summary) {

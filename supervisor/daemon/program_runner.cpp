@@ -5,6 +5,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "common/text.hpp"
 #include "supervisor/config/policy.hpp"
+#include "supervisor/daemon/foreign_checkpoints.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -114,10 +115,14 @@ void ProgramRunner::follow(std::int64_t attempt) {
                                services_.paths.checkpoints(program_.name), offset.value_or(0)},
       AttemptFollower::Listener{[this](AttemptEvent event) { say(std::move(event)); },
                                 [this] { on_attempt_ended(); }});
+  foreign_ = watch_foreign(services_, program_, attempt_->folder(), state_,
+                           [this](core::Event event) { handle(std::move(event)); });
 }
 
 // The log is read on the background thread: it may be long, and the rules are many.
 void ProgramRunner::on_attempt_ended() {
+  if (foreign_) foreign_->finish();
+  foreign_.reset();
   if (!std::holds_alternative<core::WorkerExited>(attempt_->exit()->event)) {
     exit_due_ = true;
     return deliver_exit();

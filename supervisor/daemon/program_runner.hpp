@@ -13,6 +13,7 @@
 #include "supervisor/core/step.hpp"
 #include "supervisor/daemon/attempt_follower.hpp"
 #include "supervisor/daemon/child_process.hpp"
+#include "supervisor/daemon/foreign_watch.hpp"
 #include "supervisor/daemon/recorder.hpp"
 #include "supervisor/daemon/services.hpp"
 #include "supervisor/daemon/turns.hpp"
@@ -94,6 +95,7 @@ class ProgramRunner final : public Participant {
   std::unique_ptr<ChildProcess> child_;  // a probe or a reset
   std::optional<hwprobe::Report> report_;
   std::unique_ptr<AttemptFollower> attempt_;
+  std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside
   bool exit_due_ = false;  // the attempt has ended; held until its checkpoints are judged
   std::optional<bool>
       restarted_;  // whether the machine was, to be told once the old attempt has ended
