@@ -6,10 +6,10 @@
 #include <boost/asio/io_context.hpp>
 #include <fstream>
 
-#include "../foreign/words.hpp"
 #include "common/file.hpp"
 #include "common/launch.hpp"
 #include "temporary_folder.hpp"
+#include "words.hpp"
 
 namespace trainward::daemon {
 namespace {

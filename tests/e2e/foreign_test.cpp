@@ -1,0 +1,139 @@
+// Programs that are not our worker: one that speaks the protocol, and one that knows nothing of us.
+
+#include <sys/stat.h>
+
+#include "world.hpp"
+
+namespace trainward::e2e {
+namespace {
+
+// A training script in the manner of AGILLM-3: status.json after each step, a legacy .pt now and
+// then. It hangs once, behind step 12 of a first attempt, as a dead device makes it hang.
+constexpr const char* script = R"(
+import json, os, pickle, sys, time
+start = int(sys.argv[sys.argv.index('--start') + 1])
+if '--resume' in sys.argv:
+    with open(sys.argv[sys.argv.index('--resume') + 1], 'rb') as f: assert pickle.load(f) == start
+os.makedirs('ckpts', exist_ok=True)
+for step in range(start + 1, 31):
+    if step == 13 and not os.path.exists('hung'):
+        open('hung', 'w').close()
+        time.sleep(3600)
+    if step % 5 == 0:
+        with open(f'ckpts/pretrain_step{step:08}.pt', 'wb') as f: pickle.dump(step, f, protocol=2)
+    with open('status.json.new', 'w') as f:
+        json.dump({'step': step, 'seen_tok': step * 64, 'loss': 5.0 / step, 'batch': 1, 'block': 64,
+                   'tok_per_sec': 0.067, 'phase': 'pretrain', 'updated': time.time()}, f)
+    os.rename('status.json.new', 'status.json')
+    time.sleep(0.02)
+)";
+
+class Foreign : public World {
+ protected:
+  void SetUp() override {
+    if (std::system("python3 -c '' >/dev/null 2>&1") != 0) GTEST_SKIP() << "python3 is not here";
+  }
+  void write_protocol(int steps) {
+    write("run.yaml", "programs:\n  run:\n    command: [python3, " SOURCE_FOLDER
+                      "/examples/trainward_worker.py, " +
+                          std::to_string(steps) +
+                          "]\n    watch: {protocol: true, checkpoints: "
+                          "['{checkpoint_dir}/step-*.json']}\n    checkpoints: {on_stop: true}\n"
+                          "    backoff: {first: 20ms}\n");
+  }
+  void write_script(const std::string& train_floor) {
+    write("train.py", script);
+    write(
+        "run.yaml",
+        "programs:\n  run:\n    command: [python3, train.py, [--resume, '{checkpoint}'], --start, "
+        "'{resume_step}']\n    watch: {status_file: status.json, checkpoints: "
+        "['ckpts/pretrain_step*.pt']}\n    deadlines: {train_floor: " +
+            train_floor + "}\n    backoff: {first: 20ms}\n");
+  }
+};
+
+TEST_F(Foreign, AWorkerWithTheProtocolGoesOnFromItsCheckpointAfterACrash) {
+  write_protocol(150);
+  const pid_t daemon = start_daemon({"--once", "run.yaml"});
+  wait_until([&] { return last_step() >= 25 && attempts().back().kept_step >= 20; });
+  ::kill(static_cast<pid_t>(attempts().front().pid), SIGKILL);
+  EXPECT_EQ(end_of(daemon), 0) << daemon_log();
+  ASSERT_EQ(attempts().size(), 2U) << daemon_log();
+  const store::AttemptRow second = attempts().back();
+  EXPECT_GE(second.resume_step, 20);
+  EXPECT_EQ(second.first_step, second.resume_step + 1);
+  EXPECT_EQ(second.last_step, 150);
+  EXPECT_EQ(second.kept_step, 150);
+  EXPECT_EQ(second.cause, "done");
+  EXPECT_EQ(state(), "EXITED");
+}
+
+TEST_F(Foreign, AWorkerWithTheProtocolSavesWhenItIsStopped) {
+  write_protocol(100000);
+  const pid_t daemon = start_daemon({"--once", "run.yaml"});
+  wait_until([&] { return last_step() >= 13; });
+  ::kill(daemon, SIGTERM);
+  EXPECT_EQ(end_of(daemon), 75) << daemon_log();
+  EXPECT_EQ(attempts().back().exit_code, 75);
+  EXPECT_EQ(attempts().back().kept_step, attempts().back().last_step);
+}
+
+TEST_F(Foreign, AScriptThatGoesSilentIsKilledAndResumedFromItsNewestFile) {
+  write_script("3s");
+  EXPECT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
+  ASSERT_EQ(attempts().size(), 2U);
+  const auto first = attempts().front();
+  EXPECT_EQ(first.cause, "hang");
+  EXPECT_EQ(first.last_step, 12);
+  EXPECT_EQ(first.kept_step, 10);
+  const auto second = attempts().back();
+  EXPECT_EQ(second.resume_step, 10);
+  EXPECT_EQ(second.first_step, 11);
+  EXPECT_EQ(second.last_step, 30);
+  EXPECT_EQ(second.kept_step, 30) << "saved just before it ended";
+  EXPECT_EQ(state(), "EXITED");
+}
+
+TEST_F(Foreign, ADamagedFileIsPassedOver) {
+  write("ckpts/pretrain_step00000020.pt", "\x80\x02K\x14.");
+  write("ckpts/pretrain_step00000025.pt", "");
+  write("ckpts/pretrain_step00000026.pt", "cut off by a full disk");
+  write_script("30s");
+  EXPECT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
+  ASSERT_EQ(attempts().size(), 1U);
+  EXPECT_EQ(attempts().front().resume_step, 20);
+  EXPECT_EQ(attempts().front().first_step, 21);
+}
+
+TEST_F(Foreign, AKilledDaemonsSuccessorCountsEachStepOnce) {
+  write_script("30s");
+  write("hung", "");  // it does not hang
+  const pid_t first = start_daemon({"--once", "run.yaml"});
+  wait_until([&] { return last_step() >= 8; });
+  ::kill(first, SIGKILL);
+  end_of(first);
+  const pid_t second = start_daemon({"--once", "run.yaml"});
+  EXPECT_EQ(end_of(second), 0) << daemon_log();
+  ASSERT_EQ(attempts().size(), 1U) << daemon_log();
+  EXPECT_EQ(attempts().front().last_step, 30);
+  auto store = store::Store::open_read_only(path(".trainward/trainward.db"));
+  EXPECT_LE(store->step_rows("run").value(), 30);
+}
+
+TEST_F(Foreign, OutputAloneIsEnoughToWatchBy) {
+  write("run.yaml",
+        "programs:\n  run:\n    command: [/bin/sh, -c, 'for i in 1 2 3 4 5; do echo "
+        "\"step $i loss 0.$i\"; done']\n    watch:\n      log: [{match: 'step (?P<step>\\d+) loss "
+        "(?P<loss>[0-9.]+)', phase: train}]\n");
+  EXPECT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
+  ASSERT_EQ(attempts().size(), 1U);
+  EXPECT_EQ(attempts().front().last_step, 5);
+}
+
+TEST_F(Foreign, TheExampleForTheSeedsScriptIsValid) {
+  const Output output = ctl({"config", "check", SOURCE_FOLDER "/examples/foreign/agillm3.yaml"});
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+}
+
+}  // namespace
+}  // namespace trainward::e2e
