@@ -114,8 +114,9 @@ void ProgramRunner::do_select(std::int64_t below) {
 }
 
 void ProgramRunner::do_launch(const core::Launch& order) {
-  const LaunchOrder what{order.attempt, recorder_.attempt().nonce, board(order.board),
-                         order.resume_from, order.plan, state_.resume_step};
+  const LaunchOrder what{order.attempt,      recorder_.attempt().nonce,
+                         board(order.board), order.resume_from,
+                         order.plan,         state_.resume_step};
   fault_point("launch.decided");
   auto pid = launch(program_, what, services_.paths);
   fault_point("launch.done");

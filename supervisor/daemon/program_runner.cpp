@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "checkpoint/checkpoint.hpp"
 #include "common/text.hpp"
 #include "supervisor/config/policy.hpp"
@@ -224,9 +226,15 @@ void ProgramRunner::verify_unknown_checkpoints() {
   auto known = services_.store.newest_checkpoint(program_.name);
   auto found = checkpoint::list(services_.paths.checkpoints(program_.name));
   if (!known || !found) return;
+  const auto reported = [&](std::int64_t step) {
+    return std::any_of(pending_.begin(), pending_.end(), [&](const AttemptEvent& waiting) {
+      const auto* said = std::get_if<core::CheckpointReported>(&waiting.event);
+      return said != nullptr && said->step == step;
+    });
+  };
   for (const checkpoint::Summary& summary : *found) {
     if (summary.step <= *known) break;
-    do_verify({state_.attempt, summary.path.string(), summary.step});
+    if (!reported(summary.step)) do_verify({state_.attempt, summary.path.string(), summary.step});
   }
 }
 
