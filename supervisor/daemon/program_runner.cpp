@@ -49,6 +49,14 @@ void ProgramRunner::say(AttemptEvent event) {
   services_.turns.request(this);
 }
 
+bool ProgramRunner::wishes() const {
+  return std::any_of(pending_.begin(), pending_.end(), [](const AttemptEvent& waiting) {
+    return std::holds_alternative<core::StartRequested>(waiting.event) ||
+           std::holds_alternative<core::StopRequested>(waiting.event) ||
+           std::holds_alternative<core::RestartRequested>(waiting.event);
+  });
+}
+
 Status ProgramRunner::prepare() {
   Decided& decided = decided_.emplace();
   decided.state = state_;

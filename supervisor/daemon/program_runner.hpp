@@ -44,6 +44,7 @@ class ProgramRunner final : public Participant {
   [[nodiscard]] bool busy() const { return !pending_.empty(); }
 
   // ---- Participant ----
+  [[nodiscard]] bool wishes() const override;
   Status prepare() override;
   void finish(bool committed) override;
 

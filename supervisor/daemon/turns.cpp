@@ -32,7 +32,10 @@ void Turns::forget(Participant* participant) {
 }
 
 Status Turns::commit(const std::vector<Participant*>& together) {
-  auto transaction = store_.begin();
+  using Survives = store::Store::Survives;
+  const bool wishes = std::any_of(together.begin(), together.end(),
+                                  [](const Participant* p) { return p->wishes(); });
+  auto transaction = store_.begin(wishes ? Survives::power : Survives::process);
   if (!transaction) return propagate(transaction);
   for (Participant* participant : together) {
     if (auto ok = participant->prepare(); !ok) return ok;

@@ -18,6 +18,8 @@ namespace trainward::daemon {
 class Participant {
  public:
   virtual ~Participant() = default;
+  // Whether something waits that only the operator knows.
+  [[nodiscard]] virtual bool wishes() const = 0;
   // Decides on everything that is waiting and writes the records into the open transaction.
   virtual Status prepare() = 0;
   // After the transaction: adopt what was decided and act on it, or forget it.

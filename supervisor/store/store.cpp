@@ -47,7 +47,7 @@ Result<Store> Store::open(const std::filesystem::path& file) {
   Connection& connection = **opened;
   if (auto checked = check_file(connection, true); !checked) return propagate(checked);
   if (auto whole = check_pages(connection); !whole) return propagate(whole);
-  // FULL: a committed transaction survives a power cut, not only a crash of ours.
+  // FULL unless begin() is told otherwise.
   if (auto set =
           connection.script("pragma journal_mode = wal; pragma synchronous = full;"
                             "pragma foreign_keys = on; pragma journal_size_limit = 16777216");
@@ -77,7 +77,10 @@ Store::Transaction::~Transaction() {
   if (impl_ && impl_->open) impl_->connection.roll_back();
 }
 
-Result<Store::Transaction> Store::begin() {
+Result<Store::Transaction> Store::begin(Survives survives) {
+  const char* setting =
+      survives == Survives::power ? "pragma synchronous = full" : "pragma synchronous = normal";
+  if (auto set = impl_->connection->run(setting); !set) return propagate(set);
   if (auto begun = impl_->connection->run("begin immediate"); !begun) return propagate(begun);
   return Transaction(std::make_unique<Transaction::Impl>(Transaction::Impl{*impl_->connection}));
 }

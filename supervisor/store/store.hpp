@@ -129,7 +129,12 @@ class Store {
     explicit Transaction(std::unique_ptr<Impl> impl);
     std::unique_ptr<Impl> impl_;
   };
-  Result<Transaction> begin();
+  // What a commit survives. `process`: the death of this process at any instruction; after a power
+  // cut the database is whole, and may lack the last second, which the journals still have (no
+  // worker outlives a power cut). `power`: that too; for what nobody else knows, such as a wish of
+  // the operator. Costs an fsync.
+  enum class Survives { process, power };
+  Result<Transaction> begin(Survives survives = Survives::power);
 
   // ---- writing ----
   Status put_boot_id(const std::string& boot_id, std::int64_t at_ms);
