@@ -1,6 +1,7 @@
 #include "supervisor/daemon/launcher.hpp"
 
 #include <fcntl.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "common/json.hpp"
 #include "common/launch.hpp"
 #include "common/protocol.hpp"
+#include "supervisor/containment/leftovers.hpp"
 #include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/spawn.hpp"
 
@@ -51,6 +53,12 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   spec.attempt = order.attempt;
   spec.nonce = order.nonce;
   spec.directory = program.directory;
+  spec.log_max_bytes = order.log_max_bytes;
+  spec.log_keep = order.log_keep;
+  spec.memory_limit_bytes = order.memory_limit_bytes;
+  spec.oom_score_adj = order.oom_score_adj;
+  spec.cgroup =
+      containment::cgroup_prefix(paths.state, program.name) + std::to_string(order.attempt);
   spec.argv = program.command;
   if (spec.argv.empty()) {
     spec.argv = {paths.program("trainward-worker").string(), "train", "--config",
@@ -77,6 +85,25 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   return spec;
 }
 
+// The leases of what an earlier attempt left are only free once it is gone.
+Status clean_slate(const config::Program& program, const LaunchOrder& order, const Paths& paths) {
+  containment::LeftoverQuery query;
+  query.run = program.name;
+  query.checkpoint_dir = paths.checkpoints(program.name);
+  query.attempts = paths.attempt(program.name, order.attempt).parent_path();
+  query.cgroup_prefix = containment::cgroup_prefix(paths.state, program.name);
+  const containment::Cleared cleared = containment::clear_leftovers(query);
+  if (cleared.killed > 0) {
+    spdlog::warn("{}: ended {} process{} that an earlier attempt had left", program.name,
+                 cleared.killed, cleared.killed == 1 ? "" : "es");
+  }
+  if (cleared.survivors.empty()) return {};
+  return fail(ErrorKind::transient,
+              "the kernel does not let go of what an earlier attempt left: " +
+                  containment::to_string(cleared.survivors),
+              program.name, "a driver or a disk holds them; a reboot ends them");
+}
+
 Status prepare(const config::Program& program, const LaunchSpec& spec, const Paths& paths,
                const std::filesystem::path& folder) {
   for (const auto& made : {folder / "tmp", paths.checkpoints(program.name)}) {
@@ -95,6 +122,7 @@ Status prepare(const config::Program& program, const LaunchSpec& spec, const Pat
 }  // namespace
 
 Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths) {
+  if (auto clean = clean_slate(program, order, paths); !clean) return propagate(clean);
   auto program_lease = take_lease(paths.program_lease(program.name));
   if (!program_lease) return propagate(program_lease);
   Fd board_lease;

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 
 #include "common/error.hpp"
@@ -17,10 +18,17 @@ struct LaunchOrder {
   std::string nonce;
   const hwprobe::Board* board = nullptr;  // none: runs without one
   std::string resume_from;
+  std::int64_t log_max_bytes = 64 * 1024 * 1024;  // a log file is rotated before it grows longer
+  int log_keep = 5;                               // rotated files that stay
+  std::optional<std::int64_t> memory_limit_bytes = std::nullopt;
+  // The worker's; a daemon that protects itself must not pass its protection on.
+  std::optional<int> oom_score_adj = 0;
 };
 
-// Takes the leases of program and board, writes the attempt's folder, starts the shim with the
-// leases in its hands. Kind transient: a lease is held, or the machine is out of something.
+// Ends what an earlier attempt of this program left behind, takes the leases of program and board,
+// writes the attempt's folder, and starts the shim with the leases in its hands. Kind transient: a
+// process of an earlier attempt cannot be killed (the message names it), a lease is held, or the
+// machine is out of something.
 Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths);
 
 }  // namespace trainward::daemon

@@ -165,7 +165,9 @@ void LogFile::rotate() {
   struct stat info {};
   if (!fresh || ::fstat(fresh->get(), &info) != 0) return;
   write_index();
-  for (int number = keep_; number > 1; --number) {
+  int oldest = 1;
+  while (oldest < keep_ && ::access(rotated_log(file_, oldest).c_str(), F_OK) == 0) ++oldest;
+  for (int number = oldest; number > 1; --number) {
     ::rename(rotated_log(file_, number - 1).c_str(), rotated_log(file_, number).c_str());
   }
   if (::rename(file_.c_str(), rotated_log(file_, 1).c_str()) != 0 ||

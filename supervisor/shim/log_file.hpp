@@ -1,8 +1,9 @@
 // One stream's log on the disk: `stdout.log`, and the older files it is rotated into.
 //
 // In: the stream's bytes in order. Out: files as common/log_files.hpp describes them.
-//  - A file is rotated before it would grow beyond its limit, between two lines. Only a line that
-//    is longer than max_line_bytes beyond the limit is cut.
+//  - A file is rotated at its limit, between two lines; it grows beyond it only by the end of a
+//  line
+//    that had begun. Only a line that reaches max_line_bytes beyond the limit is cut.
 //  - Bytes the disk refuses (full, failing) are dropped in whole lines and counted; the half line
 //    that did get onto the disk is taken back. When the disk takes bytes again, a line says in the
 //    log how much is missing at this place, and why.

@@ -87,6 +87,9 @@ bool LogIntake::discard() {
   const ssize_t got = ::read(pipe_.get(), scratch.data(), scratch.size());
   if (got < 0) return errno == EINTR;
   if (got == 0) {
+    // What was dropped is to be told even if the worker has ended meanwhile.
+    look_again_ = disk_->backlog(stream_) > LogRing::capacity / 2;
+    if (look_again_) return false;
     pipe_.reset();
     resume("");
     return false;
@@ -123,7 +126,7 @@ void LogIntake::resume(std::string_view rest) {
   while (!left.empty()) {
     const std::span<char> space = disk_->space(stream_);
     const std::size_t part = std::min(space.size(), left.size());
-    if (part == 0) return;  // the stream ended while the disk still stood
+    if (part == 0) return;
     std::memcpy(space.data(), left.data(), part);
     disk_->commit(stream_, part);
     left.remove_prefix(part);
