@@ -44,11 +44,13 @@ class Leftovers : public Shim, public ::testing::WithParamInterface<const char*>
     const Fd again(::open((folder_.path() / "lease").c_str(), O_RDWR | O_CLOEXEC));
     return ::flock(again.get(), LOCK_EX | LOCK_NB) == 0;
   }
-  // Helpers in sessions of their own, double-forked, holding lease and pipe.
+  // Helpers in sessions of their own, double-forked, holding the lease. (Not the pipe: tail ends
+  // when it breaks.)
   std::vector<pid_t> start_with_helpers() {
     start_script(
-        "setsid tail -f /dev/null & echo $!;"
-        "(setsid sh -c 'tail -f /dev/null & echo $!; exec tail -f /dev/null' &); wait");
+        "setsid tail -f /dev/null >/dev/null & echo $!;"
+        "(setsid sh -c 'tail -f /dev/null >/dev/null & echo $!;"
+        "exec tail -f /dev/null >/dev/null' &); wait");
     lease_.reset();
     std::vector<pid_t> pids;
     until([&] {
