@@ -41,7 +41,8 @@ std::vector<pid_t> tree(const containment::Cgroup& cgroup) {
 }
 
 void kill_tree(const containment::Cgroup& cgroup, pid_t group) {
-  ::kill(-group, SIGCONT);
+  // No SIGCONT before: SIGKILL ends stopped processes too, and one that ran for an instant in
+  // between could end by itself, with an exit code that would pass for its own decision.
   ::kill(-group, SIGKILL);
   if (cgroup.tracks()) cgroup.kill();
 }
