@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t batch_bytes = 1024 * 1024;
 // Longer than the longest record a shim writes, so that a read always makes progress.
 constexpr std::size_t max_line_bytes = 256 * 1024;
+constexpr std::int64_t reserve_bytes = 32 * 1024;
 
 Result<JournalRecord> parse_record(std::string_view line, std::string_view where) {
   auto value = parse_json(line, where);
@@ -35,6 +36,16 @@ Result<JournalRecord> parse_record(std::string_view line, std::string_view where
   return record;
 }
 
+// A newer shim may say things this reader would misunderstand, so it must not go on.
+Status check_version(const JournalRecord& record, const std::filesystem::path& file) {
+  const std::int64_t version = int_or(record.fields, "version", 1);
+  if (record.type != "started" || version <= journal_version) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("is a journal of version {}; this program reads up to {}", version,
+                          journal_version),
+              file.string(), "a newer release of Trainward keeps this attempt: install it again");
+}
+
 }  // namespace
 
 Result<JournalWriter> JournalWriter::open(const std::filesystem::path& file) {
@@ -42,35 +53,62 @@ Result<JournalWriter> JournalWriter::open(const std::filesystem::path& file) {
   if (!fd) return propagate(fd);
   std::int64_t offset = 0;
   std::int64_t sequence = 0;
-  for (;;) {
+  while (::lseek(fd->get(), 0, SEEK_END) > 0) {
     auto batch = read_journal(file, offset);
     if (!batch) return propagate(batch);
     if (!batch->records.empty()) sequence = batch->records.back().sequence;
     offset = batch->next_offset;
     if (!batch->more) break;
   }
-  if (::ftruncate(fd->get(), offset) != 0) {
+  struct stat info {};
+  if (::fstat(fd->get(), &info) != 0) {
+    return fail_errno(errno, "look at the journal", file.string());
+  }
+  if (info.st_size != offset && ::ftruncate(fd->get(), offset) != 0) {
     return fail_errno(errno, "cut off a torn record", file.string());
   }
-  return JournalWriter(std::move(*fd), file, offset, sequence);
+  JournalWriter writer(std::move(*fd), file, offset, sequence);
+  writer.reserve();
+  return writer;
 }
 
-Status JournalWriter::append(std::string_view type, json::object fields, Time at, bool sync) {
-  fields["seq"] = sequence_ + 1;
-  fields["wall_ms"] = at.wall_ms;
-  fields["mono_ms"] = at.mono_ms;
-  fields["type"] = std::string(type);
-  const std::string line = json::serialize(fields) + "\n";
-  if (auto ok = write_all(fd_.get(), line, file_); !ok) {
-    // A short write would tear the next record as well.
-    (void)::ftruncate(fd_.get(), size_);
-    return ok;
+void JournalWriter::reserve() {
+  if (reserved_to_ - size_ > reserve_bytes / 2) return;
+  // Without help of the file system, or on a full disk, it is merely not there.
+  if (::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, size_, reserve_bytes) == 0) {
+    reserved_to_ = size_ + reserve_bytes;
+  }
+}
+
+void JournalWriter::close() {
+  if (reserved_to_ > size_) (void)!::ftruncate(fd_.get(), size_);
+}
+
+Status JournalWriter::append(std::string_view type, const JsonText& fields, Time at, bool sync) {
+  JsonText head;
+  head.add("seq", sequence_ + 1).add("wall_ms", at.wall_ms).add("mono_ms", at.mono_ms);
+  head.add("type", type);
+  std::string line = "{" + head.members();
+  if (!fields.members().empty()) line += "," + fields.members();
+  line += "}\n";
+  Status written = write_all(fd_.get(), line, file_);
+  if (written && sync && ::fdatasync(fd_.get()) != 0) {
+    written = fail_errno(errno, "fdatasync the journal", file_.string());
+  }
+  if (!written) {
+    // A short write would tear the next record as well; and what is tried again must not stand
+    // here twice. Nothing is cut where nothing was written: that would give the space back that
+    // was set aside.
+    struct stat info {};
+    if (::fstat(fd_.get(), &info) != 0 || info.st_size != size_) {
+      (void)!::ftruncate(fd_.get(), size_);
+      reserved_to_ = 0;
+    }
+    return written;
   }
   ++sequence_;
   size_ += static_cast<std::int64_t>(line.size());
-  if (sync && ::fdatasync(fd_.get()) != 0) {
-    return fail_errno(errno, "fdatasync the journal", file_.string());
-  }
+  reserve();
   return {};
 }
 
@@ -101,6 +139,7 @@ Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_
         fmt::format("{}:byte {}", file.string(), offset + static_cast<std::int64_t>(used));
     if (auto record = parse_record(rest.substr(used, end - used), where)) {
       record->offset = offset + static_cast<std::int64_t>(used);
+      if (auto known = check_version(*record, file); !known) return propagate(known);
       batch.records.push_back(std::move(*record));
     } else {
       ++batch.bad_lines;

@@ -1,51 +1,90 @@
 #include "common/launch.hpp"
 
+#include <algorithm>
+
 #include "common/json.hpp"
 
 namespace trainward {
 namespace {
 
 constexpr std::size_t max_spec_bytes = 4 * 1024 * 1024;
+constexpr std::int64_t newest_version = 2;
+
+std::optional<std::int64_t> optional_int(const json::object& object, std::string_view key) {
+  auto number = get_int(object, key);
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+Status read_command(const json::object& object, const std::string& where, LaunchSpec& spec) {
+  auto argv = get_array(object, "argv");
+  auto environment = get_object(object, "environment");
+  if (!argv) return propagate(argv);
+  if (!environment) return propagate(environment);
+  for (const json::value& word : **argv) {
+    if (!word.is_string()) return fail(ErrorKind::corrupt, "argv holds no text", where);
+    spec.argv.emplace_back(word.get_string());
+  }
+  for (const auto& [key, text] : **environment) {
+    if (!text.is_string()) return fail(ErrorKind::corrupt, "environment holds no text", where);
+    spec.environment.emplace(key, text.get_string());
+  }
+  if (spec.argv.empty()) return fail(ErrorKind::corrupt, "argv is empty", where);
+  return {};
+}
+
+void read_version_2(const json::object& object, LaunchSpec& spec) {
+  spec.log_max_bytes =
+      std::max<std::int64_t>(int_or(object, "log_max_bytes", spec.log_max_bytes), 1);
+  spec.log_keep = static_cast<int>(
+      std::clamp<std::int64_t>(int_or(object, "log_keep", spec.log_keep), 1, 1000));
+  spec.cgroup = string_or(object, "cgroup", "");
+  spec.containment = string_or(object, "containment", spec.containment);
+  spec.memory_limit_bytes = optional_int(object, "memory_limit_bytes");
+  const auto adjustment = optional_int(object, "oom_score_adj");
+  spec.oom_score_adj.reset();
+  if (adjustment) spec.oom_score_adj = static_cast<int>(*adjustment);
+  spec.kill_wait_ms = int_or(object, "kill_wait_ms", spec.kill_wait_ms);
+}
 
 }  // namespace
 
 std::string to_json_text(const LaunchSpec& spec) {
-  return json::serialize(json::object{{"version", 1},
-                                      {"run", spec.run},
-                                      {"attempt", spec.attempt},
-                                      {"nonce", spec.nonce},
-                                      {"argv", json::value_from(spec.argv)},
-                                      {"environment", json::value_from(spec.environment)},
-                                      {"directory", spec.directory.string()}});
+  json::object object{{"version", newest_version},
+                      {"run", spec.run},
+                      {"attempt", spec.attempt},
+                      {"nonce", spec.nonce},
+                      {"argv", json::value_from(spec.argv)},
+                      {"environment", json::value_from(spec.environment)},
+                      {"directory", spec.directory.string()},
+                      {"log_max_bytes", spec.log_max_bytes},
+                      {"log_keep", spec.log_keep},
+                      {"cgroup", spec.cgroup},
+                      {"containment", spec.containment},
+                      {"kill_wait_ms", spec.kill_wait_ms}};
+  if (spec.memory_limit_bytes) object["memory_limit_bytes"] = *spec.memory_limit_bytes;
+  if (spec.oom_score_adj) object["oom_score_adj"] = *spec.oom_score_adj;
+  return json::serialize(object);
 }
 
 Result<LaunchSpec> read_launch_spec(const std::filesystem::path& file) {
   auto value = read_json_file(file, max_spec_bytes);
   if (!value) return propagate(value);
   const json::object* object = value->if_object();
-  if (object == nullptr || int_or(*object, "version", 0) != 1) {
-    return fail(ErrorKind::corrupt, "is not a launch file of version 1", file.string());
+  const std::int64_t version = object == nullptr ? 0 : int_or(*object, "version", 0);
+  if (version < 1) return fail(ErrorKind::corrupt, "is not a launch file", file.string());
+  if (version > newest_version) {
+    return fail(ErrorKind::usage,
+                fmt::format("is a launch file of version {}; this program reads up to {}", version,
+                            newest_version),
+                file.string(), "install trainwardd and trainward-shim of one release");
   }
   LaunchSpec spec;
   spec.run = string_or(*object, "run", "");
   spec.attempt = int_or(*object, "attempt", 0);
   spec.nonce = string_or(*object, "nonce", "");
   spec.directory = string_or(*object, "directory", "/");
-  auto argv = get_array(*object, "argv");
-  auto environment = get_object(*object, "environment");
-  if (!argv) return propagate(argv);
-  if (!environment) return propagate(environment);
-  for (const json::value& word : **argv) {
-    if (!word.is_string()) return fail(ErrorKind::corrupt, "argv holds no text", file.string());
-    spec.argv.emplace_back(word.get_string());
-  }
-  for (const auto& [key, text] : **environment) {
-    if (!text.is_string()) {
-      return fail(ErrorKind::corrupt, "environment holds no text", file.string());
-    }
-    spec.environment.emplace(key, text.get_string());
-  }
-  if (spec.argv.empty()) return fail(ErrorKind::corrupt, "argv is empty", file.string());
+  if (auto ok = read_command(*object, file.string(), spec); !ok) return propagate(ok);
+  if (version >= 2) read_version_2(*object, spec);
   return spec;
 }
 

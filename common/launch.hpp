@@ -1,9 +1,14 @@
 // What the daemon tells a shim to run: the file `launch.json` in the attempt's folder (mode 0600,
 // because the worker's environment may hold tokens).
+//
+// Version 2. Version 1 had none of the members from `log_max_bytes` on; it is read with their
+// defaults. A newer version is refused.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +24,14 @@ struct LaunchSpec {
   std::map<std::string, std::string> environment;  // the worker's whole environment
   std::filesystem::path directory;                 // working directory
 
+  std::int64_t log_max_bytes = 64 * 1024 * 1024;  // a log file is rotated before it grows longer
+  int log_keep = 5;                               // rotated files that stay, beside the current one
+  std::string cgroup;                // name of the worker's cgroup; empty: made from the nonce
+  std::string containment = "auto";  // auto, cgroup2, cgroup1 or none: what may be used
+  std::optional<std::int64_t> memory_limit_bytes;  // of the worker with all its helpers
+  std::optional<int> oom_score_adj = 0;            // of the worker; nothing: as the shim's
+  std::int64_t kill_wait_ms = 5'000;  // what lives on so long after SIGKILL is called unkillable
+
   friend bool operator==(const LaunchSpec&, const LaunchSpec&) = default;
 };
 
@@ -26,7 +39,7 @@ struct LaunchSpec {
 namespace attempt_files {
 inline constexpr const char* launch = "launch.json";
 inline constexpr const char* journal = "journal.ndjson";
-inline constexpr const char* standard_output = "stdout.log";
+inline constexpr const char* standard_output = "stdout.log";  // and .1, .2, …: common/log_files.hpp
 inline constexpr const char* standard_error = "stderr.log";
 inline constexpr const char* shim_log = "shim.log";
 }  // namespace attempt_files

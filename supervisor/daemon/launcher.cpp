@@ -1,14 +1,17 @@
 #include "supervisor/daemon/launcher.hpp"
 
 #include <fcntl.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <string_view>
 
+#include "common/fault_point.hpp"
 #include "common/file.hpp"
 #include "common/json.hpp"
 #include "common/launch.hpp"
 #include "common/protocol.hpp"
+#include "supervisor/containment/leftovers.hpp"
 #include "supervisor/core/state.hpp"
 #include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/spawn.hpp"
@@ -69,6 +72,12 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   spec.directory = program.directory;
   const foreign::Values values = values_for(program, order, paths);
   spec.argv = foreign::fill(program.command, values);
+  spec.log_max_bytes = program.log_max_bytes;
+  spec.log_keep = program.log_keep;
+  if (program.memory_limit_bytes > 0) spec.memory_limit_bytes = program.memory_limit_bytes;
+  spec.oom_score_adj = order.oom_score_adj;
+  spec.cgroup =
+      containment::cgroup_prefix(paths.state, program.name) + std::to_string(order.attempt);
   if (spec.argv.empty()) {
     spec.argv = {paths.program("trainward-worker").string(), "train", "--config",
                  (folder / "worker.json").string()};
@@ -96,6 +105,25 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   return spec;
 }
 
+// The leases of what an earlier attempt left are only free once it is gone.
+Status clean_slate(const config::Program& program, const LaunchOrder& order, const Paths& paths) {
+  containment::LeftoverQuery query;
+  query.run = program.name;
+  query.checkpoint_dir = paths.checkpoints(program.name);
+  query.attempts = paths.attempt(program.name, order.attempt).parent_path();
+  query.cgroup_prefix = containment::cgroup_prefix(paths.state, program.name);
+  const containment::Cleared cleared = containment::clear_leftovers(query);
+  if (cleared.killed > 0) {
+    spdlog::warn("{}: ended {} process{} that an earlier attempt had left", program.name,
+                 cleared.killed, cleared.killed == 1 ? "" : "es");
+  }
+  if (cleared.survivors.empty()) return {};
+  return fail(ErrorKind::transient,
+              "the kernel does not let go of what an earlier attempt left: " +
+                  containment::to_string(cleared.survivors),
+              program.name, "a driver or a disk holds them; a reboot ends them");
+}
+
 Status prepare(const config::Program& program, const LaunchSpec& spec, const Paths& paths,
                const std::filesystem::path& folder) {
   for (const auto& made : {folder / "tmp", paths.checkpoints(program.name)}) {
@@ -114,6 +142,7 @@ Status prepare(const config::Program& program, const LaunchSpec& spec, const Pat
 }  // namespace
 
 Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths) {
+  if (auto clean = clean_slate(program, order, paths); !clean) return propagate(clean);
   auto program_lease = take_lease(paths.program_lease(program.name));
   if (!program_lease) return propagate(program_lease);
   Fd board_lease;
@@ -126,6 +155,7 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
   if (auto ok = prepare(program, make_spec(program, order, paths, folder), paths, folder); !ok) {
     return propagate(ok);
   }
+  fault_point("launch.prepared");
   auto null = open_file("/dev/null", O_RDWR);
   auto log = open_file(folder / attempt_files::shim_log, O_WRONLY | O_CREAT | O_APPEND, 0640);
   if (!null) return propagate(null);
@@ -135,7 +165,9 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
                            {log->get(), STDERR_FILENO},
                            {program_lease->get(), program_lease->get()}};
   if (board_lease) fds.push_back({board_lease.get(), board_lease.get()});
-  return spawn({paths.program("trainward-shim").string(), folder.string()}, fds);
+  auto pid = spawn({paths.program("trainward-shim").string(), folder.string()}, fds);
+  fault_point("launch.spawned");
+  return pid;
 }
 
 }  // namespace trainward::daemon

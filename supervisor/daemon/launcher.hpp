@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 
 #include "common/error.hpp"
@@ -20,10 +21,14 @@ struct LaunchOrder {
   std::string resume_from;
   core::Plan plan = {};
   std::int64_t resume_step = 0;
+  // The worker's; a daemon that protects itself must not pass its protection on.
+  std::optional<int> oom_score_adj = 0;
 };
 
-// Takes the leases of program and board, writes the attempt's folder, starts the shim with the
-// leases in its hands. Kind transient: a lease is held, or the machine is out of something.
+// Ends what an earlier attempt of this program left behind, takes the leases of program and board,
+// writes the attempt's folder, and starts the shim with the leases in its hands. Kind transient: a
+// process of an earlier attempt cannot be killed (the message names it), a lease is held, or the
+// machine is out of something.
 Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths);
 
 }  // namespace trainward::daemon

@@ -6,9 +6,11 @@
 #include <cstdio>
 
 #include "common/protocol.hpp"
+#include "supervisor/shim/footprint.hpp"
 #include "supervisor/shim/shim.hpp"
 
 int main(int argc, char** argv) {
+  trainward::shim::prepare_footprint();
   if (argc != 2) {
     std::fputs("trainward-shim: usage: trainward-shim ATTEMPT_FOLDER (trainwardd starts it)\n",
                stderr);

@@ -1,13 +1,16 @@
 // One attempt's keeper: the worker's parent and reaper, owner of its pipes, logs, journal and exit
 // status. It outlives the daemon, and needs nothing of it.
 //
-// Signals to the shim (the daemon sends them by pidfd):
+// Signals to the shim are its whole control protocol (the daemon sends them by pidfd), so there is
+// no socket between releases to keep compatible; what crosses releases are two files, both with a
+// version: launch.json and the journal.
 //   SIGTERM, SIGINT  passed on to the worker's process group: save and exit
 //   SIGUSR1          passed on to the worker: save now
-//   SIGUSR2          SIGKILL for the whole group
+//   SIGUSR2          SIGKILL for the worker and everything it started
 // If the shim itself is killed, the kernel kills the worker (parent-death signal). When the worker
-// ends, what is left of its group is killed, the pipes are drained, the exit record is on the disk,
-// and then the shim exits.
+// ends, what it left is killed, the pipes are drained, the exit record is on the disk, and then the
+// shim exits. What cannot be killed is named in the journal, and the shim stays (and with it the
+// leases it inherited) until the kernel has let go of it.
 #pragma once
 
 #include <filesystem>
@@ -18,6 +21,7 @@ namespace trainward::shim {
 
 // Runs the attempt in `folder` (it holds launch.json) to its end. An error means that no worker was
 // started, or that the folder could not be used; it is in the journal where that was possible.
+// Call on the main thread of a process that has no other.
 Status run(const std::filesystem::path& folder);
 
 }  // namespace trainward::shim

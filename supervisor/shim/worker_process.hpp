@@ -1,4 +1,5 @@
-// Starting the worker: its own process group, output into pipes, dead when the shim dies.
+// Starting the worker: its own process group and cgroup, output into pipes, dead when the shim
+// dies.
 #pragma once
 
 #include <sys/types.h>
@@ -8,17 +9,21 @@
 #include "common/error.hpp"
 #include "common/fd.hpp"
 #include "common/launch.hpp"
+#include "supervisor/containment/cgroup.hpp"
 
 namespace trainward::shim {
 
 struct WorkerProcess {
   pid_t pid = 0;       // also the process group
+  Fd pidfd;            // empty on kernels older than 5.2
   Fd standard_output;  // non-blocking read ends
   Fd standard_error;
 };
 
-// Forks and executes spec.argv. Succeeds only when execve() did: a command that cannot be started
-// comes back as an error that names it. Call from a single-threaded process.
-Result<WorkerProcess> start_worker(const LaunchSpec& spec);
+// Starts spec.argv, inside `cgroup` from its first instruction on. Succeeds only when execve() did:
+// a command that cannot be started comes back as an error that names it. Call from a
+// single-threaded process, on the thread that will live longest (the parent-death signal follows
+// the thread).
+Result<WorkerProcess> start_worker(const LaunchSpec& spec, const containment::Cgroup& cgroup);
 
 }  // namespace trainward::shim

@@ -19,7 +19,8 @@ TEST(Journal, RecordsComeBackOnceAndInOrder) {
   const auto file = folder.path() / "journal.ndjson";
   auto writer = JournalWriter::open(file).value();
   for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(writer.append("message", {{"i", i}}, {i, i + 1}, false).has_value());
+    ASSERT_TRUE(writer.append("message", JsonText().add("i", std::int64_t{i}), {i, i + 1}, false)
+                    .has_value());
   }
   std::int64_t offset = 0;
   std::int64_t expected = 0;
@@ -42,7 +43,9 @@ TEST(Journal, ATornLastLineIsIgnoredAndCutOffByTheNextWriter) {
   ASSERT_TRUE(JournalWriter::open(file)->append("started", {}, {}, true).has_value());
   append_raw(file, R"({"seq":2,"wall_ms":1,"mono)");
   EXPECT_EQ(read_journal(file, 0)->records.size(), 1U);
-  ASSERT_TRUE(JournalWriter::open(file)->append("exited", {{"code", 0}}, {}, true).has_value());
+  ASSERT_TRUE(JournalWriter::open(file)
+                  ->append("exited", JsonText().add("code", std::int64_t{0}), {}, true)
+                  .has_value());
   const auto batch = read_journal(file, 0).value();
   ASSERT_EQ(batch.records.size(), 2U);
   EXPECT_EQ(batch.records[1].sequence, 2);
@@ -75,7 +78,7 @@ TEST(Journal, LargeJournalsAreReadInBatches) {
   auto writer = JournalWriter::open(file).value();
   const std::string filler(10'000, 'f');
   for (int i = 0; i < 300; ++i) {
-    ASSERT_TRUE(writer.append("message", {{"filler", filler}}, {}, false).has_value());
+    ASSERT_TRUE(writer.append("message", JsonText().add("filler", filler), {}, false).has_value());
   }
   std::int64_t offset = 0;
   std::size_t seen = 0;

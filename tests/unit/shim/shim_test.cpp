@@ -1,71 +1,12 @@
-// The real shim with real workers (small shell scripts), watched through its journal only.
-
-#include <gtest/gtest.h>
-#include <poll.h>
-#include <sys/wait.h>
-#include <unistd.h>
+// What the shim owes its worker and its daemon, with real processes.
 
 #include <csignal>
 
-#include "common/file.hpp"
-#include "common/journal.hpp"
-#include "common/launch.hpp"
-#include "common/process_id.hpp"
 #include "common/protocol.hpp"
-#include "temporary_folder.hpp"
+#include "shim_fixture.hpp"
 
 namespace trainward {
 namespace {
-
-class Shim : public ::testing::Test {
- protected:
-  void start(std::vector<std::string> argv) {
-    LaunchSpec spec;
-    spec.run = "test";
-    spec.attempt = 1;
-    spec.nonce = "n0";
-    spec.argv = std::move(argv);
-    spec.environment = {{"PATH", "/usr/bin:/bin"}};
-    spec.directory = folder_.path();
-    ASSERT_TRUE(write_file_durably(folder_.path() / attempt_files::launch, to_json_text(spec), 0600)
-                    .has_value());
-    pid_ = ::fork();
-    if (pid_ == 0) {
-      ::execl(SHIM, SHIM, folder_.path().c_str(), nullptr);
-      ::_exit(127);
-    }
-  }
-
-  void start_script(const std::string& script) { start({"/bin/sh", "-c", script}); }
-
-  int wait() {
-    int status = 0;
-    ::waitpid(pid_, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-
-  std::vector<JournalRecord> records() {
-    auto batch = read_journal(folder_.path() / attempt_files::journal, 0);
-    return batch ? std::move(batch->records) : std::vector<JournalRecord>{};
-  }
-
-  // Polls the journal's growth; bounded by the test's own time limit.
-  JournalRecord await(std::string_view type) {
-    for (;;) {
-      for (JournalRecord& record : records()) {
-        if (record.type == type) return std::move(record);
-      }
-      ::poll(nullptr, 0, 2);
-    }
-  }
-
-  std::string log(const char* name) {
-    return read_file(folder_.path() / name, 64 << 20).value_or("");
-  }
-
-  TemporaryFolder folder_;
-  pid_t pid_ = 0;
-};
 
 TEST_F(Shim, RecordsIdentityOutputAndExitCode) {
   start_script("echo out; echo err >&2; exit 41");
@@ -175,14 +116,100 @@ TEST_F(Shim, MessagesAreRecordedInOrderAndGarbageIsNot) {
 }
 
 TEST_F(Shim, AFullDiskDropsLogsNotTheWorker) {
-  std::filesystem::create_symlink("/dev/full", folder_.path() / attempt_files::standard_output);
+  std::filesystem::create_symlink("/dev/full", folder() / attempt_files::standard_output);
   start_script("i=0; while [ $i -lt 5000 ]; do echo line-$i; i=$((i+1)); done; exit 7");
   EXPECT_EQ(wait(), 0);
   const auto all = records();
   EXPECT_EQ(all.back().fields.at("code").as_int64(), 7);
-  const auto& dropped = all.at(all.size() - 2);
-  EXPECT_EQ(dropped.type, "dropped");
-  EXPECT_GT(dropped.fields.at("log_bytes").as_int64(), 40'000);
+  std::int64_t bytes = 0;
+  std::int64_t lines = 0;
+  for (const JournalRecord& record : all) {
+    if (record.type != "dropped") continue;
+    bytes += record.fields.at("log_bytes").as_int64();
+    lines += record.fields.at("log_lines").as_int64();
+    EXPECT_EQ(record.fields.at("why").as_string(), "No space left on device");
+  }
+  EXPECT_GT(bytes, 40'000);
+  EXPECT_EQ(lines, 5000);
+}
+
+TEST_F(Shim, RecordsWhatTheWorkerCost) {
+  start_script("exit 0");
+  EXPECT_EQ(wait(), 0);
+  const auto exit = records().back();
+  for (const char* key : {"user_ms", "system_ms", "max_rss_bytes", "oom_kills", "helpers_killed"}) {
+    EXPECT_TRUE(exit.fields.contains(key)) << key;
+  }
+  EXPECT_GT(exit.fields.at("max_rss_bytes").as_int64(), 100'000);
+  EXPECT_EQ(exit.fields.at("helpers_killed").as_int64(), 0);
+  EXPECT_FALSE(exit.fields.at("core_dumped").as_bool());
+}
+
+TEST_F(Shim, AWorkerThatClosesItsOutputTrainsOn) {
+  start_script("exec >&- 2>&-; trap 'exit 75' TERM; tail -f /dev/null & wait");
+  await("started");
+  until([this] { return ::kill(pid_, SIGTERM) != 0 || !records().back().type.compare("exited"); });
+  wait();
+  EXPECT_EQ(records().back().type, "exited");
+}
+
+TEST_F(Shim, AHelperThatKeepsThePipeDoesNotHoldTheEndUp) {
+  start_script("(setsid sh -c 'trap \"\" TERM HUP; tail -f /dev/null' &) ; echo done");
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(log(attempt_files::standard_output), "done\n");
+  EXPECT_GT(records().back().fields.at("helpers_killed").as_int64(), 0);
+}
+
+TEST_F(Shim, GarbageDatagramsLeaveAReadableJournal) {
+  start_script("echo $TRAINWARD_SOCKET; tail -f /dev/null & wait");
+  until([this] { return log(attempt_files::standard_output).find('\n') != std::string::npos; });
+  std::string path = log(attempt_files::standard_output);
+  path.pop_back();
+  ::setenv(env::socket, path.c_str(), 1);
+  const Notifier worker = Notifier::from_environment();
+  ::unsetenv(env::socket);
+  worker.send({{"STATUS", "\xff\xfe\x01\" \\ \xc3"}, {"lower", "case"}, {"", ""}});
+  worker.send({{"STATUS", std::string(6000, 'x')}});
+  worker.send({{"STEP", "7"}});
+  until([this] { return records().size() >= 4; });
+  ::kill(pid_, SIGUSR2);
+  EXPECT_EQ(wait(), 0);
+  const auto batch = read_journal(folder() / attempt_files::journal, 0).value();
+  EXPECT_EQ(batch.bad_lines, 0);
+  EXPECT_EQ(batch.records.at(1).fields.at("fields").as_object().size(), 1U);
+  EXPECT_EQ(batch.records.at(3).fields.at("fields").at("STEP").as_string(), "7");
+}
+
+TEST_F(Shim, TheWorkerIsNotProtectedFromTheOutOfMemoryKiller) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root may lower a process's oom_score_adj";
+  spec_.oom_score_adj = 17;
+  start_script("cat /proc/self/oom_score_adj");
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(log(attempt_files::standard_output), "17\n");
+}
+
+TEST_F(Shim, ALaunchFileOfANewerReleaseIsRefused) {
+  const auto file = folder() / attempt_files::launch;
+  ASSERT_TRUE(write_file_durably(file, R"({"version":3,"argv":["/bin/true"]})", 0600).has_value());
+  const auto spec = read_launch_spec(file);
+  ASSERT_FALSE(spec.has_value());
+  EXPECT_EQ(spec.error().kind, ErrorKind::usage);
+  EXPECT_NE(spec.error().message().find("version 3"), std::string::npos);
+}
+
+TEST_F(Shim, AJournalOfANewerReleaseIsRefusedAndAnOlderOneIsNot) {
+  const auto file = folder() / attempt_files::journal;
+  const auto journal = [&](const char* version) {
+    const std::string line =
+        std::string(R"({"seq":1,"wall_ms":1,"mono_ms":1,"type":"started")") + version + "}\n";
+    EXPECT_TRUE(write_file_durably(file, line, 0600).has_value());
+    return read_journal(file, 0);
+  };
+  EXPECT_TRUE(journal(R"(,"version":1)").has_value());
+  EXPECT_TRUE(journal(R"(,"version":2)").has_value());
+  const auto newer = journal(R"(,"version":3)");
+  ASSERT_FALSE(newer.has_value());
+  EXPECT_EQ(newer.error().kind, ErrorKind::usage);
 }
 
 }  // namespace

@@ -1,0 +1,114 @@
+#include "supervisor/containment/attempt_facts.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
+#include "common/fd.hpp"
+#include "common/file.hpp"
+#include "common/json.hpp"
+#include "common/launch.hpp"
+#include "supervisor/containment/proc.hpp"
+
+namespace trainward::containment {
+namespace {
+
+// Longer than "started", and than any record that ends an attempt.
+constexpr std::size_t edge_bytes = 16 * 1024;
+
+std::string read_at(int fd, std::int64_t offset) {
+  std::string text(edge_bytes, '\0');
+  const ssize_t got = ::pread(fd, text.data(), text.size(), offset);
+  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  return text;
+}
+
+std::optional<std::int64_t> number_of(const std::filesystem::path& folder) {
+  const std::string name = folder.filename().string();
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
+json::object parse(std::string_view line) {
+  auto value = parse_json(line, "journal");
+  return value && value->is_object() ? std::move(value->get_object()) : json::object{};
+}
+
+}  // namespace
+
+AttemptFacts read_attempt(const std::filesystem::path& folder) {
+  AttemptFacts facts;
+  facts.folder = folder;
+  auto fd = open_file(folder / attempt_files::journal, O_RDONLY);
+  struct stat info {};
+  if (!fd || ::fstat(fd->get(), &info) != 0) return facts;
+  const std::string head = read_at(fd->get(), 0);
+  const json::object first = parse(std::string_view(head).substr(0, head.find('\n')));
+  if (string_or(first, "type", "") == "started") {
+    facts.shim = ProcessId{static_cast<pid_t>(int_or(first, "shim_pid", 0)),
+                           static_cast<std::uint64_t>(int_or(first, "shim_start_ticks", 0)),
+                           string_or(first, "boot_id", "")};
+    facts.cgroup = string_or(first, "cgroup", "");
+  }
+  std::string tail =
+      read_at(fd->get(), std::max<std::int64_t>(info.st_size - std::int64_t{edge_bytes}, 0));
+  if (!tail.ends_with('\n')) return facts;  // a torn record: the shim did not end in peace
+  tail.pop_back();
+  const auto before = tail.rfind('\n');
+  const json::object last =
+      parse(std::string_view(tail).substr(before == std::string::npos ? 0 : before + 1));
+  const std::string type = string_or(last, "type", "");
+  facts.settled = type == "exited" || type == "exec_failed" || type == "gone";
+  return facts;
+}
+
+std::vector<AttemptFacts> newest_attempts(const std::filesystem::path& attempts) {
+  std::vector<std::pair<std::int64_t, std::filesystem::path>> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(attempts, error)) {
+    if (const auto number = number_of(entry.path())) found.emplace_back(*number, entry.path());
+  }
+  std::sort(found.rbegin(), found.rend());
+  std::vector<AttemptFacts> facts;
+  for (std::size_t i = 0; i < found.size() && i < 2; ++i) {
+    facts.push_back(read_attempt(found[i].second));
+  }
+  return facts;
+}
+
+std::optional<std::filesystem::path> find_attempt(const std::filesystem::path& attempts,
+                                                  const std::string& number) {
+  const auto wanted = number_of(number);
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(attempts, error)) {
+    if (wanted && number_of(entry.path()) == wanted) return entry.path();
+  }
+  return std::nullopt;
+}
+
+bool shim_lives(const std::filesystem::path& folder) {
+  const AttemptFacts facts = read_attempt(folder);
+  if (facts.shim) return open_process(*facts.shim).has_value() && !is_zombie(facts.shim->pid);
+  if (facts.settled) return false;
+  for (const pid_t pid : all_processes()) {
+    const std::string command = read_proc("/proc/" + std::to_string(pid) + "/cmdline");
+    const auto end = command.find('\0');
+    if (end == std::string::npos || !command.substr(0, end).ends_with("trainward-shim")) continue;
+    if (std::string_view(command).substr(end + 1) == folder.native() + '\0') return true;
+  }
+  return false;
+}
+
+bool last_attempt_settled(const std::filesystem::path& attempts) {
+  const auto newest = newest_attempts(attempts);
+  return std::all_of(newest.begin(), newest.end(),
+                     [](const AttemptFacts& facts) { return facts.settled; });
+}
+
+}  // namespace trainward::containment

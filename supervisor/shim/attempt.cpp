@@ -1,0 +1,187 @@
+#include "supervisor/shim/attempt.hpp"
+
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "supervisor/shim/footprint.hpp"
+
+namespace trainward::shim {
+namespace {
+
+// So long after the last event memory is given back, once.
+constexpr int quiet_after_ms = 200;
+constexpr int messages_a_turn = 256;
+
+std::int64_t milliseconds(const timeval& time) {
+  return static_cast<std::int64_t>(time.tv_sec) * 1000 + time.tv_usec / 1000;
+}
+
+bool readable(int fd) {
+  pollfd one{fd, POLLIN, 0};
+  return fd >= 0 && ::poll(&one, 1, 0) > 0;
+}
+
+}  // namespace
+
+Attempt::Attempt(const LaunchSpec& spec, DiskWriter& disk, const MessageSocket& socket, int signals,
+                 WorkerProcess worker, const containment::Cgroup& cgroup)
+    : disk_(disk),
+      socket_(socket),
+      signals_(signals),
+      worker_(std::move(worker)),
+      cgroup_(cgroup),
+      output_(std::move(worker_.standard_output), Stream::output, disk),
+      error_(std::move(worker_.standard_error), Stream::error, disk),
+      kill_wait_ms_(spec.kill_wait_ms),
+      oom_kills_before_(cgroup.oom_kills()) {}
+
+void Attempt::run() {
+  while (!ended_) wait();
+  finish();
+}
+
+int Attempt::wait_ms() const {
+  int wait = -1;
+  const auto sooner = [&](std::int64_t ms) {
+    if (ms >= 0 && (wait < 0 || ms < wait)) wait = static_cast<int>(ms);
+  };
+  sooner(output_.wait_ms());
+  sooner(error_.wait_ms());
+  if (!quiet_) sooner(quiet_after_ms);
+  if (kill_deadline_ms_ > 0) sooner(std::max<std::int64_t>(kill_deadline_ms_ - now().mono_ms, 0));
+  return wait;
+}
+
+void Attempt::wait() {
+  std::array<pollfd, 4> watched{{{signals_, POLLIN, 0},
+                                 {socket_.fd(), POLLIN, 0},
+                                 {output_.poll_fd(), POLLIN, 0},
+                                 {error_.poll_fd(), POLLIN, 0}}};
+  const int limit = wait_ms();
+  const int happened = limit < 0 ? wait_small(watched.data(), watched.size())
+                                 : ::poll(watched.data(), watched.size(), limit);
+  if (happened < 0) return;
+  if (happened == 0 && limit == quiet_after_ms) {
+    disk_.shrink();
+    quiet_ = true;
+  }
+  if (happened > 0) quiet_ = false;
+  // Heartbeats first; logs can wait in their pipes.
+  if (watched[1].revents != 0) take_messages();
+  const std::int64_t at = now().mono_ms;
+  if (watched[2].revents != 0 || output_.wait_ms() >= 0) output_.pump(at);
+  if (watched[3].revents != 0 || error_.wait_ms() >= 0) error_.pump(at);
+  if (watched[0].revents != 0) take_signals();
+  if (kill_deadline_ms_ > 0 && !ended_) look_for_unkillable();
+}
+
+void Attempt::take_signals() {
+  signalfd_siginfo info{};
+  while (::read(signals_, &info, sizeof(info)) == sizeof(info)) {
+    switch (info.ssi_signo) {
+      case SIGTERM:
+      case SIGINT:
+        ::kill(-worker_.pid, SIGTERM);
+        break;
+      case SIGUSR1:
+        ::kill(worker_.pid, SIGUSR1);
+        break;
+      case SIGUSR2:
+        kill_tree(cgroup_, worker_.pid);
+        if (kill_deadline_ms_ == 0) kill_deadline_ms_ = now().mono_ms + kill_wait_ms_;
+        break;
+      case SIGCHLD:
+        reap();
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+// As subreaper the shim also inherits the worker's orphans.
+void Attempt::reap() {
+  Ended one;
+  for (pid_t pid = 0; (pid = ::wait4(-1, &one.status, WNOHANG, &one.usage)) > 0;) {
+    if (pid != worker_.pid) continue;
+    one.at = now();
+    ended_ = one;
+  }
+}
+
+void Attempt::look_for_unkillable() {
+  if (now().mono_ms < kill_deadline_ms_) return;
+  kill_deadline_ms_ = 0;
+  std::vector<containment::Survivor> survivors;
+  for (const pid_t pid : tree(cgroup_)) survivors.push_back(containment::describe(pid));
+  if (!survivors.empty()) record_unkillable(survivors);
+}
+
+void Attempt::take_messages() {
+  // Bounded a turn for the same reason as the logs; a burst is taken over several turns.
+  for (int turn = 0; turn < messages_a_turn; ++turn) {
+    const auto message = socket_.receive();
+    if (!message) return;
+    if (!message->empty()) disk_.message(*message, now());
+  }
+}
+
+// What is in a pipe, but not until its end: a process the kernel will not let die may hold it open.
+void Attempt::drain(LogIntake& intake) {
+  while (intake.open()) {
+    const bool more = intake.pump(now().mono_ms);
+    if (intake.open() && intake.wait_ms() >= 0 && !more) ::poll(nullptr, 0, intake.wait_ms());
+    if (intake.wait_ms() < 0 && !readable(intake.poll_fd())) return;
+  }
+}
+
+void Attempt::finish() {
+  const Swept swept = sweep(cgroup_, worker_.pid, signals_, kill_wait_ms_);
+  take_messages();
+  drain(output_);
+  drain(error_);
+  disk_.drain_logs();
+  record_exit(swept);
+  if (!swept.survivors.empty()) {
+    record_unkillable(swept.survivors);
+    wait_for_unkillable();
+  }
+}
+
+void Attempt::record_exit(const Swept& swept) {
+  JsonText fields;
+  if (WIFSIGNALED(ended_->status)) {
+    fields.add("signal", WTERMSIG(ended_->status));
+    fields.add("core_dumped", static_cast<bool>(WCOREDUMP(ended_->status)));
+  } else {
+    fields.add("code", WEXITSTATUS(ended_->status)).add("core_dumped", false);
+  }
+  fields.add("user_ms", milliseconds(ended_->usage.ru_utime))
+      .add("system_ms", milliseconds(ended_->usage.ru_stime))
+      .add("max_rss_bytes", std::int64_t{ended_->usage.ru_maxrss} * 1024)
+      .add("oom_kills", cgroup_.oom_kills() - oom_kills_before_)
+      .add("oom_scope", cgroup_.oom_scope())
+      .add("helpers_killed", swept.killed);
+  disk_.record("exited", std::move(fields), ended_->at, true);
+}
+
+void Attempt::record_unkillable(const std::vector<containment::Survivor>& survivors) {
+  JsonText fields;
+  fields.add_json("processes", survivors_json(survivors));
+  disk_.record("unkillable", std::move(fields), now(), true);
+}
+
+// The leases stay held for as long as something of this attempt may use the board.
+void Attempt::wait_for_unkillable() {
+  while (!sweep(cgroup_, worker_.pid, signals_, 200).survivors.empty()) {
+  }
+  disk_.record("gone", JsonText(), now(), true);
+}
+
+}  // namespace trainward::shim

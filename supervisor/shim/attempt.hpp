@@ -1,0 +1,63 @@
+// The life of one attempt, from the worker's first instruction until nothing of it is left.
+//
+// One loop on the main thread: it only ever waits for events, and never for the disk (DiskWriter).
+#pragma once
+
+#include <sys/resource.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "common/launch.hpp"
+#include "supervisor/containment/cgroup.hpp"
+#include "supervisor/shim/disk_writer.hpp"
+#include "supervisor/shim/log_intake.hpp"
+#include "supervisor/shim/message_socket.hpp"
+#include "supervisor/shim/sweep.hpp"
+#include "supervisor/shim/worker_process.hpp"
+
+namespace trainward::shim {
+
+class Attempt {
+ public:
+  // `signals`: a signalfd for SIGTERM, SIGINT, SIGUSR1, SIGUSR2 and SIGCHLD.
+  Attempt(const LaunchSpec& spec, DiskWriter& disk, const MessageSocket& socket, int signals,
+          WorkerProcess worker, const containment::Cgroup& cgroup);
+
+  // Returns when the worker and all it left have ended, and the exit record is on the disk.
+  void run();
+
+ private:
+  struct Ended {
+    int status = 0;
+    rusage usage{};
+    Time at;
+  };
+
+  void wait();
+  int wait_ms() const;
+  void take_signals();
+  void reap();
+  void take_messages();
+  void look_for_unkillable();
+  void drain(LogIntake& intake);
+  void finish();
+  void wait_for_unkillable();
+  void record_exit(const Swept& swept);
+  void record_unkillable(const std::vector<containment::Survivor>& survivors);
+
+  DiskWriter& disk_;
+  const MessageSocket& socket_;
+  int signals_;
+  WorkerProcess worker_;
+  const containment::Cgroup& cgroup_;
+  LogIntake output_;
+  LogIntake error_;
+  std::int64_t kill_wait_ms_;
+  std::int64_t oom_kills_before_;
+  std::int64_t kill_deadline_ms_ = 0;  // 0: nothing was killed
+  bool quiet_ = false;                 // nothing has happened for a while
+  std::optional<Ended> ended_;
+};
+
+}  // namespace trainward::shim

@@ -1,0 +1,45 @@
+#include "supervisor/shim/message_socket.hpp"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <string>
+
+#include "common/unix_socket.hpp"
+
+namespace trainward::shim {
+
+Result<MessageSocket> MessageSocket::open(const std::filesystem::path& folder) {
+  MessageSocket made;
+  made.path_ = folder / "worker.sock";
+  if (made.path_.native().size() >= sizeof(sockaddr_un::sun_path)) {
+    std::string pattern = "/tmp/trainward-XXXXXX";
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      return fail_errno(errno, "make a folder for the worker's socket", pattern);
+    }
+    made.temporary_ = pattern;
+    made.path_ = std::filesystem::path(pattern) / "worker.sock";
+  }
+  auto fd = bind_datagram(made.path_, 0600);
+  if (!fd) return propagate(fd);
+  made.fd_ = std::move(*fd);
+  return made;
+}
+
+MessageSocket::~MessageSocket() {
+  if (!fd_) return;
+  ::unlink(path_.c_str());
+  if (!temporary_.empty()) ::rmdir(temporary_.c_str());
+}
+
+std::optional<Message> MessageSocket::receive() const {
+  std::array<char, max_message_bytes> text;
+  const ssize_t got = ::recv(fd_.get(), text.data(), text.size(), MSG_DONTWAIT);
+  if (got < 0) return std::nullopt;
+  return parse_message(std::string_view(text.data(), static_cast<std::size_t>(got)));
+}
+
+}  // namespace trainward::shim

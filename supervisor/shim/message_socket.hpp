@@ -1,0 +1,40 @@
+// The worker's mouth: a Unix datagram socket it can reach by path.
+//
+// Where the attempt's folder lies too deep for a socket address, a private folder under /tmp takes
+// its place, since a worker in any language must be able to connect by path.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "common/error.hpp"
+#include "common/fd.hpp"
+#include "common/protocol.hpp"
+
+namespace trainward::shim {
+
+class MessageSocket {
+ public:
+  static Result<MessageSocket> open(const std::filesystem::path& folder);
+  MessageSocket(MessageSocket&&) = default;
+  MessageSocket& operator=(MessageSocket&&) = delete;
+  MessageSocket(const MessageSocket&) = delete;
+  MessageSocket& operator=(const MessageSocket&) = delete;
+  ~MessageSocket();
+
+  [[nodiscard]] int fd() const { return fd_.get(); }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  // One datagram, or nothing when none is waiting. Anything but key-value pairs comes out empty.
+  [[nodiscard]] std::optional<Message> receive() const;
+
+ private:
+  MessageSocket() = default;
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  Fd fd_;
+};
+
+}  // namespace trainward::shim
