@@ -9,6 +9,7 @@
 #include "common/json.hpp"
 #include "common/launch.hpp"
 #include "common/protocol.hpp"
+#include "supervisor/daemon/init_system.hpp"
 #include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/spawn.hpp"
 
@@ -18,8 +19,8 @@ namespace {
 // Of the daemon's own environment, what is about the daemon and not about the worker.
 bool is_ours(std::string_view key) {
   return key == "NOTIFY_SOCKET" || key == "WATCHDOG_USEC" || key == "WATCHDOG_PID" ||
-         key == "JOURNAL_STREAM" || key == "INVOCATION_ID" || key.starts_with("LISTEN_") ||
-         key.starts_with("TRAINWARD_");
+         key == "JOURNAL_STREAM" || key == "INVOCATION_ID" || key == "SYSTEMD_EXEC_PID" ||
+         key.starts_with("LISTEN_") || key.starts_with("TRAINWARD_");
 }
 
 std::map<std::string, std::string> inherited_environment() {
@@ -116,7 +117,11 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
                            {log->get(), STDERR_FILENO},
                            {program_lease->get(), program_lease->get()}};
   if (board_lease) fds.push_back({board_lease.get(), board_lease.get()});
-  return spawn({paths.program("trainward-shim").string(), folder.string()}, fds);
+  std::vector<std::string> command =
+      scope_prefix(paths.programs, program.name, order.attempt, program.deadlines.stop_ms);
+  command.push_back(paths.program("trainward-shim").string());
+  command.push_back(folder.string());
+  return spawn(command, fds);
 }
 
 }  // namespace trainward::daemon
