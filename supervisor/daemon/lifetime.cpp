@@ -137,7 +137,8 @@ Ended live(const Options& options, config::Config config) {
   loop.run();
   const bool reexec = daemon.wants_reexec();
   if (reexec) block_signals(true);
-  if (!reexec) notify("STOPPING=1");
+  // A daemon that leaves unasked is not stopping: systemd is to start it again.
+  if (!reexec && !ending.code) notify("STOPPING=1");
   return {ending.code.value_or(daemon.exit_code()), reexec};
 }
 
