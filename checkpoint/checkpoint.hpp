@@ -100,6 +100,10 @@ Result<std::vector<Summary>> list(const std::filesystem::path& root);
 // The newest that verifies, at or below `max_step`. Bad ones are renamed aside on the way.
 Result<Selection> select(const std::filesystem::path& root, std::int64_t max_step = INT64_MAX);
 
+// Sets aside (`.rolled-back-…`) every checkpoint of step `below` and later: they are whole, but
+// what they hold went wrong. Returns their steps, newest first; `latest` follows.
+Result<std::vector<std::int64_t>> roll_back(const std::filesystem::path& root, std::int64_t below);
+
 // Removes all but the newest `keep` (at least two) verified checkpoints and stale temporary
 // folders. Folders named in `held` stay.
 Result<std::vector<std::filesystem::path>> prune(const std::filesystem::path& root, int keep,

@@ -19,6 +19,7 @@ inline constexpr std::string_view latest = "latest";
 inline constexpr std::string_view temporary = ".tmp-";    // being written or being removed
 inline constexpr std::string_view replaced = ".old-";     // the old one while a new one moves in
 inline constexpr std::string_view corrupt = ".corrupt-";  // set aside by select()
+inline constexpr std::string_view rolled_back = ".rolled-back-";  // set aside by roll_back()
 }  // namespace name
 
 // "step-00001234"

@@ -166,8 +166,8 @@ Status remove_checkpoint(const fs::path& folder) {
   return fail(ErrorKind::permanent, "cannot find a free name to remove it", folder.string());
 }
 
-Result<fs::path> set_aside(const fs::path& folder) {
-  const std::string name = std::string(name::corrupt) + folder.filename().string();
+Result<fs::path> set_aside(const fs::path& folder, std::string_view prefix) {
+  const std::string name = std::string(prefix) + folder.filename().string();
   for (int i = 1; i <= max_names; ++i) {
     const fs::path aside = folder.parent_path() / (i == 1 ? name : fmt::format("{}-{}", name, i));
     if (is_there(aside)) continue;

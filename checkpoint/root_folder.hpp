@@ -33,8 +33,9 @@ Result<bool> move_in(const std::filesystem::path& temporary, const std::filesyst
 // Removes a checkpoint so that a crash leaves it whole or as a temporary folder, never in part.
 Status remove_checkpoint(const std::filesystem::path& folder);
 
-// Renames to ".corrupt-…"; returns the new path.
-Result<std::filesystem::path> set_aside(const std::filesystem::path& folder);
+// Renames to PREFIX + name (".corrupt-…"); returns the new path.
+Result<std::filesystem::path> set_aside(const std::filesystem::path& folder,
+                                        std::string_view prefix);
 
 // Removes temporary folders whose writer is gone and finishes or takes back replacements that were
 // interrupted. What cannot be removed now stays for the next time.

@@ -31,7 +31,7 @@ Rejected reject(const fs::path& folder, const Error& error) {
   Rejected rejected{folder, error.message(), folder,
                     step_from_name(folder.filename().string()).value_or(0)};
   if (error.kind != ErrorKind::corrupt) return rejected;
-  auto aside = set_aside(folder);
+  auto aside = set_aside(folder, name::corrupt);
   if (aside) {
     rejected.path = std::move(*aside);
   } else {
@@ -88,6 +88,24 @@ Result<Selection> select(const fs::path& root, std::int64_t max_step) {
   }
   if (!selection.rejected.empty()) repair_latest(root, selection);
   return selection;
+}
+
+Result<std::vector<std::int64_t>> roll_back(const fs::path& root, std::int64_t below) {
+  auto folders = step_folders(root);
+  if (!folders) return propagate(folders);
+  std::vector<std::int64_t> gone;
+  std::string newest_left;
+  for (const fs::path& folder : *folders) {
+    const std::int64_t step = step_from_name(folder.filename().string()).value_or(0);
+    if (step < below) {
+      newest_left = folder.filename().string();
+      break;
+    }
+    if (auto aside = set_aside(folder, name::rolled_back); !aside) return propagate(aside);
+    gone.push_back(step);
+  }
+  if (!gone.empty()) restore_latest(root, newest_left);
+  return gone;
 }
 
 }  // namespace trainward::checkpoint

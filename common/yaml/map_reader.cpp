@@ -137,6 +137,24 @@ std::int64_t MapReader::duration_ms(std::string_view key, std::int64_t fallback,
   return fallback;
 }
 
+std::int64_t MapReader::size_bytes(std::string_view key, std::int64_t fallback, SizeRange range) {
+  const Node* node = take(key);
+  if (node == nullptr) return fallback;
+  const bool scalar = node->kind == Node::Kind::scalar;
+  const auto value = scalar ? parse_size_bytes(node->text) : std::nullopt;
+  if (value && *value >= range.min_bytes && *value <= range.max_bytes) return *value;
+  std::string message =
+      fmt::format("expected a size from {} to {}, found {}", size_text(range.min_bytes),
+                  size_text(range.max_bytes), describe(*node));
+  if (scalar && looks_like_number(node->text)) {
+    message += fmt::format("; add a unit (KiB, MiB, GiB, TiB), as in '{}MiB'", node->text);
+  } else if (!value) {
+    message += "; write it as '64MiB' or '8GiB'";
+  }
+  report(key, *node, std::move(message));
+  return fallback;
+}
+
 void MapReader::report(std::string_view key, const Node& node, std::string message) {
   problems_->push_back({node.mark, fmt::format("{}: {}", path_of(key), message)});
 }

@@ -34,6 +34,11 @@ struct DurationRange {
   std::int64_t max_ms = 0;
 };
 
+struct SizeRange {
+  std::int64_t min_bytes = 0;
+  std::int64_t max_bytes = 0;
+};
+
 class MapReader {
  public:
   // `path` is the dotted name of the map ("programs.quickstart"), empty for the whole file.
@@ -51,6 +56,7 @@ class MapReader {
   std::int64_t integer(std::string_view key, std::int64_t fallback, IntegerRange range);
   double number(std::string_view key, double fallback, NumberRange range);
   std::int64_t duration_ms(std::string_view key, std::int64_t fallback, DurationRange range);
+  std::int64_t size_bytes(std::string_view key, std::int64_t fallback, SizeRange range);
 
   // A problem with the value of `key`.
   void report(std::string_view key, const Node& node, std::string message);

@@ -19,4 +19,9 @@ std::optional<std::int64_t> parse_duration_ms(std::string_view text);
 // The shortest text that parse_duration_ms reads back: "90s", "2h".
 std::string duration_text(std::int64_t ms);
 
+// "64MiB", "1.5GiB": KiB, MiB, GiB and TiB, which are powers of two; whole bytes only.
+std::optional<std::int64_t> parse_size_bytes(std::string_view text);
+// The shortest text that parse_size_bytes reads back: "64MiB"; "17B" when no unit divides it.
+std::string size_text(std::int64_t bytes);
+
 }  // namespace trainward::yaml

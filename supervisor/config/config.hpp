@@ -14,6 +14,8 @@
 #include "common/error.hpp"
 #include "common/json.hpp"
 #include "supervisor/core/policy.hpp"
+#include "supervisor/foreign/spec.hpp"
+#include "supervisor/foreign/substitute.hpp"
 
 namespace trainward::config {
 
@@ -26,19 +28,29 @@ struct Program {
   std::string name;  // [A-Za-z0-9_.-]{1,64}
   bool autostart = true;
   Autorestart autorestart = Autorestart::unexpected;
-  std::vector<std::string> command;  // empty: trainward-worker with `worker` below
-  std::filesystem::path directory;   // working directory, absolute
-  std::map<std::string, std::string> environment;
+  foreign::Command command;         // empty: trainward-worker with `worker` below
+  std::filesystem::path directory;  // working directory, absolute
+  std::map<std::string, foreign::Template> environment;
   // The trainer's configuration (training_config, device_config, logging_config of the file) with
   // every default filled in, as the worker reads it; empty object for a foreign command.
   json::object worker;
   std::optional<std::filesystem::path>
-      host;  // device_config.host: a described (simulated) host file
+      host;                  // device_config.host: a described (simulated) host file
+  foreign::WatchSpec watch;  // of a foreign command
+  std::vector<foreign::Template> reset_command;  // of a board; empty: none
   int checkpoints_keep = 3;
+  bool saves_when_asked = true;  // SIGTERM makes it write a checkpoint
   Deadlines deadlines;
   Budgets budgets;
   Backoff backoff;
-  std::string digest;  // SHA-256 of the program's canonical JSON
+  core::Shrinking shrinking;
+  core::Cadence cadence;
+  core::Rollback rollback;
+  core::Quarantine quarantine;
+  std::int64_t log_max_bytes = 64 * 1024 * 1024;  // of a log file before it is rotated
+  int log_keep = 5;                               // rotated files of each log
+  std::int64_t memory_limit_bytes = 0;            // of the worker; 0: the machine's
+  std::string digest;                             // SHA-256 of the program's canonical JSON
 };
 
 struct Config {

@@ -37,34 +37,96 @@ json::value sorted(const json::value& value) {
   return out;
 }
 
+json::array words_json(const std::vector<foreign::Template>& words) {
+  json::array out;
+  for (const foreign::Template& word : words) out.emplace_back(word.text());
+  return out;
+}
+
+// As in the file: a text an argument, a list for those that stand or fall together.
+json::array command_json(const foreign::Command& command) {
+  json::array out;
+  for (const foreign::Argument& argument : command) {
+    json::array words = words_json(argument.words);
+    if (argument.together) {
+      out.emplace_back(std::move(words));
+    } else {
+      out.push_back(words.at(0));
+    }
+  }
+  return out;
+}
+
+json::object watch_json(const foreign::WatchSpec& watch) {
+  const foreign::StatusKeys& keys = watch.keys;
+  json::array log;
+  for (const foreign::LogRule& rule : watch.log) {
+    log.push_back(json::object{{"match", rule.match}, {"phase", rule.phase}});
+  }
+  json::object out;
+  out["status_file"] = watch.status_file.string();
+  out["keys"] = {{"step", keys.step},
+                 {"loss", keys.loss},
+                 {"tokens", keys.tokens},
+                 {"phase", keys.phase},
+                 {"tokens_per_second", keys.tokens_per_second},
+                 {"updated", keys.updated}};
+  out["log"] = std::move(log);
+  out["checkpoints"] = json::value_from(watch.checkpoints);
+  out["cpu_time"] = watch.cpu_time;
+  out["protocol"] = watch.protocol;
+  return out;
+}
+
 }  // namespace
 
 std::string canonical_json(const json::value& value) { return json::serialize(sorted(value)); }
 
 json::object to_json(const Program& program) {
   json::object environment;
-  for (const auto& [name, value] : program.environment) environment[name] = value;
-  json::array command;
-  for (const std::string& word : program.command) command.emplace_back(word);
+  for (const auto& [name, value] : program.environment) environment[name] = value.text();
   const Deadlines& deadlines = program.deadlines;
+  const Budgets& budgets = program.budgets;
+  const core::Shrinking& shrinking = program.shrinking;
+  const core::Quarantine& quarantine = program.quarantine;
 
   json::object out;
   out["name"] = program.name;
   out["autostart"] = program.autostart;
   out["autorestart"] = json::string_view(to_string(program.autorestart));
-  out["command"] = std::move(command);
+  out["command"] = command_json(program.command);
   out["directory"] = program.directory.string();
   out["environment"] = std::move(environment);
   out["worker"] = program.worker;
   out["host"] = program.host ? json::value(program.host->string()) : json::value(nullptr);
-  out["checkpoints"] = {{"keep", program.checkpoints_keep}};
+  out["watch"] = watch_json(program.watch);
+  out["reset_command"] = words_json(program.reset_command);
+  out["checkpoints"] = {{"keep", program.checkpoints_keep},
+                        {"adaptive", program.cadence.adaptive},
+                        {"on_stop", program.saves_when_asked},
+                        {"every", program.cadence.max_steps}};
   out["deadlines"] = {
       {"start_ms", deadlines.start_ms},     {"load_ms", deadlines.load_ms},
       {"compile_ms", deadlines.compile_ms}, {"train_floor_ms", deadlines.train_floor_ms},
-      {"save_ms", deadlines.save_ms},       {"stop_ms", deadlines.stop_ms}};
-  out["budgets"] = {{"attempts", program.budgets.attempts},
-                    {"attempts_without_progress", program.budgets.attempts_without_progress}};
+      {"save_ms", deadlines.save_ms},       {"stop_ms", deadlines.stop_ms},
+      {"reset_ms", deadlines.reset_ms}};
+  out["budgets"] = {{"attempts", budgets.attempts},
+                    {"attempts_without_progress", budgets.attempts_without_progress},
+                    {"time_without_progress_ms", budgets.time_without_progress_ms}};
   out["backoff"] = {{"first_ms", program.backoff.first_ms}, {"max_ms", program.backoff.max_ms}};
+  out["plan"] = {{"block", shrinking.block},
+                 {"batch", shrinking.batch},
+                 {"min_block", shrinking.min_block},
+                 {"recompute", shrinking.recompute},
+                 {"accumulate", shrinking.accumulate}};
+  out["rollback"] = {{"loss_spike", program.rollback.loss_spike},
+                     {"tries", program.rollback.tries}};
+  out["quarantine"] = {{"faults", quarantine.faults},
+                       {"within_ms", quarantine.within_ms},
+                       {"for_ms", quarantine.first_ms},
+                       {"max_ms", quarantine.max_ms}};
+  out["logs"] = {{"max_bytes", program.log_max_bytes}, {"keep", program.log_keep}};
+  out["limits"] = {{"memory_bytes", program.memory_limit_bytes}};
   if (!program.digest.empty()) out["digest"] = program.digest;
   return out;
 }

@@ -1,10 +1,11 @@
-// What the readers of the sections share: how a path in the file becomes an absolute one.
+// What the readers of the sections share: how a path in the file becomes an absolute one, and how a
+// map inside a map is read.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
-#include "common/yaml/document.hpp"
+#include "common/yaml/map_reader.hpp"
 
 namespace trainward::config {
 
@@ -19,5 +20,15 @@ struct Folders {
     return (base / node.text).lexically_normal();
   }
 };
+
+// Runs `read` over the map under `key`, or does nothing when it is absent.
+template <typename Read>
+void in_section(yaml::MapReader& outer, std::string_view key, Read read) {
+  const yaml::Node* node = outer.take(key);
+  if (node == nullptr) return;
+  yaml::MapReader reader(*node, outer.path_of(key), outer.problems());
+  read(reader);
+  reader.finish();
+}
 
 }  // namespace trainward::config

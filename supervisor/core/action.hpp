@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "common/clock.hpp"
+#include "supervisor/core/boards.hpp"
+#include "supervisor/core/plan.hpp"
 
 namespace trainward::core {
 
@@ -38,6 +40,7 @@ struct Evidence {
   std::string cause;
   std::string text;
   std::string location;
+  friend bool operator==(const Evidence&, const Evidence&) = default;
 };
 // The attempt begins: committed before anything is forked.
 struct RecordAttemptBegun {
@@ -53,6 +56,12 @@ struct RecordAttemptEnded {
   std::string cause;
   std::string verdict;
   std::vector<Evidence> evidence;  // heaviest first
+  std::string remedy;              // what is done about it; empty: nothing needs to be
+};
+// The board's whole record, for all programs.
+struct RecordBoard {
+  std::string serial;
+  BoardRecord record;
 };
 struct RecordCheckpoint {
   std::int64_t attempt = 0;
@@ -64,16 +73,29 @@ struct RecordCheckpoint {
 
 // ---- side effects ----
 struct Probe {};
-struct SelectCheckpoint {};
+struct ResetBoard {
+  std::string serial;
+};
+struct PurgeCaches {
+  std::string serial;  // of the board whose kernel cache goes; empty: the one without a board
+};
+// Newest verified first. Checkpoints of step `below` and later are set aside before the choice:
+// they hold what went wrong. 0: none are.
+struct SelectCheckpoint {
+  std::int64_t below = 0;
+};
 struct Launch {
   std::int64_t attempt = 0;
   std::string board;
   std::string resume_from;
+  Plan plan = {};
 };
 enum class Signal { terminate, kill };
 struct SendSignal {
   Signal signal = Signal::terminate;
 };
+// Asks what the worker's processes have used so far; answered by ActivitySeen.
+struct CheckActivity {};
 struct VerifyCheckpoint {
   std::int64_t attempt = 0;
   std::string path;
@@ -81,10 +103,10 @@ struct VerifyCheckpoint {
 };
 struct PruneCheckpoints {};
 
-using Action =
-    std::variant<RecordEvent, RecordStep, RecordSpan, RecordAttemptBegun, RecordWorkerStarted,
-                 RecordAttemptEnded, RecordCheckpoint, Probe, SelectCheckpoint, Launch, SendSignal,
-                 VerifyCheckpoint, PruneCheckpoints>;
+using Action = std::variant<RecordEvent, RecordStep, RecordSpan, RecordAttemptBegun,
+                            RecordWorkerStarted, RecordAttemptEnded, RecordCheckpoint, RecordBoard,
+                            Probe, ResetBoard, PurgeCaches, SelectCheckpoint, Launch, SendSignal,
+                            CheckActivity, VerifyCheckpoint, PruneCheckpoints>;
 using Actions = std::vector<Action>;
 
 }  // namespace trainward::core

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/protocol.hpp"
+#include "common/text.hpp"
 
 namespace trainward::core {
 namespace {
@@ -50,8 +51,17 @@ Evidence from_exit_code(int code) {
       return {"exit status", 90, "do_not_requeue",
               "exit code 93: the worker asked not to be started again", ""};
     default:
-      return {"exit status", 20, "unknown", fmt::format("exit code {}", code), ""};
+      break;
   }
+  constexpr int by_signal = 128;
+  if (code == by_signal + 9 || code == by_signal + 6 || code == by_signal + 7 ||
+      code == by_signal + 11) {
+    return {"exit status", 25, code == by_signal + 9 ? "killed" : "crash",
+            fmt::format("exit code {}: a shell's way to report {}", code,
+                        signal_name(code - by_signal)),
+            ""};
+  }
+  return {"exit status", 20, "unknown", fmt::format("exit code {}", code), ""};
 }
 
 Evidence from_signal(int number) {
@@ -88,29 +98,34 @@ Verdict conclude(const State& state, std::vector<Evidence> evidence) {
   return verdict;
 }
 
-void add_our_own(const State& state, std::vector<Evidence>& evidence) {
+std::vector<Evidence> begin_evidence(const State& state) {
+  std::vector<Evidence> evidence;
   if (state.kill) evidence.push_back({"supervisor", 100, state.kill->cause, state.kill->why, ""});
+  evidence.insert(evidence.end(), state.facts.begin(), state.facts.end());
+  return evidence;
 }
 
 }  // namespace
 
 Verdict classify(const State& state, const WorkerExited& exit) {
-  std::vector<Evidence> evidence;
-  add_our_own(state, evidence);
+  std::vector<Evidence> evidence = begin_evidence(state);
   if (exit.code) evidence.push_back(from_exit_code(*exit.code));
   if (exit.signal) evidence.push_back(from_signal(*exit.signal));
-  int weight = 60;
+  if (exit.oom_kills > 0) {
+    evidence.push_back({"cgroup", 85, "host_oom",
+                        fmt::format("the kernel killed {} of this attempt: out of memory",
+                                    count(exit.oom_kills, "process")),
+                        ""});
+  }
   for (const LogMatch& match : exit.matches) {
-    evidence.push_back({"log rule " + match.rule, weight, match.cause, match.line, match.location});
-    // Later matches are the cascade of the first; they stay above an exit status.
-    weight = std::max(weight - 1, 41);
+    evidence.push_back(
+        {"log rule " + match.rule, match.weight, match.cause, match.line, match.location});
   }
   return conclude(state, std::move(evidence));
 }
 
 Verdict classify(const State& state, const AttemptLost& lost) {
-  std::vector<Evidence> evidence;
-  add_our_own(state, evidence);
+  std::vector<Evidence> evidence = begin_evidence(state);
   evidence.push_back({"supervisor", 80, "lost", lost.what, ""});
   return conclude(state, std::move(evidence));
 }

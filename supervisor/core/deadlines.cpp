@@ -11,14 +11,20 @@ constexpr std::int64_t factor = 10;
 constexpr std::int64_t launch_ms = 30'000;
 // After SIGKILL only the kernel can hold a process; asked again at this pace.
 constexpr std::int64_t kill_again_ms = 10'000;
+constexpr std::int64_t unkillable_again_ms = 60'000;
+
+// Of the recent step times, the one that `percent` of them do not exceed.
+std::int64_t percentile(std::vector<std::int64_t> times, std::size_t percent) {
+  const std::size_t index = (times.size() - 1) * percent / 100;
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(index), times.end());
+  return times[index];
+}
 
 std::int64_t train_ms(const State& state, const Policy& policy) {
+  // A program that is not expected to speak is not watched before it has.
+  if (!policy.speaks && !policy.watch_cpu && state.first_step == 0) return 0;
   if (state.step_times_ms.empty()) return policy.deadlines.train_floor_ms;
-  std::vector<std::int64_t> sorted = state.step_times_ms;
-  const std::size_t index = (sorted.size() - 1) * 99 / 100;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(index),
-                   sorted.end());
-  return std::max(policy.deadlines.train_floor_ms, factor * sorted[index]);
+  return std::max(policy.deadlines.train_floor_ms, factor * percentile(state.step_times_ms, 99));
 }
 
 }  // namespace
@@ -41,7 +47,10 @@ std::int64_t allowed_ms(const State& state, const Policy& policy) {
       return policy.deadlines.stop_ms;
     case Stage::killing:
       return kill_again_ms;
+    case Stage::unkillable:
+      return unkillable_again_ms;
     case Stage::stopped:
+    case Stage::repairing:  // bounded by the shell, which runs the command
     case Stage::probing:    // the probe carries its own deadline
     case Stage::selecting:  // bounded by the disk
     case Stage::backoff:    // set when it is entered
@@ -50,6 +59,14 @@ std::int64_t allowed_ms(const State& state, const Policy& policy) {
       return 0;
   }
   return 0;
+}
+
+std::int64_t usual_step_ms(const State& state) {
+  return state.step_times_ms.empty() ? 0 : percentile(state.step_times_ms, 50);
+}
+
+std::int64_t activity_interval_ms(std::int64_t allowed) {
+  return std::clamp<std::int64_t>(allowed / 16, 20, 60'000);
 }
 
 void learn_step_time(State& state, std::int64_t ms) {

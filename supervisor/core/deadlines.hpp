@@ -12,6 +12,13 @@ namespace trainward::core {
 // percentile of the run's own recent steps, and never less than the configured floor.
 std::int64_t allowed_ms(const State& state, const Policy& policy);
 
+// The middle one of the run's recent step times; 0: none yet.
+std::int64_t usual_step_ms(const State& state);
+
+// How often to ask what a silent worker uses, in a stage with this deadline: often enough that the
+// deadline is kept to within a sixteenth, and at most a minute.
+std::int64_t activity_interval_ms(std::int64_t allowed);
+
 // Keeps the newest 128 step times.
 void learn_step_time(State& state, std::int64_t ms);
 

@@ -7,24 +7,42 @@
 #include <variant>
 #include <vector>
 
+#include "supervisor/core/boards.hpp"
+
 namespace trainward::core {
 
-struct StartRequested {};
+struct StartRequested {
+  // By a person, who has looked at it: budgets and ladders begin anew. Otherwise the daemon goes on
+  // with what it was stopped in by a shutdown.
+  bool anew = true;
+};
 struct StopRequested {
   std::string who;           // "operator", "shutdown"
   bool keep_wanted = false;  // the daemon goes, the intent stays: the next daemon starts it again
 };
 struct RestartRequested {};
+// A daemon begins: the first event after the state was read from the database.
+struct DaemonStarted {
+  bool machine_restarted = false;  // the monotonic clock began anew, and no worker can be alive
+};
 
 struct BoardFound {
   std::string serial;
   std::string verdict;  // "OK", "REMOTE_LOST", …
   bool usable = false;
-  std::string evidence;  // the decisive line, in words
+  std::string evidence;     // the decisive line, in words
+  BoardRecord record = {};  // what it has done before
 };
 struct ProbeFinished {
   std::vector<BoardFound> boards;
   std::string error;  // the probe itself failed
+};
+
+struct BoardReset {
+  std::string error;  // empty: it worked
+};
+struct CachesPurged {
+  std::string error;
 };
 
 struct CheckpointSelected {
@@ -68,6 +86,28 @@ struct CheckpointReported {
 };
 struct Alive {};  // WATCHDOG=1, STATUS=…: a sign of life without progress
 
+// What the worker's processes have used since they started.
+struct ActivitySeen {
+  std::int64_t cpu_ms = 0;
+  std::int64_t cache_bytes = 0;  // compiled programs and kernels
+};
+// Taken now and then while the worker makes progress.
+struct MemorySample {
+  std::int64_t used_bytes = 0;
+  std::int64_t available_bytes = 0;  // that it could still get
+};
+// Something the machine said while the attempt ran: its kernel, its cgroups, its memory pressure.
+struct HostFact {
+  std::string source;  // "kernel log", "memory pressure", …
+  int weight = 0;
+  std::string cause;
+  std::string text;
+};
+// Killed, and the kernel does not let it die.
+struct Unkillable {
+  std::string what;  // pids and where they hang
+};
+
 struct CheckpointVerified {
   std::int64_t attempt = 0;
   std::string path;
@@ -79,7 +119,7 @@ struct CheckpointVerified {
 struct LogMatch {
   std::string rule;
   std::string cause;  // class of the rule
-  bool transient = true;
+  int weight = 60;    // as evidence; a root weighs more than its cascade
   std::string line;
   std::string location;  // "stderr.log:117"
 };
@@ -87,6 +127,7 @@ struct WorkerExited {
   std::optional<int> code;
   std::optional<int> signal;
   std::vector<LogMatch> matches;  // in the order of weight: a root before its cascade
+  std::int64_t oom_kills = 0;     // in its cgroup
 };
 // The shim is gone and left no exit record, or the launch never happened.
 struct AttemptLost {
@@ -96,9 +137,11 @@ struct AttemptLost {
 struct Adopted {};
 struct TimerFired {};
 
-using Event = std::variant<StartRequested, StopRequested, RestartRequested, ProbeFinished,
-                           CheckpointSelected, CheckpointRejected, LaunchFailed, WorkerStarted,
-                           PhaseEntered, Resumed, StepDone, CheckpointReported, Alive,
-                           CheckpointVerified, WorkerExited, AttemptLost, Adopted, TimerFired>;
+using Event =
+    std::variant<StartRequested, StopRequested, RestartRequested, DaemonStarted, ProbeFinished,
+                 BoardReset, CachesPurged, CheckpointSelected, CheckpointRejected, LaunchFailed,
+                 WorkerStarted, PhaseEntered, Resumed, StepDone, CheckpointReported, Alive,
+                 ActivitySeen, MemorySample, HostFact, Unkillable, CheckpointVerified, WorkerExited,
+                 AttemptLost, Adopted, TimerFired>;
 
 }  // namespace trainward::core

@@ -1,7 +1,7 @@
 // The phase ledger: every second a program is wanted belongs to exactly one phase, with its cause.
 //
-// Phases: waiting probing loading compiling stepping replaying saving down. Spans touch: one ends
-// where the next begins, measured by the monotonic clock.
+// Phases: waiting probing resetting loading compiling stepping replaying saving down. Spans touch:
+// one ends where the next begins, measured by the monotonic clock.
 #pragma once
 
 #include <string_view>

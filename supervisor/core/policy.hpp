@@ -1,4 +1,5 @@
 // What the operator allows and expects of one program: the numbers the core decides by.
+// Durations are milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +8,24 @@ namespace trainward::core {
 
 enum class Autorestart { always, unexpected, never };
 
-// A phase that shows no progress for this long is a hang. Milliseconds.
+// A phase that shows no progress for this long is a hang.
 struct Deadlines {
   std::int64_t start_ms = 60'000;  // launch until the worker's first message
   std::int64_t load_ms = 600'000;
   std::int64_t compile_ms = 7'200'000;   // 19 to 80 minutes are normal on an N300
   std::int64_t train_floor_ms = 60'000;  // learned from the run's own steps, never below this
   std::int64_t save_ms = 900'000;
-  std::int64_t stop_ms = 60'000;  // SIGTERM until SIGKILL
+  std::int64_t stop_ms = 60'000;    // SIGTERM until SIGKILL
+  std::int64_t reset_ms = 300'000;  // the operator's reset command
   friend bool operator==(const Deadlines&, const Deadlines&) = default;
 };
 
+// Both survive restarts of the daemon and of the machine. An attempt that verified a new step is
+// charged to neither: a run that advances is never given up.
 struct Budgets {
-  int attempts = 1000;                // in all
-  int attempts_without_progress = 5;  // in a row without a new verified step
+  int attempts = 1000;                                  // without a new verified step, in all
+  int attempts_without_progress = 12;                   // the same, in a row
+  std::int64_t time_without_progress_ms = 172'800'000;  // spent in such attempts, in a row
   friend bool operator==(const Budgets&, const Budgets&) = default;
 };
 
@@ -31,12 +36,56 @@ struct Backoff {
   friend bool operator==(const Backoff&, const Backoff&) = default;
 };
 
+// What a worker can do to need less memory. It is told in TRAINWARD_PLAN; a worker that understands
+// none of it is never asked.
+struct Shrinking {
+  std::int64_t batch = 0;      // as configured; 0: unknown, so that it cannot be split
+  std::int64_t block = 0;      // as configured; 0: unknown, so that it cannot be halved
+  std::int64_t min_block = 0;  // never below
+  bool recompute = false;      // can recompute activations
+  bool accumulate = false;     // can split a batch and add up the gradients
+  friend bool operator==(const Shrinking&, const Shrinking&) = default;
+};
+
+// How often checkpoints are written. The worker is told a shorter interval when attempts end often.
+struct Cadence {
+  bool adaptive = true;
+  std::int64_t max_steps = 0;  // as configured; 0: unknown, the worker is told nothing
+  friend bool operator==(const Cadence&, const Cadence&) = default;
+};
+
+// What is done about a loss that is not a number, or that jumps and stays.
+struct Rollback {
+  bool loss_spike = true;
+  int tries = 3;  // without a step beyond the trouble
+  friend bool operator==(const Rollback&, const Rollback&) = default;
+};
+
+// A board that fails this often is not used for a while: `first_ms`, doubled each time.
+struct Quarantine {
+  int faults = 3;
+  std::int64_t within_ms = 86'400'000;
+  std::int64_t first_ms = 21'600'000;
+  std::int64_t max_ms = 604'800'000;
+  friend bool operator==(const Quarantine&, const Quarantine&) = default;
+};
+
 struct Policy {
   Autorestart autorestart = Autorestart::unexpected;
   bool needs_board = false;  // probe first, and run only on a board found usable
+  bool can_reset = false;    // the operator has configured a reset command
+  bool watch_cpu = false;    // CPU time counts as progress of training: nothing else is to be seen
+  bool speaks = true;        // says something within deadlines.start, or it hangs
+  bool keeps_checkpoints = true;        // otherwise steps, or ten minutes of life, are progress
+  bool saves_when_asked = true;         // SIGTERM makes it write a checkpoint before it exits
+  std::int64_t memory_limit_bytes = 0;  // of the worker; 0: the machine's
   Deadlines deadlines;
   Budgets budgets;
   Backoff backoff;
+  Shrinking shrinking;
+  Cadence cadence;
+  Rollback rollback;
+  Quarantine quarantine;
 };
 
 }  // namespace trainward::core

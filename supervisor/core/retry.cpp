@@ -37,10 +37,10 @@ Next decide_next(const State& state, const Policy& policy, const Verdict& verdic
   if (!verdict.retry && verdict.cause != "done") {
     return {Kind::give_up, 0, fmt::format("{}; a retry cannot help", verdict.sentence)};
   }
-  if (state.attempt >= policy.budgets.attempts) {
+  if (state.charged_attempts >= policy.budgets.attempts) {
     return {Kind::give_up, 0,
-            fmt::format("attempt budget spent: {}; last: {}", count(state.attempt, "attempt"),
-                        verdict.sentence)};
+            fmt::format("attempt budget spent: {} without a new verified step; last: {}",
+                        count(state.charged_attempts, "attempt"), verdict.sentence)};
   }
   if (state.attempts_without_progress >= policy.budgets.attempts_without_progress) {
     return {Kind::give_up, 0,
@@ -48,7 +48,16 @@ Next decide_next(const State& state, const Policy& policy, const Verdict& verdic
                         count(state.attempts_without_progress, "attempt"), state.kept_step,
                         verdict.sentence)};
   }
-  if (state.attempts_without_progress == 0 || verdict.cause == "try_again") return {};
+  if (state.time_without_progress_ms >= policy.budgets.time_without_progress_ms) {
+    return {Kind::give_up, 0,
+            fmt::format("{} of attempts without a new verified step (verified: {}); last: {}",
+                        human_duration(state.time_without_progress_ms), state.kept_step,
+                        verdict.sentence)};
+  }
+  if (state.attempts_without_progress == 0 || verdict.cause == "try_again" ||
+      verdict.cause == "planned_restart" || verdict.cause == "memory_leak") {
+    return {};
+  }
   const auto salt =
       static_cast<std::uint64_t>(state.attempt) ^ std::hash<std::string>{}(state.board);
   const std::int64_t wait = backoff_ms(policy.backoff, state.attempts_without_progress, salt);

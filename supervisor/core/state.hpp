@@ -1,13 +1,16 @@
 // The state of one program, as a value: compared, printed, stored as JSON, resumed from.
 //
-//            start                    launch            first message
-//   stopped ───────▶ probing ▶ selecting ▶ launching ▶ starting ▶ loading ▶ compiling ▶ training ⇄
-//   saving
-//      ▲                ▲                     │            └──────────────┬──────────────────────┘
-//      │ stop           │ at once, or after   │ failed                    │ deadline: killing;
-//      stop: stopping │                │ `backoff`           ▼                           ▼
-//      └────────────────┴──────────────── (attempt ended, verdict) ◀──────┘ ─▶ exited (done) or
-//      fatal
+//             start                        launch      first message
+//   stopped ────────▶ probing ▶ selecting ▶ launching ▶ starting ▶ loading ▶ compiling ▶ training ⇄
+//                        ▲                     │             └─────────────┬─────────────── saving
+//                        │                     │ failed                    │
+//     at once, or after  │                     │           deadline or bad │ stop, or planned:
+//     `backoff` or       │                     ▼           loss: killing   ▼ stopping
+//     `repairing`        └──────────── attempt ended, verdict ◀────────────┘
+//                                             └──▶ stopped, exited (done), fatal (given up)
+//
+// repairing: the board is being reset or caches purged. unkillable: SIGKILL was sent and the kernel
+// keeps the process; nothing can start before it is gone.
 //
 // The words an operator sees (supervisord's) are fewer: see display().
 #pragma once
@@ -22,11 +25,17 @@
 #include "common/clock.hpp"
 #include "common/error.hpp"
 #include "common/json.hpp"
+#include "supervisor/core/action.hpp"
+#include "supervisor/core/faults.hpp"
+#include "supervisor/core/leak_watch.hpp"
+#include "supervisor/core/loss_watch.hpp"
+#include "supervisor/core/plan.hpp"
 
 namespace trainward::core {
 
 enum class Stage {
   stopped,    // not wanted, or never started
+  repairing,  // a remedy is carried out
   probing,    // looking for a healthy board
   selecting,  // looking for the newest verified checkpoint
   launching,  // the intent is committed; the shim has not reported a worker yet
@@ -35,17 +44,18 @@ enum class Stage {
   compiling,
   training,
   saving,
-  stopping,  // SIGTERM sent on request; SIGKILL when its deadline passes
-  killing,   // SIGKILL sent, because of `kill`
-  backoff,   // waiting before the next attempt
-  exited,    // done
-  fatal,     // given up: needs the operator
+  stopping,    // SIGTERM sent on request; SIGKILL when its deadline passes
+  killing,     // SIGKILL sent, because of `kill`
+  unkillable,  // and it is still there
+  backoff,     // waiting before the next attempt
+  exited,      // done
+  fatal,       // given up: needs the operator
 };
 
 std::string_view to_string(Stage stage);
 std::optional<Stage> stage_from(std::string_view text);
 
-// STOPPED STARTING RUNNING BACKOFF STOPPING EXITED FATAL
+// STOPPED STARTING RUNNING BACKOFF STOPPING UNKILLABLE EXITED FATAL
 std::string_view display(Stage stage);
 
 // A worker process exists, or may exist.
@@ -53,8 +63,9 @@ bool has_worker(Stage stage);
 
 // What we did to a worker ourselves, and why: the heaviest evidence there is.
 struct Kill {
-  std::string cause;  // "hang", "stopped", "resume_contract", "start_failed"
-  std::string why;    // one sentence
+  // hang stopped planned_restart memory_leak nan loss_spike resume_contract start_failed
+  std::string cause;
+  std::string why;  // one sentence
   friend bool operator==(const Kill&, const Kill&) = default;
 };
 
@@ -67,12 +78,24 @@ struct OpenSpan {
   friend bool operator==(const OpenSpan&, const OpenSpan&) = default;
 };
 
+// What the worker's processes were last seen to have used, while silence is no proof of a hang.
+struct Activity {
+  std::int64_t cpu_ms = 0;
+  std::int64_t cache_bytes = 0;
+  std::int64_t seen_mono_ms = 0;   // when it last grew; 0: not looked at yet
+  std::int64_t next_mono_ms = 0;   // when to look again; 0: nobody needs to
+  std::int64_t limit_mono_ms = 0;  // beyond this activity is no excuse any more
+  friend bool operator==(const Activity&, const Activity&) = default;
+};
+
 struct State {
   Stage stage = Stage::stopped;
   bool wanted = false;  // the operator's intent; survives restarts of everything
   bool restart_when_stopped = false;
   std::string reason = "Not started";
+  Time seen;  // the newest event: what a next daemon knows of when this one ended
 
+  // ---- the attempt ----
   std::int64_t attempt = 0;  // number of the newest attempt, from 1
   std::string board;         // serial of the board it runs on; empty without one
   std::int64_t pid = 0;      // the worker's, while it runs
@@ -83,23 +106,55 @@ struct State {
   std::int64_t highest_step = 0;  // ever finished by any attempt
   std::int64_t kept_step = 0;     // newest verified
   std::int64_t kept_at_launch = 0;
+  std::int64_t launched_mono_ms = 0;
   double last_loss = 0;
-
   std::optional<Kill> kill;
-  std::string last_cause;  // verdict of the attempt before: why there is a replay
-  int attempts_without_progress = 0;
+  int kills_sent = 0;
+  bool halt = false;            // somebody asked for the end of this attempt, and for no next one
+  std::vector<Evidence> facts;  // the machine's, at most 8
 
-  std::int64_t deadline_mono_ms = 0;          // 0: none
-  std::int64_t progress_mono_ms = 0;          // last sign of progress in this stage
-  std::vector<std::int64_t> step_times_ms;    // most recent last, at most 128
+  // ---- what it is watched by ----
+  std::int64_t deadline_mono_ms = 0;        // 0: none
+  std::int64_t progress_mono_ms = 0;        // last sign of progress in this stage
+  std::vector<std::int64_t> step_times_ms;  // most recent last, at most 128
+  Activity activity;
+  LossWatch loss;
+  LeakWatch leak;
+  std::int64_t save_began_mono_ms = 0;
+  std::int64_t save_cost_ms = 0;  // smoothed; 0: none seen yet
+
+  // ---- what earlier attempts taught ----
+  std::string last_cause;  // verdict of the attempt before: why there is a replay
+  Faults faults;
+  int attempts_without_progress = 0;
+  int charged_attempts = 0;  // in all, without a new verified step
+  std::int64_t time_without_progress_ms = 0;
+  std::map<std::string, int> rungs;  // class → how far its ladder was climbed
+  PlanMemory plan;
+  std::int64_t planned_restarts = 0;  // in a row
+  std::vector<DataWindow> skip;       // the newest 32
+  std::int64_t below = 0;  // the next attempt resumes from before this step; 0: from the newest
+  std::int64_t trouble_step = 0;              // where the loss broke; 0: nowhere
+  int rollbacks = 0;                          // since a step beyond it
   std::map<std::string, std::string> boards;  // serial → verdict last reported to the operator
+  BoardRecord board_record;                   // of `board`
+  std::vector<std::string> repairs;  // "purge_caches", "reset_board": to be done before a launch
 
   std::optional<OpenSpan> span;
 
   friend bool operator==(const State&, const State&) = default;
 };
 
+// When the shell has to feed TimerFired, on the monotonic clock; 0: not at all.
+std::int64_t next_timer_ms(const State& state);
+
+// Whether a run that was given up could go on elsewhere: the host or its boards are to blame.
+bool another_host_may_help(const State& state);
+
 json::object to_json(const State& state);
 Result<State> state_from_json(const json::value& value);
+json::object to_json(const BoardRecord& record);
+BoardRecord board_record_from_json(const json::value& value);  // what cannot be read is left out
+json::object to_json(const Plan& plan);
 
 }  // namespace trainward::core

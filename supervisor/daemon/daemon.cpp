@@ -38,26 +38,27 @@ Result<json::value> as_value(Result<T> result) {
 // Everything the programs share, in the order it must be made; torn down in the opposite order.
 struct Daemon::Parts {
   Parts(Loop& loop_in, Options options_in, config::Config config_in, Fd lock_in,
-        store::Store store_in, rules::LogMatcher matcher_in,
-        std::unique_ptr<FileWatcher> watcher_in, Paths paths)
+        store::Store store_in, std::unique_ptr<FileWatcher> watcher_in, Paths paths)
       : loop(loop_in),
         options(std::move(options_in)),
         config(std::move(config_in)),
         lock(std::move(lock_in)),
         store(std::move(store_in)),
-        matcher(std::move(matcher_in)),
         watcher(std::move(watcher_in)),
+        turns(loop_in, store),
+        classifier(loop_in, config.rules),
         background(loop_in),
         console(options.once),
-        services{loop, std::move(paths), store, matcher, *watcher, background, console} {}
+        services{loop, std::move(paths), store, turns, classifier, *watcher, background, console} {}
 
   Loop& loop;
   Options options;
   config::Config config;
   Fd lock;
   store::Store store;
-  rules::LogMatcher matcher;
   std::unique_ptr<FileWatcher> watcher;
+  Turns turns;
+  LogClassifier classifier;
   Background background;
   Console console;
   Services services;
@@ -76,14 +77,12 @@ Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config
   }
   auto store = store::Store::open(config.database);
   if (!store) return propagate(store);
-  auto matcher = rules::LogMatcher::load(config.rules);
-  if (!matcher) return propagate(matcher);
   auto watcher = FileWatcher::make(loop);
   if (!watcher) return propagate(watcher);
   Paths paths{config.state_dir, program_folder()};
-  return std::unique_ptr<Daemon>(new Daemon(std::make_unique<Parts>(
-      loop, std::move(options), std::move(config), std::move(*lock), std::move(*store),
-      std::move(*matcher), std::move(*watcher), std::move(paths))));
+  return std::unique_ptr<Daemon>(new Daemon(
+      std::make_unique<Parts>(loop, std::move(options), std::move(config), std::move(*lock),
+                              std::move(*store), std::move(*watcher), std::move(paths))));
 }
 
 std::filesystem::path program_folder() {
@@ -96,6 +95,11 @@ Daemon::Daemon(std::unique_ptr<Parts> parts)
 Daemon::~Daemon() = default;
 
 Status Daemon::start() {
+  if (auto rules = parts_->classifier.check(); !rules) return rules;
+  auto booted = parts_->store.boot_id();
+  if (!booted) return propagate(booted);
+  machine_restarted_ = !booted->empty() && *booted != boot_id();
+  if (auto noted = parts_->store.put_boot_id(boot_id(), now().wall_ms); !noted) return noted;
   const int given = parts_->options.listen_fd;
   auto server = given >= 0
                     ? api::HttpServer::adopt(parts_->loop.context(), given, api::make_routes(*this))
@@ -106,10 +110,14 @@ Status Daemon::start() {
   if (auto ok = recover_removed(); !ok) return ok;
   for (const config::Program& program : parts_->config.programs) {
     add_program(program);
-    if (auto ok = find(program.name)->recover(); !ok) return ok;
+    if (auto ok = recover(program.name); !ok) return ok;
   }
-  on_change();
+  machine_restarted_ = false;
   return {};
+}
+
+Status Daemon::recover(const std::string& name) {
+  return find(name)->recover(machine_restarted_, parts_->options.once);
 }
 
 void Daemon::add_program(config::Program program) {
@@ -138,7 +146,7 @@ Status Daemon::recover_removed() {
     gone.name = row.name;
     gone.autostart = false;
     add_program(gone);
-    if (auto ok = find(row.name)->recover(); !ok) return ok;
+    if (auto ok = recover(row.name); !ok) return ok;
     find(row.name)->handle(core::StopRequested{"configuration", false});
     waiters_.emplace_back([this, name = row.name] {
       if (!find(name)->at_rest()) return false;
@@ -189,10 +197,11 @@ int Daemon::exit_code() const {
     if (state.stage == core::Stage::exited) code = exit_code::failed;
     if (state.stage == core::Stage::stopped) code = exit_code::try_again;
     if (state.stage == core::Stage::fatal) {
-      code = state.last_cause == "config"           ? exit_code::configuration
-             : state.last_cause == "do_not_requeue" ? exit_code::do_not_requeue
-                                                    : exit_code::try_again;
+      code = state.last_cause == "config"         ? exit_code::configuration
+             : core::another_host_may_help(state) ? exit_code::try_again
+                                                  : exit_code::do_not_requeue;
     }
+    if (state.stage == core::Stage::unkillable) code = exit_code::try_again;
   }
   return code;
 }
@@ -229,7 +238,7 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
       answer(command_answer(name, "stopped", true, found == nullptr ? "" : found->state().reason));
       return true;
     });
-    return on_change();
+    return;
   }
   if (verb == api::Verb::start && up && runner.state().wanted) {
     return answer(command_answer(name, "already started", false, runner.state().reason));
@@ -246,6 +255,7 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
       answer(command_answer(name, "removed", false, "the program was removed meanwhile"));
       return true;
     }
+    if (found->busy()) return false;
     const core::State& state = found->state();
     const auto shown = core::display(state.stage);
     if (state.attempt > before && !armed) {
@@ -260,7 +270,6 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
     answer(command_answer(name, ok ? "started" : "spawn error", ok, state.reason));
     return true;
   });
-  on_change();
 }
 
 Loaded Daemon::load_again() const {
@@ -279,7 +288,7 @@ void Daemon::update(Answer answer) {
   for (const config::Program& program : parts_->config.programs) {
     if (!diff.is_available(program.name)) continue;
     add_program(program);
-    if (auto ok = find(program.name)->recover(); !ok) spdlog::error(ok.error().message());
+    if (auto ok = recover(program.name); !ok) spdlog::error(ok.error().message());
   }
   auto stop_then = [this, left](const std::string& name, std::function<void(bool)> then) {
     const bool was_wanted = find(name)->state().wanted;
@@ -302,7 +311,7 @@ void Daemon::update(Answer answer) {
       for (const config::Program& program : parts_->config.programs) {
         if (program.name == name) add_program(program);
       }
-      if (auto ok = find(name)->recover(); !ok) spdlog::error(ok.error().message());
+      if (auto ok = recover(name); !ok) spdlog::error(ok.error().message());
       if (was_wanted) find(name)->handle(core::StartRequested{});
     });
   }

@@ -84,6 +84,7 @@ class Daemon final : public api::Control {
 
   void add_program(config::Program program);
   Status recover_removed();
+  Status recover(const std::string& name);
   [[nodiscard]] Loaded load_again() const;
   void on_change();
   ProgramRunner* find(const std::string& name);
@@ -98,6 +99,7 @@ class Daemon final : public api::Control {
   bool reexec_ = false;
   std::int64_t started_ms_ = 0;
   std::unique_ptr<SuccessorCheck> successor_;
+  bool machine_restarted_ = false;  // while the programs of before are taken up
   std::unique_ptr<ChildProcess> probe_;
   std::unique_ptr<api::HttpServer> server_;  // last: its handlers use all of the above
 };

@@ -9,6 +9,7 @@
 #include "common/json.hpp"
 #include "common/launch.hpp"
 #include "common/protocol.hpp"
+#include "supervisor/core/state.hpp"
 #include "supervisor/daemon/init_system.hpp"
 #include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/spawn.hpp"
@@ -34,8 +35,8 @@ std::map<std::string, std::string> inherited_environment() {
   return environment;
 }
 
-json::object plan_json(const hwprobe::Board* board) {
-  json::object plan;
+json::object plan_json(const core::Plan& told, const hwprobe::Board* board) {
+  json::object plan = core::to_json(told);
   if (board != nullptr) {
     plan["board"] = json::object{{"serial", board->serial},
                                  {"type", board->type},
@@ -45,6 +46,21 @@ json::object plan_json(const hwprobe::Board* board) {
   return plan;
 }
 
+foreign::Values values_for(const config::Program& program, const LaunchOrder& order,
+                           const Paths& paths) {
+  foreign::LaunchFacts facts;
+  facts.checkpoint = order.resume_from;
+  facts.resume_step = order.resume_step;
+  facts.attempt = order.attempt;
+  if (order.board != nullptr) facts.devices = order.board->bus_id;
+  facts.checkpoint_dir = paths.checkpoints(program.name).string();
+  facts.plan = order.plan;
+  facts.configured.block = program.shrinking.block;
+  facts.configured.batch = program.shrinking.batch;
+  facts.configured.checkpoint_every = program.cadence.max_steps;
+  return foreign::values_of(facts);
+}
+
 LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, const Paths& paths,
                      const std::filesystem::path& folder) {
   LaunchSpec spec;
@@ -52,23 +68,26 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   spec.attempt = order.attempt;
   spec.nonce = order.nonce;
   spec.directory = program.directory;
-  spec.argv = program.command;
+  const foreign::Values values = values_for(program, order, paths);
+  spec.argv = foreign::fill(program.command, values);
   if (spec.argv.empty()) {
     spec.argv = {paths.program("trainward-worker").string(), "train", "--config",
                  (folder / "worker.json").string()};
   }
-  const std::string board = order.board == nullptr ? "none" : order.board->serial;
   spec.environment = inherited_environment();
-  for (const auto& [key, value] : program.environment) spec.environment[key] = value;
+  for (const auto& [key, value] : program.environment) {
+    spec.environment[key] = value.fill(values).text;
+  }
   spec.environment[env::run] = program.name;
   spec.environment[env::attempt] = std::to_string(order.attempt);
   spec.environment[env::nonce] = order.nonce;
   spec.environment[env::checkpoint_dir] = paths.checkpoints(program.name).string();
   spec.environment[env::resume_from] = order.resume_from;
-  spec.environment[env::program_cache] = (paths.state / "cache" / "programs").string();
-  spec.environment[env::plan] = json::serialize(plan_json(order.board));
+  spec.environment[env::program_cache] = paths.programs_cache().string();
+  spec.environment[env::plan] = json::serialize(plan_json(order.plan, order.board));
   spec.environment["TMPDIR"] = (folder / "tmp").string();
-  spec.environment["TT_METAL_CACHE"] = (paths.state / "cache" / "tt-metal" / board).string();
+  spec.environment["TT_METAL_CACHE"] =
+      paths.kernels_cache(order.board == nullptr ? "" : order.board->serial).string();
   // Below the supervisor's own deadlines, so that the runtime's report of a hang comes first.
   spec.environment.emplace("TT_METAL_OPERATION_TIMEOUT_SECONDS",
                            std::to_string(program.deadlines.train_floor_ms / 1000));

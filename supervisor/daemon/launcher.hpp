@@ -8,6 +8,7 @@
 #include "common/error.hpp"
 #include "hwprobe/report.hpp"
 #include "supervisor/config/config.hpp"
+#include "supervisor/core/plan.hpp"
 #include "supervisor/daemon/paths.hpp"
 
 namespace trainward::daemon {
@@ -17,6 +18,8 @@ struct LaunchOrder {
   std::string nonce;
   const hwprobe::Board* board = nullptr;  // none: runs without one
   std::string resume_from;
+  core::Plan plan = {};
+  std::int64_t resume_step = 0;
 };
 
 // Takes the leases of program and board, writes the attempt's folder, starts the shim with the

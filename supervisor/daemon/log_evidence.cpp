@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "common/file.hpp"
 #include "common/launch.hpp"
 
@@ -26,14 +28,23 @@ std::string read_tail(const std::filesystem::path& file, std::size_t limit) {
   return text;
 }
 
+bool logs_are_empty(const std::filesystem::path& attempt_folder) {
+  for (const char* name : {attempt_files::standard_error, attempt_files::standard_output}) {
+    std::error_code error;
+    if (std::filesystem::file_size(attempt_folder / name, error) > 0 && !error) return false;
+  }
+  return true;
+}
+
 std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_folder,
                                          const rules::LogMatcher& matcher) {
   std::vector<core::LogMatch> found;
   for (const char* name : {attempt_files::standard_error, attempt_files::standard_output}) {
     const std::string text = read_tail(attempt_folder / name, looked_at_bytes);
     for (const rules::Match& match : matcher.match_lines(text)) {
-      found.push_back({match.rule, match.crash_class, match.transient != rules::Transient::no,
-                       match.line, fmt::format("{}:{}", name, match.line_number)});
+      const int weight = std::max(60 - static_cast<int>(found.size()), 41);
+      found.push_back({match.rule, match.crash_class, weight, match.line,
+                       fmt::format("{}:{}", name, match.line_number)});
     }
   }
   return found;

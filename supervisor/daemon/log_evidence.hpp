@@ -14,6 +14,9 @@ namespace trainward::daemon {
 std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_folder,
                                          const rules::LogMatcher& matcher);
 
+// True when neither log holds anything to read.
+bool logs_are_empty(const std::filesystem::path& attempt_folder);
+
 // The last complete bytes of a file, at most `limit`; empty when it cannot be read.
 std::string read_tail(const std::filesystem::path& file, std::size_t limit);
 

@@ -23,6 +23,7 @@ bool lies_in(const std::filesystem::path& path, const std::filesystem::path& fol
          path.parent_path() == folder.lexically_normal();
 }
 
+// A loss that is not a number is told as it is: the core acts on it.
 double finite(std::optional<double> number) {
   return number && std::isfinite(*number) ? *number : 0.0;
 }
@@ -40,7 +41,7 @@ std::vector<core::Event> events_of(const JournalRecord& record,
     events.emplace_back(core::PhaseEntered{std::string(*phase)});
   }
   if (const auto step = find_int(message, "STEP"); step && *step > 0) {
-    events.emplace_back(core::StepDone{*step, finite(find_number(message, "LOSS")),
+    events.emplace_back(core::StepDone{*step, find_number(message, "LOSS").value_or(0),
                                        finite(find_number(message, "GRAD_NORM")),
                                        find_int(message, "TOKENS").value_or(0),
                                        finite(find_number(message, "TOKENS_PER_SECOND"))});

@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace trainward::daemon {
 
@@ -24,6 +25,16 @@ struct Paths {
   }
   [[nodiscard]] std::filesystem::path attempt(const std::string& name, std::int64_t number) const {
     return state / "runs" / name / "attempts" / fmt::format("{:04}", number);
+  }
+  // Compiled programs, and the vendor's kernels for this board.
+  [[nodiscard]] std::filesystem::path programs_cache() const {
+    return state / "cache" / "programs";
+  }
+  [[nodiscard]] std::filesystem::path kernels_cache(const std::string& serial) const {
+    return state / "cache" / "tt-metal" / (serial.empty() ? "none" : serial);
+  }
+  [[nodiscard]] std::vector<std::filesystem::path> caches(const std::string& serial) const {
+    return {programs_cache(), kernels_cache(serial)};
   }
   [[nodiscard]] std::filesystem::path program_lease(const std::string& name) const {
     return state / "leases" / ("program-" + name);

@@ -1,9 +1,5 @@
-// The shell around the core for one program: feeds it events, commits what it decides, does what
-// it asks, and arms its deadline.
-//
-// Order of every turn: events → core → one transaction (state, records, journal offset) → side
-// effects. When the commit fails nothing else happens: the events are kept and tried again, and
-// meanwhile the shim keeps training and its journal going.
+// The shell around the core for one program: feeds it events, records what it decides, does what it
+// asks, and arms its timer. Turns keeps the order: events → core → commit → side effects.
 #pragma once
 
 #include <deque>
@@ -12,62 +8,68 @@
 #include <optional>
 #include <string>
 
-#include "common/journal.hpp"
 #include "hwprobe/report.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/core/step.hpp"
+#include "supervisor/daemon/attempt_follower.hpp"
 #include "supervisor/daemon/child_process.hpp"
 #include "supervisor/daemon/recorder.hpp"
 #include "supervisor/daemon/services.hpp"
-#include "supervisor/daemon/shim_process.hpp"
+#include "supervisor/daemon/turns.hpp"
 
 namespace trainward::daemon {
 
-class ProgramRunner {
+class ProgramRunner final : public Participant {
  public:
   // `changed` is called after every committed turn.
   ProgramRunner(Services& services, config::Program program, std::function<void()> changed);
-  ~ProgramRunner();
+  ~ProgramRunner() override;
   ProgramRunner(const ProgramRunner&) = delete;
   ProgramRunner& operator=(const ProgramRunner&) = delete;
 
   // Goes on from the database: replays the journal, adopts a shim that lives, repeats what was
-  // decided and not done. A program that is new, and autostarts, starts.
-  Status recover();
+  // decided and not done. A program that is new, and autostarts, starts. `by_hand`: a person has
+  // just started this daemon for these programs, so what was given up is tried again.
+  Status recover(bool machine_restarted, bool by_hand);
 
+  // Decided in the next turn of the loop.
   void handle(core::Event event);
 
+  // As committed; events that wait for their turn are not in it yet.
   [[nodiscard]] const core::State& state() const { return state_; }
   [[nodiscard]] const config::Program& program() const { return program_; }
-  // Nothing runs and nothing is on its way.
+  // Nothing runs and nothing is on its way, or what runs cannot be ended by anybody.
   [[nodiscard]] bool at_rest() const;
+  [[nodiscard]] bool busy() const { return !pending_.empty(); }
+
+  // ---- Participant ----
+  Status prepare() override;
+  void finish(bool committed) override;
 
  private:
-  struct Pending {
-    core::Event event;
-    Time at;
-  };
-
-  void drain();
-  Status commit(const core::Actions& actions, const core::State& state, Time at);
+  void say(AttemptEvent event);
   void execute(const core::Action& action);
   void arm();
   void show(const core::Actions& actions, Time at);
 
   void do_probe();
-  void do_select();
+  void do_reset(const std::string& serial);
+  void do_purge(const std::string& serial);
+  void do_select(std::int64_t below);
   void do_launch(const core::Launch& order);
   void do_verify(const core::VerifyCheckpoint& order);
   void do_prune();
   void do_signal(core::Signal signal);
 
   void follow(std::int64_t attempt);
-  void unfollow();
-  void read_journal_now();
-  void take_record(const JournalRecord& record);
-  void on_shim_gone();
+  void on_attempt_ended();
   void deliver_exit();
-  void resume_attempt();
+  void resume_attempt(bool machine_restarted);
+  void verify_unknown_checkpoints();
+  void take_up_stage();
+  // `work` runs on the background thread; what it returns runs here, unless this is gone by then.
+  void in_background(std::function<std::function<void()>()> work);
+  [[nodiscard]] const hwprobe::Board* board(const std::string& serial) const;
 
   Services& services_;
   config::Program program_;
@@ -75,22 +77,26 @@ class ProgramRunner {
   std::function<void()> changed_;
   Recorder recorder_;
   core::State state_;
-  std::deque<Pending> pending_;
-  bool draining_ = false;
-  Timer deadline_;
-  Timer retry_;
-  std::int64_t target_step_ = 0;
+  std::deque<AttemptEvent> pending_;
 
-  std::unique_ptr<ChildProcess> probe_;
+  // Decided, and waiting for the transaction to be committed.
+  struct Decided {
+    core::State state;
+    core::Actions actions;
+    std::size_t events = 0;
+    Time at;
+    store::AttemptRow before;  // the recorder's, should the transaction fail
+  };
+  std::optional<Decided> decided_;
+
+  Timer timer_;
+  std::int64_t target_step_ = 0;
+  std::unique_ptr<ChildProcess> child_;  // a probe or a reset
   std::optional<hwprobe::Report> report_;
-  std::unique_ptr<ShimProcess> shim_;
-  std::optional<int> journal_watch_;
-  std::filesystem::path folder_;     // of the attempt that is followed
-  std::int64_t journal_offset_ = 0;  // read so far
-  // Reported, held until the shim is gone and the checkpoints it left are judged.
-  std::optional<Pending> exit_;
-  std::int64_t exit_offset_ = 0;  // of the record it was read from
-  bool shim_gone_ = false;
+  std::unique_ptr<AttemptFollower> attempt_;
+  bool exit_due_ = false;  // the attempt has ended; held until its checkpoints are judged
+  std::optional<bool>
+      restarted_;  // whether the machine was, to be told once the old attempt has ended
   int verifying_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

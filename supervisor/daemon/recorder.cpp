@@ -79,6 +79,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             attempt_.exit_signal = e.signal;
             attempt_.cause = e.cause;
             attempt_.verdict = e.verdict;
+            attempt_.remedy = e.remedy;
             if (auto ok = store_.put_attempt(attempt_); !ok) return ok;
             for (const core::Evidence& line : e.evidence) {
               auto ok = store_.add_evidence(
@@ -97,10 +98,20 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             attempt_.kept_step = std::max(attempt_.kept_step, e.step);
             return store_.put_attempt(attempt_);
           },
+          [&](const core::RecordBoard& e) -> Status {
+            return store_.put_board_record(e.serial, json::serialize(core::to_json(e.record)),
+                                           at.wall_ms);
+          },
+          [&](const core::Launch& e) -> Status {
+            attempt_.plan = json::serialize(core::to_json(e.plan));
+            return store_.put_attempt(attempt_);
+          },
           [](const core::Probe&) -> Status { return {}; },
+          [](const core::ResetBoard&) -> Status { return {}; },
+          [](const core::PurgeCaches&) -> Status { return {}; },
           [](const core::SelectCheckpoint&) -> Status { return {}; },
-          [](const core::Launch&) -> Status { return {}; },
           [](const core::SendSignal&) -> Status { return {}; },
+          [](const core::CheckActivity&) -> Status { return {}; },
           [](const core::VerifyCheckpoint&) -> Status { return {}; },
           [](const core::PruneCheckpoints&) -> Status { return {}; },
       },

@@ -26,6 +26,9 @@ class Recorder {
   Status save_state(const core::State& state, const std::string& config_digest,
                     std::int64_t target_step, Time at);
 
+  // As it was before a transaction that was not committed.
+  void restore(store::AttemptRow attempt) { attempt_ = std::move(attempt); }
+
   [[nodiscard]] const store::AttemptRow& attempt() const { return attempt_; }
 
  private:

@@ -4,9 +4,10 @@
 #include "supervisor/daemon/background.hpp"
 #include "supervisor/daemon/console.hpp"
 #include "supervisor/daemon/file_watcher.hpp"
+#include "supervisor/daemon/log_classifier.hpp"
 #include "supervisor/daemon/loop.hpp"
 #include "supervisor/daemon/paths.hpp"
-#include "supervisor/rules/log_matcher.hpp"
+#include "supervisor/daemon/turns.hpp"
 #include "supervisor/store/store.hpp"
 
 namespace trainward::daemon {
@@ -15,7 +16,8 @@ struct Services {
   Loop& loop;
   Paths paths;
   store::Store& store;
-  const rules::LogMatcher& matcher;
+  Turns& turns;
+  LogClassifier& classifier;
   FileWatcher& watcher;
   Background& background;
   Console& console;

@@ -16,7 +16,7 @@ inline constexpr std::int64_t application_id = 0x54525744;  // "TRWD"
 struct Migration {
   int version;
   const char* tables;
-  const char* views;
+  const char* views;  // empty: a later migration makes them
 };
 
 // In order, versions 1, 2, …

@@ -50,6 +50,8 @@ struct AttemptRow {
   std::optional<int> exit_signal;
   std::string cause;    // device_oom, hang, done, stopped, …; empty while it runs
   std::string verdict;  // one sentence
+  std::string remedy;   // what was done about it: retry reset_board shrink_plan … stop; or empty
+  std::string plan;     // JSON, as the worker was told
 };
 
 struct EvidenceRow {
@@ -130,6 +132,7 @@ class Store {
   Result<Transaction> begin();
 
   // ---- writing ----
+  Status put_boot_id(const std::string& boot_id, std::int64_t at_ms);
   Status put_program(const ProgramRow& row);       // insert or update by name
   Status remove_program(const std::string& name);  // keeps its history; hides it from v_status
   Status put_attempt(const AttemptRow& row);       // insert or update by (program, number)
@@ -142,6 +145,8 @@ class Store {
                    std::int64_t duration_ms, const std::string& error);
   Status put_board(const std::string& serial, const std::string& type, const std::string& bus_id,
                    const std::string& verdict, const std::string& reason, std::int64_t at_ms);
+  // Faults, quarantine, probation: JSON, whatever the verdict of the newest look is.
+  Status put_board_record(const std::string& serial, const std::string& record, std::int64_t at_ms);
   Status put_checkpoint(const std::string& program,
                         const CheckpointRow& row);  // by (program, path)
   // Changes only the state of a checkpoint that is known.
@@ -149,12 +154,16 @@ class Store {
                          const std::string& state);
 
   // ---- reading ----
+  Result<std::string> boot_id() const;               // of the newest daemon; empty: there was none
   Result<std::vector<ProgramRow>> programs() const;  // not removed, by name
   Result<std::optional<ProgramRow>> program(const std::string& name) const;
   Result<std::vector<AttemptRow>> attempts(const std::string& program) const;  // oldest first
   Result<std::optional<AttemptRow>> attempt(const std::string& program, std::int64_t number) const;
   Result<std::int64_t> journal_offset(const std::string& program,
-                                      std::int64_t attempt) const;      // 0: none
+                                      std::int64_t attempt) const;           // 0: none
+  Result<std::int64_t> newest_checkpoint(const std::string& program) const;  // step; 0: none
+  // "" for a board that never did anything worth keeping.
+  Result<std::string> board_record(const std::string& serial) const;
   Result<std::int64_t> highest_step(const std::string& program) const;  // 0: none
   Result<std::int64_t> step_rows(const std::string& program) const;  // how many steps were recorded
   Result<std::int64_t> newest_ms() const;  // when anything was last recorded; 0: never

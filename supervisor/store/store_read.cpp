@@ -10,7 +10,7 @@ constexpr const char* program_columns =
 constexpr const char* attempt_columns =
     "select program, number, nonce, board, folder, intended_ms, started_ms, ended_ms, pid, "
     "resume_from, resume_step, first_step, last_step, kept_step, exit_code, exit_signal, cause, "
-    "verdict from attempts";
+    "verdict, remedy, plan from attempts";
 
 ProgramRow program_of(const Row& row) {
   return {row.text(0), row.text(1),    row.text(2),   row.text(3),
@@ -37,6 +37,8 @@ AttemptRow attempt_of(const Row& row) {
   result.exit_signal = row.optional_int(15);
   result.cause = row.text(16);
   result.verdict = row.text(17);
+  result.remedy = row.text(18);
+  result.plan = row.text(19);
   return result;
 }
 
@@ -50,6 +52,14 @@ Result<std::int64_t> one_integer(Connection& connection, const char* sql, const 
 }
 
 }  // namespace
+
+Result<std::string> Store::boot_id() const {
+  std::string id;
+  auto read = impl_->connection->each("select boot_id from daemon where id = 1",
+                                      [&](const Row& row) { id = row.text(0); });
+  if (!read) return propagate(read);
+  return id;
+}
 
 Result<std::vector<ProgramRow>> Store::programs() const {
   std::vector<ProgramRow> rows;
@@ -92,6 +102,20 @@ Result<std::int64_t> Store::journal_offset(const std::string& program, std::int6
   return one_integer(*impl_->connection,
                      "select journal_offset from attempts where program = ? and number = ?",
                      program, attempt);
+}
+
+Result<std::int64_t> Store::newest_checkpoint(const std::string& program) const {
+  return one_integer(*impl_->connection,
+                     "select coalesce(max(step), 0) from checkpoints where program = ?", program);
+}
+
+Result<std::string> Store::board_record(const std::string& serial) const {
+  std::string record;
+  auto read = impl_->connection->each(
+      "select record from board_records where serial = ?",
+      [&](const Row& row) { record = row.text(0); }, serial);
+  if (!read) return propagate(read);
+  return record;
 }
 
 Result<std::int64_t> Store::highest_step(const std::string& program) const {

@@ -3,6 +3,11 @@
 
 namespace trainward::store {
 
+Status Store::put_boot_id(const std::string& boot_id, std::int64_t at_ms) {
+  return impl_->connection->run(
+      "insert or replace into daemon (id, boot_id, started_ms) values (1, ?, ?)", boot_id, at_ms);
+}
+
 Status Store::put_program(const ProgramRow& row) {
   return impl_->connection->run(
       "insert into programs (name, state, reason, config_digest, core_state, changed_ms, "
@@ -23,18 +28,19 @@ Status Store::put_attempt(const AttemptRow& row) {
   return impl_->connection->run(
       "insert into attempts (program, number, nonce, board, folder, intended_ms, started_ms, "
       "ended_ms, pid, resume_from, resume_step, first_step, last_step, kept_step, exit_code, "
-      "exit_signal, cause, verdict) "
-      "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+      "exit_signal, cause, verdict, remedy, plan) "
+      "values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
       "on conflict (program, number) do update set nonce = excluded.nonce, "
       "board = excluded.board, folder = excluded.folder, intended_ms = excluded.intended_ms, "
       "started_ms = excluded.started_ms, ended_ms = excluded.ended_ms, pid = excluded.pid, "
       "resume_from = excluded.resume_from, resume_step = excluded.resume_step, "
       "first_step = excluded.first_step, last_step = excluded.last_step, "
       "kept_step = excluded.kept_step, exit_code = excluded.exit_code, "
-      "exit_signal = excluded.exit_signal, cause = excluded.cause, verdict = excluded.verdict",
+      "exit_signal = excluded.exit_signal, cause = excluded.cause, verdict = excluded.verdict, "
+      "remedy = excluded.remedy, plan = excluded.plan",
       row.program, row.number, row.nonce, row.board, row.folder, row.intended_ms, row.started_ms,
       row.ended_ms, row.pid, row.resume_from, row.resume_step, row.first_step, row.last_step,
-      row.kept_step, row.exit_code, row.exit_signal, row.cause, row.verdict);
+      row.kept_step, row.exit_code, row.exit_signal, row.cause, row.verdict, row.remedy, row.plan);
 }
 
 Status Store::set_journal_offset(const std::string& program, std::int64_t attempt,
@@ -88,6 +94,13 @@ Status Store::put_board(const std::string& serial, const std::string& type,
       "insert or replace into boards (serial, type, bus_id, verdict, reason, at_ms) "
       "values (?, ?, ?, ?, ?, ?)",
       serial, type, bus_id, verdict, reason, at_ms);
+}
+
+Status Store::put_board_record(const std::string& serial, const std::string& record,
+                               std::int64_t at_ms) {
+  return impl_->connection->run(
+      "insert or replace into board_records (serial, record, at_ms) values (?, ?, ?)", serial,
+      record, at_ms);
 }
 
 Status Store::put_checkpoint(const std::string& program, const CheckpointRow& row) {

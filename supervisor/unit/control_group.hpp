@@ -1,5 +1,8 @@
 // A control group of one's own inside the group one is in: the stand-in for a scope where systemd
 // makes none. It works in a service with `Delegate=yes`, also without root.
+//
+// Why not stay in the service's own group: whoever divides that one to limit memory must switch
+// controllers on there, and then systemd can start no new daemon in it while workers live.
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ struct WorkerEnvironment {
   std::int64_t attempt = 0;  // 0: nobody counts
   std::optional<std::string> checkpoint_dir;
   std::optional<std::string> resume_from;  // present and empty: told to start fresh
-  std::string plan;                        // JSON (board_plan.hpp)
+  std::string plan;                        // JSON (attempt_plan.hpp)
 };
 
 // Returns nullptr for a variable that is not set, as getenv() does.

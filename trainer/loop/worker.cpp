@@ -1,7 +1,7 @@
 #include "trainer/loop/worker.hpp"
 
 #include "common/text.hpp"
-#include "trainer/loop/board_plan.hpp"
+#include "trainer/loop/attempt_plan.hpp"
 #include "trainer/loop/resume.hpp"
 #include "trainer/loop/training_loop.hpp"
 #include "trainer/loop/worker_config.hpp"
@@ -87,7 +87,8 @@ int exit_code_of(Ending ending) {
 }
 
 // Puts the checkpoint into the model and the reader; the mapped files are let go on return.
-Result<Progress> restore(ResumePoint point, Trainable& model, BatchReader& data,
+// `other_blocks`: the plan may cut the data into other blocks than the checkpoint counted.
+Result<Progress> restore(ResumePoint point, Trainable& model, BatchReader& data, bool other_blocks,
                          Reporter& reporter) {
   if (auto ok = model.restore(point.loaded.model(), point.loaded.optimizer(), point.progress.step);
       !ok) {
@@ -96,9 +97,10 @@ Result<Progress> restore(ResumePoint point, Trainable& model, BatchReader& data,
   if (!point.same_data) {
     reporter.error(
         "data: changed since the checkpoint was written (the run goes on, but not bit for bit)");
-    // The place may not exist any more; then the next epoch begins.
-    if (!data.seek(point.progress.cursor))
-      point.progress.cursor = {point.progress.cursor.epoch + 1, 0};
+  }
+  // The place may not exist any more; then the next epoch begins.
+  if ((!point.same_data || other_blocks) && !data.seek(point.progress.cursor)) {
+    point.progress.cursor = {point.progress.cursor.epoch + 1, 0};
   }
   if (auto ok = data.seek(point.progress.cursor); !ok) return propagate(ok);
   return point.progress;
@@ -109,8 +111,10 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   reporter.phase("load");
   auto config = as_usage(load_config(options.config_file));
   if (!config) return propagate(config);
-  auto plan = as_usage(read_board_plan(environment.plan));
+  auto plan = as_usage(read_attempt_plan(environment.plan));
   if (!plan) return propagate(plan);
+  if (plan->block > 0) config->training.block_size = plan->block;
+  if (plan->checkpoint_every > 0) config->checkpoint_every = plan->checkpoint_every;
   const fs::path root =
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
   auto from = choose_checkpoint(resume_request(options, environment), root, reporter);
@@ -135,10 +139,16 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   BatchReader data(*corpus, config->training.batch_size, config->training.seed);
   Progress progress;
   if (point) {
-    auto restored = restore(std::move(*point), **model, data, reporter);
+    auto restored = restore(std::move(*point), **model, data, plan->block > 0, reporter);
     point.reset();
     if (!restored) return propagate(restored);
     progress = *restored;
+  }
+
+  if (const auto left_out = batches_to_skip(*plan, progress.step); left_out > 0) {
+    reporter.status(fmt::format("leaving out the data of {} after step {}, where the loss broke",
+                                count(left_out, "step"), progress.step));
+    for (std::int64_t i = 0; i < left_out; ++i) (void)data.next();
   }
 
   std::optional<SimulatedBoard> board;

@@ -12,7 +12,7 @@
 //  "logging_config": {"log_every": 1}}
 //
 // device_config may also hold "simulate": boards for the supervisor to choose from. The worker is
-// told which it got by its plan (board_plan.hpp) and leaves that key alone.
+// told which it got by its plan (attempt_plan.hpp) and leaves that key alone.
 #pragma once
 
 #include <cstdint>

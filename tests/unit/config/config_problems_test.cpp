@@ -22,7 +22,7 @@ TEST_F(ConfigProblems, UnknownKeyWithTheNearestOne) {
                           "rules, programs"));
   EXPECT_THAT(problems("programs:\n  a:\n    budgets: {hours: 1}\n"),
               ElementsAre("3:15: unknown key 'hours'; valid in programs.a.budgets: attempts, "
-                          "attempts_without_progress"));
+                          "attempts_without_progress, time_without_progress"));
 }
 
 TEST_F(ConfigProblems, DuplicateKey) {

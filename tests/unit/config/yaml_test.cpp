@@ -98,5 +98,18 @@ TEST(YamlScalars, AreStrict) {
   EXPECT_EQ(duration_text(0), "0ms");
 }
 
+TEST(YamlScalars, SizesWantAUnit) {
+  EXPECT_EQ(parse_size_bytes("64MiB"), 64 << 20);
+  EXPECT_EQ(parse_size_bytes("1.5KiB"), 1536);
+  EXPECT_EQ(parse_size_bytes("2TiB"), std::int64_t{2} << 40);
+  EXPECT_FALSE(parse_size_bytes("64"));
+  EXPECT_FALSE(parse_size_bytes("64 MiB"));
+  EXPECT_FALSE(parse_size_bytes("64MB"));
+  EXPECT_FALSE(parse_size_bytes("-1MiB"));
+  EXPECT_FALSE(parse_size_bytes("99999999999TiB"));
+  EXPECT_EQ(size_text(64 << 20), "64MiB");
+  EXPECT_EQ(size_text(1000), "1000B");
+}
+
 }  // namespace
 }  // namespace trainward::yaml

@@ -22,21 +22,21 @@ WorkerExited exit_one_with(std::vector<LogMatch> matches) {
 TEST(Classify, WhatWeDidOurselvesOutweighsEverything) {
   State state = training_at(7);
   state.kill = Kill{"hang", "no progress for 3.0 s"};
-  WorkerExited exit = exit_one_with({{"r", "device_oom", true, "Out of Memory", "stderr.log:1"}});
+  WorkerExited exit = exit_one_with({{"r", "device_oom", 60, "Out of Memory", "stderr.log:1"}});
   EXPECT_EQ(classify(state, exit).cause, "hang");
 }
 
 TEST(Classify, ARuleOutweighsAnExitCodeWithoutMeaning) {
   const Verdict verdict = classify(
-      training_at(7), exit_one_with({{"root", "ethernet", true, "link lost", "stderr.log:4"},
-                                     {"cascade", "unknown", true, "INTERNAL 13", "stderr.log:9"}}));
+      training_at(7), exit_one_with({{"root", "ethernet", 60, "link lost", "stderr.log:4"},
+                                     {"cascade", "unknown", 60, "INTERNAL 13", "stderr.log:9"}}));
   EXPECT_EQ(verdict.cause, "ethernet");
   EXPECT_EQ(verdict.evidence.front().location, "stderr.log:4");
   EXPECT_NE(verdict.sentence.find("step 7"), std::string::npos);
 }
 
 TEST(Classify, AMeaningfulExitCodeOutweighsTheLog) {
-  WorkerExited exit = exit_one_with({{"r", "device_oom", true, "mentions Out of Memory", ""}});
+  WorkerExited exit = exit_one_with({{"r", "device_oom", 60, "mentions Out of Memory", ""}});
   exit.code = 0;
   EXPECT_EQ(classify(training_at(300), exit).cause, "done");
   exit.code = 78;

@@ -46,7 +46,7 @@ class Chaos {
     } else if (stage == Stage::backoff) {
       feed(TimerFired{}, 1'000);
     } else if (has_worker(stage)) {
-      feed(WorkerExited{1, {}, {}}, 10);
+      feed(WorkerExited{1, {}, {}, 0}, 10);
     }
   }
 
@@ -61,7 +61,7 @@ class Chaos {
   }
 
   void train() {
-    if (chance(25)) return feed(WorkerExited{1, {}, {{"r", "device_oom", true, "OOM", ""}}});
+    if (chance(25)) return feed(WorkerExited{1, {}, {{"r", "device_oom", 60, "OOM", ""}}, 0});
     feed(StepDone{++step_, 2.0, 1.0, step_ * 8, 100}, 10);
     if (step_ % 10 != 0) return;
     disk_ = step_;

@@ -48,7 +48,7 @@ TEST(Step, OutOfMemoryAfterProgressIsFollowedByTheNextAttemptAtOnce) {
   world.run_to_training().steps(1, 25);
   world.feed(CheckpointVerified{1, "/c/step-20", 20, 100, ""});
   WorkerExited exit = exited_with(1);
-  exit.matches = {{"tt-dram-full", "device_oom", false, "Out of Memory", "stderr.log:3"}};
+  exit.matches = {{"tt-dram-full", "device_oom", 60, "Out of Memory", "stderr.log:3"}};
   world.feed(exit);
   ASSERT_THAT(world.newest<RecordAttemptEnded>(), SizeIs(1));
   EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "device_oom");

@@ -1,6 +1,7 @@
 // What the supervisor decided for this attempt: $TRAINWARD_PLAN.
 //
-// {"board": {"serial": "…", "simulate": {"dram_bytes": 25769803776, "base_bytes": 0,
+// {"block": 64, "checkpoint_every": 2, "skip": [{"from": 41, "to": 43}],
+//  "board": {"serial": "…", "simulate": {"dram_bytes": 25769803776, "base_bytes": 0,
 //            "leak_bytes_per_step": 0, "hang": {"attempt": 5, "after_steps": 12}}}}
 //
 // Every key is optional; `simulate` may be null. Inside `simulate` an unknown key is an error of
@@ -11,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/error.hpp"
 #include "common/json.hpp"
@@ -18,13 +20,26 @@
 
 namespace trainward::trainer {
 
-struct BoardPlan {
+// Steps whose data is left out, both ends included: the loss broke there. Meant for an attempt that
+// resumes right before `from`.
+struct SkippedSteps {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+
+struct AttemptPlan {
+  std::int64_t block = 0;             // tokens in a sequence; 0: as configured
+  std::int64_t checkpoint_every = 0;  // steps; 0: as configured
+  std::vector<SkippedSteps> skip;
   std::string serial;                   // empty: not said
   std::optional<BoardScript> simulate;  // empty: no simulated board
 };
 
 // Empty text is an empty plan.
-Result<BoardPlan> read_board_plan(std::string_view plan);
+Result<AttemptPlan> read_attempt_plan(std::string_view plan);
+
+// How many batches an attempt that resumes at `step` leaves out before its first.
+std::int64_t batches_to_skip(const AttemptPlan& plan, std::int64_t step);
 
 Result<BoardScript> read_board_script(const json::object& simulate);
 

@@ -1,5 +1,6 @@
-#include "trainer/loop/board_plan.hpp"
+#include "trainer/loop/attempt_plan.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "common/protocol.hpp"
@@ -21,6 +22,30 @@ Result<BoardScript::Hang> read_hang(const json::object& object) {
   return hang;
 }
 
+constexpr std::int64_t most_skipped = 1'000'000;
+
+Status read_work(const json::object& object, AttemptPlan& plan) {
+  plan.block = int_or(object, "block", 0);
+  plan.checkpoint_every = int_or(object, "checkpoint_every", 0);
+  if (plan.block < 0 || plan.block == 1 || plan.checkpoint_every < 0) {
+    return fail(ErrorKind::usage, "block and checkpoint_every cannot be so small", env::plan);
+  }
+  const auto skip = get_array(object, "skip");
+  if (!skip) return {};
+  for (const json::value& item : **skip) {
+    if (!item.is_object()) return fail(ErrorKind::usage, "skip holds no object", env::plan);
+    const SkippedSteps window{int_or(item.get_object(), "from", 0),
+                              int_or(item.get_object(), "to", 0)};
+    if (window.from < 1 || window.to < window.from || window.to - window.from > most_skipped) {
+      return fail(ErrorKind::usage,
+                  fmt::format("skip from {} to {} is no range of steps", window.from, window.to),
+                  env::plan);
+    }
+    plan.skip.push_back(window);
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<BoardScript> read_board_script(const json::object& simulate) {
@@ -39,12 +64,21 @@ Result<BoardScript> read_board_script(const json::object& simulate) {
   return script;
 }
 
-Result<BoardPlan> read_board_plan(std::string_view text) {
-  BoardPlan plan;
+std::int64_t batches_to_skip(const AttemptPlan& plan, std::int64_t step) {
+  std::int64_t most = 0;
+  for (const SkippedSteps& window : plan.skip) {
+    if (window.from == step + 1) most = std::max(most, window.to - step);
+  }
+  return most;
+}
+
+Result<AttemptPlan> read_attempt_plan(std::string_view text) {
+  AttemptPlan plan;
   if (trim(text).empty()) return plan;
   auto parsed = parse_json(text, env::plan);
   if (!parsed) return propagate(parsed);
   if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", env::plan);
+  if (auto ok = read_work(parsed->get_object(), plan); !ok) return propagate(ok);
   const json::value* board = parsed->get_object().if_contains("board");
   if (board == nullptr || board->is_null()) return plan;
   if (!board->is_object()) return fail(ErrorKind::usage, "board is not an object", env::plan);

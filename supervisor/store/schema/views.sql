@@ -1,4 +1,11 @@
--- Schema version 1: views, the public face of the database. Columns are only ever added.
+-- Views, the public face of the database. Columns are only ever added. The newest migration makes
+-- them all anew.
+drop view if exists v_steps;
+drop view if exists v_events;
+drop view if exists v_goodput;
+drop view if exists v_ledger;
+drop view if exists v_status;
+drop view if exists v_attempts;
 
 -- A row per attempt. What the attempt's own row does not hold yet, because the attempt still runs,
 -- is taken from the steps and checkpoints it has produced so far.
@@ -53,7 +60,9 @@ select program,
                  where e.program = raw.program and e.attempt = raw.number
                  order by e.weight desc, e.id limit 1), '') as evidence,
        resume_from,
-       folder
+       folder,
+       remedy,
+       plan
 from raw;
 
 -- A row per program of the configuration.

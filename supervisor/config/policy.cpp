@@ -1,0 +1,43 @@
+#include "supervisor/config/policy.hpp"
+
+#include <algorithm>
+
+namespace trainward::config {
+
+core::Policy policy_of(const Program& program) {
+  const bool own = program.command.empty();
+  const foreign::WatchSpec& watch = program.watch;
+  core::Policy policy;
+  policy.autorestart = program.autorestart;
+  policy.needs_board = program.host.has_value();
+  policy.can_reset = !program.reset_command.empty();
+  policy.watch_cpu = watch.cpu_time;
+  // Silence proves nothing of a program that was never expected to say anything.
+  policy.speaks = own || watch.protocol || !watch.status_file.empty() || !watch.log.empty();
+  policy.keeps_checkpoints = own || watch.protocol || !watch.checkpoints.empty();
+  policy.saves_when_asked = program.saves_when_asked;
+  policy.memory_limit_bytes = program.memory_limit_bytes;
+  policy.deadlines = program.deadlines;
+  policy.budgets = program.budgets;
+  policy.backoff = program.backoff;
+  policy.shrinking = program.shrinking;
+  policy.cadence = program.cadence;
+  policy.rollback = program.rollback;
+  policy.quarantine = program.quarantine;
+  return policy;
+}
+
+bool is_told_to_resume(const Program& program) {
+  if (program.command.empty() || program.watch.protocol) return true;
+  const auto tells = [](const foreign::Template& text) {
+    return text.names("checkpoint") || text.names("resume_step");
+  };
+  return std::any_of(program.command.begin(), program.command.end(),
+                     [&](const foreign::Argument& argument) {
+                       return std::any_of(argument.words.begin(), argument.words.end(), tells);
+                     }) ||
+         std::any_of(program.environment.begin(), program.environment.end(),
+                     [&](const auto& variable) { return tells(variable.second); });
+}
+
+}  // namespace trainward::config

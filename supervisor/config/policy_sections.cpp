@@ -1,0 +1,140 @@
+#include "supervisor/config/policy_sections.hpp"
+
+#include <algorithm>
+
+#include "supervisor/config/reading.hpp"
+
+namespace trainward::config {
+namespace {
+
+using yaml::MapReader;
+
+constexpr std::int64_t day_ms = 86'400'000;
+constexpr std::int64_t kib = 1024;
+constexpr std::int64_t tib = std::int64_t{1} << 40;
+constexpr std::int64_t billion = 1'000'000'000;
+constexpr yaml::DurationRange deadline_range{100, 30 * day_ms};
+
+// A key that would say again, or otherwise, what another key says for our own worker.
+void refuse_for_worker(MapReader& map, std::string_view key, std::string_view use_instead) {
+  const yaml::Node* node = map.take(key);
+  if (node == nullptr) return;
+  map.report(key, *node, fmt::format("is for a 'command'; our own worker has {}", use_instead));
+}
+
+void read_checkpoints(MapReader& map, Program& program) {
+  program.checkpoints_keep =
+      static_cast<int>(map.integer("keep", program.checkpoints_keep, {1, 1000}));
+  program.cadence.adaptive = map.boolean("adaptive", program.cadence.adaptive);
+  program.saves_when_asked = map.boolean("on_stop", program.saves_when_asked);
+  if (program.command.empty()) {
+    refuse_for_worker(map, "every", "training_config.checkpoint_every");
+  } else {
+    program.cadence.max_steps = map.integer("every", program.cadence.max_steps, {1, billion});
+  }
+}
+
+// The first sign of a program seen only through its files is a finished step: by then it has loaded
+// and compiled.
+bool starts_in_silence(const Program& program) {
+  return !program.watch.protocol && watches_files(program.watch);
+}
+
+void read_deadlines(MapReader& map, const Program& program, Deadlines& d) {
+  d.load_ms = map.duration_ms("load", d.load_ms, deadline_range);
+  d.compile_ms = map.duration_ms("compile", d.compile_ms, deadline_range);
+  if (starts_in_silence(program)) d.start_ms = d.compile_ms;
+  d.start_ms = map.duration_ms("start", d.start_ms, deadline_range);
+  d.train_floor_ms = map.duration_ms("train_floor", d.train_floor_ms, deadline_range);
+  d.save_ms = map.duration_ms("save", d.save_ms, deadline_range);
+  d.stop_ms = map.duration_ms("stop", d.stop_ms, deadline_range);
+  d.reset_ms = map.duration_ms("reset", d.reset_ms, deadline_range);
+}
+
+void read_budgets(MapReader& map, Budgets& b) {
+  b.attempts = static_cast<int>(map.integer("attempts", b.attempts, {1, 1'000'000}));
+  b.attempts_without_progress = static_cast<int>(
+      map.integer("attempts_without_progress", b.attempts_without_progress, {1, 1'000'000}));
+  b.time_without_progress_ms =
+      map.duration_ms("time_without_progress", b.time_without_progress_ms, {60'000, 365 * day_ms});
+}
+
+void read_backoff(MapReader& map, Backoff& b) {
+  b.first_ms = map.duration_ms("first", b.first_ms, {0, day_ms});
+  // The default maximum follows a longer first wait up; only a stated one can contradict it.
+  b.max_ms = map.duration_ms("max", std::max(b.max_ms, b.first_ms), {0, day_ms});
+  if (b.max_ms < b.first_ms) {
+    map.report("max", *map.node().find("max"), "is shorter than backoff.first");
+  }
+}
+
+void read_plan(MapReader& map, Program& program) {
+  core::Shrinking& s = program.shrinking;
+  const bool own = program.command.empty();
+  if (own) {
+    refuse_for_worker(map, "block", "training_config.block_size");
+    refuse_for_worker(map, "batch", "training_config.batch_size");
+  } else {
+    s.block = map.integer("block", s.block, {1, billion});
+    s.batch = map.integer("batch", s.batch, {1, billion});
+  }
+  s.min_block = map.integer("min_block", s.min_block, {0, billion});
+  s.recompute = map.boolean("recompute", s.recompute);
+  s.accumulate = map.boolean("accumulate", s.accumulate);
+  if (s.min_block > s.block) {
+    map.report("min_block", *map.node().find("min_block"),
+               s.block == 0 ? "needs plan.block, which is to be halved"
+                            : fmt::format("is above the configured block of {}", s.block));
+  }
+  for (const char* key : {"recompute", "accumulate"}) {
+    const bool asked = std::string_view(key) == "recompute" ? s.recompute : s.accumulate;
+    if (own && asked) {
+      map.report(key, *map.node().find(key),
+                 "our own worker cannot do this yet; leave the key out, and set min_block to let "
+                 "it train on shorter blocks");
+    }
+  }
+  if (!own && s.accumulate && s.batch == 0) {
+    map.report("accumulate", *map.node().find("accumulate"),
+               "needs plan.batch, which is to be split");
+  }
+}
+
+void read_quarantine(MapReader& map, core::Quarantine& q) {
+  q.faults = static_cast<int>(map.integer("faults", q.faults, {1, 1000}));
+  q.within_ms = map.duration_ms("within", q.within_ms, {1000, 365 * day_ms});
+  q.first_ms = map.duration_ms("for", q.first_ms, {1000, 365 * day_ms});
+  q.max_ms = map.duration_ms("max", std::max(q.max_ms, q.first_ms), {1000, 365 * day_ms});
+  if (q.max_ms < q.first_ms) {
+    map.report("max", *map.node().find("max"), "is shorter than quarantine.for");
+  }
+}
+
+}  // namespace
+
+void read_policy_sections(MapReader& reader, Program& program) {
+  in_section(reader, "checkpoints", [&](MapReader& map) { read_checkpoints(map, program); });
+  if (starts_in_silence(program)) program.deadlines.start_ms = program.deadlines.compile_ms;
+  in_section(reader, "deadlines",
+             [&](MapReader& map) { read_deadlines(map, program, program.deadlines); });
+  in_section(reader, "budgets", [&](MapReader& map) { read_budgets(map, program.budgets); });
+  in_section(reader, "backoff", [&](MapReader& map) { read_backoff(map, program.backoff); });
+  in_section(reader, "plan", [&](MapReader& map) { read_plan(map, program); });
+  in_section(reader, "rollback", [&](MapReader& map) {
+    program.rollback.loss_spike = map.boolean("loss_spike", program.rollback.loss_spike);
+    program.rollback.tries =
+        static_cast<int>(map.integer("tries", program.rollback.tries, {0, 1000}));
+  });
+  in_section(reader, "quarantine",
+             [&](MapReader& map) { read_quarantine(map, program.quarantine); });
+  in_section(reader, "logs", [&](MapReader& map) {
+    program.log_max_bytes = map.size_bytes("max_size", program.log_max_bytes, {64 * kib, tib});
+    program.log_keep = static_cast<int>(map.integer("keep", program.log_keep, {1, 1000}));
+  });
+  in_section(reader, "limits", [&](MapReader& map) {
+    program.memory_limit_bytes =
+        map.size_bytes("memory", program.memory_limit_bytes, {16 * kib * kib, 1024 * tib});
+  });
+}
+
+}  // namespace trainward::config

@@ -1,0 +1,40 @@
+// What a board has done to its programs: faults, quarantine with an expiry, probation after it.
+//
+// Kept by serial number in the run database and shared by all programs. A board that comes out of
+// quarantine is on probation: the next fault sends it back, for twice as long. A day of service
+// without a fault ends the probation and halves what is remembered.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/core/policy.hpp"
+
+namespace trainward::core {
+
+struct BoardRecord {
+  std::vector<std::int64_t> faults_wall_ms;    // the newest 16, oldest first
+  std::int64_t quarantined_until_wall_ms = 0;  // 0: never was, or served and forgotten
+  int quarantines = 0;
+  bool probation = false;
+  std::string reason;  // of the newest fault
+  friend bool operator==(const BoardRecord&, const BoardRecord&) = default;
+};
+
+// Faults that speak against the board and not against the program.
+bool is_board_fault(std::string_view cause);
+
+[[nodiscard]] bool quarantined(const BoardRecord& board, std::int64_t now_wall_ms);
+
+// Returns true when the board goes into quarantine now.
+bool add_fault(BoardRecord& board, const std::string& reason, const Quarantine& rules,
+               std::int64_t now_wall_ms);
+// At once, whatever its faults: the ladder has tried everything else.
+void quarantine(BoardRecord& board, const std::string& reason, const Quarantine& rules,
+                std::int64_t now_wall_ms);
+// After a step that counts. Returns true when something changed.
+bool add_service(BoardRecord& board, const Quarantine& rules, std::int64_t now_wall_ms);
+
+}  // namespace trainward::core

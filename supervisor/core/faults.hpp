@@ -1,0 +1,41 @@
+// The newest attempts that failed, and what their pattern says.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "supervisor/core/policy.hpp"
+
+namespace trainward::core {
+
+struct Fault {
+  std::string cause;
+  std::int64_t step = 0;      // last step finished
+  std::int64_t survived = 0;  // steps the attempt finished
+  std::int64_t lived_ms = 0;  // from the launch
+  int rung = 0;               // of the plan
+  friend bool operator==(const Fault&, const Fault&) = default;
+};
+
+// Oldest first, the newest 8 are kept.
+using Faults = std::vector<Fault>;
+void remember(Faults& faults, Fault fault);
+
+// The same class at the same step twice in a row: trying again cannot help, whatever the rules say.
+bool deterministic(const Faults& faults);
+
+// A fault that arrives like clockwork: the last three of one class, on one plan, after the same
+// number of steps (give or take a tenth). The smallest of them; nothing when there is no pattern.
+std::optional<std::int64_t> regular_limit(const Faults& faults);
+
+// Milliseconds an attempt lives on average before it fails; 0: no failure yet.
+std::int64_t mean_life_ms(const Faults& faults);
+
+// Young and Daly: sqrt(2 · cost of a save · mean time between failures), in whole steps, at least 1
+// and at most `max_steps`. 0: nothing is known, or nothing shorter than configured is needed.
+std::int64_t checkpoint_interval(std::int64_t save_cost_ms, std::int64_t mean_life_ms,
+                                 std::int64_t step_ms, std::int64_t max_steps);
+
+}  // namespace trainward::core

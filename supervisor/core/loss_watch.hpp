@@ -1,0 +1,31 @@
+// Whether the loss has broken: not a number, or far above what it was, and staying there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainward::core {
+
+struct LossWatch {
+  std::vector<double> recent;   // of steps that were fine, the newest 64, oldest first
+  double usual_limit = 0;       // worked out from them; meaningful once there are 32
+  int since_limit = 7;          // steps since it was
+  int high = 0;                 // steps in a row that are far above
+  std::int64_t high_since = 0;  // the first of them
+  friend bool operator==(const LossWatch&, const LossWatch&) = default;
+};
+
+struct LossTrouble {
+  std::string cause;      // "nan" or "loss_spike"
+  std::int64_t from = 0;  // first step it shows
+  std::string why;
+};
+
+// Far above: more than eight times the usual scatter (median absolute deviation) over the median,
+// and half of the median; in trouble after five such steps in a row.
+std::optional<LossTrouble> watch_loss(LossWatch& watch, std::int64_t step, double loss,
+                                      bool spikes_matter);
+
+}  // namespace trainward::core

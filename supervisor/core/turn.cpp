@@ -1,0 +1,126 @@
+#include "supervisor/core/turn.hpp"
+
+#include <algorithm>
+
+#include "supervisor/core/deadlines.hpp"
+#include "supervisor/core/ledger.hpp"
+
+namespace trainward::core {
+
+Outcome Turn::take(const Event& event) {
+  std::visit([this](const auto& e) { on(e); }, event);
+  // Events of a journal that is replayed are older than what is known already.
+  if (now_.wall_ms > state_.seen.wall_ms) state_.seen = now_;
+  return {std::move(state_), std::move(actions_)};
+}
+
+bool Turn::listening() const {
+  return has_worker(state_.stage) && state_.stage != Stage::stopping &&
+         state_.stage != Stage::killing && state_.stage != Stage::unkillable;
+}
+
+void Turn::note(std::string kind, std::string text) {
+  act(RecordEvent{std::move(kind), std::move(text)});
+}
+
+void Turn::progress() {
+  state_.progress_mono_ms = now_.mono_ms;
+  const std::int64_t allowed = allowed_ms(state_, policy_);
+  state_.deadline_mono_ms = allowed == 0 ? 0 : now_.mono_ms + allowed;
+}
+
+// Silence proves nothing while something is loaded or compiled; then the CPU is asked.
+void Turn::watch_activity() {
+  const std::int64_t allowed = allowed_ms(state_, policy_);
+  const bool silent_work = state_.stage == Stage::loading || state_.stage == Stage::compiling ||
+                           (state_.stage == Stage::training && policy_.watch_cpu);
+  if (!silent_work || allowed == 0) {
+    state_.activity = {};
+    return;
+  }
+  constexpr std::int64_t as_long_again = 12;
+  state_.activity.next_mono_ms = now_.mono_ms + activity_interval_ms(allowed);
+  state_.activity.limit_mono_ms = now_.mono_ms + as_long_again * allowed;
+}
+
+void Turn::book_training(bool replaying) {
+  book(state_, replaying ? "replaying" : "stepping", replaying ? state_.last_cause : "", now_,
+       actions_);
+}
+
+void Turn::book_stage() {
+  switch (state_.stage) {
+    case Stage::repairing:
+      return book(state_, "resetting", state_.last_cause, now_, actions_);
+    case Stage::launching:
+    case Stage::starting:
+    case Stage::loading:
+      return book(state_, "loading", state_.last_cause, now_, actions_);
+    case Stage::compiling:
+      return book(state_, "compiling", state_.last_cause, now_, actions_);
+    case Stage::training:
+      return book_training(state_.last_step < state_.highest_step);
+    case Stage::saving:
+      return book(state_, "saving", "", now_, actions_);
+    case Stage::probing:
+      return book(state_, "probing", state_.last_cause, now_, actions_);
+    case Stage::backoff:
+      return book(state_, "waiting", state_.last_cause, now_, actions_);
+    case Stage::stopped:
+    case Stage::exited:
+    case Stage::fatal:
+      return close_ledger(state_, now_, actions_);
+    case Stage::selecting:  // part of what was before
+      if (!state_.span) book(state_, "loading", state_.last_cause, now_, actions_);
+      return;
+    case Stage::stopping:
+    case Stage::killing:
+      return;
+    case Stage::unkillable:
+      return book(state_, "down", "unkillable", now_, actions_);
+  }
+}
+
+void Turn::enter(Stage stage, std::string reason) {
+  if (state_.stage == Stage::saving && stage != Stage::saving) leave_saving();
+  if (state_.stage != stage) {
+    state_.stage = stage;
+    if (stage == Stage::saving) state_.save_began_mono_ms = now_.mono_ms;
+    book_stage();
+    watch_activity();
+  }
+  state_.reason = std::move(reason);
+  progress();
+}
+
+// What a save costs decides how often to save. Smoothed, so that one slow disk does not decide.
+void Turn::leave_saving() {
+  const std::int64_t took = std::max<std::int64_t>(now_.mono_ms - state_.save_began_mono_ms, 1);
+  state_.save_cost_ms = state_.save_cost_ms == 0 ? took : (3 * state_.save_cost_ms + took) / 4;
+}
+
+void Turn::settle(Stage stage, std::string reason) {
+  note("state", fmt::format("{}: {}", display(stage), reason));
+  state_.pid = 0;
+  enter(stage, std::move(reason));
+}
+
+void Turn::kill(std::string cause, std::string why) {
+  note("kill", fmt::format("SIGKILL: {}: {}", cause, why));
+  state_.kill = Kill{std::move(cause), std::move(why)};
+  state_.kills_sent = 1;
+  const std::int64_t last_progress = state_.progress_mono_ms;
+  enter(Stage::killing, "killing: " + state_.kill->why);
+  state_.progress_mono_ms = last_progress;  // the ledger books the silence as lost
+  act(SendSignal{Signal::kill});
+}
+
+void Turn::stop_for(std::string cause, std::string why) {
+  note(cause == "stopped" ? "state" : "planned", fmt::format("{}; SIGTERM sent", why));
+  state_.kill = Kill{std::move(cause), std::move(why)};
+  state_.kills_sent = 0;
+  enter(Stage::stopping, "stopping: waiting for the worker to save and exit");
+  act(SendSignal{Signal::terminate});
+}
+
+}  // namespace trainward::core

@@ -1,0 +1,102 @@
+// One event of one program: the state before it, the state after it, and what is to be done.
+//
+// Private to the core; step() is its only user. The handlers are grouped by who speaks: the
+// operator (turn_operator.cpp), the way to a worker (turn_launch.cpp), the worker
+// (turn_worker.cpp), its end (turn_end.cpp), the clock and the machine (turn_time.cpp).
+#pragma once
+
+#include <string>
+#include <utility>
+
+#include "supervisor/core/classify.hpp"
+#include "supervisor/core/step.hpp"
+
+namespace trainward::core {
+
+class Turn {
+ public:
+  Turn(State state, const Policy& policy, Time now)
+      : state_(std::move(state)), policy_(policy), now_(now) {}
+
+  Outcome take(const Event& event);
+
+ private:
+  // ---- the operator ----
+  void on(const StartRequested& e);
+  void on(const StopRequested& e);
+  void on(const RestartRequested& e);
+
+  // ---- the way to a worker ----
+  void on(const ProbeFinished& e);
+  void on(const BoardReset& e);
+  void on(const CachesPurged& e);
+  void on(const CheckpointSelected& e);
+  void on(const CheckpointRejected& e);
+  void on(const LaunchFailed& e);
+  void on(const WorkerStarted& e);
+
+  // ---- the worker ----
+  void on(const PhaseEntered& e);
+  void on(const Resumed& e);
+  void on(const StepDone& e);
+  void on(const CheckpointReported& e);
+  void on(const CheckpointVerified& e);
+  void on(const Alive& e);
+
+  // ---- its end ----
+  void on(const WorkerExited& e);
+  void on(const AttemptLost& e);
+
+  // ---- the clock, the machine, the daemon ----
+  void on(const TimerFired& e);
+  void on(const ActivitySeen& e);
+  void on(const MemorySample& e);
+  void on(const HostFact& e);
+  void on(const Unkillable& e);
+  void on(const Adopted& e);
+  void on(const DaemonStarted& e);
+
+  // ---- towards the next attempt ----
+  void begin_attempt(const std::string& why);
+  void next_repair();
+  void select_checkpoint();
+  void report_board(const BoardFound& board);
+  void wait_for_board(const ProbeFinished& probe);
+  [[nodiscard]] Plan plan_attempt() const;
+  void end_attempt(const Verdict& verdict, std::optional<int> code, std::optional<int> signal);
+  void charge(bool advanced);
+  void charge_board(const std::string& cause, const std::string& why);
+  // Returns false when there is nothing left to try.
+  bool apply_remedy(const std::string& cause, std::string& remedy);
+  [[nodiscard]] bool made_progress() const;
+  [[nodiscard]] bool is_fault(const std::string& cause) const;
+
+  // ---- ends we bring about ----
+  void kill(std::string cause, std::string why);
+  void stop_for(std::string cause, std::string why);
+  void plan_restart_if_due();
+  [[nodiscard]] bool safe_to_restart() const;
+  void hang_or_wait(std::int64_t silent_ms);
+
+  // ---- bookkeeping ----
+  [[nodiscard]] bool listening() const;  // what the worker says still decides something
+  void note(std::string kind, std::string text);
+  void progress();
+  void watch_activity();
+  void enter(Stage stage, std::string reason);
+  void book_stage();
+  void book_training(bool replaying);
+  void settle(Stage stage, std::string reason);
+  void leave_saving();
+  template <typename A>
+  void act(A action) {
+    actions_.emplace_back(std::move(action));
+  }
+
+  State state_;
+  const Policy& policy_;
+  Time now_;
+  Actions actions_;
+};
+
+}  // namespace trainward::core

@@ -1,0 +1,162 @@
+#include <algorithm>
+#include <array>
+
+#include "common/text.hpp"
+#include "supervisor/core/ledger.hpp"
+#include "supervisor/core/remedy.hpp"
+#include "supervisor/core/retry.hpp"
+#include "supervisor/core/turn.hpp"
+
+namespace trainward::core {
+
+// The shell delivers an exit after the verdicts on all checkpoints of the attempt, so that what it
+// kept is known here.
+void Turn::on(const WorkerExited& e) {
+  if (!has_worker(state_.stage)) return;
+  end_attempt(classify(state_, e), e.code, e.signal);
+}
+
+void Turn::on(const AttemptLost& e) {
+  if (!has_worker(state_.stage)) return;
+  end_attempt(classify(state_, e), std::nullopt, std::nullopt);
+}
+
+bool Turn::is_fault(const std::string& cause) const {
+  constexpr std::array<std::string_view, 5> ends{"done", "stopped", "try_again", "planned_restart",
+                                                 "memory_leak"};
+  return std::find(ends.begin(), ends.end(), cause) == ends.end();
+}
+
+bool Turn::made_progress() const {
+  if (state_.kept_step > state_.kept_at_launch) return true;
+  if (policy_.keeps_checkpoints) return false;
+  constexpr std::int64_t a_while_ms = 600'000;
+  return state_.last_step > state_.resume_step ||
+         now_.mono_ms - state_.launched_mono_ms >= a_while_ms;
+}
+
+void Turn::charge(bool advanced) {
+  if (advanced) {
+    state_.attempts_without_progress = 0;
+    state_.time_without_progress_ms = 0;
+    state_.rungs.clear();
+    return;
+  }
+  ++state_.attempts_without_progress;
+  ++state_.charged_attempts;
+  state_.time_without_progress_ms +=
+      std::max<std::int64_t>(now_.mono_ms - state_.launched_mono_ms, 0);
+}
+
+void Turn::charge_board(const std::string& cause, const std::string& why) {
+  if (state_.board.empty() || !is_board_fault(cause)) return;
+  if (add_fault(state_.board_record, why, policy_.quarantine, now_.wall_ms)) {
+    note("board",
+         fmt::format("board {} goes into quarantine for {}: {}", state_.board,
+                     human_duration(state_.board_record.quarantined_until_wall_ms - now_.wall_ms),
+                     why));
+  }
+  act(RecordBoard{state_.board, state_.board_record});
+}
+
+bool Turn::apply_remedy(const std::string& cause, std::string& name) {
+  const Remedy remedy = climb(state_, policy_, cause, deterministic(state_.faults));
+  name = to_string(remedy);
+  switch (remedy) {
+    case Remedy::retry:
+      return true;
+    case Remedy::reset_board:
+    case Remedy::purge_caches:
+      state_.repairs.push_back(name);
+      return true;
+    case Remedy::shrink_plan:
+      if (shrink(state_.plan, policy_.shrinking, now_.wall_ms)) {
+        note("plan", fmt::format("a smaller plan, {} of {}", state_.plan.rung + 1,
+                                 plan_ladder(policy_.shrinking).size()));
+      }
+      return true;
+    case Remedy::older_checkpoint:
+      // From before the trouble; when that did not help, from before what was resumed from.
+      state_.below = state_.rollbacks == 0 && state_.trouble_step > 0 ? state_.trouble_step
+                                                                      : state_.resume_step;
+      if (state_.below == 0) state_.below = 1;
+      return ++state_.rollbacks <= policy_.rollback.tries;
+    case Remedy::quarantine_board:
+      quarantine(state_.board_record, cause, policy_.quarantine, now_.wall_ms);
+      note("board",
+           fmt::format("board {} goes into quarantine for {}: nothing else helped against "
+                       "{}",
+                       state_.board,
+                       human_duration(state_.board_record.quarantined_until_wall_ms - now_.wall_ms),
+                       cause));
+      act(RecordBoard{state_.board, state_.board_record});
+      return true;
+    case Remedy::stop:
+      return false;
+  }
+  return false;
+}
+
+void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::optional<int> signal) {
+  const bool fault = is_fault(verdict.cause);
+  if (fault) rebook_since_progress(state_, verdict.cause, now_, actions_);
+  if (state_.stage == Stage::saving) leave_saving();
+  note("exit", verdict.sentence);
+  state_.pid = 0;
+  state_.last_cause = verdict.cause;
+  const bool asked_for = state_.halt;
+  state_.kill.reset();
+  state_.halt = false;
+
+  const bool advanced = made_progress();
+  if (verdict.cause != "stopped") charge(advanced);
+  if (fault) {
+    remember(state_.faults,
+             {verdict.cause, state_.last_step, state_.last_step - state_.resume_step,
+              std::max<std::int64_t>(now_.mono_ms - state_.launched_mono_ms, 0), state_.plan.rung});
+    charge_board(verdict.cause, verdict.sentence);
+  }
+  state_.planned_restarts =
+      verdict.cause == "planned_restart" && advanced ? state_.planned_restarts + 1 : 0;
+
+  Next next;
+  std::string remedy;
+  const bool goes_on = state_.wanted && !asked_for && verdict.cause != "stopped";
+  if (goes_on) {
+    next = decide_next(state_, policy_, verdict);
+    const bool again = next.kind == Next::Kind::at_once || next.kind == Next::Kind::after_wait;
+    if (again && fault && !apply_remedy(verdict.cause, remedy)) {
+      next = {Next::Kind::give_up, 0,
+              fmt::format("{}; everything that helps against {} was tried", verdict.sentence,
+                          verdict.cause)};
+    }
+    if (next.kind == Next::Kind::give_up) remedy = to_string(Remedy::stop);
+  }
+  act(RecordAttemptEnded{state_.attempt, code, signal, verdict.cause, verdict.sentence,
+                         verdict.evidence, remedy});
+  if (!goes_on) {
+    if (state_.restart_when_stopped && state_.wanted) {
+      state_.restart_when_stopped = false;
+      state_.attempts_without_progress = 0;
+      return begin_attempt("restart requested");
+    }
+    return settle(Stage::stopped, verdict.sentence);
+  }
+  switch (next.kind) {
+    case Next::Kind::finished:
+      state_.wanted = false;
+      return settle(Stage::exited, next.why);
+    case Next::Kind::give_up:
+      return settle(Stage::fatal, next.why);
+    case Next::Kind::at_once:
+      return begin_attempt(remedy.empty() || remedy == "retry" ? verdict.cause
+                                                               : verdict.cause + ", " + remedy);
+    case Next::Kind::after_wait:
+      enter(Stage::backoff,
+            fmt::format("{}; next attempt in {}", next.why, human_duration(next.wait_ms)));
+      state_.deadline_mono_ms = now_.mono_ms + next.wait_ms;
+      return;
+  }
+}
+
+}  // namespace trainward::core

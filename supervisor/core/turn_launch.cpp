@@ -1,0 +1,212 @@
+#include <algorithm>
+
+#include "common/text.hpp"
+#include "supervisor/core/deadlines.hpp"
+#include "supervisor/core/ledger.hpp"
+#include "supervisor/core/remedy.hpp"
+#include "supervisor/core/retry.hpp"
+#include "supervisor/core/turn.hpp"
+
+namespace trainward::core {
+namespace {
+
+std::string describe(const BoardFound& board, std::int64_t now_wall_ms) {
+  if (quarantined(board.record, now_wall_ms)) {
+    return fmt::format("{} in quarantine for {}: {}", board.serial,
+                       human_duration(board.record.quarantined_until_wall_ms - now_wall_ms),
+                       board.record.reason);
+  }
+  return fmt::format("{} {}: {}", board.serial, board.verdict, board.evidence);
+}
+
+}  // namespace
+
+void Turn::begin_attempt(const std::string& why) {
+  if (state_.attempt > 0) note("state", "next attempt: " + why);
+  next_repair();
+}
+
+// Repairs come before the attempt: a board that was reset must be looked at again.
+void Turn::next_repair() {
+  if (!state_.repairs.empty()) {
+    const std::string repair = state_.repairs.front();
+    const bool reset = repair == to_string(Remedy::reset_board);
+    enter(Stage::repairing, reset ? "resetting the board" : "purging the compile caches");
+    if (reset) return act(ResetBoard{state_.board});
+    return act(PurgeCaches{state_.board});
+  }
+  ++state_.attempt;
+  if (!policy_.needs_board) {
+    state_.board.clear();
+    return select_checkpoint();
+  }
+  enter(Stage::probing, "looking for a healthy board");
+  act(Probe{});
+}
+
+void Turn::on(const BoardReset& e) {
+  if (state_.stage != Stage::repairing) return;
+  note("reset", e.error.empty()
+                    ? fmt::format("board {} was reset", state_.board)
+                    : fmt::format("board {} could not be reset: {}", state_.board, e.error));
+  state_.repairs.erase(state_.repairs.begin());
+  next_repair();
+}
+
+void Turn::on(const CachesPurged& e) {
+  if (state_.stage != Stage::repairing) return;
+  note("caches", e.error.empty() ? "compile caches purged; the next start compiles anew"
+                                 : "compile caches could not be purged: " + e.error);
+  state_.repairs.erase(state_.repairs.begin());
+  next_repair();
+}
+
+void Turn::report_board(const BoardFound& board) {
+  const bool held = quarantined(board.record, now_.wall_ms);
+  const std::string verdict = held ? "quarantine" : board.verdict;
+  std::string& known = state_.boards[board.serial];
+  if (known == verdict) return;
+  known = verdict;
+  if (!held && board.usable) {
+    note("board", fmt::format("board {} is usable: {}{}", board.serial, board.verdict,
+                              board.record.probation ? ", on probation" : ""));
+  } else {
+    note("board", fmt::format("board {} refused: {}", board.serial,
+                              describe(board, now_.wall_ms).substr(board.serial.size() + 1)));
+  }
+}
+
+void Turn::on(const ProbeFinished& e) {
+  if (state_.stage != Stage::probing) return;
+  const BoardFound* chosen = nullptr;
+  for (const BoardFound& board : e.boards) {
+    report_board(board);
+    if (!board.usable || quarantined(board.record, now_.wall_ms)) continue;
+    // The one with the cleanest record; the first of equals.
+    const auto stains = [](const BoardFound& b) {
+      return b.record.faults_wall_ms.size() + (b.record.probation ? 100U : 0U);
+    };
+    if (chosen == nullptr || stains(board) < stains(*chosen)) chosen = &board;
+  }
+  if (!e.error.empty() || chosen == nullptr) return wait_for_board(e);
+  state_.rungs.erase("no_board");
+  state_.board = chosen->serial;
+  state_.board_record = chosen->record;
+  select_checkpoint();
+}
+
+// No board is not an attempt: nothing was launched, so no budget is charged but patience is.
+void Turn::wait_for_board(const ProbeFinished& probe) {
+  std::string why = "no board found";
+  if (!probe.error.empty()) {
+    why = "the probe failed: " + probe.error;
+    note("probe", why);
+  } else if (!probe.boards.empty()) {
+    why = "no usable board: ";
+    for (const BoardFound& board : probe.boards) {
+      if (&board != &probe.boards.front()) why += "; ";
+      why += describe(board, now_.wall_ms);
+    }
+  }
+  --state_.attempt;
+  state_.last_cause = "no_board";
+  const int looks = ++state_.rungs["no_board"];
+  // A reset brings back what only hangs. Tried after 1, 4, 16, … looks in vain: a dead board must
+  // not be reset for ever.
+  const bool due = looks > 0 && (looks & (looks - 1)) == 0 && looks % 3 == 1;
+  const auto broken = std::find_if(probe.boards.begin(), probe.boards.end(),
+                                   [](const BoardFound& b) { return !b.usable; });
+  if (policy_.can_reset && due && broken != probe.boards.end()) {
+    state_.board = broken->serial;
+    state_.repairs.emplace_back(to_string(Remedy::reset_board));
+    note("board", why);
+    return next_repair();
+  }
+  const std::int64_t wait =
+      backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono_ms));
+  enter(Stage::backoff, fmt::format("{}; looking again in {}", why, human_duration(wait)));
+  state_.deadline_mono_ms = now_.mono_ms + wait;
+}
+
+void Turn::select_checkpoint() {
+  enter(Stage::selecting, state_.below > 0
+                              ? fmt::format("looking for a checkpoint before step {}", state_.below)
+                              : "looking for the newest verified checkpoint");
+  act(SelectCheckpoint{state_.below});
+}
+
+Plan Turn::plan_attempt() const {
+  const auto ladder = plan_ladder(policy_.shrinking);
+  const auto rung =
+      std::min<std::size_t>(static_cast<std::size_t>(state_.plan.rung), ladder.size() - 1);
+  Plan plan = ladder.at(rung);
+  if (policy_.cadence.adaptive) {
+    plan.checkpoint_every = checkpoint_interval(state_.save_cost_ms, mean_life_ms(state_.faults),
+                                                usual_step_ms(state_), policy_.cadence.max_steps);
+  }
+  plan.skip = state_.skip;
+  return plan;
+}
+
+void Turn::on(const CheckpointSelected& e) {
+  if (state_.stage != Stage::selecting) return;
+  if (!e.error.empty()) {
+    note("checkpoint", e.error);
+    return settle(Stage::fatal, "checkpoints cannot be read: " + e.error);
+  }
+  if (state_.trouble_step > 0 && state_.below > 0) {
+    state_.skip.push_back({e.step + 1, state_.trouble_step});
+    if (state_.skip.size() > 32) state_.skip.erase(state_.skip.begin());
+    note("rollback", fmt::format("going back to step {}; the data of steps {} to {} is left out",
+                                 e.step, e.step + 1, state_.trouble_step));
+  }
+  state_.below = 0;
+  state_.resume_from = e.path;
+  state_.resume_step = e.step;
+  // A checkpoint that does not verify any more takes the kept step back with it.
+  state_.kept_step = e.step;
+  state_.kept_at_launch = e.step;
+  state_.last_step = e.step;
+  state_.first_step = 0;
+  state_.kill.reset();
+  state_.kills_sent = 0;
+  state_.halt = false;
+  state_.facts.clear();
+  state_.leak = {};
+  state_.loss.high = 0;
+  state_.pid = 0;
+  state_.launched_mono_ms = now_.mono_ms;
+  if (probe_up(state_.plan, now_.wall_ms)) {
+    note("plan", "trying the next larger plan again");
+  }
+  enter(Stage::launching, "launching");
+  act(RecordAttemptBegun{state_.attempt});
+  note("launch", fmt::format("attempt {}{}{}", state_.attempt,
+                             state_.board.empty() ? "" : " on board " + state_.board,
+                             e.path.empty() ? ", from the beginning"
+                                            : fmt::format(", resuming from step {}", e.step)));
+  act(Launch{state_.attempt, state_.board, state_.resume_from, plan_attempt()});
+}
+
+void Turn::on(const CheckpointRejected& e) {
+  act(RecordCheckpoint{state_.attempt, e.path, e.step, 0,
+                       fmt::format("{}; set aside as {}", e.reason, e.aside)});
+  note("damaged",
+       fmt::format("checkpoint of step {} is set aside as {}: {}", e.step, e.aside, e.reason));
+}
+
+void Turn::on(const LaunchFailed& e) {
+  if (state_.stage != Stage::launching) return;
+  end_attempt(classify(state_, e), std::nullopt, std::nullopt);
+}
+
+void Turn::on(const WorkerStarted& e) {
+  if (!has_worker(state_.stage)) return;
+  state_.pid = e.pid;
+  act(RecordWorkerStarted{e.pid});
+  if (state_.stage != Stage::launching) return;
+  if (policy_.speaks) return enter(Stage::starting, "worker started, no message yet");
+  enter(Stage::training, "running");
+}
+
+}  // namespace trainward::core

@@ -1,0 +1,53 @@
+#include "supervisor/core/turn.hpp"
+
+namespace trainward::core {
+
+void Turn::on(const StartRequested& e) {
+  state_.wanted = true;
+  state_.restart_when_stopped =
+      has_worker(state_.stage) && !listening() && state_.kill && state_.kill->cause == "stopped";
+  const bool under_way = has_worker(state_.stage) || state_.stage == Stage::probing ||
+                         state_.stage == Stage::selecting || state_.stage == Stage::repairing;
+  if (under_way) return;
+  if (e.anew) {
+    state_.attempts_without_progress = 0;
+    state_.charged_attempts = 0;
+    state_.time_without_progress_ms = 0;
+    state_.rungs.clear();
+    state_.rollbacks = 0;
+  }
+  begin_attempt(e.anew ? "start requested" : "the daemon is back");
+}
+
+void Turn::on(const StopRequested& e) {
+  if (!e.keep_wanted) state_.wanted = false;
+  state_.restart_when_stopped = false;
+  const bool ending = has_worker(state_.stage) && !listening();
+  if (ending) {
+    // A planned restart, or a kill, becomes the operator's stop: nothing is started afterwards.
+    if (state_.kill && state_.stage == Stage::stopping) {
+      state_.kill = Kill{"stopped", "asked to stop by " + e.who};
+    }
+    state_.halt = true;
+    return;
+  }
+  if (!has_worker(state_.stage)) {
+    const bool ended = state_.stage == Stage::exited || state_.stage == Stage::fatal;
+    if (!ended) settle(Stage::stopped, "stopped by " + e.who);
+    return;
+  }
+  state_.halt = true;
+  stop_for("stopped", "asked to stop by " + e.who);
+}
+
+void Turn::on(const RestartRequested& /*e*/) {
+  on(StopRequested{"operator", false});
+  state_.wanted = true;
+  if (has_worker(state_.stage)) {
+    state_.restart_when_stopped = true;
+  } else {
+    on(StartRequested{});
+  }
+}
+
+}  // namespace trainward::core

@@ -1,0 +1,153 @@
+#include <algorithm>
+
+#include "common/text.hpp"
+#include "supervisor/core/deadlines.hpp"
+#include "supervisor/core/ledger.hpp"
+#include "supervisor/core/turn.hpp"
+
+namespace trainward::core {
+namespace {
+
+// SIGKILLs without effect, at the pace of allowed_ms(killing), before it is called unkillable.
+constexpr int patience = 3;
+
+}  // namespace
+
+void Turn::on(const TimerFired& /*e*/) {
+  Activity& activity = state_.activity;
+  if (activity.next_mono_ms != 0 && now_.mono_ms >= activity.next_mono_ms && listening()) {
+    activity.next_mono_ms = now_.mono_ms + activity_interval_ms(allowed_ms(state_, policy_));
+    act(CheckActivity{});
+  }
+  if (state_.deadline_mono_ms == 0 || now_.mono_ms < state_.deadline_mono_ms) return;
+  const std::int64_t silent = now_.mono_ms - state_.progress_mono_ms;
+  switch (state_.stage) {
+    case Stage::backoff:
+      return begin_attempt("waited long enough");
+    case Stage::stopping:
+      // Asked to stop and did not: the same stop, only harder.
+      note("kill", fmt::format("no exit {} after SIGTERM; SIGKILL", human_duration(silent)));
+      state_.kill->why += "; it did not exit in time and was killed";
+      state_.kills_sent = 1;
+      enter(Stage::killing, "killing");
+      return act(SendSignal{Signal::kill});
+    case Stage::killing:
+      if (state_.kills_sent >= patience) return on(Unkillable{"it does not react to SIGKILL"});
+      ++state_.kills_sent;
+      note("kill", "the process is still there after SIGKILL; sent again");
+      progress();
+      return act(SendSignal{Signal::kill});
+    case Stage::unkillable:
+      progress();
+      return act(SendSignal{Signal::kill});
+    case Stage::launching:
+      return kill("start_failed",
+                  fmt::format("no worker {} after the launch", human_duration(silent)));
+    case Stage::starting:
+    case Stage::loading:
+    case Stage::compiling:
+    case Stage::training:
+    case Stage::saving:
+      return kill("hang",
+                  fmt::format("no progress for {} while {} at step {} (allowed: {})",
+                              human_duration(silent), to_string(state_.stage), state_.last_step,
+                              human_duration(allowed_ms(state_, policy_))));
+    case Stage::stopped:
+    case Stage::repairing:
+    case Stage::probing:
+    case Stage::selecting:
+    case Stage::exited:
+    case Stage::fatal:
+      state_.deadline_mono_ms = 0;
+      return;
+  }
+}
+
+// A twentieth of one CPU, or a growing cache, is work; less is what a hung runtime's own threads
+// use.
+void Turn::on(const ActivitySeen& e) {
+  Activity& activity = state_.activity;
+  if (activity.next_mono_ms == 0 || !listening()) return;
+  const bool first = activity.seen_mono_ms == 0;
+  const std::int64_t since = now_.mono_ms - activity.seen_mono_ms;
+  const bool works =
+      e.cpu_ms - activity.cpu_ms > since / 20 || e.cache_bytes > activity.cache_bytes;
+  activity.cpu_ms = e.cpu_ms;
+  activity.cache_bytes = e.cache_bytes;
+  activity.seen_mono_ms = now_.mono_ms;
+  if (!first && works && now_.mono_ms < activity.limit_mono_ms) progress();
+}
+
+void Turn::on(const MemorySample& e) {
+  if (state_.stage != Stage::training) return;
+  add_sample(state_.leak, now_.mono_ms, e.used_bytes);
+  const auto left = exhausted_in_ms(state_.leak, e.available_bytes);
+  // Enough to finish a step and a save, twice over.
+  const std::int64_t needed = 60'000 + 4 * (usual_step_ms(state_) + state_.save_cost_ms);
+  if (!left || *left > needed || !safe_to_restart()) return;
+  stop_for("memory_leak",
+           fmt::format("the worker's memory has grown from {} to {} and would be used up in {}",
+                       human_bytes(static_cast<std::uint64_t>(state_.leak.first_bytes)),
+                       human_bytes(static_cast<std::uint64_t>(state_.leak.last_bytes)),
+                       human_duration(*left)));
+}
+
+void Turn::on(const HostFact& e) {
+  constexpr std::size_t most = 8;  // a storm of kernel lines must not fill the state
+  if (!has_worker(state_.stage) || state_.facts.size() >= most) return;
+  state_.facts.push_back({e.source, e.weight, e.cause, e.text, ""});
+  note("host", fmt::format("{}: {}", e.source, e.text));
+}
+
+void Turn::on(const Unkillable& e) {
+  if (!has_worker(state_.stage) || state_.stage == Stage::unkillable) return;
+  if (!state_.kill) state_.kill = Kill{"unkillable", e.what};
+  const std::string why = fmt::format(
+      "the kernel does not let the process die ({}); nothing can start before it is "
+      "gone, and a restart of the machine may be needed",
+      e.what);
+  note("unkillable", why);
+  enter(Stage::unkillable, why);
+}
+
+void Turn::on(const Adopted& /*e*/) {
+  if (!has_worker(state_.stage)) return;
+  note("adopt", fmt::format("a new daemon took over attempt {}", state_.attempt));
+  progress();
+  watch_activity();
+  // The signal of the daemon before may not have been sent.
+  if (state_.stage == Stage::stopping) act(SendSignal{Signal::terminate});
+  if (state_.stage == Stage::killing) act(SendSignal{Signal::kill});
+}
+
+void Turn::on(const DaemonStarted& e) {
+  if (state_.seen == Time{}) return;
+  const std::int64_t away = std::max<std::int64_t>(now_.wall_ms - state_.seen.wall_ms, 0);
+  if (!e.machine_restarted && has_worker(state_.stage)) return;  // it worked on: nothing was lost
+  const Time left_at = state_.seen;
+  if (state_.span) {
+    close_ledger(state_, left_at, actions_);
+    const char* cause = e.machine_restarted ? "machine_restart" : "supervisor_down";
+    if (away > 0) {
+      act(RecordSpan{state_.attempt, "down", cause, left_at.wall_ms, away});
+    }
+    book(state_, "down", cause, now_, actions_);
+  }
+  if (e.machine_restarted) {
+    // Every time kept is of a clock that is gone; what was left of a wait is still to be waited.
+    if (state_.deadline_mono_ms != 0) {
+      const std::int64_t rest = state_.deadline_mono_ms - left_at.mono_ms - away;
+      state_.deadline_mono_ms = now_.mono_ms + std::max<std::int64_t>(rest, 1);
+    }
+    state_.launched_mono_ms = now_.mono_ms - (left_at.mono_ms - state_.launched_mono_ms);
+    state_.progress_mono_ms = now_.mono_ms;
+    if (has_worker(state_.stage)) {
+      const Verdict verdict =
+          classify(state_, AttemptLost{"the machine was restarted while the attempt ran"});
+      return end_attempt(verdict, std::nullopt, std::nullopt);
+    }
+  }
+  if (state_.span) book_stage();
+}
+
+}  // namespace trainward::core

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <cmath>
+
+#include "common/text.hpp"
+#include "supervisor/core/deadlines.hpp"
+#include "supervisor/core/turn.hpp"
+
+namespace trainward::core {
+
+void Turn::on(const PhaseEntered& e) {
+  const bool saves = e.phase == "save" || e.phase == "upload";
+  if (state_.stage == Stage::stopping && saves) {
+    // What it was asked for: it gets the time a save may take.
+    state_.reason = "stopping: the worker is saving";
+    state_.deadline_mono_ms =
+        std::max(state_.deadline_mono_ms, now_.mono_ms + policy_.deadlines.save_ms);
+    return;
+  }
+  if (!listening()) return;
+  if (e.phase == "load") enter(Stage::loading, "loading");
+  if (e.phase == "compile") enter(Stage::compiling, "compiling");
+  if (e.phase == "train") enter(Stage::training, "training");
+  if (saves) enter(Stage::saving, "saving");
+}
+
+void Turn::on(const Resumed& e) {
+  if (!listening()) return;
+  progress();
+  if (e.step >= state_.resume_step) return;
+  kill("resume_contract", fmt::format("told to resume from step {}, but it reported step {}",
+                                      state_.resume_step, e.step));
+}
+
+void Turn::on(const StepDone& e) {
+  if (!has_worker(state_.stage)) return;
+  if (state_.first_step == 0) {
+    if (e.step <= state_.resume_step && listening()) return on(Resumed{e.step - 1});
+    state_.first_step = e.step;
+  } else if (state_.stage == Stage::training && e.step > state_.last_step) {
+    learn_step_time(state_, now_.mono_ms - state_.progress_mono_ms);
+  }
+  const bool replayed = e.step <= state_.highest_step;
+  if (listening()) {
+    // Time up to this step belongs to it: a replayed step was done before and lost.
+    if (state_.stage != Stage::training) enter(Stage::training, "training");
+    book_training(replayed);
+  }
+  state_.plan.good_steps += std::max<std::int64_t>(e.step - state_.last_step, 0);
+  state_.last_step = e.step;
+  if (std::isfinite(e.loss)) state_.last_loss = e.loss;
+  state_.highest_step = std::max(state_.highest_step, e.step);
+  if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
+  act(RecordStep{e.step, e.loss, e.grad_norm, e.tokens, e.tokens_per_second, replayed});
+  if (!listening()) return;
+  if (auto trouble = watch_loss(state_.loss, e.step, e.loss, policy_.rollback.loss_spike)) {
+    state_.trouble_step = std::max(trouble->from, state_.resume_step + 1);
+    state_.loss.high = 0;
+    return kill(trouble->cause, trouble->why);
+  }
+  plan_restart_if_due();
+}
+
+// A restart loses nothing when the worker saves first, or has just saved.
+bool Turn::safe_to_restart() const {
+  return policy_.saves_when_asked || state_.kept_step == state_.last_step;
+}
+
+void Turn::plan_restart_if_due() {
+  // Now and then the pattern is put to the test: the leak may be gone.
+  constexpr std::int64_t retest = 16;
+  const std::int64_t survived = state_.last_step - state_.resume_step;
+  if (survived < 2 || state_.planned_restarts >= retest) return;
+  const auto limit = regular_limit(state_.faults);
+  if (!limit || survived != *limit || !safe_to_restart()) return;
+  if (state_.faults.back().rung != state_.plan.rung) return;
+  stop_for("planned_restart",
+           fmt::format("the last three attempts ended with {} after {}; a restart before it loses "
+                       "nothing",
+                       state_.faults.back().cause, count(*limit, "step")));
+}
+
+void Turn::on(const CheckpointReported& e) {
+  if (!has_worker(state_.stage)) return;
+  if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
+  act(VerifyCheckpoint{state_.attempt, e.path, e.step});
+}
+
+void Turn::on(const CheckpointVerified& e) {
+  act(RecordCheckpoint{e.attempt, e.path, e.step, e.bytes, e.error});
+  if (!e.error.empty()) {
+    return note("checkpoint", fmt::format("step {} does not verify: {}", e.step, e.error));
+  }
+  // Of an attempt that was rolled back meanwhile: it is known, and not resumed from.
+  if (e.attempt != state_.attempt) return;
+  state_.kept_step = std::max(state_.kept_step, e.step);
+  note("checkpoint", fmt::format("step {} verified, {}", e.step, human_bytes(e.bytes)));
+  act(PruneCheckpoints{});
+  if (state_.trouble_step > 0 && state_.kept_step > state_.trouble_step) {
+    state_.trouble_step = 0;
+    state_.rollbacks = 0;
+  }
+  if (!state_.board.empty() && add_service(state_.board_record, policy_.quarantine, now_.wall_ms)) {
+    act(RecordBoard{state_.board, state_.board_record});
+  }
+}
+
+void Turn::on(const Alive& /*e*/) {
+  // Life is not progress: only phases whose progress cannot be seen are prolonged by it.
+  if (state_.stage == Stage::loading || state_.stage == Stage::compiling ||
+      state_.stage == Stage::saving) {
+    progress();
+  }
+}
+
+}  // namespace trainward::core

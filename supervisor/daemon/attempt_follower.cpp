@@ -1,0 +1,189 @@
+#include "supervisor/daemon/attempt_follower.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "common/launch.hpp"
+#include "common/text.hpp"
+#include "supervisor/daemon/lease.hpp"
+#include "supervisor/daemon/log_evidence.hpp"
+#include "supervisor/daemon/messages.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+constexpr std::int64_t newest_journal = 2;
+
+std::optional<int> small_int(const json::object& fields, const char* key) {
+  if (!fields.contains(key)) return std::nullopt;
+  return static_cast<int>(int_or(fields, key, 0));
+}
+
+}  // namespace
+
+AttemptFollower::AttemptFollower(Services& services, Attempt attempt, Listener listener)
+    : services_(services),
+      attempt_(std::move(attempt)),
+      listener_(std::move(listener)),
+      offset_(attempt_.offset) {
+  auto id = services_.watcher.add(attempt_.folder / attempt_files::journal, [this] { read(); });
+  if (id) {
+    watch_ = *id;
+  } else {
+    // Still safe: everything is read when the shim ends. Only live progress is missing.
+    spdlog::warn("{}: {}", attempt_.program, id.error().message());
+  }
+}
+
+AttemptFollower::~AttemptFollower() {
+  *alive_ = false;
+  if (watch_) services_.watcher.remove(*watch_);
+}
+
+void AttemptFollower::read() {
+  for (bool more = true; more;) {
+    auto batch = read_journal(attempt_.folder / attempt_files::journal, offset_);
+    if (!batch) {
+      spdlog::error("{}: {}", attempt_.program, batch.error().message());
+      return;
+    }
+    if (batch->bad_lines > 0) {
+      spdlog::warn("{}: {} unreadable in the journal of attempt {}", attempt_.program,
+                   count(batch->bad_lines, "line"), attempt_.number);
+    }
+    for (const JournalRecord& record : batch->records) take(record);
+    offset_ = batch->next_offset;
+    more = batch->more;
+  }
+}
+
+void AttemptFollower::take(const JournalRecord& record) {
+  if (record.type == "started") return take_started(record);
+  if (record.type == "message") {
+    for (auto& event : events_of(record, attempt_.checkpoints)) {
+      listener_.said({std::move(event), record.at});
+    }
+  } else if (record.type == "unkillable") {
+    listener_.said({core::Unkillable{string_or(record.fields, "what", "")}, record.at});
+  } else if (record.type == "exec_failed") {
+    exit_offset_ = record.offset;
+    exit_ = AttemptEvent{core::LaunchFailed{string_or(record.fields, "what", "the launch failed"),
+                                            bool_or(record.fields, "transient", false)},
+                         record.at};
+  } else if (record.type == "exited") {
+    exit_offset_ = record.offset;
+    core::WorkerExited event;
+    event.code = small_int(record.fields, "code");
+    event.signal = small_int(record.fields, "signal");
+    event.oom_kills = int_or(record.fields, "oom_kills", 0);
+    exit_ = AttemptEvent{std::move(event), record.at};
+  } else if (record.type == "dropped") {
+    spdlog::warn("{}: the disk refused {} and {} of logs of attempt {}", attempt_.program,
+                 count(int_or(record.fields, "messages", 0), "message"),
+                 human_bytes(static_cast<std::uint64_t>(int_or(record.fields, "log_bytes", 0))),
+                 attempt_.number);
+  }
+}
+
+void AttemptFollower::take_started(const JournalRecord& record) {
+  const std::int64_t version = int_or(record.fields, "version", 1);
+  if (version > newest_journal) {
+    spdlog::error(
+        "{}: attempt {} was started by a newer trainward-shim (journal version {}, known up to "
+        "{}); upgrade trainwardd",
+        attempt_.program, attempt_.number, version, newest_journal);
+  }
+  shim_id_ = ProcessId{static_cast<pid_t>(int_or(record.fields, "shim_pid", 0)),
+                       static_cast<std::uint64_t>(int_or(record.fields, "shim_start_ticks", 0)),
+                       string_or(record.fields, "boot_id", "")};
+  listener_.said({core::WorkerStarted{int_or(record.fields, "pid", 0)}, record.at});
+  // An earlier daemon started this shim and died; it reports only now.
+  if (adopting_ && !shim_)
+    services_.loop.post([this, alive = alive_] {
+      if (*alive && !shim_) adopt();
+    });
+}
+
+void AttemptFollower::add_evidence(std::vector<core::LogMatch> matches) {
+  if (auto* exited = exit_ ? std::get_if<core::WorkerExited>(&exit_->event) : nullptr) {
+    exited->matches = std::move(matches);
+  }
+}
+
+Status AttemptFollower::watch_child(pid_t pid) {
+  auto shim = ShimProcess::child(services_.loop, pid, [this] { on_shim_gone(); });
+  if (!shim) return propagate(shim);
+  shim_ = std::move(*shim);
+  read();
+  return {};
+}
+
+bool AttemptFollower::adopt() {
+  adopting_ = true;
+  if (!shim_id_) {
+    // The shim's identity is in the journal's first record, which may lie before the offset.
+    auto first = read_journal(attempt_.folder / attempt_files::journal, 0);
+    for (const JournalRecord& record : first ? first->records : std::vector<JournalRecord>{}) {
+      if (record.type != "started") continue;
+      shim_id_ = ProcessId{static_cast<pid_t>(int_or(record.fields, "shim_pid", 0)),
+                           static_cast<std::uint64_t>(int_or(record.fields, "shim_start_ticks", 0)),
+                           string_or(record.fields, "boot_id", "")};
+    }
+  }
+  if (shim_id_) {
+    auto shim = ShimProcess::adopt(services_.loop, *shim_id_, [this] { on_shim_gone(); });
+    if (shim) {
+      shim_ = std::move(*shim);
+      return true;
+    }
+    end_later();
+    return false;
+  }
+  if (exit_) {
+    end_later();
+    return false;
+  }
+  if (take_lease(services_.paths.program_lease(attempt_.program))) {
+    exit_ = AttemptEvent{core::AttemptLost{"the daemon ended between the decision and the launch"},
+                         now()};
+    exit_offset_ = offset_;
+    end_later();
+    return false;
+  }
+  return true;  // somebody holds the lease: the shim is starting, and its first record will come
+}
+
+void AttemptFollower::end_later() {
+  services_.loop.post([this, alive = alive_] {
+    if (*alive) on_shim_gone();
+  });
+}
+
+Status AttemptFollower::send(core::Signal signal) {
+  if (shim_) return shim_->send(signal);
+  // A launch that was decided but never seen: if nobody holds the program's lease, nobody lives.
+  if (!exit_ && take_lease(services_.paths.program_lease(attempt_.program))) {
+    exit_ = AttemptEvent{core::AttemptLost{"no process of this attempt exists"}, now()};
+    exit_offset_ = offset_;
+    end_later();
+  }
+  return {};
+}
+
+// The shim lets the leases go when it ends, so only then may the next attempt begin.
+void AttemptFollower::on_shim_gone() {
+  shim_.reset();
+  read();
+  if (!exit_) {
+    const std::string said(trim(read_tail(attempt_.folder / attempt_files::shim_log, 2000)));
+    exit_ = AttemptEvent{core::AttemptLost{"the shim ended without an exit record" +
+                                           (said.empty() ? "" : ": " + said)},
+                         now()};
+    exit_offset_ = offset_;
+  }
+  if (watch_) services_.watcher.remove(*watch_);
+  watch_.reset();
+  auto ended = std::move(listener_.ended);
+  if (ended) ended();
+}
+
+}  // namespace trainward::daemon

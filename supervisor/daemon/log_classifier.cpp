@@ -1,0 +1,49 @@
+#include "supervisor/daemon/log_classifier.hpp"
+
+#include <malloc.h>
+#include <spdlog/spdlog.h>
+
+#include "supervisor/daemon/log_evidence.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+constexpr std::int64_t quiet_ms = 60'000;
+
+}  // namespace
+
+Status LogClassifier::check() const {
+  auto loaded = rules::LogMatcher::load(user_rules_);
+  // Freed memory goes back to the system at once: this daemon is to be small while it waits.
+  ::malloc_trim(0);
+  if (!loaded) return propagate(loaded);
+  return {};
+}
+
+std::vector<core::LogMatch> LogClassifier::read_logs(const std::filesystem::path& attempt_folder) {
+  if (logs_are_empty(attempt_folder)) return {};
+  std::shared_ptr<const rules::LogMatcher> matcher;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!matcher_) {
+      auto loaded = rules::LogMatcher::load(user_rules_);
+      if (!loaded) {
+        spdlog::error("the crash rules cannot be read any more: {}", loaded.error().message());
+        return {};
+      }
+      matcher_ = std::make_shared<const rules::LogMatcher>(std::move(*loaded));
+    }
+    matcher = matcher_;
+  }
+  return log_evidence(attempt_folder, *matcher);
+}
+
+void LogClassifier::used() {
+  quiet_.after(quiet_ms, [this] {
+    const std::lock_guard lock(mutex_);
+    matcher_.reset();
+    ::malloc_trim(0);
+  });
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,174 @@
+// The side effects of ProgramRunner: what the core asks for, and how the answers come back.
+#include <spdlog/spdlog.h>
+
+#include "checkpoint/checkpoint.hpp"
+#include "common/fault_point.hpp"
+#include "supervisor/daemon/board_probe.hpp"
+#include "supervisor/daemon/launcher.hpp"
+#include "supervisor/daemon/program_runner.hpp"
+#include "supervisor/daemon/repair.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+core::ProbeFinished as_event(const Result<hwprobe::Report>& report, store::Store& store) {
+  core::ProbeFinished event;
+  if (!report) {
+    event.error = report.error().message();
+    return event;
+  }
+  for (const hwprobe::Board& board : report->boards) {
+    core::BoardFound found{board.serial, std::string(hwprobe::to_string(board.verdict)),
+                           hwprobe::usable(board.verdict),
+                           board.evidence.empty() ? "" : board.evidence.front().what};
+    const auto record = store.board_record(board.serial);
+    if (record && !record->empty()) {
+      if (auto value = parse_json(*record, "record of board " + board.serial)) {
+        found.record = core::board_record_from_json(*value);
+      }
+    }
+    event.boards.push_back(std::move(found));
+  }
+  return event;
+}
+
+}  // namespace
+
+void ProgramRunner::execute(const core::Action& action) {
+  if (std::holds_alternative<core::Probe>(action)) do_probe();
+  if (const auto* order = std::get_if<core::ResetBoard>(&action)) do_reset(order->serial);
+  if (const auto* order = std::get_if<core::PurgeCaches>(&action)) do_purge(order->serial);
+  if (const auto* order = std::get_if<core::SelectCheckpoint>(&action)) do_select(order->below);
+  if (const auto* order = std::get_if<core::Launch>(&action)) do_launch(*order);
+  if (const auto* order = std::get_if<core::SendSignal>(&action)) do_signal(order->signal);
+  if (const auto* order = std::get_if<core::VerifyCheckpoint>(&action)) do_verify(*order);
+  if (std::holds_alternative<core::PruneCheckpoints>(action)) do_prune();
+}
+
+void ProgramRunner::in_background(std::function<std::function<void()>()> work) {
+  services_.background.run([alive = alive_, work = std::move(work)]() -> std::function<void()> {
+    return [alive, then = work()] {
+      if (*alive) then();
+    };
+  });
+}
+
+const hwprobe::Board* ProgramRunner::board(const std::string& serial) const {
+  if (!report_ || serial.empty()) return nullptr;
+  for (const hwprobe::Board& board : report_->boards) {
+    if (board.serial == serial) return &board;
+  }
+  return nullptr;
+}
+
+void ProgramRunner::do_probe() {
+  child_ = probe_boards(services_.loop, services_.paths, program_.host, services_.store,
+                        [this](Result<hwprobe::Report> report) {
+                          if (report) report_ = *report;
+                          handle(as_event(report, services_.store));
+                        });
+}
+
+void ProgramRunner::do_reset(const std::string& serial) {
+  const hwprobe::Board* found = board(serial);
+  fault_point("repair.reset");
+  child_ = reset_board(services_, program_.reset_command,
+                       {serial, found == nullptr ? "" : found->bus_id}, policy_.deadlines.reset_ms,
+                       [this](std::string error) { handle(core::BoardReset{std::move(error)}); });
+}
+
+void ProgramRunner::do_purge(const std::string& serial) {
+  in_background([this, folders = services_.paths.caches(serial)]() -> std::function<void()> {
+    auto error = purge_folders(folders);
+    return [this, error = std::move(error)] { handle(core::CachesPurged{error}); };
+  });
+}
+
+void ProgramRunner::do_select(std::int64_t below) {
+  const auto root = services_.paths.checkpoints(program_.name);
+  in_background([this, root, below]() -> std::function<void()> {
+    if (below > 0) {
+      if (auto gone = checkpoint::roll_back(root, below); !gone) {
+        return [this, what = gone.error().message()] {
+          handle(core::CheckpointSelected{"", 0, what});
+        };
+      }
+    }
+    auto selection = checkpoint::select(root);
+    return [this, selection = std::move(selection)] {
+      if (!selection) {
+        return handle(core::CheckpointSelected{"", 0, selection.error().message()});
+      }
+      for (const checkpoint::Rejected& bad : selection->rejected) {
+        handle(core::CheckpointRejected{bad.original.string(), bad.step, bad.path.string(),
+                                        bad.reason});
+      }
+      if (!selection->chosen) return handle(core::CheckpointSelected{});
+      handle(
+          core::CheckpointSelected{selection->chosen->path.string(), selection->chosen->step, ""});
+    };
+  });
+}
+
+void ProgramRunner::do_launch(const core::Launch& order) {
+  const LaunchOrder what{order.attempt, recorder_.attempt().nonce, board(order.board),
+                         order.resume_from, order.plan, state_.resume_step};
+  fault_point("launch.decided");
+  auto pid = launch(program_, what, services_.paths);
+  fault_point("launch.done");
+  if (pid) {
+    follow(order.attempt);
+    auto watched = attempt_->watch_child(*pid);
+    if (watched) return;
+    pid = tl::unexpected<Error>(watched.error());
+  }
+  handle(core::LaunchFailed{pid.error().message(), pid.error().kind != ErrorKind::usage});
+}
+
+void ProgramRunner::do_signal(core::Signal signal) {
+  if (!attempt_) return;
+  fault_point("signal.decided");
+  if (auto sent = attempt_->send(signal); !sent) {
+    spdlog::warn("{}: {}", program_.name, sent.error().message());
+  }
+}
+
+void ProgramRunner::do_verify(const core::VerifyCheckpoint& order) {
+  ++verifying_;
+  in_background([this, order]() -> std::function<void()> {
+    auto summary = checkpoint::verify(order.path);
+    return [this, order, summary = std::move(summary)] {
+      core::CheckpointVerified event{order.attempt, order.path, order.step, 0, ""};
+      if (summary) {
+        event.step = summary->step;
+        event.bytes = summary->bytes;
+      } else {
+        event.error = summary.error().message();
+      }
+      --verifying_;
+      handle(std::move(event));
+      deliver_exit();
+    };
+  });
+}
+
+void ProgramRunner::do_prune() {
+  std::vector<std::filesystem::path> held;
+  if (!state_.resume_from.empty()) held.emplace_back(state_.resume_from);
+  in_background([this, held, keep = program_.checkpoints_keep,
+                 root = services_.paths.checkpoints(program_.name)]() -> std::function<void()> {
+    auto removed = checkpoint::prune(root, keep, held);
+    return [this, removed = std::move(removed)] {
+      if (!removed) {
+        spdlog::warn("{}: old checkpoints stay: {}", program_.name, removed.error().message());
+        return;
+      }
+      for (const auto& path : *removed) {
+        auto noted = services_.store.mark_checkpoint(program_.name, path.string(), "pruned");
+        if (!noted) spdlog::warn("{}: {}", program_.name, noted.error().message());
+      }
+    };
+  });
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,49 @@
+#include "supervisor/daemon/repair.hpp"
+
+#include <utility>
+
+#include "common/text.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+std::string outcome(const Result<ChildResult>& result) {
+  if (!result) return result.error().message();
+  if (result->exit_code == 0) return {};
+  const std::string said(trim(result->standard_error));
+  return fmt::format("exit code {}{}{}", result->exit_code, said.empty() ? "" : ": ", said);
+}
+
+}  // namespace
+
+std::unique_ptr<ChildProcess> reset_board(Services& services,
+                                          const std::vector<foreign::Template>& command,
+                                          const BoardAddress& board, std::int64_t deadline_ms,
+                                          std::function<void(std::string)> done) {
+  std::vector<std::string> argv;
+  argv.reserve(command.size());
+  const foreign::Values values{{"serial", board.serial}, {"bus_id", board.bus_id}};
+  for (const foreign::Template& word : command) argv.push_back(word.fill(values).text);
+  return std::make_unique<ChildProcess>(
+      services.loop, std::move(argv), deadline_ms,
+      [done = std::move(done)](Result<ChildResult> result) { done(outcome(result)); });
+}
+
+std::string purge_folders(const std::vector<std::filesystem::path>& folders) {
+  std::string trouble;
+  for (const auto& folder : folders) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      std::error_code stays;
+      std::filesystem::remove_all(entry->path(), stays);
+      if (stays) trouble = entry->path().string() + ": " + stays.message();
+    }
+    if (error && error != std::errc::no_such_file_or_directory) {
+      trouble = folder.string() + ": " + error.message();
+    }
+  }
+  return trouble;
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,147 @@
+#include "supervisor/foreign/log_watch.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "common/text.hpp"
+#include "supervisor/foreign/checkpoint_files.hpp"
+
+namespace trainward::foreign {
+namespace {
+
+constexpr std::size_t max_line_bytes = 64 * 1024;
+constexpr std::array<std::string_view, 6> group_names{
+    "step", "loss", "tokens", "tokens_per_second", "phase", "checkpoint"};
+
+// Latin-1: a pattern then matches bytes, and a log with broken UTF-8 is searched all the same.
+RE2::Options options() {
+  RE2::Options options(RE2::Latin1);
+  options.set_log_errors(false);
+  return options;
+}
+
+// Logs group digits in all the ways people do: 12,345 and 12_345 are 12345.
+std::optional<std::int64_t> whole(std::string text) {
+  std::erase_if(text, [](char c) { return c == ',' || c == '_'; });
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// "nan" and "inf" are read as what they are.
+double real(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+}
+
+}  // namespace
+
+struct LogWatch::Rule {
+  explicit Rule(const LogRule& rule) : expression(rule.match, options()), phase(rule.phase) {}
+  RE2 expression;
+  std::string phase;
+};
+
+Status check(const LogRule& rule) {
+  const RE2 expression(rule.match, options());
+  if (!expression.ok())
+    return fail(ErrorKind::usage, "not an RE2 expression: " + expression.error());
+  const auto& groups = expression.NamedCapturingGroups();
+  for (const auto& [name, number] : groups) {
+    if (std::find(group_names.begin(), group_names.end(), name) != group_names.end()) continue;
+    const std::string near = nearest(name, group_names);
+    return fail(ErrorKind::usage,
+                near.empty() ? fmt::format("unknown group '{}'; valid: {}", name,
+                                           fmt::join(group_names, ", "))
+                             : fmt::format("unknown group '{}'; did you mean '{}'?", name, near));
+  }
+  if (groups.empty() && rule.phase.empty()) {
+    return fail(ErrorKind::usage,
+                "says nothing; give it a group such as (?P<step>[0-9]+), or a phase");
+  }
+  if (RE2::PartialMatch("", expression)) {
+    return fail(ErrorKind::usage, "matches an empty line, and so every line");
+  }
+  return {};
+}
+
+LogWatch::LogWatch(const std::vector<LogRule>& rules, Folders folders)
+    : folders_(std::move(folders)) {
+  for (const LogRule& rule : rules) {
+    if (check(rule)) rules_.push_back(std::make_unique<Rule>(rule));
+  }
+}
+LogWatch::LogWatch(LogWatch&&) noexcept = default;
+LogWatch& LogWatch::operator=(LogWatch&&) noexcept = default;
+LogWatch::~LogWatch() = default;
+
+Events LogWatch::feed(std::string_view chunk) {
+  Events events;
+  while (!chunk.empty()) {
+    const auto end = chunk.find_first_of("\r\n");
+    const std::string_view part = chunk.substr(0, end);
+    line_.append(part.substr(0, max_line_bytes - std::min(line_.size(), max_line_bytes)));
+    if (end == std::string_view::npos) break;
+    take_line(line_, events);
+    line_.clear();
+    chunk.remove_prefix(end + 1);
+  }
+  return events;
+}
+
+Events LogWatch::end() {
+  Events events;
+  take_line(line_, events);
+  line_.clear();
+  return events;
+}
+
+void LogWatch::take_line(std::string_view line, Events& events) const {
+  if (line.empty()) return;
+  for (const auto& rule : rules_) {
+    const RE2& expression = rule->expression;
+    std::vector<re2::StringPiece> groups(
+        static_cast<std::size_t>(expression.NumberOfCapturingGroups()) + 1);
+    const re2::StringPiece piece(line.data(), line.size());
+    if (!expression.Match(piece, 0, line.size(), RE2::UNANCHORED, groups.data(),
+                          static_cast<int>(groups.size()))) {
+      continue;
+    }
+    std::map<std::string, std::string> found;
+    for (const auto& [name, number] : expression.NamedCapturingGroups()) {
+      const re2::StringPiece& group = groups[static_cast<std::size_t>(number)];
+      if (!group.empty()) found[name] = std::string(group.data(), group.size());
+    }
+    const std::string phase = is_phase(found["phase"]) ? found["phase"] : rule->phase;
+    if (!phase.empty()) events.emplace_back(core::PhaseEntered{phase});
+    const auto step = whole(found["step"]);
+    const bool plausible = step && *step > 0 && *step <= max_step;
+    const std::string checkpoint = found["checkpoint"];
+    if (!checkpoint.empty()) {
+      const auto path = (folders_.directory / checkpoint).lexically_normal();
+      const auto in_name = step_in_name(path.filename().string());
+      if (lies_inside(path, folders_)) {
+        events.emplace_back(
+            core::CheckpointReported{path.string(), plausible ? *step : in_name.value_or(0)});
+      }
+    } else if (plausible) {
+      const double speed = real(found["tokens_per_second"]);
+      events.emplace_back(
+          core::StepDone{*step, real(found["loss"]), 0,
+                         std::max<std::int64_t>(whole(found["tokens"]).value_or(0), 0),
+                         std::isfinite(speed) ? speed : 0});
+    }
+    return;
+  }
+}
+
+}  // namespace trainward::foreign

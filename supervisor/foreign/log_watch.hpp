@@ -1,0 +1,47 @@
+// Lines of a program's output that tell how far it is.
+//
+// In: chunks of a log as they are written, cut anywhere; '\n' and '\r' end a line (progress bars).
+// Out: the events of each line that matches a rule; the first rule that matches a line has it.
+// Named groups: step, loss, tokens, tokens_per_second, phase, checkpoint (a path). A group that
+// does not hold what it should is left out. RE2 matches in linear time; a line is looked at up to
+// 64 KiB.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/error.hpp"
+#include "supervisor/foreign/report.hpp"
+#include "supervisor/foreign/spec.hpp"
+
+namespace trainward::foreign {
+
+// Kind usage: does not compile, names a group that is none (with the nearest valid one), or says
+// nothing because it has neither a group nor a phase.
+Status check(const LogRule& rule);
+
+class LogWatch {
+ public:
+  // `rules` passed check(); one that does not is left out. Paths of checkpoints that are relative
+  // lie in `directory`; those that are not inside `folders` are left out.
+  LogWatch(const std::vector<LogRule>& rules, Folders folders);
+  LogWatch(LogWatch&&) noexcept;
+  LogWatch& operator=(LogWatch&&) noexcept;
+  ~LogWatch();
+
+  Events feed(std::string_view chunk);
+  // The writer is gone: a last line without its end counts.
+  Events end();
+
+ private:
+  struct Rule;
+  void take_line(std::string_view line, Events& events) const;
+  std::vector<std::unique_ptr<Rule>> rules_;
+  Folders folders_;
+  std::string line_;  // begun, at most max_line_bytes of it
+};
+
+}  // namespace trainward::foreign

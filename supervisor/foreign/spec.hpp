@@ -1,0 +1,49 @@
+// By what a program is watched that is not our worker: the section `watch` of its configuration.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace trainward::foreign {
+
+// Where a status file keeps what. The defaults fit AGILLM-3's status.json.
+struct StatusKeys {
+  std::string step = "step";
+  std::string loss = "loss";
+  std::string tokens = "seen_tok";
+  std::string phase = "phase";
+  std::string tokens_per_second = "tok_per_sec";
+  std::string updated = "updated";  // unix time of the report
+  friend bool operator==(const StatusKeys&, const StatusKeys&) = default;
+};
+
+struct LogRule {
+  std::string match;  // RE2; groups step, loss, tokens, tokens_per_second, phase, checkpoint
+  std::string phase;  // entered when it matches; empty: none
+  friend bool operator==(const LogRule&, const LogRule&) = default;
+};
+
+struct WatchSpec {
+  std::filesystem::path status_file;  // relative to the program's directory; empty: none
+  StatusKeys keys;
+  std::vector<LogRule> log;
+  std::vector<std::string> checkpoints;  // globs, see checkpoint_files.hpp
+  bool cpu_time = false;                 // CPU time used is life
+  bool protocol = false;                 // it speaks the worker protocol
+  friend bool operator==(const WatchSpec&, const WatchSpec&) = default;
+};
+
+// What relative names in a WatchSpec mean.
+struct Folders {
+  std::filesystem::path directory;       // the program's working directory, absolute
+  std::filesystem::path checkpoint_dir;  // TRAINWARD_CHECKPOINT_DIR, absolute
+};
+
+// Something outside is to be looked at: files or output of the program.
+inline bool watches_files(const WatchSpec& spec) {
+  return !spec.status_file.empty() || !spec.log.empty() || !spec.checkpoints.empty();
+}
+
+}  // namespace trainward::foreign

@@ -1,0 +1,31 @@
+// Events in few words, so that a test can say in one line what it expects.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "supervisor/foreign/report.hpp"
+
+namespace trainward::foreign {
+
+// "phase train", "step 7 2.5 1024" (loss, tokens), "checkpoint a.pt 7", "alive"
+inline std::vector<std::string> words(const Events& events) {
+  std::vector<std::string> out;
+  for (const core::Event& event : events) {
+    if (const auto* e = std::get_if<core::PhaseEntered>(&event)) out.push_back("phase " + e->phase);
+    if (const auto* e = std::get_if<core::StepDone>(&event)) {
+      out.push_back(fmt::format("step {} {} {}", e->step, e->loss, e->tokens));
+    }
+    if (const auto* e = std::get_if<core::CheckpointReported>(&event)) {
+      out.push_back(fmt::format("checkpoint {} {}",
+                                std::filesystem::path(e->path).filename().string(), e->step));
+    }
+    if (std::holds_alternative<core::Alive>(event)) out.emplace_back("alive");
+  }
+  return out;
+}
+
+}  // namespace trainward::foreign
