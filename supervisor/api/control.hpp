@@ -32,6 +32,9 @@ class Control {
   virtual Result<json::value> reread() = 0;  // what update() would change
   virtual void update(Answer answer) = 0;
   virtual Result<json::value> reload() = 0;
+  // {"result", "from", "to", "started_ms"}: the program on the disk takes this one's place, if it
+  // runs and accepts the configuration.
+  virtual void upgrade(Answer answer) = 0;
   virtual Result<json::value> shutdown() = 0;
   virtual void probe(Answer answer) = 0;
 

@@ -1,5 +1,6 @@
 #include "supervisor/api/http_server.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,9 +9,11 @@
 #include <boost/beast/core/basic_stream.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http.hpp>
+#include <cerrno>
 #include <chrono>
 #include <optional>
 
+#include "common/fd.hpp"
 #include "common/unix_socket.hpp"
 
 namespace trainward::api {
@@ -159,11 +162,27 @@ Result<std::unique_ptr<HttpServer>> HttpServer::listen(asio::io_context& context
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 
+Result<std::unique_ptr<HttpServer>> HttpServer::adopt(asio::io_context& context, int listening,
+                                                      Handler handler) {
+  Fd copy(::fcntl(listening, F_DUPFD_CLOEXEC, 0));
+  if (!copy) return fail_errno(errno, "use the socket that was handed over");
+  auto impl = std::make_shared<Impl>(context, std::filesystem::path(), std::move(handler));
+  beast::error_code error;
+  impl->acceptor.assign(Local(), copy.get(), error);
+  if (error) {
+    return fail(ErrorKind::permanent, "cannot serve on the given socket: " + error.message());
+  }
+  copy.release();
+  impl->accept();
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
 HttpServer::HttpServer(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 HttpServer::~HttpServer() {
   beast::error_code ignored;
   impl_->acceptor.close(ignored);
+  if (impl_->socket.empty()) return;  // whoever made it removes it
   std::error_code no_matter;
   std::filesystem::remove(impl_->socket, no_matter);
 }

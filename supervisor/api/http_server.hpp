@@ -23,6 +23,10 @@ class HttpServer {
   static Result<std::unique_ptr<HttpServer>> listen(boost::asio::io_context& context,
                                                     const std::filesystem::path& socket,
                                                     Handler handler);
+  // Serves on a socket that listens already, made by an init system. Works on a copy of the
+  // descriptor and leaves the socket's file alone.
+  static Result<std::unique_ptr<HttpServer>> adopt(boost::asio::io_context& context, int listening,
+                                                   Handler handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

@@ -111,6 +111,7 @@ void post(Control& control, const std::string& what, const Request& request, Res
   if (what == "reread") return respond(response_of(control.reread()));
   if (what == "update") return control.update(answer_to(std::move(respond)));
   if (what == "reload") return respond(response_of(control.reload()));
+  if (what == "upgrade") return control.upgrade(answer_to(std::move(respond)));
   if (what == "shutdown") return respond(response_of(control.shutdown()));
   if (what == "probe") return control.probe(answer_to(std::move(respond)));
   respond(not_found(request));

@@ -57,6 +57,7 @@ void add_control(CLI::App& app, Parsed& parsed) {
   daemon("reread", "compare the configuration file with what runs", reread);
   daemon("update", "apply the changes that reread shows", update);
   daemon("reload", "restart the daemon", reload);
+  daemon("upgrade", "continue as the trainwardd that is installed now", upgrade);
   daemon("shutdown", "stop all programs and the daemon", shut_down);
   daemon("version", "version of the daemon", version);
 }

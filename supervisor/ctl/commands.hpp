@@ -23,6 +23,7 @@ int pid(const Context& context, const std::string& name);  // "": the daemon's; 
 int reread(const Context& context);
 int update(const Context& context);
 int reload(const Context& context);
+int upgrade(const Context& context);  // to the program that is on the disk now
 int shut_down(const Context& context);
 int version(const Context& context);
 

@@ -21,6 +21,12 @@ inline constexpr int other_version = 5;
 inline constexpr int not_running = 7;  // no socket; spawn error; pid of a stopped program
 }  // namespace exit_status
 
+// Where the system's service keeps things (systemd/trainwardd.service).
+namespace system_service {
+inline constexpr const char* state_dir = "/var/lib/trainward";
+inline constexpr const char* socket = "/run/trainward/trainward.sock";
+}  // namespace system_service
+
 struct Terminal {
   std::ostream& out;
   std::ostream& err;
@@ -31,11 +37,13 @@ struct Terminal {
 
 struct Settings {
   std::filesystem::path state_dir = ".trainward";
-  std::filesystem::path socket;  // empty: STATE_DIR/trainward.sock
+  std::filesystem::path socket;  // empty: STATE_DIR/trainward.sock, or the system service's
   bool json = false;
 
   [[nodiscard]] std::filesystem::path socket_path() const {
-    return socket.empty() ? state_dir / "trainward.sock" : socket;
+    if (!socket.empty()) return socket;
+    if (state_dir == system_service::state_dir) return system_service::socket;
+    return state_dir / "trainward.sock";
   }
   [[nodiscard]] std::filesystem::path database() const { return state_dir / "trainward.db"; }
 };

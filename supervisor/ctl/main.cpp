@@ -16,6 +16,16 @@ std::string_view variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+// A daemon of one's own, in this folder, comes before the system's service.
+std::string_view default_state_dir() {
+  if (const auto named = variable("TRAINWARD_STATE_DIR"); !named.empty()) return named;
+  constexpr const char* own = ".trainward";
+  const bool service = ::access(trainward::ctl::system_service::socket, F_OK) == 0 ||
+                       ::access(trainward::ctl::system_service::state_dir, F_OK) == 0;
+  if (service && ::access(own, F_OK) != 0) return trainward::ctl::system_service::state_dir;
+  return own;
+}
+
 int terminal_width() {
   winsize size{};
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -29,7 +39,5 @@ int main(int argc, char** argv) {
   const bool colour = terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   trainward::ctl::Terminal streams{std::cout, std::cerr, colour, terminal ? terminal_width() : 0,
                                    trainward::now()};
-  const std::string_view state_dir = variable("TRAINWARD_STATE_DIR");
-  return trainward::ctl::run({argv + 1, argv + argc}, state_dir.empty() ? ".trainward" : state_dir,
-                             streams);
+  return trainward::ctl::run({argv + 1, argv + argc}, default_state_dir(), streams);
 }

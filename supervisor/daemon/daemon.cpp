@@ -79,15 +79,19 @@ Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config
   if (!store) return propagate(store);
   auto watcher = FileWatcher::make(loop);
   if (!watcher) return propagate(watcher);
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  Paths paths{config.state_dir, self.parent_path()};
+  Paths paths{config.state_dir, program_folder()};
   return std::unique_ptr<Daemon>(new Daemon(
       std::make_unique<Parts>(loop, std::move(options), std::move(config), std::move(*lock),
                               std::move(*store), std::move(*watcher), std::move(paths))));
 }
 
-Daemon::Daemon(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+std::filesystem::path program_folder() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+Daemon::Daemon(std::unique_ptr<Parts> parts)
+    : parts_(std::move(parts)), started_ms_(now().wall_ms) {}
 Daemon::~Daemon() = default;
 
 Status Daemon::start() {
@@ -96,8 +100,11 @@ Status Daemon::start() {
   if (!booted) return propagate(booted);
   machine_restarted_ = !booted->empty() && *booted != boot_id();
   if (auto noted = parts_->store.put_boot_id(boot_id(), now().wall_ms); !noted) return noted;
-  auto server = api::HttpServer::listen(parts_->loop.context(), parts_->config.socket,
-                                        api::make_routes(*this));
+  const int given = parts_->options.listen_fd;
+  auto server = given >= 0
+                    ? api::HttpServer::adopt(parts_->loop.context(), given, api::make_routes(*this))
+                    : api::HttpServer::listen(parts_->loop.context(), parts_->config.socket,
+                                              api::make_routes(*this));
   if (!server) return propagate(server);
   server_ = std::move(*server);
   if (auto ok = recover_removed(); !ok) return ok;
@@ -206,6 +213,7 @@ json::value Daemon::version() const {
                       {"version", std::string(version_text)},
                       {"api", 1},
                       {"pid", ::getpid()},
+                      {"started_ms", started_ms_},
                       {"state_dir", parts_->config.state_dir.string()},
                       {"config", parts_->config.file.string()}};
 }
@@ -321,16 +329,61 @@ Result<json::value> Daemon::reload() {
     return fail(ErrorKind::usage, "the configuration has errors; nothing was changed",
                 loaded.error().front().text(), "`trainwardctl config check` shows them all");
   }
-  reexec_ = true;
-  // After the answer has gone out.
+  reexec_soon();
+  return json::object{{"result", "restarting the daemon; workers go on"},
+                      {"started_ms", started_ms_}};
+}
+
+// After the answer has gone out.
+void Daemon::reexec_soon() {
   auto soon = std::make_shared<Timer>(parts_->loop);
-  soon->after(50, [this, soon] { parts_->loop.stop(); });
-  return json::object{{"result", "restarting the daemon; workers go on"}};
+  soon->after(50, [this, soon] {
+    if (shutting_down_) return;  // the end was asked for meanwhile
+    reexec_ = true;
+    parts_->loop.stop();
+  });
+}
+
+void Daemon::upgrade(Answer answer) {
+  if (successor_) {
+    return answer(
+        fail(ErrorKind::transient, "an upgrade is going on already", "", "ask again in a moment"));
+  }
+  std::vector<std::string> arguments{parts_->options.config_file.string()};
+  for (const std::string& text : parts_->options.overrides) arguments.push_back("--set=" + text);
+  successor_ = std::make_unique<SuccessorCheck>(
+      parts_->loop, parts_->options.executable, std::move(arguments),
+      [this, answer](Result<std::string> version) {
+        // The object that calls this must outlive the call.
+        parts_->loop.post([this] { successor_.reset(); });
+        if (!version) {
+          spdlog::warn("no upgrade: {}", version.error().message());
+          return answer(propagate(version));
+        }
+        spdlog::info("upgrading from {} to {}; workers go on", version_text, *version);
+        reexec_soon();
+        answer(json::object{{"result", "restarting the daemon; workers go on"},
+                            {"from", std::string(version_text)},
+                            {"to", *version},
+                            {"started_ms", started_ms_}});
+      });
+}
+
+std::int64_t Daemon::longest_stop_ms() const {
+  std::int64_t longest = 0;
+  for (const auto& [name, runner] : runners_) {
+    longest = std::max(longest, runner->program().deadlines.stop_ms);
+  }
+  return longest;
 }
 
 Result<json::value> Daemon::shutdown() {
   parts_->loop.post([this] {
-    if (!shutting_down_) shut_down();
+    const auto stop = [this] {
+      if (!shutting_down_) shut_down();
+    };
+    if (parts_->options.stop_service) return parts_->options.stop_service(stop);
+    stop();
   });
   return json::object{{"result", "shutting down: workers save and exit"}};
 }

@@ -14,6 +14,7 @@
 #include "supervisor/daemon/program_diff.hpp"
 #include "supervisor/daemon/program_runner.hpp"
 #include "supervisor/daemon/services.hpp"
+#include "supervisor/daemon/successor.hpp"
 
 namespace trainward::daemon {
 
@@ -21,8 +22,16 @@ struct Options {
   std::filesystem::path config_file;
   std::filesystem::path working_directory;
   std::vector<std::string> overrides;
-  bool once = false;  // end when every program has; show progress on stdout
+  bool once = false;                 // end when every program has; show progress on stdout
+  std::filesystem::path executable;  // what a restart in place executes; upgrade() checks it first
+  int listen_fd = -1;  // a socket somebody else listens on for us; borrowed; -1: make our own
+  // Asks whoever started the daemon to stop it for good, and calls back when that is not possible.
+  // Empty: a shutdown by command is the daemon's own affair.
+  std::function<void(std::function<void()>)> stop_service;
 };
+
+// Of the other programs of this package.
+std::filesystem::path program_folder();
 
 class Daemon final : public api::Control {
  public:
@@ -42,6 +51,8 @@ class Daemon final : public api::Control {
   // Valid when the loop has ended: the exit code contract of `--once`, 0 for a daemon.
   [[nodiscard]] int exit_code() const;
   [[nodiscard]] bool wants_reexec() const { return reexec_; }
+  // How long the slowest worker may take to save after SIGTERM.
+  [[nodiscard]] std::int64_t longest_stop_ms() const;
 
   // ---- api::Control ----
   json::value version() const override;
@@ -49,6 +60,7 @@ class Daemon final : public api::Control {
   Result<json::value> reread() override;
   void update(Answer answer) override;
   Result<json::value> reload() override;
+  void upgrade(Answer answer) override;
   Result<json::value> shutdown() override;
   void probe(Answer answer) override;
   Result<json::value> status() const override;
@@ -77,6 +89,7 @@ class Daemon final : public api::Control {
   void on_change();
   ProgramRunner* find(const std::string& name);
   Status known(const std::string& program) const;
+  void reexec_soon();
 
   std::unique_ptr<Parts> parts_;
   std::map<std::string, std::unique_ptr<ProgramRunner>> runners_;
@@ -84,6 +97,8 @@ class Daemon final : public api::Control {
   bool change_posted_ = false;
   bool shutting_down_ = false;
   bool reexec_ = false;
+  std::int64_t started_ms_ = 0;
+  std::unique_ptr<SuccessorCheck> successor_;
   bool machine_restarted_ = false;  // while the programs of before are taken up
   std::unique_ptr<ChildProcess> probe_;
   std::unique_ptr<api::HttpServer> server_;  // last: its handlers use all of the above

@@ -13,6 +13,7 @@
 #include "common/protocol.hpp"
 #include "supervisor/containment/leftovers.hpp"
 #include "supervisor/core/state.hpp"
+#include "supervisor/daemon/init_system.hpp"
 #include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/spawn.hpp"
 
@@ -22,8 +23,8 @@ namespace {
 // Of the daemon's own environment, what is about the daemon and not about the worker.
 bool is_ours(std::string_view key) {
   return key == "NOTIFY_SOCKET" || key == "WATCHDOG_USEC" || key == "WATCHDOG_PID" ||
-         key == "JOURNAL_STREAM" || key == "INVOCATION_ID" || key.starts_with("LISTEN_") ||
-         key.starts_with("TRAINWARD_");
+         key == "JOURNAL_STREAM" || key == "INVOCATION_ID" || key == "SYSTEMD_EXEC_PID" ||
+         key.starts_with("LISTEN_") || key.starts_with("TRAINWARD_");
 }
 
 std::map<std::string, std::string> inherited_environment() {
@@ -124,6 +125,13 @@ Status clean_slate(const config::Program& program, const LaunchOrder& order, con
               program.name, "a driver or a disk holds them; a reboot ends them");
 }
 
+// Not durably: after a power cut there is no attempt any more that could need it.
+Status write_plainly(const std::filesystem::path& file, const std::string& text, unsigned mode) {
+  auto fd = open_file(file, O_WRONLY | O_CREAT | O_TRUNC, mode);
+  if (!fd) return propagate(fd);
+  return write_all(fd->get(), text, file);
+}
+
 Status prepare(const config::Program& program, const LaunchSpec& spec, const Paths& paths,
                const std::filesystem::path& folder) {
   for (const auto& made : {folder / "tmp", paths.checkpoints(program.name)}) {
@@ -132,11 +140,9 @@ Status prepare(const config::Program& program, const LaunchSpec& spec, const Pat
   // Made here so that it can be watched before the shim writes its first record.
   auto journal = open_file(folder / attempt_files::journal, O_WRONLY | O_CREAT | O_APPEND, 0640);
   if (!journal) return propagate(journal);
-  if (auto ok = write_file_durably(folder / "worker.json", json::serialize(program.worker), 0640);
-      !ok) {
-    return ok;
-  }
-  return write_file_durably(folder / attempt_files::launch, to_json_text(spec), 0600);
+  auto config = write_plainly(folder / "worker.json", json::serialize(program.worker), 0640);
+  if (!config) return config;
+  return write_plainly(folder / attempt_files::launch, to_json_text(spec), 0600);
 }
 
 }  // namespace
@@ -165,7 +171,11 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
                            {log->get(), STDERR_FILENO},
                            {program_lease->get(), program_lease->get()}};
   if (board_lease) fds.push_back({board_lease.get(), board_lease.get()});
-  auto pid = spawn({paths.program("trainward-shim").string(), folder.string()}, fds);
+  std::vector<std::string> command =
+      scope_prefix(paths.programs, program.name, order.attempt, program.deadlines.stop_ms);
+  command.push_back(paths.program("trainward-shim").string());
+  command.push_back(folder.string());
+  auto pid = spawn(command, fds);
   fault_point("launch.spawned");
   return pid;
 }

@@ -1,18 +1,19 @@
 // trainwardd: reads the configuration, then keeps its programs running.
 
 #include <spdlog/spdlog.h>
-#include <systemd/sd-daemon.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 
 #include "common/log.hpp"
 #include "common/protocol.hpp"
 #include "common/version.hpp"
-#include "supervisor/daemon/daemon.hpp"
+#include "supervisor/daemon/lifetime.hpp"
+#include "supervisor/daemon/oom.hpp"
+#include "supervisor/daemon/successor.hpp"
 
 namespace {
 
@@ -20,6 +21,7 @@ using namespace trainward;
 
 struct Arguments {
   daemon::Options options;
+  bool check = false;
   std::string log = "auto";
   std::string log_level;
 };
@@ -30,26 +32,30 @@ LogTarget log_target(const std::string& text) {
   return LogTarget::automatic;
 }
 
-int complain(const Error& error) {
-  std::fprintf(stderr, "trainwardd: %s\n", error.message().c_str());
-  return error.kind == ErrorKind::transient ? exit_code::try_again : exit_code::failed;
+// Every problem on stderr; nothing when there is one.
+std::optional<config::Config> load(const daemon::Options& options) {
+  auto config = config::load(options.config_file, options.working_directory, options.overrides);
+  if (config) return std::move(*config);
+  for (const config::Problem& problem : config.error()) {
+    std::fprintf(stderr, "trainwardd: %s\n", problem.text().c_str());
+  }
+  return std::nullopt;
 }
 
-// Runs until the loop ends. `reexec` is set when the daemon asked to be started anew in place.
-int serve(const Arguments& arguments, config::Config config, bool& reexec) {
-  daemon::Loop loop;
-  auto made = daemon::Daemon::make(loop, arguments.options, std::move(config));
-  if (!made) return complain(made.error());
-  daemon::Daemon& daemon = **made;
-  // SIGHUP as well: a closed terminal must let the workers save.
-  const daemon::Signals signals(loop, {SIGTERM, SIGINT, SIGQUIT, SIGHUP},
-                                [&daemon](int) { daemon.shut_down(); });
-  if (auto started = daemon.start(); !started) return complain(started.error());
-  sd_notify(0, "READY=1");
-  loop.run();
-  sd_notify(0, "STOPPING=1");
-  reexec = daemon.wants_reexec();
-  return daemon.exit_code();
+int check(const config::Config& config) {
+  if (auto good = daemon::check_files(config); !good) {
+    std::fprintf(stderr, "trainwardd: %s\n", good.error().message().c_str());
+    return exit_code::configuration;
+  }
+  return exit_code::done;
+}
+
+void set_up_logging(const Arguments& arguments, const config::Config& config) {
+  // In --once mode the events are shown on stdout; the log then only adds what is wrong.
+  const std::string level = !arguments.log_level.empty() ? arguments.log_level
+                            : arguments.options.once     ? "warning"
+                                                         : config.log_level;
+  trainward::set_up_logging("trainwardd", log_target(arguments.log), level);
 }
 
 int run(int argc, char** argv) {
@@ -61,6 +67,8 @@ int run(int argc, char** argv) {
       ->required();
   app.add_flag("--once", arguments.options.once,
                "end when every program has ended, with a worker's exit codes");
+  app.add_flag("--check", arguments.check,
+               "say whether this version could run it, with exit code 0 or 78, and end");
   app.add_option("--set", arguments.options.overrides,
                  "override one value: --set programs.NAME.training_config.steps=100")
       ->allow_extra_args(false);
@@ -75,30 +83,25 @@ int run(int argc, char** argv) {
   }
   std::error_code no_directory;
   arguments.options.working_directory = std::filesystem::current_path(no_directory);
+  auto config = load(arguments.options);
+  if (!config) return exit_code::configuration;
+  if (arguments.check) return check(*config);
 
-  auto config = config::load(arguments.options.config_file, arguments.options.working_directory,
-                             arguments.options.overrides);
-  if (!config) {
-    for (const config::Problem& problem : config.error()) {
-      std::fprintf(stderr, "trainwardd: %s\n", problem.text().c_str());
-    }
-    return exit_code::configuration;
-  }
-  // In --once mode the events are shown on stdout; the log then only adds what is wrong.
-  const std::string level = !arguments.log_level.empty() ? arguments.log_level
-                            : arguments.options.once     ? "warning"
-                                                         : config->log_level;
-  set_up_logging("trainwardd", log_target(arguments.log), level);
+  daemon::block_signals(true);
+  arguments.options.executable = daemon::own_executable(argv[0]);
+  arguments.options.listen_fd = daemon::inherited_socket();
+  daemon::protect_from_oom();
+  set_up_logging(arguments, *config);
   std::signal(SIGPIPE, SIG_IGN);
-
-  bool reexec = false;
-  const int code = serve(arguments, std::move(*config), reexec);
-  if (reexec) {
-    ::execv("/proc/self/exe", argv);
-    std::perror("trainwardd: cannot start anew");
-    return exit_code::failed;
+  for (;;) {
+    const daemon::Ended ended = daemon::live(arguments.options, std::move(*config));
+    if (!ended.reexec) return ended.code;
+    daemon::become(arguments.options.executable, argv);
+    spdlog::error("{} does not start: {}; going on as version {}",
+                  arguments.options.executable.string(), std::strerror(errno), version_text);
+    config = load(arguments.options);
+    if (!config) return exit_code::configuration;
   }
-  return code;
 }
 
 }  // namespace

@@ -110,6 +110,10 @@ class World : public ::testing::Test {
   // A daemon in the background; its output goes to daemon.log.
   pid_t start_daemon(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), program("trainwardd"));
+    return start(arguments);
+  }
+  // Any command in the background, with its output in daemon.log; killed with the test.
+  pid_t start(const std::vector<std::string>& arguments) {
     auto log = open_file(path("daemon.log"), O_WRONLY | O_CREAT | O_APPEND);
     const pid_t pid = spawn(arguments, log->get(), log->get());
     started_.push_back(pid);

@@ -22,6 +22,7 @@ class FakeControl final : public Control {
   Result<json::value> reread() override { return note("reread"); }
   void update(Answer answer) override { answer(note("update")); }
   Result<json::value> reload() override { return note("reload"); }
+  void upgrade(Answer answer) override { answer(note("upgrade")); }
   Result<json::value> shutdown() override { return note("shutdown"); }
   void probe(Answer answer) override { answer(note("probe")); }
   Result<json::value> status() const override { return note("status"); }

@@ -24,10 +24,12 @@ TEST(Routes, EachPathAsksForOneThing) {
   ask(control, "GET", "/v1/programs/a/log", {{"stream", "stderr"}, {"offset", "-1600"}});
   ask(control, "GET", "/v1/probe");
   ask(control, "POST", "/v1/probe");
+  ask(control, "POST", "/v1/upgrade");
   ask(control, "POST", "/v1/shutdown");
-  EXPECT_EQ(control.asked, (std::vector<std::string>{
-                               "status", "command a 0", "command a 2", "why a 3", "why a -1",
-                               "log a stderr -1600 1048576", "last_probe", "probe", "shutdown"}));
+  EXPECT_EQ(control.asked,
+            (std::vector<std::string>{"status", "command a 0", "command a 2", "why a 3", "why a -1",
+                                      "log a stderr -1600 1048576", "last_probe", "probe",
+                                      "upgrade", "shutdown"}));
 }
 
 TEST(Routes, WhatDoesNotExistIs404AndChangesNothing) {

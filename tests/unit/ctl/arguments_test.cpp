@@ -51,5 +51,15 @@ TEST_F(CtlTest, CkptOfNothing) {
   EXPECT_EQ(ctl({"ckpt", "list", folder_.string()}).out, "No checkpoints\n");
 }
 
+TEST(Settings, TheSystemServicesSocketIsNotInItsStateFolder) {
+  Settings settings;
+  settings.state_dir = "/srv/x";
+  EXPECT_EQ(settings.socket_path(), "/srv/x/trainward.sock");
+  settings.state_dir = "/var/lib/trainward";
+  EXPECT_EQ(settings.socket_path(), "/run/trainward/trainward.sock");
+  settings.socket = "/s";
+  EXPECT_EQ(settings.socket_path(), "/s");
+}
+
 }  // namespace
 }  // namespace trainward::ctl

@@ -137,6 +137,12 @@ TEST_F(ControlTest, ReloadShutdownVersion) {
   EXPECT_EQ(ctl({"version"}).out, "0.1.0\n");
 }
 
+TEST_F(ControlTest, AnUpgradeIsDoneWhenAnotherDaemonAnswers) {
+  daemon_->answers("POST /v1/upgrade", R"({"from":"1.0","to":"1.1","started_ms":5})");
+  daemon_->answers("GET /v1/version", R"({"version":"1.1","started_ms":6})");
+  EXPECT_EQ(ctl({"upgrade"}).out, "Upgraded trainwardd from 1.0 to 1.1\n");
+}
+
 TEST_F(ControlTest, TailAsksForTheLastBytes) {
   daemon_->answers("GET /v1/programs/a/log?stream=stderr&offset=-500&limit=500",
                    {200, "the end\n", "X-Log-Size: 900\r\nX-Log-Attempt: 3\r\n", false});

@@ -1,0 +1,145 @@
+#include "supervisor/daemon/lifetime.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+#include <optional>
+
+#include "common/protocol.hpp"
+#include "common/text.hpp"
+#include "supervisor/daemon/init_system.hpp"
+#include "supervisor/daemon/reaper.hpp"
+#include "supervisor/daemon/watchdog.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+// Beyond the slowest worker's own time to save.
+constexpr std::int64_t stop_margin_ms = 30'000;
+constexpr int refused_start_s = 5;
+
+sigset_t handled() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) ::sigaddset(&set, number);
+  return set;
+}
+
+void notify(const std::string& text) { sd_notify(0, text.c_str()); }
+
+Ended refuse(const Error& error) {
+  std::fprintf(stderr, "trainwardd: %s\n", error.message().c_str());
+  notify("STATUS=" + error.message());
+  // systemd starts us again at once, which is right after a crash and useless here.
+  if (service_unit()) {
+    const sigset_t set = handled();
+    const timespec patience{refused_start_s, 0};
+    ::sigtimedwait(&set, nullptr, &patience);
+  }
+  return {error.kind == ErrorKind::transient ? exit_code::try_again : exit_code::failed, false};
+}
+
+// What a signal leads to.
+class Ending {
+ public:
+  Ending(Loop& loop, Daemon& daemon, std::optional<InitSystem>& init)
+      : loop_(loop), daemon_(daemon), init_(init) {}
+
+  void on_signal() {
+    if (!init_ || std::exchange(asked_, true)) return stop_runs();
+    init_->why_stopped([this](StopReason reason) {
+      if (reason == StopReason::stop) return stop_runs();
+      spdlog::info("leaving the workers to the next trainwardd{}",
+                   reason == StopReason::restart  ? ": systemd restarts this service"
+                   : reason == StopReason::nobody ? ": systemd asked for no stop"
+                                                  : "");
+      // Unless systemd is waiting for the end, this is not one: it starts us again.
+      if (reason != StopReason::restart) code = exit_code::try_again;
+      loop_.stop();
+    });
+  }
+
+  void stop_runs() {
+    notify(fmt::format("STOPPING=1\nSTATUS=workers save and exit\nEXTEND_TIMEOUT_USEC={}",
+                       (daemon_.longest_stop_ms() + stop_margin_ms) * 1'000));
+    daemon_.shut_down();
+  }
+
+  std::optional<int> code;
+
+ private:
+  Loop& loop_;
+  Daemon& daemon_;
+  std::optional<InitSystem>& init_;
+  bool asked_ = false;
+};
+
+}  // namespace
+
+void block_signals(bool blocked) {
+  const sigset_t set = handled();
+  ::sigprocmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
+}
+
+int inherited_socket() {
+  if (sd_listen_fds(0) < 1) return -1;
+  const int fd = SD_LISTEN_FDS_START;
+  return sd_is_socket_unix(fd, SOCK_STREAM, 1, nullptr, 0) > 0 ? fd : -1;
+}
+
+void become(const std::filesystem::path& executable, char** argv) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=starting anew",
+                     now.tv_sec * 1'000'000LL + now.tv_nsec / 1'000));
+  const int socket = inherited_socket();
+  if (socket >= 0) ::fcntl(socket, F_SETFD, 0);
+  ::execv(executable.c_str(), argv);
+  const int reason = errno;
+  if (socket >= 0) ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+  errno = reason;
+}
+
+Ended live(const Options& options, config::Config config) {
+  Loop loop;
+  const Reaper reaper(loop);
+  Options mine = options;
+  std::optional<InitSystem> init;
+  // With --once the caller is a job scheduler or a person: SIGTERM always means to save and end.
+  if (const auto unit = options.once ? std::nullopt : service_unit()) {
+    init.emplace(loop, *unit, program_folder());
+    mine.stop_service = [&init](std::function<void()> otherwise) {
+      init->stop_service(std::move(otherwise));
+    };
+  }
+  const std::size_t programs = config.programs.size();
+  auto made = Daemon::make(loop, std::move(mine), std::move(config));
+  if (!made) return refuse(made.error());
+  Daemon& daemon = **made;
+  Ending ending(loop, daemon, init);
+  // SIGHUP as well: a closed terminal must let the workers save.
+  const Signals signals(loop, {SIGTERM, SIGINT, SIGQUIT, SIGHUP},
+                        [&ending](int) { ending.on_signal(); });
+  block_signals(false);
+  if (auto started = daemon.start(); !started) {
+    block_signals(true);
+    return refuse(started.error());
+  }
+  if (init) init->try_scope();
+  notify("READY=1\nSTATUS=Supervising " + count(static_cast<std::int64_t>(programs), "program"));
+  const Watchdog watchdog(loop, Watchdog::interval_from_environment(),
+                          [] { notify("WATCHDOG=1"); });
+  loop.run();
+  const bool reexec = daemon.wants_reexec();
+  if (reexec) block_signals(true);
+  // A daemon that leaves unasked is not stopping: systemd is to start it again.
+  if (!reexec && !ending.code) notify("STOPPING=1");
+  return {ending.code.value_or(daemon.exit_code()), reexec};
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,34 @@
+// One life of the daemon, from its start to the end of its loop: what is around a Daemon in every
+// surrounding it may be started in.
+//
+//   started by   SIGTERM, SIGINT, SIGQUIT, SIGHUP
+//   systemd      asks systemd: a stop lets the workers save and end; a restart leaves them alone
+//   all others   workers save and end; a second signal leaves at once, workers go on
+#pragma once
+
+#include "supervisor/config/config.hpp"
+#include "supervisor/daemon/daemon.hpp"
+
+namespace trainward::daemon {
+
+struct Ended {
+  int code = 0;
+  bool reexec = false;  // start the program anew in place of this one
+};
+
+// Returns when the loop has ended, or when the daemon could not start (said on stderr). The signals
+// above must be blocked by the caller (block_signals) and are let through when they are handled.
+Ended live(const Options& options, config::Config config);
+
+// So that a signal is neither lost nor deadly while there is no handler: at the start, and from one
+// image of this process to the next.
+void block_signals(bool blocked);
+
+// Listening sockets of the init system (socket activation): the first, or -1.
+int inherited_socket();
+
+// Replaces this process's image and returns only when that failed, with errno set. The inherited
+// socket is handed on, and the init system is told.
+void become(const std::filesystem::path& executable, char** argv);
+
+}  // namespace trainward::daemon
