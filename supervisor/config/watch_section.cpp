@@ -108,6 +108,15 @@ foreign::WatchSpec read_watch(MapReader& program, bool has_command) {
     }
     read_log(map, spec);
     read_globs(map, spec);
+    const bool told =
+        std::any_of(spec.log.begin(), spec.log.end(), [](const foreign::LogRule& rule) {
+          return rule.match.find("(?P<checkpoint>") != std::string::npos;
+        });
+    if (told && spec.checkpoints.empty()) {
+      map.report("log", *map.node().find("log"),
+                 "tells of checkpoints, but watch.checkpoints does not say where the next attempt "
+                 "finds them");
+    }
     spec.cpu_time = map.boolean("cpu_time", spec.cpu_time);
     spec.protocol = map.boolean("protocol", spec.protocol);
   });

@@ -25,7 +25,7 @@ AttemptFollower::AttemptFollower(Services& services, Attempt attempt, Listener l
       attempt_(std::move(attempt)),
       listener_(std::move(listener)),
       offset_(attempt_.offset) {
-  auto id = services_.watcher.add(attempt_.folder / attempt_files::journal, [this] { read(); });
+  auto id = services_.watcher.add(attempt_.folder / attempt_files::journal, [this] { read_on(); });
   if (id) {
     watch_ = *id;
   } else {
@@ -40,20 +40,28 @@ AttemptFollower::~AttemptFollower() {
 }
 
 void AttemptFollower::read() {
-  for (bool more = true; more;) {
-    auto batch = read_journal(attempt_.folder / attempt_files::journal, offset_);
-    if (!batch) {
-      spdlog::error("{}: {}", attempt_.program, batch.error().message());
-      return;
-    }
-    if (batch->bad_lines > 0) {
-      spdlog::warn("{}: {} unreadable in the journal of attempt {}", attempt_.program,
-                   count(batch->bad_lines, "line"), attempt_.number);
-    }
-    for (const JournalRecord& record : batch->records) take(record);
-    offset_ = batch->next_offset;
-    more = batch->more;
+  behind_ = false;
+  auto batch = read_journal(attempt_.folder / attempt_files::journal, offset_);
+  if (!batch) {
+    spdlog::error("{}: {}", attempt_.program, batch.error().message());
+    return;
   }
+  if (batch->bad_lines > 0) {
+    spdlog::warn("{}: {} unreadable in the journal of attempt {}", attempt_.program,
+                 count(batch->bad_lines, "line"), attempt_.number);
+  }
+  for (const JournalRecord& record : batch->records) take(record);
+  offset_ = batch->next_offset;
+  behind_ = batch->more;
+}
+
+// A turn between two pieces, so that a flood of heartbeats is committed piece by piece.
+void AttemptFollower::read_on() {
+  read();
+  if (!behind_) return;
+  services_.loop.post([this, alive = alive_] {
+    if (*alive) read_on();
+  });
 }
 
 void AttemptFollower::take(const JournalRecord& record) {
@@ -113,7 +121,7 @@ Status AttemptFollower::watch_child(pid_t pid) {
   auto shim = ShimProcess::child(services_.loop, pid, [this] { on_shim_gone(); });
   if (!shim) return propagate(shim);
   shim_ = std::move(*shim);
-  read();
+  read_on();
   return {};
 }
 
@@ -173,6 +181,7 @@ Status AttemptFollower::send(core::Signal signal) {
 void AttemptFollower::on_shim_gone() {
   shim_.reset();
   read();
+  if (behind_) return end_later();
   if (!exit_) {
     const std::string said(trim(read_tail(attempt_.folder / attempt_files::shim_log, 2000)));
     exit_ = AttemptEvent{core::AttemptLost{"the shim ended without an exit record" +

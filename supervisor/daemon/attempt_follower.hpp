@@ -43,8 +43,9 @@ class AttemptFollower {
   AttemptFollower(const AttemptFollower&) = delete;
   AttemptFollower& operator=(const AttemptFollower&) = delete;
 
-  // Reads what the journal holds, without looking for a shim.
+  // Reads the next piece of the journal, at most about 1 MiB.
   void read();
+  [[nodiscard]] bool behind() const { return behind_; }  // there is more to read
   // The shim this daemon has just started.
   Status watch_child(pid_t pid);
   // Looks for a shim that lives. When there is none, the attempt has ended, or was never launched:
@@ -63,6 +64,7 @@ class AttemptFollower {
   [[nodiscard]] std::int64_t offset() const { return exit_ ? exit_offset_ : offset_; }
 
  private:
+  void read_on();
   void take(const JournalRecord& record);
   void take_started(const JournalRecord& record);
   void on_shim_gone();
@@ -78,6 +80,7 @@ class AttemptFollower {
   std::optional<AttemptEvent> exit_;
   std::int64_t exit_offset_ = 0;
   bool adopting_ = false;
+  bool behind_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

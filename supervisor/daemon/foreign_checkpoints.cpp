@@ -22,7 +22,7 @@ checkpoint::Summary summary_of(const foreign::CheckpointFile& file) {
 std::unique_ptr<ForeignWatch> watch_foreign(Services& services, const config::Program& program,
                                             const std::filesystem::path& attempt_folder,
                                             const core::State& state,
-                                            std::function<void(core::Event)> sink) {
+                                            std::function<void(foreign::Events)> sink) {
   if (!foreign::watches_files(program.watch)) return nullptr;
   const foreign::Folders folders{program.directory, services.paths.checkpoints(program.name)};
   const ForeignWatch::Known known{state.first_step == 0 ? 0 : state.last_step, state.kept_step};

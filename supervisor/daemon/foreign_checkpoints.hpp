@@ -18,7 +18,7 @@ namespace trainward::daemon {
 std::unique_ptr<ForeignWatch> watch_foreign(Services& services, const config::Program& program,
                                             const std::filesystem::path& attempt_folder,
                                             const core::State& state,
-                                            std::function<void(core::Event)> sink);
+                                            std::function<void(foreign::Events)> sink);
 
 // Checkpoints are files found by pattern, and not folders of ours.
 bool has_foreign_checkpoints(const config::Program& program);

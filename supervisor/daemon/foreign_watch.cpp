@@ -12,7 +12,7 @@ namespace trainward::daemon {
 namespace {
 
 // A file that did not change for this long, and did not before, is complete.
-constexpr std::int64_t settle_ms = 500;
+constexpr std::int64_t settle_ms = 1'000;
 // Of a log in one turn of the loop: a flood must not hold up the other programs.
 constexpr std::size_t log_turn_bytes = 1 << 20;
 
@@ -37,7 +37,7 @@ std::string read_small(const std::filesystem::path& path) {
 
 ForeignWatch::ForeignWatch(Loop& loop, FileWatcher& watcher, foreign::WatchSpec spec,
                            foreign::Folders folders, std::filesystem::path attempt_folder,
-                           Known known, std::function<void(core::Event)> sink)
+                           Known known, std::function<void(foreign::Events)> sink)
     : loop_(loop),
       watcher_(watcher),
       spec_(std::move(spec)),
@@ -163,15 +163,15 @@ void ForeignWatch::read_logs_soon() {
 void ForeignWatch::look_for_checkpoints(bool writer_gone) {
   if (spec_.checkpoints.empty()) return;
   // These are news whatever step was counted last: `kept_step` says which are known.
-  for (auto& event : checkpoints_.look(foreign::find_checkpoints(spec_, folders_), writer_gone)) {
-    sink_(std::move(event));
-  }
+  auto events = checkpoints_.look(foreign::find_checkpoints(spec_, folders_), writer_gone);
+  if (!events.empty()) sink_(std::move(events));
   if (!checkpoints_.waiting()) return settle_.cancel();
   settle_.after(settle_ms, [this] { look_for_checkpoints(false); });
 }
 
 void ForeignWatch::tell(foreign::Events events) {
-  for (core::Event& event : progress_.news(std::move(events))) sink_(std::move(event));
+  events = progress_.news(std::move(events));
+  if (!events.empty()) sink_(std::move(events));
 }
 
 }  // namespace trainward::daemon

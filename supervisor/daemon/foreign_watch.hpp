@@ -1,7 +1,8 @@
 // Watches one attempt of a program that is not our worker: its status file, its output and its
 // checkpoint files, as events of the core.
 //
-// In: changes of files, told by inotify. Out: each event once, to `sink`, on the loop.
+// In: changes of files, told by inotify. Out: each event once, to `sink`, on the loop; those that
+// were read together come together, so that they can be committed together.
 // Nothing is polled. One timer exists, and only while a checkpoint file may still be growing: that
 // a file has stopped to change is nothing anybody tells.
 // A new daemon gives what is known of the attempt and gets what happened meanwhile; what was
@@ -42,7 +43,7 @@ class ForeignWatch {
   // not destroy this object.
   ForeignWatch(Loop& loop, FileWatcher& watcher, foreign::WatchSpec spec, foreign::Folders folders,
                std::filesystem::path attempt_folder, Known known,
-               std::function<void(core::Event)> sink);
+               std::function<void(foreign::Events)> sink);
   ~ForeignWatch();
   ForeignWatch(const ForeignWatch&) = delete;
   ForeignWatch& operator=(const ForeignWatch&) = delete;
@@ -72,7 +73,7 @@ class ForeignWatch {
   foreign::WatchSpec spec_;
   foreign::Folders folders_;
   std::filesystem::path attempt_folder_;
-  std::function<void(core::Event)> sink_;
+  std::function<void(foreign::Events)> sink_;
   std::int64_t launched_ns_ = 0;  // on the clock of files
   foreign::Progress progress_;
   foreign::StatusFile status_;

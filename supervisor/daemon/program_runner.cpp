@@ -91,7 +91,9 @@ void ProgramRunner::finish(bool committed) {
 }
 
 void ProgramRunner::arm() {
-  const std::int64_t next = core::next_timer_ms(state_);
+  // While old records are still being read, the deadlines they set have long passed.
+  const bool behind = attempt_ && attempt_->behind();
+  const std::int64_t next = behind ? 0 : core::next_timer_ms(state_);
   if (next == 0) return timer_.cancel();
   timer_.after(next - now().mono_ms, [this] { handle(core::TimerFired{}); });
 }
@@ -125,12 +127,14 @@ void ProgramRunner::follow(std::int64_t attempt) {
                                services_.paths.checkpoints(program_.name), offset.value_or(0)},
       AttemptFollower::Listener{[this](AttemptEvent event) { say(std::move(event)); },
                                 [this] { on_attempt_ended(); }});
-  foreign_ =
-      watch_foreign(services_, program_, attempt_->folder(), state_, [this](core::Event event) {
-        // One that the worker has told of itself was verified by now.
-        const auto* file = std::get_if<core::CheckpointReported>(&event);
-        if (file != nullptr && file->step <= state_.kept_step) return;
-        handle(std::move(event));
+  foreign_ = watch_foreign(
+      services_, program_, attempt_->folder(), state_, [this](foreign::Events events) {
+        for (core::Event& event : events) {
+          // A checkpoint that the worker has told of itself was verified by now.
+          const auto* file = std::get_if<core::CheckpointReported>(&event);
+          const bool known = file != nullptr && file->step <= state_.kept_step;
+          if (!known) handle(std::move(event));
+        }
       });
 }
 
@@ -216,7 +220,8 @@ void ProgramRunner::take_up_stage() {
 
 void ProgramRunner::resume_attempt(bool machine_restarted) {
   follow(state_.attempt);
-  attempt_->read();
+  // In pieces: a journal of two weeks need not fit into memory.
+  for (attempt_->read(); attempt_->behind(); attempt_->read()) services_.turns.now();
   verify_unknown_checkpoints();
   restarted_ = machine_restarted;
   if (machine_restarted) {

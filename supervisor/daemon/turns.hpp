@@ -33,6 +33,7 @@ class Turns {
   // Something waits for `participant`; its turn comes on the loop, once.
   void request(Participant* participant);
   void forget(Participant* participant);
+  void now() { turn(); }  // what waits, without waiting for the loop
   // True while the database refuses what happened.
   [[nodiscard]] bool stuck() const { return stuck_; }
 

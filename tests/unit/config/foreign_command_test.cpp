@@ -99,6 +99,8 @@ TEST_F(ForeignCommand, WhatCannotBeWatchedIsNamed) {
               ElementsAre(HasSubstr("did you mean 'load'?")));
   EXPECT_THAT(wrong("watch: {log: [{phase: load}]}"),
               ElementsAre(HasSubstr("missing key 'match'")));
+  EXPECT_THAT(wrong("watch: {log: [{match: 'saved (?P<checkpoint>.+)'}]}"),
+              ElementsAre(HasSubstr("where the next attempt finds them")));
   EXPECT_THAT(wrong("watch: {log: 'step'}"), ElementsAre(HasSubstr("expected a list")));
   EXPECT_THAT(wrong("watch: {checkpoints: []}"), ElementsAre(HasSubstr("found 0")));
   for (const char* glob : {"/x/*.pt", "../*.pt", "ckpts/", "{checkpoint_dir}/../x"}) {

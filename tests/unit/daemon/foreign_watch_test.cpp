@@ -36,9 +36,10 @@ class ForeignWatchTest : public testing::Test {
     }
     watch_ = std::make_unique<ForeignWatch>(loop_, *watcher_, spec_,
                                             foreign::Folders{run(), folder_.path() / "state"},
-                                            attempt(), known, [this](core::Event event) {
-                                              events_.push_back(std::move(event));
-                                              if (events_.size() == expected_) loop_.stop();
+                                            attempt(), known, [this](foreign::Events events) {
+                                              for (auto& event : events)
+                                                events_.push_back(std::move(event));
+                                              if (events_.size() >= expected_) loop_.stop();
                                             });
   }
   // Runs the loop until that many events came, and gives them in words.
