@@ -6,6 +6,7 @@
 
 #include "common/file.hpp"
 #include "common/launch.hpp"
+#include "supervisor/rules/log_classifier.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -31,9 +32,11 @@ std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_fo
   std::vector<core::LogMatch> found;
   for (const char* name : {attempt_files::standard_error, attempt_files::standard_output}) {
     const std::string text = read_tail(attempt_folder / name, looked_at_bytes);
-    for (const rules::Match& match : matcher.match_lines(text)) {
-      found.push_back({match.rule, match.crash_class, match.transient != rules::Transient::no,
-                       match.line, fmt::format("{}:{}", name, match.line_number)});
+    for (const rules::Finding& finding : rules::classify_log(matcher, text).findings) {
+      if (finding.overcome || finding.strength == rules::Strength::hint) continue;
+      found.push_back({finding.rule, finding.crash_class,
+                       finding.transient != rules::Transient::no, finding.line,
+                       fmt::format("{}:{}", name, finding.line_number)});
     }
   }
   return found;

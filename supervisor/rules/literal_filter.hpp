@@ -1,0 +1,44 @@
+// Which patterns may match a line at all, told from four-byte pieces of fixed text.
+//
+// Every pattern comes with texts of which at least one stands in whatever it matches, in any case.
+// Of each text the piece of four bytes that is rarest in logs is looked for, all at once, by one
+// pass with a bitmap that stays in the first-level cache: most lines are done after that. A pattern
+// without such a text is a candidate for every line.
+// Threads: immutable after the last add().
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainward::rules {
+
+using PatternId = std::uint16_t;
+
+// The texts a regular expression needs, lower case, at least four bytes each; one of them stands in
+// every match. Empty when there is no such set.
+std::vector<std::string> required_texts(const std::string& pattern);
+
+class LiteralFilter {
+ public:
+  void add(PatternId pattern, std::span<const std::string> texts);
+  // Replaces `found` by the patterns that may match the line, in rising order.
+  void candidates(std::string_view line, std::vector<PatternId>& found) const;
+  [[nodiscard]] std::size_t always_count() const { return always_.size(); }
+
+ private:
+  struct Piece {
+    std::uint32_t bytes;
+    PatternId pattern;
+  };
+  std::unique_ptr<std::bitset<65'536>> present_ = std::make_unique<std::bitset<65'536>>();
+  std::vector<Piece> pieces_;  // sorted by bytes
+  std::vector<PatternId> always_;
+};
+
+}  // namespace trainward::rules
