@@ -62,9 +62,8 @@ std::string others(const json::array& rows, std::size_t from, const Style& style
     const json::object& row = rows[i].get_object();
     const std::int64_t count = int_or(row, "count", 1);
     const bool overcome = bool_or(row, "overcome", false);
-    table.add({Cell(fmt::format("{}", int_or(row, "weight", 0))),
-               Cell(string_or(row, "class", "")), Cell(place_of(row)),
-               Cell(count > 1 ? fmt::format("{}x", grouped(count)) : ""),
+    table.add({Cell(fmt::format("{}", int_or(row, "weight", 0))), Cell(string_or(row, "class", "")),
+               Cell(place_of(row)), Cell(count > 1 ? fmt::format("{}x", grouped(count)) : ""),
                Cell((overcome ? "(training went on) " : "") + string_or(row, "line", ""))});
   }
   return table.text(style, "  ");
@@ -74,8 +73,8 @@ std::string others(const json::array& rows, std::size_t from, const Style& style
 
 std::string format_classified(const json::object& document, const Style& style) {
   const std::string crash_class = clean(string_or(document, "class", "unknown"));
-  std::string text =
-      coloured(fmt::format("{}: {}", crash_class, in_plain_words(crash_class)), Colour::bold, style);
+  std::string text = coloured(fmt::format("{}: {}", crash_class, in_plain_words(crash_class)),
+                              Colour::bold, style);
   text += '\n';
   const auto evidence = get_array(document, "evidence");
   const bool failed = bool_or(document, "failed", false);

@@ -34,9 +34,8 @@ std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_fo
     const std::string text = read_tail(attempt_folder / name, looked_at_bytes);
     for (const rules::Finding& finding : rules::classify_log(matcher, text).findings) {
       if (finding.overcome || finding.strength == rules::Strength::hint) continue;
-      found.push_back({finding.rule, finding.crash_class,
-                       finding.transient != rules::Transient::no, finding.line,
-                       fmt::format("{}:{}", name, finding.line_number)});
+      found.push_back({finding.rule, finding.crash_class, finding.transient != rules::Transient::no,
+                       finding.line, fmt::format("{}:{}", name, finding.line_number)});
     }
   }
   return found;

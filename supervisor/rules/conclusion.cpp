@@ -35,15 +35,15 @@ bool convicts(const Finding& finding) {
 bool before(const Finding& a, const Finding& b) {
   if (a.weight != b.weight) return a.weight > b.weight;
   if (a.overcome) return a.last_line > b.last_line;
-  if (a.strength == Strength::symptom && b.strength == Strength::symptom &&
-      a.stream == b.stream && a.line_number != b.line_number) {
+  if (a.strength == Strength::symptom && b.strength == Strength::symptom && a.stream == b.stream &&
+      a.line_number != b.line_number) {
     return a.line_number < b.line_number;
   }
   return a.order < b.order;
 }
 
-Finding ending_finding(std::string crash_class, int weight, Transient transient,
-                       std::string remedy, std::string line, std::string advice) {
+Finding ending_finding(std::string crash_class, int weight, Transient transient, std::string remedy,
+                       std::string line, std::string advice) {
   Finding finding;
   finding.rule = "exit-status";
   finding.crash_class = std::move(crash_class);

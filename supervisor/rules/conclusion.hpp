@@ -34,10 +34,10 @@ struct Finding {
   std::string crash_class;  // see crash_classes()
   Strength strength = Strength::cause;
   Transient transient = Transient::maybe;
-  std::string remedy;  // see remedies()
-  std::string advice;  // what a person should do, in plain words
-  std::string line;    // the first line of its last series that matched, made printable
-  int stream = 0;      // which one it came in
+  std::string remedy;            // see remedies()
+  std::string advice;            // what a person should do, in plain words
+  std::string line;              // the first line of its last series that matched, made printable
+  int stream = 0;                // which one it came in
   std::int64_t line_number = 0;  // of that line in its stream, from 1
   std::int64_t last_line = 0;    // of the newest line that matched
   std::int64_t count = 0;        // how many lines matched

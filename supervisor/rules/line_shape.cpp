@@ -25,8 +25,9 @@ std::size_t exception_name(std::string_view text) {
   const std::string_view name = text.substr(0, length);
   const std::size_t dot = name.rfind('.');
   const std::string_view last = dot == std::string_view::npos ? name : name.substr(dot + 1);
-  if (last.empty() || (std::isupper(static_cast<unsigned char>(last[0])) == 0 && last != "timeout" &&
-                       last != "gaierror" && last != "error" && last != "herror")) {
+  if (last.empty() ||
+      (std::isupper(static_cast<unsigned char>(last[0])) == 0 && last != "timeout" &&
+       last != "gaierror" && last != "error" && last != "herror")) {
     return 0;
   }
   if (last == "error") return dot == std::string_view::npos ? 0 : length;  // socket.error

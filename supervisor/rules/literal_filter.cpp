@@ -3,7 +3,9 @@
 #include <re2/filtered_re2.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <numeric>
 
 #include "supervisor/rules/pattern.hpp"
 
@@ -11,9 +13,12 @@ namespace trainward::rules {
 namespace {
 
 constexpr std::size_t piece_bytes = 4;
+constexpr std::size_t max_text_bytes = 255;
 
-// The same bits set in every byte: letters in either case become one, and so do a few other
+// The same bit set in every byte: letters in either case become one, and so do a few other
 // characters, which only makes a candidate more.
+char folded(char c) { return static_cast<char>(static_cast<unsigned char>(c) | 0x20U); }
+
 std::uint32_t folded_piece(const char* at) {
   std::uint32_t bytes = 0;
   std::memcpy(&bytes, at, piece_bytes);
@@ -30,27 +35,37 @@ int commonness(char c) {
   return usual.find(c) != std::string_view::npos ? 2 : 1;
 }
 
-// Words that every log is full of, whatever their letters.
-bool everywhere(std::string_view piece) {
-  constexpr std::array<std::string_view, 16> words{"erro", "rror", "fail", "aile", "iled", "devi",
-                                                   "evic", "vice", "torc", "orch", "pyth", "ytho",
-                                                   "thon", "cuda", "memo", "nccl"};
-  return std::find(words.begin(), words.end(), piece) != words.end();
-}
-
-std::string_view rarest_piece(std::string_view text) {
-  std::string_view best = text.substr(0, piece_bytes);
+std::size_t rarest_piece(std::string_view text) {
+  std::size_t best = 0;
   int lowest = 1'000;
   for (std::size_t i = 0; i + piece_bytes <= text.size(); ++i) {
-    const std::string_view piece = text.substr(i, piece_bytes);
-    int score = everywhere(piece) ? 8 : 0;
-    for (const char c : piece) score += commonness(c);
+    int score = 0;
+    for (const char c : text.substr(i, piece_bytes)) score += commonness(c);
     if (score < lowest) {
       lowest = score;
-      best = piece;
+      best = i;
     }
   }
   return best;
+}
+
+// Short texts of common letters are given up first.
+int worth(std::string_view text) {
+  int sum = 0;
+  for (const char c : text) sum += 5 - commonness(c);
+  return sum;
+}
+
+// May the pattern match a line that holds none of `without`?
+bool possible_without(const re2::FilteredRE2& filter, std::size_t count,
+                      const std::vector<bool>& without) {
+  std::vector<int> present;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!without[i]) present.push_back(static_cast<int>(i));
+  }
+  std::vector<int> potential;
+  filter.AllPotentials(present, &potential);
+  return !potential.empty();
 }
 
 }  // namespace
@@ -59,20 +74,49 @@ std::vector<std::string> required_texts(const std::string& pattern) {
   re2::FilteredRE2 filter(piece_bytes);
   int id = 0;
   std::vector<std::string> texts;
-  if (filter.Add(pattern, pattern_options(), &id) == RE2::NoError) filter.Compile(&texts);
-  return texts;
+  if (filter.Add(pattern, pattern_options(), &id) != RE2::NoError) return {};
+  filter.Compile(&texts);
+  // All texts together are enough; one after the other is left out where the rest still is.
+  std::vector<bool> needed(texts.size(), true);
+  std::vector<std::size_t> order(texts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return worth(texts[a]) < worth(texts[b]); });
+  for (const std::size_t i : order) {
+    needed[i] = false;
+    if (possible_without(filter, texts.size(), needed)) needed[i] = true;
+  }
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (needed[i]) kept.push_back(texts[i].substr(0, max_text_bytes));
+  }
+  return kept;
 }
 
 void LiteralFilter::add(PatternId pattern, std::span<const std::string> texts) {
   if (texts.empty()) return always_.push_back(pattern);
   for (const std::string& text : texts) {
-    const std::uint32_t bytes = folded_piece(rarest_piece(text).data());
-    const auto place =
-        std::upper_bound(pieces_.begin(), pieces_.end(), bytes,
-                         [](std::uint32_t value, const Piece& piece) { return value < piece.bytes; });
-    pieces_.insert(place, {bytes, pattern});
-    present_->set(slot_of(bytes));
+    const std::size_t offset = rarest_piece(text);
+    const Piece piece{folded_piece(text.data() + offset), static_cast<std::uint32_t>(texts_.size()),
+                      static_cast<std::uint8_t>(text.size()), static_cast<std::uint8_t>(offset),
+                      pattern};
+    for (const char c : text) texts_ += folded(c);
+    const auto place = std::upper_bound(
+        pieces_.begin(), pieces_.end(), piece.bytes,
+        [](std::uint32_t value, const Piece& other) { return value < other.bytes; });
+    pieces_.insert(place, piece);
+    present_->set(slot_of(piece.bytes));
   }
+}
+
+bool LiteralFilter::stands_at(const Piece& piece, std::string_view line, std::size_t at) const {
+  if (at < piece.offset || line.size() - (at - piece.offset) < piece.length) return false;
+  const char* text = texts_.data() + piece.text;
+  const char* found = line.data() + (at - piece.offset);
+  for (std::size_t i = 0; i < piece.length; ++i) {
+    if (folded(found[i]) != text[i]) return false;
+  }
+  return true;
 }
 
 void LiteralFilter::candidates(std::string_view line, std::vector<PatternId>& found) const {
@@ -85,7 +129,7 @@ void LiteralFilter::candidates(std::string_view line, std::vector<PatternId>& fo
         std::lower_bound(pieces_.begin(), pieces_.end(), bytes,
                          [](const Piece& a, std::uint32_t value) { return a.bytes < value; });
     for (; piece != pieces_.end() && piece->bytes == bytes; ++piece) {
-      found.push_back(piece->pattern);
+      if (stands_at(*piece, line, i)) found.push_back(piece->pattern);
     }
   }
   if (found.size() < 2) return;

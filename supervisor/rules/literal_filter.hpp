@@ -1,9 +1,10 @@
-// Which patterns may match a line at all, told from four-byte pieces of fixed text.
+// Which patterns may match a line at all, told from the fixed text in them.
 //
 // Every pattern comes with texts of which at least one stands in whatever it matches, in any case.
 // Of each text the piece of four bytes that is rarest in logs is looked for, all at once, by one
-// pass with a bitmap that stays in the first-level cache: most lines are done after that. A pattern
-// without such a text is a candidate for every line.
+// pass with a bitmap that stays in the first-level cache: most lines are done after that. Where a
+// piece is found the whole text is compared. A pattern without such texts is a candidate for every
+// line.
 // Threads: immutable after the last add().
 #pragma once
 
@@ -20,8 +21,8 @@ namespace trainward::rules {
 
 using PatternId = std::uint16_t;
 
-// The texts a regular expression needs, lower case, at least four bytes each; one of them stands in
-// every match. Empty when there is no such set.
+// The texts a regular expression needs, lower case, at least four bytes each: one of them stands in
+// every match. As few and as rare as can be; empty when there is no such set.
 std::vector<std::string> required_texts(const std::string& pattern);
 
 class LiteralFilter {
@@ -34,10 +35,16 @@ class LiteralFilter {
  private:
   struct Piece {
     std::uint32_t bytes;
+    std::uint32_t text;   // where the whole text begins in texts_
+    std::uint8_t length;  // of it, at most 255
+    std::uint8_t offset;  // of the piece in it
     PatternId pattern;
   };
+  [[nodiscard]] bool stands_at(const Piece& piece, std::string_view line, std::size_t at) const;
+
   std::unique_ptr<std::bitset<65'536>> present_ = std::make_unique<std::bitset<65'536>>();
   std::vector<Piece> pieces_;  // sorted by bytes
+  std::string texts_;
   std::vector<PatternId> always_;
 };
 

@@ -17,9 +17,8 @@ LogClassifier::LogClassifier(const LogMatcher& matcher, const ClassifierLimits& 
 void LogClassifier::feed(std::string_view bytes, int stream) {
   Stream& target = streams_.try_emplace(stream, limits_.max_line_bytes).first->second;
   totals_.bytes += static_cast<std::int64_t>(bytes.size());
-  target.lines.feed(bytes, [&](std::string_view line, std::int64_t number) {
-    take_line(target, line, number);
-  });
+  target.lines.feed(
+      bytes, [&](std::string_view line, std::int64_t number) { take_line(target, line, number); });
 }
 
 void LogClassifier::note_progress() {
@@ -63,8 +62,7 @@ void LogClassifier::take_line(Stream& stream, std::string_view line, std::int64_
 void LogClassifier::note(Stream& stream, const LogMatcher::LineMatch& match, std::string_view line,
                          std::int64_t number) const {
   Series& series = stream.series[match.rule];
-  const Strength strength =
-      match.advised ? Strength::hint : matcher_->rule(match.rule).strength;
+  const Strength strength = match.advised ? Strength::hint : matcher_->rule(match.rule).strength;
   const bool overcome = stream.progress - series.progress >= enough_progress;
   if (series.count == 0 || overcome || strength < series.strength) {
     series.strength = strength;

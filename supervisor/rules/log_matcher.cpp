@@ -16,6 +16,15 @@ namespace {
 constexpr std::size_t max_file_bytes = 1024 * 1024;
 constexpr std::size_t max_patterns = 60'000;
 
+// After a fault, only a stronger one that names a class and what softens it are of interest;
+// without one, advice is of none.
+bool worth_trying(const Rule& rule, const Rule* found) {
+  if (found == nullptr) return rule.kind != Kind::advice;
+  return rule.kind == Kind::advice ||
+         (rule.kind == Kind::fault && rule.strength < found->strength &&
+          rule.crash_class != "unknown");
+}
+
 struct LazyPattern {
   std::once_flag once;
   std::unique_ptr<RE2> compiled;
@@ -66,7 +75,8 @@ Result<LogMatcher> LogMatcher::load(const std::filesystem::path& user_file) {
   }
   const std::vector<std::string> texts(std::begin(traceback_texts), std::end(traceback_texts));
   compiled->filter.add(static_cast<PatternId>(compiled->origin.size()), texts);
-  compiled->patterns = std::make_unique<LazyPattern[]>(compiled->origin.size());  // NOLINT: as above
+  compiled->patterns =
+      std::make_unique<LazyPattern[]>(compiled->origin.size());  // NOLINT: as above
   return LogMatcher(std::move(compiled));
 }
 
@@ -87,8 +97,7 @@ std::optional<LogMatcher::LineMatch> LogMatcher::match(
     if (id >= compiled_->origin.size()) break;
     const RuleId number = compiled_->origin[id].first;
     const Rule& rule = compiled_->rules[number];
-    // After a fault only what softens it is of interest, and without one that is of none.
-    if (found.has_value() != (rule.kind == Kind::advice)) continue;
+    if (!worth_trying(rule, found ? &compiled_->rules[found->rule] : nullptr)) continue;
     if (rule.scope != Scope::line && !exception) exception = exception_part(line);
     if (rule.scope == Scope::message && !exception->empty()) continue;
     const std::string_view text = rule.scope == Scope::exception ? *exception : line;

@@ -2,7 +2,8 @@
 //
 // In: the built-in rules (crash_rules.yaml, compiled into the library), extended or overridden by
 //   id from a user's file of the same form.
-// Out: for one line, the first rule in the list that matches it. LogClassifier makes a verdict of
+// Out: for one line, the strongest rule that matches it; of equal ones the first in the list.
+// LogClassifier makes a verdict of
 //   whole logs; classify_log() is the short form for a text in memory.
 // Failure: load() reports file, line and column of everything wrong in a rules file, as one Error.
 // Memory: a pattern is compiled when the first line may match it.

@@ -6,9 +6,9 @@ namespace trainward::rules {
 namespace {
 
 constexpr std::array<std::string_view, 18> class_words{
-    "benign", "disk",    "firmware", "device_busy", "ethernet", "device_lost",
-    "hang",   "cache_corrupt", "device_oom", "host_oom", "config", "network",
-    "data",   "nan",     "unknown",  "finished",    "progress", "advice"};
+    "benign", "disk",          "firmware",   "device_busy", "ethernet", "device_lost",
+    "hang",   "cache_corrupt", "device_oom", "host_oom",    "config",   "network",
+    "data",   "nan",           "unknown",    "finished",    "progress", "advice"};
 constexpr std::size_t crash_class_count = 15;
 
 }  // namespace

@@ -7,6 +7,8 @@
 
 #include <fstream>
 
+#include "supervisor/rules/log_classifier.hpp"
+
 namespace trainward::rules {
 namespace {
 
@@ -40,7 +42,7 @@ TEST_F(RuleFile, NewRulesComeBeforeTheBuiltInOnes) {
       "  - {id: my-oom, class: device_oom, match: 'std::bad_alloc', remedy: shrink_plan}\n"
       "  - {id: my-mask, class: benign, match: 'bad_alloc is fine'}\n");
   ASSERT_TRUE(matcher) << matcher.error().message();
-  const auto matches = matcher->match_lines("std::bad_alloc is fine\nstd::bad_alloc\n");
+  const auto matches = classify_log(*matcher, "std::bad_alloc is fine\nstd::bad_alloc\n").findings;
   ASSERT_EQ(matches.size(), 1U);
   EXPECT_EQ(matches[0].rule, "my-oom");
   EXPECT_EQ(matches[0].transient, Transient::maybe);
@@ -53,7 +55,7 @@ TEST_F(RuleFile, AnExistingRuleIsChangedKeyByKey) {
       "  - {id: oom-host-process, transient: no, remedy: operator}\n"
       "  - {id: disk-full, enabled: false}\n");
   ASSERT_TRUE(matcher) << matcher.error().message();
-  const auto matches = matcher->match_lines("No space left on device\nstd::bad_alloc\n");
+  const auto matches = classify_log(*matcher, "No space left on device\nstd::bad_alloc\n").findings;
   ASSERT_EQ(matches.size(), 1U);
   EXPECT_EQ(matches[0].rule, "oom-host-process");
   EXPECT_EQ(matches[0].crash_class, "host_oom");
