@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <numeric>
 
 #include "supervisor/rules/pattern.hpp"
@@ -12,17 +11,18 @@
 namespace trainward::rules {
 namespace {
 
-constexpr std::size_t piece_bytes = 4;
+constexpr std::size_t piece_bytes = 3;
 constexpr std::size_t max_text_bytes = 255;
 
 // The same bit set in every byte: letters in either case become one, and so do a few other
 // characters, which only makes a candidate more.
 char folded(char c) { return static_cast<char>(static_cast<unsigned char>(c) | 0x20U); }
 
+constexpr std::uint32_t fold_bits = 0x202020U;
+
 std::uint32_t folded_piece(const char* at) {
-  std::uint32_t bytes = 0;
-  std::memcpy(&bytes, at, piece_bytes);
-  return bytes | 0x20202020U;
+  const auto byte = [&](int i) { return std::uint32_t{static_cast<unsigned char>(at[i])}; };
+  return (byte(0) | byte(1) << 8U | byte(2) << 16U) | fold_bits;
 }
 
 std::uint32_t slot_of(std::uint32_t bytes) { return (bytes * 0x9E3779B1U) >> 16U; }
@@ -49,10 +49,19 @@ std::size_t rarest_piece(std::string_view text) {
   return best;
 }
 
-// Short texts of common letters are given up first.
+// Short texts of common letters and texts with words every log is full of are given up first.
 int worth(std::string_view text) {
+  constexpr std::array<std::string_view, 40> words{
+      "loss",   "grad",  "step",  "norm",   "value",  "weight", "info",    "epoch",
+      "train",  "devic", "file",  "data",   "error",  "fail",   "warn",    "load",
+      "memory", "nccl",  "cuda",  "gpu",    "rank",   "time",   "batch",   "param",
+      "output", "tens",  "numb",  "found",  "checkp", "host",   "process", "worker",
+      "model",  "node",  "start", "connec", "read",   "with",   "version", "chan"};
   int sum = 0;
   for (const char c : text) sum += 5 - commonness(c);
+  for (const std::string_view word : words) {
+    if (text.find(word) != std::string_view::npos) sum -= 12;
+  }
   return sum;
 }
 
@@ -101,11 +110,16 @@ void LiteralFilter::add(PatternId pattern, std::span<const std::string> texts) {
                       static_cast<std::uint8_t>(text.size()), static_cast<std::uint8_t>(offset),
                       pattern};
     for (const char c : text) texts_ += folded(c);
-    const auto place = std::upper_bound(
-        pieces_.begin(), pieces_.end(), piece.bytes,
-        [](std::uint32_t value, const Piece& other) { return value < other.bytes; });
-    pieces_.insert(place, piece);
+    pieces_.push_back(piece);
     present_->set(slot_of(piece.bytes));
+  }
+}
+
+void LiteralFilter::finish() {
+  std::sort(pieces_.begin(), pieces_.end(),
+            [](const Piece& a, const Piece& b) { return slot_of(a.bytes) < slot_of(b.bytes); });
+  for (std::size_t i = pieces_.size(); i-- > 0;) {
+    first_[slot_of(pieces_[i].bytes) / slots_per_start] = static_cast<std::uint16_t>(i);
   }
 }
 
@@ -122,14 +136,18 @@ bool LiteralFilter::stands_at(const Piece& piece, std::string_view line, std::si
 void LiteralFilter::candidates(std::string_view line, std::vector<PatternId>& found) const {
   found.assign(always_.begin(), always_.end());
   const auto& present = *present_;
+  std::uint32_t bytes = line.size() < piece_bytes ? 0 : (folded_piece(line.data()) & 0xFFFFU) << 8U;
   for (std::size_t i = 0; i + piece_bytes <= line.size(); ++i) {
-    const std::uint32_t bytes = folded_piece(line.data() + i);
+    // The window moves on by one byte.
+    const auto next = static_cast<unsigned char>(line[i + 2]);
+    bytes = bytes >> 8U | std::uint32_t{next} << 16U | fold_bits;
     if (!present[slot_of(bytes)]) continue;
-    auto piece =
-        std::lower_bound(pieces_.begin(), pieces_.end(), bytes,
-                         [](const Piece& a, std::uint32_t value) { return a.bytes < value; });
-    for (; piece != pieces_.end() && piece->bytes == bytes; ++piece) {
-      if (stands_at(*piece, line, i)) found.push_back(piece->pattern);
+    const std::uint32_t slot = slot_of(bytes);
+    for (std::size_t k = first_[slot / slots_per_start];
+         k < pieces_.size() && slot_of(pieces_[k].bytes) <= slot; ++k) {
+      if (pieces_[k].bytes == bytes && stands_at(pieces_[k], line, i)) {
+        found.push_back(pieces_[k].pattern);
+      }
     }
   }
   if (found.size() < 2) return;

@@ -75,6 +75,7 @@ Result<LogMatcher> LogMatcher::load(const std::filesystem::path& user_file) {
   }
   const std::vector<std::string> texts(std::begin(traceback_texts), std::end(traceback_texts));
   compiled->filter.add(static_cast<PatternId>(compiled->origin.size()), texts);
+  compiled->filter.finish();
   compiled->patterns =
       std::make_unique<LazyPattern[]>(compiled->origin.size());  // NOLINT: as above
   return LogMatcher(std::move(compiled));
@@ -120,14 +121,17 @@ PatternId LogMatcher::traceback_mark() const {
   return static_cast<PatternId>(compiled_->origin.size());
 }
 
+std::string LogMatcher::describe(PatternId id) const {
+  const auto [rule, place] = compiled_->origin[id];
+  return compiled_->rules[rule].id + ": " + compiled_->rules[rule].match[place];
+}
+
 std::vector<std::string> LogMatcher::unfiltered_patterns() const {
   std::vector<PatternId> always;
   compiled_->filter.candidates("", always);
   std::vector<std::string> patterns;
-  for (const PatternId id : always) {
-    const auto [rule, place] = compiled_->origin[id];
-    patterns.push_back(compiled_->rules[rule].id + ": " + compiled_->rules[rule].match[place]);
-  }
+  patterns.reserve(always.size());
+  for (const PatternId id : always) patterns.push_back(describe(id));
   return patterns;
 }
 

@@ -51,6 +51,8 @@ class LogMatcher {
   [[nodiscard]] const Rule& rule(RuleId id) const;
   [[nodiscard]] std::size_t rule_count() const;
   [[nodiscard]] PatternId traceback_mark() const;
+  // "rule: pattern", for messages.
+  [[nodiscard]] std::string describe(PatternId id) const;
   // Patterns that no fixed text announces: each costs a search of every line.
   [[nodiscard]] std::vector<std::string> unfiltered_patterns() const;
 
