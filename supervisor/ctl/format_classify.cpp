@@ -96,6 +96,7 @@ std::string format_classified(const json::object& document, const Style& style) 
   if (evidence && (*evidence)->size() > shown) {
     text += failed ? "\nFurther evidence, strongest first:\n" : "\nWhat came up on the way:\n";
     text += others(**evidence, shown, style);
+    if (!text.ends_with('\n')) text += '\n';
   }
   return text;
 }

@@ -1,6 +1,6 @@
 // Crash rules, loaded: which rule a line of a log is for.
 //
-// In: the built-in rules (crash_rules.yaml, compiled into the library), extended or overridden by
+// In: the built-in rules (builtin/*.yaml, compiled into the library), extended or overridden by
 //   id from a user's file of the same form.
 // Out: for one line, the strongest rule that matches it; of equal ones the first in the list.
 // LogClassifier makes a verdict of
