@@ -15,7 +15,8 @@ enum class Verb { start, stop, restart };
 
 struct LogSlice {
   std::string bytes;
-  std::int64_t size = 0;     // of the whole file
+  std::int64_t offset = 0;   // of bytes[0]; later than asked for where the oldest were deleted
+  std::int64_t size = 0;     // of all output so far, whatever was rotated away
   std::int64_t attempt = 0;  // whose log it is
 };
 

@@ -62,6 +62,7 @@ Response log_response(const Control& control, const std::string& program, const 
   if (!slice) return error_response(status_of(slice.error()), slice.error());
   Response response;
   response.content_type = "text/plain; charset=utf-8";
+  response.headers["X-Log-Offset"] = std::to_string(slice->offset);
   response.headers["X-Log-Size"] = std::to_string(slice->size);
   response.headers["X-Log-Attempt"] = std::to_string(slice->attempt);
   response.body = std::move(slice->bytes);

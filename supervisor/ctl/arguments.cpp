@@ -24,6 +24,7 @@ struct Parsed {
   std::int64_t attempt = 0;
   int limit = 100;
   TailRequest tail;
+  ClassifyRequest classify;
   Action action;
 };
 
@@ -132,6 +133,26 @@ void add_files(CLI::App& app, Parsed& parsed) {
                   verify_checkpoints);
   checkpoint_verb("digest", "DIR", "SHA-256 over the tensors of a checkpoint, or of the newest",
                   true, digest_checkpoint);
+
+  auto* classify_verb = app.add_subcommand("classify", "why a log says that training failed");
+  classify_verb->add_option("FILE", parsed.classify.file, "a log, or - for standard input")
+      ->required();
+  classify_verb->add_option("--rules", parsed.classify.rules, "a rules file of your own");
+  auto* code = classify_verb->add_option("--exit-code", parsed.classify.exit_code,
+                                         "how the process ended: its exit code");
+  code->check(CLI::Range(0, 255));
+  classify_verb
+      ->add_option_function<std::string>(
+          "--signal",
+          [&parsed](const std::string& name) {
+            parsed.classify.signal = signal_number(name);
+            if (!parsed.classify.signal) throw CLI::ValidationError("--signal", "no such signal");
+          },
+          "how the process ended: SIGKILL, KILL or 9")
+      ->excludes(code);
+  classify_verb->callback([&] {
+    parsed.action = [&](const Context& context) { return classify(context, parsed.classify); };
+  });
 
   auto* config = app.add_subcommand("config", "configuration files: check");
   config->require_subcommand(1)->fallthrough();

@@ -15,6 +15,7 @@ constexpr std::chrono::milliseconds poll_interval{250};
 
 struct Piece {
   std::string bytes;
+  std::int64_t offset = 0;   // of bytes[0]
   std::int64_t size = 0;     // of the whole log
   std::int64_t attempt = 0;  // whose log
 };
@@ -38,7 +39,7 @@ Reply<Piece> read(const Client& client, const TailRequest& request, std::int64_t
   if (!response) return tl::unexpected<ClientError>(std::move(response.error()));
   const std::int64_t size = header(*response, "x-log-size");
   const std::int64_t whose = header(*response, "x-log-attempt");
-  return Piece{std::move(response->body), size, whose};
+  return Piece{std::move(response->body), header(*response, "x-log-offset"), size, whose};
 }
 
 // Never returns success: it ends when interrupted or when the daemon goes away.
@@ -49,14 +50,10 @@ ClientError follow(const Context& context, const Client& client, const TailReque
   for (;;) {
     auto piece = read(client, request, attempt, offset, chunk_bytes);
     if (!piece) return std::move(piece.error());
-    if (piece->size < offset) {  // rotated: what is there now is new
-      offset = 0;
-      continue;
-    }
     if (!piece->bytes.empty()) {
       context.terminal.out << piece->bytes;
       context.terminal.out.flush();
-      offset += static_cast<std::int64_t>(piece->bytes.size());
+      offset = std::max(offset, piece->offset) + static_cast<std::int64_t>(piece->bytes.size());
       continue;
     }
     // Nothing more of this attempt; a later one goes on from its first byte.

@@ -46,6 +46,14 @@ int list_checkpoints(const Context& context, const std::string& name_or_folder);
 int verify_checkpoints(const Context& context, const std::string& folder);
 int digest_checkpoint(const Context& context, const std::string& folder);
 
+struct ClassifyRequest {
+  std::string file;   // "-": standard input
+  std::string rules;  // a rules file of the user, or empty
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+};
+int classify(const Context& context, const ClassifyRequest& request);
+
 int check_config(const Context& context, const std::string& file);
 
 }  // namespace trainward::ctl

@@ -24,4 +24,6 @@ std::string format_events(const json::array& rows, const Style& style);
 
 std::string format_checkpoints(const json::array& rows, std::int64_t now_ms, const Style& style);
 
+std::string format_classified(const json::object& document, const Style& style);
+
 }  // namespace trainward::ctl

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <csignal>
+#include <cstring>
 #include <ctime>
 
 #include "common/text.hpp"
@@ -107,6 +109,17 @@ std::string percent_encoded(std::string_view text) {
     }
   }
   return result;
+}
+
+std::optional<int> signal_number(std::string_view name) {
+  std::string word(name);
+  for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  if (word.starts_with("SIG")) word.erase(0, 3);
+  for (int number = 1; number < NSIG; ++number) {
+    const char* known = ::sigabbrev_np(number);
+    if (word == std::to_string(number) || (known != nullptr && word == known)) return number;
+  }
+  return std::nullopt;
 }
 
 }  // namespace trainward::ctl

@@ -29,4 +29,7 @@ std::string human_seconds(double seconds);  // human_duration of it
 std::string percent(double share);          // "62.3 %"
 std::string percent_encoded(std::string_view text);
 
+// "SIGKILL", "kill" or "9"; nothing for what is no signal.
+std::optional<int> signal_number(std::string_view name);
+
 }  // namespace trainward::ctl

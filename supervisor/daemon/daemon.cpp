@@ -8,6 +8,7 @@
 
 #include "common/file.hpp"
 #include "common/launch.hpp"
+#include "common/log_files.hpp"
 #include "common/protocol.hpp"
 #include "common/version.hpp"
 #include "supervisor/api/routes.hpp"
@@ -450,17 +451,14 @@ Result<api::LogSlice> Daemon::log(const std::string& program, const std::string&
   const auto file =
       parts_->services.paths.attempt(program, slice.attempt) /
       (stream == "stdout" ? attempt_files::standard_output : attempt_files::standard_error);
-  auto fd = open_file(file, O_RDONLY);
-  if (!fd) {
+  auto range = read_log(file, offset, limit);
+  if (!range) {
     return fail(ErrorKind::usage, "no log file", file.string(),
                 "the attempt has not started a worker yet, or there is no such attempt");
   }
-  slice.size = ::lseek(fd->get(), 0, SEEK_END);
-  const std::int64_t from = offset < 0 ? std::max<std::int64_t>(slice.size + offset, 0) : offset;
-  slice.bytes.resize(
-      static_cast<std::size_t>(std::clamp<std::int64_t>(slice.size - from, 0, limit)));
-  const ssize_t got = ::pread(fd->get(), slice.bytes.data(), slice.bytes.size(), from);
-  slice.bytes.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+  slice.size = range->end;
+  slice.offset = range->begin;
+  slice.bytes = std::move(range->bytes);
   return slice;
 }
 

@@ -1,51 +1,41 @@
 #include "supervisor/daemon/log_evidence.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
-
-#include "common/file.hpp"
 #include "common/launch.hpp"
+#include "common/log_files.hpp"
+#include "supervisor/rules/log_classifier.hpp"
 
 namespace trainward::daemon {
 namespace {
 
-constexpr std::size_t looked_at_bytes = 256 * 1024;
+// A root may lie far above its cascade; more than this would hold the next attempt up.
+constexpr std::int64_t looked_at_bytes = 1024 * 1024;
+
+constexpr const char* streams[] = {attempt_files::standard_error, attempt_files::standard_output};
 
 }  // namespace
 
-std::string read_tail(const std::filesystem::path& file, std::size_t limit) {
-  auto fd = open_file(file, O_RDONLY);
-  struct stat info {};
-  if (!fd || ::fstat(fd->get(), &info) != 0) return {};
-  const auto size = static_cast<std::size_t>(info.st_size);
-  std::string text(std::min(size, limit), '\0');
-  const ssize_t got =
-      ::pread(fd->get(), text.data(), text.size(), static_cast<off_t>(size - text.size()));
-  text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
-  return text;
+std::string read_tail(const std::filesystem::path& file, std::int64_t limit) {
+  auto range = read_log(file, -limit, limit);
+  return range ? std::move(range->bytes) : std::string();
 }
 
 bool logs_are_empty(const std::filesystem::path& attempt_folder) {
-  for (const char* name : {attempt_files::standard_error, attempt_files::standard_output}) {
-    std::error_code error;
-    if (std::filesystem::file_size(attempt_folder / name, error) > 0 && !error) return false;
+  for (const char* name : streams) {
+    if (!read_tail(attempt_folder / name, 1).empty()) return false;
   }
   return true;
 }
 
 std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_folder,
                                          const rules::LogMatcher& matcher) {
+  rules::LogClassifier classifier(matcher);
+  for (int i = 0; i < 2; ++i)
+    classifier.feed(read_tail(attempt_folder / streams[i], looked_at_bytes), i);
   std::vector<core::LogMatch> found;
-  for (const char* name : {attempt_files::standard_error, attempt_files::standard_output}) {
-    const std::string text = read_tail(attempt_folder / name, looked_at_bytes);
-    for (const rules::Match& match : matcher.match_lines(text)) {
-      const int weight = std::max(60 - static_cast<int>(found.size()), 41);
-      found.push_back({match.rule, match.crash_class, weight, match.line,
-                       fmt::format("{}:{}", name, match.line_number)});
-    }
+  for (const rules::Finding& finding : classifier.conclude().findings) {
+    if (finding.overcome || finding.strength == rules::Strength::hint) continue;
+    found.push_back({finding.rule, finding.crash_class, finding.weight, finding.line,
+                     fmt::format("{}:{}", streams[finding.stream], finding.line_number)});
   }
   return found;
 }

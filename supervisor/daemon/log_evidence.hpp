@@ -9,7 +9,7 @@
 
 namespace trainward::daemon {
 
-// Looks at the last 256 KiB of stderr, then of stdout: runtimes report on stderr. Line numbers are
+// Looks at the last 1 MiB of stderr, then of stdout: runtimes report on stderr. Line numbers are
 // those of the part that was read when the file is longer. A missing log is no evidence.
 std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_folder,
                                          const rules::LogMatcher& matcher);
@@ -18,6 +18,6 @@ std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_fo
 bool logs_are_empty(const std::filesystem::path& attempt_folder);
 
 // The last complete bytes of a file, at most `limit`; empty when it cannot be read.
-std::string read_tail(const std::filesystem::path& file, std::size_t limit);
+std::string read_tail(const std::filesystem::path& file, std::int64_t limit);
 
 }  // namespace trainward::daemon

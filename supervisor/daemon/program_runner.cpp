@@ -127,15 +127,16 @@ void ProgramRunner::follow(std::int64_t attempt) {
                                services_.paths.checkpoints(program_.name), offset.value_or(0)},
       AttemptFollower::Listener{[this](AttemptEvent event) { say(std::move(event)); },
                                 [this] { on_attempt_ended(); }});
-  foreign_ = watch_foreign(
-      services_, program_, attempt_->folder(), state_, [this](foreign::Events events) {
-        for (core::Event& event : events) {
-          // A checkpoint that the worker has told of itself was verified by now.
-          const auto* file = std::get_if<core::CheckpointReported>(&event);
-          const bool known = file != nullptr && file->step <= state_.kept_step;
-          if (!known) handle(std::move(event));
-        }
-      });
+  foreign_ = watch_foreign(services_, program_, attempt_->folder(), state_,
+                           [this](foreign::Events events) {
+                             for (core::Event& event : events) {
+                               // A checkpoint that the worker has told of itself was verified by
+                               // now.
+                               const auto* file = std::get_if<core::CheckpointReported>(&event);
+                               const bool known = file != nullptr && file->step <= state_.kept_step;
+                               if (!known) handle(std::move(event));
+                             }
+                           });
 }
 
 // The log is read on the background thread: it may be long, and the rules are many.

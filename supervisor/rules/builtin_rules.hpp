@@ -1,4 +1,4 @@
-// The text of crash_rules.yaml as it was when the library was built.
+// The text of builtin/*.yaml as it was when the library was built, as one rules file.
 #pragma once
 
 #include <string_view>

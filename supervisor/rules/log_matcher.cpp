@@ -1,80 +1,56 @@
 #include "supervisor/rules/log_matcher.hpp"
 
-#include <re2/re2.h>
-#include <re2/set.h>
-
 #include <algorithm>
-#include <functional>
-#include <optional>
+#include <mutex>
 #include <utility>
 
 #include "common/file.hpp"
 #include "supervisor/rules/builtin_rules.hpp"
-#include "supervisor/rules/line_text.hpp"
+#include "supervisor/rules/line_shape.hpp"
+#include "supervisor/rules/pattern.hpp"
 #include "supervisor/rules/rule_file.hpp"
 
 namespace trainward::rules {
 namespace {
 
 constexpr std::size_t max_file_bytes = 1024 * 1024;
-constexpr std::int64_t automaton_bytes = 64 * 1024 * 1024;
+constexpr std::size_t max_patterns = 60'000;
 
-// Latin-1: a pattern then matches bytes, and a log with broken UTF-8 is searched all the same.
-RE2::Options pattern_options() {
-  RE2::Options options(RE2::Latin1);
-  options.set_log_errors(false);
-  return options;
+// After a fault, only a stronger one that names a class and what softens it are of interest;
+// without one, advice is of none.
+bool worth_trying(const Rule& rule, const Rule* found) {
+  if (found == nullptr) return rule.kind != Kind::advice;
+  return rule.kind == Kind::advice ||
+         (rule.kind == Kind::fault && rule.strength < found->strength &&
+          rule.crash_class != "unknown");
 }
 
-RE2::Options set_options() {
-  RE2::Options options = pattern_options();
-  options.set_max_mem(automaton_bytes);
-  return options;
-}
+struct LazyPattern {
+  std::once_flag once;
+  std::unique_ptr<RE2> compiled;
+};
 
 }  // namespace
 
 struct LogMatcher::Compiled {
   std::vector<Rule> rules;
-  RE2::Set set{set_options(), RE2::UNANCHORED};
-  std::vector<std::unique_ptr<RE2>>
-      single;  // the same patterns, for when the set runs out of memory
+  // The patterns of all rules, one after the other: PatternId counts them.
+  std::vector<std::pair<RuleId, std::uint16_t>> origin;  // rule, place in its list
+  LiteralFilter filter;
+  std::unique_ptr<LazyPattern[]> patterns;  // NOLINT(*-avoid-c-arrays): once_flag cannot move
 
-  // The earliest rule that matches the line.
-  [[nodiscard]] std::optional<std::size_t> first_match(std::string_view line) const;
-  void for_each_line(std::string_view text, const MatchLimits& limits,
-                     const std::function<void(std::string_view, std::int64_t)>& visit) const;
+  bool matches(PatternId id, std::string_view text) const {
+    LazyPattern& pattern = patterns[id];
+    std::call_once(pattern.once, [&] {
+      const auto [rule, place] = origin[id];
+      pattern.compiled = std::make_unique<RE2>(rules[rule].match[place], pattern_options());
+    });
+    return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *pattern.compiled);
+  }
 };
 
-std::optional<std::size_t> LogMatcher::Compiled::first_match(std::string_view line) const {
-  const re2::StringPiece piece(line.data(), line.size());
-  std::vector<int> hits;
-  RE2::Set::ErrorInfo info{};
-  if (set.Match(piece, &hits, &info) && !hits.empty()) {
-    return static_cast<std::size_t>(*std::min_element(hits.begin(), hits.end()));
-  }
-  if (info.kind == RE2::Set::kNoError) return std::nullopt;
-  for (std::size_t i = 0; i < single.size(); ++i) {
-    if (RE2::PartialMatch(piece, *single[i])) return i;
-  }
-  return std::nullopt;
-}
-
-void LogMatcher::Compiled::for_each_line(
-    std::string_view text, const MatchLimits& limits,
-    const std::function<void(std::string_view, std::int64_t)>& visit) const {
-  std::int64_t number = 0;
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    visit(line.substr(0, limits.max_line_bytes), ++number);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-}
-
 Result<LogMatcher> LogMatcher::load(const std::filesystem::path& user_file) {
-  auto rules = read_rules(builtin_rules_yaml(), "built-in crash rules", {});
+  auto rules = read_rules(builtin_rules_yaml(), "built-in crash rules", {}, true);
   if (!rules) return propagate(rules);
   if (!user_file.empty()) {
     auto text = read_file(user_file, max_file_bytes);
@@ -83,19 +59,25 @@ Result<LogMatcher> LogMatcher::load(const std::filesystem::path& user_file) {
     if (!rules) return propagate(rules);
   }
   auto compiled = std::make_unique<Compiled>();
-  for (Rule& rule : *rules) {
-    if (!rule.enabled) continue;
-    std::string problem;
-    if (compiled->set.Add(rule.match, &problem) < 0) {
-      return fail(ErrorKind::usage, "not a valid regular expression: " + problem, rule.id);
+  std::erase_if(*rules, [](const Rule& rule) { return !rule.enabled; });
+  compiled->rules = std::move(*rules);
+  for (std::size_t rule = 0; rule < compiled->rules.size(); ++rule) {
+    const auto& match = compiled->rules[rule].match;
+    for (std::size_t place = 0; place < match.size(); ++place) {
+      compiled->filter.add(static_cast<PatternId>(compiled->origin.size()),
+                           required_texts(match[place]));
+      compiled->origin.emplace_back(static_cast<RuleId>(rule), static_cast<std::uint16_t>(place));
     }
-    compiled->single.push_back(std::make_unique<RE2>(rule.match, pattern_options()));
-    compiled->rules.push_back(std::move(rule));
   }
-  if (!compiled->set.Compile()) {
-    return fail(ErrorKind::usage, "all rules together need too much memory", user_file.string(),
-                "use fewer or simpler patterns");
+  if (compiled->origin.size() > max_patterns) {
+    return fail(ErrorKind::usage, fmt::format("more than {} patterns in all", max_patterns),
+                user_file.string());
   }
+  const std::vector<std::string> texts(std::begin(traceback_texts), std::end(traceback_texts));
+  compiled->filter.add(static_cast<PatternId>(compiled->origin.size()), texts);
+  compiled->filter.finish();
+  compiled->patterns =
+      std::make_unique<LazyPattern[]>(compiled->origin.size());  // NOLINT: as above
   return LogMatcher(std::move(compiled));
 }
 
@@ -104,41 +86,53 @@ LogMatcher::LogMatcher(LogMatcher&&) noexcept = default;
 LogMatcher& LogMatcher::operator=(LogMatcher&&) noexcept = default;
 LogMatcher::~LogMatcher() = default;
 
-std::vector<Match> LogMatcher::match_lines(std::string_view text, const MatchLimits& limits) const {
-  struct Seen {
-    std::int64_t count = 0;
-    std::int64_t line_number = 0;
-    std::string line;
-  };
-  std::vector<Seen> seen(compiled_->rules.size());
-  compiled_->for_each_line(text, limits, [&](std::string_view line, std::int64_t number) {
-    const auto rule = compiled_->first_match(line);
-    if (!rule || compiled_->rules[*rule].crash_class == "benign") return;
-    Seen& entry = seen[*rule];
-    if (entry.count++ > 0) return;
-    entry.line_number = number;
-    entry.line = printable_line(line, limits.max_kept_bytes);
-  });
+void LogMatcher::candidates(std::string_view line, std::vector<PatternId>& candidates) const {
+  compiled_->filter.candidates(line, candidates);
+}
 
-  std::vector<Match> matches;
-  for (std::size_t i = 0; i < seen.size() && matches.size() < limits.max_matches; ++i) {
-    if (seen[i].count == 0) continue;
-    const Rule& rule = compiled_->rules[i];
-    matches.push_back({rule.id, rule.crash_class, rule.transient, rule.remedy, rule.advice,
-                       std::move(seen[i].line), seen[i].line_number, seen[i].count});
+std::optional<LogMatcher::LineMatch> LogMatcher::match(
+    std::string_view line, const std::vector<PatternId>& candidates) const {
+  std::optional<std::string_view> exception;
+  std::optional<LineMatch> found;
+  for (const PatternId id : candidates) {
+    if (id >= compiled_->origin.size()) break;
+    const RuleId number = compiled_->origin[id].first;
+    const Rule& rule = compiled_->rules[number];
+    if (!worth_trying(rule, found ? &compiled_->rules[found->rule] : nullptr)) continue;
+    if (rule.scope != Scope::line && !exception) exception = exception_part(line);
+    if (rule.scope == Scope::message && !exception->empty()) continue;
+    const std::string_view text = rule.scope == Scope::exception ? *exception : line;
+    if (text.empty() || !compiled_->matches(id, text)) continue;
+    if (rule.kind == Kind::advice) {
+      found->advised = true;
+      break;
+    }
+    found = LineMatch{number, false};
+    if (rule.kind != Kind::fault) break;
   }
-  return matches;
+  return found;
 }
 
-std::int64_t LogMatcher::count_benign(std::string_view text, const MatchLimits& limits) const {
-  std::int64_t benign = 0;
-  compiled_->for_each_line(text, limits, [&](std::string_view line, std::int64_t /*number*/) {
-    const auto rule = compiled_->first_match(line);
-    if (rule && compiled_->rules[*rule].crash_class == "benign") ++benign;
-  });
-  return benign;
-}
+const Rule& LogMatcher::rule(RuleId id) const { return compiled_->rules[id]; }
 
 std::size_t LogMatcher::rule_count() const { return compiled_->rules.size(); }
+
+PatternId LogMatcher::traceback_mark() const {
+  return static_cast<PatternId>(compiled_->origin.size());
+}
+
+std::string LogMatcher::describe(PatternId id) const {
+  const auto [rule, place] = compiled_->origin[id];
+  return compiled_->rules[rule].id + ": " + compiled_->rules[rule].match[place];
+}
+
+std::vector<std::string> LogMatcher::unfiltered_patterns() const {
+  std::vector<PatternId> always;
+  compiled_->filter.candidates("", always);
+  std::vector<std::string> patterns;
+  patterns.reserve(always.size());
+  for (const PatternId id : always) patterns.push_back(describe(id));
+  return patterns;
+}
 
 }  // namespace trainward::rules

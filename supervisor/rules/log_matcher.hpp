@@ -1,47 +1,30 @@
-// Crash rules over log text: which lines say why an attempt died.
+// Crash rules, loaded: which rule a line of a log is for.
 //
-// In: the built-in rules (crash_rules.yaml, compiled into the library), extended or overridden by
-//   id from a user's file of the same form; then any log text, also with broken UTF-8.
-// Out: one Match per rule that matched, in the order of the rules: the first is the verdict, since
-//   roots are ordered before their cascades. Each line counts for the first rule that matches it;
-//   a benign rule swallows its line.
-// Failure: load() reports file, line and column of everything wrong in a rules file, as one Error;
-//   match_lines() cannot fail. Memory is bounded by the limits and the number of rules.
-// Threads: a loaded matcher is immutable; match_lines() may run on several threads at once.
+// In: the built-in rules (builtin/*.yaml, compiled into the library), extended or overridden by
+//   id from a user's file of the same form.
+// Out: for one line, the strongest rule that matches it; of equal ones the first in the list.
+// LogClassifier makes a verdict of
+//   whole logs; classify_log() is the short form for a text in memory.
+// Failure: load() reports file, line and column of everything wrong in a rules file, as one Error.
+// Memory: a pattern is compiled when the first line may match it.
+// Threads: a loaded matcher may be used from several threads at once.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/error.hpp"
+#include "supervisor/rules/literal_filter.hpp"
+#include "supervisor/rules/rule.hpp"
 
 namespace trainward::rules {
 
-// May the same work succeed when simply tried again?
-enum class Transient { yes, maybe, no };
-
-std::string_view to_string(Transient transient);
-
-struct Match {
-  std::string rule;         // id of the rule: "tt-dram-full"
-  std::string crash_class;  // "device_oom"; see crash_classes() in rule.hpp
-  Transient transient = Transient::maybe;
-  std::string remedy;            // "shrink_plan"; see remedies() in rule.hpp
-  std::string advice;            // what a person should do, in plain words
-  std::string line;              // the first line that matched, trimmed, at most max_kept_bytes
-  std::int64_t line_number = 0;  // of that line in the text, from 1
-  std::int64_t count = 0;        // how many lines matched this rule
-};
-
-struct MatchLimits {
-  std::size_t max_matches = 32;         // the matches of the earliest rules are kept
-  std::size_t max_line_bytes = 65'536;  // the rest of a longer line is not looked at
-  std::size_t max_kept_bytes = 500;     // of a line in a Match
-};
+using RuleId = std::uint16_t;  // place in the list
 
 class LogMatcher {
  public:
@@ -54,12 +37,24 @@ class LogMatcher {
   LogMatcher& operator=(const LogMatcher&) = delete;
   ~LogMatcher();
 
-  [[nodiscard]] std::vector<Match> match_lines(std::string_view text,
-                                               const MatchLimits& limits = {}) const;
-  // Lines swallowed by benign rules are counted here, for whoever wants to show the rate.
-  [[nodiscard]] std::int64_t count_benign(std::string_view text,
-                                          const MatchLimits& limits = {}) const;
+  // Which patterns may match; `candidates` is scratch space of the caller. traceback_mark() as the
+  // last of them says that the line may change the state of a Traceback.
+  void candidates(std::string_view line, std::vector<PatternId>& candidates) const;
+
+  struct LineMatch {
+    RuleId rule = 0;
+    bool advised = false;  // the line says as well that the program goes on
+  };
+  [[nodiscard]] std::optional<LineMatch> match(std::string_view line,
+                                               const std::vector<PatternId>& candidates) const;
+
+  [[nodiscard]] const Rule& rule(RuleId id) const;
   [[nodiscard]] std::size_t rule_count() const;
+  [[nodiscard]] PatternId traceback_mark() const;
+  // "rule: pattern", for messages.
+  [[nodiscard]] std::string describe(PatternId id) const;
+  // Patterns that no fixed text announces: each costs a search of every line.
+  [[nodiscard]] std::vector<std::string> unfiltered_patterns() const;
 
  private:
   struct Compiled;

@@ -3,6 +3,15 @@
 #include <array>
 
 namespace trainward::rules {
+namespace {
+
+constexpr std::array<std::string_view, 18> class_words{
+    "benign", "disk",          "firmware",   "device_busy", "ethernet", "device_lost",
+    "hang",   "cache_corrupt", "device_oom", "host_oom",    "config",   "network",
+    "data",   "nan",           "unknown",    "finished",    "progress", "advice"};
+constexpr std::size_t crash_class_count = 15;
+
+}  // namespace
 
 std::string_view to_string(Transient transient) {
   switch (transient) {
@@ -16,12 +25,31 @@ std::string_view to_string(Transient transient) {
   return "maybe";
 }
 
+std::string_view to_string(Strength strength) {
+  switch (strength) {
+    case Strength::cause:
+      return "cause";
+    case Strength::symptom:
+      return "symptom";
+    case Strength::cascade:
+      return "cascade";
+    case Strength::hint:
+      return "hint";
+  }
+  return "hint";
+}
+
 std::span<const std::string_view> crash_classes() {
-  static constexpr std::array<std::string_view, 15> words{
-      "benign",      "disk",    "firmware",      "device_busy", "ethernet",
-      "device_lost", "hang",    "cache_corrupt", "device_oom",  "host_oom",
-      "config",      "network", "data",          "nan",         "unknown"};
-  return words;
+  return std::span(class_words).first<crash_class_count>();
+}
+
+std::span<const std::string_view> line_classes() { return class_words; }
+
+Kind kind_of(std::string_view line_class) {
+  if (line_class == "benign") return Kind::benign;
+  if (line_class == "finished") return Kind::finished;
+  if (line_class == "progress") return Kind::progress;
+  return line_class == "advice" ? Kind::advice : Kind::fault;
 }
 
 std::span<const std::string_view> remedies() {

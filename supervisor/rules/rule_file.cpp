@@ -10,6 +10,7 @@
 
 #include "common/text.hpp"
 #include "common/yaml/map_reader.hpp"
+#include "supervisor/rules/pattern.hpp"
 
 namespace trainward::rules {
 namespace {
@@ -18,6 +19,7 @@ using yaml::MapReader;
 using yaml::Node;
 
 constexpr std::size_t max_rules = 1000;
+constexpr std::size_t max_patterns = 100;  // of a rule
 constexpr std::size_t max_pattern_bytes = 2000;
 constexpr std::size_t max_problems_told = 8;
 
@@ -27,20 +29,44 @@ bool valid_id(std::string_view id) {
   });
 }
 
-void check_pattern(MapReader& reader, const std::string& pattern) {
-  const Node* node = reader.node().find("match");
-  if (node == nullptr || pattern.empty()) return;
+std::string problem_with(const std::string& pattern) {
   if (pattern.size() > max_pattern_bytes) {
-    return reader.report("match", *node, fmt::format("longer than {} bytes", max_pattern_bytes));
+    return fmt::format("longer than {} bytes", max_pattern_bytes);
   }
-  RE2::Options options(RE2::Latin1);
-  options.set_log_errors(false);
-  const RE2 expression(pattern, options);
-  if (!expression.ok()) {
-    reader.report("match", *node, "not a valid regular expression: " + expression.error());
-  } else if (RE2::PartialMatch("", expression)) {
-    reader.report("match", *node, "matches the empty line, so it would match every line");
+  const RE2 expression(pattern, pattern_options());
+  if (!expression.ok()) return "not a valid regular expression: " + expression.error();
+  if (RE2::PartialMatch("", expression)) {
+    return "matches the empty line, so it would match every line";
   }
+  return {};
+}
+
+// One pattern, or a list of them.
+std::vector<std::string> read_patterns(MapReader& reader, std::vector<std::string> fallback,
+                                       bool trusted) {
+  const Node* node = reader.take("match");
+  if (node == nullptr) return fallback;
+  std::vector<const Node*> entries;
+  if (node->kind == Node::Kind::list) {
+    for (const Node& item : node->items) entries.push_back(&item);
+  } else {
+    entries.push_back(node);
+  }
+  if (entries.empty() || entries.size() > max_patterns) {
+    reader.report("match", *node, fmt::format("expected 1 to {} patterns", max_patterns));
+  }
+  std::vector<std::string> patterns;
+  for (const Node* entry : entries) {
+    if (entry->kind != Node::Kind::scalar || entry->text.empty()) {
+      reader.report("match", *entry, "expected a pattern, found " + describe(*entry));
+    } else if (const std::string problem = trusted ? "" : problem_with(entry->text);
+               !problem.empty()) {
+      reader.report("match", *entry, problem);
+    } else {
+      patterns.push_back(entry->text);
+    }
+  }
+  return patterns;
 }
 
 Transient read_transient(MapReader& reader, Transient fallback) {
@@ -50,19 +76,36 @@ Transient read_transient(MapReader& reader, Transient fallback) {
   return word == "no" ? Transient::no : Transient::maybe;
 }
 
+Strength read_strength(MapReader& reader, Strength fallback) {
+  constexpr std::array<std::string_view, 4> words{"cause", "symptom", "cascade", "hint"};
+  const std::string word = reader.one_of("strength", words, to_string(fallback));
+  if (word == "symptom") return Strength::symptom;
+  if (word == "cascade") return Strength::cascade;
+  return word == "hint" ? Strength::hint : Strength::cause;
+}
+
+Scope read_scope(MapReader& reader, Scope fallback) {
+  constexpr std::array<std::string_view, 3> words{"line", "exception", "message"};
+  const std::string word = reader.one_of("in", words, words[static_cast<std::size_t>(fallback)]);
+  if (word == "exception") return Scope::exception;
+  return word == "message" ? Scope::message : Scope::line;
+}
+
 // The keys of one entry over `rule`, which is an existing rule or an empty one.
-void read_fields(MapReader& reader, Rule& rule) {
+void read_fields(MapReader& reader, Rule& rule, bool trusted) {
   if (rule.id.empty()) {
     reader.need("class", "the class of crash");
     reader.need("match", "a regular expression");
   }
   reader.take("id");
-  rule.crash_class = reader.one_of("class", crash_classes(), rule.crash_class);
-  rule.match = reader.text("match", rule.match);
-  check_pattern(reader, rule.match);
-  const bool benign = rule.crash_class == "benign";
-  rule.transient = read_transient(reader, benign ? Transient::no : rule.transient);
-  rule.remedy = reader.one_of("remedy", remedies(), benign ? "none" : rule.remedy);
+  rule.crash_class = reader.one_of("class", line_classes(), rule.crash_class);
+  rule.kind = kind_of(rule.crash_class);
+  rule.match = read_patterns(reader, std::move(rule.match), trusted);
+  rule.scope = read_scope(reader, rule.scope);
+  rule.strength = read_strength(reader, rule.strength);
+  const bool fault = rule.kind == Kind::fault;
+  rule.transient = read_transient(reader, fault ? rule.transient : Transient::no);
+  rule.remedy = reader.one_of("remedy", remedies(), fault ? rule.remedy : "none");
   rule.advice = reader.text("advice", rule.advice);
   rule.enabled = reader.boolean("enabled", rule.enabled);
   reader.finish();
@@ -80,6 +123,7 @@ std::string read_id(MapReader& reader) {
 
 struct Merger {
   std::vector<Rule> base;
+  bool trusted;
   std::vector<Rule> added;
   std::set<std::string> seen;
 
@@ -91,9 +135,9 @@ struct Merger {
     }
     const auto old =
         std::find_if(base.begin(), base.end(), [&](const Rule& rule) { return rule.id == id; });
-    if (old != base.end()) return read_fields(reader, *old);
+    if (old != base.end()) return read_fields(reader, *old, trusted);
     Rule rule;
-    read_fields(reader, rule);
+    read_fields(reader, rule, trusted);
     rule.id = id;
     added.push_back(std::move(rule));
   }
@@ -101,8 +145,10 @@ struct Merger {
   std::vector<Rule> take() {
     added.insert(added.end(), std::make_move_iterator(base.begin()),
                  std::make_move_iterator(base.end()));
-    std::stable_partition(added.begin(), added.end(),
-                          [](const Rule& rule) { return rule.crash_class == "benign"; });
+    // A line counts for the first rule it matches: benign lines are taken away before all, and
+    // only what is no fault can be progress.
+    std::stable_sort(added.begin(), added.end(),
+                     [](const Rule& a, const Rule& b) { return a.kind < b.kind; });
     return std::move(added);
   }
 };
@@ -127,12 +173,12 @@ Error to_error(std::string_view file, std::vector<yaml::Problem> problems) {
 }  // namespace
 
 Result<std::vector<Rule>> read_rules(std::string_view text, std::string_view file,
-                                     std::vector<Rule> base) {
+                                     std::vector<Rule> base, bool trusted) {
   yaml::Document document = yaml::parse(text);
   MapReader reader(document.root, "", document.problems);
   reader.need("rules", "a list of rules");
   const Node* list = reader.take("rules");
-  Merger merger{std::move(base), {}, {}};
+  Merger merger{std::move(base), trusted, {}, {}};
   if (list != nullptr && (list->kind != Node::Kind::list || list->items.size() > max_rules)) {
     reader.report("rules", *list, fmt::format("expected a list of at most {} rules", max_rules));
   } else if (list != nullptr) {

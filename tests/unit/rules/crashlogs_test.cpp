@@ -5,7 +5,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "supervisor/rules/log_matcher.hpp"
+#include "supervisor/rules/log_classifier.hpp"
 
 namespace trainward::rules {
 namespace {
@@ -34,11 +34,12 @@ TEST(CrashLogs, EveryLogIsClassifiedAsItsIndexSays) {
     std::string expected;
     std::getline(fields, file, '\t');
     std::getline(fields, expected, '\t');
-    const auto matches = matcher->match_lines(slurp(folder / file));
-    const std::string found = matches.empty() ? "benign" : matches[0].crash_class;
+    const Conclusion conclusion = classify_log(*matcher, slurp(folder / file));
+    const std::string& found = conclusion.crash_class;
     ++all;
     if (found == expected) ++right;
-    EXPECT_EQ(found, expected) << file << (matches.empty() ? "" : ": " + matches[0].line);
+    EXPECT_EQ(found, expected) << file
+                               << (conclusion.failed ? ": " + conclusion.verdict()->line : "");
   }
   EXPECT_GT(all, 0);
   RecordProperty("right", right);

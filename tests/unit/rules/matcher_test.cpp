@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "supervisor/rules/line_text.hpp"
-#include "supervisor/rules/log_matcher.hpp"
+#include "supervisor/rules/log_classifier.hpp"
 
 namespace trainward::rules {
 namespace {
@@ -15,8 +15,13 @@ LogMatcher builtin() {
   return std::move(*matcher);
 }
 
+std::vector<Finding> findings(std::string_view text) {
+  const LogMatcher matcher = builtin();
+  return classify_log(matcher, text).findings;
+}
+
 TEST(LogMatcher, RootStandsBeforeCascadeWhateverTheOrderOfLines) {
-  const auto matches = builtin().match_lines(
+  const auto matches = findings(
       "step 1\r\n"
       "EOFError: Ran out of input\r\n"
       "link failure -- cmd: ld -o k.elf\r\n"
@@ -41,8 +46,8 @@ TEST(LogMatcher, BenignRuleSwallowsItsLine) {
       "RESOURCE_EXHAUSTED: Out of memory: ran out of memory trying to allocate 3GiB, not a "
       "failure\n"
       "all well\n";
-  EXPECT_TRUE(matcher.match_lines(text).empty());
-  EXPECT_EQ(matcher.count_benign(text), 1);
+  EXPECT_TRUE(classify_log(matcher, text).findings.empty());
+  EXPECT_EQ(classify_log(matcher, text).benign, 1);
 }
 
 TEST(LogMatcher, LimitsHold) {
@@ -50,25 +55,25 @@ TEST(LogMatcher, LimitsHold) {
   std::string text;
   for (int i = 0; i < 10'000; ++i)
     text += "loss: nan\nstd::bad_alloc\nEOFError: Ran out of input\n";
-  const auto two = matcher.match_lines(text, {.max_matches = 2});
+  const auto two = classify_log(matcher, text, {}, {.max_findings = 2}).findings;
   ASSERT_EQ(two.size(), 2U);
   EXPECT_EQ(two[0].rule, "oom-host-process");
   EXPECT_EQ(two[0].count, 10'000);
 
   const std::string late = std::string(100'000, 'x') + " std::bad_alloc";
-  EXPECT_TRUE(matcher.match_lines(late).empty());
+  EXPECT_TRUE(classify_log(matcher, late).findings.empty());
   const std::string early = "std::bad_alloc " + std::string(100'000, 'x');
-  const auto matches = matcher.match_lines(early);
+  const auto matches = classify_log(matcher, early).findings;
   ASSERT_EQ(matches.size(), 1U);
   EXPECT_EQ(matches[0].line.size(), 500U);
 }
 
 TEST(LogMatcher, BrokenBytesAreSearchedAndCleaned) {
   const std::string line = "\xff\xfe\x1b[31mstd::bad_alloc\x1b[0m \xc3\xa4\xe2\x82\n";
-  const auto matches = builtin().match_lines(line);
+  const auto matches = findings(line);
   ASSERT_EQ(matches.size(), 1U);
   EXPECT_EQ(matches[0].line, "??std::bad_alloc \xc3\xa4??");
-  EXPECT_TRUE(builtin().match_lines(std::string("a\0b\n\n\n\0", 7)).empty());
+  EXPECT_TRUE(findings(std::string("a\0b\n\n\n\0", 7)).empty());
 }
 
 TEST(PrintableLine, CutsBetweenCharacters) {

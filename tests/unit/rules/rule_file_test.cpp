@@ -7,6 +7,8 @@
 
 #include <fstream>
 
+#include "supervisor/rules/log_classifier.hpp"
+
 namespace trainward::rules {
 namespace {
 
@@ -40,7 +42,7 @@ TEST_F(RuleFile, NewRulesComeBeforeTheBuiltInOnes) {
       "  - {id: my-oom, class: device_oom, match: 'std::bad_alloc', remedy: shrink_plan}\n"
       "  - {id: my-mask, class: benign, match: 'bad_alloc is fine'}\n");
   ASSERT_TRUE(matcher) << matcher.error().message();
-  const auto matches = matcher->match_lines("std::bad_alloc is fine\nstd::bad_alloc\n");
+  const auto matches = classify_log(*matcher, "std::bad_alloc is fine\nstd::bad_alloc\n").findings;
   ASSERT_EQ(matches.size(), 1U);
   EXPECT_EQ(matches[0].rule, "my-oom");
   EXPECT_EQ(matches[0].transient, Transient::maybe);
@@ -53,7 +55,7 @@ TEST_F(RuleFile, AnExistingRuleIsChangedKeyByKey) {
       "  - {id: oom-host-process, transient: no, remedy: operator}\n"
       "  - {id: disk-full, enabled: false}\n");
   ASSERT_TRUE(matcher) << matcher.error().message();
-  const auto matches = matcher->match_lines("No space left on device\nstd::bad_alloc\n");
+  const auto matches = classify_log(*matcher, "No space left on device\nstd::bad_alloc\n").findings;
   ASSERT_EQ(matches.size(), 1U);
   EXPECT_EQ(matches[0].rule, "oom-host-process");
   EXPECT_EQ(matches[0].crash_class, "host_oom");
@@ -86,6 +88,36 @@ TEST_F(RuleFile, ProblemsHaveTheirPlace) {
   std::string many = "rules:\n";
   for (int i = 0; i < 20; ++i) many += "  - {id: disk-full, x: 1}\n";
   EXPECT_THAT(error(many), HasSubstr("more)"));
+}
+
+TEST_F(RuleFile, ARuleMayHaveManyPatternsAStrengthAndAScope) {
+  const auto matcher = load(
+      "rules:\n"
+      "  - {id: mine, class: network, match: ['queue \\d+ closed', 'lost the queue'], strength: "
+      "cascade}\n"
+      "  - {id: my-error, class: data, match: '^MyError', in: exception}\n"
+      "  - {id: my-step, class: progress, match: '^tick \\d+'}\n");
+  ASSERT_TRUE(matcher) << matcher.error().message();
+  const auto found = classify_log(*matcher, "x MyError: y\nlost the queue\nqueue 7 closed\n");
+  ASSERT_EQ(found.findings.size(), 1U);
+  EXPECT_EQ(found.findings[0].rule, "mine");
+  EXPECT_EQ(found.findings[0].count, 2);
+  EXPECT_EQ(found.findings[0].strength, Strength::cascade);
+  EXPECT_EQ(classify_log(*matcher, "[rank1]: MyError: y\n").crash_class, "data");
+  EXPECT_FALSE(classify_log(*matcher, "MyError: y\ntick 1\ntick 2\ntick 3\n").failed);
+}
+
+TEST_F(RuleFile, ProblemsOfTheNewKeysHaveTheirPlaceToo) {
+  EXPECT_THAT(error("rules:\n  - {id: x, class: hang, match: [a, '(b']}\n"),
+              HasSubstr("r.yaml:2:37: rules[0].match: not a valid regular expression"));
+  EXPECT_THAT(error("rules:\n  - {id: x, class: hang, match: []}\n"),
+              HasSubstr("expected 1 to 100 patterns"));
+  EXPECT_THAT(error("rules:\n  - {id: x, class: hang, match: {a: b}}\n"),
+              HasSubstr("expected a pattern, found a map"));
+  EXPECT_THAT(error("rules:\n  - {id: x, class: hang, match: a, strength: strong}\n"),
+              HasSubstr("expected one of cause, symptom, cascade, hint"));
+  EXPECT_THAT(error("rules:\n  - {id: x, class: hang, match: a, in: file}\n"),
+              HasSubstr("expected one of line, exception, message"));
 }
 
 TEST_F(RuleFile, AMissingFileIsAnError) {
