@@ -1,0 +1,26 @@
+// What every thread of a worker's processes is doing: the evidence of a hang, taken before the
+// kill.
+//
+//   process 41 (python): main thread D, uninterruptible, in tenstorrent_wait < do_ioctl (ioctl);
+//   37 threads sleeping in futex_wait_queue (futex). process 52 (loader): …
+//
+// Bounded: 1024 threads are looked at, 64 asked where they wait; what cannot be killed comes first.
+// A few milliseconds; see thread_state.hpp for what it can and cannot see.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <string>
+
+namespace trainward::host {
+
+// Of the process and everything below it; at most 2000 characters, printable. Empty when the
+// process is gone.
+std::string thread_report(const std::filesystem::path& root, pid_t pid);
+
+// Why SIGKILL did not end it, for people: where it hangs in the kernel, that its parent does not
+// collect it, that it is frozen. At most 2000 characters; never empty.
+std::string why_it_does_not_die(const std::filesystem::path& root, pid_t pid);
+
+}  // namespace trainward::host

@@ -1,0 +1,140 @@
+// What the threads of a worker are doing: fake trees, and real sleepers.
+#include "supervisor/host/thread_report.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/syscall.h>
+
+#include <chrono>
+
+#include "fake_host.hpp"
+#include "supervisor/host/syscall_name.hpp"
+
+namespace trainward::host {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class ThreadReport : public FakeHost {
+ protected:
+  void put(pid_t process, pid_t thread, const std::string& file, const std::string& text) const {
+    write(fmt::format("proc/{}/task/{}/{}", process, thread, file), text);
+  }
+};
+
+TEST_F(ThreadReport, LikeOnesAreCountedAndStuckOnesComeFirst) {
+  write_process({.pid = 10, .name = "python", .children = "50"});
+  put(10, 10, "wchan", "do_wait");
+  for (pid_t thread = 11; thread < 48; ++thread) {
+    write_thread(10, thread, fmt::format("pool-{}", thread), 'S');
+    put(10, thread, "wchan", "futex_wait_queue");
+    put(10, thread, "syscall", "running\n");
+  }
+  write_process({.pid = 50, .parent = 10, .name = "loader", .state = 'D'});
+  put(50, 50, "wchan", "nfs_wait_bit_killable\n");
+  put(50, 50, "stack",
+      "[<0>] rpc_wait_bit_killable+0x1e/0xa0\n[<0>] nfs_file_read+0x5c/0xa0 [nfs]\n"
+      "[<0>] vfs_read+0xbb/0x360\n[<0>] ksys_read+0x66/0xe0\n");
+  EXPECT_EQ(thread_report(root(), 10),
+            "process 50 (loader): main thread D, uninterruptible, in rpc_wait_bit_killable < "
+            "nfs_file_read < vfs_read. process 10 (python): main thread sleeping in do_wait; "
+            "37 threads sleeping in futex_wait_queue");
+}
+
+TEST_F(ThreadReport, WithoutRightsOnlyTheState) {
+  write_process({.pid = 10, .state = 'R'});
+  write_thread(10, 11, "helper", 'S');
+  put(10, 11, "wchan", "0");
+  EXPECT_EQ(
+      thread_report(root(), 10),
+      "process 10 (python): main thread running; thread 11 (helper) sleeping somewhere in the "
+      "kernel");
+}
+
+TEST_F(ThreadReport, IsNeverLong) {
+  write_process({.pid = 10});
+  for (pid_t thread = 11; thread < 1100; ++thread) {
+    write_thread(10, thread, std::string(60, 'n'), 'S');
+    put(10, thread, "wchan", std::string(200, static_cast<char>('a' + thread % 26)));
+  }
+  const std::string report = thread_report(root(), 10);
+  EXPECT_EQ(report.size(), 2000U);
+  EXPECT_THAT(report, testing::EndsWith("..."));
+}
+
+TEST_F(ThreadReport, RubbishIsShownHarmlessly) {
+  write_process({.pid = 10, .name = "\x1b[2J\n\xff"});
+  put(10, 10, "wchan", "\xff\xff\xff\xff");
+  put(10, 10, "syscall", "18446744073709551615 x");
+  put(10, 10, "stack", "\n\n\xff\n");
+  EXPECT_EQ(thread_report(root(), 10),
+            "process 10 (?[2J?"
+            "?): main thread sleeping in ?"
+            "?"
+            "?"
+            "? (system call 9223372036854775807)");
+  write("proc/10/task/10/stat", "x");
+  EXPECT_EQ(thread_report(root(), 10), "");
+  EXPECT_EQ(thread_report(root(), 4711), "");
+}
+
+TEST_F(ThreadReport, WhyItDoesNotDie) {
+  EXPECT_EQ(why_it_does_not_die(root(), 10), "process 10 is gone");
+  write_process({.pid = 4, .name = "shim"});
+  write_process({.pid = 10, .parent = 4, .state = 'Z'});
+  EXPECT_EQ(why_it_does_not_die(root(), 10),
+            "process 10 (python) is dead, but its parent, process 4 (shim), has not "
+            "collected it");
+  // The leader is dead, one of its threads hangs in the driver.
+  write_thread(10, 12, "writer", 'D');
+  put(10, 12, "wchan", "tenstorrent_dma_wait");
+  EXPECT_EQ(why_it_does_not_die(root(), 10),
+            "thread 12 (writer) of process 10 is stuck in the kernel: D, uninterruptible, in "
+            "tenstorrent_dma_wait");
+  put(10, 12, "wchan", "__refrigerator");
+  EXPECT_THAT(why_it_does_not_die(root(), 10), HasSubstr("frozen, together with its cgroup"));
+  for (pid_t thread = 20; thread < 60; ++thread) write_thread(10, thread, "w", 'D');
+  EXPECT_THAT(why_it_does_not_die(root(), 10), testing::EndsWith("and more"));
+  write_process({.pid = 30});
+  EXPECT_THAT(why_it_does_not_die(root(), 30), HasSubstr("not stuck in the kernel: sleeping"));
+}
+
+TEST(SyscallName, KnownAndUnknown) {
+  EXPECT_EQ(syscall_name(SYS_futex), "futex");
+  EXPECT_EQ(syscall_name(SYS_ioctl), "ioctl");
+  EXPECT_EQ(syscall_name(99999), "system call 99999");
+}
+
+TEST(RealThreads, ASleepersWaitIsNamed) {
+  const Child child([] {});
+  ASSERT_TRUE(child.wait_ready());
+  // It says that it is ready a moment before it sleeps.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  std::string report;
+  while (report.find("sleeping") == std::string::npos &&
+         std::chrono::steady_clock::now() < deadline) {
+    report = thread_report("/", child.pid());
+  }
+  EXPECT_THAT(report,
+              StartsWith(fmt::format("process {} (host_test): main thread sleeping", child.pid())));
+  if (report.find("somewhere in the kernel") != std::string::npos) {
+    GTEST_SKIP() << "where a process waits is not shown to us here: " << report;
+  }
+  EXPECT_THAT(report, HasSubstr("read"));
+}
+
+TEST(RealThreads, AZombieNamesItsParent) {
+  const Child child([] {});
+  ASSERT_TRUE(child.wait_ready());
+  child.kill();
+  siginfo_t info{};
+  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid()), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_THAT(why_it_does_not_die("/", child.pid()),
+              HasSubstr(fmt::format("its parent, process {} (host_test), has not collected it",
+                                    ::getpid())));
+  EXPECT_THAT(why_it_does_not_die("/", ::getpid()), Not(HasSubstr("gone")));
+}
+
+}  // namespace
+}  // namespace trainward::host
