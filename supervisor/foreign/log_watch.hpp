@@ -30,6 +30,8 @@ class LogWatch {
   LogWatch(const std::vector<LogRule>& rules, Folders folders);
   LogWatch(LogWatch&&) noexcept;
   LogWatch& operator=(LogWatch&&) noexcept;
+  LogWatch(const LogWatch&) = delete;
+  LogWatch& operator=(const LogWatch&) = delete;
   ~LogWatch();
 
   Events feed(std::string_view chunk);
