@@ -58,6 +58,8 @@ class AttemptFollower {
   [[nodiscard]] const std::optional<AttemptEvent>& exit() const { return exit_; }
   // What its logs say, for the exit.
   void add_evidence(std::vector<core::LogMatch> matches);
+  // As its journal names it; nothing before it has.
+  [[nodiscard]] const std::optional<ProcessId>& shim() const { return shim_id_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return attempt_.folder; }
   // What a next daemon has to read again when nothing more is committed: a held exit counts as
   // unread.

@@ -48,9 +48,10 @@ struct Daemon::Parts {
         watcher(std::move(watcher_in)),
         turns(loop_in, store),
         classifier(loop_in, config.rules),
+        machine(loop_in),
         background(loop_in),
         console(options.once),
-        services{loop, std::move(paths), store, turns, classifier, *watcher, background, console} {}
+        services{loop, std::move(paths), store, turns, classifier, machine, *watcher, background, console} {}
 
   Loop& loop;
   Options options;
@@ -60,6 +61,7 @@ struct Daemon::Parts {
   std::unique_ptr<FileWatcher> watcher;
   Turns turns;
   LogClassifier classifier;
+  Machine machine;
   Background background;
   Console console;
   Services services;

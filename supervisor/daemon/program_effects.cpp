@@ -42,6 +42,7 @@ void ProgramRunner::execute(const core::Action& action) {
   if (const auto* order = std::get_if<core::SelectCheckpoint>(&action)) do_select(order->below);
   if (const auto* order = std::get_if<core::Launch>(&action)) do_launch(*order);
   if (const auto* order = std::get_if<core::SendSignal>(&action)) do_signal(order->signal);
+  if (std::holds_alternative<core::CheckActivity>(action)) do_check_activity();
   if (const auto* order = std::get_if<core::VerifyCheckpoint>(&action)) do_verify(*order);
   if (std::holds_alternative<core::PruneCheckpoints>(action)) do_prune();
 }
@@ -132,9 +133,46 @@ void ProgramRunner::do_launch(const core::Launch& order) {
 void ProgramRunner::do_signal(core::Signal signal) {
   if (!attempt_) return;
   fault_point("signal.decided");
+  const bool hangs = signal == core::Signal::kill && state_.kill && state_.kill->cause == "hang";
+  if (hangs && worker_) {
+    // What it was waiting for, before nobody can tell any more.
+    if (auto report = worker_->thread_report(); !report.empty()) {
+      handle(core::HostFact{"threads", 5, "hang", std::move(report)});
+    }
+  }
   if (auto sent = attempt_->send(signal); !sent) {
     spdlog::warn("{}: {}", program_.name, sent.error().message());
   }
+}
+
+void ProgramRunner::watch_worker() {
+  if (state_.pid == 0 || !attempt_ || !attempt_->shim() || !core::has_worker(state_.stage)) return;
+  if (!worker_) {
+    const hwprobe::Board* found = board(state_.board);
+    worker_ = std::make_shared<WorkerWatch>(
+        services_.machine,
+        WorkerWatch::Worker{static_cast<pid_t>(state_.pid), attempt_->shim()->pid,
+                            found == nullptr ? "" : found->bus_id,
+                            services_.paths.caches(state_.board)},
+        [this](core::HostFact fact) { handle(std::move(fact)); });
+  }
+  if (state_.stage != core::Stage::training || !worker_->sample_due(now().mono_ms)) return;
+  in_background([this, worker = worker_]() -> std::function<void()> {
+    auto sample = worker->memory();
+    return [this, sample] {
+      if (sample) handle(*sample);
+    };
+  });
+}
+
+void ProgramRunner::do_check_activity() {
+  if (!worker_) return;
+  in_background([this, worker = worker_]() -> std::function<void()> {
+    auto seen = worker->activity();
+    return [this, seen] {
+      if (seen) handle(*seen);
+    };
+  });
 }
 
 void ProgramRunner::do_verify(const core::VerifyCheckpoint& order) {

@@ -86,6 +86,7 @@ void ProgramRunner::finish(bool committed) {
   state_ = std::move(decided.state);
   show(decided.actions, decided.at);
   for (const core::Action& action : decided.actions) execute(action);
+  watch_worker();
   arm();
   changed_();
 }
@@ -143,6 +144,7 @@ void ProgramRunner::follow(std::int64_t attempt) {
 void ProgramRunner::on_attempt_ended() {
   if (foreign_) foreign_->finish();
   foreign_.reset();
+  worker_.reset();
   if (!std::holds_alternative<core::WorkerExited>(attempt_->exit()->event)) {
     exit_due_ = true;
     return deliver_exit();

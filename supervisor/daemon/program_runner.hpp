@@ -17,6 +17,7 @@
 #include "supervisor/daemon/recorder.hpp"
 #include "supervisor/daemon/services.hpp"
 #include "supervisor/daemon/turns.hpp"
+#include "supervisor/daemon/worker_watch.hpp"
 
 namespace trainward::daemon {
 
@@ -62,6 +63,8 @@ class ProgramRunner final : public Participant {
   void do_verify(const core::VerifyCheckpoint& order);
   void do_prune();
   void do_signal(core::Signal signal);
+  void do_check_activity();
+  void watch_worker();
 
   void follow(std::int64_t attempt);
   void on_attempt_ended();
@@ -97,6 +100,7 @@ class ProgramRunner final : public Participant {
   std::optional<hwprobe::Report> report_;
   std::unique_ptr<AttemptFollower> attempt_;
   std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside
+  std::shared_ptr<WorkerWatch> worker_;
   bool exit_due_ = false;  // the attempt has ended; held until its checkpoints are judged
   std::optional<bool>
       restarted_;  // whether the machine was, to be told once the old attempt has ended

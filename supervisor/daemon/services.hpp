@@ -6,6 +6,7 @@
 #include "supervisor/daemon/file_watcher.hpp"
 #include "supervisor/daemon/log_classifier.hpp"
 #include "supervisor/daemon/loop.hpp"
+#include "supervisor/daemon/machine.hpp"
 #include "supervisor/daemon/paths.hpp"
 #include "supervisor/daemon/turns.hpp"
 #include "supervisor/store/store.hpp"
@@ -18,6 +19,7 @@ struct Services {
   store::Store& store;
   Turns& turns;
   LogClassifier& classifier;
+  Machine& machine;
   FileWatcher& watcher;
   Background& background;
   Console& console;

@@ -1,0 +1,91 @@
+#include "supervisor/daemon/worker_watch.hpp"
+
+#include "common/clock.hpp"
+#include "supervisor/host/bus_id.hpp"
+#include "supervisor/host/cgroup.hpp"
+#include "supervisor/host/memory.hpp"
+#include "supervisor/host/thread_report.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+constexpr std::int64_t sample_every_ms = 10'000;
+
+std::int64_t bytes_in(const std::vector<std::filesystem::path>& folders) {
+  constexpr int most_files = 100'000;  // a cache beyond that is growing or not, whatever its size
+  std::int64_t bytes = 0;
+  int files = 0;
+  for (const auto& folder : folders) {
+    std::error_code error;
+    std::filesystem::recursive_directory_iterator entry(folder, error);
+    for (const std::filesystem::recursive_directory_iterator end; !error && entry != end;
+         entry.increment(error)) {
+      if (++files > most_files) return bytes;
+      std::error_code vanished;
+      const auto size = entry->file_size(vanished);
+      if (!vanished) bytes += static_cast<std::int64_t>(size);
+    }
+  }
+  return bytes;
+}
+
+std::vector<std::string> boards_of(const std::string& bus_id) {
+  if (bus_id.empty()) return {};
+  return host::with_ports_above("/", bus_id);
+}
+
+}  // namespace
+
+WorkerWatch::WorkerWatch(Machine& machine, Worker worker, std::function<void(core::HostFact)> sink)
+    : machine_(machine),
+      worker_(std::move(worker)),
+      sink_(std::move(sink)),
+      meter_("/", worker_.shim),
+      traces_("/", "", boards_of(worker_.bus_id)) {
+  traces_.look(worker_.shim);
+  machine_.add(this);
+}
+
+WorkerWatch::~WorkerWatch() { machine_.remove(this); }
+
+std::optional<core::ActivitySeen> WorkerWatch::activity() {
+  const std::lock_guard lock(mutex_);
+  traces_.look(worker_.shim);
+  const auto usage = meter_.read();
+  if (!usage) return std::nullopt;
+  return core::ActivitySeen{usage->cpu_ms, bytes_in(worker_.caches)};
+}
+
+std::optional<core::MemorySample> WorkerWatch::memory() {
+  const std::lock_guard lock(mutex_);
+  traces_.look(worker_.shim);
+  const auto usage = meter_.read();
+  const auto left = host::available_memory("/", host::cgroups_of("/", worker_.pid));
+  if (!usage || !left) return std::nullopt;
+  return core::MemorySample{usage->memory_bytes, left->bytes};
+}
+
+bool WorkerWatch::sample_due(std::int64_t now_mono_ms) {
+  if (now_mono_ms - sampled_mono_ms_ < sample_every_ms) return false;
+  sampled_mono_ms_ = now_mono_ms;
+  return true;
+}
+
+std::string WorkerWatch::thread_report() const { return host::thread_report("/", worker_.pid); }
+
+std::string WorkerWatch::why_it_does_not_die() const {
+  return host::why_it_does_not_die("/", worker_.pid);
+}
+
+void WorkerWatch::kernel_said(const host::KernelFact& fact) {
+  std::optional<core::HostFact> ours;
+  {
+    const std::lock_guard lock(mutex_);
+    ours = traces_.weigh(fact, now());
+  }
+  if (ours) sink_(std::move(*ours));
+}
+
+void WorkerWatch::machine_said(const core::HostFact& fact) { sink_(fact); }
+
+}  // namespace trainward::daemon

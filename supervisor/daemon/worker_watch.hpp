@@ -1,0 +1,59 @@
+// One worker's processes as the machine sees them: what they use, what the kernel says about them,
+// and what they wait for when they hang.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "supervisor/core/event.hpp"
+#include "supervisor/daemon/machine.hpp"
+#include "supervisor/host/process_usage.hpp"
+#include "supervisor/host/worker_traces.hpp"
+
+namespace trainward::daemon {
+
+class WorkerWatch final : public MachineListener {
+ public:
+  struct Worker {
+    pid_t pid = 0;
+    pid_t shim = 0;      // adopts and waits for the worker's orphans
+    std::string bus_id;  // of its board; empty: none
+    std::vector<std::filesystem::path> caches;  // what it compiles goes there
+  };
+
+  // `sink` is called on the loop.
+  WorkerWatch(Machine& machine, Worker worker, std::function<void(core::HostFact)> sink);
+  ~WorkerWatch() override;
+  WorkerWatch(const WorkerWatch&) = delete;
+  WorkerWatch& operator=(const WorkerWatch&) = delete;
+
+  // On any thread, one at a time. Nothing when the worker is gone.
+  std::optional<core::ActivitySeen> activity();
+  std::optional<core::MemorySample> memory();
+
+  // Whether a memory sample is due: at most one in ten seconds.
+  bool sample_due(std::int64_t now_mono_ms);
+
+  [[nodiscard]] std::string thread_report() const;
+  [[nodiscard]] std::string why_it_does_not_die() const;
+
+  // ---- MachineListener ----
+  void kernel_said(const host::KernelFact& fact) override;
+  void machine_said(const core::HostFact& fact) override;
+
+ private:
+  Machine& machine_;
+  Worker worker_;
+  std::function<void(core::HostFact)> sink_;
+  std::mutex mutex_;
+  host::UsageMeter meter_;      // guarded by mutex_
+  host::WorkerTraces traces_;   // guarded by mutex_
+  std::int64_t sampled_mono_ms_ = 0;
+};
+
+}  // namespace trainward::daemon
