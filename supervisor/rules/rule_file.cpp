@@ -113,7 +113,7 @@ void read_fields(MapReader& reader, Rule& rule, bool trusted) {
 
 std::string read_id(MapReader& reader) {
   reader.need("id", "a name of a-z 0-9 -");
-  const std::string id = reader.text("id", "");
+  std::string id = reader.text("id", "");
   const Node* node = reader.node().find("id");
   if (node != nullptr && node->kind == Node::Kind::scalar && !valid_id(node->text)) {
     reader.report("id", *node, "expected 1 to 64 of a-z 0-9 -, found " + describe(*node));
