@@ -12,7 +12,13 @@
 #include <cstdint>
 #include <ctime>
 
+// Only in the static program (CMakeLists.txt): elsewhere most pages are shared libraries'.
+#if defined(TRAINWARD_SMALL_SHIM) && defined(__x86_64__)
+#define TRAINWARD_FORGETS_PAGES 1
+#endif
+
 namespace trainward::shim {
+#ifdef TRAINWARD_FORGETS_PAGES
 namespace {
 
 constexpr std::uintptr_t page = 4096;
@@ -50,7 +56,6 @@ const Ranges& file_ranges() {
   return ranges;
 }
 
-#if defined(__x86_64__)
 // System calls without a library function around them, which would be on another page.
 [[gnu::always_inline]] inline long call(long number, long a, long b, long c, long d, long e) {
   long result = number;
@@ -78,22 +83,22 @@ const Ranges& file_ranges() {
 end_of_wait_page() {
   asm volatile("");
 }
-#endif
 
 }  // namespace
+#endif
 
 void prepare_footprint() {
   ::mallopt(M_ARENA_MAX, 1);
   ::mallopt(M_TRIM_THRESHOLD, 64 * 1024);
   ::mallopt(M_MMAP_THRESHOLD, 32 * 1024);
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifdef TRAINWARD_FORGETS_PAGES
   // A mapping of its own: the kernel brings neighbouring pages of a mapping along otherwise.
   ::madvise(reinterpret_cast<void*>(&forget_and_poll), page, MADV_RANDOM);
 #endif
 }
 
 int wait_small(pollfd* watched, unsigned count) {
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifdef TRAINWARD_FORGETS_PAGES
   const Ranges& ranges = file_ranges();
   ::malloc_trim(0);
   const long result = forget_and_poll(ranges.list.data(), ranges.count, watched, count);
