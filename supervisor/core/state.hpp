@@ -65,7 +65,8 @@ bool has_worker(Stage stage);
 struct Kill {
   // hang stopped planned_restart memory_leak nan loss_spike resume_contract start_failed
   std::string cause;
-  std::string why;  // one sentence
+  std::string why;           // one sentence
+  std::int64_t mono_ms = 0;  // when; 0: not known
   friend bool operator==(const Kill&, const Kill&) = default;
 };
 

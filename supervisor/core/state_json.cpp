@@ -20,6 +20,7 @@ template <Is<Kill> S, typename F>
 void fields(S& s, F&& f) {
   f("cause", s.cause);
   f("why", s.why);
+  f("mono_ms", s.mono_ms);
 }
 template <Is<Evidence> S, typename F>
 void fields(S& s, F&& f) {

@@ -113,7 +113,8 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
   }
   running_ = false;
   if (ended.evidence.empty()) broken(Promise::attempts, "a verdict without evidence");
-  goes_back_ = ended.remedy == "older_checkpoint";
+  // Also when that was one time too many: whoever starts it by hand goes back all the same.
+  goes_back_ = ended.remedy == "older_checkpoint" || (ended.remedy == "stop" && state.below > 0);
   const bool broke = ended.cause == "nan" || ended.cause == "loss_spike";
   if (broke && goes_back_) trouble_from_ = state.trouble_step;
   if (ended.cause == "stopped") return;

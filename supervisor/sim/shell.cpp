@@ -112,7 +112,7 @@ bool Shell::turn() {
 
 void Shell::arm() {
   const std::int64_t due = decider_.timer_ms();
-  if (due == 0 || recovering_) return;
+  if (due == 0 || recovering_ || retrying_) return;
   const std::int64_t due_true = std::max(due + m_.clock.boot_true_ms, m_.clock.true_ms + 1);
   if (armed_true_ms_ != 0 && armed_true_ms_ <= due_true) return;  // looks again then
   armed_true_ms_ = due_true;
@@ -123,7 +123,8 @@ void Shell::on_timer() {
   if (!alive_ || armed_true_ms_ != m_.clock.true_ms) return;
   armed_true_ms_ = 0;
   const std::int64_t due = decider_.timer_ms();
-  if (due != 0 && now().mono_ms >= due && !recovering_) return handle(core::TimerFired{});
+  if (due != 0 && now().mono_ms >= due && !recovering_ && !retrying_)
+    return handle(core::TimerFired{});
   arm();
 }
 
@@ -226,7 +227,7 @@ void Shell::go_on_after_recovery() {
   const bool lives = following_ && m_.journal.shim_alive;
   if (!lives && verifying_ > 0) return;
   recovering_ = false;
-  push(core::DaemonStarted{machine_restarted_}, m_.now());
+  push(core::DaemonStarted{machine_restarted_, asked_.empty()}, m_.now());
   if (lives) push(core::Adopted{}, m_.now());
   if (!lives) following_ = false;
   drain();
