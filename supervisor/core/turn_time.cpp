@@ -16,7 +16,13 @@ constexpr int patience = 3;
 void Turn::on(const TimerFired& /*e*/) {
   Activity& activity = state_.activity;
   if (activity.next_mono_ms != 0 && now_.mono_ms >= activity.next_mono_ms && listening()) {
-    activity.next_mono_ms = now_.mono_ms + activity_interval_ms(allowed_ms(state_, policy_));
+    const std::int64_t interval = activity_interval_ms(allowed_ms(state_, policy_));
+    // Nobody has looked for a while, because the database refused or the machine slept: then the
+    // answer is waited for.
+    if (now_.mono_ms >= activity.next_mono_ms + interval) {
+      state_.deadline_mono_ms = std::max(state_.deadline_mono_ms, now_.mono_ms + interval);
+    }
+    activity.next_mono_ms = now_.mono_ms + interval;
     act(CheckActivity{});
   }
   if (state_.deadline_mono_ms == 0 || now_.mono_ms < state_.deadline_mono_ms) return;
@@ -75,7 +81,9 @@ void Turn::on(const ActivitySeen& e) {
   activity.cpu_ms = e.cpu_ms;
   activity.cache_bytes = e.cache_bytes;
   activity.seen_mono_ms = now_.mono_ms;
-  if (!first && works && now_.mono_ms < activity.limit_mono_ms) progress();
+  // Loading and compiling end some time; training of a silent program has nothing else to show.
+  const bool believed = now_.mono_ms < activity.limit_mono_ms || state_.stage == Stage::training;
+  if (!first && works && believed) progress();
 }
 
 void Turn::on(const MemorySample& e) {

@@ -81,6 +81,8 @@ void Turn::plan_restart_if_due() {
 
 void Turn::on(const CheckpointReported& e) {
   if (!has_worker(state_.stage)) return;
+  // The only thing a worker that does not speak says about where it began.
+  if (listening() && e.step < state_.resume_step) return on(Resumed{e.step});
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
   act(VerifyCheckpoint{state_.attempt, e.path, e.step});
 }

@@ -169,7 +169,7 @@ void Shell::send(core::Signal signal) {
   }
   // A launch that was decided but never seen: nobody holds the lease, so nobody lives.
   if (exit_ || !core::has_worker(decider_.state().stage)) return;
-  exit_ = Record{core::AttemptLost{"no process of this attempt exists"}, m_.now()};
+  exit_ = Record{core::AttemptLost{"no process of this attempt exists"}, now()};
   exit_offset_ = read_;
   shim_gone_ = true;
 }
