@@ -48,7 +48,12 @@ void Turn::watch_activity() {
   }
   constexpr std::int64_t as_long_again = 12;
   state_.activity.next_mono_ms = now_.mono_ms + activity_interval_ms(allowed);
-  state_.activity.limit_mono_ms = now_.mono_ms + as_long_again * allowed;
+  state_.activity.proof_mono_ms = now_.mono_ms;
+  // What trains silently may be compiling for all that can be seen.
+  const bool may_compile = state_.stage == Stage::training;
+  state_.activity.limit_mono_ms =
+      now_.mono_ms +
+      as_long_again * (may_compile ? std::max(allowed, policy_.deadlines.compile_ms) : allowed);
 }
 
 void Turn::book_training(bool replaying) {

@@ -81,9 +81,7 @@ void Turn::on(const ActivitySeen& e) {
   activity.cpu_ms = e.cpu_ms;
   activity.cache_bytes = e.cache_bytes;
   activity.seen_mono_ms = now_.mono_ms;
-  // Loading and compiling end some time; training of a silent program has nothing else to show.
-  const bool believed = now_.mono_ms < activity.limit_mono_ms || state_.stage == Stage::training;
-  if (!first && works && believed) progress();
+  if (!first && works && now_.mono_ms < activity.limit_mono_ms) progress();
 }
 
 void Turn::on(const MemorySample& e) {

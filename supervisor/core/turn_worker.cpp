@@ -85,6 +85,14 @@ void Turn::on(const CheckpointReported& e) {
   if (listening() && e.step < state_.resume_step) return on(Resumed{e.step});
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
   act(VerifyCheckpoint{state_.attempt, e.path, e.step});
+  // Checkpoints are all that a silent program shows: the next one is due after about as long.
+  if (Activity& activity = state_.activity; listening() && activity.limit_mono_ms != 0) {
+    constexpr std::int64_t patience = 4;
+    const std::int64_t took = now_.mono_ms - activity.proof_mono_ms;
+    activity.proof_mono_ms = now_.mono_ms;
+    activity.limit_mono_ms =
+        now_.mono_ms + patience * std::max(took, 3 * allowed_ms(state_, policy_));
+  }
 }
 
 void Turn::on(const CheckpointVerified& e) {

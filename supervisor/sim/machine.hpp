@@ -20,6 +20,7 @@ namespace trainward::sim {
 struct Record {
   core::Event event;
   Time at;
+  bool journaled = true;  // otherwise it happens when it is taken
 };
 struct Journal {
   std::int64_t attempt = 0;

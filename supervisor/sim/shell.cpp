@@ -7,7 +7,7 @@ namespace trainward::sim {
 
 void Shell::handle(core::Event event) {
   if (!alive_) return;
-  push(std::move(event), now());
+  push(std::move(event));
   drain();
   deliver_exit();
 }
@@ -66,7 +66,7 @@ void Shell::drain() {
       m_.score.turn_to(stopped ? Spent::stopped : Spent::waiting, m_.clock.true_ms);
     }
   }
-  if (leaving_ && at_rest) {
+  if (leaving_ && at_rest && settled()) {
     const std::int64_t back = comes_back_after_ms_;
     die();
     return m_.after(back, Due::daemon);
@@ -83,9 +83,14 @@ bool Shell::turn() {
   const std::vector<Record> taken = std::exchange(pending_, {});
   core::Actions all;
   for (const Record& record : taken) {
-    core::Actions actions = decider_.decide(record.event, record.at);
+    const Time at = record.journaled ? record.at : now();
+    core::Actions actions = decider_.decide(record.event, at);
     ++events_;
-    checker_.after(record.event, record.at, decider_.state(), actions);
+    // The boot is committed with the event that tells of it, or a death in between would hide it.
+    if (std::holds_alternative<core::DaemonStarted>(record.event)) {
+      boot_true_ms_ = m_.clock.boot_true_ms;
+    }
+    checker_.after(record.event, at, decider_.state(), actions);
     if (all.empty()) {
       all = std::move(actions);
     } else {
@@ -150,7 +155,7 @@ void Shell::read_journal() {
     // Taken with the heartbeats, now and then.
     if (!recovering_ && std::holds_alternative<core::StepDone>(record.event) && read_ % 2 == 0 &&
         site_.worker_alive()) {
-      push(site_.worker->memory(), m_.now());
+      push(site_.worker->memory());
     }
   }
 }
@@ -195,7 +200,6 @@ void Shell::begin() {
   const bool machine_off = m_.clock.true_ms < m_.clock.boot_true_ms;
   if (alive_ || machine_off) return;
   const bool machine_restarted = boot_true_ms_ != m_.clock.boot_true_ms;
-  boot_true_ms_ = m_.clock.boot_true_ms;
   alive_ = true;
   read_ = committed_;
   const core::State& state = decider_.state();
@@ -227,8 +231,8 @@ void Shell::go_on_after_recovery() {
   const bool lives = following_ && m_.journal.shim_alive;
   if (!lives && verifying_ > 0) return;
   recovering_ = false;
-  push(core::DaemonStarted{machine_restarted_, asked_.empty()}, m_.now());
-  if (lives) push(core::Adopted{}, m_.now());
+  push(core::DaemonStarted{machine_restarted_, asked_.empty()});
+  if (lives) push(core::Adopted{});
   if (!lives) following_ = false;
   drain();
 }

@@ -50,7 +50,8 @@ class Shell {
   [[nodiscard]] bool waits_for_answer() const { return !asked_.empty(); }
 
  private:
-  void push(core::Event event, Time at) { pending_.push_back({std::move(event), at}); }
+  void push(core::Event event) { pending_.push_back({std::move(event), {}, false}); }
+  void push(core::Event event, Time at) { pending_.push_back({std::move(event), at, true}); }
   void drain();
   bool turn();
   void remember(const core::Actions& actions);

@@ -74,7 +74,7 @@ void Shell::on_answer(std::int64_t id) {
       verdict.bytes = 1;
     }
   }
-  for (core::Event& event : answer.events) push(std::move(event), now());
+  for (core::Event& event : answer.events) push(std::move(event));
   drain();
   deliver_exit();
 }
@@ -129,7 +129,7 @@ void Shell::select(const core::SelectCheckpoint& order) {
 void Shell::launch(const core::Launch& order) {
   checker_.about_to_launch(order, decider_.state());
   if (std::exchange(m_.launch_fails, false)) {
-    return push(core::LaunchFailed{"no process could be started", true}, m_.now());
+    return push(core::LaunchFailed{"no process could be started", true});
   }
   int board = -1;
   for (std::size_t i = 0; i < m_.boards.size(); ++i) {
