@@ -36,7 +36,8 @@ void Turn::on(const StepDone& e) {
   if (state_.first_step == 0) {
     if (e.step <= state_.resume_step && listening()) return on(Resumed{e.step - 1});
     state_.first_step = e.step;
-  } else if (state_.stage == Stage::training && e.step > state_.last_step) {
+  } else if (state_.stage == Stage::training && e.step > state_.last_step &&
+             told_at_ == now_) {  // a record that came too late says nothing about how long it took
     learn_step_time(state_, now_.mono_ms - state_.progress_mono_ms);
   }
   const bool replayed = e.step <= state_.highest_step;

@@ -131,7 +131,7 @@ void chaos(Maker& make) {
   Setup& s = make.setup();
   Random& random = make.random();
   s.quiet_ms = s.horizon_ms * 5 / 7;
-  s.step_ms = random.between(30, 300) * second_ms;
+  s.step_ms = random.between(30, 150) * second_ms;
   s.compile_cold_ms = random.between(5, 66) * minute_ms;
   s.save_ms = random.between(2, 60) * second_ms;
   s.save_every_ms = random.between(10, 60) * minute_ms;

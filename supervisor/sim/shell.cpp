@@ -80,7 +80,11 @@ bool Shell::turn() {
     crash();
     return false;
   }
-  const std::vector<Record> taken = std::exchange(pending_, {});
+  std::vector<Record> taken = std::exchange(pending_, {});
+  // What the journal tells is older than what happens now.
+  if (taken.size() > 1) {
+    std::stable_partition(taken.begin(), taken.end(), [](const Record& r) { return r.journaled; });
+  }
   core::Actions all;
   for (const Record& record : taken) {
     const Time at = record.journaled ? record.at : now();
