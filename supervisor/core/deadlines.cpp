@@ -23,8 +23,20 @@ std::int64_t percentile(std::vector<std::int64_t> times, std::size_t percent) {
 std::int64_t train_ms(const State& state, const Policy& policy) {
   // A program that is not expected to speak is not watched before it has.
   if (!policy.speaks && !policy.watch_cpu && state.first_step == 0) return 0;
-  if (state.step_times_ms.empty()) return policy.deadlines.train_floor_ms;
-  return std::max(policy.deadlines.train_floor_ms, factor * percentile(state.step_times_ms, 99));
+  const Deadlines& deadlines = policy.deadlines;
+  // The first step of a run may take longer than anybody thought of when the floor was set.
+  if (state.step_times_ms.empty()) return std::max(deadlines.train_floor_ms, deadlines.load_ms);
+  return std::max(deadlines.train_floor_ms, factor * percentile(state.step_times_ms, 99));
+}
+
+// A restart of our own planning loses nothing only when the step under way may end first. An
+// operator who asks for a stop has set how long it may take.
+std::int64_t stop_ms(const State& state, const Policy& policy) {
+  const std::int64_t configured = policy.deadlines.stop_ms;
+  if (!state.kill || state.kill->cause == "stopped" || state.step_times_ms.empty()) {
+    return configured;
+  }
+  return std::max(configured, 2 * percentile(state.step_times_ms, 99));
 }
 
 }  // namespace
@@ -44,7 +56,7 @@ std::int64_t allowed_ms(const State& state, const Policy& policy) {
     case Stage::saving:
       return policy.deadlines.save_ms;
     case Stage::stopping:
-      return policy.deadlines.stop_ms;
+      return stop_ms(state, policy);
     case Stage::killing:
       return kill_again_ms;
     case Stage::unkillable:

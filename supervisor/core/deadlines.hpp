@@ -9,7 +9,8 @@
 namespace trainward::core {
 
 // Milliseconds; 0: this stage has no deadline of its own. Training learns: ten times the 99th
-// percentile of the run's own recent steps, and never less than the configured floor.
+// percentile of the run's own recent steps, and never less than the configured floor. Before there
+// is any, what loading is allowed.
 std::int64_t allowed_ms(const State& state, const Policy& policy);
 
 // The middle one of the run's recent step times; 0: none yet.

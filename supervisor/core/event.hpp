@@ -21,9 +21,11 @@ struct StopRequested {
   bool keep_wanted = false;  // the daemon goes, the intent stays: the next daemon starts it again
 };
 struct RestartRequested {};
-// A daemon begins: the first event after the state was read from the database.
+// A daemon begins. It comes after what the attempt's journal still held, told in the journal's own
+// time, and before anything that carries the time of the new daemon.
 struct DaemonStarted {
   bool machine_restarted = false;  // the monotonic clock began anew, and no worker can be alive
+  bool answers_lost = true;  // false: what was asked for while the journal was read is on its way
 };
 
 struct BoardFound {

@@ -65,7 +65,8 @@ bool has_worker(Stage stage);
 struct Kill {
   // hang stopped planned_restart memory_leak nan loss_spike resume_contract start_failed
   std::string cause;
-  std::string why;  // one sentence
+  std::string why;           // one sentence
+  std::int64_t mono_ms = 0;  // when; 0: not known
   friend bool operator==(const Kill&, const Kill&) = default;
 };
 
@@ -84,6 +85,7 @@ struct Activity {
   std::int64_t cache_bytes = 0;
   std::int64_t seen_mono_ms = 0;   // when it last grew; 0: not looked at yet
   std::int64_t next_mono_ms = 0;   // when to look again; 0: nobody needs to
+  std::int64_t proof_mono_ms = 0;  // when something better than activity was last seen
   std::int64_t limit_mono_ms = 0;  // beyond this activity is no excuse any more
   friend bool operator==(const Activity&, const Activity&) = default;
 };

@@ -20,6 +20,7 @@ template <Is<Kill> S, typename F>
 void fields(S& s, F&& f) {
   f("cause", s.cause);
   f("why", s.why);
+  f("mono_ms", s.mono_ms);
 }
 template <Is<Evidence> S, typename F>
 void fields(S& s, F&& f) {
@@ -42,6 +43,7 @@ void fields(S& s, F&& f) {
   f("cache_bytes", s.cache_bytes);
   f("seen_mono_ms", s.seen_mono_ms);
   f("next_mono_ms", s.next_mono_ms);
+  f("proof_mono_ms", s.proof_mono_ms);
   f("limit_mono_ms", s.limit_mono_ms);
 }
 template <Is<LossWatch> S, typename F>

@@ -8,9 +8,17 @@
 namespace trainward::core {
 
 Outcome Turn::take(const Event& event) {
+  // A record may be read after something newer was decided; what was decided stays. Monotonic time
+  // is compared, because the wall clock may be set back at any moment.
+  const auto* started = std::get_if<DaemonStarted>(&event);
+  const bool clock_began_anew = started != nullptr && started->machine_restarted;
+  const std::int64_t late = state_.seen.mono_ms - now_.mono_ms;
+  if (late > 0 && !clock_began_anew) {
+    now_.wall_ms += late;
+    now_.mono_ms += late;
+  }
   std::visit([this](const auto& e) { on(e); }, event);
-  // Events of a journal that is replayed are older than what is known already.
-  if (now_.wall_ms > state_.seen.wall_ms) state_.seen = now_;
+  state_.seen = now_;
   return {std::move(state_), std::move(actions_)};
 }
 
@@ -40,7 +48,12 @@ void Turn::watch_activity() {
   }
   constexpr std::int64_t as_long_again = 12;
   state_.activity.next_mono_ms = now_.mono_ms + activity_interval_ms(allowed);
-  state_.activity.limit_mono_ms = now_.mono_ms + as_long_again * allowed;
+  state_.activity.proof_mono_ms = now_.mono_ms;
+  // What trains silently may be compiling for all that can be seen.
+  const bool may_compile = state_.stage == Stage::training;
+  state_.activity.limit_mono_ms =
+      now_.mono_ms +
+      as_long_again * (may_compile ? std::max(allowed, policy_.deadlines.compile_ms) : allowed);
 }
 
 void Turn::book_training(bool replaying) {
@@ -107,7 +120,7 @@ void Turn::settle(Stage stage, std::string reason) {
 
 void Turn::kill(std::string cause, std::string why) {
   note("kill", fmt::format("SIGKILL: {}: {}", cause, why));
-  state_.kill = Kill{std::move(cause), std::move(why)};
+  state_.kill = Kill{std::move(cause), std::move(why), now_.mono_ms};
   state_.kills_sent = 1;
   const std::int64_t last_progress = state_.progress_mono_ms;
   enter(Stage::killing, "killing: " + state_.kill->why);

@@ -16,7 +16,7 @@ namespace trainward::core {
 class Turn {
  public:
   Turn(State state, const Policy& policy, Time now)
-      : state_(std::move(state)), policy_(policy), now_(now) {}
+      : state_(std::move(state)), policy_(policy), now_(now), told_at_(now) {}
 
   Outcome take(const Event& event);
 
@@ -59,6 +59,8 @@ class Turn {
   // ---- towards the next attempt ----
   void begin_attempt(const std::string& why);
   void next_repair();
+  void ask_for_repair();
+  void ask_again();
   void select_checkpoint();
   void report_board(const BoardFound& board);
   void wait_for_board(const ProbeFinished& probe);
@@ -95,7 +97,8 @@ class Turn {
 
   State state_;
   const Policy& policy_;
-  Time now_;
+  Time now_;      // never before the newest event, while the machine runs
+  Time told_at_;  // what the event itself says
   Actions actions_;
 };
 

@@ -13,6 +13,10 @@ namespace trainward::core {
 // kept is known here.
 void Turn::on(const WorkerExited& e) {
   if (!has_worker(state_.stage)) return;
+  // It had ended before we killed it, and only the news came late.
+  if (state_.kills_sent > 0 && state_.kill && told_at_.mono_ms < state_.kill->mono_ms) {
+    state_.kill.reset();
+  }
   end_attempt(classify(state_, e), e.code, e.signal);
 }
 

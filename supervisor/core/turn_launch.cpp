@@ -28,13 +28,7 @@ void Turn::begin_attempt(const std::string& why) {
 
 // Repairs come before the attempt: a board that was reset must be looked at again.
 void Turn::next_repair() {
-  if (!state_.repairs.empty()) {
-    const std::string repair = state_.repairs.front();
-    const bool reset = repair == to_string(Remedy::reset_board);
-    enter(Stage::repairing, reset ? "resetting the board" : "purging the compile caches");
-    if (reset) return act(ResetBoard{state_.board});
-    return act(PurgeCaches{state_.board});
-  }
+  if (!state_.repairs.empty()) return ask_for_repair();
   ++state_.attempt;
   if (!policy_.needs_board) {
     state_.board.clear();
@@ -42,6 +36,33 @@ void Turn::next_repair() {
   }
   enter(Stage::probing, "looking for a healthy board");
   act(Probe{});
+}
+
+void Turn::ask_for_repair() {
+  const bool reset = state_.repairs.front() == to_string(Remedy::reset_board);
+  enter(Stage::repairing, reset ? "resetting the board" : "purging the compile caches");
+  if (reset) return act(ResetBoard{state_.board});
+  act(PurgeCaches{state_.board});
+}
+
+// What the daemon before had asked for, nobody will answer any more.
+void Turn::ask_again() {
+  switch (state_.stage) {
+    case Stage::repairing:
+      return ask_for_repair();
+    case Stage::probing:
+      return act(Probe{});
+    case Stage::selecting:
+      // The board may have changed meanwhile.
+      if (!policy_.needs_board) return select_checkpoint();
+      enter(Stage::probing, "looking for a healthy board");
+      return act(Probe{});
+    case Stage::stopped:
+      if (state_.wanted) begin_attempt("the daemon is back");
+      return;
+    default:
+      return;
+  }
 }
 
 void Turn::on(const BoardReset& e) {

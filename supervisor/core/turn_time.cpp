@@ -16,7 +16,13 @@ constexpr int patience = 3;
 void Turn::on(const TimerFired& /*e*/) {
   Activity& activity = state_.activity;
   if (activity.next_mono_ms != 0 && now_.mono_ms >= activity.next_mono_ms && listening()) {
-    activity.next_mono_ms = now_.mono_ms + activity_interval_ms(allowed_ms(state_, policy_));
+    const std::int64_t interval = activity_interval_ms(allowed_ms(state_, policy_));
+    // Nobody has looked for a while, because the database refused or the machine slept: then the
+    // answer is waited for.
+    if (now_.mono_ms >= activity.next_mono_ms + interval) {
+      state_.deadline_mono_ms = std::max(state_.deadline_mono_ms, now_.mono_ms + interval);
+    }
+    activity.next_mono_ms = now_.mono_ms + interval;
     act(CheckActivity{});
   }
   if (state_.deadline_mono_ms == 0 || now_.mono_ms < state_.deadline_mono_ms) return;
@@ -122,8 +128,14 @@ void Turn::on(const Adopted& /*e*/) {
 
 void Turn::on(const DaemonStarted& e) {
   if (state_.seen == Time{}) return;
-  const std::int64_t away = std::max<std::int64_t>(now_.wall_ms - state_.seen.wall_ms, 0);
-  if (!e.machine_restarted && has_worker(state_.stage)) return;  // it worked on: nothing was lost
+  const std::int64_t away = std::max<std::int64_t>(
+      e.machine_restarted ? now_.wall_ms - state_.seen.wall_ms : now_.mono_ms - state_.seen.mono_ms,
+      0);
+  if (!e.machine_restarted && has_worker(state_.stage)) {  // it worked on: nothing was lost
+    // The daemon before was asked to go and did not live to see the worker's end.
+    if (state_.halt && state_.wanted) state_.restart_when_stopped = true;
+    return;
+  }
   const Time left_at = state_.seen;
   if (state_.span) {
     close_ledger(state_, left_at, actions_);
@@ -148,6 +160,7 @@ void Turn::on(const DaemonStarted& e) {
     }
   }
   if (state_.span) book_stage();
+  if (e.answers_lost) ask_again();
 }
 
 }  // namespace trainward::core

@@ -36,7 +36,8 @@ void Turn::on(const StepDone& e) {
   if (state_.first_step == 0) {
     if (e.step <= state_.resume_step && listening()) return on(Resumed{e.step - 1});
     state_.first_step = e.step;
-  } else if (state_.stage == Stage::training && e.step > state_.last_step) {
+  } else if (state_.stage == Stage::training && e.step > state_.last_step &&
+             told_at_ == now_) {  // a record that came too late says nothing about how long it took
     learn_step_time(state_, now_.mono_ms - state_.progress_mono_ms);
   }
   const bool replayed = e.step <= state_.highest_step;
@@ -81,8 +82,18 @@ void Turn::plan_restart_if_due() {
 
 void Turn::on(const CheckpointReported& e) {
   if (!has_worker(state_.stage)) return;
+  // The only thing a worker that does not speak says about where it began.
+  if (listening() && e.step < state_.resume_step) return on(Resumed{e.step});
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
   act(VerifyCheckpoint{state_.attempt, e.path, e.step});
+  // Checkpoints are all that a silent program shows: the next one is due after about as long.
+  if (Activity& activity = state_.activity; listening() && activity.limit_mono_ms != 0) {
+    constexpr std::int64_t patience = 4;
+    const std::int64_t took = now_.mono_ms - activity.proof_mono_ms;
+    activity.proof_mono_ms = now_.mono_ms;
+    activity.limit_mono_ms =
+        now_.mono_ms + patience * std::max(took, 3 * allowed_ms(state_, policy_));
+  }
 }
 
 void Turn::on(const CheckpointVerified& e) {

@@ -1,0 +1,154 @@
+#include "supervisor/sim/invariants.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "supervisor/core/ledger.hpp"
+
+namespace trainward::sim {
+
+std::string_view to_string(Promise promise) {
+  constexpr std::array<std::string_view, promises> names{
+      "one worker",    "budget",        "newest checkpoint", "ledger",   "round trip",   "timer",
+      "stays stopped", "no false kill", "quarantine",        "rollback", "counted once", "attempts",
+      "alive"};
+  return names.at(static_cast<std::size_t>(promise));
+}
+
+void Checker::broken(Promise promise, std::string what) {
+  if (!on_ || violation_) return;
+  violation_ = Violation{promise, std::move(what), site_.machine.clock.true_ms};
+}
+
+void Checker::after(const core::Event& event, Time at, const core::State& state,
+                    const core::Actions& actions) {
+  ++events_;
+  digest_.add(event.index());
+  digest_.add(static_cast<std::uint64_t>(at.mono_ms));
+  digest_.add((static_cast<std::uint64_t>(state.stage) << 32U) ^
+              static_cast<std::uint64_t>(state.last_step));
+  digest_.add(static_cast<std::uint64_t>(state.deadline_mono_ms) ^ actions.size());
+  if (listener_) listener_(event, at, state, actions);
+  if (!on_ || violation_) return;
+  take_event(event, at, state);
+  for (const core::Action& action : actions) take_action(action, state);
+  check_ledger(at, state);
+  check_state(state);
+}
+
+void Checker::take_event(const core::Event& event, Time at, const core::State& state) {
+  if (std::holds_alternative<core::StartRequested>(event) ||
+      std::holds_alternative<core::RestartRequested>(event)) {
+    wanted_ = true;
+    barren_in_all_ = barren_in_a_row_ = 0;
+    last_progress_ms_ = site_.machine.clock.true_ms;
+  } else if (const auto* stop = std::get_if<core::StopRequested>(&event)) {
+    if (!stop->keep_wanted) wanted_ = false;
+    last_progress_ms_ = site_.machine.clock.true_ms;
+  } else if (const auto* verified = std::get_if<core::CheckpointVerified>(&event)) {
+    if (verified->error.empty() && verified->attempt == begun_ && running_ &&
+        verified->step > newest_verified_) {
+      verified_here_ = true;
+      newest_verified_ = verified->step;
+      last_progress_ms_ = site_.machine.clock.true_ms;
+    }
+  } else if (const auto* probe = std::get_if<core::ProbeFinished>(&event)) {
+    probed_quarantine_.clear();
+    probed_wall_ms_ = at.wall_ms;
+    for (const core::BoardFound& board : probe->boards) {
+      probed_quarantine_[board.serial] = board.record.quarantined_until_wall_ms;
+    }
+  } else if (const auto* started = std::get_if<core::DaemonStarted>(&event);
+             started != nullptr && span_open_ && started->machine_restarted) {
+    // The monotonic clock began anew: what passed is known by the wall clock only.
+    expected_ms_ += std::max<std::int64_t>(at.wall_ms - last_at_.wall_ms, 0);
+    last_at_ = at;
+  }
+  if (state.wanted && !wanted_) broken(Promise::stays_stopped, "wanted again without being asked");
+}
+
+void Checker::take_action(const core::Action& action, const core::State& state) {
+  if (const auto* span = std::get_if<core::RecordSpan>(&action)) return take(*span);
+  if (const auto* step = std::get_if<core::RecordStep>(&action)) return take(*step, state);
+  if (const auto* ended = std::get_if<core::RecordAttemptEnded>(&action))
+    return take(*ended, state);
+  if (const auto* begun = std::get_if<core::RecordAttemptBegun>(&action)) return take(*begun);
+  if (const auto* launch = std::get_if<core::Launch>(&action)) return check_launch(*launch, state);
+  if (const auto* select = std::get_if<core::SelectCheckpoint>(&action)) {
+    if (select->below > 0 && !goes_back_) {
+      broken(Promise::newest,
+             fmt::format("goes back before step {} and no verdict said so", select->below));
+    }
+  }
+}
+
+void Checker::take(const core::RecordSpan& span) {
+  if (span.duration_ms <= 0) broken(Promise::ledger, "an empty span of " + span.phase);
+  booked_ms_ += span.duration_ms;
+}
+
+void Checker::take(const core::RecordStep& step, const core::State& /*state*/) {
+  if (step.step <= last_counted_step_) {
+    broken(Promise::counted_once,
+           fmt::format("step {} after step {} in one attempt", step.step, last_counted_step_));
+  }
+  last_counted_step_ = step.step;
+}
+
+void Checker::take(const core::RecordAttemptBegun& begun) {
+  if (running_) broken(Promise::attempts, fmt::format("attempt {} has not ended", begun_));
+  if (begun.attempt <= begun_) {
+    broken(Promise::attempts, fmt::format("attempt {} after attempt {}", begun.attempt, begun_));
+  }
+  begun_ = begun.attempt;
+  running_ = true;
+  verified_here_ = false;
+  last_counted_step_ = -1;
+}
+
+void Checker::take(const core::RecordAttemptEnded& ended, const core::State& state) {
+  if (!running_ || ended.attempt != begun_) {
+    broken(Promise::attempts, fmt::format("attempt {} ended and did not run", ended.attempt));
+  }
+  running_ = false;
+  if (ended.evidence.empty()) broken(Promise::attempts, "a verdict without evidence");
+  // Also when that was one time too many: whoever starts it by hand goes back all the same.
+  goes_back_ = ended.remedy == "older_checkpoint" || (ended.remedy == "stop" && state.below > 0);
+  const bool broke = ended.cause == "nan" || ended.cause == "loss_spike";
+  if (broke && goes_back_) trouble_from_ = state.trouble_step;
+  if (ended.cause == "stopped") return;
+  barren_in_a_row_ = verified_here_ ? 0 : barren_in_a_row_ + 1;
+  if (!verified_here_) ++barren_in_all_;
+}
+
+// Two events may carry times that overlap by the milliseconds a journal lags; nothing is lost.
+void Checker::check_ledger(Time at, const core::State& state) {
+  if (span_open_ && at.mono_ms > last_at_.mono_ms) expected_ms_ += at.mono_ms - last_at_.mono_ms;
+  if (!span_open_ || at.mono_ms > last_at_.mono_ms) last_at_ = at;
+  span_open_ = state.span.has_value();
+  std::int64_t open = 0;
+  if (span_open_) open = last_at_.mono_ms - state.span->since.mono_ms;
+  const std::int64_t difference = booked_ms_ + open - expected_ms_;
+  constexpr std::int64_t lag = 250;  // an exit is written before a verdict, and read after it
+  if (difference > lag || difference < -lag) {
+    broken(Promise::ledger,
+           fmt::format("{} ms are booked{} where {} ms passed", booked_ms_ + open,
+                       span_open_ ? " in all, with " + state.span->phase : "", expected_ms_));
+  }
+}
+
+void Checker::check_state(const core::State& state) {
+  const bool worker = core::has_worker(state.stage);
+  if (worker != running_) {
+    broken(Promise::attempts, fmt::format("{} while attempt {} {}", core::to_string(state.stage),
+                                          begun_, running_ ? "runs" : "has ended"));
+  }
+  if (state.charged_attempts > policy_.budgets.attempts) broken(Promise::budget, "attempts in all");
+  constexpr std::uint64_t sampled = 512;
+  if (events_ % sampled != 0) return;
+  const auto again = core::state_from_json(core::to_json(state));
+  if (!again || !(*again == state)) broken(Promise::round_trip, "the state reads back differently");
+}
+
+}  // namespace trainward::sim

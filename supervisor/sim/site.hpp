@@ -1,0 +1,25 @@
+// The machine, the worker that runs on it, and the faults that wait for a worker's moment.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "supervisor/sim/machine.hpp"
+#include "supervisor/sim/worker.hpp"
+
+namespace trainward::sim {
+
+struct Site {
+  explicit Site(const Setup& setup) : machine(setup) {}
+
+  Machine machine;
+  std::unique_ptr<Worker> worker;         // of the newest attempt that got one
+  std::optional<Order> spawning;          // the shim runs, the worker does not yet
+  std::vector<core::Signal> undelivered;  // to a worker that does not run yet
+  std::vector<Injection> waiting;
+  bool breach_next = false;  // the next worker starts from step 0
+
+  [[nodiscard]] bool worker_alive() const { return worker && worker->alive(); }
+};
+
+}  // namespace trainward::sim

@@ -1,0 +1,55 @@
+// One scenario, played from its begin to its horizon with one decider.
+//
+// Same scenario, same decider: same events, same digest. Ends early when a promise is broken.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "supervisor/sim/shell.hpp"
+
+namespace trainward::sim {
+
+struct Outcome {
+  std::optional<Violation> violation;
+  std::uint64_t digest = 0;
+  std::int64_t events = 0;  // the decider took
+  std::int64_t ended_ms = 0;
+  Score score;
+  core::State state;
+};
+
+class World {
+ public:
+  World(const Scenario& scenario, Decider& decider);
+
+  Outcome run();
+  // Told every event and what was decided about it; for traces.
+  using Narrator = std::function<void(std::int64_t true_ms, const std::string& line)>;
+  void tell(Narrator narrator);
+
+ private:
+  void dispatch(const Item& item);
+  void inject(const Injection& injection);
+  void inject_machine(const Injection& injection);
+  void restart_machine(std::int64_t down_ms);
+  void break_board(const Injection& injection);
+  void heal(std::int64_t id);
+  void look();
+  void say(const std::string& line);
+
+  const Scenario& scenario_;
+  Decider& decider_;
+  Site site_;
+  Machine& m_;
+  Checker checker_;
+  Shell shell_;
+  Narrator narrator_;
+  std::int64_t progress_at_last_look_ = -1;
+};
+
+Outcome play(const Scenario& scenario, Decider& decider);
+
+}  // namespace trainward::sim

@@ -1,0 +1,224 @@
+// Each promise can be broken, and is then found: a decider that errs in one way at a time.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "supervisor/sim/policies.hpp"
+#include "supervisor/sim/scenario.hpp"
+#include "supervisor/sim/shrink.hpp"
+#include "supervisor/sim/trace.hpp"
+#include "supervisor/sim/world.hpp"
+
+namespace trainward::sim {
+namespace {
+
+using Damage = std::function<void(const core::Event&, core::State&, core::Actions&)>;
+
+class Erring : public CoreDecider {
+ public:
+  Erring(const Setup& setup, Damage damage)
+      : CoreDecider(policy_for(setup)), damage_(std::move(damage)) {}
+  core::Actions decide(const core::Event& event, Time now) override {
+    core::Actions actions = CoreDecider::decide(event, now);
+    damage_(event, state_, actions);
+    return actions;
+  }
+
+ private:
+  Damage damage_;
+};
+
+template <typename T>
+T* find(core::Actions& actions) {
+  for (core::Action& action : actions) {
+    if (auto* found = std::get_if<T>(&action)) return found;
+  }
+  return nullptr;
+}
+template <typename T>
+void drop(core::Actions& actions) {
+  std::erase_if(actions, [](const core::Action& a) { return std::holds_alternative<T>(a); });
+}
+
+Trial with(Damage damage) {
+  return [damage = std::move(damage)](const Scenario& scenario) {
+    Erring decider(scenario.setup, damage);
+    return play(scenario, decider).violation;
+  };
+}
+
+// Some seed of the scenario shows it.
+std::optional<Promise> broken(const char* scenario, const Damage& damage) {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    if (auto violation = with(damage)(*make_scenario(scenario, seed, 14)))
+      return violation->promise;
+  }
+  return std::nullopt;
+}
+
+TEST(Promises, ASecondWorkerIsFound) {
+  const auto found = broken("calm", [](const core::Event&, core::State&, core::Actions& actions) {
+    if (const auto* launch = find<core::Launch>(actions))
+      actions.emplace_back(core::Launch(*launch));
+  });
+  EXPECT_EQ(found, Promise::one_worker);
+}
+
+TEST(Promises, AForgottenBudgetIsFound) {
+  const auto found =
+      broken("n300-port", [](const core::Event&, core::State& state, core::Actions& actions) {
+        state.attempts_without_progress = 0;
+        state.time_without_progress_ms = 0;
+        drop<core::VerifyCheckpoint>(actions);  // so that no attempt makes progress
+      });
+  EXPECT_EQ(found, Promise::budget);
+}
+
+TEST(Promises, AnOlderCheckpointIsFound) {
+  const auto found = broken("leaky-host", [](const core::Event&, core::State& state,
+                                             core::Actions& actions) {
+    if (auto* launch = find<core::Launch>(actions); launch != nullptr && state.resume_step > 0) {
+      launch->resume_from.clear();
+      state.resume_step = 0;
+    }
+  });
+  EXPECT_EQ(found, Promise::newest);
+}
+
+TEST(Promises, GoingBackWithoutAReasonIsFound) {
+  const auto found =
+      broken("leaky-host", [](const core::Event&, core::State&, core::Actions& actions) {
+        if (auto* select = find<core::SelectCheckpoint>(actions)) select->below = 1;
+      });
+  EXPECT_EQ(found, Promise::newest);
+}
+
+TEST(Promises, ALostSecondIsFound) {
+  const auto found =
+      broken("leaky-host", [](const core::Event&, core::State&, core::Actions& actions) {
+        if (auto* span = find<core::RecordSpan>(actions)) span->duration_ms += second_ms;
+      });
+  EXPECT_EQ(found, Promise::ledger);
+}
+
+TEST(Promises, AStateThatDoesNotReadBackIsFound) {
+  const auto found = broken("calm", [](const core::Event&, core::State& state, core::Actions&) {
+    state.last_loss = std::numeric_limits<double>::quiet_NaN();
+  });
+  EXPECT_EQ(found, Promise::round_trip);
+}
+
+TEST(Promises, AMissingTimerIsFound) {
+  const auto found = broken("calm", [](const core::Event&, core::State& state, core::Actions&) {
+    if (state.stage == core::Stage::compiling) state.deadline_mono_ms = 0;
+  });
+  EXPECT_EQ(found, Promise::timer);
+}
+
+TEST(Promises, AnAnswerThatNeverComesIsFound) {
+  const auto found =
+      broken("leaky-host", [](const core::Event&, core::State&, core::Actions& actions) {
+        drop<core::SelectCheckpoint>(actions);
+      });
+  EXPECT_EQ(found, Promise::timer);
+}
+
+TEST(Promises, ALaunchAfterAStopIsFound) {
+  const auto found =
+      broken("chaos", [](const core::Event& event, core::State& state, core::Actions&) {
+        if (std::holds_alternative<core::StopRequested>(event)) state.wanted = true;
+      });
+  EXPECT_EQ(found, Promise::stays_stopped);
+}
+
+TEST(Promises, AFalseKillIsFound) {
+  const auto found =
+      broken("calm", [](const core::Event& event, core::State& state, core::Actions& actions) {
+        const auto* step = std::get_if<core::StepDone>(&event);
+        if (step == nullptr || step->step != 5) return;
+        state.kill = core::Kill{"hang", "out of impatience"};
+        actions.emplace_back(core::SendSignal{core::Signal::kill});
+      });
+  EXPECT_EQ(found, Promise::no_false_kill);
+}
+
+TEST(Promises, AQuarantinedBoardThatIsUsedIsFound) {
+  const auto found =
+      broken("flaky-ethernet", [](const core::Event& event, core::State&, core::Actions& actions) {
+        const auto* probe = std::get_if<core::ProbeFinished>(&event);
+        if (auto* record = find<core::RecordBoard>(actions)) {
+          record->record.quarantined_until_wall_ms = 4'000'000'000'000;
+        }
+        static std::string first;
+        if (probe != nullptr && !probe->boards.empty()) first = probe->boards.back().serial;
+        if (auto* launch = find<core::Launch>(actions); launch != nullptr && !first.empty()) {
+          launch->board = "B";
+        }
+      });
+  EXPECT_EQ(found, Promise::quarantine);
+}
+
+TEST(Promises, ResumingFromTheTroubleIsFound) {
+  const auto found =
+      broken("nan", [](const core::Event& event, core::State& state, core::Actions&) {
+        if (std::holds_alternative<core::CheckpointSelected>(event) && state.trouble_step > 0) {
+          state.resume_step = state.trouble_step;
+        }
+      });
+  EXPECT_EQ(found, Promise::rollback);
+}
+
+TEST(Promises, AStepCountedTwiceIsFound) {
+  const auto found = broken("calm", [](const core::Event&, core::State&, core::Actions& actions) {
+    if (const auto* step = find<core::RecordStep>(actions))
+      actions.emplace_back(core::RecordStep(*step));
+  });
+  EXPECT_EQ(found, Promise::counted_once);
+}
+
+TEST(Promises, AnAttemptThatNeverEndsIsFound) {
+  const auto found =
+      broken("leaky-host", [](const core::Event&, core::State&, core::Actions& actions) {
+        drop<core::RecordAttemptEnded>(actions);
+      });
+  EXPECT_EQ(found, Promise::attempts);
+}
+
+TEST(Promises, ARunThatNoLongerMovesIsFound) {
+  const auto found = broken("calm", [](const core::Event&, core::State&, core::Actions& actions) {
+    drop<core::VerifyCheckpoint>(actions);
+  });
+  EXPECT_NE(found, std::nullopt);
+  Scenario quiet = *make_scenario("calm", 1, 14);
+  quiet.setup.quiet_ms = day_ms;
+  const auto violation = with([](const core::Event&, core::State&, core::Actions& actions) {
+    drop<core::VerifyCheckpoint>(actions);
+  })(quiet);
+  ASSERT_TRUE(violation.has_value());
+  EXPECT_EQ(violation->promise, Promise::alive);
+}
+
+// The bug: a hang is not killed a second time. Found in chaos, shown by the two faults that matter.
+TEST(Shrink, LeavesTheFaultsThatMatter) {
+  const Trial trial = with([](const core::Event& event, core::State& state, core::Actions&) {
+    // A daemon that dies forgets what the operator wanted.
+    if (std::holds_alternative<core::DaemonStarted>(event) && state.attempt > 0)
+      state.wanted = true;
+  });
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Scenario scenario = *make_scenario("chaos", seed, 14);
+    const auto violation = trial(scenario);
+    if (!violation || violation->promise != Promise::stays_stopped) continue;
+    const Scenario small = shrink(scenario, Promise::stays_stopped, trial);
+    EXPECT_LE(small.injections.size(), 3U) << to_text(small);
+    EXPECT_GT(scenario.injections.size(), 20U);
+    const auto again = trial(small);
+    ASSERT_TRUE(again.has_value());
+    EXPECT_EQ(again->promise, Promise::stays_stopped);
+    return;
+  }
+  FAIL() << "no seed shows the bug";
+}
+
+}  // namespace
+}  // namespace trainward::sim
