@@ -67,7 +67,9 @@ Evidence from_exit_code(int code) {
 Evidence from_signal(int number) {
   // SIGKILL that we did not send is nearly always the kernel's out-of-memory killer or an operator.
   const std::string cause = number == 9 ? "killed" : "crash";
-  return {"exit status", 40, cause, fmt::format("ended by {}", signal_name(number)), ""};
+  // abort() is how a runtime gives up, and SIGTERM how others end it: effects more than causes.
+  const int weight = number == 6 || number == 15 ? 25 : 40;
+  return {"exit status", weight, cause, fmt::format("ended by {}", signal_name(number)), ""};
 }
 
 bool may_retry(const std::string& cause) {

@@ -4,8 +4,9 @@
 //    90  an exit code with a meaning of its own (0, 75, 78, 93)
 //    85  the kernel killed something of the worker's for want of memory (its cgroup counts)
 //    80  what the machine said about this very worker (kernel log); the supervisor lost it
-//    60  a rule that matched the worker's log, a root before its cascade
-//    40  the signal that ended it
+//    60  a rule that matched the worker's log, a root before its cascade (51 to 60 a cause, 45 a
+//        symptom, 35 a cascade; supervisor/rules/conclusion.hpp)
+//    40  the signal that ended it; SIGABRT and SIGTERM, which are effects, 25
 //    30  what the machine said in general (memory pressure)
 //    25  an exit code by which a shell reports a signal (128 + n)
 //    20  an exit code without a meaning
