@@ -10,6 +10,7 @@
 #include "hwprobe/report.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/core/plan.hpp"
+#include "supervisor/daemon/oom.hpp"
 #include "supervisor/daemon/paths.hpp"
 
 namespace trainward::daemon {
@@ -22,7 +23,7 @@ struct LaunchOrder {
   core::Plan plan = {};
   std::int64_t resume_step = 0;
   // The worker's; a daemon that protects itself must not pass its protection on.
-  std::optional<int> oom_score_adj = 0;
+  std::optional<int> oom_score_adj = worker_oom_score();
 };
 
 // Ends what an earlier attempt of this program left behind, takes the leases of program and board,
