@@ -88,9 +88,10 @@ void Turn::on(const MemorySample& e) {
   if (state_.stage != Stage::training) return;
   add_sample(state_.leak, now_.mono_ms, e.used_bytes);
   const auto left = exhausted_in_ms(state_.leak, e.available_bytes);
+  if (!left) return;
   // Enough to finish a step and a save, twice over.
   const std::int64_t needed = 60'000 + 4 * (usual_step_ms(state_) + state_.save_cost_ms);
-  if (!left || *left > needed || !safe_to_restart()) return;
+  if (*left > needed || !safe_to_restart()) return;
   stop_for("memory_leak",
            fmt::format("the worker's memory has grown from {} to {} and would be used up in {}",
                        human_bytes(static_cast<std::uint64_t>(state_.leak.first_bytes)),
