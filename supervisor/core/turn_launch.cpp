@@ -176,9 +176,18 @@ Plan Turn::plan_attempt() const {
 void Turn::on(const CheckpointSelected& e) {
   if (state_.stage != Stage::selecting) return;
   if (!e.error.empty()) {
-    note("checkpoint", e.error);
-    return settle(Stage::fatal, "checkpoints cannot be read: " + e.error);
+    // A disk that cannot be read now may be later; starting from the beginning would lose the run.
+    note("checkpoint", "checkpoints cannot be read: " + e.error);
+    state_.last_cause = "disk";
+    const std::int64_t wait = backoff_ms(policy_.backoff, ++state_.rungs["unreadable"],
+                                         static_cast<std::uint64_t>(now_.mono_ms));
+    enter(Stage::backoff, fmt::format("checkpoints cannot be read: {}; looking again in {}",
+                                      e.error, human_duration(wait)));
+    state_.deadline_mono_ms = now_.mono_ms + wait;
+    --state_.attempt;  // nothing was launched
+    return;
   }
+  state_.rungs.erase("unreadable");
   if (state_.trouble_step > 0 && state_.below > 0) {
     state_.skip.push_back({e.step + 1, state_.trouble_step});
     if (state_.skip.size() > 32) state_.skip.erase(state_.skip.begin());

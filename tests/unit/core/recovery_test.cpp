@@ -82,6 +82,14 @@ TEST(Deadline, TheFirstStepHasTheTimeOfLoading) {
   EXPECT_THAT(world.newest<SendSignal>(), IsEmpty());
 }
 
+TEST(Deadline, ThatNobodyWasAwakeForBeginsAnew) {
+  World world;
+  world.run_to_training().steps(1, 10).feed(TimerFired{}, 3'600'000);
+  EXPECT_THAT(world.newest<SendSignal>(), IsEmpty());
+  world.feed(TimerFired{}, world.policy.deadlines.train_floor_ms);
+  EXPECT_THAT(world.newest<SendSignal>(), SizeIs(1));
+}
+
 TEST(Deadline, LearnsFromTheNearlyLongestStep) {
   State state;
   state.stage = Stage::training;
@@ -128,6 +136,39 @@ TEST(SilentProgram, ACheckpointBelowTheOneItWasGivenIsABreach) {
   world.run_to_training(100).feed(CheckpointReported{"/c/5", 5});
   ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
   EXPECT_EQ(world.state.kill->cause, "resume_contract");
+}
+
+TEST(Recovery, CheckpointsThatCannotBeReadNowAreReadLater) {
+  World world;
+  world.feed(StartRequested{}).feed(CheckpointSelected{"", 0, "input/output error"});
+  EXPECT_EQ(display(world.state.stage), "BACKOFF");
+  EXPECT_THAT(world.newest<Launch>(), IsEmpty());
+  world.feed(TimerFired{}, world.policy.backoff.max_ms);
+  EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
+  world.feed(CheckpointSelected{"/c/20", 20, ""});
+  EXPECT_EQ(world.newest<Launch>().at(0).attempt, 1);
+}
+
+TEST(Remedy, AnAttemptThatKeptSomethingIsNotInVain) {
+  World world;  // no board, no reset command, nothing to shrink
+  world.run_to_training().steps(1, 5).feed(ended_by(11)).feed(TimerFired{}, 600'000);
+  world.attempt_to_training(0).steps(1, 3).feed(CheckpointVerified{2, "/c/3", 3, 1, ""});
+  world.steps(4, 5).feed(ended_by(11));
+  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).remedy, "retry") << "same class, same step";
+}
+
+TEST(PlannedRestart, ThatKeptNothingIsNotRepeated) {
+  World world;
+  world.run_to_training();
+  WorkerExited full = exited_with(1);
+  full.matches = {{"r", "device_oom", 60, "Out of Memory", ""}};
+  for (const std::int64_t survived : {4, 5, 4}) {
+    world.steps(1, survived).feed(full).feed(TimerFired{}, 600'000).attempt_to_training(0);
+  }
+  world.steps(1, 4);
+  ASSERT_EQ(world.state.stage, Stage::stopping) << "the fourth time it is met before it comes";
+  world.feed(exited_with(1)).attempt_to_training(0).steps(1, 4);
+  EXPECT_EQ(world.state.stage, Stage::training);
 }
 
 TEST(NoBoard, EveryBrokenBoardGetsItsReset) {

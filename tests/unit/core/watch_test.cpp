@@ -61,6 +61,9 @@ TEST(Faults, ThreeOfAKindAfterTheSameStepsAreAPattern) {
   for (const std::int64_t survived : {4, 5, 4})
     remember(faults, {"device_oom", survived, survived, 1, 0});
   EXPECT_EQ(regular_limit(faults), 4);
+  Faults full_disk;
+  for (int i = 0; i < 3; ++i) remember(full_disk, {"disk", 4, 4, 1, 0});
+  EXPECT_FALSE(regular_limit(full_disk)) << "a fresh process does not cure it";
   remember(faults, {"device_oom", 40, 40, 1, 0});
   EXPECT_FALSE(regular_limit(faults));
 }
