@@ -69,7 +69,7 @@ class Turn {
   void charge(bool advanced);
   void charge_board(const std::string& cause, const std::string& why);
   // Returns false when there is nothing left to try.
-  bool apply_remedy(const std::string& cause, std::string& remedy);
+  bool apply_remedy(const std::string& cause, bool advanced, std::string& remedy);
   [[nodiscard]] bool made_progress() const;
   [[nodiscard]] bool is_fault(const std::string& cause) const;
 

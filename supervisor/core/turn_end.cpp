@@ -63,8 +63,13 @@ void Turn::charge_board(const std::string& cause, const std::string& why) {
   act(RecordBoard{state_.board, state_.board_record});
 }
 
-bool Turn::apply_remedy(const std::string& cause, std::string& name) {
-  const Remedy remedy = climb(state_, policy_, cause, deterministic(state_.faults));
+bool Turn::apply_remedy(const std::string& cause, bool advanced, std::string& name) {
+  // An attempt that kept something proves that trying again helps. And what runs out of memory at
+  // the same step gets further when it saves more often.
+  const bool saves_sooner =
+      policy_.cadence.adaptive && policy_.cadence.max_steps > 0 && cause == "device_oom";
+  const bool in_vain = !advanced && !saves_sooner && deterministic(state_.faults);
+  const Remedy remedy = climb(state_, policy_, cause, in_vain);
   name = to_string(remedy);
   switch (remedy) {
     case Remedy::retry:
@@ -120,6 +125,8 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
               std::max<std::int64_t>(now_.mono_ms - state_.launched_mono_ms, 0), state_.plan.rung});
     charge_board(verdict.cause, verdict.sentence);
   }
+  // It was to lose nothing, and lost all: whatever ends the attempts, this is no way around it.
+  if (verdict.cause == "planned_restart" && !advanced) state_.faults.clear();
   state_.planned_restarts =
       verdict.cause == "planned_restart" && advanced ? state_.planned_restarts + 1 : 0;
 
@@ -129,7 +136,7 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
   if (goes_on) {
     next = decide_next(state_, policy_, verdict);
     const bool again = next.kind == Next::Kind::at_once || next.kind == Next::Kind::after_wait;
-    if (again && fault && !apply_remedy(verdict.cause, remedy)) {
+    if (again && fault && !apply_remedy(verdict.cause, advanced, remedy)) {
       next = {Next::Kind::give_up, 0,
               fmt::format("{}; everything that helps against {} was tried", verdict.sentence,
                           verdict.cause)};

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "common/text.hpp"
 #include "supervisor/core/deadlines.hpp"
@@ -132,13 +133,16 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   --state_.attempt;
   state_.last_cause = "no_board";
   const int looks = ++state_.rungs["no_board"];
-  // A reset brings back what only hangs. Tried after 1, 4, 16, … looks in vain: a dead board must
-  // not be reset for ever.
-  const bool due = looks > 0 && (looks & (looks - 1)) == 0 && looks % 3 == 1;
-  const auto broken = std::find_if(probe.boards.begin(), probe.boards.end(),
-                                   [](const BoardFound& b) { return !b.usable; });
-  if (policy_.can_reset && due && broken != probe.boards.end()) {
-    state_.board = broken->serial;
+  // A reset brings back what only hangs. Tried after 1, 2, 4, 8, … looks in vain, one broken board
+  // after the other: a dead board must neither be reset for ever nor keep the others from it.
+  std::vector<const BoardFound*> broken;
+  for (const BoardFound& board : probe.boards) {
+    if (!board.usable) broken.push_back(&board);
+  }
+  const auto look = static_cast<std::uint32_t>(looks);
+  if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {
+    const auto turn = static_cast<std::size_t>(std::countr_zero(look));
+    state_.board = broken.at(turn % broken.size())->serial;
     state_.repairs.emplace_back(to_string(Remedy::reset_board));
     note("board", why);
     return next_repair();
@@ -172,9 +176,18 @@ Plan Turn::plan_attempt() const {
 void Turn::on(const CheckpointSelected& e) {
   if (state_.stage != Stage::selecting) return;
   if (!e.error.empty()) {
-    note("checkpoint", e.error);
-    return settle(Stage::fatal, "checkpoints cannot be read: " + e.error);
+    // A disk that cannot be read now may be later; starting from the beginning would lose the run.
+    note("checkpoint", "checkpoints cannot be read: " + e.error);
+    state_.last_cause = "disk";
+    const std::int64_t wait = backoff_ms(policy_.backoff, ++state_.rungs["unreadable"],
+                                         static_cast<std::uint64_t>(now_.mono_ms));
+    enter(Stage::backoff, fmt::format("checkpoints cannot be read: {}; looking again in {}",
+                                      e.error, human_duration(wait)));
+    state_.deadline_mono_ms = now_.mono_ms + wait;
+    --state_.attempt;  // nothing was launched
+    return;
   }
+  state_.rungs.erase("unreadable");
   if (state_.trouble_step > 0 && state_.below > 0) {
     state_.skip.push_back({e.step + 1, state_.trouble_step});
     if (state_.skip.size() > 32) state_.skip.erase(state_.skip.begin());

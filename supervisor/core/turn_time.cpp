@@ -10,6 +10,8 @@ namespace {
 
 // SIGKILLs without effect, at the pace of allowed_ms(killing), before it is called unkillable.
 constexpr int patience = 3;
+// A timer of a loop that is awake is not as late as this.
+constexpr std::int64_t asleep_ms = 30'000;
 
 }  // namespace
 
@@ -17,15 +19,21 @@ void Turn::on(const TimerFired& /*e*/) {
   Activity& activity = state_.activity;
   if (activity.next_mono_ms != 0 && now_.mono_ms >= activity.next_mono_ms && listening()) {
     const std::int64_t interval = activity_interval_ms(allowed_ms(state_, policy_));
-    // Nobody has looked for a while, because the database refused or the machine slept: then the
-    // answer is waited for.
+    // Nobody has looked for a while: the answers to two looks are waited for, one shows no growth.
     if (now_.mono_ms >= activity.next_mono_ms + interval) {
-      state_.deadline_mono_ms = std::max(state_.deadline_mono_ms, now_.mono_ms + interval);
+      state_.deadline_mono_ms = std::max(state_.deadline_mono_ms, now_.mono_ms + 3 * interval);
     }
     activity.next_mono_ms = now_.mono_ms + interval;
     act(CheckActivity{});
   }
   if (state_.deadline_mono_ms == 0 || now_.mono_ms < state_.deadline_mono_ms) return;
+  // Nobody was awake at the deadline: the database refused, or the machine slept and the worker
+  // with it. Then the time begins anew, as it does for a daemon that takes over.
+  const std::int64_t late = now_.mono_ms - state_.deadline_mono_ms;
+  if (late > asleep_ms && (listening() || state_.stage == Stage::stopping)) {
+    state_.deadline_mono_ms = now_.mono_ms + allowed_ms(state_, policy_);
+    return;
+  }
   const std::int64_t silent = now_.mono_ms - state_.progress_mono_ms;
   switch (state_.stage) {
     case Stage::backoff:
@@ -88,9 +96,10 @@ void Turn::on(const MemorySample& e) {
   if (state_.stage != Stage::training) return;
   add_sample(state_.leak, now_.mono_ms, e.used_bytes);
   const auto left = exhausted_in_ms(state_.leak, e.available_bytes);
+  if (!left) return;
   // Enough to finish a step and a save, twice over.
   const std::int64_t needed = 60'000 + 4 * (usual_step_ms(state_) + state_.save_cost_ms);
-  if (!left || *left > needed || !safe_to_restart()) return;
+  if (*left > needed || !safe_to_restart()) return;
   stop_for("memory_leak",
            fmt::format("the worker's memory has grown from {} to {} and would be used up in {}",
                        human_bytes(static_cast<std::uint64_t>(state_.leak.first_bytes)),

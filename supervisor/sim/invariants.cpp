@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <utility>
 
 #include "supervisor/core/ledger.hpp"
 
@@ -42,6 +43,7 @@ void Checker::take_event(const core::Event& event, Time at, const core::State& s
       std::holds_alternative<core::RestartRequested>(event)) {
     wanted_ = true;
     barren_in_all_ = barren_in_a_row_ = 0;
+    restarts_by_hand_ = running_;
     last_progress_ms_ = site_.machine.clock.true_ms;
   } else if (const auto* stop = std::get_if<core::StopRequested>(&event)) {
     if (!stop->keep_wanted) wanted_ = false;
@@ -117,9 +119,11 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
   goes_back_ = ended.remedy == "older_checkpoint" || (ended.remedy == "stop" && state.below > 0);
   const bool broke = ended.cause == "nan" || ended.cause == "loss_spike";
   if (broke && goes_back_) trouble_from_ = state.trouble_step;
-  if (ended.cause == "stopped") return;
-  barren_in_a_row_ = verified_here_ ? 0 : barren_in_a_row_ + 1;
-  if (!verified_here_) ++barren_in_all_;
+  const bool counts = ended.cause != "stopped";
+  if (counts) barren_in_a_row_ = verified_here_ ? 0 : barren_in_a_row_ + 1;
+  if (counts && !verified_here_) ++barren_in_all_;
+  // A start by hand is a new budget of patience.
+  if (std::exchange(restarts_by_hand_, false)) barren_in_all_ = barren_in_a_row_ = 0;
 }
 
 // Two events may carry times that overlap by the milliseconds a journal lags; nothing is lost.

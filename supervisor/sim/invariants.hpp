@@ -93,6 +93,7 @@ class Checker {
   std::int64_t last_progress_ms_ = 0;
   // ---- the operator ----
   bool wanted_ = false;
+  bool restarts_by_hand_ = false;  // once the attempt has ended
   // ---- rollback ----
   bool goes_back_ = false;         // the verdict said so
   std::int64_t trouble_from_ = 0;  // first step that must not be resumed from; 0: none

@@ -68,6 +68,7 @@ struct Machine {
   std::vector<BadData> bad_data;
   Score score;
   std::int64_t commits_refused_until_ms = 0;
+  std::int64_t disk_full_until_ms = 0;
   // Armed faults of what is asked for next.
   bool probe_hangs = false;
   bool reset_fails = false;

@@ -71,10 +71,8 @@ void flaky_ethernet(Maker& make) {
   s.boards = 4;
   s.dead_boards = 1;
   s.lying_boards = make.random().between(0, 1);
-  make.every(8 * hour_ms, [&](std::int64_t at) {
-    make.add(at, make.random().one_in(5) ? Fault::board_dead : Fault::link_lost,
-             make.random().between(0, 3));
-  });
+  make.every(8 * hour_ms,
+             [&](std::int64_t at) { make.add(at, Fault::link_lost, make.random().between(0, 3)); });
 }
 
 void bad_loss(Maker& make) {

@@ -135,7 +135,7 @@ void Shell::launch(const core::Launch& order) {
   for (std::size_t i = 0; i < m_.boards.size(); ++i) {
     if (m_.boards[i].serial == order.board) board = static_cast<int>(i);
   }
-  if (!m_.habits.picks_board) {
+  if (!m_.habits.picks_board && !m_.boards.empty()) {
     board = static_cast<int>(m_.random.between(0, static_cast<std::int64_t>(m_.boards.size()) - 1));
   }
   m_.journal = Journal{order.attempt, {}, true, false};

@@ -114,11 +114,12 @@ void World::look() {
 }
 
 void World::heal(std::int64_t id) {
-  if (id == disk) m_.disk.full = m_.clock.true_ms < m_.commits_refused_until_ms;
+  if (id == disk) m_.disk.full = m_.clock.true_ms < m_.disk_full_until_ms;
   if (id != everything) return;
   say("everything that can be mended is");
   m_.disk.full = false;
   m_.commits_refused_until_ms = 0;
+  m_.disk_full_until_ms = 0;
   site_.waiting.clear();
   const std::vector<Board> as_made = make_boards(scenario_.setup);
   for (std::size_t i = 0; i < m_.boards.size(); ++i) {

@@ -62,6 +62,7 @@ void World::inject_machine(const Injection& injection) {
       return;
     case Fault::disk_full:
       m_.disk.full = true;
+      m_.disk_full_until_ms = std::max(m_.disk_full_until_ms, m_.clock.true_ms + injection.amount);
       m_.commits_refused_until_ms = m_.clock.true_ms + injection.amount;
       return m_.after(injection.amount, Due::heal, 1);
     case Fault::database_busy:

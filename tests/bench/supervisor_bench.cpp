@@ -234,6 +234,7 @@ int main(int argc, char** argv) {
   const fs::path scratch =
       argc > 2 ? fs::path(argv[2])
                : fs::current_path() / ("supervisor-bench-" + std::to_string(::getpid()));
+  ::setvbuf(stdout, nullptr, _IOLBF, 0);
   Bench bench(fs::absolute(argv[1]), fs::absolute(scratch));
   bench.respawn(100);
   bench.hundred();

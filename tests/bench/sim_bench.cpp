@@ -1,0 +1,55 @@
+// How many events a second the core decides in the simulated world: with everything around it, and
+// alone. The events of "core alone" are those of a chaotic fortnight, recorded first.
+
+#include <benchmark/benchmark.h>
+
+#include "supervisor/sim/policies.hpp"
+#include "supervisor/sim/scenario.hpp"
+#include "supervisor/sim/world.hpp"
+
+namespace trainward::sim {
+namespace {
+
+void world(benchmark::State& bench) {
+  std::int64_t events = 0;
+  std::uint64_t seed = 0;
+  for (auto _ : bench) {
+    const Scenario scenario = *make_scenario("chaos", ++seed % 50 + 1, 14);
+    const auto decider = make_decider("trainward", scenario.setup);
+    events += play(scenario, *decider).events;
+  }
+  bench.SetItemsProcessed(events);
+}
+BENCHMARK(world)->Unit(benchmark::kMillisecond);
+
+class Recorder : public CoreDecider {
+ public:
+  using CoreDecider::CoreDecider;
+  core::Actions decide(const core::Event& event, Time now) override {
+    told.push_back({event, now});
+    return CoreDecider::decide(event, now);
+  }
+  std::vector<Record> told;
+};
+
+void core_alone(benchmark::State& bench) {
+  const Scenario scenario = *make_scenario("chaos", 3, 14);
+  Recorder recorder(policy_for(scenario.setup));
+  play(scenario, recorder);
+  std::int64_t events = 0;
+  for (auto _ : bench) {
+    core::State state;
+    for (const Record& record : recorder.told) {
+      core::Outcome outcome =
+          core::step(std::move(state), record.event, recorder.policy(), record.at);
+      state = std::move(outcome.state);
+      benchmark::DoNotOptimize(outcome.actions);
+    }
+    events += static_cast<std::int64_t>(recorder.told.size());
+  }
+  bench.SetItemsProcessed(events);
+}
+BENCHMARK(core_alone)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace trainward::sim

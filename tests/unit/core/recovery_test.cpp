@@ -1,0 +1,191 @@
+// What a daemon that died, a clock that jumped or a record that came late must not change. Each of
+// these was found by the simulation.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "supervisor/core/deadlines.hpp"
+#include "world.hpp"
+
+namespace trainward::core {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+TEST(Recovery, WhatNobodyWillAnswerIsAskedAgain) {
+  World world;
+  world.policy.needs_board = true;
+  world.feed(StartRequested{}).feed(DaemonStarted{}, 1'000);
+  EXPECT_THAT(world.newest<Probe>(), SizeIs(1));
+  world.feed(ProbeFinished{{{"A", "OK", true, ""}}, ""});
+  ASSERT_EQ(world.state.stage, Stage::selecting);
+  world.feed(DaemonStarted{}, 1'000);
+  EXPECT_THAT(world.newest<Probe>(), SizeIs(1)) << "the board may have changed meanwhile";
+  world.feed(ProbeFinished{{{"A", "OK", true, ""}}, ""}).feed(DaemonStarted{false, false});
+  EXPECT_THAT(world.last, IsEmpty()) << "the answer is on its way";
+}
+
+TEST(Recovery, AfterAShutdownTheNextDaemonGoesOnWithTheSameBudget) {
+  World world;
+  world.run_to_training().feed(ended_by(11)).feed(TimerFired{}, 10'000);
+  const int before = world.state.charged_attempts;
+  ASSERT_GT(before, 0);
+  world.feed(StopRequested{"shutdown", true}).feed(DaemonStarted{}, 5'000);
+  EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
+  EXPECT_EQ(world.state.charged_attempts, before);
+}
+
+TEST(Recovery, ADaemonThatDiedInAShutdownStartsTheWorkerAgain) {
+  World world;
+  world.run_to_training().feed(StopRequested{"shutdown", true});
+  world.feed(DaemonStarted{}, 1'000).feed(Adopted{}).feed(exited_with(75), 1'000);
+  EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
+}
+
+TEST(Recovery, AnExitFromBeforeTheKillIsJudgedByItself) {
+  World world;
+  world.policy.deadlines.train_floor_ms = 1'000;
+  world.run_to_training().steps(1, 10, 50).feed(TimerFired{}, 1'000);
+  ASSERT_EQ(world.state.stage, Stage::killing);
+  world.feed(ended_by(11), -5);  // written just before, read just after
+  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, "crash");
+}
+
+TEST(Recovery, ALateRecordBooksNoSecondTwice) {
+  World world;
+  world.run_to_training().steps(1, 3, 100);
+  world.feed(PhaseEntered{"save"}, 100).feed(PhaseEntered{"train"}, -50);
+  world.feed(StopRequested{"operator", false}, 200).feed(exited_with(75), 100);
+  std::int64_t end = 0;
+  for (const RecordSpan& span : world.every<RecordSpan>()) {
+    EXPECT_GE(span.begin_wall_ms, end) << span.phase;
+    end = span.begin_wall_ms + span.duration_ms;
+  }
+}
+
+TEST(Recovery, AWallClockThatIsSetBackHidesNoTime) {
+  World world;
+  world.run_to_training().steps(1, 2).feed(ended_by(11));
+  ASSERT_EQ(world.state.stage, Stage::backoff);
+  world.time.wall_ms -= 7'200'000;
+  world.feed(Alive{}, 100).feed(DaemonStarted{}, 5'000);
+  ASSERT_THAT(world.newest<RecordSpan>(), SizeIs(2));
+  EXPECT_EQ(world.newest<RecordSpan>()[1].phase, "down");
+  EXPECT_EQ(world.newest<RecordSpan>()[1].duration_ms, 5'000);
+}
+
+TEST(Deadline, TheFirstStepHasTheTimeOfLoading) {
+  World world;
+  world.run_to_training();
+  world.feed(TimerFired{}, 2 * world.policy.deadlines.train_floor_ms);
+  EXPECT_THAT(world.newest<SendSignal>(), IsEmpty());
+}
+
+TEST(Deadline, ThatNobodyWasAwakeForBeginsAnew) {
+  World world;
+  world.run_to_training().steps(1, 10).feed(TimerFired{}, 3'600'000);
+  EXPECT_THAT(world.newest<SendSignal>(), IsEmpty());
+  world.feed(TimerFired{}, world.policy.deadlines.train_floor_ms);
+  EXPECT_THAT(world.newest<SendSignal>(), SizeIs(1));
+}
+
+TEST(Deadline, LearnsFromTheNearlyLongestStep) {
+  State state;
+  state.stage = Stage::training;
+  state.first_step = 1;
+  Policy policy;
+  policy.deadlines.train_floor_ms = 1;
+  for (int i = 1; i <= 128; ++i) learn_step_time(state, i);
+  EXPECT_EQ(allowed_ms(state, policy), 10 * 126);
+  EXPECT_EQ(usual_step_ms(state), 64);
+}
+
+TEST(Deadline, APlannedRestartWaitsForTheStepUnderWay) {
+  State state;
+  state.stage = Stage::stopping;
+  const Policy policy;
+  learn_step_time(state, 90'000);
+  state.kill = Kill{"planned_restart", ""};
+  EXPECT_EQ(allowed_ms(state, policy), 180'000);
+  state.kill = Kill{"stopped", ""};
+  EXPECT_EQ(allowed_ms(state, policy), policy.deadlines.stop_ms) << "the operator has set it";
+}
+
+TEST(SilentProgram, ItsCpuCountsWhileCheckpointsKeepComing) {
+  World world;
+  world.policy.speaks = false;
+  world.policy.watch_cpu = true;
+  world.feed(StartRequested{}).feed(CheckpointSelected{}).feed(WorkerStarted{1});
+  std::int64_t cpu = 0;
+  std::int64_t until_kill_min = 0;
+  for (std::int64_t minute = 1; minute < 30 * 24 * 60 && until_kill_min == 0; ++minute) {
+    world.feed(TimerFired{}, 60'000);
+    if (!world.newest<SendSignal>().empty()) until_kill_min = minute;
+    world.feed(ActivitySeen{cpu += 30'000, 0});
+    if (minute % 60 == 0 && minute <= 7 * 24 * 60) {
+      world.feed(CheckpointReported{"/c", minute});
+    }
+  }
+  EXPECT_GT(until_kill_min, 7 * 24 * 60);
+  EXPECT_LT(until_kill_min, 8 * 24 * 60) << "burning a CPU without checkpoints is a hang";
+}
+
+TEST(SilentProgram, ACheckpointBelowTheOneItWasGivenIsABreach) {
+  World world;
+  world.run_to_training(100).feed(CheckpointReported{"/c/5", 5});
+  ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
+  EXPECT_EQ(world.state.kill->cause, "resume_contract");
+}
+
+TEST(Recovery, CheckpointsThatCannotBeReadNowAreReadLater) {
+  World world;
+  world.feed(StartRequested{}).feed(CheckpointSelected{"", 0, "input/output error"});
+  EXPECT_EQ(display(world.state.stage), "BACKOFF");
+  EXPECT_THAT(world.newest<Launch>(), IsEmpty());
+  world.feed(TimerFired{}, world.policy.backoff.max_ms);
+  EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
+  world.feed(CheckpointSelected{"/c/20", 20, ""});
+  EXPECT_EQ(world.newest<Launch>().at(0).attempt, 1);
+}
+
+TEST(Remedy, AnAttemptThatKeptSomethingIsNotInVain) {
+  World world;  // no board, no reset command, nothing to shrink
+  world.run_to_training().steps(1, 5).feed(ended_by(11)).feed(TimerFired{}, 600'000);
+  world.attempt_to_training(0).steps(1, 3).feed(CheckpointVerified{2, "/c/3", 3, 1, ""});
+  world.steps(4, 5).feed(ended_by(11));
+  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).remedy, "retry") << "same class, same step";
+}
+
+TEST(PlannedRestart, ThatKeptNothingIsNotRepeated) {
+  World world;
+  world.run_to_training();
+  WorkerExited full = exited_with(1);
+  full.matches = {{"r", "device_oom", 60, "Out of Memory", ""}};
+  for (const std::int64_t survived : {4, 5, 4}) {
+    world.steps(1, survived).feed(full).feed(TimerFired{}, 600'000).attempt_to_training(0);
+  }
+  world.steps(1, 4);
+  ASSERT_EQ(world.state.stage, Stage::stopping) << "the fourth time it is met before it comes";
+  world.feed(exited_with(1)).attempt_to_training(0).steps(1, 4);
+  EXPECT_EQ(world.state.stage, Stage::training);
+}
+
+TEST(NoBoard, EveryBrokenBoardGetsItsReset) {
+  World world;
+  world.policy.needs_board = true;
+  world.policy.can_reset = true;
+  const ProbeFinished probe{{{"A", "LOST", false, ""}, {"B", "LOST", false, ""}}, ""};
+  world.feed(StartRequested{});
+  std::set<std::string> reset;
+  for (int i = 0; i < 8; ++i) {
+    world.feed(probe, 100);
+    for (const ResetBoard& order : world.newest<ResetBoard>()) reset.insert(order.serial);
+    if (world.state.stage == Stage::repairing) world.feed(BoardReset{}, 100);
+    if (world.state.stage == Stage::backoff) world.feed(TimerFired{}, 600'000);
+  }
+  EXPECT_EQ(reset, (std::set<std::string>{"A", "B"}));
+}
+
+}  // namespace
+}  // namespace trainward::core
