@@ -37,10 +37,11 @@ class JournalWriter {
   static Result<JournalWriter> open(const std::filesystem::path& file);
 
   // Appends one record with one write(2); `sync` also waits for the disk. The fields get "seq",
-  // "wall_ms", "mono_ms" and "type". After a failed write the torn line is cut off again.
+  // "wall_ms", "mono_ms" and "type". After a failed write the torn line is cut off again. Records
+  // to be synced are those that end something: they also give back what was set aside.
   Status append(std::string_view type, const JsonText& fields, Time at, bool sync);
 
-  // Gives back what was set aside. For the end.
+  // Gives back what was set aside.
   void close();
 
  private:

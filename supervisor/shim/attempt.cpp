@@ -15,7 +15,7 @@ namespace trainward::shim {
 namespace {
 
 // So long after the last event memory is given back, once.
-constexpr int quiet_after_ms = 200;
+constexpr int quiet_after_ms = 50;
 constexpr int messages_a_turn = 256;
 
 std::int64_t milliseconds(const timeval& time) {
