@@ -167,6 +167,9 @@ void LogFile::rotate() {
   write_index();
   int oldest = 1;
   while (oldest < keep_ && ::access(rotated_log(file_, oldest).c_str(), F_OK) == 0) ++oldest;
+  // Deleted rather than renamed over: ext4 takes that for a careful replacement, and writes the
+  // file that takes the place to the disk first.
+  if (oldest == keep_) ::unlink(rotated_log(file_, keep_).c_str());
   for (int number = oldest; number > 1; --number) {
     ::rename(rotated_log(file_, number - 1).c_str(), rotated_log(file_, number).c_str());
   }

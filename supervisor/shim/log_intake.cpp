@@ -55,7 +55,7 @@ bool LogIntake::pump(std::int64_t now_ms) {
   }
   // Busy, but with room left in the pipe: the next gulp in a millisecond, not at the next line.
   const bool busy = taken > 0 && now_ms - last_pump_ms_ <= 2;
-  look_again_ = look_again_ || (busy && taken < pipe_bytes_ / 2 && pipe_);
+  look_again_ = look_again_ || (busy && taken < pipe_bytes_ / 8 && pipe_);
   last_pump_ms_ = now_ms;
   return taken > 0;
 }

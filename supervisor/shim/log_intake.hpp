@@ -2,8 +2,8 @@
 //
 // The disk is behind: the pipe fills, and the worker is slowed to the disk's pace, as with a plain
 // file. The disk does nothing at all for stall_ms: lines are dropped (whole ones, counted, with a
-// line in the log that says so) until it moves again. A flood is taken in gulps a millisecond
-// apart, which costs a third of the processor time of a wake-up per line.
+// line in the log that says so) until it moves again. A flood of small writes is taken
+// in gulps a millisecond apart, which costs a third of the processor time of a wake-up per line.
 #pragma once
 
 #include <cstdint>

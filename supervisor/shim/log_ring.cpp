@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kept_bytes = 16 * 1024;
 // What is written at once: large enough for the disk, small enough for a processor's cache.
-constexpr std::size_t chunk_bytes = 256 * 1024;
+constexpr std::size_t chunk_bytes = 128 * 1024;
 
 }  // namespace
 
