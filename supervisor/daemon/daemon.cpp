@@ -51,7 +51,8 @@ struct Daemon::Parts {
         machine(loop_in),
         background(loop_in),
         console(options.once),
-        services{loop, std::move(paths), store, turns, classifier, machine, *watcher, background, console} {}
+        services{loop,    std::move(paths), store,      turns,  classifier,
+                 machine, *watcher,         background, console} {}
 
   Loop& loop;
   Options options;

@@ -1,5 +1,7 @@
 #include "supervisor/daemon/loop.hpp"
 
+#include <poll.h>
+
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
@@ -62,12 +64,19 @@ struct Watch::Impl : std::enable_shared_from_this<Watch::Impl> {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
+  // Asio may report the readiness of a descriptor that was closed in the same turn and whose place
+  // this one took. Readers do not mind; to take a living process for an ended one would be fatal.
+  bool readable() {
+    pollfd state{descriptor.native_handle(), POLLIN, 0};
+    return ::poll(&state, 1, 0) > 0;
+  }
+
   void wait() {
     descriptor.async_wait(asio::posix::stream_descriptor::wait_read,
                           [weak = weak_from_this()](const boost::system::error_code& error) {
                             auto self = weak.lock();
                             if (!self || error || !self->active) return;
-                            self->work();
+                            if (self->readable()) self->work();
                             if (self->active) self->wait();
                           });
   }

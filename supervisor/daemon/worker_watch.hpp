@@ -21,8 +21,8 @@ class WorkerWatch final : public MachineListener {
  public:
   struct Worker {
     pid_t pid = 0;
-    pid_t shim = 0;      // adopts and waits for the worker's orphans
-    std::string bus_id;  // of its board; empty: none
+    pid_t shim = 0;                             // adopts and waits for the worker's orphans
+    std::string bus_id;                         // of its board; empty: none
     std::vector<std::filesystem::path> caches;  // what it compiles goes there
   };
 
@@ -51,8 +51,8 @@ class WorkerWatch final : public MachineListener {
   Worker worker_;
   std::function<void(core::HostFact)> sink_;
   std::mutex mutex_;
-  host::UsageMeter meter_;      // guarded by mutex_
-  host::WorkerTraces traces_;   // guarded by mutex_
+  host::UsageMeter meter_;     // guarded by mutex_
+  host::WorkerTraces traces_;  // guarded by mutex_
   std::int64_t sampled_mono_ms_ = 0;
 };
 

@@ -34,6 +34,24 @@ TEST_F(Adoption, AKilledDaemonsSuccessorFinishesTheSameAttempt) {
   EXPECT_EQ(store->step_rows("run").value(), 1500);
 }
 
+// Descriptors come and go by the hundred here: none may be taken for another.
+TEST_F(Adoption, AHundredProgramsStartTogetherAndEachOnlyOnce) {
+  std::string text = "programs:\n";
+  for (int i = 0; i < 100; ++i) {
+    text +=
+        fmt::format("  p{}: {{command: [/usr/bin/tail, -f, /dev/null], autostart: false}}\n", i);
+  }
+  write("run.yaml", text);
+  const pid_t daemon = start_daemon({"run.yaml"});
+  wait_until([&] { return ctl({"version"}).code == 0; });
+  const Output started = ctl({"start", "all"});
+  EXPECT_EQ(started.code, 0) << started.out;
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(attempts(fmt::format("p{}", i)).size(), 1U) << i;
+  EXPECT_EQ(daemon_log().find("lost"), std::string::npos) << daemon_log();
+  ::kill(daemon, SIGTERM);
+  EXPECT_EQ(end_of(daemon), 0);
+}
+
 TEST_F(Adoption, AnExitWhileNoDaemonLivedIsKnown) {
   write("run.yaml",
         "programs:\n  run:\n    command: [/bin/sh, -c, 'echo $$ > started; "
