@@ -135,8 +135,11 @@ struct WorkerExited {
 struct AttemptLost {
   std::string what;
 };
-// A new daemon found the worker alive; deadlines begin anew because nobody watched meanwhile.
-struct Adopted {};
+// A new daemon found the worker alive, or the database took what happened again after it had
+// refused for a while: deadlines begin anew because nobody watched meanwhile.
+struct Adopted {
+  bool by_the_same_daemon = false;
+};
 struct TimerFired {};
 
 using Event =

@@ -125,11 +125,12 @@ void Turn::on(const Unkillable& e) {
   enter(Stage::unkillable, why);
 }
 
-void Turn::on(const Adopted& /*e*/) {
+void Turn::on(const Adopted& e) {
   if (!has_worker(state_.stage)) return;
-  note("adopt", fmt::format("a new daemon took over attempt {}", state_.attempt));
   progress();
   watch_activity();
+  if (e.by_the_same_daemon) return;
+  note("adopt", fmt::format("a new daemon took over attempt {}", state_.attempt));
   // The signal of the daemon before may not have been sent.
   if (state_.stage == Stage::stopping) act(SendSignal{Signal::terminate});
   if (state_.stage == Stage::killing) act(SendSignal{Signal::kill});

@@ -26,6 +26,7 @@ void Shell::die() {
   leaving_ = false;
   draining_ = false;
   retrying_ = false;
+  refused_ = false;
   pending_.clear();
   asked_.clear();
   exit_.reset();
@@ -50,6 +51,7 @@ void Shell::drain() {
   draining_ = true;
   while (alive_ && !pending_.empty()) {
     if (m_.clock.true_ms < m_.commits_refused_until_ms) {
+      refused_ = true;
       if (!std::exchange(retrying_, true)) m_.after(second_ms, Due::retry, epoch_);
       break;
     }
@@ -85,6 +87,8 @@ bool Shell::turn() {
   if (taken.size() > 1) {
     std::stable_partition(taken.begin(), taken.end(), [](const Record& r) { return r.journaled; });
   }
+  // Nobody watched while nothing could be decided.
+  if (std::exchange(refused_, false)) taken.push_back({core::Adopted{true}, {}, false});
   core::Actions all;
   for (const Record& record : taken) {
     const Time at = record.journaled ? record.at : now();

@@ -86,6 +86,7 @@ class Shell {
   std::vector<Record> pending_;
   bool draining_ = false;
   bool retrying_ = false;
+  bool refused_ = false;  // the commit of the events that wait
   std::int64_t events_ = 0;
   std::map<std::int64_t, Answer> asked_;
   std::int64_t ids_ = 0;

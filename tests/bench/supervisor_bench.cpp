@@ -111,7 +111,7 @@ class Bench {
     constexpr int count = 100;
     write_config(count, "    autostart: false\n");
     const pid_t daemon = start_daemon();
-    while (ctl({"status"}) > 3) wait_a_moment();
+    while (ctl({"version"}) != 0) wait_a_moment();
     const std::int64_t begun = monotonic_ns();
     ctl({"start", "all"});
     std::int64_t last = 0;

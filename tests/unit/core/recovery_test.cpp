@@ -90,6 +90,15 @@ TEST(Deadline, ThatNobodyWasAwakeForBeginsAnew) {
   EXPECT_THAT(world.newest<SendSignal>(), SizeIs(1));
 }
 
+TEST(Deadline, BeginsAnewWhenTheDatabaseTakesThingsAgain) {
+  World world;
+  world.run_to_training().steps(1, 10).feed(StopRequested{"operator", false});
+  world.feed(Adopted{true}, 61'000);
+  EXPECT_THAT(world.last, IsEmpty()) << "SIGTERM was sent, and is not sent twice";
+  world.feed(TimerFired{}, 1);
+  EXPECT_THAT(world.newest<SendSignal>(), IsEmpty());
+}
+
 TEST(Deadline, LearnsFromTheNearlyLongestStep) {
   State state;
   state.stage = Stage::training;
