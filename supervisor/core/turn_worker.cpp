@@ -72,7 +72,8 @@ void Turn::plan_restart_if_due() {
   const std::int64_t survived = state_.last_step - state_.resume_step;
   if (survived < 2 || state_.planned_restarts >= retest) return;
   const auto limit = regular_limit(state_.faults);
-  if (!limit || survived != *limit || !safe_to_restart()) return;
+  // One step early: the worker is in the next one when it hears of it.
+  if (!limit || survived + 1 != *limit || !safe_to_restart()) return;
   if (state_.faults.back().rung != state_.plan.rung) return;
   stop_for("planned_restart",
            fmt::format("the last three attempts ended with {} after {}; a restart before it loses "
