@@ -118,6 +118,7 @@ struct State {
   // ---- what it is watched by ----
   std::int64_t deadline_mono_ms = 0;        // 0: none
   std::int64_t progress_mono_ms = 0;        // last sign of progress in this stage
+  std::int64_t step_began_mono_ms = 0;      // the one under way; 0: nobody saw it
   std::vector<std::int64_t> step_times_ms;  // most recent last, at most 128
   Activity activity;
   LossWatch loss;

@@ -121,6 +121,7 @@ void fields(S& s, F&& f) {
   f("facts", s.facts);
   f("deadline_mono_ms", s.deadline_mono_ms);
   f("progress_mono_ms", s.progress_mono_ms);
+  f("step_began_mono_ms", s.step_began_mono_ms);
   f("step_times_ms", s.step_times_ms);
   f("activity", s.activity);
   f("loss", s.loss);

@@ -98,6 +98,7 @@ void Turn::enter(Stage stage, std::string reason) {
   if (state_.stage == Stage::saving && stage != Stage::saving) leave_saving();
   if (state_.stage != stage) {
     state_.stage = stage;
+    state_.step_began_mono_ms = stage == Stage::training ? now_.mono_ms : 0;
     if (stage == Stage::saving) state_.save_began_mono_ms = now_.mono_ms;
     book_stage();
     watch_activity();

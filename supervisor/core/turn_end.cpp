@@ -118,12 +118,18 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
   state_.halt = false;
 
   const bool advanced = made_progress();
-  if (verdict.cause != "stopped") charge(advanced);
+  if (verdict.cause != "stopped" || advanced) charge(advanced);
   if (fault) {
     remember(state_.faults,
              {verdict.cause, state_.last_step, state_.last_step - state_.resume_step,
               std::max<std::int64_t>(now_.mono_ms - state_.launched_mono_ms, 0), state_.plan.rung});
     charge_board(verdict.cause, verdict.sentence);
+  }
+  // Recycled too late to save: for the next attempts it is what it would have become.
+  if (verdict.cause == "memory_leak" && !advanced) {
+    remember(state_.faults,
+             {"host_oom", state_.last_step, state_.last_step - state_.resume_step,
+              std::max<std::int64_t>(now_.mono_ms - state_.launched_mono_ms, 0), state_.plan.rung});
   }
   // It was to lose nothing, and lost all: whatever ends the attempts, this is no way around it.
   if (verdict.cause == "planned_restart" && !advanced) state_.faults.clear();

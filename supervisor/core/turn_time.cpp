@@ -129,6 +129,7 @@ void Turn::on(const Adopted& e) {
   if (!has_worker(state_.stage)) return;
   progress();
   watch_activity();
+  state_.step_began_mono_ms = 0;
   if (e.by_the_same_daemon) return;
   note("adopt", fmt::format("a new daemon took over attempt {}", state_.attempt));
   // The signal of the daemon before may not have been sent.

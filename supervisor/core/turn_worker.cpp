@@ -36,9 +36,9 @@ void Turn::on(const StepDone& e) {
   if (state_.first_step == 0) {
     if (e.step <= state_.resume_step && listening()) return on(Resumed{e.step - 1});
     state_.first_step = e.step;
-  } else if (state_.stage == Stage::training && e.step > state_.last_step &&
-             told_at_ == now_) {  // a record that came too late says nothing about how long it took
-    learn_step_time(state_, now_.mono_ms - state_.progress_mono_ms);
+  } else if (state_.step_began_mono_ms > 0 && e.step > state_.last_step && told_at_ == now_) {
+    // A record that came too late says nothing about how long its step took.
+    learn_step_time(state_, now_.mono_ms - state_.step_began_mono_ms);
   }
   const bool replayed = e.step <= state_.highest_step;
   if (listening()) {
@@ -51,6 +51,7 @@ void Turn::on(const StepDone& e) {
   if (std::isfinite(e.loss)) state_.last_loss = e.loss;
   state_.highest_step = std::max(state_.highest_step, e.step);
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
+  state_.step_began_mono_ms = now_.mono_ms;
   act(RecordStep{e.step, e.loss, e.grad_norm, e.tokens, e.tokens_per_second, replayed});
   if (!listening()) return;
   if (auto trouble = watch_loss(state_.loss, e.step, e.loss, policy_.rollback.loss_spike)) {

@@ -119,7 +119,7 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
   goes_back_ = ended.remedy == "older_checkpoint" || (ended.remedy == "stop" && state.below > 0);
   const bool broke = ended.cause == "nan" || ended.cause == "loss_spike";
   if (broke && goes_back_) trouble_from_ = state.trouble_step;
-  const bool counts = ended.cause != "stopped";
+  const bool counts = ended.cause != "stopped" || verified_here_;
   if (counts) barren_in_a_row_ = verified_here_ ? 0 : barren_in_a_row_ + 1;
   if (counts && !verified_here_) ++barren_in_all_;
   // A start by hand is a new budget of patience.

@@ -106,7 +106,7 @@ TEST(Deadline, LearnsFromTheNearlyLongestStep) {
   Policy policy;
   policy.deadlines.train_floor_ms = 1;
   for (int i = 1; i <= 128; ++i) learn_step_time(state, i);
-  EXPECT_EQ(allowed_ms(state, policy), 10 * 126);
+  EXPECT_EQ(allowed_ms(state, policy), 10 * 127);
   EXPECT_EQ(usual_step_ms(state), 64);
 }
 
@@ -156,6 +156,24 @@ TEST(Recovery, CheckpointsThatCannotBeReadNowAreReadLater) {
   EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
   world.feed(CheckpointSelected{"/c/20", 20, ""});
   EXPECT_EQ(world.newest<Launch>().at(0).attempt, 1);
+}
+
+TEST(Budget, AStoppedAttemptThatKeptSomethingClearsIt) {
+  World world;
+  world.run_to_training().feed(ended_by(11)).feed(TimerFired{}, 10'000).attempt_to_training(0);
+  world.steps(1, 3).feed(StopRequested{"operator", false});
+  world.feed(CheckpointVerified{2, "/c/3", 3, 1, ""}).feed(exited_with(75));
+  EXPECT_EQ(world.state.attempts_without_progress, 0);
+}
+
+TEST(Leak, RecycledTooLateToSaveIsRemembered) {
+  World world;
+  world.run_to_training().steps(1, 9);
+  world.state.kill = Kill{"memory_leak", "grown"};
+  world.state.stage = Stage::stopping;
+  world.feed(ended_by(9));
+  ASSERT_THAT(world.state.faults, SizeIs(1));
+  EXPECT_EQ(world.state.faults[0].survived, 9);
 }
 
 TEST(Remedy, AnAttemptThatKeptSomethingIsNotInVain) {
