@@ -81,13 +81,19 @@ void ProgramRunner::finish(bool committed) {
   if (!decided_) return;
   Decided decided = std::move(*decided_);
   decided_.reset();
-  if (!committed) return recorder_.restore(std::move(decided.before));
+  if (!committed) {
+    refused_ = true;
+    return recorder_.restore(std::move(decided.before));
+  }
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(decided.events));
   state_ = std::move(decided.state);
   show(decided.actions, decided.at);
   for (const core::Action& action : decided.actions) execute(action);
   watch_worker();
   arm();
+  // Nobody watched while the database refused.
+  if (std::exchange(refused_, false)) handle(core::Adopted{true});
+  deliver_exit();
   changed_();
 }
 
@@ -96,7 +102,9 @@ void ProgramRunner::arm() {
   const bool behind = attempt_ && attempt_->behind();
   const std::int64_t next = behind ? 0 : core::next_timer_ms(state_);
   if (next == 0) return timer_.cancel();
-  timer_.after(next - now().mono_ms, [this] { handle(core::TimerFired{}); });
+  timer_.after(next - now().mono_ms, [this] {
+    if (!services_.turns.stuck()) handle(core::TimerFired{});
+  });
 }
 
 void ProgramRunner::show(const core::Actions& actions, Time at) {
@@ -163,13 +171,12 @@ void ProgramRunner::on_attempt_ended() {
 
 // What the attempt kept must be known before its end is judged.
 void ProgramRunner::deliver_exit() {
-  if (!exit_due_ || verifying_ > 0 || !attempt_ || !attempt_->exit()) return;
+  // What still waits for its turn may be a checkpoint that is to be verified.
+  if (!exit_due_ || busy() || verifying_ > 0 || !attempt_ || !attempt_->exit()) return;
   exit_due_ = false;
   say(*attempt_->exit());
   // The time between its end and this daemon's start belongs to nobody's work.
-  if (auto restarted = std::exchange(restarted_, std::nullopt)) {
-    handle(core::DaemonStarted{*restarted});
-  }
+  if (auto restarted = std::exchange(restarted_, std::nullopt)) handle(*restarted);
 }
 
 // ---- a new daemon ----
@@ -192,33 +199,11 @@ Status ProgramRunner::recover(bool machine_restarted, bool by_hand) {
     resume_attempt(machine_restarted);
   } else {
     handle(core::DaemonStarted{machine_restarted});
-    const bool given_up = state_.stage == core::Stage::fatal;
-    if (state_.wanted && (state_.stage == core::Stage::stopped || (given_up && by_hand))) {
-      handle(core::StartRequested{by_hand});
-    }
-    take_up_stage();
+    const bool given_up = state_.stage == core::Stage::fatal && state_.wanted;
+    if (given_up && by_hand) handle(core::StartRequested{});
   }
   arm();
   return {};
-}
-
-// What was decided and may not have been done is done again.
-void ProgramRunner::take_up_stage() {
-  switch (state_.stage) {
-    case core::Stage::probing:
-      return do_probe();
-    case core::Stage::repairing:
-      if (state_.repairs.empty()) return handle(core::CachesPurged{});
-      return state_.repairs.front() == "reset_board" ? do_reset(state_.board)
-                                                     : do_purge(state_.board);
-    case core::Stage::selecting:
-      // The report was not kept, and the board may have changed meanwhile.
-      if (!policy_.needs_board) return do_select(state_.below);
-      state_.stage = core::Stage::probing;
-      return do_probe();
-    default:
-      return;
-  }
 }
 
 void ProgramRunner::resume_attempt(bool machine_restarted) {
@@ -226,15 +211,14 @@ void ProgramRunner::resume_attempt(bool machine_restarted) {
   // In pieces: a journal of two weeks need not fit into memory.
   for (attempt_->read(); attempt_->behind(); attempt_->read()) services_.turns.now();
   verify_unknown_checkpoints();
-  restarted_ = machine_restarted;
-  if (machine_restarted) {
-    // No process of before can be alive: what the journal does not tell did not happen.
-    if (attempt_->exit()) return on_attempt_ended();
-    return handle(core::DaemonStarted{*std::exchange(restarted_, std::nullopt)});
-  }
-  if (!attempt_->adopt()) return;
+  // What the old attempt's end asks for, this daemon has been asked; so nothing was lost.
+  restarted_ = core::DaemonStarted{machine_restarted, false};
+  if (attempt_->exit() && machine_restarted) return on_attempt_ended();
+  if (!machine_restarted && !attempt_->adopt()) return;
+  // It lives on, or it went down with the machine and left no word.
   restarted_.reset();
-  handle(core::Adopted{});
+  handle(core::DaemonStarted{machine_restarted});
+  if (!machine_restarted) handle(core::Adopted{});
 }
 
 // Reported to the daemon before, which did not live to judge them.

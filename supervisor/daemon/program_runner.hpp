@@ -71,7 +71,6 @@ class ProgramRunner final : public Participant {
   void deliver_exit();
   void resume_attempt(bool machine_restarted);
   void verify_unknown_checkpoints();
-  void take_up_stage();
   // `work` runs on the background thread; what it returns runs here, unless this is gone by then.
   void in_background(std::function<std::function<void()>()> work);
   [[nodiscard]] const hwprobe::Board* board(const std::string& serial) const;
@@ -102,8 +101,8 @@ class ProgramRunner final : public Participant {
   std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside
   std::shared_ptr<WorkerWatch> worker_;
   bool exit_due_ = false;  // the attempt has ended; held until its checkpoints are judged
-  std::optional<bool>
-      restarted_;  // whether the machine was, to be told once the old attempt has ended
+  bool refused_ = false;  // the database has not taken the newest turn yet
+  std::optional<core::DaemonStarted> restarted_;  // told once the old attempt has ended
   int verifying_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

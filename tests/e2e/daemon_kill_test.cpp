@@ -126,7 +126,8 @@ TEST_F(DaemonKill, AtEveryNamedPlaceLeavesOneWorkerAndOneHistory) {
     }
     EXPECT_EQ(end_of(first), -SIGKILL) << "the place was not passed\n" << daemon_log();
     const pid_t second = start_daemon({"--once", "run.yaml"});
-    EXPECT_EQ(end_of(second), at_stop ? 75 : 0) << daemon_log();
+    // Asked to go, the first meant to leave the work to a next daemon; so it goes on.
+    EXPECT_EQ(end_of(second), 0) << daemon_log();
     EXPECT_FALSE(std::filesystem::exists(path(".trainward/runs/run/second-copy")));
     if (at_stop) continue;
     EXPECT_EQ(attempts().back().cause, "done");
