@@ -101,7 +101,7 @@ class ProgramRunner final : public Participant {
   std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside
   std::shared_ptr<WorkerWatch> worker_;
   bool exit_due_ = false;  // the attempt has ended; held until its checkpoints are judged
-  bool refused_ = false;  // the database has not taken the newest turn yet
+  bool refused_ = false;   // the database has not taken the newest turn yet
   std::optional<core::DaemonStarted> restarted_;  // told once the old attempt has ended
   int verifying_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
