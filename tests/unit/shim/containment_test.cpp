@@ -77,24 +77,25 @@ class Unkillable : public Shim {
     put("freezer.state", "FROZEN");
     until([this] { return read_file(group_ / "freezer.state", 100).value_or("") == "FROZEN\n"; });
   }
+  static std::string comm(pid_t pid) {
+    return read_file("/proc/" + std::to_string(pid) + "/comm", 64).value_or("");
+  }
   std::filesystem::path group_;
 };
 
 TEST_F(Unkillable, AHelperIsNamedAndTheShimStaysUntilItIsGone) {
-  start_script("setsid tail -f /dev/null & echo $!; trap 'exit 75' TERM; wait");
+  start_script("trap 'exit 75' TERM; setsid tail -f /dev/null & echo $!; wait");
   const pid_t helper = printed_pid();
+  until([&] { return comm(helper) == "tail\n"; });
   freeze(helper);
   ::kill(pid_, SIGTERM);
   const auto exited = await("exited");
   EXPECT_EQ(exited.fields.at("code").as_int64(), 75);
   const auto unkillable = await("unkillable");
   const auto& processes = unkillable.fields.at("processes").as_array();
-  // One that is dying just now may be named as well.
-  const auto named = std::find_if(processes.begin(), processes.end(), [&](const auto& process) {
-    return process.at("pid").as_int64() == helper;
-  });
-  ASSERT_NE(named, processes.end());
-  EXPECT_EQ(named->at("comm").as_string(), "tail");
+  ASSERT_EQ(processes.size(), 1U);
+  EXPECT_EQ(processes[0].at("pid").as_int64(), helper);
+  EXPECT_EQ(processes[0].at("comm").as_string(), "tail");
   EXPECT_EQ(::waitpid(pid_, nullptr, WNOHANG), 0) << "the shim has let go of the leases";
   put("freezer.state", "THAWED");
   EXPECT_EQ(wait(), 0);

@@ -23,7 +23,8 @@ class Shim : public ::testing::Test {
   void start(std::vector<std::string> argv) {
     spec_.run = "test";
     spec_.attempt = 1;
-    spec_.nonce = "n0";
+    // The cgroup is named after it: tests that run side by side must not end each other's workers.
+    spec_.nonce = "n" + std::to_string(::getpid());
     spec_.argv = std::move(argv);
     spec_.environment["PATH"] = "/usr/bin:/bin:/usr/sbin:/sbin";
     spec_.directory = folder();

@@ -14,7 +14,7 @@ TEST_F(Shim, RecordsIdentityOutputAndExitCode) {
   const auto all = records();
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0].type, "started");
-  EXPECT_EQ(all[0].fields.at("nonce").as_string(), "n0");
+  EXPECT_EQ(all[0].fields.at("nonce").as_string(), spec_.nonce);
   EXPECT_EQ(all[1].type, "exited");
   EXPECT_EQ(all[1].fields.at("code").as_int64(), 41);
   EXPECT_EQ(log(attempt_files::standard_output), "out\n");
