@@ -3,6 +3,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 
@@ -11,22 +12,26 @@
 
 namespace trainward {
 
+std::string_view stat_field(std::string_view stat, int number) {
+  const auto close = stat.rfind(')');
+  if (close == std::string_view::npos) return {};
+  stat.remove_prefix(std::min(close + 2, stat.size()));
+  for (int field = 3; field < number; ++field) {
+    const auto space = stat.find(' ');
+    if (space == std::string_view::npos) return {};
+    stat.remove_prefix(space + 1);
+  }
+  return stat.substr(0, stat.find(' '));
+}
+
 Result<ProcessId> identify(pid_t pid) {
   const std::string path = fmt::format("/proc/{}/stat", pid);
   auto text = read_file(path, 4096);
   if (!text) return propagate(text);
-  // The command name may hold spaces and brackets, so fields are counted after the last ')'.
-  const auto close = text->rfind(')');
-  if (close == std::string::npos) return fail(ErrorKind::corrupt, "has no command name", path);
-  std::size_t position = close + 2;
-  for (int field = 3; field < 22; ++field) {
-    position = text->find(' ', position);
-    if (position == std::string::npos) return fail(ErrorKind::corrupt, "is too short", path);
-    ++position;
-  }
   ProcessId id{pid, 0, boot_id()};
-  const char* first = text->data() + position;
-  if (std::from_chars(first, text->data() + text->size(), id.start_ticks).ec != std::errc()) {
+  const std::string_view field = stat_field(*text, 22);
+  if (std::from_chars(field.data(), field.data() + field.size(), id.start_ticks).ec !=
+      std::errc()) {
     return fail(ErrorKind::corrupt, "has no start time", path);
   }
   return id;

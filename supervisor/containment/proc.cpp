@@ -15,22 +15,10 @@
 
 #include "common/clock.hpp"
 #include "common/fd.hpp"
+#include "common/process_id.hpp"
 
 namespace trainward::containment {
 namespace {
-
-// Field `number` (from 3 on) of /proc/PID/stat, counted behind the name, which may hold anything.
-std::string_view stat_field(std::string_view stat, int number) {
-  const auto close = stat.rfind(')');
-  if (close == std::string_view::npos) return {};
-  stat.remove_prefix(std::min(close + 2, stat.size()));
-  for (int field = 3; field < number; ++field) {
-    const auto space = stat.find(' ');
-    if (space == std::string_view::npos) return {};
-    stat.remove_prefix(space + 1);
-  }
-  return stat.substr(0, stat.find(' '));
-}
 
 std::string stat_of(pid_t pid) { return read_proc("/proc/" + std::to_string(pid) + "/stat"); }
 

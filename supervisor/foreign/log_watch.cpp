@@ -75,7 +75,7 @@ Status check(const LogRule& rule) {
 }
 
 LogWatch::LogWatch(const std::vector<LogRule>& rules, Folders folders)
-    : folders_(std::move(folders)) {
+    : folders_(std::move(folders)), lines_(max_line_bytes) {
   for (const LogRule& rule : rules) {
     if (check(rule)) rules_.push_back(std::make_unique<Rule>(rule));
   }
@@ -86,27 +86,17 @@ LogWatch::~LogWatch() = default;
 
 Events LogWatch::feed(std::string_view chunk) {
   Events events;
-  while (!chunk.empty()) {
-    const auto end = chunk.find_first_of("\r\n");
-    const std::string_view part = chunk.substr(0, end);
-    line_.append(part.substr(0, max_line_bytes - std::min(line_.size(), max_line_bytes)));
-    if (end == std::string_view::npos) break;
-    take_line(line_, events);
-    line_.clear();
-    chunk.remove_prefix(end + 1);
-  }
+  lines_.feed(chunk, [&](std::string_view line, std::int64_t) { take_line(line, events); });
   return events;
 }
 
 Events LogWatch::end() {
   Events events;
-  take_line(line_, events);
-  line_.clear();
+  lines_.finish([&](std::string_view line, std::int64_t) { take_line(line, events); });
   return events;
 }
 
 void LogWatch::take_line(std::string_view line, Events& events) const {
-  if (line.empty()) return;
   for (const auto& rule : rules_) {
     const RE2& expression = rule->expression;
     std::vector<re2::StringPiece> groups(

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/error.hpp"
+#include "common/line_splitter.hpp"
 #include "supervisor/foreign/report.hpp"
 #include "supervisor/foreign/spec.hpp"
 
@@ -43,7 +44,7 @@ class LogWatch {
   void take_line(std::string_view line, Events& events) const;
   std::vector<std::unique_ptr<Rule>> rules_;
   Folders folders_;
-  std::string line_;  // begun, at most max_line_bytes of it
+  LineSplitter lines_;
 };
 
 }  // namespace trainward::foreign

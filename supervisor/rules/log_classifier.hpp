@@ -19,9 +19,9 @@
 #include <string_view>
 #include <vector>
 
+#include "common/line_splitter.hpp"
 #include "supervisor/rules/conclusion.hpp"
 #include "supervisor/rules/line_shape.hpp"
-#include "supervisor/rules/line_splitter.hpp"
 #include "supervisor/rules/log_matcher.hpp"
 
 namespace trainward::rules {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace trainward::rules {
+namespace trainward {
 
 class LineSplitter {
  public:
@@ -71,4 +71,4 @@ class LineSplitter {
   std::int64_t number_ = 1;
 };
 
-}  // namespace trainward::rules
+}  // namespace trainward
