@@ -16,7 +16,6 @@ core::Policy policy_of(const Program& program) {
   policy.speaks = own || watch.protocol || !watch.status_file.empty() || !watch.log.empty();
   policy.keeps_checkpoints = own || watch.protocol || !watch.checkpoints.empty();
   policy.saves_when_asked = program.saves_when_asked;
-  policy.memory_limit_bytes = program.memory_limit_bytes;
   policy.deadlines = program.deadlines;
   policy.budgets = program.budgets;
   policy.backoff = program.backoff;

@@ -76,9 +76,8 @@ struct Policy {
   bool can_reset = false;    // the operator has configured a reset command
   bool watch_cpu = false;    // CPU time counts as progress of training: nothing else is to be seen
   bool speaks = true;        // says something within deadlines.start, or it hangs
-  bool keeps_checkpoints = true;        // otherwise steps, or ten minutes of life, are progress
-  bool saves_when_asked = true;         // SIGTERM makes it write a checkpoint before it exits
-  std::int64_t memory_limit_bytes = 0;  // of the worker; 0: the machine's
+  bool keeps_checkpoints = true;  // otherwise steps, or ten minutes of life, are progress
+  bool saves_when_asked = true;   // SIGTERM makes it write a checkpoint before it exits
   Deadlines deadlines;
   Budgets budgets;
   Backoff backoff;

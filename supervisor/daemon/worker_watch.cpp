@@ -73,10 +73,6 @@ bool WorkerWatch::sample_due(std::int64_t now_mono_ms) {
 
 std::string WorkerWatch::thread_report() const { return host::thread_report("/", worker_.pid); }
 
-std::string WorkerWatch::why_it_does_not_die() const {
-  return host::why_it_does_not_die("/", worker_.pid);
-}
-
 void WorkerWatch::kernel_said(const host::KernelFact& fact) {
   std::optional<core::HostFact> ours;
   {

@@ -40,7 +40,6 @@ class WorkerWatch final : public MachineListener {
   bool sample_due(std::int64_t now_mono_ms);
 
   [[nodiscard]] std::string thread_report() const;
-  [[nodiscard]] std::string why_it_does_not_die() const;
 
   // ---- MachineListener ----
   void kernel_said(const host::KernelFact& fact) override;

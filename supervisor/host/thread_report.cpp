@@ -83,13 +83,6 @@ void add(std::vector<Process>& processes, const ThreadState& thread, std::string
   }
 }
 
-std::string who_should_collect(const std::filesystem::path& root, pid_t pid) {
-  const auto stat = read_stat(root, pid);
-  const auto parent = stat ? read_stat(root, stat->parent) : std::nullopt;
-  if (!parent) return "its parent has not collected it";
-  return fmt::format("its parent, {}, has not collected it", named(stat->parent, parent->name));
-}
-
 }  // namespace
 
 std::string thread_report(const std::filesystem::path& root, pid_t pid) {
@@ -113,35 +106,6 @@ std::string thread_report(const std::filesystem::path& root, pid_t pid) {
                     count(static_cast<std::int64_t>(threads.size() - most_asked), "more thread"));
   }
   return cut(std::move(report));
-}
-
-std::string why_it_does_not_die(const std::filesystem::path& root, pid_t pid) {
-  const std::vector<ThreadState> threads = all_threads(root, pid);
-  if (threads.empty()) return fmt::format("process {} is gone", pid);
-  std::vector<std::string> reasons;
-  for (const ThreadState& thread : threads) {
-    if (!is_stuck(thread)) break;
-    constexpr std::size_t enough = 8;
-    if (reasons.size() == enough) {
-      reasons.emplace_back("and more");
-      break;
-    }
-    const std::string what = doing(root, thread);
-    const bool frozen = what.find("__refrigerator") != std::string::npos;
-    reasons.push_back(fmt::format(
-        "thread {} ({}) of process {} is {}", thread.thread, thread.name, thread.process,
-        frozen ? "frozen, together with its cgroup" : "stuck in the kernel: " + what));
-  }
-  if (reasons.empty()) {
-    const auto& main = *std::ranges::find(threads, pid, &ThreadState::process);
-    const bool dead = main.state == 'Z' || main.state == 'X';
-    const bool alone = threads.size() == 1;
-    reasons.push_back(fmt::format("{} is {}", named(pid, main.name),
-                                  dead && alone ? "dead, but " + who_should_collect(root, pid)
-                                  : dead        ? "dead, but has threads that still end"
-                                                : "not stuck in the kernel: " + doing(root, main)));
-  }
-  return cut(fmt::format("{}", fmt::join(reasons, "; ")));
 }
 
 }  // namespace trainward::host

@@ -19,8 +19,4 @@ namespace trainward::host {
 // process is gone.
 std::string thread_report(const std::filesystem::path& root, pid_t pid);
 
-// Why SIGKILL did not end it, for people: where it hangs in the kernel, that its parent does not
-// collect it, that it is frozen. At most 2000 characters; never empty.
-std::string why_it_does_not_die(const std::filesystem::path& root, pid_t pid);
-
 }  // namespace trainward::host

@@ -37,7 +37,6 @@ TEST_F(ConfigPolicy, OurWorkerSpeaksSavesAndTakesItsWorkFromItsOwnSection) {
   EXPECT_EQ(p.cadence, (core::Cadence{true, 10}));
   EXPECT_EQ(p.deadlines, core::Deadlines{});
   EXPECT_EQ(p.budgets, core::Budgets{});
-  EXPECT_EQ(p.memory_limit_bytes, 0);
 }
 
 TEST_F(ConfigPolicy, ReadsEveryKey) {
@@ -67,7 +66,7 @@ TEST_F(ConfigPolicy, ReadsEveryKey) {
   EXPECT_EQ(p.budgets.time_without_progress_ms, 18'000'000);
   EXPECT_EQ(program.log_max_bytes, 1 << 20);
   EXPECT_EQ(program.log_keep, 9);
-  EXPECT_EQ(p.memory_limit_bytes, std::int64_t{8} << 30);
+  EXPECT_EQ(program.memory_limit_bytes, std::int64_t{8} << 30);
 }
 
 TEST_F(ConfigPolicy, ACommandIsJudgedByWhatItIsWatchedBy) {

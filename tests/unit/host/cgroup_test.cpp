@@ -7,7 +7,6 @@
 
 #include "common/fd.hpp"
 #include "fake_host.hpp"
-#include "supervisor/host/cgroup_memory.hpp"
 #include "supervisor/host/priority_poll.hpp"
 
 namespace trainward::host {
@@ -51,7 +50,6 @@ TEST_F(CgroupPaths, RubbishIsNoCgroup) {
   write("proc/self/mountinfo", "- - - - -\n1 2 3 / x - cgroup2\n - cgroup2\n\xff\xff\n");
   const Cgroups found = cgroups_of(root(), 7);
   EXPECT_TRUE(found.unified.folder.empty() && found.memory.folder.empty());
-  EXPECT_FALSE(oom_kills_of(found));
 }
 
 TEST(RealCgroups, ThisProcessIsInOne) {
@@ -61,47 +59,6 @@ TEST(RealCgroups, ThisProcessIsInOne) {
     GTEST_SKIP() << "the cgroup of this process cannot be seen from here";
   }
   EXPECT_GE(chain_of(found.unified).size() + chain_of(found.memory).size(), 1U);
-  EXPECT_EQ(OomWatch(found).take(), 0);
-}
-
-using OomKills = FakeHost;
-
-TEST_F(OomKills, BothVersionsAndRubbish) {
-  EXPECT_EQ(parse_oom_kills("low 0\nhigh 0\nmax 3\noom 2\noom_kill 4\noom_group_kill 9\n"), 4);
-  EXPECT_EQ(parse_oom_kills("oom_kill_disable 0\nunder_oom 0\noom_kill 1\n"), 1);
-  for (const char* text : {"", "oom_kill", "oom_kill x", "oom_kill -1", "oom_kill_disable 0",
-                           "\xff\xff\xff\xff", "oom 5"}) {
-    EXPECT_FALSE(parse_oom_kills(text)) << text;
-  }
-  EXPECT_EQ(parse_oom_kills("oom_kill 18446744073709551615"), INT64_MAX);
-}
-
-TEST_F(OomKills, OnlyTheNewOnesCount) {
-  Cgroups cgroups;
-  cgroups.unified.folder = cgroups.unified.top = root() / "cg";
-  OomWatch absent(cgroups);
-  EXPECT_EQ(absent.fd(), -1);
-  EXPECT_EQ(absent.take(), 0);
-  write("cg/memory.events", "oom_kill 5\n");
-  OomWatch watch(cgroups);
-  EXPECT_EQ(watch.fd(), -1) << "a regular file announces nothing";
-  EXPECT_EQ(watch.take(), 0);
-  write("cg/memory.events", "oom_kill 7\n");
-  EXPECT_EQ(watch.take(), 2);
-  EXPECT_EQ(watch.take(), 0);
-  write("cg/memory.events", "oom_kill 1\n");
-  EXPECT_EQ(watch.take(), 1) << "the cgroup was made anew";
-  std::filesystem::remove_all(root() / "cg");
-  EXPECT_EQ(watch.take(), 0);
-}
-
-TEST_F(OomKills, VersionOneIsReadAsWell) {
-  Cgroups cgroups;
-  cgroups.memory.folder = cgroups.memory.top = root() / "cg";
-  write("cg/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n");
-  OomWatch watch(cgroups);
-  write("cg/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 3\n");
-  EXPECT_EQ(watch.take(), 1);
 }
 
 bool readable(int fd) {

@@ -79,27 +79,6 @@ TEST_F(ThreadReport, RubbishIsShownHarmlessly) {
   EXPECT_EQ(thread_report(root(), 4711), "");
 }
 
-TEST_F(ThreadReport, WhyItDoesNotDie) {
-  EXPECT_EQ(why_it_does_not_die(root(), 10), "process 10 is gone");
-  write_process({.pid = 4, .name = "shim"});
-  write_process({.pid = 10, .parent = 4, .state = 'Z'});
-  EXPECT_EQ(why_it_does_not_die(root(), 10),
-            "process 10 (python) is dead, but its parent, process 4 (shim), has not "
-            "collected it");
-  // The leader is dead, one of its threads hangs in the driver.
-  write_thread(10, 12, "writer", 'D');
-  put(10, 12, "wchan", "tenstorrent_dma_wait");
-  EXPECT_EQ(why_it_does_not_die(root(), 10),
-            "thread 12 (writer) of process 10 is stuck in the kernel: D, uninterruptible, in "
-            "tenstorrent_dma_wait");
-  put(10, 12, "wchan", "__refrigerator");
-  EXPECT_THAT(why_it_does_not_die(root(), 10), HasSubstr("frozen, together with its cgroup"));
-  for (pid_t thread = 20; thread < 60; ++thread) write_thread(10, thread, "w", 'D');
-  EXPECT_THAT(why_it_does_not_die(root(), 10), testing::EndsWith("and more"));
-  write_process({.pid = 30});
-  EXPECT_THAT(why_it_does_not_die(root(), 30), HasSubstr("not stuck in the kernel: sleeping"));
-}
-
 TEST(SyscallName, KnownAndUnknown) {
   EXPECT_EQ(syscall_name(SYS_futex), "futex");
   EXPECT_EQ(syscall_name(SYS_ioctl), "ioctl");
@@ -122,18 +101,6 @@ TEST(RealThreads, ASleepersWaitIsNamed) {
     GTEST_SKIP() << "where a process waits is not shown to us here: " << report;
   }
   EXPECT_THAT(report, HasSubstr("read"));
-}
-
-TEST(RealThreads, AZombieNamesItsParent) {
-  const Child child([] {});
-  ASSERT_TRUE(child.wait_ready());
-  child.kill();
-  siginfo_t info{};
-  ASSERT_EQ(::waitid(P_PID, static_cast<id_t>(child.pid()), &info, WEXITED | WNOWAIT), 0);
-  EXPECT_THAT(why_it_does_not_die("/", child.pid()),
-              HasSubstr(fmt::format("its parent, process {} (host_test), has not collected it",
-                                    ::getpid())));
-  EXPECT_THAT(why_it_does_not_die("/", ::getpid()), Not(HasSubstr("gone")));
 }
 
 }  // namespace
