@@ -1,6 +1,7 @@
 #include "supervisor/core/classify.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 #include "common/protocol.hpp"
 #include "common/text.hpp"
@@ -113,6 +114,12 @@ Verdict classify(const State& state, const WorkerExited& exit) {
   std::vector<Evidence> evidence = begin_evidence(state);
   if (exit.code) evidence.push_back(from_exit_code(*exit.code));
   if (exit.signal) evidence.push_back(from_signal(*exit.signal));
+  // Whoever shut the machine or the session down: what ends at that is not finished. When it was
+  // us, the reason for it weighs more.
+  if (exit.asked_to_stop && (exit.code == exit_code::done || exit.signal == SIGTERM)) {
+    evidence.push_back(
+        {"shim", 95, "try_again", "something else sent it SIGTERM, and it ended as asked", ""});
+  }
   if (exit.oom_kills > 0) {
     evidence.push_back({"cgroup", 85, "host_oom",
                         fmt::format("the kernel killed {} of this attempt: out of memory",

@@ -4,22 +4,11 @@
 
 #include "common/launch.hpp"
 #include "common/text.hpp"
+#include "supervisor/daemon/journal_events.hpp"
 #include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/log_evidence.hpp"
-#include "supervisor/daemon/messages.hpp"
 
 namespace trainward::daemon {
-namespace {
-
-constexpr std::int64_t newest_journal = 2;
-
-std::optional<int> small_int(const json::object& fields, const char* key) {
-  if (!fields.contains(key)) return std::nullopt;
-  return static_cast<int>(int_or(fields, key, 0));
-}
-
-}  // namespace
-
 AttemptFollower::AttemptFollower(Services& services, Attempt attempt, Listener listener)
     : services_(services),
       attempt_(std::move(attempt)),
@@ -67,42 +56,24 @@ void AttemptFollower::read_on() {
 void AttemptFollower::take(const JournalRecord& record) {
   if (record.type == "started") return take_started(record);
   if (record.type == "message") {
-    for (auto& event : events_of(record, attempt_.checkpoints)) {
+    for (auto& event : message_events(record, attempt_.checkpoints)) {
       listener_.said({std::move(event), record.at});
     }
   } else if (record.type == "unkillable") {
-    listener_.said({core::Unkillable{string_or(record.fields, "what", "")}, record.at});
-  } else if (record.type == "exec_failed") {
-    exit_offset_ = record.offset;
-    exit_ = AttemptEvent{core::LaunchFailed{string_or(record.fields, "what", "the launch failed"),
-                                            bool_or(record.fields, "transient", false)},
-                         record.at};
-  } else if (record.type == "exited") {
-    exit_offset_ = record.offset;
-    core::WorkerExited event;
-    event.code = small_int(record.fields, "code");
-    event.signal = small_int(record.fields, "signal");
-    event.oom_kills = int_or(record.fields, "oom_kills", 0);
-    exit_ = AttemptEvent{std::move(event), record.at};
+    listener_.said({unkillable_event(record), record.at});
   } else if (record.type == "dropped") {
     spdlog::warn("{}: the disk refused {} and {} of logs of attempt {}", attempt_.program,
                  count(int_or(record.fields, "messages", 0), "message"),
                  human_bytes(static_cast<std::uint64_t>(int_or(record.fields, "log_bytes", 0))),
                  attempt_.number);
+  } else if (auto exit = exit_event(record)) {
+    exit_offset_ = record.offset;
+    exit_ = AttemptEvent{std::move(*exit), record.at};
   }
 }
 
 void AttemptFollower::take_started(const JournalRecord& record) {
-  const std::int64_t version = int_or(record.fields, "version", 1);
-  if (version > newest_journal) {
-    spdlog::error(
-        "{}: attempt {} was started by a newer trainward-shim (journal version {}, known up to "
-        "{}); upgrade trainwardd",
-        attempt_.program, attempt_.number, version, newest_journal);
-  }
-  shim_id_ = ProcessId{static_cast<pid_t>(int_or(record.fields, "shim_pid", 0)),
-                       static_cast<std::uint64_t>(int_or(record.fields, "shim_start_ticks", 0)),
-                       string_or(record.fields, "boot_id", "")};
+  shim_id_ = shim_of(record);
   listener_.said({core::WorkerStarted{int_or(record.fields, "pid", 0)}, record.at});
   // An earlier daemon started this shim and died; it reports only now.
   if (adopting_ && !shim_)
@@ -131,10 +102,7 @@ bool AttemptFollower::adopt() {
     // The shim's identity is in the journal's first record, which may lie before the offset.
     auto first = read_journal(attempt_.folder / attempt_files::journal, 0);
     for (const JournalRecord& record : first ? first->records : std::vector<JournalRecord>{}) {
-      if (record.type != "started") continue;
-      shim_id_ = ProcessId{static_cast<pid_t>(int_or(record.fields, "shim_pid", 0)),
-                           static_cast<std::uint64_t>(int_or(record.fields, "shim_start_ticks", 0)),
-                           string_or(record.fields, "boot_id", "")};
+      if (record.type == "started") shim_id_ = shim_of(record);
     }
   }
   if (shim_id_) {

@@ -28,7 +28,6 @@ class AttemptFollower {
   struct Attempt {
     std::string program;
     std::int64_t number = 0;
-    std::string nonce;
     std::filesystem::path folder;
     std::filesystem::path checkpoints;  // only folders in here count as checkpoints
     std::int64_t offset = 0;            // of the journal: counted so far

@@ -47,11 +47,11 @@ struct Daemon::Parts {
         store(std::move(store_in)),
         watcher(std::move(watcher_in)),
         turns(loop_in, store),
-        classifier(loop_in, config.rules),
+        crash_rules(loop_in, config.rules),
         machine(loop_in),
         background(loop_in),
         console(options.once),
-        services{loop,    std::move(paths), store,      turns,  classifier,
+        services{loop,    std::move(paths), store,      turns,  crash_rules,
                  machine, *watcher,         background, console} {}
 
   Loop& loop;
@@ -61,7 +61,7 @@ struct Daemon::Parts {
   store::Store store;
   std::unique_ptr<FileWatcher> watcher;
   Turns turns;
-  LogClassifier classifier;
+  CrashRules crash_rules;
   Machine machine;
   Background background;
   Console console;
@@ -99,7 +99,7 @@ Daemon::Daemon(std::unique_ptr<Parts> parts)
 Daemon::~Daemon() = default;
 
 Status Daemon::start() {
-  if (auto rules = parts_->classifier.check(); !rules) return rules;
+  if (auto rules = parts_->crash_rules.check(); !rules) return rules;
   auto booted = parts_->store.boot_id();
   if (!booted) return propagate(booted);
   machine_restarted_ = !booted->empty() && *booted != boot_id();

@@ -131,7 +131,7 @@ void ProgramRunner::follow(std::int64_t attempt) {
   exit_due_ = false;
   attempt_ = std::make_unique<AttemptFollower>(
       services_,
-      AttemptFollower::Attempt{program_.name, attempt, recorder_.attempt().nonce,
+      AttemptFollower::Attempt{program_.name, attempt,
                                services_.paths.attempt(program_.name, attempt),
                                services_.paths.checkpoints(program_.name), offset.value_or(0)},
       AttemptFollower::Listener{[this](AttemptEvent event) { say(std::move(event)); },
@@ -158,10 +158,10 @@ void ProgramRunner::on_attempt_ended() {
     return deliver_exit();
   }
   in_background([this, folder = attempt_->folder(),
-                 &classifier = services_.classifier]() -> std::function<void()> {
-    auto matches = classifier.read_logs(folder);
+                 &crash_rules = services_.crash_rules]() -> std::function<void()> {
+    auto matches = crash_rules.read_logs(folder);
     return [this, matches = std::move(matches)]() mutable {
-      services_.classifier.used();
+      services_.crash_rules.used();
       exit_due_ = true;
       attempt_->add_evidence(std::move(matches));
       deliver_exit();

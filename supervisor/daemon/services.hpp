@@ -3,8 +3,8 @@
 
 #include "supervisor/daemon/background.hpp"
 #include "supervisor/daemon/console.hpp"
+#include "supervisor/daemon/crash_rules.hpp"
 #include "supervisor/daemon/file_watcher.hpp"
-#include "supervisor/daemon/log_classifier.hpp"
 #include "supervisor/daemon/loop.hpp"
 #include "supervisor/daemon/machine.hpp"
 #include "supervisor/daemon/paths.hpp"
@@ -18,7 +18,7 @@ struct Services {
   Paths paths;
   store::Store& store;
   Turns& turns;
-  LogClassifier& classifier;
+  CrashRules& crash_rules;
   Machine& machine;
   FileWatcher& watcher;
   Background& background;

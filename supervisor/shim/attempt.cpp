@@ -87,6 +87,7 @@ void Attempt::take_signals() {
     switch (info.ssi_signo) {
       case SIGTERM:
       case SIGINT:
+        asked_to_stop_ = true;
         ::kill(-worker_.pid, SIGTERM);
         break;
       case SIGUSR1:
@@ -167,6 +168,7 @@ void Attempt::record_exit(const Swept& swept) {
       .add("max_rss_bytes", std::int64_t{ended_->usage.ru_maxrss} * 1024)
       .add("oom_kills", cgroup_.oom_kills() - oom_kills_before_)
       .add("oom_scope", cgroup_.oom_scope())
+      .add("asked_to_stop", asked_to_stop_)
       .add("helpers_killed", swept.killed);
   disk_.record("exited", std::move(fields), ended_->at, true);
 }

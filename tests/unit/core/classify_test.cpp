@@ -45,6 +45,25 @@ TEST(Classify, AMeaningfulExitCodeOutweighsTheLog) {
   EXPECT_FALSE(refused.retry);
 }
 
+TEST(Classify, WhatEndsBecauseItWasAskedToIsNotFinished) {
+  WorkerExited exit;
+  exit.asked_to_stop = true;
+  exit.code = 0;
+  EXPECT_EQ(classify(training_at(30), exit).cause, "try_again");
+  exit.code = 78;
+  EXPECT_EQ(classify(training_at(30), exit).cause, "config");
+  exit.code.reset();
+  exit.signal = 15;
+  EXPECT_EQ(classify(training_at(30), exit).cause, "try_again");
+  exit.signal = 11;
+  EXPECT_EQ(classify(training_at(30), exit).cause, "crash");
+  // We asked, and know what for.
+  State state = training_at(30);
+  state.kill = Kill{"planned_restart", "ahead of the next out of memory"};
+  exit.signal = 15;
+  EXPECT_EQ(classify(state, exit).cause, "planned_restart");
+}
+
 TEST(Classify, EvidenceIsSortedByWeightAndNeverEmpty) {
   WorkerExited exit;
   exit.signal = 11;

@@ -45,6 +45,7 @@ TEST_F(Shim, PassesSigtermOnAndWaitsForTheWorker) {
   EXPECT_EQ(wait(), 0);
   EXPECT_EQ(log(attempt_files::standard_output), "ready\nsaved\n");
   EXPECT_EQ(records().back().fields.at("code").as_int64(), 75);
+  EXPECT_TRUE(records().back().fields.at("asked_to_stop").as_bool());
 }
 
 TEST_F(Shim, KillsTheWholeGroupEvenWhenStopped) {
@@ -143,6 +144,7 @@ TEST_F(Shim, RecordsWhatTheWorkerCost) {
   EXPECT_GT(exit.fields.at("max_rss_bytes").as_int64(), 100'000);
   EXPECT_EQ(exit.fields.at("helpers_killed").as_int64(), 0);
   EXPECT_FALSE(exit.fields.at("core_dumped").as_bool());
+  EXPECT_FALSE(exit.fields.at("asked_to_stop").as_bool());
 }
 
 TEST_F(Shim, AWorkerThatClosesItsOutputTrainsOn) {

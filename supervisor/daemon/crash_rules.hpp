@@ -14,12 +14,12 @@
 
 namespace trainward::daemon {
 
-class LogClassifier {
+class CrashRules {
  public:
-  LogClassifier(Loop& loop, std::filesystem::path user_rules)
+  CrashRules(Loop& loop, std::filesystem::path user_rules)
       : user_rules_(std::move(user_rules)), quiet_(loop) {}
 
-  // Reads the rules once, so that a bad file is an error at the start.
+  // Reads the user's rules once, so that a bad file is an error at the start.
   Status check() const;
 
   // What the logs in an attempt's folder say; on any thread. Rules that cannot be read any more are

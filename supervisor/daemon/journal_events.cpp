@@ -1,0 +1,105 @@
+#include "supervisor/daemon/journal_events.hpp"
+
+#include <cmath>
+
+#include "common/protocol.hpp"
+#include "supervisor/host/host_files.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+Message fields_of(const JournalRecord& record) {
+  Message message;
+  if (auto fields = get_object(record.fields, "fields")) {
+    for (const auto& [key, value] : **fields) {
+      if (value.is_string()) message.emplace_back(key, value.get_string());
+    }
+  }
+  return message;
+}
+
+// Folder directly inside the program's checkpoint folder, and nowhere else.
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  return path.is_absolute() && path.lexically_normal() == path && path.has_filename() &&
+         path.parent_path() == folder.lexically_normal();
+}
+
+// A loss that is not a number is told as it is: the core acts on it.
+double finite(std::optional<double> number) {
+  return number && std::isfinite(*number) ? *number : 0.0;
+}
+
+std::optional<int> small_int(const json::object& fields, const char* key) {
+  if (!fields.contains(key)) return std::nullopt;
+  return static_cast<int>(int_or(fields, key, 0));
+}
+
+core::WorkerExited exited(const json::object& fields) {
+  core::WorkerExited event;
+  event.code = small_int(fields, "code");
+  event.signal = small_int(fields, "signal");
+  event.asked_to_stop = bool_or(fields, "asked_to_stop", false);
+  // A group around the attempt, or the whole machine, may have lost somebody else's process.
+  if (string_or(fields, "oom_scope", "") == "worker") {
+    event.oom_kills = int_or(fields, "oom_kills", 0);
+  }
+  return event;
+}
+
+}  // namespace
+
+std::vector<core::Event> message_events(const JournalRecord& record,
+                                        const std::filesystem::path& checkpoints) {
+  const Message message = fields_of(record);
+  std::vector<core::Event> events;
+  if (const auto step = find_int(message, "RESUMED_STEP"); step && *step >= 0) {
+    events.emplace_back(core::Resumed{*step});
+  }
+  if (const auto phase = find(message, "PHASE")) {
+    events.emplace_back(core::PhaseEntered{std::string(*phase)});
+  }
+  if (const auto step = find_int(message, "STEP"); step && *step > 0) {
+    events.emplace_back(core::StepDone{*step, find_number(message, "LOSS").value_or(0),
+                                       finite(find_number(message, "GRAD_NORM")),
+                                       find_int(message, "TOKENS").value_or(0),
+                                       finite(find_number(message, "TOKENS_PER_SECOND"))});
+  }
+  const auto path = find(message, "CHECKPOINT");
+  const auto step = find_int(message, "CHECKPOINT_STEP");
+  if (path && lies_in(*path, checkpoints)) {
+    events.emplace_back(core::CheckpointReported{std::string(*path), step.value_or(0)});
+  }
+  if (events.empty() && (find(message, "WATCHDOG") || find(message, "STATUS"))) {
+    events.emplace_back(core::Alive{});
+  }
+  return events;
+}
+
+std::optional<core::Event> exit_event(const JournalRecord& record) {
+  if (record.type == "exited") return exited(record.fields);
+  if (record.type != "exec_failed") return std::nullopt;
+  return core::LaunchFailed{string_or(record.fields, "what", "the launch failed"),
+                            bool_or(record.fields, "transient", false)};
+}
+
+core::Unkillable unkillable_event(const JournalRecord& record) {
+  std::string what;
+  const auto processes = get_array(record.fields, "processes");
+  for (const json::value& entry : processes ? **processes : json::array{}) {
+    const json::object* process = entry.if_object();
+    if (process == nullptr) continue;
+    const std::string waits_in = string_or(*process, "wchan", "");
+    what += fmt::format("{}process {} ({}{})", what.empty() ? "" : ", ", int_or(*process, "pid", 0),
+                        host::printable(string_or(*process, "comm", "?"), 64),
+                        waits_in.empty() ? "" : ", in " + host::printable(waits_in, 64));
+  }
+  return {what.empty() ? "one of its processes" : what};
+}
+
+ProcessId shim_of(const JournalRecord& started) {
+  return {static_cast<pid_t>(int_or(started.fields, "shim_pid", 0)),
+          static_cast<std::uint64_t>(int_or(started.fields, "shim_start_ticks", 0)),
+          string_or(started.fields, "boot_id", "")};
+}
+
+}  // namespace trainward::daemon

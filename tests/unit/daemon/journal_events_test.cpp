@@ -1,0 +1,101 @@
+// Records of the journal are written by the shim, and what is in a message by the worker: foreign.
+#include "supervisor/daemon/journal_events.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace trainward::daemon {
+namespace {
+
+JournalRecord record(std::string type, const std::string& fields) {
+  JournalRecord record;
+  record.type = std::move(type);
+  record.fields = parse_json(fields, "the test").value().as_object();
+  return record;
+}
+
+std::vector<core::Event> message(const std::string& fields) {
+  return message_events(record("message", R"({"fields":)" + fields + "}"), "/runs/checkpoints");
+}
+
+template <typename Event>
+Event only(const std::vector<core::Event>& events) {
+  EXPECT_EQ(events.size(), 1U);
+  return std::get<Event>(events.at(0));
+}
+
+TEST(JournalEvents, OnlyTheWorkersOwnMemoryLimitIsAnOutOfMemory) {
+  const auto kills = [](const char* scope) {
+    const auto exit = exit_event(record(
+        "exited", std::string(R"({"signal":9,"oom_kills":2,"oom_scope":")") + scope + "\"}"));
+    return std::get<core::WorkerExited>(exit.value()).oom_kills;
+  };
+  EXPECT_EQ(kills("worker"), 2);
+  EXPECT_EQ(kills("group"), 0);
+  EXPECT_EQ(kills("host"), 0);
+  EXPECT_EQ(kills(""), 0);
+}
+
+TEST(JournalEvents, AnExitHasACodeOrASignal) {
+  const auto exited = [](const char* fields) {
+    return std::get<core::WorkerExited>(exit_event(record("exited", fields)).value());
+  };
+  EXPECT_EQ(exited(R"({"code":0})").code, 0);
+  EXPECT_FALSE(exited(R"({"code":0})").signal);
+  EXPECT_FALSE(exited(R"({"code":0})").asked_to_stop);
+  EXPECT_EQ(exited(R"({"signal":15,"asked_to_stop":true})").signal, 15);
+  EXPECT_TRUE(exited(R"({"signal":15,"asked_to_stop":true})").asked_to_stop);
+  EXPECT_FALSE(exit_event(record("rotated", "{}")));
+  const auto failed = exit_event(record("exec_failed", R"({"what":"no such file","transient":true})"));
+  EXPECT_EQ(std::get<core::LaunchFailed>(failed.value()).what, "no such file");
+}
+
+TEST(JournalEvents, TheUnkillableAreNamedWithWhereTheyHang) {
+  const auto what = [](const char* fields) { return unkillable_event(record("", fields)).what; };
+  EXPECT_EQ(what(R"({"processes":[{"pid":41,"comm":"python","wchan":"tenstorrent_wait"},
+                                  {"pid":42,"comm":"a\nb","wchan":""}]})"),
+            "process 41 (python, in tenstorrent_wait), process 42 (a?b)");
+  for (const char* fields : {"{}", R"({"processes":7})", R"({"processes":[]})",
+                             R"({"processes":[7,"x"]})"}) {
+    EXPECT_EQ(what(fields), "one of its processes") << fields;
+  }
+}
+
+TEST(JournalEvents, SeveralKeysAreSeveralEventsInTheOrderOfTheWork) {
+  const auto events = message(
+      R"({"STEP":"7","LOSS":"2.5","PHASE":"train","RESUMED_STEP":"6",
+          "CHECKPOINT":"/runs/checkpoints/step-7","CHECKPOINT_STEP":"7","STATUS":"x"})");
+  ASSERT_EQ(events.size(), 4U);
+  EXPECT_EQ(std::get<core::Resumed>(events[0]).step, 6);
+  EXPECT_EQ(std::get<core::PhaseEntered>(events[1]).phase, "train");
+  EXPECT_EQ(std::get<core::StepDone>(events[2]).step, 7);
+  EXPECT_EQ(std::get<core::StepDone>(events[2]).loss, 2.5);
+  EXPECT_EQ(std::get<core::CheckpointReported>(events[3]).path, "/runs/checkpoints/step-7");
+}
+
+TEST(JournalEvents, ACheckpointOutsideItsFolderIsNone) {
+  for (const char* path : {"/etc", "relative", "/runs/checkpoints", "/runs/checkpoints/",
+                           "/runs/checkpoints/../x", "/runs/checkpoints/a/b", ""}) {
+    EXPECT_TRUE(message(std::string(R"({"CHECKPOINT":")") + path + "\"}").empty()) << path;
+  }
+}
+
+TEST(JournalEvents, NumbersThatAreNoneAreLeftOut) {
+  for (const char* step : {"-1", "0", "x", "1e3", "99999999999999999999", ""}) {
+    EXPECT_TRUE(message(std::string(R"({"STEP":")") + step + "\"}").empty()) << step;
+  }
+  EXPECT_TRUE(std::isnan(only<core::StepDone>(message(R"({"STEP":"1","LOSS":"nan"})")).loss));
+  EXPECT_EQ(only<core::StepDone>(message(R"({"STEP":"1","GRAD_NORM":"inf"})")).grad_norm, 0);
+  EXPECT_TRUE(message(R"({"STEP":7})").empty()) << "values are text";
+  EXPECT_TRUE(message("7").empty());
+  only<core::Alive>(message(R"({"WATCHDOG":"1"})"));
+}
+
+TEST(JournalEvents, TheShimIsWhoItSays) {
+  const auto id = shim_of(record("started", R"({"shim_pid":5,"shim_start_ticks":6,"boot_id":"b"})"));
+  EXPECT_EQ(id, (ProcessId{5, 6, "b"}));
+}
+
+}  // namespace
+}  // namespace trainward::daemon
