@@ -47,7 +47,8 @@ TEST(JournalEvents, AnExitHasACodeOrASignal) {
   EXPECT_EQ(exited(R"({"signal":15,"asked_to_stop":true})").signal, 15);
   EXPECT_TRUE(exited(R"({"signal":15,"asked_to_stop":true})").asked_to_stop);
   EXPECT_FALSE(exit_event(record("rotated", "{}")));
-  const auto failed = exit_event(record("exec_failed", R"({"what":"no such file","transient":true})"));
+  const auto failed =
+      exit_event(record("exec_failed", R"({"what":"no such file","transient":true})"));
   EXPECT_EQ(std::get<core::LaunchFailed>(failed.value()).what, "no such file");
 }
 
@@ -56,8 +57,8 @@ TEST(JournalEvents, TheUnkillableAreNamedWithWhereTheyHang) {
   EXPECT_EQ(what(R"({"processes":[{"pid":41,"comm":"python","wchan":"tenstorrent_wait"},
                                   {"pid":42,"comm":"a\nb","wchan":""}]})"),
             "process 41 (python, in tenstorrent_wait), process 42 (a?b)");
-  for (const char* fields : {"{}", R"({"processes":7})", R"({"processes":[]})",
-                             R"({"processes":[7,"x"]})"}) {
+  for (const char* fields :
+       {"{}", R"({"processes":7})", R"({"processes":[]})", R"({"processes":[7,"x"]})"}) {
     EXPECT_EQ(what(fields), "one of its processes") << fields;
   }
 }
@@ -93,7 +94,8 @@ TEST(JournalEvents, NumbersThatAreNoneAreLeftOut) {
 }
 
 TEST(JournalEvents, TheShimIsWhoItSays) {
-  const auto id = shim_of(record("started", R"({"shim_pid":5,"shim_start_ticks":6,"boot_id":"b"})"));
+  const auto id =
+      shim_of(record("started", R"({"shim_pid":5,"shim_start_ticks":6,"boot_id":"b"})"));
   EXPECT_EQ(id, (ProcessId{5, 6, "b"}));
 }
 
