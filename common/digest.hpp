@@ -1,7 +1,8 @@
 // SHA-256, for names that must not collide: configuration and checkpoint digests.
 #pragma once
 
-#include <memory>
+#include <nettle/sha2.h>
+
 #include <string>
 #include <string_view>
 
@@ -10,17 +11,13 @@ namespace trainward {
 class Sha256 {
  public:
   Sha256();
-  ~Sha256();
-  Sha256(const Sha256&) = delete;
-  Sha256& operator=(const Sha256&) = delete;
 
   void update(std::string_view bytes);
-  // 64 hexadecimal digits; the object is spent afterwards.
+  // 64 hexadecimal digits; begins anew afterwards.
   std::string finish();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  sha256_ctx context_;
 };
 
 std::string sha256_hex(std::string_view bytes);

@@ -30,6 +30,8 @@ class Control {
   // {"program", "result", "ok", "message"}; kind usage when there is no such program. `answer`
   // comes when it is done: started or failed, stopped.
   virtual void command(const std::string& program, Verb verb, Answer answer) = 0;
+  // The same for every program at once, in the order of their names.
+  virtual void command_all(Verb verb, Answer answer) = 0;
   virtual Result<json::value> reread() = 0;  // what update() would change
   virtual void update(Answer answer) = 0;
   virtual Result<json::value> reload() = 0;

@@ -88,12 +88,11 @@ void program_get(Control& control, const std::string& name, const std::string& w
   respond(not_found(request));
 }
 
-void program_post(Control& control, const std::string& name, const std::string& what,
-                  const Request& request, Respond respond) {
-  if (what == "start") return control.command(name, Verb::start, answer_to(std::move(respond)));
-  if (what == "stop") return control.command(name, Verb::stop, answer_to(std::move(respond)));
-  if (what == "restart") return control.command(name, Verb::restart, answer_to(std::move(respond)));
-  respond(not_found(request));
+std::optional<Verb> verb_of(const std::string& word) {
+  if (word == "start") return Verb::start;
+  if (word == "stop") return Verb::stop;
+  if (word == "restart") return Verb::restart;
+  return std::nullopt;
 }
 
 void get(Control& control, const std::string& what, const Request& request,
@@ -129,10 +128,14 @@ Handler make_routes(Control& control) {
           405, Error{ErrorKind::usage, "only GET and POST are understood", request.method, ""}));
     }
     if (parts.size() < 2 || parts[0] != "v1") return respond(not_found(request));
-    if (parts.size() == 4 && parts[1] == "programs") {
-      return reading ? program_get(control, parts[2], parts[3], request, respond)
-                     : program_post(control, parts[2], parts[3], request, std::move(respond));
+    if (parts.size() == 4 && parts[1] == "programs" && reading) {
+      return program_get(control, parts[2], parts[3], request, respond);
     }
+    const auto verb = reading || parts[1] != "programs" ? std::nullopt : verb_of(parts.back());
+    if (parts.size() == 4 && verb) {
+      return control.command(parts[2], *verb, answer_to(std::move(respond)));
+    }
+    if (parts.size() == 3 && verb) return control.command_all(*verb, answer_to(std::move(respond)));
     if (parts.size() != 2) return respond(not_found(request));
     return reading ? get(control, parts[1], request, respond)
                    : post(control, parts[1], request, std::move(respond));

@@ -1,17 +1,17 @@
 #include "supervisor/ctl/client.hpp"
 
-#include <curl/curl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/beast/core/basic_stream.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http.hpp>
 #include <cctype>
 #include <cerrno>
 #include <cstring>
-#include <memory>
 
-#include "common/fd.hpp"
 #include "common/text.hpp"
 #include "common/unix_socket.hpp"
 #include "common/version.hpp"
@@ -19,47 +19,74 @@
 namespace trainward::ctl {
 namespace {
 
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using Local = asio::local::stream_protocol;
+
 constexpr std::size_t max_body_bytes = 16 << 20;
-constexpr std::size_t max_headers = 64;
-constexpr long connect_deadline_ms = 5000;
+constexpr std::size_t max_header_bytes = 16 << 10;
 
-struct CurlCloser {
-  void operator()(CURL* handle) const { curl_easy_cleanup(handle); }
+// One request on a connection of its own: connect, write, read; each step starts the next, and the
+// first that fails ends it.
+class Exchange {
+ public:
+  Exchange(Method method, std::string_view target) {
+    request_.method(method == Method::post ? http::verb::post : http::verb::get);
+    request_.target({target.data(), target.size()});
+    request_.version(11);
+    request_.set(http::field::host, "localhost");
+    request_.set(http::field::user_agent, fmt::format("trainwardctl/{}", version_text));
+    request_.prepare_payload();
+    parser_.header_limit(max_header_bytes);
+    parser_.body_limit(max_body_bytes);
+  }
+
+  // connected() says how far it came when this is an error.
+  beast::error_code run(const std::string& socket, std::chrono::milliseconds deadline) {
+    stream_.expires_after(deadline);
+    stream_.async_connect(Local::endpoint(socket), [this](beast::error_code error) {
+      connected_ = !error;
+      if (!goes_on(error)) return;
+      http::async_write(stream_, request_, [this](beast::error_code error, std::size_t) {
+        if (!goes_on(error)) return;
+        http::async_read(stream_, buffer_, parser_,
+                         [this](beast::error_code error, std::size_t) { goes_on(error); });
+      });
+    });
+    loop_.run();
+    return error_;
+  }
+  [[nodiscard]] bool connected() const { return connected_; }
+
+  Response response() {
+    auto message = parser_.release();
+    Response response;
+    response.status = message.result_int();
+    for (const auto& field : message) {
+      std::string name(field.name_string());
+      std::transform(name.begin(), name.end(), name.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      response.headers[name] = std::string(field.value());
+    }
+    response.body = std::move(message.body());
+    return response;
+  }
+
+ private:
+  bool goes_on(beast::error_code error) {
+    error_ = error;
+    return !error;
+  }
+
+  asio::io_context loop_{1};
+  beast::basic_stream<Local> stream_{loop_};
+  http::request<http::empty_body> request_;
+  beast::flat_buffer buffer_;
+  http::response_parser<http::string_body> parser_;
+  beast::error_code error_;
+  bool connected_ = false;
 };
-
-std::size_t take_body(char* data, std::size_t size, std::size_t count, void* user) {
-  auto& body = static_cast<Response*>(user)->body;
-  if (body.size() + size * count > max_body_bytes) return 0;  // ends the transfer with an error
-  body.append(data, size * count);
-  return size * count;
-}
-
-std::size_t take_header(char* data, std::size_t size, std::size_t count, void* user) {
-  auto& headers = static_cast<Response*>(user)->headers;
-  const std::string_view line(data, size * count);
-  const std::size_t colon = line.find(':');
-  if (colon != std::string_view::npos && headers.size() < max_headers) {
-    std::string name(line.substr(0, colon));
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    headers[name] = std::string(trim(line.substr(colon + 1)));
-  }
-  return size * count;
-}
-
-// libcurl says "could not connect"; why is what the reader needs.
-int connect_errno(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof(address.sun_path)) return ENAMETOOLONG;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return errno;
-  if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0) {
-    return 0;
-  }
-  return errno;
-}
 
 ClientError unreachable(int error_number, const std::string& socket) {
   switch (error_number) {
@@ -83,11 +110,34 @@ ClientError unreachable(int error_number, const std::string& socket) {
     default:
       return {Trouble::silent,
               {ErrorKind::transient,
-               fmt::format("cannot reach trainwardd: {}",
-                           error_number == 0 ? "connection lost" : std::strerror(error_number)),
-               socket, "try again; the daemon's log says more"},
+               fmt::format("cannot reach trainwardd: {}", std::strerror(error_number)), socket,
+               "try again; the daemon's log says more"},
               0};
   }
+}
+
+ClientError broken(const beast::error_code& error, bool connected,
+                   std::chrono::milliseconds deadline, const std::string& socket) {
+  if (error == beast::error::timeout) {
+    return {
+        Trouble::silent,
+        {ErrorKind::transient,
+         fmt::format("trainwardd does not answer (waited {})", human_duration(deadline.count())),
+         socket, "try again; the daemon's log says more"},
+        0};
+  }
+  if (!connected) return unreachable(error.value(), socket);
+  if (error == http::error::body_limit) {
+    return {Trouble::garbled,
+            {ErrorKind::corrupt,
+             fmt::format("trainwardd's answer is longer than {}", human_bytes(max_body_bytes)),
+             socket, ""},
+            0};
+  }
+  return {Trouble::garbled,
+          {ErrorKind::transient, fmt::format("trainwardd's answer broke off: {}", error.message()),
+           socket, "try again; the daemon's log says more"},
+          0};
 }
 
 ErrorKind kind_of(std::string_view word) {
@@ -125,57 +175,11 @@ Reply<Response> Client::request(Method method, std::string_view target,
     const bool denied = ::access(socket_.parent_path().c_str(), F_OK) != 0 && errno == EACCES;
     return tl::unexpected<ClientError>(unreachable(denied ? EACCES : ENOENT, where));
   }
-  const std::unique_ptr<CURL, CurlCloser> handle(curl_easy_init());
-  if (!handle) return tl::unexpected<ClientError>(unreachable(ENOMEM, where));
-
-  Response response;
-  const std::string url = "http://localhost" + std::string(target);
-  curl_easy_setopt(handle.get(), CURLOPT_URL, url.c_str());
-  curl_easy_setopt(handle.get(), CURLOPT_UNIX_SOCKET_PATH, path->text().c_str());
-  curl_easy_setopt(handle.get(), CURLOPT_PROXY, "");  // whatever the environment says
-  curl_easy_setopt(handle.get(), CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(handle.get(), CURLOPT_CONNECTTIMEOUT_MS, connect_deadline_ms);
-  curl_easy_setopt(handle.get(), CURLOPT_TIMEOUT_MS, static_cast<long>(deadline.count()));
-  curl_easy_setopt(handle.get(), CURLOPT_WRITEFUNCTION, take_body);
-  curl_easy_setopt(handle.get(), CURLOPT_WRITEDATA, &response);
-  curl_easy_setopt(handle.get(), CURLOPT_HEADERFUNCTION, take_header);
-  curl_easy_setopt(handle.get(), CURLOPT_HEADERDATA, &response);
-  const std::string agent = fmt::format("trainwardctl/{}", version_text);
-  curl_easy_setopt(handle.get(), CURLOPT_USERAGENT, agent.c_str());
-  if (method == Method::post) {
-    curl_easy_setopt(handle.get(), CURLOPT_POST, 1L);
-    curl_easy_setopt(handle.get(), CURLOPT_POSTFIELDS, "");
-    curl_easy_setopt(handle.get(), CURLOPT_POSTFIELDSIZE, 0L);
+  Exchange exchange(method, target);
+  if (const beast::error_code error = exchange.run(path->text(), deadline)) {
+    return tl::unexpected<ClientError>(broken(error, exchange.connected(), deadline, where));
   }
-
-  switch (const CURLcode code = curl_easy_perform(handle.get()); code) {
-    case CURLE_OK:
-      break;
-    case CURLE_COULDNT_CONNECT:
-      return tl::unexpected<ClientError>(unreachable(connect_errno(path->text()), where));
-    case CURLE_OPERATION_TIMEDOUT:
-      return tl::unexpected<ClientError>(
-          {Trouble::silent,
-           {ErrorKind::transient,
-            fmt::format("trainwardd does not answer (waited {})", human_duration(deadline.count())),
-            where, "try again; the daemon's log says more"},
-           0});
-    case CURLE_WRITE_ERROR:
-      return tl::unexpected<ClientError>(
-          {Trouble::garbled,
-           {ErrorKind::corrupt,
-            fmt::format("trainwardd's answer is longer than {}", human_bytes(max_body_bytes)),
-            where, ""},
-           0});
-    default:
-      return tl::unexpected<ClientError>(
-          {Trouble::garbled,
-           {ErrorKind::transient,
-            fmt::format("trainwardd's answer broke off: {}", curl_easy_strerror(code)), where,
-            "try again; the daemon's log says more"},
-           0});
-  }
-  curl_easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &response.status);
+  Response response = exchange.response();
   if (response.status != 200) return tl::unexpected<ClientError>(refusal(response, where));
   return response;
 }

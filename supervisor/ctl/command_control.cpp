@@ -1,4 +1,5 @@
-// start, stop, restart: one request a program, side by side, answered in the order asked.
+// start, stop, restart: one request for all programs, or one for each that was named, side by side
+// and answered in the order asked.
 #include <algorithm>
 #include <future>
 
@@ -12,6 +13,7 @@ namespace {
 constexpr std::size_t most_at_once = 32;
 
 struct Outcome {
+  std::string program;
   std::string text;     // "started", "ERROR (already started)"
   std::string message;  // more than the word, for stderr
   bool ok = false;
@@ -25,34 +27,37 @@ int exit_code_of(const std::string& result) {
   return exit_status::not_running;
 }
 
+Outcome outcome_of(const json::object& answer) {
+  const std::string result = string_or(answer, "result", "");
+  const std::string message = string_or(answer, "message", "");
+  Outcome outcome{string_or(answer, "program", ""), result, "", true, exit_status::ok};
+  if (bool_or(answer, "ok", false)) return outcome;
+  outcome.text = "ERROR (" + result + ")";
+  outcome.message = message == result ? "" : message;
+  outcome.ok = false;
+  outcome.exit_code = exit_code_of(result);
+  return outcome;
+}
+
 Outcome one(const Context& context, const std::string& verb, const std::string& name) {
   auto reply = Client(context.settings.socket_path())
                    .document(Method::post, "/v1/programs/" + percent_encoded(name) + "/" + verb,
                              long_deadline);
   if (!reply) {
     if (reply.error().status == 404 && reply.error().trouble == Trouble::answered) {
-      return {"ERROR (no such process)", "", false, exit_status::failed};
+      return {name, "ERROR (no such process)", "", false, exit_status::failed};
     }
     const Failure failure = failure_of(reply.error());
-    return {"ERROR (" + failure.error.what + ")", failure.error.hint, false, failure.exit_code};
+    return {name, "ERROR (" + failure.error.what + ")", failure.error.hint, false,
+            failure.exit_code};
   }
   if (!reply->is_object()) {
-    return {"ERROR (trainwardd's answer is not an object)", "", false, exit_status::other_version};
+    return {name, "ERROR (trainwardd's answer is not an object)", "", false,
+            exit_status::other_version};
   }
-  const json::object& answer = reply->get_object();
-  const std::string result = string_or(answer, "result", "");
-  const std::string message = string_or(answer, "message", "");
-  if (bool_or(answer, "ok", false)) return {result, "", true, exit_status::ok};
-  return {"ERROR (" + result + ")", message == result ? "" : message, false, exit_code_of(result)};
-}
-
-Answer<Names> expand(const Context& context, const Names& names) {
-  if (std::find(names.begin(), names.end(), "all") == names.end()) return names;
-  auto rows = as_array(call(context, Method::get, "/v1/programs"));
-  if (!rows) return tl::unexpected<Failure>(std::move(rows.error()));
-  Names all;
-  for (const json::value& row : *rows) all.push_back(string_or(row.get_object(), "name", ""));
-  return all;
+  Outcome outcome = outcome_of(reply->get_object());
+  outcome.program = name;
+  return outcome;
 }
 
 // Stops may each take minutes, so they run side by side.
@@ -69,34 +74,47 @@ std::vector<Outcome> each(const Context& context, const std::string& verb, const
   return outcomes;
 }
 
-int run(const Context& context, const std::vector<std::string>& verbs, const Names& asked) {
-  // Without a daemon one line is enough, not one for each program.
-  if (auto reachable = call(context, Method::get, "/v1/version"); !reachable) {
-    return finish(context, reachable.error());
+// In one request: the daemon commits a hundred wishes at once.
+Answer<std::vector<Outcome>> all(const Context& context, const std::string& verb) {
+  auto rows = as_array(call(context, Method::post, "/v1/programs/" + verb, long_deadline));
+  if (!rows) return tl::unexpected<Failure>(std::move(rows.error()));
+  std::vector<Outcome> outcomes;
+  for (const json::value& row : *rows) outcomes.push_back(outcome_of(row.get_object()));
+  return outcomes;
+}
+
+void print(const Context& context, const std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : outcomes) {
+    context.terminal.out << clean(outcome.program) << ": " << clean(outcome.text) << '\n';
+    if (!outcome.message.empty()) {
+      context.terminal.err << clean(outcome.program) << ": " << clean(outcome.message) << '\n';
+    }
   }
-  const auto names = expand(context, asked);
-  if (!names) return finish(context, names.error());
+  context.terminal.out.flush();
+}
+
+int run(const Context& context, const std::vector<std::string>& verbs, const Names& asked) {
+  const bool everything = std::find(asked.begin(), asked.end(), "all") != asked.end();
+  if (!everything) {
+    // Without a daemon one line is enough, not one for each program.
+    if (auto reachable = call(context, Method::get, "/v1/version"); !reachable) {
+      return finish(context, reachable.error());
+    }
+  }
   int exit_code = exit_status::ok;
   json::array document;
   for (const std::string& verb : verbs) {
-    const std::vector<Outcome> outcomes = each(context, verb, *names);
-    for (std::size_t i = 0; i < outcomes.size(); ++i) {
-      const Outcome& outcome = outcomes[i];
-      const std::string& name = (*names)[i];
-      document.push_back({{"program", name},
+    auto outcomes = everything ? all(context, verb) : each(context, verb, asked);
+    if (!outcomes) return finish(context, outcomes.error());
+    for (const Outcome& outcome : *outcomes) {
+      document.push_back({{"program", outcome.program},
                           {"action", verb},
                           {"ok", outcome.ok},
                           {"result", outcome.text},
                           {"message", outcome.message}});
-      if (!context.settings.json) {
-        context.terminal.out << clean(name) << ": " << clean(outcome.text) << '\n';
-        if (!outcome.message.empty()) {
-          context.terminal.err << clean(name) << ": " << clean(outcome.message) << '\n';
-        }
-      }
       exit_code = std::max(exit_code, outcome.exit_code);
     }
-    context.terminal.out.flush();
+    if (!context.settings.json) print(context, *outcomes);
   }
   if (context.settings.json) context.print_json(document);
   return exit_code;

@@ -1,5 +1,4 @@
 // trainwardctl: what the process has (arguments, environment, terminal) handed to ctl::run.
-#include <curl/curl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -34,7 +33,6 @@ int terminal_width() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  curl_global_init(CURL_GLOBAL_DEFAULT);
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   const bool colour = terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
   trainward::ctl::Terminal streams{std::cout, std::cerr, colour, terminal ? terminal_width() : 0,

@@ -276,6 +276,26 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
   });
 }
 
+void Daemon::command_all(api::Verb verb, Answer answer) {
+  struct Gathered {
+    json::array answers;
+    std::size_t missing = 0;
+  };
+  std::vector<std::string> names;
+  for (const auto& [name, runner] : runners_) names.push_back(name);
+  auto gathered = std::make_shared<Gathered>();
+  gathered->answers.resize(names.size());
+  gathered->missing = names.size();
+  if (names.empty()) return answer(gathered->answers);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    command(names[i], verb, [gathered, i, name = names[i], answer](Result<json::value> one) {
+      gathered->answers[i] =
+          one ? std::move(*one) : command_answer(name, "no such process", false, one.error().what);
+      if (--gathered->missing == 0) answer(gathered->answers);
+    });
+  }
+}
+
 Loaded Daemon::load_again() const {
   return config::load(parts_->options.config_file, parts_->options.working_directory,
                       parts_->options.overrides);

@@ -56,6 +56,7 @@ class Daemon final : public api::Control {
 
   // ---- api::Control ----
   json::value version() const override;
+  void command_all(api::Verb verb, Answer answer) override;
   void command(const std::string& program, api::Verb verb, Answer answer) override;
   Result<json::value> reread() override;
   void update(Answer answer) override;

@@ -10,6 +10,7 @@
 #include <ctime>
 #include <optional>
 
+#include "common/footprint.hpp"
 #include "common/protocol.hpp"
 #include "common/text.hpp"
 #include "supervisor/daemon/init_system.hpp"
@@ -134,7 +135,7 @@ Ended live(const Options& options, config::Config config) {
   notify("READY=1\nSTATUS=Supervising " + count(static_cast<std::int64_t>(programs), "program"));
   const Watchdog watchdog(loop, Watchdog::interval_from_environment(),
                           [] { notify("WATCHDOG=1"); });
-  loop.run();
+  loop.run(give_memory_back);
   const bool reexec = daemon.wants_reexec();
   if (reexec) block_signals(true);
   // A daemon that leaves unasked is not stopping: systemd is to start it again.

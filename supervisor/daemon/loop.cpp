@@ -21,7 +21,15 @@ struct Loop::Impl {
 
 Loop::Loop() : impl_(std::make_unique<Impl>()) {}
 Loop::~Loop() = default;
-void Loop::run() { impl_->context.run(); }
+void Loop::run(const std::function<void()>& on_quiet) {
+  constexpr auto quiet = std::chrono::seconds(2);
+  asio::io_context& context = impl_->context;
+  while (!context.stopped()) {
+    if (context.run_one_for(quiet) > 0 || context.stopped()) continue;
+    on_quiet();
+    context.run_one();
+  }
+}
 void Loop::stop() { impl_->context.stop(); }
 void Loop::post(std::function<void()> work) { asio::post(impl_->context, std::move(work)); }
 asio::io_context& Loop::context() { return impl_->context; }

@@ -21,7 +21,9 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  void run();  // until stop()
+  // Until stop(). `on_quiet` is called once nothing has happened for two seconds, and again only
+  // after something did.
+  void run(const std::function<void()>& on_quiet);
   void stop();
   void post(std::function<void()> work);
   boost::asio::io_context& context();  // for the HTTP server

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <exception>
 
+#include "common/footprint.hpp"
 #include "common/log.hpp"
 #include "common/protocol.hpp"
 #include "common/version.hpp"
@@ -107,6 +108,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  trainward::use_one_heap();
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {  // out of memory, for one

@@ -19,6 +19,9 @@ class FakeControl final : public Control {
       return answer(fail(ErrorKind::usage, "no such program", program, "hint"));
     answer(json::object{{"program", program}});
   }
+  void command_all(Verb verb, Answer answer) override {
+    answer(note("command all " + std::to_string(static_cast<int>(verb))));
+  }
   Result<json::value> reread() override { return note("reread"); }
   void update(Answer answer) override { answer(note("update")); }
   Result<json::value> reload() override { return note("reload"); }
@@ -41,7 +44,7 @@ class FakeControl final : public Control {
   Result<LogSlice> log(const std::string& p, const std::string& stream, std::optional<std::int64_t>,
                        std::int64_t offset, std::int64_t limit) const override {
     note("log " + p + " " + stream + " " + std::to_string(offset) + " " + std::to_string(limit));
-    return LogSlice{"tail\n", 500, 3};
+    return LogSlice{"tail\n", 495, 500, 3};
   }
 
  private:

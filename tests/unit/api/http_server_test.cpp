@@ -1,6 +1,5 @@
 #include "supervisor/api/http_server.hpp"
 
-#include <curl/curl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 #include <thread>
 
 #include "common/fd.hpp"
+#include "supervisor/ctl/client.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::api {
@@ -39,22 +39,10 @@ class HttpServerTest : public ::testing::Test {
   }
 
   std::string get(const std::string& target) {
-    const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
-                                                                   curl_easy_cleanup);
-    std::string body;
-    const std::string url = "http://localhost" + target;
-    curl_easy_setopt(curl.get(), CURLOPT_UNIX_SOCKET_PATH, socket_.c_str());
-    curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
-    curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT, 20L);
-    curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &body);
-    curl_easy_setopt(
-        curl.get(), CURLOPT_WRITEFUNCTION,
-        +[](char* bytes, std::size_t one, std::size_t count, void* to) {
-          static_cast<std::string*>(to)->append(bytes, one * count);
-          return one * count;
-        });
-    EXPECT_EQ(curl_easy_perform(curl.get()), CURLE_OK);
-    return body;
+    const auto reply =
+        ctl::Client(socket_).request(ctl::Method::get, target, std::chrono::seconds(20));
+    EXPECT_TRUE(reply.has_value()) << reply.error().error.message();
+    return reply ? reply->body : "";
   }
 
   Fd connect() {

@@ -19,6 +19,7 @@ TEST(Routes, EachPathAsksForOneThing) {
   ask(control, "GET", "/v1/programs");
   ask(control, "POST", "/v1/programs/a/start");
   ask(control, "POST", "/v1/programs/a/restart");
+  ask(control, "POST", "/v1/programs/stop");
   ask(control, "GET", "/v1/programs/a/why", {{"attempt", "3"}});
   ask(control, "GET", "/v1/programs/a/why", {{"attempt", "x"}});
   ask(control, "GET", "/v1/programs/a/log", {{"stream", "stderr"}, {"offset", "-1600"}});
@@ -27,16 +28,19 @@ TEST(Routes, EachPathAsksForOneThing) {
   ask(control, "POST", "/v1/upgrade");
   ask(control, "POST", "/v1/shutdown");
   EXPECT_EQ(control.asked,
-            (std::vector<std::string>{"status", "command a 0", "command a 2", "why a 3", "why a -1",
-                                      "log a stderr -1600 1048576", "last_probe", "probe",
-                                      "upgrade", "shutdown"}));
+            (std::vector<std::string>{"status", "command a 0", "command a 2", "command all 1",
+                                      "why a 3", "why a -1", "log a stderr -1600 1048576",
+                                      "last_probe", "probe", "upgrade", "shutdown"}));
 }
 
 TEST(Routes, WhatDoesNotExistIs404AndChangesNothing) {
   FakeControl control;
   for (const char* path : {"/", "", "/v2/programs", "/v1", "/v1/programs/a/b/c", "/v1/shutdown",
-                           "/v1/programs/a/start", "/v1/programs//"}) {
+                           "/v1/programs/start", "/v1/programs/a/start", "/v1/programs//"}) {
     EXPECT_EQ(ask(control, "GET", path).status, 404) << path;
+  }
+  for (const char* path : {"/v1/programs/a/erase", "/v1/programs/erase", "/v1/start"}) {
+    EXPECT_EQ(ask(control, "POST", path).status, 404) << path;
   }
   EXPECT_EQ(ask(control, "DELETE", "/v1/programs").status, 405);
   EXPECT_TRUE(control.asked.empty());

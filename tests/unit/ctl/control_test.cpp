@@ -77,10 +77,12 @@ TEST_F(ControlTest, StartOfAnUnknownProgram) {
 }
 
 TEST_F(ControlTest, StopAll) {
-  program("stop", "a", "stopped", true);
-  program("stop", "b", "not running", false);
+  daemon_->answers("POST /v1/programs/stop",
+                   R"([{"program":"a","result":"stopped","ok":true,"message":""},
+                       {"program":"b","result":"not running","ok":false,"message":"x"}])");
   const Ran ran = ctl({"stop", "all"});
   EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(daemon_->requests().size(), 1U);
   EXPECT_EQ(ran.out, "a: stopped\nb: ERROR (not running)\n");
 }
 

@@ -31,7 +31,7 @@ TEST_F(FileWatcherTest, TwoMayWatchTheSameFolder) {
   ASSERT_TRUE(watcher_->add_folder(folder_.path(), [&](const auto& n) { note("one " + n); }));
   ASSERT_TRUE(watcher_->add_folder(folder_.path(), [&](const auto& n) { note("two " + n); }));
   put("a");
-  loop_.run();
+  loop_.run([] {});
   EXPECT_THAT(notes_, ElementsAre("one a", "two a"));
 }
 
@@ -41,7 +41,7 @@ TEST_F(FileWatcherTest, OneThatIsRemovedHearsNothingAndTheOtherDoes) {
   ASSERT_TRUE(watcher_->add_folder(folder_.path(), [&](const auto& n) { note("two " + n); }));
   watcher_->remove(id);
   put("a");
-  loop_.run();
+  loop_.run([] {});
   EXPECT_THAT(notes_, ElementsAre("two a"));
 }
 
@@ -54,7 +54,7 @@ TEST_F(FileWatcherTest, AFileTellsOfWritesAndAFolderOfFilesMovedIn) {
   ASSERT_TRUE(watcher_->add_folder(folder_.path() / "in", [&](const auto& n) { note("in " + n); }));
   put("a");
   std::filesystem::rename(folder_.path() / ".b", folder_.path() / "in/b");
-  loop_.run();
+  loop_.run([] {});
   EXPECT_THAT(notes_, ElementsAre("a", "in b"));
   EXPECT_FALSE(watcher_->add(folder_.path() / "none", [] {}));
   EXPECT_FALSE(watcher_->add_folder(folder_.path() / "a", [](const auto&) {}));

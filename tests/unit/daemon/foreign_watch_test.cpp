@@ -46,7 +46,7 @@ class ForeignWatchTest : public testing::Test {
   std::vector<std::string> next(std::size_t count) {
     expected_ = count;
     loop_.context().restart();  // it was stopped by the event before
-    loop_.run();
+    loop_.run([] {});
     return words(std::exchange(events_, {}));
   }
   void status(int step) {
