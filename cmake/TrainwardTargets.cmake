@@ -18,11 +18,14 @@ find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths relative to the checkout, so that several clones share what was compiled once.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE_PROGRAM})
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+    CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 
 add_library(trainward_options INTERFACE)
-target_compile_options(trainward_options INTERFACE -Wall -Wextra -Wpedantic -Werror)
+# What a program does not call is not loaded: a command is to answer in milliseconds.
+target_link_options(trainward_options INTERFACE -Wl,--as-needed)
+target_compile_options(trainward_options INTERFACE -Wall -Wextra -Wpedantic -Werror -pthread)
 if(TRAINWARD_SANITIZE)
   target_compile_options(trainward_options INTERFACE
     -fsanitize=${TRAINWARD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -45,6 +48,14 @@ function(trainward_library folder)
   add_library(${target} STATIC ${ARG_SOURCES})
   target_include_directories(${target} PUBLIC ${include_root})
   target_link_libraries(${target} PUBLIC ${ARG_LINKS} PRIVATE trainward_options ${ARG_PRIVATE_LINKS})
+  # OpenMP compiles with options of its own.
+  if(NOT OpenMP::OpenMP_CXX IN_LIST ARG_PRIVATE_LINKS)
+    target_precompile_headers(${target} REUSE_FROM trainward_library_headers)
+    # GCC 12 is wrong about <string> here. It keeps quiet about that in a system header, but not when
+    # the header comes precompiled.
+    target_compile_options(${target} PRIVATE
+      -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+  endif()
 endfunction()
 
 # trainward_binary(<name> SOURCES ... LINKS ...): an installed program.
@@ -61,6 +72,7 @@ function(trainward_test name)
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE trainward_options ${ARG_LINKS} GTest::gmock GTest::gtest_main)
+  target_precompile_headers(${name} REUSE_FROM trainward_test_headers)
   # What is tested is optimised; the tests themselves only take longer to compile when they are.
   target_compile_options(${name} PRIVATE -O0)
   if(NOT ARG_TIMEOUT)

@@ -1,0 +1,1 @@
+// Nothing: this source exists for the headers that are compiled with it.
