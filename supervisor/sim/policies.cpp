@@ -18,6 +18,11 @@ bool worker_runs(const core::State& state) { return core::has_worker(state.stage
 
 }  // namespace
 
+bool PlainDecider::woken(const core::Event& event, Time now) const {
+  return std::holds_alternative<core::TimerFired>(event) && wake_ms_ != 0 &&
+         now.mono_ms >= wake_ms_;
+}
+
 core::Actions WrapperDecider::launch() {
   ++attempts_here_;
   ++state_.attempt;
@@ -51,9 +56,7 @@ core::Actions WrapperDecider::decide(const core::Event& event, Time now) {
     wake_ms_ = first_look_ms_ + looks * between_looks;
     return {};
   }
-  if (std::holds_alternative<core::TimerFired>(event) && wake_ms_ != 0 && now.mono_ms >= wake_ms_) {
-    return launch();
-  }
+  if (woken(event, now)) return launch();
   return {};
 }
 
@@ -82,7 +85,7 @@ core::Actions RetryDecider::decide(const core::Event& event, Time now) {
     wake_ms_ = now.mono_ms + wait;
     return {};
   }
-  if (std::holds_alternative<core::TimerFired>(event) && wake_ms_ != 0 && now.mono_ms >= wake_ms_) {
+  if (woken(event, now)) {
     wake_ms_ = 0;
     state_.stage = core::Stage::selecting;
     return {core::SelectCheckpoint{}};

@@ -11,41 +11,44 @@
 
 namespace trainward::sim {
 
-// A shell loop: looks every half hour, starts again from the beginning, gives up after five
-// attempts without a word, keeps nothing compiled, notices no hang.
-class WrapperDecider : public Decider {
+// What the two have in common: they keep no state of the core's but the stage, and nothing
+// compiled.
+class PlainDecider : public Decider {
  public:
-  core::Actions decide(const core::Event& event, Time now) override;
   [[nodiscard]] std::int64_t timer_ms() const override { return wake_ms_; }
   [[nodiscard]] const core::State& state() const override { return state_; }
   [[nodiscard]] Habits habits() const override { return {false, false, false}; }
   [[nodiscard]] const core::Policy& policy() const override { return policy_; }
 
- private:
-  core::Actions launch();
+ protected:
+  [[nodiscard]] bool woken(const core::Event& event, Time now) const;
 
   core::State state_;
   core::Policy policy_;
-  std::int64_t first_look_ms_ = 0;
   std::int64_t wake_ms_ = 0;
+};
+
+// A shell loop: looks every half hour, starts again from the beginning, gives up after five
+// attempts without a word, keeps nothing compiled, notices no hang.
+class WrapperDecider : public PlainDecider {
+ public:
+  core::Actions decide(const core::Event& event, Time now) override;
+
+ private:
+  core::Actions launch();
+
+  std::int64_t first_look_ms_ = 0;
   int attempts_here_ = 0;
 };
 
 // A service manager or an elastic launcher: notices an exit at once, waits longer each time,
 // resumes from the newest checkpoint file without looking into it, keeps nothing compiled, notices
 // no hang.
-class RetryDecider : public Decider {
+class RetryDecider : public PlainDecider {
  public:
   core::Actions decide(const core::Event& event, Time now) override;
-  [[nodiscard]] std::int64_t timer_ms() const override { return wake_ms_; }
-  [[nodiscard]] const core::State& state() const override { return state_; }
-  [[nodiscard]] Habits habits() const override { return {false, false, false}; }
-  [[nodiscard]] const core::Policy& policy() const override { return policy_; }
 
  private:
-  core::State state_;
-  core::Policy policy_;
-  std::int64_t wake_ms_ = 0;
   int failures_ = 0;
 };
 

@@ -1,28 +1,14 @@
 // What carries a verdict beyond single lines: strength, order, progress, tracebacks, the ending.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <random>
 
-#include "supervisor/rules/log_classifier.hpp"
+#include "matcher_fixture.hpp"
 
 namespace trainward::rules {
 namespace {
 
-class Classifier : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    auto loaded = LogMatcher::load();
-    ASSERT_TRUE(loaded) << loaded.error().message();
-    matcher = std::make_unique<LogMatcher>(std::move(*loaded));
-  }
-  static void TearDownTestSuite() { matcher.reset(); }
-  static Conclusion classify(std::string_view text, const Ending& ending = {}) {
-    return classify_log(*matcher, text, ending);
-  }
-  static std::unique_ptr<LogMatcher> matcher;
-};
-std::unique_ptr<LogMatcher> Classifier::matcher;
+using Classifier = BuiltinMatcher;
 
 TEST_F(Classifier, AnEmptyLogIsBenign) {
   const Conclusion found = classify("");

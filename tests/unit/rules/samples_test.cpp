@@ -1,7 +1,6 @@
 // The rules against our own logs: samples/CLASS-NAME.txt, written in the style of what programs
 // print. Those of class benign are logs of runs that are well.
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,7 +8,7 @@
 #include <map>
 #include <sstream>
 
-#include "supervisor/rules/log_classifier.hpp"
+#include "matcher_fixture.hpp"
 
 namespace trainward::rules {
 namespace {
@@ -33,23 +32,13 @@ std::vector<Log> all_samples() {
   return logs;
 }
 
-class Samples : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    auto loaded = LogMatcher::load();
-    ASSERT_TRUE(loaded) << loaded.error().message();
-    matcher = std::make_unique<LogMatcher>(std::move(*loaded));
-  }
-  static void TearDownTestSuite() { matcher.reset(); }
-  static std::unique_ptr<LogMatcher> matcher;
-};
-std::unique_ptr<LogMatcher> Samples::matcher;
+using Samples = BuiltinMatcher;
 
 TEST_F(Samples, EveryLogHasTheClassInItsName) {
   std::map<std::string, int> seen;
   for (const Log& log : all_samples()) {
     ++seen[log.expected];
-    const Conclusion found = classify_log(*matcher, log.text);
+    const Conclusion found = classify(log.text);
     EXPECT_EQ(found.crash_class, log.expected)
         << log.name << (found.failed ? ": " + found.verdict()->line : "");
     EXPECT_EQ(found.failed, log.expected != "benign") << log.name;
@@ -65,7 +54,7 @@ TEST_F(Samples, EveryLogHasTheClassInItsName) {
 // A daemon reads logs as they grow: where the pieces end must not matter.
 TEST_F(Samples, PiecesOfAnySizeGiveTheSameVerdict) {
   for (const Log& log : all_samples()) {
-    const Conclusion whole = classify_log(*matcher, log.text);
+    const Conclusion whole = classify(log.text);
     for (const std::size_t size : {1U, 7U, 64U}) {
       LogClassifier classifier(*matcher);
       for (std::size_t i = 0; i < log.text.size(); i += size) {
