@@ -34,9 +34,9 @@ struct Program {
   // The trainer's configuration (training_config, device_config, logging_config of the file) with
   // every default filled in, as the worker reads it; empty object for a foreign command.
   json::object worker;
-  std::optional<std::filesystem::path>
-      host;                  // device_config.host: a described (simulated) host file
-  foreign::WatchSpec watch;  // of a foreign command
+  bool needs_board = false;                      // runs only on a board found usable, alone on it
+  std::optional<std::filesystem::path> host;     // a described (simulated) host instead of this one
+  foreign::WatchSpec watch;                      // of a foreign command
   std::vector<foreign::Template> reset_command;  // of a board; empty: none
   int checkpoints_keep = 3;
   bool saves_when_asked = true;  // SIGTERM makes it write a checkpoint

@@ -9,7 +9,7 @@ core::Policy policy_of(const Program& program) {
   const foreign::WatchSpec& watch = program.watch;
   core::Policy policy;
   policy.autorestart = program.autorestart;
-  policy.needs_board = program.host.has_value();
+  policy.needs_board = program.needs_board;
   policy.can_reset = !program.reset_command.empty();
   policy.watch_cpu = watch.cpu_time;
   // Silence proves nothing of a program that was never expected to say anything.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "supervisor/config/reading.hpp"
-
 namespace trainward::config {
 namespace {
 
@@ -20,6 +18,12 @@ void refuse_for_worker(MapReader& map, std::string_view key, std::string_view us
   const yaml::Node* node = map.take(key);
   if (node == nullptr) return;
   map.report(key, *node, fmt::format("is for a 'command'; our own worker has {}", use_instead));
+}
+
+void read_board(MapReader& map, const Folders& folders, Program& program) {
+  program.needs_board = map.boolean("required", true);
+  if (program.command.empty()) return refuse_for_worker(map, "host", "device_config.host");
+  program.host = read_described_host(map, folders);
 }
 
 void read_checkpoints(MapReader& map, Program& program) {
@@ -112,7 +116,8 @@ void read_quarantine(MapReader& map, core::Quarantine& q) {
 
 }  // namespace
 
-void read_policy_sections(MapReader& reader, Program& program) {
+void read_policy_sections(MapReader& reader, const Folders& folders, Program& program) {
+  in_section(reader, "board", [&](MapReader& map) { read_board(map, folders, program); });
   in_section(reader, "checkpoints", [&](MapReader& map) { read_checkpoints(map, program); });
   if (starts_in_silence(program)) program.deadlines.start_ms = program.deadlines.compile_ms;
   in_section(reader, "deadlines",

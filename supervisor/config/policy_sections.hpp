@@ -7,9 +7,10 @@
 
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/config.hpp"
+#include "supervisor/config/reading.hpp"
 
 namespace trainward::config {
 
-void read_policy_sections(yaml::MapReader& reader, Program& program);
+void read_policy_sections(yaml::MapReader& reader, const Folders& folders, Program& program);
 
 }  // namespace trainward::config

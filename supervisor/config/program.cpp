@@ -91,11 +91,12 @@ Program read_program(const yaml::Member& member, const Folders& folders,
     WorkerSections sections = read_worker_sections(reader, folders);
     program.worker = std::move(sections.worker);
     program.host = std::move(sections.host);
+    program.needs_board = program.host.has_value();
     take_over_training(program);
   }
   program.watch = read_watch(reader, foreign);
   program.reset_command = read_reset_command(reader);
-  read_policy_sections(reader, program);
+  read_policy_sections(reader, folders, program);
   reader.finish();
   program.digest = sha256_hex(canonical_json(to_json(program)));
   return program;

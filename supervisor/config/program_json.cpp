@@ -98,6 +98,7 @@ json::object to_json(const Program& program) {
   out["directory"] = program.directory.string();
   out["environment"] = std::move(environment);
   out["worker"] = program.worker;
+  out["needs_board"] = program.needs_board;
   out["host"] = program.host ? json::value(program.host->string()) : json::value(nullptr);
   out["watch"] = watch_json(program.watch);
   out["reset_command"] = words_json(program.reset_command);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "common/yaml/map_reader.hpp"
@@ -20,6 +21,10 @@ struct Folders {
     return (base / node.text).lexically_normal();
   }
 };
+
+// The file that describes a host under "host"; nothing when it is absent or not a file.
+std::optional<std::filesystem::path> read_described_host(yaml::MapReader& map,
+                                                         const Folders& folders);
 
 // Runs `read` over the map under `key`, or does nothing when it is absent.
 template <typename Read>

@@ -111,17 +111,7 @@ json::object read_device(const yaml::Node& node, const std::string& path,
   json::object out;
   out["device"] = reader.one_of("device", devices, "cpu");
   out["threads"] = reader.integer("threads", 2, {1, 1024});
-  if (const yaml::Node* value = reader.take("host"); value != nullptr) {
-    if (value->kind != yaml::Node::Kind::scalar || value->text.empty()) {
-      reader.report("host", *value, "expected a file, found " + describe(*value));
-    } else {
-      host = folders.resolve(*value);
-      std::error_code error;
-      if (!std::filesystem::is_regular_file(*host, error)) {
-        reader.report("host", *value, "no such file: " + host->string());
-      }
-    }
-  }
+  host = read_described_host(reader, folders);
   reader.finish();
   return out;
 }

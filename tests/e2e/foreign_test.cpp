@@ -10,7 +10,7 @@ namespace {
 // A training script in the manner of AGILLM-3: status.json after each step, a legacy .pt now and
 // then. It hangs once, behind step 12 of a first attempt, as a dead device makes it hang.
 constexpr const char* script = R"(
-import json, os, pickle, sys, time
+import json, os, pickle, signal, sys, time
 start = int(sys.argv[sys.argv.index('--start') + 1])
 if '--resume' in sys.argv:
     with open(sys.argv[sys.argv.index('--resume') + 1], 'rb') as f: assert pickle.load(f) == start
@@ -18,7 +18,7 @@ os.makedirs('ckpts', exist_ok=True)
 for step in range(start + 1, 31):
     if step == 13 and not os.path.exists('hung'):
         open('hung', 'w').close()
-        time.sleep(3600)
+        signal.pause()
     if step % 5 == 0:
         with open(f'ckpts/pretrain_step{step:08}.pt', 'wb') as f: pickle.dump(step, f, protocol=2)
     with open('status.json.new', 'w') as f:
@@ -118,6 +118,29 @@ TEST_F(Foreign, AKilledDaemonsSuccessorCountsEachStepOnce) {
   EXPECT_EQ(attempts().front().last_step, 30);
   auto store = store::Store::open_read_only(path(".trainward/trainward.db"));
   EXPECT_LE(store->step_rows("run").value(), 30);
+}
+
+// The first board of this host is broken, so the two share the other one, one after the other.
+TEST_F(Foreign, CommandsRunAloneOnTheBoardThatWorks) {
+  std::string config = "programs:\n";
+  for (const char* name : {"a", "b"}) {
+    config += fmt::format(
+        "  {}:\n    command: [/bin/sh, -c, 'mkdir busy && echo $1 $TT_VISIBLE_DEVICES >> boards && "
+        "rmdir busy', sh, '{{devices}}']\n    board: {{host: " SOURCE_FOLDER
+        "/examples/hosts/two-n300.yaml}}\n    backoff: {{first: 20ms, max: 20ms}}\n",
+        name);
+  }
+  write("run.yaml", config);
+  EXPECT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
+  EXPECT_EQ(read_file(path("boards"), 1000).value(),
+            "0000:41:00.0 0000:41:00.0\n0000:41:00.0 0000:41:00.0\n");
+  int done = 0;
+  for (const auto& [name, attempt] : attempts_of_all()) {
+    if (attempt.pid == 0) continue;  // waited for the board
+    EXPECT_EQ(attempt.exit_code, 0);
+    ++done;
+  }
+  EXPECT_EQ(done, 2);
 }
 
 TEST_F(Foreign, OutputAloneIsEnoughToWatchBy) {

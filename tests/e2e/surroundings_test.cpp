@@ -62,33 +62,36 @@ class Surroundings : public World {
     wait_until([&] { return !attempts().empty() && attempts().front().pid > 0; });
     return attempts().front().pid;
   }
+
+  static std::vector<std::string> as_process_one(std::vector<std::string> argv) {
+    argv.insert(argv.begin(), {"/usr/bin/unshare", "--pid", "--fork", "--kill-child",
+                               "--mount-proc", "--user", "--map-root-user"});
+    return argv;
+  }
 };
 
 TEST_F(Surroundings, ProcessOneReapsWhatItDidNotStartAndKeepsTheExitCodeContract) {
-  const std::vector<std::string> enter{"/usr/bin/unshare", "--pid",        "--fork",
-                                       "--kill-child",     "--mount-proc", "--user",
-                                       "--map-root-user"};
-  std::vector<std::string> attempt = enter;
-  attempt.emplace_back("/bin/true");
-  if (end_of(start(attempt)) != 0) GTEST_SKIP() << "no PID namespace may be made here";
+  if (end_of(start(as_process_one({"/bin/true"}))) != 0) {
+    GTEST_SKIP() << "no PID namespace may be made here";
+  }
 
   ASSERT_EQ(::mkfifo(path("go").c_str(), 0600), 0);
   write("run.yaml", "programs:\n  run: {command: [/bin/sh, -c, 'read line < go; exit 93']}\n");
-  std::vector<std::string> argv = enter;
-  argv.insert(argv.end(), {program("trainwardd"), "--once", "run.yaml"});
-  const pid_t outside = start(argv);
+  const pid_t outside = start(as_process_one({program("trainwardd"), "--once", "run.yaml"}));
   wait_until([&] { return !children(outside).empty(); });
   const pid_t daemon = children(outside).front();
   worker_pid();
   const auto own = children(daemon);
   ASSERT_EQ(own.size(), 1U) << "the shim";
 
-  // An orphan of somebody who entered the container, gone at once.
+  // An orphan of somebody who entered the container.
+  ASSERT_EQ(::mkfifo(path("end").c_str(), 0600), 0);
   const std::string target = std::to_string(daemon);
   ASSERT_EQ(end_of(start({"/usr/bin/nsenter", "--user", "--pid", "--target", target, "/bin/sh",
-                          "-c", "(/bin/sleep 0.05; exit 5) & exit 0"})),
+                          "-c", "(read line < " + path("end").string() + "; exit 5) & exit 0"})),
             0);
   wait_until([&] { return children(daemon).size() == 2; });
+  ASSERT_TRUE(open_file(path("end"), O_WRONLY).has_value());
   wait_until([&] { return children(daemon) == own; });
   {
     const auto go = open_file(path("go"), O_WRONLY);
@@ -99,19 +102,14 @@ TEST_F(Surroundings, ProcessOneReapsWhatItDidNotStartAndKeepsTheExitCodeContract
 }
 
 TEST_F(Surroundings, ProcessOneStopsGracefullyThoughSignalsHaveNoDefaultThere) {
-  const std::vector<std::string> enter{"/usr/bin/unshare", "--pid",        "--fork",
-                                       "--kill-child",     "--mount-proc", "--user",
-                                       "--map-root-user"};
-  std::vector<std::string> attempt = enter;
-  attempt.emplace_back("/bin/true");
-  if (end_of(start(attempt)) != 0) GTEST_SKIP() << "no PID namespace may be made here";
+  if (end_of(start(as_process_one({"/bin/true"}))) != 0) {
+    GTEST_SKIP() << "no PID namespace may be made here";
+  }
 
   write("run.yaml",
         "programs:\n  run: {command: [/bin/sh, -c, "
-        "'trap \"echo saved > saved; exit 0\" TERM; echo > up; while :; do sleep 0.1; done']}\n");
-  std::vector<std::string> argv = enter;
-  argv.insert(argv.end(), {program("trainwardd"), "--once", "run.yaml"});
-  const pid_t outside = start(argv);
+        "'trap \"echo saved > saved; exit 0\" TERM; echo > up; tail -f /dev/null & wait']}\n");
+  const pid_t outside = start(as_process_one({program("trainwardd"), "--once", "run.yaml"}));
   wait_until([&] { return std::filesystem::exists(path("up")); });
   worker_pid();
   ::kill(children(outside).front(), SIGTERM);

@@ -155,7 +155,6 @@ class World : public ::testing::Test {
 
   TemporaryFolder folder_;
 
- private:
   std::vector<std::pair<std::string, store::AttemptRow>> attempts_of_all() {
     std::vector<std::pair<std::string, store::AttemptRow>> all;
     auto store = store::Store::open_read_only(path(".trainward/trainward.db"));
@@ -165,6 +164,8 @@ class World : public ::testing::Test {
     }
     return all;
   }
+
+ private:
   std::vector<pid_t> started_;
 };
 

@@ -49,6 +49,11 @@ class ConfigTest : public testing::Test {
     return out;
   }
 
+  // The same for a program with just this line.
+  std::vector<std::string> wrong(const std::string& line) const {
+    return problems("programs:\n  a:\n    " + line + "\n");
+  }
+
   std::filesystem::path folder_;
 };
 

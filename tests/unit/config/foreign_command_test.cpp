@@ -15,7 +15,7 @@ using testing::StartsWith;
 class ForeignCommand : public ConfigTest {
  protected:
   std::vector<std::string> wrong(const std::string& line) const {
-    return problems("programs:\n  a:\n    command: [x]\n    " + line + "\n");
+    return ConfigTest::wrong("command: [x]\n    " + line);
   }
 };
 

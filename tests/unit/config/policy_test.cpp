@@ -21,9 +21,6 @@ class ConfigPolicy : public ConfigTest {
     EXPECT_TRUE(config) << config.error().front().text();
     return config ? policy_of(config->programs.at(0)) : core::Policy{};
   }
-  std::vector<std::string> wrong(const std::string& line) const {
-    return problems("programs:\n  a:\n    " + line + "\n");
-  }
 };
 
 TEST_F(ConfigPolicy, OurWorkerSpeaksSavesAndTakesItsWorkFromItsOwnSection) {
@@ -67,6 +64,20 @@ TEST_F(ConfigPolicy, ReadsEveryKey) {
   EXPECT_EQ(program.log_max_bytes, 1 << 20);
   EXPECT_EQ(program.log_keep, 9);
   EXPECT_EQ(program.memory_limit_bytes, std::int64_t{8} << 30);
+}
+
+TEST_F(ConfigPolicy, ACommandGetsABoardWhenItAsksForOne) {
+  EXPECT_FALSE(policy("    command: [train]\n").needs_board);
+  EXPECT_TRUE(policy("    command: [train]\n    board: {}\n").needs_board);
+  EXPECT_FALSE(policy("    command: [train]\n    board: {required: false}\n").needs_board);
+  write("host.yaml", "boards: []\n");
+  const auto config = load_text("programs:\n  a: {command: [train], board: {host: host.yaml}}\n");
+  ASSERT_TRUE(config) << config.error().front().text();
+  EXPECT_EQ(config->programs[0].host, folder_ / "host.yaml");
+  EXPECT_THAT(wrong("board: {host: host.yaml}"),
+              ElementsAre(HasSubstr("our own worker has device_config.host")));
+  EXPECT_THAT(problems("programs:\n  a: {command: [train], board: {host: none.yaml}}\n"),
+              ElementsAre(HasSubstr("no such file")));
 }
 
 TEST_F(ConfigPolicy, ACommandIsJudgedByWhatItIsWatchedBy) {
