@@ -25,11 +25,7 @@ int collect(dl_phdr_info* info, std::size_t, void* context) {
 
 }  // namespace
 
-void use_one_heap() {
-  ::mallopt(M_ARENA_MAX, 1);
-  ::mallopt(M_TRIM_THRESHOLD, 64 * 1024);
-  ::mallopt(M_MMAP_THRESHOLD, 32 * 1024);
-}
+void use_one_heap() { ::mallopt(M_ARENA_MAX, 1); }
 
 std::vector<PageRange> mirrored_pages() {
   std::vector<PageRange> ranges;

@@ -6,7 +6,8 @@
 
 namespace trainward {
 
-// One heap that gives large blocks back. To be called before anything else in main().
+// One heap for all threads: what one of them frees another can use. To be called before anything
+// else in main().
 void use_one_heap();
 
 struct PageRange {

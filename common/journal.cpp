@@ -126,7 +126,11 @@ Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_
     if (!std::filesystem::exists(file)) return batch;
     return propagate(fd);
   }
-  std::string bytes(batch_bytes + max_line_bytes, '\0');
+  constexpr std::int64_t most_bytes = batch_bytes + max_line_bytes;
+  struct stat info {};
+  if (::fstat(fd->get(), &info) != 0) return fail_errno(errno, "read the journal", file.string());
+  const std::int64_t left = std::clamp<std::int64_t>(info.st_size - offset, 0, most_bytes);
+  std::string bytes(static_cast<std::size_t>(left), '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
     const ssize_t got = ::pread(fd->get(), bytes.data() + filled, bytes.size() - filled,
@@ -152,12 +156,13 @@ Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_
     }
     used = end + 1;
   }
-  if (used == 0 && filled == bytes.size()) {
-    return fail(ErrorKind::corrupt, fmt::format("has a line longer than {} bytes", bytes.size()),
+  const bool full = filled == most_bytes;
+  if (used == 0 && full) {
+    return fail(ErrorKind::corrupt, fmt::format("has a line longer than {} bytes", most_bytes),
                 file.string());
   }
   batch.next_offset = offset + static_cast<std::int64_t>(used);
-  batch.more = rest.find('\n', used) != std::string_view::npos || filled == bytes.size();
+  batch.more = rest.find('\n', used) != std::string_view::npos || full;
   return batch;
 }
 

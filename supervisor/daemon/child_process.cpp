@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "common/fd.hpp"
+#include "common/file.hpp"
 #include "common/text.hpp"
 #include "supervisor/daemon/spawn.hpp"
 
@@ -64,8 +65,9 @@ struct ChildProcess::Impl {
     // The child's ends block as usual.
     ::fcntl(out_write.get(), F_SETFL, 0);
     ::fcntl(err_write.get(), F_SETFL, 0);
-    auto started =
-        spawn(argv, {{out_write.get(), STDOUT_FILENO}, {err_write.get(), STDERR_FILENO}});
+    auto null = open_file("/dev/null", O_RDONLY);
+    if (!null) return propagate(null);
+    auto started = spawn(argv, {null->get(), out_write.get(), err_write.get()});
     if (!started) return propagate(started);
     pid = *started;
     auto fd = open_child(pid);

@@ -166,11 +166,8 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
   auto log = open_file(folder / attempt_files::shim_log, O_WRONLY | O_CREAT | O_APPEND, 0640);
   if (!null) return propagate(null);
   if (!log) return propagate(log);
-  std::vector<SpawnFd> fds{{null->get(), STDIN_FILENO},
-                           {log->get(), STDOUT_FILENO},
-                           {log->get(), STDERR_FILENO},
-                           {program_lease->get(), program_lease->get()}};
-  if (board_lease) fds.push_back({board_lease.get(), board_lease.get()});
+  std::vector<int> fds{null->get(), log->get(), log->get(), program_lease->get()};
+  if (board_lease) fds.push_back(board_lease.get());
   std::vector<std::string> command =
       scope_prefix(paths.programs, program.name, order.attempt, program.deadlines.stop_ms);
   command.push_back(paths.program("trainward-shim").string());

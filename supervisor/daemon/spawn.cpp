@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
@@ -37,13 +38,20 @@ struct Attributes {
 
 }  // namespace
 
-Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<SpawnFd>& fds) {
+Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>& fds) {
   Actions actions;
   const Attributes attributes;
-  // dup2 of a number onto itself clears close-on-exec in the child; all else stays closed.
-  for (const SpawnFd& fd : fds) {
-    ::posix_spawn_file_actions_adddup2(&actions.value, fd.ours, fd.theirs);
+  // By way of numbers above all of them, so that none is overwritten before it was copied.
+  const int count = static_cast<int>(fds.size());
+  int above = count;
+  for (const int fd : fds) above = std::max(above, fd + 1);
+  for (int i = 0; i < count; ++i) {
+    ::posix_spawn_file_actions_adddup2(&actions.value, fds[static_cast<std::size_t>(i)], above + i);
   }
+  for (int i = 0; i < count; ++i) {
+    ::posix_spawn_file_actions_adddup2(&actions.value, above + i, i);
+  }
+  ::posix_spawn_file_actions_addclosefrom_np(&actions.value, count);
   std::vector<std::string> words = argv;
   std::vector<char*> pointers;
   pointers.reserve(words.size() + 1);

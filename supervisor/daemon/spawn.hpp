@@ -1,4 +1,5 @@
-// posix_spawn with the descriptors given and no others.
+// posix_spawn with the descriptors given and no others, whether or not those who opened the others
+// thought of close-on-exec: a child that held the API's socket would keep it open after the daemon.
 #pragma once
 
 #include <sys/types.h>
@@ -10,14 +11,9 @@
 
 namespace trainward::daemon {
 
-struct SpawnFd {
-  int ours = -1;
-  int theirs = -1;  // the number it has in the child; may equal `ours`
-};
-
-// The child has default signal handling, an empty signal mask and this process's environment.
+// fds[i] has the number i in the child. The child has default signal handling, an empty signal mask and this process's environment.
 // argv[0] is a path or is looked up in PATH.
-Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<SpawnFd>& fds);
+Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>& fds);
 
 // A pidfd for a child of ours.
 Result<int> open_child(pid_t pid);

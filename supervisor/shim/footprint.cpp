@@ -55,6 +55,8 @@ end_of_wait_page() {
 
 void prepare_footprint() {
   use_one_heap();
+  ::mallopt(M_TRIM_THRESHOLD, 64 * 1024);
+  ::mallopt(M_MMAP_THRESHOLD, 32 * 1024);
 #ifdef TRAINWARD_FORGETS_PAGES
   // A mapping of its own: the kernel brings neighbouring pages of a mapping along otherwise.
   ::madvise(reinterpret_cast<void*>(&forget_and_poll), page, MADV_RANDOM);

@@ -1,5 +1,6 @@
 // The supervisor as its users time it, with the real programs: how fast a dead worker is replaced,
-// how fast a hundred start, what they cost while nothing happens, how long `status` takes.
+// how fast a hundred start, what they cost while nothing happens, how long `status` takes, how fast
+// a new daemon has them again, how late a hang is ended.
 //
 //   supervisor_bench FOLDER_OF_PROGRAMS [SCRATCH_FOLDER]
 //
@@ -121,11 +122,37 @@ class Bench {
       while ((seen = stamps(file)).empty()) wait_a_moment();
       last = std::max(last, seen.front().ns);
     }
-    std::printf("100 programs: from `start all` to the last main(), ms: %.0f\n",
-                static_cast<double>(last - begun) / 1e6);
+    std::printf(
+        "100 programs: from `start all` to the last main(), ms: %.0f  (the same workers from a "
+        "plain fork and exec: %.0f)\n",
+        static_cast<double>(last - begun) / 1e6, plain_start(count));
     idle(daemon);
     status("100 programs");
+    stop(adopted(daemon));
+  }
+
+  // Silent after its first step: how much later than its deadline it is dead.
+  void hang(int rounds) {
+    constexpr double deadline_ms = 1'000;
+    std::ofstream(scratch_ / "run.yaml")
+        << "programs:\n  hung:\n    command: [/bin/sh, -c, 'echo step 1; echo $$ >> pids; exec "
+           "/usr/bin/tail -f /dev/null']\n    directory: "
+        << scratch_.string()
+        << "\n    watch: {log: [{match: 'step (?P<step>[0-9]+)', phase: train}]}\n"
+           "    deadlines: {train_floor: 1s}\n    backoff: {first: 0s, max: 0s}\n"
+           "    budgets: {attempts_without_progress: 100000, attempts: 100000}\n";
+    const pid_t daemon = start_daemon();
+    std::vector<double> late;
+    for (std::size_t round = 0; late.size() < static_cast<std::size_t>(rounds); ++round) {
+      std::vector<pid_t> pids;
+      while ((pids = numbers(scratch_ / "pids")).size() <= round) wait_a_moment();
+      const auto began = Clock::now();
+      while (::kill(pids[round], 0) == 0) wait_a_moment();
+      late.push_back(ms_since(began) - deadline_ms);
+    }
     stop(daemon);
+    std::printf("hang to its end, ms after the deadline: p50 %.0f  max %.0f  (%d hangs)\n",
+                percentile(late, 0.5), percentile(late, 1.0), rounds);
   }
 
   void flooded() {
@@ -185,6 +212,42 @@ class Bench {
     fs::create_directories(scratch_);
   }
 
+  static std::vector<pid_t> numbers(const fs::path& file) {
+    std::vector<pid_t> all;
+    std::istringstream in(text_of(file));
+    for (pid_t pid = 0; in >> pid;) all.push_back(pid);
+    return all;
+  }
+
+  // What the machine needs for the workers alone.
+  double plain_start(int count) const {
+    const fs::path file = scratch_ / "plain";
+    const auto begin = Clock::now();
+    std::vector<pid_t> pids;
+    for (int i = 0; i < count; ++i) {
+      pids.push_back(start({(programs_ / "stamp-worker").string(), file.string()}));
+    }
+    while (stamps(file).size() < static_cast<std::size_t>(count)) wait_a_moment();
+    const double took = ms_since(begin);
+    for (const pid_t pid : pids) {
+      ::kill(pid, SIGKILL);
+      ::waitpid(pid, nullptr, 0);
+    }
+    return took;
+  }
+
+  // The next daemon's pid; it is done when `status` finds every program running.
+  pid_t adopted(pid_t daemon) const {
+    ::kill(daemon, SIGKILL);
+    ::waitpid(daemon, nullptr, 0);
+    const auto begin = Clock::now();
+    const pid_t next = start_daemon();
+    while (ctl({"status"}) != 0) wait_a_moment();
+    std::printf("daemon killed and started again, 100 workers its own, ms: %.0f\n",
+                ms_since(begin));
+    return next;
+  }
+
   void idle(pid_t daemon) const {
     constexpr int seconds = 10;
     const fs::path proc = fs::path("/proc") / std::to_string(daemon);
@@ -239,4 +302,5 @@ int main(int argc, char** argv) {
   bench.respawn(100);
   bench.hundred();
   bench.flooded();
+  bench.hang(10);
 }

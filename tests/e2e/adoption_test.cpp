@@ -1,8 +1,11 @@
 // The daemon dies; training does not.
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 #include "common/process_id.hpp"
+#include "common/unix_socket.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {
@@ -35,6 +38,33 @@ TEST_F(Adoption, AKilledDaemonsSuccessorFinishesTheSameAttempt) {
 }
 
 // Descriptors come and go by the hundred here: none may be taken for another.
+// A worker that held the API's socket would keep it open when the daemon is gone: clients would
+// wait for an answer instead of hearing that there is no daemon.
+TEST_F(Adoption, AWorkerInheritsItsLeaseAndNothingElseOfTheDaemon) {
+  write(
+      "run.yaml",
+      "programs:\n  run:\n    command: [/bin/sh, -c, 'ls -l /proc/self/fd > new; mv new fds; exec "
+      "tail -f /dev/null']\n    autostart: false\n");
+  const pid_t daemon = start_daemon({"run.yaml"});
+  wait_until([&] { return ctl({"version"}).code == 0; });
+  const Fd client(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto socket = SocketPath::make(path(".trainward/trainward.sock")).value();
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  socket.text().copy(address.sun_path, sizeof(address.sun_path) - 1);
+  ASSERT_EQ(::connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_EQ(ctl({"start", "run"}).code, 0);
+  wait_until([&] { return std::filesystem::exists(path("fds")); });
+  const std::string inherited = read_file(path("fds"), 1 << 20).value();
+  EXPECT_NE(inherited.find("leases/program-run"), std::string::npos) << inherited;
+  for (const char* what : {"socket:", "anon_inode:", "trainward.db"}) {
+    EXPECT_EQ(inherited.find(what), std::string::npos) << inherited;
+  }
+  ::kill(daemon, SIGKILL);
+  end_of(daemon);
+  EXPECT_NE(ctl({"pid"}).err.find("trainwardd is not running"), std::string::npos);
+}
+
 TEST_F(Adoption, AHundredProgramsStartTogetherAndEachOnlyOnce) {
   std::string text = "programs:\n";
   for (int i = 0; i < 100; ++i) {
