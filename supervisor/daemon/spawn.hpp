@@ -11,8 +11,8 @@
 
 namespace trainward::daemon {
 
-// fds[i] has the number i in the child. The child has default signal handling, an empty signal mask and this process's environment.
-// argv[0] is a path or is looked up in PATH.
+// fds[i] has the number i in the child. The child has default signal handling, an empty signal mask
+// and this process's environment. argv[0] is a path or is looked up in PATH.
 Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>& fds);
 
 // A pidfd for a child of ours.
