@@ -10,11 +10,13 @@
 #include "common/launch.hpp"
 #include "common/log_files.hpp"
 #include "common/protocol.hpp"
+#include "common/text.hpp"
 #include "common/version.hpp"
 #include "supervisor/api/routes.hpp"
 #include "supervisor/daemon/board_probe.hpp"
 #include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/program_diff.hpp"
+#include "supervisor/daemon/rebuild.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -79,14 +81,24 @@ Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config
     }
     return propagate(lock);
   }
+  std::optional<std::filesystem::path> damaged;
   auto store = store::Store::open(config.database);
+  if (!store && store.error().kind == ErrorKind::corrupt) {
+    spdlog::error("{}", store.error().message());
+    auto aside = set_aside(config.database);
+    if (!aside) return propagate(aside);
+    damaged = std::move(*aside);
+    store = store::Store::open(config.database);
+  }
   if (!store) return propagate(store);
   auto watcher = FileWatcher::make(loop);
   if (!watcher) return propagate(watcher);
   Paths paths{config.state_dir, program_folder()};
-  return std::unique_ptr<Daemon>(new Daemon(
+  std::unique_ptr<Daemon> daemon(new Daemon(
       std::make_unique<Parts>(loop, std::move(options), std::move(config), std::move(*lock),
                               std::move(*store), std::move(*watcher), std::move(paths))));
+  daemon->damaged_ = std::move(damaged);
+  return daemon;
 }
 
 std::filesystem::path program_folder() {
@@ -102,6 +114,9 @@ Status Daemon::start() {
   if (auto rules = parts_->crash_rules.check(); !rules) return rules;
   auto booted = parts_->store.boot_id();
   if (!booted) return propagate(booted);
+  if (booted->empty()) {
+    if (auto ok = rebuild_database(); !ok) return ok;
+  }
   machine_restarted_ = !booted->empty() && *booted != boot_id();
   if (auto noted = parts_->store.put_boot_id(boot_id(), now().wall_ms); !noted) return noted;
   const int given = parts_->options.listen_fd;
@@ -134,6 +149,21 @@ void Daemon::add_program(config::Program program) {
       on_change();
     });
   });
+}
+
+// A new database knows of no attempts; the folders may.
+Status Daemon::rebuild_database() {
+  auto rebuilt =
+      rebuild(parts_->store, parts_->services.paths, parts_->config.programs, parts_->crash_rules);
+  if (!rebuilt) return propagate(rebuilt);
+  if (!damaged_ && rebuilt->attempts == 0) return {};
+  const std::string what = fmt::format(
+      "{}; {} and {} are back from the journals, earlier events and the ledger are not",
+      damaged_ ? "the damaged run database was set aside as " + damaged_->filename().string()
+               : "there was no run database",
+      count(rebuilt->attempts, "attempt"), count(rebuilt->steps, "step"));
+  spdlog::warn("{}", what);
+  return parts_->store.add_event({0, now().wall_ms, "", 0, "database", what});
 }
 
 // Programs of the database that the configuration does not name any more: stopped, then hidden.

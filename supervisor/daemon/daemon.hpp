@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,6 +85,7 @@ class Daemon final : public api::Control {
   using Waiter = std::function<bool()>;
 
   void add_program(config::Program program);
+  Status rebuild_database();
   Status recover_removed();
   Status recover(const std::string& name);
   [[nodiscard]] Loaded load_again() const;
@@ -99,6 +101,7 @@ class Daemon final : public api::Control {
   bool shutting_down_ = false;
   bool reexec_ = false;
   std::int64_t started_ms_ = 0;
+  std::optional<std::filesystem::path> damaged_;  // the run database this start has set aside
   std::unique_ptr<SuccessorCheck> successor_;
   bool machine_restarted_ = false;  // while the programs of before are taken up
   std::unique_ptr<ChildProcess> probe_;

@@ -7,7 +7,9 @@
 #include "checkpoint/checkpoint.hpp"
 #include "common/text.hpp"
 #include "supervisor/config/policy.hpp"
+#include "supervisor/containment/attempt_facts.hpp"
 #include "supervisor/daemon/foreign_checkpoints.hpp"
+#include "supervisor/daemon/rebuild.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -192,6 +194,10 @@ Status ProgramRunner::recover(bool machine_restarted, bool by_hand) {
   }
   auto value = parse_json((*row)->core_state, "state of " + program_.name);
   auto stored = value ? core::state_from_json(*value) : Result<core::State>(propagate(value));
+  if (!stored) {
+    spdlog::error("{}; going on from its newest attempt", stored.error().message());
+    stored = state_of_newest_attempt();
+  }
   if (!stored) return propagate(stored);
   state_ = std::move(*stored);
   if (auto ok = recorder_.recover(state_.attempt); !ok) return ok;
@@ -204,6 +210,19 @@ Status ProgramRunner::recover(bool machine_restarted, bool by_hand) {
   }
   arm();
   return {};
+}
+
+Result<core::State> ProgramRunner::state_of_newest_attempt() const {
+  auto attempts = services_.store.attempts(program_.name);
+  if (!attempts) return propagate(attempts);
+  if (attempts->empty()) return core::State{};
+  const store::AttemptRow& last = attempts->back();
+  core::State state = state_after(last, services_.paths.checkpoints(program_.name),
+                                  containment::shim_lives(last.folder), program_.autostart);
+  state.highest_step = services_.store.highest_step(program_.name).value_or(0);
+  state.kept_step = services_.store.newest_checkpoint(program_.name).value_or(0);
+  state.kept_at_launch = state.kept_step;
+  return state;
 }
 
 void ProgramRunner::resume_attempt(bool machine_restarted) {

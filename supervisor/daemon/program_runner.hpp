@@ -70,6 +70,7 @@ class ProgramRunner final : public Participant {
   void on_attempt_ended();
   void deliver_exit();
   void resume_attempt(bool machine_restarted);
+  Result<core::State> state_of_newest_attempt() const;
   void verify_unknown_checkpoints();
   // `work` runs on the background thread; what it returns runs here, unless this is gone by then.
   void in_background(std::function<std::function<void()>()> work);

@@ -29,10 +29,10 @@ Error translate(const SQLite::Exception& exception, const std::filesystem::path&
               "look at the disk; the operation is tried again"};
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return {ErrorKind::corrupt, fmt::format("the run database is damaged: {}", exception.what()),
-              where,
-              "move the file and its -wal and -shm aside and start again; journals and checkpoints "
-              "are other files and stay"};
+      return {
+          ErrorKind::corrupt, fmt::format("the run database is damaged: {}", exception.what()),
+          where,
+          "start trainwardd again: it sets the file aside and makes a new one from the journals"};
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
     case SQLITE_RANGE:

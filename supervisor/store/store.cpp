@@ -27,10 +27,10 @@ Status check_pages(Connection& connection) {
       connection.each("pragma quick_check(1)", [&](const Row& row) { finding = row.text(0); });
   if (!checked) return checked;
   if (finding == "ok") return {};
-  return fail(ErrorKind::corrupt, fmt::format("the run database is damaged: {}", finding),
-              connection.file().string(),
-              "move the file and its -wal and -shm aside and start again; journals and checkpoints "
-              "are other files and stay");
+  return fail(
+      ErrorKind::corrupt, fmt::format("the run database is damaged: {}", finding),
+      connection.file().string(),
+      "start trainwardd again: it sets the file aside and makes a new one from the journals");
 }
 
 }  // namespace

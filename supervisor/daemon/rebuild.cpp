@@ -1,0 +1,259 @@
+#include "supervisor/daemon/rebuild.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+
+#include "common/file.hpp"
+#include "common/journal.hpp"
+#include "common/launch.hpp"
+#include "common/protocol.hpp"
+#include "common/text.hpp"
+#include "supervisor/containment/attempt_facts.hpp"
+#include "supervisor/core/classify.hpp"
+#include "supervisor/daemon/journal_events.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+std::vector<std::int64_t> attempt_numbers(const std::filesystem::path& attempts) {
+  std::vector<std::int64_t> numbers;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(attempts, error)) {
+    const std::string name = entry.path().filename().string();
+    std::int64_t number = 0;
+    const auto [end, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (bad == std::errc() && end == name.data() + name.size() && number > 0) {
+      numbers.push_back(number);
+    }
+  }
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+
+core::Verdict verdict_of(const core::Event& exit, std::int64_t last_step) {
+  core::State state;
+  state.stage = core::Stage::training;
+  state.last_step = last_step;
+  if (const auto* exited = std::get_if<core::WorkerExited>(&exit)) return classify(state, *exited);
+  if (const auto* failed = std::get_if<core::LaunchFailed>(&exit)) return classify(state, *failed);
+  return classify(state, std::get<core::AttemptLost>(exit));
+}
+
+class ProgramHistory {
+ public:
+  ProgramHistory(store::Store& store, const Paths& paths, const config::Program& program,
+                 CrashRules& rules)
+      : store_(store), paths_(paths), program_(program), rules_(rules) {}
+
+  Status rebuild(Rebuilt& rebuilt) {
+    const auto numbers = attempt_numbers(paths_.attempt(program_.name, 1).parent_path());
+    if (numbers.empty()) return {};
+    if (auto ok = put_program({}); !ok) return ok;
+    bool lives = false;
+    for (const std::int64_t number : numbers) {
+      const auto folder = paths_.attempt(program_.name, number);
+      // The journal of one that lives is counted when its shim is found again.
+      lives = number == numbers.back() && containment::shim_lives(folder);
+      if (auto ok = add(number, folder, lives); !ok) return ok;
+      ++rebuilt.attempts;
+    }
+    rebuilt.steps += steps_;
+    core::State state =
+        state_after(row_, paths_.checkpoints(program_.name), lives, program_.autostart);
+    state.highest_step = highest_step_;
+    state.kept_step = state.kept_at_launch = kept_step_;
+    return put_program(state);
+  }
+
+ private:
+  Status put_program(const core::State& state) {
+    return store_.put_program({program_.name, std::string(core::display(state.stage)), state.reason,
+                               program_.digest, json::serialize(core::to_json(state)),
+                               now().wall_ms, 0});
+  }
+
+  Status add(std::int64_t number, const std::filesystem::path& folder, bool lives) {
+    row_ = {};
+    row_.program = program_.name;
+    row_.number = number;
+    row_.folder = folder.string();
+    exit_.reset();
+    read_launch(folder);
+    if (auto ok = store_.put_attempt(row_); !ok) return ok;
+    if (auto ok = read_records(folder, lives); !ok) return ok;
+    if (!lives) return add_end(folder);
+    row_.ended_ms = 0;
+    return store_.put_attempt(row_);
+  }
+
+  void read_launch(const std::filesystem::path& folder) {
+    const auto spec = read_launch_spec(folder / attempt_files::launch);
+    if (!spec) return;
+    row_.nonce = spec->nonce;
+    const auto variable = [&](const char* name) {
+      const auto found = spec->environment.find(name);
+      return found == spec->environment.end() ? std::string() : found->second;
+    };
+    row_.resume_from = std::filesystem::path(variable(env::resume_from)).filename().string();
+    row_.plan = variable(env::plan);
+    if (auto plan = parse_json(row_.plan, "plan"); plan && plan->is_object()) {
+      if (auto board = get_object(plan->get_object(), "board")) {
+        row_.board = string_or(**board, "serial", "");
+      }
+    }
+  }
+
+  // A piece of the journal is in memory at a time.
+  Status read_records(const std::filesystem::path& folder, bool lives) {
+    for (std::int64_t offset = 0;;) {
+      const auto batch = read_journal(folder / attempt_files::journal, offset);
+      if (!batch) {
+        spdlog::warn("{}: {}", program_.name, batch.error().message());
+        return {};
+      }
+      for (const JournalRecord& record : batch->records) {
+        if (auto ok = take(record, lives); !ok) return ok;
+      }
+      offset = batch->next_offset;
+      if (!batch->more) return {};
+    }
+  }
+
+  Status take(const JournalRecord& record, bool lives) {
+    row_.ended_ms = record.at.wall_ms;
+    if (record.type == "started") {
+      row_.intended_ms = row_.started_ms = record.at.wall_ms;
+      row_.pid = int_or(record.fields, "pid", 0);
+    } else if (record.type == "message") {
+      for (const auto& event : message_events(record, paths_.checkpoints(program_.name))) {
+        if (const auto* resumed = std::get_if<core::Resumed>(&event)) {
+          row_.resume_step = row_.last_step = resumed->step;
+        } else if (const auto* saved = std::get_if<core::CheckpointReported>(&event)) {
+          kept_step_ = std::max(kept_step_, saved->step);
+        } else if (const auto* step = std::get_if<core::StepDone>(&event); step && !lives) {
+          if (auto ok = add_step(*step, record.at); !ok) return ok;
+        }
+      }
+    } else if (auto exit = exit_event(record)) {
+      exit_ = std::move(exit);
+    }
+    return {};
+  }
+
+  Status add_step(const core::StepDone& step, Time at) {
+    if (step.step <= row_.last_step) return {};
+    if (row_.first_step == 0) row_.first_step = step.step;
+    row_.last_step = step.step;
+    ++steps_;
+    const bool replayed = step.step <= highest_step_;
+    highest_step_ = std::max(highest_step_, step.step);
+    return store_.add_step(program_.name,
+                           {step.step, row_.number, step.loss, step.grad_norm, step.tokens,
+                            step.tokens_per_second, at.wall_ms, replayed});
+  }
+
+  Status add_end(const std::filesystem::path& folder) {
+    core::Event exit =
+        exit_ ? std::move(*exit_) : core::Event(core::AttemptLost{"no word of its end was found"});
+    if (auto* exited = std::get_if<core::WorkerExited>(&exit)) {
+      exited->matches = rules_.read_logs(folder);
+      row_.exit_code = exited->code;
+      row_.exit_signal = exited->signal;
+    }
+    const core::Verdict verdict = verdict_of(exit, row_.last_step);
+    row_.ended_ms = std::max<std::int64_t>(row_.ended_ms, 1);
+    row_.kept_step = kept_step_;
+    row_.cause = verdict.cause;
+    row_.verdict = verdict.sentence;
+    if (auto ok = store_.put_attempt(row_); !ok) return ok;
+    for (const core::Evidence& line : verdict.evidence) {
+      auto ok =
+          store_.add_evidence(program_.name, row_.number,
+                              {line.source, line.weight, line.cause, line.text, line.location});
+      if (!ok) return ok;
+    }
+    return {};
+  }
+
+  store::Store& store_;
+  const Paths& paths_;
+  const config::Program& program_;
+  CrashRules& rules_;
+  store::AttemptRow row_;  // of the attempt that is being read
+  std::optional<core::Event> exit_;
+  std::int64_t highest_step_ = 0;
+  std::int64_t kept_step_ = 0;
+  std::int64_t steps_ = 0;
+};
+
+}  // namespace
+
+Result<std::filesystem::path> set_aside(const std::filesystem::path& database) {
+  const std::time_t seconds = now().wall_ms / 1000;
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  const std::string ending =
+      fmt::format(".damaged-{:04}{:02}{:02}T{:02}{:02}{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
+                  utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+  // The file itself last: until then the next start finds the damage again.
+  for (const char* part : {"-wal", "-shm", ""}) {
+    const std::string from = database.string() + part;
+    std::error_code error;
+    std::filesystem::rename(from, database.string() + ending + part, error);
+    if (error && error != std::errc::no_such_file_or_directory) {
+      return fail_errno(error.value(), "set the damaged run database aside", from);
+    }
+  }
+  if (auto synced = fsync_folder(database.parent_path()); !synced) return propagate(synced);
+  return database.string() + ending;
+}
+
+Result<Rebuilt> rebuild(store::Store& store, const Paths& paths,
+                        const std::vector<config::Program>& programs, CrashRules& rules) {
+  Rebuilt rebuilt;
+  auto transaction = store.begin();
+  if (!transaction) return propagate(transaction);
+  for (const config::Program& program : programs) {
+    auto ok = ProgramHistory(store, paths, program, rules).rebuild(rebuilt);
+    if (!ok) return propagate(ok);
+  }
+  // In the same transaction: a database with a boot id is whole.
+  if (auto noted = store.put_boot_id(boot_id(), now().wall_ms); !noted) return propagate(noted);
+  if (auto committed = transaction->commit(); !committed) return propagate(committed);
+  return rebuilt;
+}
+
+core::State state_after(const store::AttemptRow& last, const std::filesystem::path& checkpoints,
+                        bool lives, bool autostart) {
+  const Time at = now();
+  core::State state;
+  state.attempt = last.number;
+  state.resume_step = last.resume_step;
+  state.first_step = last.first_step;
+  state.last_step = last.last_step;
+  if (lives) {
+    // What its journal says comes next, with the times of then: nothing newer was seen.
+    state.stage = core::Stage::launching;
+    state.wanted = true;
+    state.board = last.board;
+    if (!last.resume_from.empty()) state.resume_from = (checkpoints / last.resume_from).string();
+    state.launched_mono_ms = at.mono_ms - std::max<std::int64_t>(at.wall_ms - last.started_ms, 0);
+    return state;
+  }
+  state.seen = at;
+  state.last_cause = last.cause;
+  state.reason = last.verdict;
+  if (last.cause == "done") {
+    state.stage = core::Stage::exited;
+  } else if (autostart) {
+    state.wanted = true;
+    state.stage = core::Stage::backoff;
+    state.deadline_mono_ms = at.mono_ms + 1;
+  }
+  return state;
+}
+
+}  // namespace trainward::daemon
