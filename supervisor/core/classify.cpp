@@ -104,11 +104,18 @@ Verdict conclude(const State& state, std::vector<Evidence> evidence) {
 std::vector<Evidence> begin_evidence(const State& state) {
   std::vector<Evidence> evidence;
   if (state.kill) evidence.push_back({"supervisor", 100, state.kill->cause, state.kill->why, ""});
-  evidence.insert(evidence.end(), state.facts.begin(), state.facts.end());
+  for (const MachineFact& fact : state.facts) {
+    if (still_counts(state, fact, state.seen.mono_ms)) evidence.push_back(fact.evidence);
+  }
   return evidence;
 }
 
 }  // namespace
+
+bool still_counts(const State& state, const MachineFact& fact, std::int64_t now_mono_ms) {
+  constexpr std::int64_t fresh_ms = 600'000;
+  return now_mono_ms - fact.mono_ms <= fresh_ms || state.progress_mono_ms <= fact.mono_ms;
+}
 
 Verdict classify(const State& state, const WorkerExited& exit) {
   std::vector<Evidence> evidence = begin_evidence(state);

@@ -29,6 +29,10 @@ struct Verdict {
   std::vector<Evidence> evidence;  // heaviest first
 };
 
+// Whether what the machine said may still be why the attempt ends: for ten minutes, and longer only
+// while there was no progress since.
+bool still_counts(const State& state, const MachineFact& fact, std::int64_t now_mono_ms);
+
 Verdict classify(const State& state, const WorkerExited& exit);
 Verdict classify(const State& state, const AttemptLost& lost);
 Verdict classify(const State& state, const LaunchFailed& failed);

@@ -90,6 +90,14 @@ struct Activity {
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 
+// What the machine said while the attempt ran. Evidence for its end while it is fresh, or when
+// nothing went on after it.
+struct MachineFact {
+  Evidence evidence;
+  std::int64_t mono_ms = 0;
+  friend bool operator==(const MachineFact&, const MachineFact&) = default;
+};
+
 struct State {
   Stage stage = Stage::stopped;
   bool wanted = false;  // the operator's intent; survives restarts of everything
@@ -112,8 +120,8 @@ struct State {
   double last_loss = 0;
   std::optional<Kill> kill;
   int kills_sent = 0;
-  bool halt = false;            // somebody asked for the end of this attempt, and for no next one
-  std::vector<Evidence> facts;  // the machine's, at most 8
+  bool halt = false;  // somebody asked for the end of this attempt, and for no next one
+  std::vector<MachineFact> facts;  // at most 8
 
   // ---- what it is watched by ----
   std::int64_t deadline_mono_ms = 0;        // 0: none

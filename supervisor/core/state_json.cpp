@@ -30,6 +30,11 @@ void fields(S& s, F&& f) {
   f("text", s.text);
   f("location", s.location);
 }
+template <Is<MachineFact> S, typename F>
+void fields(S& s, F&& f) {
+  f("evidence", s.evidence);
+  f("mono_ms", s.mono_ms);
+}
 template <Is<OpenSpan> S, typename F>
 void fields(S& s, F&& f) {
   f("attempt", s.attempt);

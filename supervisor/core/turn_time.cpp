@@ -109,8 +109,19 @@ void Turn::on(const MemorySample& e) {
 
 void Turn::on(const HostFact& e) {
   constexpr std::size_t most = 8;  // a storm of kernel lines must not fill the state
-  if (!has_worker(state_.stage) || state_.facts.size() >= most) return;
-  state_.facts.push_back({e.source, e.weight, e.cause, e.text, ""});
+  if (!has_worker(state_.stage)) return;
+  std::erase_if(state_.facts, [this](const MachineFact& fact) {
+    return !still_counts(state_, fact, now_.mono_ms);
+  });
+  if (state_.facts.size() >= most) {
+    const auto lightest = std::min_element(state_.facts.begin(), state_.facts.end(),
+                                           [](const MachineFact& a, const MachineFact& b) {
+                                             return a.evidence.weight < b.evidence.weight;
+                                           });
+    if (lightest->evidence.weight >= e.weight) return;
+    state_.facts.erase(lightest);
+  }
+  state_.facts.push_back({{e.source, e.weight, e.cause, e.text, ""}, now_.mono_ms});
   note("host", fmt::format("{}: {}", e.source, e.text));
 }
 

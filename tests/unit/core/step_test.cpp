@@ -196,5 +196,32 @@ TEST(Step, ADamagedCheckpointIsRecorded) {
             "block 1 differs; set aside as /c/.corrupt-step-20");
 }
 
+TEST(Step, WhatTheMachineSaidLongAgoIsNotWhyItEnds) {
+  const HostFact pressure{"memory pressure", 30, "host_oom", "little memory was left"};
+  World world;
+  world.run_to_training().feed(pressure, 10).feed(StepDone{1, 1.0}, 700'000);
+  world.feed(exited_with(1), 10);
+  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, "unknown");
+
+  World soon;
+  soon.run_to_training().feed(pressure, 10).feed(StepDone{1, 1.0}, 10).feed(exited_with(1), 10);
+  EXPECT_EQ(soon.newest<RecordAttemptEnded>().at(0).cause, "host_oom");
+
+  World stuck;
+  stuck.run_to_training().feed(pressure, 10).feed(ActivitySeen{}, 700'000).feed(exited_with(1), 10);
+  EXPECT_EQ(stuck.newest<RecordAttemptEnded>().at(0).cause, "host_oom") << "nothing went on since";
+}
+
+TEST(Step, AStormOfKernelLinesDoesNotHideTheHeavyOne) {
+  World world;
+  world.run_to_training();
+  for (int i = 0; i < 100; ++i) world.feed(HostFact{"kernel log", 30, "unknown", "noise"}, 1);
+  EXPECT_THAT(world.state.facts, SizeIs(8));
+  world.feed(HostFact{"kernel log", 80, "device_lost", "the card fell off the bus"}, 1);
+  EXPECT_THAT(world.state.facts, SizeIs(8));
+  world.feed(exited_with(1), 10);
+  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, "device_lost");
+}
+
 }  // namespace
 }  // namespace trainward::core
