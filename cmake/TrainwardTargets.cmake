@@ -49,7 +49,7 @@ function(trainward_library folder)
   target_include_directories(${target} PUBLIC ${include_root})
   target_link_libraries(${target} PUBLIC ${ARG_LINKS} PRIVATE trainward_options ${ARG_PRIVATE_LINKS})
   # OpenMP compiles with options of its own.
-  if(NOT OpenMP::OpenMP_CXX IN_LIST ARG_PRIVATE_LINKS)
+  if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND NOT OpenMP::OpenMP_CXX IN_LIST ARG_PRIVATE_LINKS)
     target_precompile_headers(${target} REUSE_FROM trainward_library_headers)
     # GCC 12 is wrong about <string> here. It keeps quiet about that in a system header, but not when
     # the header comes precompiled.

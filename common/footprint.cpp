@@ -18,6 +18,7 @@ int collect(dl_phdr_info* info, std::size_t, void* context) {
     const std::uintptr_t start = (info->dlpi_addr + part.p_vaddr) & ~(page - 1);
     const std::uintptr_t end =
         (info->dlpi_addr + part.p_vaddr + part.p_memsz + page - 1) & ~(page - 1);
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader tells addresses as numbers
     ranges.push_back({reinterpret_cast<void*>(start), end - start});
   }
   return 0;
