@@ -1,8 +1,10 @@
 #include "common/protocol.hpp"
 
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <cstdlib>
 
@@ -83,8 +85,17 @@ Notifier Notifier::from_environment() {
 void Notifier::send(const Message& message) const {
   if (!fd_) return;
   const std::string text = encode(message);
-  // A full or vanished socket must never hold training up, so the result is not looked at.
-  (void)::send(fd_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  for (;;) {
+    if (::send(fd_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0) {
+      given_up_ = false;
+      return;
+    }
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN || given_up_) return;  // a vanished socket must not end training
+    constexpr int patience_ms = 1000;
+    pollfd queue{fd_.get(), POLLOUT, 0};
+    given_up_ = ::poll(&queue, 1, patience_ms) == 0;
+  }
 }
 
 }  // namespace trainward

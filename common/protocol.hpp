@@ -59,11 +59,14 @@ class Notifier {
  public:
   // Connects to $TRAINWARD_SOCKET when set; a socket that cannot be reached counts as absent.
   static Notifier from_environment();
+  // A queue that is full (Linux keeps ten datagrams) is waited for, but not a shim that stands
+  // still: one second, and not again before something got through. Then the message is lost.
   void send(const Message& message) const;
   [[nodiscard]] bool connected() const { return static_cast<bool>(fd_); }
 
  private:
   Fd fd_;
+  mutable bool given_up_ = false;  // waiting for the queue was in vain
 };
 
 }  // namespace trainward

@@ -19,7 +19,8 @@ class Worker:
         self.plan = json.loads(os.environ.get("TRAINWARD_PLAN") or "{}")
         self.stop = self.save_now = False
         self._path = os.environ.get("TRAINWARD_SOCKET")
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.settimeout(1)  # the queue is short; a shim that stands still holds nobody up
         signal.signal(signal.SIGTERM, lambda *_: setattr(self, "stop", True))
         signal.signal(signal.SIGUSR1, lambda *_: setattr(self, "save_now", True))
 
