@@ -50,6 +50,8 @@ class Loaded {
  public:
   Loaded(Loaded&&) noexcept;
   Loaded& operator=(Loaded&&) noexcept;
+  Loaded(const Loaded&) = delete;
+  Loaded& operator=(const Loaded&) = delete;
   ~Loaded();
   [[nodiscard]] const TrainingState& state() const;
   [[nodiscard]] const std::vector<TensorView>& model() const;

@@ -149,6 +149,7 @@ std::vector<pid_t> kill_and_wait(const std::vector<pid_t>& pids, int wait_ms,
     ::poll(&first, 1, static_cast<int>(first.fd < 0 ? std::min<std::int64_t>(left, 5) : left));
   }
   std::vector<pid_t> left;
+  left.reserve(targets.size());
   for (const Target& target : targets) left.push_back(target.pid);
   return left;
 }

@@ -21,6 +21,15 @@
 
 namespace trainward::daemon {
 
+// What a turn has decided for a program, waiting for the transaction to be committed.
+struct Decided {
+  core::State state;
+  core::Actions actions;
+  std::size_t events = 0;
+  Time at;
+  store::AttemptRow before;  // the recorder's, should the transaction fail
+};
+
 class ProgramRunner final : public Participant {
  public:
   // `changed` is called after every committed turn.
@@ -84,14 +93,6 @@ class ProgramRunner final : public Participant {
   core::State state_;
   std::deque<AttemptEvent> pending_;
 
-  // Decided, and waiting for the transaction to be committed.
-  struct Decided {
-    core::State state;
-    core::Actions actions;
-    std::size_t events = 0;
-    Time at;
-    store::AttemptRow before;  // the recorder's, should the transaction fail
-  };
   std::optional<Decided> decided_;
 
   Timer timer_;
