@@ -72,16 +72,22 @@ TEST_F(FaultMatrix, EveryFaultInEveryPhaseIsCalledByItsName) {
   }
 }
 
-TEST_F(FaultMatrix, AWorkerBeyondItsMemoryLimitIsOutOfHostMemory) {
-  write("limit.yaml", "programs:\n" + program_of("eater", ", --phase, train, --fault, host_oom",
-                                                 "    limits: {memory: 192MiB}\n"));
+TEST_F(FaultMatrix, AWorkerBeyondItsMemoryLimitIsOutOfHostMemoryInEveryPhase) {
+  const std::vector<std::string> phases{"load", "compile", "train", "save"};
+  std::string config = "programs:\n";
+  for (const std::string& phase : phases) {
+    config += program_of("eater-" + phase, ", --phase, " + phase + ", --fault, host_oom",
+                         "    limits: {memory: 192MiB}\n");
+  }
+  write("limit.yaml", config);
   const Output output = run("trainwardd", {"--once", "limit.yaml"});
-  const auto all = attempts("eater");
-  ASSERT_FALSE(all.empty());
   if (daemon_cannot_limit(output)) GTEST_SKIP() << "no memory cgroup can be made here";
-  ASSERT_EQ(all.size(), 2U) << output.out << output.err;
-  EXPECT_EQ(all[0].cause, "host_oom") << all[0].verdict;
-  EXPECT_EQ(all[1].cause, "done");
+  for (const std::string& phase : phases) {
+    const auto all = attempts("eater-" + phase);
+    ASSERT_EQ(all.size(), 2U) << phase << '\n' << output.out << output.err;
+    EXPECT_EQ(all[0].cause, "host_oom") << phase << ": " << all[0].verdict;
+    EXPECT_EQ(all[1].cause, "done") << phase;
+  }
 }
 
 }  // namespace
