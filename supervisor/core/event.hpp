@@ -34,6 +34,7 @@ struct BoardFound {
   bool usable = false;
   std::string evidence;     // the decisive line, in words
   BoardRecord record = {};  // what it has done before
+  bool in_use = false;      // another program works on it: not usable, and not to be reset
 };
 struct ProbeFinished {
   std::vector<BoardFound> boards;

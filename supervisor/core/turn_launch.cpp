@@ -137,7 +137,7 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   // after the other: a dead board must neither be reset for ever nor keep the others from it.
   std::vector<const BoardFound*> broken;
   for (const BoardFound& board : probe.boards) {
-    if (!board.usable) broken.push_back(&board);
+    if (!board.usable && !board.in_use) broken.push_back(&board);
   }
   const auto look = static_cast<std::uint32_t>(looks);
   if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {

@@ -6,13 +6,15 @@
 #include "supervisor/daemon/board_probe.hpp"
 #include "supervisor/daemon/foreign_checkpoints.hpp"
 #include "supervisor/daemon/launcher.hpp"
+#include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/program_runner.hpp"
 #include "supervisor/daemon/repair.hpp"
 
 namespace trainward::daemon {
 namespace {
 
-core::ProbeFinished as_event(const Result<hwprobe::Report>& report, store::Store& store) {
+core::ProbeFinished as_event(const Result<hwprobe::Report>& report, store::Store& store,
+                             const Paths& paths) {
   core::ProbeFinished event;
   if (!report) {
     event.error = report.error().message();
@@ -22,6 +24,13 @@ core::ProbeFinished as_event(const Result<hwprobe::Report>& report, store::Store
     core::BoardFound found{board.serial, std::string(hwprobe::to_string(board.verdict)),
                            hwprobe::usable(board.verdict),
                            board.evidence.empty() ? "" : board.evidence.front().what};
+    // Whoever holds the lease; it is given back at once.
+    if (found.usable && !take_lease(paths.board_lease(board.serial))) {
+      found.usable = false;
+      found.in_use = true;
+      found.verdict = "IN_USE";
+      found.evidence = "another program works on it";
+    }
     const auto record = store.board_record(board.serial);
     if (record && !record->empty()) {
       if (auto value = parse_json(*record, "record of board " + board.serial)) {
@@ -67,16 +76,22 @@ void ProgramRunner::do_probe() {
   child_ = probe_boards(services_.loop, services_.paths, program_.host, services_.store,
                         [this](Result<hwprobe::Report> report) {
                           if (report) report_ = *report;
-                          handle(as_event(report, services_.store));
+                          handle(as_event(report, services_.store, services_.paths));
                         });
 }
 
 void ProgramRunner::do_reset(const std::string& serial) {
+  // Held until it is done: another program may have taken the board meanwhile, or want it now.
+  auto lease = take_lease(services_.paths.board_lease(serial));
+  if (!lease) return handle(core::BoardReset{"another program works on it"});
   const hwprobe::Board* found = board(serial);
   fault_point("repair.reset");
   child_ = reset_board(services_, program_.reset_command,
                        {serial, found == nullptr ? "" : found->bus_id}, policy_.deadlines.reset_ms,
-                       [this](std::string error) { handle(core::BoardReset{std::move(error)}); });
+                       [this, held = std::make_shared<Fd>(std::move(*lease))](std::string error) {
+                         held->reset();
+                         handle(core::BoardReset{std::move(error)});
+                       });
 }
 
 void ProgramRunner::do_purge(const std::string& serial) {

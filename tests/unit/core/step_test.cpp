@@ -32,6 +32,25 @@ TEST(Step, ABoardThatIsNotUsableIsRefusedOnceWithItsReason) {
   EXPECT_THAT(world.newest<RecordEvent>(), IsEmpty()) << "the verdict has not changed";
 }
 
+TEST(Step, ABoardThatAnotherProgramWorksOnIsWaitedForAndNeverReset) {
+  World world;
+  world.policy.needs_board = true;
+  world.policy.can_reset = true;
+  BoardFound busy{"A", "IN_USE", false, "another program works on it"};
+  busy.in_use = true;
+  world.feed(StartRequested{});
+  for (int look = 0; look < 20; ++look) {
+    world.feed(ProbeFinished{{busy}, ""});
+    EXPECT_EQ(display(world.state.stage), "BACKOFF");
+    EXPECT_THAT(world.state.reason, HasSubstr("another program works on it"));
+    world.feed(TimerFired{}, 3'600'000);
+  }
+  EXPECT_THAT(world.every<ResetBoard>(), IsEmpty());
+  EXPECT_EQ(world.state.attempts_without_progress, 0);
+  world.feed(ProbeFinished{{{"A", "OK", true, ""}}, ""});
+  EXPECT_EQ(world.state.board, "A");
+}
+
 TEST(Step, WithoutAUsableBoardItWaitsAndLooksAgain) {
   World world;
   world.policy.needs_board = true;
