@@ -35,12 +35,17 @@ TEST_F(Configuration, AStateFolderThatCannotBeMadeIsNamed) {
   EXPECT_NE(output.err.find("text.txt"), std::string::npos) << output.err;
 }
 
-TEST_F(Configuration, ADatabaseThatIsNoneIsNamed) {
-  write(".trainward/trainward.db", "this is not a database, it is a sentence of some length.....");
+TEST_F(Configuration, ADatabaseThatIsNoneIsNamedAndKept) {
+  const std::string sentence = "this is not a database, it is a sentence of some length.....";
+  write(".trainward/trainward.db", sentence);
   write("run.yaml", "programs:\n  run: {command: [/bin/true]}\n");
   const Output output = run("trainwardd", {"--once", "run.yaml"});
-  EXPECT_NE(output.code, 0);
-  EXPECT_NE(output.err.find("trainward.db"), std::string::npos) << output.err;
+  EXPECT_EQ(output.code, 0) << output.err;
+  const std::string said = output.out + output.err;
+  const auto named = said.find("trainward.db.damaged-");
+  ASSERT_NE(named, std::string::npos) << said;
+  const std::string kept = said.substr(named, said.find_first_of("; \n", named) - named);
+  EXPECT_EQ(read_file(path(".trainward/" + kept), 1000).value_or(""), sentence);
 }
 
 TEST_F(Configuration, WrongArgumentsAreExplained) {
