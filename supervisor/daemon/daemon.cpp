@@ -84,7 +84,7 @@ Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config
   std::optional<std::filesystem::path> damaged;
   auto store = store::Store::open(config.database);
   if (!store && store.error().kind == ErrorKind::corrupt) {
-    spdlog::error("{}", store.error().message());
+    spdlog::error("{}: {}", store.error().where, store.error().what);
     auto aside = set_aside(config.database);
     if (!aside) return propagate(aside);
     damaged = std::move(*aside);
