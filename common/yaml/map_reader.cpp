@@ -118,41 +118,45 @@ double MapReader::number(std::string_view key, double fallback, NumberRange rang
   return fallback;
 }
 
-std::int64_t MapReader::duration_ms(std::string_view key, std::int64_t fallback,
-                                    DurationRange range) {
+// A number with a unit, and what to say about one that is none.
+struct MapReader::Quantity {
+  const char* name;
+  std::optional<std::int64_t> (*parse)(std::string_view);
+  std::string (*text)(std::int64_t);
+  const char* units;
+  const char* unit;
+  const char* examples;
+};
+
+std::int64_t MapReader::quantity(std::string_view key, std::int64_t fallback, std::int64_t least,
+                                 std::int64_t most, const Quantity& of) {
   const Node* node = take(key);
   if (node == nullptr) return fallback;
   const bool scalar = node->kind == Node::Kind::scalar;
-  const auto value = scalar ? parse_duration_ms(node->text) : std::nullopt;
-  if (value && *value >= range.min_ms && *value <= range.max_ms) return *value;
-  std::string message =
-      fmt::format("expected a duration from {} to {}, found {}", duration_text(range.min_ms),
-                  duration_text(range.max_ms), describe(*node));
+  const auto value = scalar ? of.parse(node->text) : std::nullopt;
+  if (value && *value >= least && *value <= most) return *value;
+  std::string message = fmt::format("expected a {} from {} to {}, found {}", of.name,
+                                    of.text(least), of.text(most), describe(*node));
   if (scalar && looks_like_number(node->text)) {
-    message += fmt::format("; add a unit (ms, s, min, h, d), as in '{}s'", node->text);
+    message += fmt::format("; add a unit ({}), as in '{}{}'", of.units, node->text, of.unit);
   } else if (!value) {
-    message += "; write it as '200ms', '60s', '10min', '2h' or '1d'";
+    message += fmt::format("; write it as {}", of.examples);
   }
   report(key, *node, std::move(message));
   return fallback;
 }
 
+std::int64_t MapReader::duration_ms(std::string_view key, std::int64_t fallback,
+                                    DurationRange range) {
+  return quantity(key, fallback, range.min_ms, range.max_ms,
+                  {"duration", parse_duration_ms, duration_text, "ms, s, min, h, d", "s",
+                   "'200ms', '60s', '10min', '2h' or '1d'"});
+}
+
 std::int64_t MapReader::size_bytes(std::string_view key, std::int64_t fallback, SizeRange range) {
-  const Node* node = take(key);
-  if (node == nullptr) return fallback;
-  const bool scalar = node->kind == Node::Kind::scalar;
-  const auto value = scalar ? parse_size_bytes(node->text) : std::nullopt;
-  if (value && *value >= range.min_bytes && *value <= range.max_bytes) return *value;
-  std::string message =
-      fmt::format("expected a size from {} to {}, found {}", size_text(range.min_bytes),
-                  size_text(range.max_bytes), describe(*node));
-  if (scalar && looks_like_number(node->text)) {
-    message += fmt::format("; add a unit (KiB, MiB, GiB, TiB), as in '{}MiB'", node->text);
-  } else if (!value) {
-    message += "; write it as '64MiB' or '8GiB'";
-  }
-  report(key, *node, std::move(message));
-  return fallback;
+  return quantity(
+      key, fallback, range.min_bytes, range.max_bytes,
+      {"size", parse_size_bytes, size_text, "KiB, MiB, GiB, TiB", "MiB", "'64MiB' or '8GiB'"});
 }
 
 void MapReader::report(std::string_view key, const Node& node, std::string message) {

@@ -66,6 +66,9 @@ class MapReader {
   void finish();
 
  private:
+  struct Quantity;
+  std::int64_t quantity(std::string_view key, std::int64_t fallback, std::int64_t least,
+                        std::int64_t most, const Quantity& of);
   const Node* node_;
   std::string path_;
   std::vector<Problem>* problems_;

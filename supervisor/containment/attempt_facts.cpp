@@ -42,6 +42,12 @@ json::object parse(std::string_view line) {
 
 }  // namespace
 
+ProcessId shim_of(const json::object& started) {
+  return {static_cast<pid_t>(int_or(started, "shim_pid", 0)),
+          static_cast<std::uint64_t>(int_or(started, "shim_start_ticks", 0)),
+          string_or(started, "boot_id", "")};
+}
+
 AttemptFacts read_attempt(const std::filesystem::path& folder) {
   AttemptFacts facts;
   facts.folder = folder;
@@ -51,9 +57,7 @@ AttemptFacts read_attempt(const std::filesystem::path& folder) {
   const std::string head = read_at(fd->get(), 0);
   const json::object first = parse(std::string_view(head).substr(0, head.find('\n')));
   if (string_or(first, "type", "") == "started") {
-    facts.shim = ProcessId{static_cast<pid_t>(int_or(first, "shim_pid", 0)),
-                           static_cast<std::uint64_t>(int_or(first, "shim_start_ticks", 0)),
-                           string_or(first, "boot_id", "")};
+    facts.shim = shim_of(first);
     facts.cgroup = string_or(first, "cgroup", "");
   }
   std::string tail =
@@ -68,16 +72,22 @@ AttemptFacts read_attempt(const std::filesystem::path& folder) {
   return facts;
 }
 
-std::vector<AttemptFacts> newest_attempts(const std::filesystem::path& attempts) {
-  std::vector<std::pair<std::int64_t, std::filesystem::path>> found;
+std::vector<AttemptFolder> attempt_folders(const std::filesystem::path& attempts) {
+  std::vector<AttemptFolder> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(attempts, error)) {
-    if (const auto number = number_of(entry.path())) found.emplace_back(*number, entry.path());
+    if (const auto number = number_of(entry.path())) found.push_back({*number, entry.path()});
   }
-  std::sort(found.rbegin(), found.rend());
+  std::sort(found.begin(), found.end(),
+            [](const AttemptFolder& a, const AttemptFolder& b) { return a.number < b.number; });
+  return found;
+}
+
+std::vector<AttemptFacts> newest_attempts(const std::filesystem::path& attempts) {
+  const auto found = attempt_folders(attempts);
   std::vector<AttemptFacts> facts;
-  for (std::size_t i = 0; i < found.size() && i < 2; ++i) {
-    facts.push_back(read_attempt(found[i].second));
+  for (auto newest = found.rbegin(); newest != found.rend() && facts.size() < 2; ++newest) {
+    facts.push_back(read_attempt(newest->folder));
   }
   return facts;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/json.hpp"
 #include "common/process_id.hpp"
 
 namespace trainward::containment {
@@ -18,7 +19,17 @@ struct AttemptFacts {
   bool settled = false;           // the last record says that it ended, and left nothing
 };
 
+// Of the fields of a "started" record.
+ProcessId shim_of(const json::object& started);
+
 AttemptFacts read_attempt(const std::filesystem::path& folder);
+
+struct AttemptFolder {
+  std::int64_t number = 0;
+  std::filesystem::path folder;
+};
+// Every folder with a number for a name, oldest first.
+std::vector<AttemptFolder> attempt_folders(const std::filesystem::path& attempts);
 
 // The two attempts with the highest numbers, newest first. (The newest may be one that was decided,
 // but never started.)

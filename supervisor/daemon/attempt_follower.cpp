@@ -4,6 +4,7 @@
 
 #include "common/launch.hpp"
 #include "common/text.hpp"
+#include "supervisor/containment/attempt_facts.hpp"
 #include "supervisor/daemon/journal_events.hpp"
 #include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/log_evidence.hpp"
@@ -73,7 +74,7 @@ void AttemptFollower::take(const JournalRecord& record) {
 }
 
 void AttemptFollower::take_started(const JournalRecord& record) {
-  shim_id_ = shim_of(record);
+  shim_id_ = containment::shim_of(record.fields);
   listener_.said({core::WorkerStarted{int_or(record.fields, "pid", 0)}, record.at});
   // An earlier daemon started this shim and died; it reports only now.
   if (adopting_ && !shim_)
@@ -102,7 +103,7 @@ bool AttemptFollower::adopt() {
     // The shim's identity is in the journal's first record, which may lie before the offset.
     auto first = read_journal(attempt_.folder / attempt_files::journal, 0);
     for (const JournalRecord& record : first ? first->records : std::vector<JournalRecord>{}) {
-      if (record.type == "started") shim_id_ = shim_of(record);
+      if (record.type == "started") shim_id_ = containment::shim_of(record.fields);
     }
   }
   if (shim_id_) {

@@ -1,6 +1,5 @@
 #include "supervisor/daemon/crash_rules.hpp"
 
-#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include "supervisor/daemon/log_evidence.hpp"
@@ -15,8 +14,6 @@ constexpr std::int64_t quiet_ms = 60'000;
 Status CrashRules::check() const {
   if (user_rules_.empty()) return {};  // the built-in ones are tested; loading them takes 0.1 s
   auto loaded = rules::LogMatcher::load(user_rules_);
-  // Freed memory goes back to the system at once: this daemon is to be small while it waits.
-  ::malloc_trim(0);
   if (!loaded) return propagate(loaded);
   return {};
 }
@@ -43,7 +40,6 @@ void CrashRules::used() {
   quiet_.after(quiet_ms, [this] {
     const std::lock_guard lock(mutex_);
     matcher_.reset();
-    ::malloc_trim(0);
   });
 }
 

@@ -156,6 +156,7 @@ Status Daemon::rebuild_database() {
   auto rebuilt =
       rebuild(parts_->store, parts_->services.paths, parts_->config.programs, parts_->crash_rules);
   if (!rebuilt) return propagate(rebuilt);
+  parts_->crash_rules.used();
   if (!damaged_ && rebuilt->attempts == 0) return {};
   const std::string what = fmt::format(
       "{}; {} and {} are back from the journals, earlier events and the ledger are not",

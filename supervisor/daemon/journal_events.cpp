@@ -96,10 +96,4 @@ core::Unkillable unkillable_event(const JournalRecord& record) {
   return {what.empty() ? "one of its processes" : what};
 }
 
-ProcessId shim_of(const JournalRecord& started) {
-  return {static_cast<pid_t>(int_or(started.fields, "shim_pid", 0)),
-          static_cast<std::uint64_t>(int_or(started.fields, "shim_start_ticks", 0)),
-          string_or(started.fields, "boot_id", "")};
-}
-
 }  // namespace trainward::daemon

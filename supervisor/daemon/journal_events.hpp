@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "common/journal.hpp"
-#include "common/process_id.hpp"
 #include "supervisor/core/event.hpp"
 
 namespace trainward::daemon {
@@ -22,8 +21,5 @@ std::optional<core::Event> exit_event(const JournalRecord& record);
 
 // Of "unkillable": "process 41 (python, in tenstorrent_wait), …".
 core::Unkillable unkillable_event(const JournalRecord& record);
-
-// The shim that wrote "started".
-ProcessId shim_of(const JournalRecord& started);
 
 }  // namespace trainward::daemon

@@ -3,8 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
-#include <ctime>
 
 #include "common/file.hpp"
 #include "common/journal.hpp"
@@ -14,24 +12,10 @@
 #include "supervisor/containment/attempt_facts.hpp"
 #include "supervisor/core/classify.hpp"
 #include "supervisor/daemon/journal_events.hpp"
+#include "supervisor/daemon/recorder.hpp"
 
 namespace trainward::daemon {
 namespace {
-
-std::vector<std::int64_t> attempt_numbers(const std::filesystem::path& attempts) {
-  std::vector<std::int64_t> numbers;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(attempts, error)) {
-    const std::string name = entry.path().filename().string();
-    std::int64_t number = 0;
-    const auto [end, bad] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (bad == std::errc() && end == name.data() + name.size() && number > 0) {
-      numbers.push_back(number);
-    }
-  }
-  std::sort(numbers.begin(), numbers.end());
-  return numbers;
-}
 
 core::Verdict verdict_of(const core::Event& exit, std::int64_t last_step) {
   core::State state;
@@ -49,14 +33,14 @@ class ProgramHistory {
       : store_(store), paths_(paths), program_(program), rules_(rules) {}
 
   Status rebuild(Rebuilt& rebuilt) {
-    const auto numbers = attempt_numbers(paths_.attempt(program_.name, 1).parent_path());
-    if (numbers.empty()) return {};
+    const auto attempts =
+        containment::attempt_folders(paths_.attempt(program_.name, 1).parent_path());
+    if (attempts.empty()) return {};
     if (auto ok = put_program({}); !ok) return ok;
     bool lives = false;
-    for (const std::int64_t number : numbers) {
-      const auto folder = paths_.attempt(program_.name, number);
+    for (const auto& [number, folder] : attempts) {
       // The journal of one that lives is counted when its shim is found again.
-      lives = number == numbers.back() && containment::shim_lives(folder);
+      lives = number == attempts.back().number && containment::shim_lives(folder);
       if (auto ok = add(number, folder, lives); !ok) return ok;
       ++rebuilt.attempts;
     }
@@ -169,13 +153,7 @@ class ProgramHistory {
     row_.cause = verdict.cause;
     row_.verdict = verdict.sentence;
     if (auto ok = store_.put_attempt(row_); !ok) return ok;
-    for (const core::Evidence& line : verdict.evidence) {
-      auto ok =
-          store_.add_evidence(program_.name, row_.number,
-                              {line.source, line.weight, line.cause, line.text, line.location});
-      if (!ok) return ok;
-    }
-    return {};
+    return add_evidence(store_, program_.name, row_.number, verdict.evidence);
   }
 
   store::Store& store_;
@@ -192,12 +170,10 @@ class ProgramHistory {
 }  // namespace
 
 Result<std::filesystem::path> set_aside(const std::filesystem::path& database) {
-  const std::time_t seconds = now().wall_ms / 1000;
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  const std::string ending =
-      fmt::format(".damaged-{:04}{:02}{:02}T{:02}{:02}{:02}Z", utc.tm_year + 1900, utc.tm_mon + 1,
-                  utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec);
+  std::string stamp = iso8601(now().wall_ms);  // as 20261121T180000Z
+  stamp.erase(stamp.find('.'), 4);
+  std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
+  const std::string ending = ".damaged-" + stamp;
   // The file itself last: until then the next start finds the damage again.
   for (const char* part : {"-wal", "-shm", ""}) {
     const std::string from = database.string() + part;

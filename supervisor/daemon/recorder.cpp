@@ -31,6 +31,16 @@ Overloaded(Fs...) -> Overloaded<Fs...>;
 
 }  // namespace
 
+Status add_evidence(store::Store& store, const std::string& program, std::int64_t attempt,
+                    const std::vector<core::Evidence>& evidence) {
+  for (const core::Evidence& line : evidence) {
+    auto ok = store.add_evidence(program, attempt,
+                                 {line.source, line.weight, line.cause, line.text, line.location});
+    if (!ok) return ok;
+  }
+  return {};
+}
+
 Status Recorder::recover(std::int64_t attempt) {
   auto row = store_.attempt(program_, attempt);
   if (!row) return propagate(row);
@@ -81,13 +91,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             attempt_.verdict = e.verdict;
             attempt_.remedy = e.remedy;
             if (auto ok = store_.put_attempt(attempt_); !ok) return ok;
-            for (const core::Evidence& line : e.evidence) {
-              auto ok = store_.add_evidence(
-                  program_, e.attempt,
-                  {line.source, line.weight, line.cause, line.text, line.location});
-              if (!ok) return ok;
-            }
-            return {};
+            return add_evidence(store_, program_, e.attempt, e.evidence);
           },
           [&](const core::RecordCheckpoint& e) -> Status {
             const bool good = e.error.empty();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "supervisor/config/config.hpp"
 #include "supervisor/core/step.hpp"
@@ -9,6 +10,10 @@
 #include "supervisor/store/store.hpp"
 
 namespace trainward::daemon {
+
+// Why an attempt ended, a row each.
+Status add_evidence(store::Store& store, const std::string& program, std::int64_t attempt,
+                    const std::vector<core::Evidence>& evidence);
 
 // One program's rows. Writes inside a transaction that the caller holds.
 class Recorder {

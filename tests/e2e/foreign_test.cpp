@@ -31,7 +31,9 @@ for step in range(start + 1, 31):
 class Foreign : public World {
  protected:
   void SetUp() override {
-    if (std::system("python3 -c '' >/dev/null 2>&1") != 0) GTEST_SKIP() << "python3 is not here";
+    if (end_of(start({"/usr/bin/env", "python3", "-c", ""})) != 0) {
+      GTEST_SKIP() << "python3 is not here";
+    }
   }
   void write_protocol(int steps) {
     write("run.yaml", "programs:\n  run:\n    command: [python3, " SOURCE_FOLDER

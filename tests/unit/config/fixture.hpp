@@ -2,7 +2,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -10,19 +9,16 @@
 #include <vector>
 
 #include "supervisor/config/config.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward::config {
 
 class ConfigTest : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "tw-config-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = std::filesystem::canonical(name);
     std::filesystem::create_directories(folder_ / "work");
     std::filesystem::create_directories(folder_ / "data");
   }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
 
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(folder_ / name, std::ios::binary) << text;
@@ -54,7 +50,8 @@ class ConfigTest : public testing::Test {
     return problems("programs:\n  a:\n    " + line + "\n");
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = std::filesystem::canonical(temporary_.path());
 };
 
 }  // namespace trainward::config

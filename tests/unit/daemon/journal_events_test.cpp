@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "supervisor/containment/attempt_facts.hpp"
+
 namespace trainward::daemon {
 namespace {
 
@@ -94,8 +96,8 @@ TEST(JournalEvents, NumbersThatAreNoneAreLeftOut) {
 }
 
 TEST(JournalEvents, TheShimIsWhoItSays) {
-  const auto id =
-      shim_of(record("started", R"({"shim_pid":5,"shim_start_ticks":6,"boot_id":"b"})"));
+  const auto id = containment::shim_of(
+      record("started", R"({"shim_pid":5,"shim_start_ticks":6,"boot_id":"b"})").fields);
   EXPECT_EQ(id, (ProcessId{5, 6, "b"}));
 }
 

@@ -3,11 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <fstream>
 
 #include "supervisor/rules/log_classifier.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward::rules {
 namespace {
@@ -17,13 +17,6 @@ using testing::HasSubstr;
 
 class RuleFile : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "tw-rules-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   Result<LogMatcher> load(const std::string& text) const {
     std::ofstream(folder_ / "r.yaml", std::ios::binary) << text;
     return LogMatcher::load(folder_ / "r.yaml");
@@ -33,7 +26,8 @@ class RuleFile : public testing::Test {
     return loaded ? "" : loaded.error().message();
   }
 
-  std::filesystem::path folder_;
+  const TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 TEST_F(RuleFile, NewRulesComeBeforeTheBuiltInOnes) {
