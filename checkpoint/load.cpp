@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/mapping.hpp"
-#include "checkpoint/names.hpp"
+#include "checkpoint/disk/mapping.hpp"
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/verified.hpp"
 #include "common/digest.hpp"
 

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/names.hpp"
-#include "checkpoint/root_folder.hpp"
+#include "checkpoint/disk/root_folder.hpp"
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/verified.hpp"
 #include "common/file.hpp"
 

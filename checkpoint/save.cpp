@@ -3,12 +3,12 @@
 #include <cerrno>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/file_writer.hpp"
-#include "checkpoint/latest.hpp"
-#include "checkpoint/names.hpp"
-#include "checkpoint/root_folder.hpp"
-#include "checkpoint/safetensors.hpp"
-#include "checkpoint/state_file.hpp"
+#include "checkpoint/disk/file_writer.hpp"
+#include "checkpoint/disk/latest.hpp"
+#include "checkpoint/disk/root_folder.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/format/safetensors.hpp"
+#include "checkpoint/format/state_file.hpp"
 #include "checkpoint/verified.hpp"
 #include "common/clock.hpp"
 #include "common/file.hpp"

@@ -1,9 +1,9 @@
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/folder_io.hpp"
-#include "checkpoint/latest.hpp"
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/names.hpp"
-#include "checkpoint/root_folder.hpp"
+#include "checkpoint/disk/folder_io.hpp"
+#include "checkpoint/disk/latest.hpp"
+#include "checkpoint/disk/root_folder.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/verified.hpp"
 
 namespace trainward::checkpoint {

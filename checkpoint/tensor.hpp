@@ -3,34 +3,45 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/error.hpp"
+
 namespace trainward::checkpoint {
 
-// The element types of the safetensors format that are a whole number of bytes.
+// The element types of the safetensors format. Those below a byte are packed: a tensor of them is a
+// whole number of bytes all the same.
 enum class DType {
   boolean,
+  f4,
+  f6_e2m3,
+  f6_e3m2,
   u8,
   i8,
-  f8_e4m3,
   f8_e5m2,
-  u16,
+  f8_e4m3,
+  f8_e8m0,
+  f8_e4m3fnuz,
+  f8_e5m2fnuz,
   i16,
+  u16,
   f16,
   bf16,
-  u32,
   i32,
+  u32,
   f32,
-  u64,
+  c64,
+  f64,
   i64,
-  f64
+  u64
 };
 
-std::size_t size_of(DType type);         // bytes of one element
+std::size_t bits_of(DType type);         // of one element
 std::string_view to_string(DType type);  // the format's own spelling: "F32", "BF16"
 std::optional<DType> dtype_from(std::string_view text);
 
@@ -45,5 +56,19 @@ struct TensorView {
   TensorInfo info;
   std::span<const std::byte> bytes;
 };
+
+// A tensor whose bytes are fetched while they are written: `read` fills `into` with those that
+// begin at byte `at`. It may be called again for the same bytes, on the thread that writes.
+struct TensorSource {
+  TensorInfo info;
+  std::function<Status(std::uint64_t at, std::span<std::byte> into)> read;
+};
+
+// The view's bytes, which must outlive the source.
+TensorSource source_of(const TensorView& view);
+
+// Bytes of a tensor of this type and shape; nothing when an extent is negative, when the bits do
+// not fill whole bytes, or beyond 2^61.
+std::optional<std::uint64_t> byte_count(const TensorInfo& info);
 
 }  // namespace trainward::checkpoint

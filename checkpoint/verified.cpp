@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "checkpoint/block_hash.hpp"
-#include "checkpoint/names.hpp"
-#include "checkpoint/state_file.hpp"
+#include "checkpoint/format/block_hash.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/format/state_file.hpp"
 
 namespace trainward::checkpoint {
 namespace {

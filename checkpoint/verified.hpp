@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/folder_io.hpp"
-#include "checkpoint/manifest.hpp"
-#include "checkpoint/safetensors.hpp"
+#include "checkpoint/disk/folder_io.hpp"
+#include "checkpoint/format/manifest.hpp"
+#include "checkpoint/format/safetensors.hpp"
 
 namespace trainward::checkpoint {
 

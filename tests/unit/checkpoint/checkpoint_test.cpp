@@ -90,8 +90,9 @@ TEST(Checkpoint, TensorsAreAlignedToTheirElements) {
   auto loaded = load(*folder);
   ASSERT_TRUE(loaded);
   for (const TensorView& tensor : loaded->model()) {
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % size_of(tensor.info.dtype),
-              0U)
+    EXPECT_EQ(
+        reinterpret_cast<std::uintptr_t>(tensor.bytes.data()) % (bits_of(tensor.info.dtype) / 8),
+        0U)
         << tensor.info.name;
   }
 }

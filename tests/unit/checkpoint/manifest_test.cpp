@@ -1,4 +1,4 @@
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/manifest.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "checkpoint/block_hash.hpp"
+#include "checkpoint/format/block_hash.hpp"
 
 namespace trainward::checkpoint {
 namespace {

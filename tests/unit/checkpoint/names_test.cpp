@@ -1,4 +1,4 @@
-#include "checkpoint/names.hpp"
+#include "checkpoint/format/names.hpp"
 
 #include <gtest/gtest.h>
 
@@ -38,12 +38,12 @@ TEST(Names, LastComponentIgnoresTheSlashAtTheEnd) {
 
 TEST(DTypes, NamesGoRound) {
   EXPECT_EQ(to_string(DType::bf16), "BF16");
-  EXPECT_EQ(size_of(DType::f64), 8U);
-  EXPECT_EQ(size_of(DType::boolean), 1U);
-  for (int i = 0; i <= static_cast<int>(DType::f64); ++i) {
+  EXPECT_EQ(bits_of(DType::f64), 64U);
+  EXPECT_EQ(bits_of(DType::boolean), 8U);
+  for (int i = 0; i <= static_cast<int>(DType::u64); ++i) {
     EXPECT_EQ(dtype_from(to_string(static_cast<DType>(i))), static_cast<DType>(i));
   }
-  EXPECT_FALSE(dtype_from("F4"));
+  EXPECT_FALSE(dtype_from("F5"));
   EXPECT_FALSE(dtype_from("f32"));
 }
 

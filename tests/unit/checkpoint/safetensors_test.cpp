@@ -1,4 +1,4 @@
-#include "checkpoint/safetensors.hpp"
+#include "checkpoint/format/safetensors.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ TEST(Safetensors, GoesRoundAndDataStartsOnAPage) {
   EXPECT_EQ(header->metadata.at("step"), "3");
   ASSERT_EQ(header->slots.size(), sample.contents().model.size());
   for (const Slot& slot : header->slots) {
-    EXPECT_EQ(slot.begin % size_of(slot.info.dtype), 0U) << slot.info.name;
+    EXPECT_EQ(slot.begin % (bits_of(slot.info.dtype) / 8), 0U) << slot.info.name;
     const auto original = std::find_if(
         sample.contents().model.begin(), sample.contents().model.end(),
         [&](const TensorView& candidate) { return candidate.info.name == slot.info.name; });
@@ -158,7 +158,7 @@ TEST(Safetensors, EntriesMustBeWhole) {
     return refusal(file_of(fmt::format("{{\"a\":{{{}}}}}", body), "abcd"));
   };
   EXPECT_THAT(entry(R"("shape":[1],"data_offsets":[0,4])"), HasSubstr("dtype"));
-  EXPECT_THAT(entry(R"("dtype":"F4","shape":[8],"data_offsets":[0,4])"), HasSubstr("'F4'"));
+  EXPECT_THAT(entry(R"("dtype":"F5","shape":[8],"data_offsets":[0,4])"), HasSubstr("'F5'"));
   EXPECT_THAT(entry(R"("dtype":7,"shape":[1],"data_offsets":[0,4])"), HasSubstr("dtype"));
   EXPECT_THAT(entry(R"("dtype":"I32","data_offsets":[0,4])"), HasSubstr("shape"));
   EXPECT_THAT(entry(R"("dtype":"I32","shape":1,"data_offsets":[0,4])"), HasSubstr("shape"));

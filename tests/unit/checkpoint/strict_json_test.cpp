@@ -1,4 +1,4 @@
-#include "checkpoint/strict_json.hpp"
+#include "checkpoint/format/strict_json.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

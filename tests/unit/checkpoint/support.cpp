@@ -8,7 +8,7 @@
 #include <iterator>
 #include <stdexcept>
 
-#include "checkpoint/safetensors.hpp"
+#include "checkpoint/format/safetensors.hpp"
 
 namespace trainward::checkpoint::testing {
 namespace fs = std::filesystem;

@@ -1,4 +1,4 @@
-#include "checkpoint/folder_io.hpp"
+#include "checkpoint/disk/folder_io.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -12,8 +12,8 @@
 #include <string>
 #include <string_view>
 
-#include "checkpoint/block_hash.hpp"
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/block_hash.hpp"
+#include "checkpoint/format/manifest.hpp"
 #include "common/error.hpp"
 #include "common/fd.hpp"
 

@@ -1,4 +1,4 @@
-#include "checkpoint/root_folder.hpp"
+#include "checkpoint/disk/root_folder.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "checkpoint/names.hpp"
+#include "checkpoint/format/names.hpp"
 #include "common/file.hpp"
 
 namespace trainward::checkpoint {

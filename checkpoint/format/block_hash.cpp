@@ -1,4 +1,4 @@
-#include "checkpoint/block_hash.hpp"
+#include "checkpoint/format/block_hash.hpp"
 
 #include <fmt/format.h>
 #include <xxhash.h>

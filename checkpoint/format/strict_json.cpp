@@ -1,4 +1,4 @@
-#include "checkpoint/strict_json.hpp"
+#include "checkpoint/format/strict_json.hpp"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <charconv>

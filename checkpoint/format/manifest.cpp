@@ -1,12 +1,12 @@
-#include "checkpoint/manifest.hpp"
+#include "checkpoint/format/manifest.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <set>
 
-#include "checkpoint/block_hash.hpp"
-#include "checkpoint/names.hpp"
-#include "checkpoint/strict_json.hpp"
+#include "checkpoint/format/block_hash.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/format/strict_json.hpp"
 
 namespace trainward::checkpoint {
 namespace {
@@ -107,7 +107,7 @@ Result<Manifest> read_fields(const json::object& object) {
     }
     total += entry->size;
     if (total > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
-      return fail(ErrorKind::corrupt, "lists more than 2^63 bytes");
+      return fail(ErrorKind::corrupt, "lists more than 2^61 bytes");
     }
     manifest.files.push_back(std::move(*entry));
   }

@@ -1,4 +1,4 @@
-#include "checkpoint/file_writer.hpp"
+#include "checkpoint/disk/file_writer.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>

@@ -2,8 +2,8 @@
 #include <cstring>
 #include <tuple>
 
-#include "checkpoint/safetensors.hpp"
-#include "checkpoint/strict_json.hpp"
+#include "checkpoint/format/safetensors.hpp"
+#include "checkpoint/format/strict_json.hpp"
 
 namespace trainward::checkpoint {
 namespace {
@@ -38,14 +38,14 @@ Result<Layout> plan_safetensors(const std::vector<TensorView>& tensors,
       return fail(
           ErrorKind::usage,
           fmt::format("tensor '{}' has {} bytes, its shape and type need {}", tensor.info.name,
-                      tensor.bytes.size(), bytes ? fmt::to_string(*bytes) : "more than 2^63"),
+                      tensor.bytes.size(), bytes ? fmt::to_string(*bytes) : "more than 2^61"),
           std::string(where));
     }
     layout.order.push_back(&tensor);
   }
   std::sort(layout.order.begin(), layout.order.end(), [](const TensorView* a, const TensorView* b) {
-    return std::make_tuple(size_of(b->info.dtype), std::string_view(a->info.name)) <
-           std::make_tuple(size_of(a->info.dtype), std::string_view(b->info.name));
+    return std::make_tuple(bits_of(b->info.dtype), std::string_view(a->info.name)) <
+           std::make_tuple(bits_of(a->info.dtype), std::string_view(b->info.name));
   });
 
   json::object header;

@@ -1,4 +1,4 @@
-#include "checkpoint/safetensors.hpp"
+#include "checkpoint/format/safetensors.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 #include <limits>
 #include <tuple>
 
-#include "checkpoint/strict_json.hpp"
+#include "checkpoint/format/strict_json.hpp"
 
 namespace trainward::checkpoint {
 namespace {
@@ -102,7 +102,7 @@ Result<Slot> read_slot(std::string name, const json::value& value, std::string_v
   if (!bytes || *bytes != slot.end - slot.begin) {
     return bad(where,
                fmt::format("tensor '{}': shape and type need {} bytes, 'data_offsets' spans {}",
-                           slot.info.name, bytes ? fmt::to_string(*bytes) : "more than 2^63",
+                           slot.info.name, bytes ? fmt::to_string(*bytes) : "more than 2^61",
                            slot.end - slot.begin));
   }
   return slot;
@@ -145,22 +145,6 @@ Status read_exactly(int fd, char* to, std::size_t size, std::uint64_t at, std::s
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> byte_count(const TensorInfo& info) {
-  constexpr auto limit = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  std::uint64_t bytes = size_of(info.dtype);
-  for (const std::int64_t extent : info.shape) {
-    if (extent < 0) return std::nullopt;
-    if (extent == 0) {
-      bytes = 0;
-    } else if (bytes > limit / static_cast<std::uint64_t>(extent)) {
-      return std::nullopt;
-    } else {
-      bytes *= static_cast<std::uint64_t>(extent);
-    }
-  }
-  return bytes;
-}
 
 Result<Header> parse_safetensors_header(std::string_view text, std::uint64_t data_bytes,
                                         std::string_view where) {

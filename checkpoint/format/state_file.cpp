@@ -1,6 +1,6 @@
-#include "checkpoint/state_file.hpp"
+#include "checkpoint/format/state_file.hpp"
 
-#include "checkpoint/strict_json.hpp"
+#include "checkpoint/format/strict_json.hpp"
 
 namespace trainward::checkpoint {
 namespace {

@@ -58,7 +58,4 @@ Result<Layout> plan_safetensors(const std::vector<TensorView>& tensors,
                                 const std::map<std::string, std::string>& metadata,
                                 std::string_view where);
 
-// Bytes of a tensor of this type and shape; nothing when negative or beyond 2^63 - 1.
-std::optional<std::uint64_t> byte_count(const TensorInfo& info);
-
 }  // namespace trainward::checkpoint

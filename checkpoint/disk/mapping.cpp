@@ -1,4 +1,4 @@
-#include "checkpoint/mapping.hpp"
+#include "checkpoint/disk/mapping.hpp"
 
 #include <sys/mman.h>
 

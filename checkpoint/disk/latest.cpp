@@ -1,8 +1,8 @@
-#include "checkpoint/latest.hpp"
+#include "checkpoint/disk/latest.hpp"
 
 #include <unistd.h>
 
-#include "checkpoint/names.hpp"
+#include "checkpoint/format/names.hpp"
 #include "common/file.hpp"
 #include "common/text.hpp"
 
