@@ -1,27 +1,32 @@
 // One checkpoint: a folder `step-00001234/` that is whole or does not exist.
 //
 //   step-00001234/
-//     model.safetensors       parameters
-//     optimizer.safetensors   optimizer moments
+//     model.safetensors       parameters; or shards, model-00001-of-00003.safetensors …, and
+//     model.safetensors.index.json, which says which tensor lies in which
+//     optimizer.safetensors   optimizer moments, likewise
 //     state.json              what is needed to go on besides tensors (TrainingState)
 //     MANIFEST.json           written last: size and XXH3-128 of every other file, per 16 MiB block
+//     PINNED                  only when an operator wants to keep it (retention.hpp)
 //   latest                    one line, the name of the newest verified folder
 //
-// Writing: `.tmp-step-…/` → files (O_EXCL, write, fsync) → manifest (fsync) → fsync of the folder →
-// rename → fsync of the parent → read back from the disk and compared → only then `latest` moves.
-// Reading trusts nothing: select() goes from the newest folder to the oldest until one verifies,
-// renames the bad aside (`.corrupt-…`) and reports them.
+// Writing: `.tmp-step-…/` → files (O_EXCL, direct write, fsync) → manifest (fsync) → fsync of the
+// folder → rename → fsync of the parent → read back from the disk and compared → only then `latest`
+// moves. Reading trusts nothing: select() goes from the newest folder to the oldest until one
+// verifies, renames the bad aside (`.corrupt-…`) and reports them.
 //
-// One writer a folder; readers may run beside it. No function here keeps a global or a thread.
+// One writer a folder; readers may run beside it. No function here keeps a global or a thread;
+// saver.hpp is the one that saves in the background.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "checkpoint/disk/io_queue.hpp"
 #include "checkpoint/tensor.hpp"
 #include "common/error.hpp"
 #include "common/json.hpp"
@@ -39,13 +44,33 @@ struct TrainingState {
   json::object extra;
 };
 
+// What a checkpoint is made of: tensors in memory, or tensors fetched while they are written.
 struct Contents {
   TrainingState state;
   std::vector<TensorView> model;
   std::vector<TensorView> optimizer;
 };
+struct StreamedContents {
+  TrainingState state;
+  std::vector<TensorSource> model;
+  std::vector<TensorSource> optimizer;
+};
 
-// A loaded checkpoint: owns the mapped files; the views point into them.
+// Told of bytes done and of all bytes there are to do; an error ends the operation with that error.
+using Progress = std::function<Status(std::uint64_t done, std::uint64_t total)>;
+
+struct IoOptions {
+  Progress progress;            // may be empty
+  MakeIoQueue make_queue = {};  // empty: what this machine does best
+};
+
+struct SaveOptions {
+  std::uint64_t shard_bytes = 0;  // largest size of a tensor file, one tensor at least; 0: no limit
+  IoOptions io;
+};
+
+// A loaded checkpoint: owns the memory; the views point into it. While it lives nobody's prune
+// removes the folder.
 class Loaded {
  public:
   Loaded(Loaded&&) noexcept;
@@ -58,7 +83,8 @@ class Loaded {
   [[nodiscard]] const std::vector<TensorView>& optimizer() const;
 
  private:
-  friend Result<Loaded> load(const std::filesystem::path& folder);
+  friend Result<Loaded> load(const std::filesystem::path& folder, const IoOptions& io);
+  friend Result<Loaded> map(const std::filesystem::path& folder);
   struct Files;
   explicit Loaded(std::unique_ptr<Files> files);
   std::unique_ptr<Files> files_;
@@ -87,32 +113,38 @@ struct Selection {
 };
 
 // Commits a checkpoint under `root` (made if missing); returns its folder. An older folder of the
-// same step is replaced only by rename. On error nothing of it stays and the previous is intact.
-Result<std::filesystem::path> save(const std::filesystem::path& root, const Contents& contents);
+// same step is replaced only by rename. On error nothing of it stays and the previous is intact;
+// when the disk is too small the error says how much is missing, before anything is written.
+Result<std::filesystem::path> save(const std::filesystem::path& root, const Contents& contents,
+                                   const SaveOptions& options = {});
+Result<std::filesystem::path> save(const std::filesystem::path& root,
+                                   const StreamedContents& contents,
+                                   const SaveOptions& options = {});
 
 // Every size, checksum and header is checked; kind corrupt says which file, where and what.
-Result<Summary> verify(const std::filesystem::path& folder);
+Result<Summary> verify(const std::filesystem::path& folder, const IoOptions& io = {});
 
-// verify(), then maps the tensors.
-Result<Loaded> load(const std::filesystem::path& folder);
+// Reads the tensors into memory of this process with the checks of verify(): each byte is read from
+// the disk once, and what was checked is what is handed out.
+Result<Loaded> load(const std::filesystem::path& folder, const IoOptions& io = {});
+
+// Maps the tensors without copying or reading them: only manifest, sizes and headers are checked.
+// For looking at, and after verify(). A disk that fails under a mapping ends the process (SIGBUS).
+Result<Loaded> map(const std::filesystem::path& folder);
 
 // Folders that carry a readable manifest, newest step first; a missing root is an empty list.
 Result<std::vector<Summary>> list(const std::filesystem::path& root);
 
 // The newest that verifies, at or below `max_step`. Bad ones are renamed aside on the way.
-Result<Selection> select(const std::filesystem::path& root, std::int64_t max_step = INT64_MAX);
+Result<Selection> select(const std::filesystem::path& root, std::int64_t max_step = INT64_MAX,
+                         const IoOptions& io = {});
 
 // Sets aside (`.rolled-back-…`) every checkpoint of step `below` and later: they are whole, but
 // what they hold went wrong. Returns their steps, newest first; `latest` follows.
 Result<std::vector<std::int64_t>> roll_back(const std::filesystem::path& root, std::int64_t below);
 
-// Removes all but the newest `keep` (at least two) verified checkpoints and stale temporary
-// folders. Folders named in `held` stay.
-Result<std::vector<std::filesystem::path>> prune(const std::filesystem::path& root, int keep,
-                                                 const std::vector<std::filesystem::path>& held);
-
 // SHA-256 over all tensors of model and optimizer in name order (name, type, shape, bytes): equal
 // digests mean bit-identical weights and moments, whatever else the files hold.
-Result<std::string> digest(const std::filesystem::path& folder);
+Result<std::string> digest(const std::filesystem::path& folder, const IoOptions& io = {});
 
 }  // namespace trainward::checkpoint

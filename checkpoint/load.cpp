@@ -2,29 +2,34 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/mapping.hpp"
-#include "checkpoint/format/names.hpp"
 #include "checkpoint/verified.hpp"
 #include "common/digest.hpp"
 
 namespace trainward::checkpoint {
 
 struct Loaded::Files {
+  Fd folder;  // its lock keeps prune away
   TrainingState state;
-  Mapping model_bytes;
-  Mapping optimizer_bytes;
+  std::vector<AlignedMemory> read;
+  std::vector<Mapping> mapped;
   std::vector<TensorView> model;
   std::vector<TensorView> optimizer;
 };
 
 namespace {
 
-// In name order, which does not depend on how the file arranges them.
-std::vector<TensorView> views(Header& header, std::span<const std::byte> file) {
+// The bytes of every file, as in the manifest.
+using Bytes = std::vector<std::span<const std::byte>>;
+
+// In name order, which does not depend on how the files arrange them.
+std::vector<TensorView> views(std::vector<Verified::TensorFile>& files, const Bytes& bytes) {
   std::vector<TensorView> tensors;
-  tensors.reserve(header.slots.size());
-  for (Slot& slot : header.slots) {
-    tensors.push_back({std::move(slot.info),
-                       file.subspan(header.data_offset + slot.begin, slot.end - slot.begin)});
+  for (Verified::TensorFile& file : files) {
+    for (Slot& slot : file.header.slots) {
+      tensors.push_back(
+          {std::move(slot.info),
+           bytes[file.file].subspan(file.header.data_offset + slot.begin, slot.end - slot.begin)});
+    }
   }
   std::sort(tensors.begin(), tensors.end(),
             [](const TensorView& a, const TensorView& b) { return a.info.name < b.info.name; });
@@ -54,28 +59,46 @@ const TrainingState& Loaded::state() const { return files_->state; }
 const std::vector<TensorView>& Loaded::model() const { return files_->model; }
 const std::vector<TensorView>& Loaded::optimizer() const { return files_->optimizer; }
 
-Result<Loaded> load(const std::filesystem::path& folder) {
-  // Not from the disk: the pages that are checked are the pages that are then mapped.
-  auto checkpoint = open_verified(folder, ReadFrom::cache);
+Result<Loaded> load(const std::filesystem::path& folder, const IoOptions& io) {
+  auto checkpoint = open_verified(folder, Read::keep, io);
   if (!checkpoint) return propagate(checkpoint);
-  auto model = Mapping::open(checkpoint->model_file.fd.get(), checkpoint->model_file.size,
-                             (folder / name::model).string());
-  if (!model) return propagate(model);
-  auto optimizer =
-      Mapping::open(checkpoint->optimizer_file.fd.get(), checkpoint->optimizer_file.size,
-                    (folder / name::optimizer).string());
-  if (!optimizer) return propagate(optimizer);
+  Bytes bytes;
+  for (std::size_t i = 0; i < checkpoint->files.size(); ++i) {
+    bytes.emplace_back(checkpoint->memory[i].bytes().first(checkpoint->files[i].size));
+  }
   auto files = std::make_unique<Loaded::Files>();
+  files->model = views(checkpoint->model, bytes);
+  files->optimizer = views(checkpoint->optimizer, bytes);
+  files->folder = std::move(checkpoint->folder);
   files->state = std::move(checkpoint->state);
-  files->model_bytes = std::move(*model);
-  files->optimizer_bytes = std::move(*optimizer);
-  files->model = views(checkpoint->model, files->model_bytes.bytes());
-  files->optimizer = views(checkpoint->optimizer, files->optimizer_bytes.bytes());
+  files->read = std::move(checkpoint->memory);
   return Loaded(std::move(files));
 }
 
-Result<std::string> digest(const std::filesystem::path& folder) {
-  auto checkpoint = load(folder);
+Result<Loaded> map(const std::filesystem::path& folder) {
+  auto checkpoint = open_verified(folder, Read::headers, {});
+  if (!checkpoint) return propagate(checkpoint);
+  auto files = std::make_unique<Loaded::Files>();
+  Bytes bytes;
+  for (std::size_t i = 0; i < checkpoint->files.size(); ++i) {
+    const OpenFile& file = checkpoint->files[i];
+    const std::filesystem::path where = folder / checkpoint->manifest.files[i].name;
+    auto mapping = Mapping::open(file.fd.get(), file.size, where.string());
+    if (!mapping) return propagate(mapping);
+    bytes.emplace_back(mapping->bytes());
+    files->mapped.push_back(std::move(*mapping));
+  }
+  files->model = views(checkpoint->model, bytes);
+  files->optimizer = views(checkpoint->optimizer, bytes);
+  files->folder = std::move(checkpoint->folder);
+  files->state = std::move(checkpoint->state);
+  return Loaded(std::move(files));
+}
+
+Result<std::string> digest(const std::filesystem::path& folder, const IoOptions& io) {
+  // Not load(): the tensors may be larger than the memory that is free.
+  if (auto ok = verify(folder, io); !ok) return propagate(ok);
+  auto checkpoint = map(folder);
   if (!checkpoint) return propagate(checkpoint);
   Sha256 hash;
   hash_tensors(hash, "model", checkpoint->model());

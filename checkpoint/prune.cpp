@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/retention.hpp"
 #include "checkpoint/verified.hpp"
 #include "common/file.hpp"
 
@@ -10,37 +10,55 @@ namespace trainward::checkpoint {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int least_kept = 2;  // one may turn out damaged just when it is needed
+constexpr int least_kept = 2;
+
+bool is_held(const fs::path& folder, const std::vector<fs::path>& held) {
+  const std::string name = last_component(folder);
+  return std::any_of(held.begin(), held.end(),
+                     [&](const fs::path& path) { return last_component(path) == name; });
+}
+
+bool is_milestone(const fs::path& folder, std::int64_t every) {
+  const auto step = step_from_name(last_component(folder));
+  return every > 0 && step && *step % every == 0;
+}
+
+bool is_good(const fs::path& folder, const Retention& retention) {
+  if (retention.known_good && retention.known_good(folder)) return true;
+  return open_verified(folder, Read::check, {}).has_value();
+}
 
 }  // namespace
 
-Result<std::vector<fs::path>> prune(const fs::path& root, int keep,
-                                    const std::vector<fs::path>& held) {
-  clean_up(root);
+Result<Pruned> prune(const fs::path& root, const Retention& retention, bool dry_run) {
+  if (!dry_run) clean_up(root);
   auto folders = step_folders(root);
   if (!folders) return propagate(folders);
-  std::vector<std::string> held_names;
-  held_names.reserve(held.size());
-  for (const fs::path& path : held) held_names.push_back(last_component(path));
-
-  int verified = 0;
-  std::vector<fs::path> removed;
+  int good = 0;
+  Pruned pruned;
+  Status problem;
   for (const fs::path& folder : *folders) {
-    if (verified < std::max(keep, least_kept)) {
-      // Written checkpoints were proven on the disk when they were saved; reading them from there
-      // again after every save would cost more than the save.
-      if (open_verified(folder, ReadFrom::cache)) ++verified;
+    if (good < std::max(retention.keep, least_kept)) {
+      if (is_good(folder, retention)) ++good;
       continue;
     }
-    const std::string name = folder.filename().string();
-    if (std::find(held_names.begin(), held_names.end(), name) != held_names.end()) continue;
-    if (auto ok = remove_checkpoint(folder); !ok) return propagate(ok);
-    removed.push_back(folder);
+    if (is_held(folder, retention.held) || is_milestone(folder, retention.keep_every) ||
+        is_pinned(folder)) {
+      continue;
+    }
+    auto removed = dry_run ? can_remove(folder) : remove_checkpoint(folder);
+    if (!removed) {
+      problem = propagate(removed);
+      break;
+    }
+    (*removed ? pruned.removed : pruned.in_use).push_back(folder);
   }
-  if (!removed.empty()) {
-    if (auto ok = fsync_folder(root); !ok) return propagate(ok);
+  // What is gone already must be gone after a crash too.
+  if (!dry_run && !pruned.removed.empty()) {
+    if (auto ok = fsync_folder(root); !ok && problem) problem = ok;
   }
-  return removed;
+  if (!problem) return propagate(problem);
+  return pruned;
 }
 
 }  // namespace trainward::checkpoint

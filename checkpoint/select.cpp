@@ -12,12 +12,12 @@ namespace {
 
 // A writer may replace or remove the folder while it is being read; only a folder that was the same
 // before and after has been judged fairly. Empty: it is gone.
-std::optional<Result<Summary>> judge(const fs::path& folder) {
+std::optional<Result<Summary>> judge(const fs::path& folder, const IoOptions& io) {
   constexpr int attempts = 8;
   for (int i = 0;; ++i) {
     const std::string before = identity(folder);
     if (before.empty()) return std::nullopt;
-    auto verdict = verify(folder);
+    auto verdict = verify(folder, io);
     if (verdict || identity(folder) == before) return verdict;
     if (i == attempts) {
       return fail(ErrorKind::transient, "keeps changing while it is verified", folder.string());
@@ -71,14 +71,14 @@ Result<std::vector<Summary>> list(const fs::path& root) {
   return summaries;
 }
 
-Result<Selection> select(const fs::path& root, std::int64_t max_step) {
+Result<Selection> select(const fs::path& root, std::int64_t max_step, const IoOptions& io) {
   clean_up(root);
   auto folders = step_folders(root);
   if (!folders) return propagate(folders);
   Selection selection;
   for (const fs::path& folder : *folders) {
     if (step_from_name(folder.filename().string()).value_or(INT64_MAX) > max_step) continue;
-    auto verdict = judge(folder);
+    auto verdict = judge(folder, io);
     if (!verdict) continue;
     if (*verdict) {
       selection.chosen = std::move(**verdict);

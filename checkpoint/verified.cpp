@@ -1,31 +1,70 @@
 #include "checkpoint/verified.hpp"
 
+#include <sys/file.h>
+
 #include <algorithm>
 
+#include "checkpoint/disk/transfer.hpp"
 #include "checkpoint/format/block_hash.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/state_file.hpp"
+#include "checkpoint/format/tensor_files.hpp"
 
 namespace trainward::checkpoint {
+namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view hint = "use an older checkpoint, or restore this file from another copy";
 
-Status check_bytes(const OpenFile& file, const FileEntry& entry, ReadFrom from,
-                   const std::filesystem::path& where) {
-  if (file.size != entry.size) {
-    return fail(ErrorKind::corrupt,
-                fmt::format("is {} bytes, the manifest says {}: {}", file.size, entry.size,
-                            file.size < entry.size ? fmt::format("cut short at byte {}", file.size)
-                                                   : fmt::format("grown past byte {}", entry.size)),
-                where.string(), std::string(hint));
+tl::unexpected<Error> bad(const fs::path& where, std::string what) {
+  return fail(ErrorKind::corrupt, std::move(what), where.string(), std::string(hint));
+}
+
+Status check_size(const OpenFile& file, const FileEntry& entry, const fs::path& where) {
+  if (file.size == entry.size) return {};
+  return bad(where,
+             fmt::format("is {} bytes, the manifest says {}: {}", file.size, entry.size,
+                         file.size < entry.size ? fmt::format("cut short at byte {}", file.size)
+                                                : fmt::format("grown past byte {}", entry.size)));
+}
+
+// Manifest and descriptors; sizes as they should be.
+Result<Verified> open_files(const fs::path& folder) {
+  Verified checkpoint;
+  auto folder_fd = open_folder(folder);
+  if (!folder_fd) return propagate(folder_fd);
+  checkpoint.folder = std::move(*folder_fd);
+  // Best effort: the writer itself reads back under its own lock, and not all file systems can.
+  ::flock(checkpoint.folder.get(), LOCK_SH | LOCK_NB);
+  auto manifest_file = open_member(checkpoint.folder.get(), name::manifest, folder);
+  if (!manifest_file) return propagate(manifest_file);
+  auto text = read_member(*manifest_file, max_manifest_bytes, folder / name::manifest);
+  if (!text) return propagate(text);
+  auto manifest = parse_manifest(*text, (folder / name::manifest).string());
+  if (!manifest) return propagate(manifest);
+  checkpoint.manifest = std::move(*manifest);
+  checkpoint.manifest_bytes = text->size();
+  for (const FileEntry& entry : checkpoint.manifest.files) {
+    auto file = open_member(checkpoint.folder.get(), entry.name, folder);
+    if (!file) return propagate(file);
+    if (auto ok = check_size(*file, entry, folder / entry.name); !ok) return propagate(ok);
+    checkpoint.files.push_back(std::move(*file));
   }
+  checkpoint.memory.resize(checkpoint.files.size());
+  return checkpoint;
+}
+
+// Compares every byte of a file with the manifest, and puts it into `into` if that has room.
+Status check_bytes(const OpenFile& file, const FileEntry& entry, std::span<std::byte> into,
+                   Transfer& transfer, const fs::path& where) {
   BlockHasher hasher;
-  auto read = read_through(file, from == ReadFrom::disk, where,
-                           [&](std::uint64_t, std::string_view bytes) -> Status {
-                             hasher.update(bytes);
-                             return {};
-                           });
+  auto read = transfer.read(
+      file.fd.get(), file.size, where,
+      [&](std::uint64_t, std::span<const std::byte> bytes) -> Status {
+        hasher.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        return {};
+      },
+      into);
   if (!read) return read;
   const std::vector<std::string> blocks = hasher.finish();
   // Equal sizes give equal numbers of blocks: parse_manifest has checked it.
@@ -33,18 +72,104 @@ Status check_bytes(const OpenFile& file, const FileEntry& entry, ReadFrom from,
       std::mismatch(blocks.begin(), blocks.end(), entry.blocks.begin(), entry.blocks.end());
   if (found == blocks.end()) return {};
   const auto begin = static_cast<std::uint64_t>(found - blocks.begin()) * block_bytes;
-  return fail(ErrorKind::corrupt,
-              fmt::format("is damaged between bytes {} and {}: checksum {}, the manifest says {}",
-                          begin, std::min(begin + block_bytes, entry.size) - 1, *found, *expected),
-              where.string(), std::string(hint));
+  return bad(where,
+             fmt::format("is damaged between bytes {} and {}: checksum {}, the manifest says {}",
+                         begin, std::min(begin + block_bytes, entry.size) - 1, *found, *expected));
 }
 
-Status check_step(const Verified& checkpoint, const std::filesystem::path& folder) {
+bool is_text(std::string_view name) {
+  return name == name::state || name == index_file_name(name::model) ||
+         name == index_file_name(name::optimizer);
+}
+
+Status check_files(Verified& checkpoint, Read how, const IoOptions& io, const fs::path& folder) {
+  const std::uint64_t total = checkpoint.manifest.file_bytes();
+  std::uint64_t done = 0;
+  Transfer transfer(io.make_queue, [&](std::uint64_t bytes) -> Status {
+    done += bytes;
+    return io.progress ? io.progress(done, total) : Status();
+  });
+  for (std::size_t i = 0; i < checkpoint.files.size(); ++i) {
+    const FileEntry& entry = checkpoint.manifest.files[i];
+    // Text is parsed from the very bytes that were compared.
+    if (how == Read::keep || (is_text(entry.name) && entry.size <= max_state_bytes)) {
+      auto memory = AlignedMemory::allocate(entry.size);
+      if (!memory) return propagate(memory);
+      checkpoint.memory[i] = std::move(*memory);
+    }
+    auto ok = check_bytes(checkpoint.files[i], entry, checkpoint.memory[i].bytes(), transfer,
+                          folder / entry.name);
+    if (!ok) return ok;
+  }
+  return {};
+}
+
+std::size_t index_of(const Manifest& manifest, std::string_view name) {
+  return static_cast<std::size_t>(manifest.find(name) - manifest.files.data());
+}
+
+Result<std::string> text_of(const Verified& checkpoint, std::string_view name,
+                            const fs::path& folder) {
+  const std::size_t i = index_of(checkpoint.manifest, name);
+  const std::span<const std::byte> kept = checkpoint.memory[i].bytes();
+  if (kept.empty()) return read_member(checkpoint.files[i], max_state_bytes, folder / name);
+  return std::string(reinterpret_cast<const char*>(kept.data()), checkpoint.files[i].size);
+}
+
+Result<Header> header_of(const Verified& checkpoint, std::size_t i, const fs::path& where) {
+  const std::span<const std::byte> kept = checkpoint.memory[i].bytes();
+  const OpenFile& file = checkpoint.files[i];
+  if (kept.empty()) return read_safetensors_header(file.fd.get(), file.size, where.string());
+  return read_safetensors_header(kept.first(file.size), where.string());
+}
+
+// What the index says must be what the shards hold.
+Status check_index(const Verified& checkpoint, const std::vector<Verified::TensorFile>& shards,
+                   const std::string& index_name, const fs::path& folder) {
+  auto text = text_of(checkpoint, index_name, folder);
+  if (!text) return propagate(text);
+  auto index = parse_shard_index(*text, (folder / index_name).string());
+  if (!index) return propagate(index);
+  std::size_t tensors = 0;
+  for (const Verified::TensorFile& shard : shards) {
+    const std::string& name = checkpoint.manifest.files[shard.file].name;
+    for (const Slot& slot : shard.header.slots) {
+      const auto entry = index->weight_map.find(slot.info.name);
+      if (entry == index->weight_map.end() || entry->second != name) {
+        return bad(folder / index_name,
+                   fmt::format("does not say that tensor '{}' is in '{}'", slot.info.name, name));
+      }
+      ++tensors;
+    }
+  }
+  if (tensors == index->weight_map.size()) return {};
+  return bad(folder / index_name, fmt::format("lists {} tensors, the shards hold {}",
+                                              index->weight_map.size(), tensors));
+}
+
+Result<std::vector<Verified::TensorFile>> read_section(const Verified& checkpoint,
+                                                       std::string_view section,
+                                                       const fs::path& folder) {
+  auto names = section_files(section, checkpoint.manifest.file_names());
+  if (!names) return propagate(names);
+  std::vector<Verified::TensorFile> found;
+  for (const std::string& name : names->tensors) {
+    const std::size_t i = index_of(checkpoint.manifest, name);
+    auto header = header_of(checkpoint, i, folder / name);
+    if (!header) return propagate(header);
+    found.push_back({i, std::move(*header)});
+  }
+  if (!names->index.empty()) {
+    if (auto ok = check_index(checkpoint, found, names->index, folder); !ok) return propagate(ok);
+  }
+  return found;
+}
+
+Status check_step(const Verified& checkpoint, const fs::path& folder) {
   const std::int64_t step = checkpoint.manifest.step;
   if (checkpoint.state.step != step) {
-    return fail(ErrorKind::corrupt,
-                fmt::format("is of step {}, the manifest says {}", checkpoint.state.step, step),
-                (folder / name::state).string(), std::string(hint));
+    return bad(folder / name::state,
+               fmt::format("is of step {}, the manifest says {}", checkpoint.state.step, step));
   }
   const auto named = step_from_name(last_component(folder));
   if (named && *named != step) {
@@ -54,47 +179,34 @@ Status check_step(const Verified& checkpoint, const std::filesystem::path& folde
   return {};
 }
 
+Status read_meaning(Verified& checkpoint, const fs::path& folder) {
+  auto text = text_of(checkpoint, name::state, folder);
+  if (!text) return propagate(text);
+  auto state = parse_state(*text, (folder / name::state).string());
+  if (!state) return propagate(state);
+  checkpoint.state = std::move(*state);
+  auto model = read_section(checkpoint, name::model, folder);
+  if (!model) return propagate(model);
+  checkpoint.model = std::move(*model);
+  auto optimizer = read_section(checkpoint, name::optimizer, folder);
+  if (!optimizer) return propagate(optimizer);
+  checkpoint.optimizer = std::move(*optimizer);
+  return check_step(checkpoint, folder);
+}
+
 }  // namespace
 
-Result<Verified> open_verified(const std::filesystem::path& folder, ReadFrom from) {
-  auto folder_fd = open_folder(folder);
-  if (!folder_fd) return propagate(folder_fd);
-  const std::filesystem::path manifest_path = folder / name::manifest;
-  auto manifest_file = open_member(folder_fd->get(), name::manifest, folder);
-  if (!manifest_file) return propagate(manifest_file);
-  auto manifest_text = read_member(*manifest_file, max_manifest_bytes, manifest_path);
-  if (!manifest_text) return propagate(manifest_text);
-  auto manifest = parse_manifest(*manifest_text, manifest_path.string());
-  if (!manifest) return propagate(manifest);
-
-  Verified checkpoint;
-  checkpoint.manifest = std::move(*manifest);
-  checkpoint.manifest_bytes = manifest_text->size();
-  for (const FileEntry& entry : checkpoint.manifest.files) {
-    const std::filesystem::path where = folder / entry.name;
-    auto file = open_member(folder_fd->get(), entry.name, folder);
-    if (!file) return propagate(file);
-    if (auto ok = check_bytes(*file, entry, from, where); !ok) return propagate(ok);
-    if (entry.name == name::state) {
-      auto text = read_member(*file, max_state_bytes, where);
-      if (!text) return propagate(text);
-      auto state = parse_state(*text, where.string());
-      if (!state) return propagate(state);
-      checkpoint.state = std::move(*state);
-    } else if (entry.name == name::model || entry.name == name::optimizer) {
-      auto header = read_safetensors_header(file->fd.get(), file->size, where.string());
-      if (!header) return propagate(header);
-      const bool is_model = entry.name == name::model;
-      (is_model ? checkpoint.model : checkpoint.optimizer) = std::move(*header);
-      (is_model ? checkpoint.model_file : checkpoint.optimizer_file) = std::move(*file);
-    }
+Result<Verified> open_verified(const fs::path& folder, Read how, const IoOptions& io) {
+  auto checkpoint = open_files(folder);
+  if (!checkpoint) return checkpoint;
+  if (how != Read::headers) {
+    if (auto ok = check_files(*checkpoint, how, io, folder); !ok) return propagate(ok);
   }
-  if (auto ok = check_step(checkpoint, folder); !ok) return propagate(ok);
+  if (auto ok = read_meaning(*checkpoint, folder); !ok) return propagate(ok);
   return checkpoint;
 }
 
-Summary summarize(const std::filesystem::path& folder, const Manifest& manifest,
-                  std::uint64_t manifest_bytes) {
+Summary summarize(const fs::path& folder, const Manifest& manifest, std::uint64_t manifest_bytes) {
   return {folder,
           manifest.step,
           manifest.tokens,
@@ -103,8 +215,8 @@ Summary summarize(const std::filesystem::path& folder, const Manifest& manifest,
           manifest.created_wall_ms};
 }
 
-Result<Summary> verify(const std::filesystem::path& folder) {
-  auto checkpoint = open_verified(folder, ReadFrom::disk);
+Result<Summary> verify(const fs::path& folder, const IoOptions& io) {
+  auto checkpoint = open_verified(folder, Read::check, io);
   if (!checkpoint) return propagate(checkpoint);
   return summarize(folder, checkpoint->manifest, checkpoint->manifest_bytes);
 }

@@ -1,32 +1,44 @@
-// A checkpoint folder after every check: what verify() reports on and load() maps.
+// A checkpoint folder after its checks: what verify() reports on, load() hands out and map() maps.
 //
 // The descriptors that were checked are the ones that stay open, so what is used later is what was
-// verified, even when the folder is renamed or replaced meanwhile.
+// verified, even when the folder is renamed or replaced meanwhile. While it lives, a shared lock on
+// the folder keeps prune away.
 #pragma once
 
 #include <filesystem>
+#include <span>
+#include <vector>
 
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/disk/aligned_memory.hpp"
 #include "checkpoint/disk/folder_io.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/safetensors.hpp"
 
 namespace trainward::checkpoint {
 
+// headers: manifest, sizes, headers and state are checked, tensor data is not read.
+// check: every byte is read from the disk and compared with its checksum.
+// keep: the same, and the bytes that were compared stay in memory.
+enum class Read { headers, check, keep };
+
 struct Verified {
+  struct TensorFile {
+    std::size_t file = 0;  // index into the manifest's files
+    Header header;
+  };
+
+  Fd folder;
   Manifest manifest;
   std::uint64_t manifest_bytes = 0;
+  std::vector<OpenFile> files;        // as in the manifest
+  std::vector<AlignedMemory> memory;  // as in the manifest; empty for what was not kept
   TrainingState state;
-  Header model;
-  Header optimizer;
-  OpenFile model_file;
-  OpenFile optimizer_file;
+  std::vector<TensorFile> model;
+  std::vector<TensorFile> optimizer;
 };
 
-// disk: drop the page cache first. cache: whatever the kernel has is good enough.
-enum class ReadFrom { disk, cache };
-
-Result<Verified> open_verified(const std::filesystem::path& folder, ReadFrom from);
+Result<Verified> open_verified(const std::filesystem::path& folder, Read how, const IoOptions& io);
 
 Summary summarize(const std::filesystem::path& folder, const Manifest& manifest,
                   std::uint64_t manifest_bytes);

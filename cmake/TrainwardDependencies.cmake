@@ -15,6 +15,7 @@ include(GoogleTest)
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(uring REQUIRED IMPORTED_TARGET liburing)
 pkg_check_modules(nettle REQUIRED IMPORTED_TARGET nettle)
 pkg_check_modules(systemd REQUIRED IMPORTED_TARGET libsystemd)
 pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)

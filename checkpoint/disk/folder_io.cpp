@@ -4,18 +4,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "common/file.hpp"
 
 namespace trainward::checkpoint {
-namespace {
-
-constexpr std::size_t portion_bytes = 4U << 20U;
-
-}  // namespace
-
 Result<Fd> open_folder(const std::filesystem::path& folder) {
   auto fd = open_file(folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
   if (!fd) fd.error().hint = "a checkpoint is a folder such as step-00001234";
@@ -55,27 +48,11 @@ Result<std::string> read_member(const OpenFile& file, std::size_t max_bytes,
                 fmt::format("is {} bytes, more than the {} allowed", file.size, max_bytes),
                 where.string());
   }
-  std::string text;
-  text.reserve(file.size);
-  auto read =
-      read_through(file, false, where, [&](std::uint64_t, std::string_view bytes) -> Status {
-        text += bytes;
-        return {};
-      });
-  if (!read) return propagate(read);
-  return text;
-}
-
-Status read_through(const OpenFile& file, bool from_disk, const std::filesystem::path& where,
-                    const std::function<Status(std::uint64_t at, std::string_view bytes)>& take) {
-  // Both are advice: a file system without a page cache has nothing to drop.
-  if (from_disk) ::posix_fadvise(file.fd.get(), 0, 0, POSIX_FADV_DONTNEED);
-  ::posix_fadvise(file.fd.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
-  std::string buffer(std::min<std::uint64_t>(portion_bytes, file.size), '\0');
-  std::uint64_t at = 0;
-  while (at < file.size) {
-    const auto wanted = std::min<std::uint64_t>(buffer.size(), file.size - at);
-    const ssize_t got = ::pread(file.fd.get(), buffer.data(), wanted, static_cast<off_t>(at));
+  std::string text(file.size, '\0');
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const ssize_t got =
+        ::pread(file.fd.get(), text.data() + at, text.size() - at, static_cast<off_t>(at));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return fail_errno(errno, fmt::format("read at byte {}", at), where.string());
     if (got == 0) {
@@ -83,11 +60,9 @@ Status read_through(const OpenFile& file, bool from_disk, const std::filesystem:
                   fmt::format("ends at byte {}, {} bytes short", at, file.size - at),
                   where.string());
     }
-    const auto size = static_cast<std::size_t>(got);
-    if (auto ok = take(at, std::string_view(buffer).substr(0, size)); !ok) return ok;
-    at += size;
+    at += static_cast<std::size_t>(got);
   }
-  return {};
+  return text;
 }
 
 }  // namespace trainward::checkpoint

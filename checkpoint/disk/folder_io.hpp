@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <string>
 #include <string_view>
 
@@ -30,11 +29,5 @@ Result<OpenFile> open_member(int folder_fd, std::string_view name,
 // Whole small file; longer than max_bytes is corrupt and not read.
 Result<std::string> read_member(const OpenFile& file, std::size_t max_bytes,
                                 const std::filesystem::path& where);
-
-// Calls `take` with consecutive portions from the start to the size found when opening; a file that
-// ends before that is corrupt. With `from_disk` the page cache is dropped first: what it holds was
-// put there by the writer and proves nothing about the disk.
-Status read_through(const OpenFile& file, bool from_disk, const std::filesystem::path& where,
-                    const std::function<Status(std::uint64_t at, std::string_view bytes)>& take);
 
 }  // namespace trainward::checkpoint

@@ -145,23 +145,27 @@ Result<bool> move_in(const fs::path& temporary, const fs::path& folder) {
   return fail_errno(errno, "rename the finished folder into place", folder.string());
 }
 
-Status remove_checkpoint(const fs::path& folder) {
+Result<bool> can_remove(const fs::path& folder) {
+  auto fd = open_real_folder(folder);
+  if (!fd) return propagate(fd);
+  return lock(*fd) != Lock::taken;
+}
+
+Result<bool> remove_checkpoint(const fs::path& folder) {
   const fs::path root = folder.parent_path();
   auto fd = open_real_folder(folder);
   if (!fd) return propagate(fd);
   // With the lock nobody else takes the renamed folder for a leftover and removes it beside us.
-  if (lock(*fd) == Lock::taken) {
-    return fail(ErrorKind::transient, "is in use by another process", folder.string());
-  }
+  if (lock(*fd) == Lock::taken) return false;
   const std::string name = folder.filename().string();
   for (int i = 0; i < max_names; ++i) {
     const fs::path aside = root / fmt::format("{}removed-{}-{}", name::temporary, name, i);
     if (is_there(aside)) continue;
-    if (auto ok = rename_folder(folder, aside, 0); !ok) return ok;
+    if (auto ok = rename_folder(folder, aside, 0); !ok) return propagate(ok);
     std::error_code error;
     fs::remove_all(aside, error);
     if (error) return fail_errno(error.value(), "remove the folder", aside.string());
-    return {};
+    return true;
   }
   return fail(ErrorKind::permanent, "cannot find a free name to remove it", folder.string());
 }

@@ -31,7 +31,10 @@ Result<Temporary> make_temporary(const std::filesystem::path& root, std::int64_t
 Result<bool> move_in(const std::filesystem::path& temporary, const std::filesystem::path& folder);
 
 // Removes a checkpoint so that a crash leaves it whole or as a temporary folder, never in part.
-Status remove_checkpoint(const std::filesystem::path& folder);
+// False: a process has it open.
+Result<bool> remove_checkpoint(const std::filesystem::path& folder);
+// What remove_checkpoint() would do now.
+Result<bool> can_remove(const std::filesystem::path& folder);
 
 // Renames to PREFIX + name (".corrupt-…"); returns the new path.
 Result<std::filesystem::path> set_aside(const std::filesystem::path& folder,

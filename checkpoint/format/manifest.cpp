@@ -7,6 +7,7 @@
 #include "checkpoint/format/block_hash.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/strict_json.hpp"
+#include "checkpoint/format/tensor_files.hpp"
 
 namespace trainward::checkpoint {
 namespace {
@@ -111,10 +112,11 @@ Result<Manifest> read_fields(const json::object& object) {
     }
     manifest.files.push_back(std::move(*entry));
   }
-  for (const std::string_view needed : {name::model, name::optimizer, name::state}) {
-    if (!names.contains(std::string(needed))) {
-      return fail(ErrorKind::corrupt, fmt::format("does not list '{}'", needed));
-    }
+  if (manifest.find(name::state) == nullptr) {
+    return fail(ErrorKind::corrupt, fmt::format("does not list '{}'", name::state));
+  }
+  for (const std::string_view section : {name::model, name::optimizer}) {
+    if (auto found = section_files(section, manifest.file_names()); !found) return propagate(found);
   }
   return manifest;
 }
@@ -125,6 +127,13 @@ const FileEntry* Manifest::find(std::string_view name) const {
   const auto entry = std::find_if(files.begin(), files.end(),
                                   [&](const FileEntry& file) { return file.name == name; });
   return entry == files.end() ? nullptr : &*entry;
+}
+
+std::vector<std::string> Manifest::file_names() const {
+  std::vector<std::string> names;
+  names.reserve(files.size());
+  for (const FileEntry& file : files) names.push_back(file.name);
+  return names;
 }
 
 std::uint64_t Manifest::file_bytes() const {

@@ -43,6 +43,7 @@ struct Manifest {
   std::vector<FileEntry> files;
 
   [[nodiscard]] const FileEntry* find(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> file_names() const;
   // Of all files, the manifest not included.
   [[nodiscard]] std::uint64_t file_bytes() const;
 };

@@ -10,10 +10,12 @@
 namespace trainward::checkpoint {
 
 namespace name {
-inline constexpr std::string_view model = "model.safetensors";
-inline constexpr std::string_view optimizer = "optimizer.safetensors";
+// Sections; their files are named by tensor_files.hpp.
+inline constexpr std::string_view model = "model";
+inline constexpr std::string_view optimizer = "optimizer";
 inline constexpr std::string_view state = "state.json";
 inline constexpr std::string_view manifest = "MANIFEST.json";
+inline constexpr std::string_view pinned = "PINNED";
 inline constexpr std::string_view latest = "latest";
 // Prefixes of folders that are no checkpoints (yet, or any more).
 inline constexpr std::string_view temporary = ".tmp-";    // being written or being removed

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <tuple>
 
@@ -169,13 +170,17 @@ Result<Header> parse_safetensors_header(std::string_view text, std::uint64_t dat
   return header;
 }
 
-Result<Header> read_safetensors_header(int fd, std::uint64_t file_bytes, std::string_view where) {
+namespace {
+
+using ReadAt = std::function<Status(char* to, std::size_t size, std::uint64_t at)>;
+
+Result<Header> read_header(const ReadAt& read, std::uint64_t file_bytes, std::string_view where) {
   std::uint64_t length = 0;
   if (file_bytes < sizeof length) {
     return bad(where, fmt::format("is {} bytes, too short for a safetensors file", file_bytes));
   }
   std::array<char, sizeof length> raw{};
-  if (auto ok = read_exactly(fd, raw.data(), raw.size(), 0, where); !ok) return propagate(ok);
+  if (auto ok = read(raw.data(), raw.size(), 0); !ok) return propagate(ok);
   std::memcpy(&length, raw.data(), raw.size());
   if (length > max_header_bytes) {
     return bad(where, fmt::format("declares a header of {} bytes, more than the {} allowed", length,
@@ -186,13 +191,28 @@ Result<Header> read_safetensors_header(int fd, std::uint64_t file_bytes, std::st
                                   length, file_bytes - raw.size()));
   }
   std::string text(length, '\0');
-  if (auto ok = read_exactly(fd, text.data(), text.size(), raw.size(), where); !ok) {
-    return propagate(ok);
-  }
+  if (auto ok = read(text.data(), text.size(), raw.size()); !ok) return propagate(ok);
   const std::uint64_t data_offset = raw.size() + length;
   auto header = parse_safetensors_header(text, file_bytes - data_offset, where);
   if (header) header->data_offset = data_offset;
   return header;
+}
+
+}  // namespace
+
+Result<Header> read_safetensors_header(int fd, std::uint64_t file_bytes, std::string_view where) {
+  return read_header([&](char* to, std::size_t size,
+                         std::uint64_t at) { return read_exactly(fd, to, size, at, where); },
+                     file_bytes, where);
+}
+
+Result<Header> read_safetensors_header(std::span<const std::byte> file, std::string_view where) {
+  return read_header(
+      [&](char* to, std::size_t size, std::uint64_t at) -> Status {
+        std::memcpy(to, file.data() + at, size);
+        return {};
+      },
+      file.size(), where);
 }
 
 }  // namespace trainward::checkpoint

@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,15 +47,19 @@ Result<Header> parse_safetensors_header(std::string_view text, std::uint64_t dat
 // Reads and checks the header of an open file of `file_bytes` bytes.
 Result<Header> read_safetensors_header(int fd, std::uint64_t file_bytes, std::string_view where);
 
-// A file ready to be written: `prefix` (the length and the padded JSON), then the bytes of every
-// tensor in this order. The views point into what was given.
+// The same of a file that lies in memory.
+Result<Header> read_safetensors_header(std::span<const std::byte> file, std::string_view where);
+
+// How a file of these tensors is laid out: `prefix` (the length and the padded JSON), then the
+// bytes of every tensor in this order.
 struct Layout {
   std::string prefix;
-  std::vector<const TensorView*> order;
+  std::vector<std::size_t> order;    // indices of the tensors that were given
+  std::vector<std::uint64_t> begin;  // where each of them begins, in bytes from the file's start
   std::uint64_t file_bytes = 0;
 };
 
-Result<Layout> plan_safetensors(const std::vector<TensorView>& tensors,
+Result<Layout> plan_safetensors(const std::vector<TensorInfo>& tensors,
                                 const std::map<std::string, std::string>& metadata,
                                 std::string_view where);
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <tuple>
 
 #include "checkpoint/format/safetensors.hpp"
@@ -8,12 +9,12 @@
 namespace trainward::checkpoint {
 namespace {
 
-json::object describe(const TensorView& tensor, std::uint64_t begin) {
-  json::array shape(tensor.info.shape.begin(), tensor.info.shape.end());
-  const std::string_view dtype = to_string(tensor.info.dtype);
+json::object describe(const TensorInfo& tensor, std::uint64_t begin, std::uint64_t end) {
+  json::array shape(tensor.shape.begin(), tensor.shape.end());
+  const std::string_view dtype = to_string(tensor.dtype);
   return {{"dtype", json::string(dtype.data(), dtype.size())},
           {"shape", std::move(shape)},
-          {"data_offsets", {begin, begin + tensor.bytes.size()}}};
+          {"data_offsets", {begin, end}}};
 }
 
 // The length field and the JSON, padded so that the data begins on a page.
@@ -28,36 +29,37 @@ std::string pad(std::string text) {
 
 }  // namespace
 
-Result<Layout> plan_safetensors(const std::vector<TensorView>& tensors,
+Result<Layout> plan_safetensors(const std::vector<TensorInfo>& tensors,
                                 const std::map<std::string, std::string>& metadata,
                                 std::string_view where) {
   Layout layout;
-  for (const TensorView& tensor : tensors) {
-    const auto bytes = byte_count(tensor.info);
-    if (!bytes || *bytes != tensor.bytes.size()) {
-      return fail(
-          ErrorKind::usage,
-          fmt::format("tensor '{}' has {} bytes, its shape and type need {}", tensor.info.name,
-                      tensor.bytes.size(), bytes ? fmt::to_string(*bytes) : "more than 2^61"),
-          std::string(where));
-    }
-    layout.order.push_back(&tensor);
-  }
-  std::sort(layout.order.begin(), layout.order.end(), [](const TensorView* a, const TensorView* b) {
-    return std::make_tuple(bits_of(b->info.dtype), std::string_view(a->info.name)) <
-           std::make_tuple(bits_of(a->info.dtype), std::string_view(b->info.name));
+  layout.order.resize(tensors.size());
+  std::iota(layout.order.begin(), layout.order.end(), std::size_t{0});
+  std::sort(layout.order.begin(), layout.order.end(), [&](std::size_t a, std::size_t b) {
+    return std::make_tuple(bits_of(tensors[b].dtype), std::string_view(tensors[a].name)) <
+           std::make_tuple(bits_of(tensors[a].dtype), std::string_view(tensors[b].name));
   });
 
   json::object header;
   json::object& notes = header["__metadata__"].emplace_object();
   for (const auto& [key, value] : metadata) notes[key] = value;
   std::uint64_t position = 0;
-  for (const TensorView* tensor : layout.order) {
-    if (!header.emplace(tensor->info.name, describe(*tensor, position)).second) {
-      return fail(ErrorKind::usage, fmt::format("tensor '{}' is given twice", tensor->info.name),
+  for (const std::size_t index : layout.order) {
+    const TensorInfo& tensor = tensors[index];
+    const auto bytes = byte_count(tensor);
+    if (!bytes) {
+      return fail(ErrorKind::usage,
+                  fmt::format("tensor '{}' of {}[{}] is no whole number of bytes below 2^61",
+                              tensor.name, to_string(tensor.dtype), fmt::join(tensor.shape, ",")),
                   std::string(where));
     }
-    position += tensor->bytes.size();
+    const std::uint64_t end = position + *bytes;
+    if (!header.emplace(tensor.name, describe(tensor, position, end)).second) {
+      return fail(ErrorKind::usage, fmt::format("tensor '{}' is given twice", tensor.name),
+                  std::string(where));
+    }
+    layout.begin.push_back(position);
+    position = end;
   }
   const std::string text = json::serialize(header);
   // Reading back what will be written refuses every name and size that the reader would refuse
@@ -67,6 +69,7 @@ Result<Layout> plan_safetensors(const std::vector<TensorView>& tensors,
                 "give every tensor a plain UTF-8 name");
   }
   layout.prefix = pad(text);
+  for (std::uint64_t& begin : layout.begin) begin += layout.prefix.size();
   layout.file_bytes = layout.prefix.size() + position;
   return layout;
 }

@@ -39,7 +39,8 @@ struct Program {
   foreign::WatchSpec watch;                      // of a foreign command
   std::vector<foreign::Template> reset_command;  // of a board; empty: none
   int checkpoints_keep = 3;
-  bool saves_when_asked = true;  // SIGTERM makes it write a checkpoint
+  std::int64_t checkpoints_keep_every = 0;  // steps; 0: no milestones
+  bool saves_when_asked = true;             // SIGTERM makes it write a checkpoint
   Deadlines deadlines;
   Budgets budgets;
   Backoff backoff;

@@ -29,6 +29,8 @@ void read_board(MapReader& map, const Folders& folders, Program& program) {
 void read_checkpoints(MapReader& map, Program& program) {
   program.checkpoints_keep =
       static_cast<int>(map.integer("keep", program.checkpoints_keep, {1, 1000}));
+  program.checkpoints_keep_every =
+      map.integer("keep_every", program.checkpoints_keep_every, {0, billion});
   program.cadence.adaptive = map.boolean("adaptive", program.cadence.adaptive);
   program.saves_when_asked = map.boolean("on_stop", program.saves_when_asked);
   if (program.command.empty()) {

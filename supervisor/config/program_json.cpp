@@ -103,6 +103,7 @@ json::object to_json(const Program& program) {
   out["watch"] = watch_json(program.watch);
   out["reset_command"] = words_json(program.reset_command);
   out["checkpoints"] = {{"keep", program.checkpoints_keep},
+                        {"keep_every", program.checkpoints_keep_every},
                         {"adaptive", program.cadence.adaptive},
                         {"on_stop", program.saves_when_asked},
                         {"every", program.cadence.max_steps}};

@@ -1,7 +1,8 @@
 // The side effects of ProgramRunner: what the core asks for, and how the answers come back.
 #include <spdlog/spdlog.h>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/disk/root_folder.hpp"
+#include "checkpoint/retention.hpp"
 #include "common/fault_point.hpp"
 #include "supervisor/daemon/board_probe.hpp"
 #include "supervisor/daemon/foreign_checkpoints.hpp"
@@ -194,12 +195,15 @@ void ProgramRunner::do_verify(const core::VerifyCheckpoint& order) {
   ++verifying_;
   in_background([this, order, program = program_,
                  root = services_.paths.checkpoints(program_.name)]() -> std::function<void()> {
+    // Of the folder before it was read: what replaces it meanwhile has not been verified.
+    std::string identity = checkpoint::identity(order.path);
     auto summary = verify_checkpoint(program, root, order.path);
-    return [this, order, summary = std::move(summary)] {
+    return [this, order, summary = std::move(summary), identity = std::move(identity)] {
       core::CheckpointVerified event{order.attempt, order.path, order.step, 0, ""};
       if (summary) {
         event.step = summary->step;
         event.bytes = summary->bytes;
+        verified_[order.path] = identity;
       } else {
         event.error = summary.error().message();
       }
@@ -213,15 +217,23 @@ void ProgramRunner::do_verify(const core::VerifyCheckpoint& order) {
 void ProgramRunner::do_prune() {
   std::vector<std::filesystem::path> held;
   if (!state_.resume_from.empty()) held.emplace_back(state_.resume_from);
-  in_background([this, held, keep = program_.checkpoints_keep,
+  checkpoint::Retention retention{
+      program_.checkpoints_keep, program_.checkpoints_keep_every, std::move(held), {}};
+  // Each was read from the disk when it was reported; that need not be done again after every save.
+  retention.known_good = [verified = verified_](const std::filesystem::path& folder) {
+    const auto found = verified.find(folder.string());
+    return found != verified.end() && found->second == checkpoint::identity(folder);
+  };
+  in_background([this, retention = std::move(retention),
                  root = services_.paths.checkpoints(program_.name)]() -> std::function<void()> {
-    auto removed = checkpoint::prune(root, keep, held);
-    return [this, removed = std::move(removed)] {
-      if (!removed) {
-        spdlog::warn("{}: old checkpoints stay: {}", program_.name, removed.error().message());
+    auto pruned = checkpoint::prune(root, retention);
+    return [this, pruned = std::move(pruned)] {
+      if (!pruned) {
+        spdlog::warn("{}: old checkpoints stay: {}", program_.name, pruned.error().message());
         return;
       }
-      for (const auto& path : *removed) {
+      for (const auto& path : pruned->removed) {
+        verified_.erase(path.string());
         auto noted = services_.store.mark_checkpoint(program_.name, path.string(), "pruned");
         if (!noted) spdlog::warn("{}: {}", program_.name, noted.error().message());
       }

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -105,6 +106,7 @@ class ProgramRunner final : public Participant {
   bool exit_due_ = false;  // the attempt has ended; held until its checkpoints are judged
   bool refused_ = false;   // the database has not taken the newest turn yet
   std::optional<core::DaemonStarted> restarted_;  // told once the old attempt has ended
+  std::map<std::string, std::string> verified_;   // checkpoint folder to its identity when read
   int verifying_ = 0;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

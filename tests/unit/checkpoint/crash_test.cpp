@@ -11,7 +11,7 @@
 #include <new>
 #include <random>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/retention.hpp"
 #include "support.hpp"
 #include "system_calls.hpp"
 
@@ -20,6 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::Event;
+using testing::intercepted;
 using testing::Interception;
 using testing::Medium;
 using testing::names_in;
@@ -76,7 +77,7 @@ void write_until_killed(const fs::path& root, std::int64_t first, Acknowledged& 
     if (!save(root, Sample(step).contents())) ::_exit(11);
     *acknowledged = step;
     if (step % 3 == 0 && !save(root, Sample(step, 2).contents())) ::_exit(12);
-    if (!prune(root, 2, {})) ::_exit(13);
+    if (!prune(root, {})) ::_exit(13);
   }
 }
 
@@ -136,7 +137,7 @@ void power_failure_at_each_call(std::int64_t step, bool can_exchange) {
         }
         return 0;
       });
-      if (!save(root, Sample(step, 99).contents())) ::_exit(11);
+      if (!save(root, Sample(step, 99).contents(), intercepted())) ::_exit(11);
     });
     auto selection = select(root);
     ASSERT_TRUE(selection) << selection.error().message();

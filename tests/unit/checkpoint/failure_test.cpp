@@ -21,6 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using testing::Event;
 using ::testing::HasSubstr;
+using testing::intercepted;
 using testing::Interception;
 using testing::Medium;
 using testing::names_in;
@@ -61,7 +62,7 @@ void fail_each_call(const fs::path& root, std::int64_t step, int error_number,
                            event.path);
         return error_number;
       });
-      saved = save(root, Sample(step, 99).contents());
+      saved = save(root, Sample(step, 99).contents(), intercepted());
     }
     if (seen <= victim) {
       EXPECT_TRUE(saved);
@@ -105,7 +106,7 @@ TEST_F(Failure, EveryCallMayFailWhereFoldersCannotBeExchanged) {
         if (event.call == Call::exchange) return EINVAL;
         return seen++ == victim ? EIO : 0;
       });
-      saved = save(root_, Sample(2, 99).contents());
+      saved = save(root_, Sample(2, 99).contents(), intercepted());
     }
     auto selection = select(root_);
     ASSERT_TRUE(selection && selection->chosen);
@@ -130,7 +131,7 @@ TEST_F(Failure, AFileWhoseFsyncFailedIsWrittenAnewOnce) {
   };
   {
     const Interception calls(handler);
-    auto saved = save(root_, Sample(3).contents());
+    auto saved = save(root_, Sample(3).contents(), intercepted());
     EXPECT_TRUE(saved) << saved.error().message();
     EXPECT_EQ(created, 2);
   }
@@ -140,7 +141,7 @@ TEST_F(Failure, AFileWhoseFsyncFailedIsWrittenAnewOnce) {
     created = 0;
     failures = 2;
     const Interception calls(handler);
-    auto saved = save(root_, Sample(3).contents());
+    auto saved = save(root_, Sample(3).contents(), intercepted());
     ASSERT_FALSE(saved);
     EXPECT_EQ(created, 2);
     EXPECT_THAT(saved.error().message(), HasSubstr("cannot fsync the file"));
@@ -159,7 +160,7 @@ TEST_F(Failure, NothingMovesBeforeItIsOnTheDisk) {
       }
       return 0;
     });
-    ASSERT_TRUE(save(root_, Sample(3).contents()));
+    ASSERT_TRUE(save(root_, Sample(3).contents(), intercepted()));
   }
   ASSERT_EQ(order.size(), 10U);
   const std::string root = root_.filename().string();
@@ -185,7 +186,7 @@ TEST_F(Failure, ADiskThatReturnsOtherBytesIsNoticed) {
                                  [&](const std::string& path, std::span<char> bytes) {
                                    if (path.ends_with(name)) bytes[bytes.size() / 2] ^= 4;
                                  });
-        saved = save(root_, Sample(step, 99).contents());
+        saved = save(root_, Sample(step, 99).contents(), intercepted());
       }
       ASSERT_FALSE(saved) << name;
       EXPECT_EQ(saved.error().kind, ErrorKind::corrupt);
@@ -244,7 +245,7 @@ TEST_F(Failure, AReadOnlyRootIsRefusedWithAHint) {
   {
     const Interception calls(
         [](const Event& event) { return event.call == Call::make_folder ? EROFS : 0; });
-    saved = save(root_, Sample(3).contents());
+    saved = save(root_, Sample(3).contents(), intercepted());
   }
   ASSERT_FALSE(saved);
   EXPECT_THAT(saved.error().message(), HasSubstr("Read-only file system"));

@@ -99,7 +99,7 @@ TEST(Manifest, ImpossibleFieldsAreRefused) {
       {"\"size\": 100", "\"size\": 1e2", "size"},
       {"aaaa\"]", "aaaA\"]", "hexadecimal"},
       {"\"model.safetensors\"", "\"optimizer.safetensors\"", "twice"},
-      {"\"model.safetensors\"", "\"weights.safetensors\"", "does not list 'model.safetensors'"},
+      {"\"model.safetensors\"", "\"weights.safetensors\"", "holds neither 'model.safetensors'"},
       {"\"step\": 12", "\"step\": -12", "step"},
       {"\"step\": 12", "\"step\": \"12\"", "step"},
       {"\"step\": 12", "\"step\": 12, \"step\": 12", "twice"},

@@ -1,4 +1,6 @@
 // Choosing, setting aside, keeping and cleaning up.
+#include "checkpoint/retention.hpp"
+
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "checkpoint/checkpoint.hpp"
 #include "common/fd.hpp"
 #include "support.hpp"
 
@@ -109,7 +110,7 @@ TEST_F(Retention, OnlyRealFoldersWithOurNamesAreCandidates) {
 TEST_F(Retention, PruneKeepsTwoVerifiedWhateverIsAsked) {
   for (const std::int64_t step : {1, 2, 3, 4}) add(step);
   for (const int keep : {-1, 0, 1, 2}) {
-    ASSERT_TRUE(prune(root_, keep, {}));
+    ASSERT_TRUE(prune(root_, {keep, 0, {}, {}}));
     EXPECT_THAT(names_in(root_), ElementsAre("latest", "step-00000003", "step-00000004"));
   }
 }
@@ -117,9 +118,9 @@ TEST_F(Retention, PruneKeepsTwoVerifiedWhateverIsAsked) {
 TEST_F(Retention, PruneCountsOnlyWhatVerifies) {
   for (const std::int64_t step : {1, 2, 3, 4}) add(step);
   flip(root_ / "step-00000004/state.json", 0, 1);
-  auto removed = prune(root_, 2, {});
+  auto removed = prune(root_, {2, 0, {}, {}});
   ASSERT_TRUE(removed) << removed.error().message();
-  EXPECT_THAT(*removed, ElementsAre(root_ / "step-00000001"));
+  EXPECT_THAT(removed->removed, ElementsAre(root_ / "step-00000001"));
   EXPECT_THAT(names_in(root_),
               ElementsAre("latest", "step-00000002", "step-00000003", "step-00000004"));
 }
@@ -128,15 +129,67 @@ TEST_F(Retention, PruneKeepsAllWhenTooFewVerify) {
   for (const std::int64_t step : {1, 2, 3}) add(step);
   flip(root_ / "step-00000003/state.json", 0, 1);
   flip(root_ / "step-00000002/state.json", 0, 1);
-  EXPECT_THAT(prune(root_, 2, {}).value(), IsEmpty());
+  EXPECT_THAT(prune(root_, {2, 0, {}, {}}).value().removed, IsEmpty());
   EXPECT_EQ(chosen_step(), 1);
 }
 
 TEST_F(Retention, PruneLeavesHeldFolders) {
   for (const std::int64_t step : {1, 2, 3, 4, 5}) add(step);
-  auto removed = prune(root_, 3, {"/somewhere/else/step-00000001/"});
+  auto removed = prune(root_, {3, 0, {"/somewhere/else/step-00000001/"}, {}});
   ASSERT_TRUE(removed);
-  EXPECT_THAT(*removed, ElementsAre(root_ / "step-00000002"));
+  EXPECT_THAT(removed->removed, ElementsAre(root_ / "step-00000002"));
+}
+
+TEST_F(Retention, PruneKeepsMilestonesAndPins) {
+  for (std::int64_t step = 1; step <= 10; ++step) add(step);
+  ASSERT_TRUE(pin(root_ / "step-00000002", "before the learning rate was changed"));
+  auto told = prune(root_, {2, 4, {}, {}}, true);
+  auto removed = prune(root_, {2, 4, {}, {}});
+  ASSERT_TRUE(told && removed) << removed.error().message();
+  EXPECT_EQ(told->removed, removed->removed);
+  EXPECT_THAT(names_in(root_), ElementsAre("latest", "step-00000002", "step-00000004",
+                                           "step-00000008", "step-00000009", "step-00000010"));
+  ASSERT_TRUE(unpin(root_ / "step-00000002"));
+  ASSERT_TRUE(unpin(root_ / "step-00000002"));
+  EXPECT_THAT(prune(root_, {2, 4, {}, {}}).value().removed, ElementsAre(root_ / "step-00000002"));
+  auto nothing = pin(root_, "no checkpoint");
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().kind, ErrorKind::usage);
+}
+
+TEST_F(Retention, APinSurvivesThatItsStepIsSavedAgain) {
+  add(1);
+  ASSERT_TRUE(pin(root_ / "step-00000001", "the good one"));
+  add(1);
+  EXPECT_EQ(read_bytes(root_ / "step-00000001/PINNED"), "the good one\n");
+  EXPECT_TRUE(verify(root_ / "step-00000001"));
+}
+
+TEST_F(Retention, PruneLeavesWhatAProcessHasOpen) {
+  for (const std::int64_t step : {1, 2, 3, 4}) add(step);
+  {
+    auto loaded = load(root_ / "step-00000001");
+    auto mapped = map(root_ / "step-00000002");
+    ASSERT_TRUE(loaded && mapped);
+    auto pruned = prune(root_, {2, 0, {}, {}});
+    ASSERT_TRUE(pruned) << pruned.error().message();
+    EXPECT_THAT(pruned->removed, IsEmpty());
+    EXPECT_THAT(pruned->in_use, ElementsAre(root_ / "step-00000002", root_ / "step-00000001"));
+  }
+  EXPECT_EQ(prune(root_, {2, 0, {}, {}}).value().removed.size(), 2U);
+}
+
+TEST_F(Retention, PruneDoesNotReadWhatIsKnownToBeGood) {
+  for (const std::int64_t step : {1, 2, 3, 4}) add(step);
+  std::vector<std::string> asked;
+  flip(root_ / "step-00000004/state.json", 0, 1);
+  auto pruned = prune(root_, {2, 0, {}, [&](const fs::path& folder) {
+                                asked.push_back(folder.filename().string());
+                                return true;
+                              }});
+  ASSERT_TRUE(pruned);
+  EXPECT_THAT(asked, ElementsAre("step-00000004", "step-00000003"));
+  EXPECT_EQ(pruned->removed.size(), 2U);
 }
 
 TEST_F(Retention, LeftoversOfADeadWriterAreRemovedByEverybody) {
@@ -150,7 +203,7 @@ TEST_F(Retention, LeftoversOfADeadWriterAreRemovedByEverybody) {
   EXPECT_EQ(chosen_step(), 1);
   EXPECT_THAT(names_in(root_), ElementsAre("latest", "step-00000001"));
   leave();
-  ASSERT_TRUE(prune(root_, 2, {}));
+  ASSERT_TRUE(prune(root_, {2, 0, {}, {}}));
   EXPECT_THAT(names_in(root_), ElementsAre("latest", "step-00000001"));
   leave();
   add(2);
@@ -165,7 +218,7 @@ TEST_F(Retention, TheFolderOfALivingWriterStays) {
   const Fd writer(::open(busy.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   ASSERT_EQ(::flock(writer.get(), LOCK_EX), 0);
   EXPECT_EQ(chosen_step(), 1);
-  ASSERT_TRUE(prune(root_, 2, {}));
+  ASSERT_TRUE(prune(root_, {2, 0, {}, {}}));
   EXPECT_TRUE(fs::exists(busy));
 }
 
@@ -176,7 +229,7 @@ TEST_F(Retention, CleaningUpDoesNotFollowLinks) {
   fs::create_directory_symlink(precious.path(), root_ / ".tmp-link");
   fs::create_directory(root_ / ".tmp-folder");
   fs::create_directory_symlink(precious.path(), root_ / ".tmp-folder" / "link");
-  ASSERT_TRUE(prune(root_, 2, {}));
+  ASSERT_TRUE(prune(root_, {2, 0, {}, {}}));
   EXPECT_TRUE(fs::exists(precious.path() / "file"));
   EXPECT_FALSE(fs::exists(root_ / ".tmp-folder"));
 }

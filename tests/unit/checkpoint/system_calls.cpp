@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,6 +12,8 @@
 #include <array>
 #include <cerrno>
 #include <cstdarg>
+#include <deque>
+#include <map>
 #include <vector>
 
 namespace trainward::checkpoint::testing {
@@ -49,7 +53,48 @@ int open_at(int folder, const char* path, int flags, unsigned mode) {
   return fd;
 }
 
+// Stands before the queue of the machine.
+class InterceptedQueue : public IoQueue {
+ public:
+  void submit(const Request& request) override {
+    Request changed = request;
+    if (active != nullptr && request.operation == Operation::write) {
+      const std::string path = path_of(request.fd);
+      if (refuse(Call::write, path)) return refused_.push_back({request.tag, -errno});
+      if (active->shorten) changed.size = active->shorten(path, request.size);
+    }
+    in_flight_[request.tag] = changed;
+    queue_->submit(changed);
+  }
+
+  Answer wait() override {
+    if (!refused_.empty()) {
+      const Answer answer = refused_.front();
+      refused_.pop_front();
+      return answer;
+    }
+    const Answer answer = queue_->wait();
+    const Request request = in_flight_[answer.tag];
+    in_flight_.erase(answer.tag);
+    if (answer.result > 0 && request.operation == Operation::read && active != nullptr &&
+        active->after_read) {
+      active->after_read(path_of(request.fd), {reinterpret_cast<char*>(request.memory),
+                                               static_cast<std::size_t>(answer.result)});
+    }
+    return answer;
+  }
+
+ private:
+  std::unique_ptr<IoQueue> queue_ = make_io_queue();
+  std::map<std::uint64_t, Request> in_flight_;
+  std::deque<Answer> refused_;
+};
+
 }  // namespace
+
+SaveOptions intercepted() {
+  return {0, {{}, [] { return std::make_unique<InterceptedQueue>(); }}};
+}
 
 Interception::Interception(Handler on_call, AfterRead on_read)
     : handler(std::move(on_call)), after_read(std::move(on_read)) {
@@ -66,7 +111,7 @@ void lose_unsynced_files() {
   for (const int fd : unsynced) {
     struct stat info {};
     // The result does not matter: the process is about to be killed.
-    if (::fstat(fd, &info) == 0 && ::ftruncate(fd, info.st_size / 2) != 0) errno = 0;
+    if (::fstat(fd, &info) == 0 && ::syscall(SYS_ftruncate, fd, info.st_size / 2) != 0) errno = 0;
   }
 }
 
@@ -114,6 +159,24 @@ ssize_t pread(int fd, void* bytes, size_t size, off_t at) {
                               {static_cast<char*>(bytes), static_cast<std::size_t>(got)});
   }
   return got;
+}
+
+int ftruncate(int fd, off_t size) noexcept {
+  if (calls::active != nullptr && calls::refuse(calls::Call::resize, calls::path_of(fd))) return -1;
+  return static_cast<int>(::syscall(SYS_ftruncate, fd, size));
+}
+
+int statvfs(const char* path, struct statvfs* info) noexcept {
+  struct statfs found {};
+  if (::statfs(path, &found) != 0) return -1;
+  *info = {};
+  info->f_blocks = found.f_blocks;
+  info->f_frsize = static_cast<unsigned long>(found.f_frsize);
+  info->f_bavail = found.f_bavail;
+  if (calls::active != nullptr && calls::active->free_bytes) {
+    info->f_bavail = *calls::active->free_bytes / info->f_frsize;
+  }
+  return 0;
 }
 
 int fsync(int fd) {

@@ -2,18 +2,22 @@
 //
 // The test program defines the few libc functions that change the disk, in place of libc's own;
 // while an Interception lives, each call is shown to its handler first, which may let it through,
-// make it fail, or end the process. So the code under test needs no hooks of its own. One at a
-// time, one thread.
+// make it fail, or end the process. So the code under test needs no hooks of its own. What io_uring
+// does is no library call: a queue that stands before the real one does the same for it. One
+// Interception at a time; whoever makes calls meanwhile shares it.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "checkpoint/checkpoint.hpp"
+
 namespace trainward::checkpoint::testing {
 
-enum class Call { make_folder, create, reserve, write, sync, rename, exchange };
+enum class Call { make_folder, create, reserve, write, resize, sync, rename, exchange };
 
 struct Event {
   Call call;
@@ -33,7 +37,13 @@ class Interception {
 
   Handler handler;
   AfterRead after_read;
+  // Sees how many bytes a queue is to write at which place; returns how many of them it shall.
+  std::function<std::uint32_t(const std::string& path, std::uint32_t bytes)> shorten;
+  std::optional<std::uint64_t> free_bytes;  // what the disk claims to have
 };
+
+// Reads and writes in flight go through the interception too.
+SaveOptions intercepted();
 
 // What a power failure does to files that were written but not fsynced: called at the instant of
 // the crash, it cuts each of them in half.

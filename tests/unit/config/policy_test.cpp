@@ -41,7 +41,7 @@ TEST_F(ConfigPolicy, ReadsEveryKey) {
   a:
     command: [train]
     reset_command: [tt-smi, -r, "{bus_id}", "--serial={serial}"]
-    checkpoints: {keep: 2, adaptive: false, on_stop: true, every: 50}
+    checkpoints: {keep: 2, keep_every: 5000, adaptive: false, on_stop: true, every: 50}
     plan: {block: 1024, batch: 8, min_block: 128, recompute: true, accumulate: true}
     rollback: {loss_spike: false, tries: 0}
     quarantine: {faults: 2, within: 1h, for: 2h, max: 3h}
@@ -55,6 +55,7 @@ TEST_F(ConfigPolicy, ReadsEveryKey) {
   EXPECT_TRUE(p.can_reset);
   EXPECT_EQ(program.reset_command[2].fill({{"bus_id", "0000:41:00.0"}}).text, "0000:41:00.0");
   EXPECT_EQ(program.checkpoints_keep, 2);
+  EXPECT_EQ(program.checkpoints_keep_every, 5000);
   EXPECT_EQ(p.cadence, (core::Cadence{false, 50}));
   EXPECT_TRUE(p.saves_when_asked);
   EXPECT_EQ(p.shrinking, (core::Shrinking{8, 1024, 128, true, true}));

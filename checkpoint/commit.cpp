@@ -1,0 +1,154 @@
+#include "checkpoint/commit.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "checkpoint/disk/file_writer.hpp"
+#include "checkpoint/disk/latest.hpp"
+#include "checkpoint/disk/room.hpp"
+#include "checkpoint/disk/root_folder.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/retention.hpp"
+#include "checkpoint/verified.hpp"
+#include "common/clock.hpp"
+#include "common/file.hpp"
+#include "common/text.hpp"
+
+namespace trainward::checkpoint {
+namespace fs = std::filesystem;
+namespace {
+
+// Enough for the manifest, the folder's own blocks and `latest`.
+constexpr std::uint64_t spare_bytes = 1U << 20U;
+
+constexpr std::size_t max_reason_bytes = 64U << 10U;
+
+std::uint64_t bytes_on_disk(const Image& image) {
+  std::uint64_t sum = spare_bytes;
+  for (const ImageFile& file : image.files) sum += round_to_pages(file.source.size);
+  return sum;
+}
+
+// Every byte is written once and read once.
+Transfer::Told tell(const IoOptions& io, std::uint64_t total, std::uint64_t done) {
+  if (!io.progress) return {};
+  return [&io, total, done](std::uint64_t bytes) mutable -> Status {
+    done = std::min(done + bytes, total);  // a file that is written anew is not counted twice
+    return io.progress(done, total);
+  };
+}
+
+Result<Manifest> write_folder(const Temporary& folder, const Image& image,
+                              const TrainingState& state, const IoOptions& io) {
+  Manifest manifest{state.step, state.tokens, state.loss, now().wall_ms, {}};
+  Transfer transfer(io.make_queue, tell(io, 2 * image.bytes(), 0));
+  for (const ImageFile& file : image.files) {
+    auto entry = write_file(folder.fd.get(), folder.path / file.name, file.source, transfer);
+    if (!entry) return propagate(entry);
+    manifest.files.push_back(std::move(*entry));
+  }
+  const std::string text = encode(manifest);
+  Transfer seal(io.make_queue);
+  auto entry = write_file(folder.fd.get(), folder.path / name::manifest, source_of(text), seal);
+  if (!entry) return propagate(entry);
+  if (::fsync(folder.fd.get()) != 0) {
+    return fail_errno(errno, "fsync the folder", folder.path.string());
+  }
+  return manifest;
+}
+
+// What the disk gives back must be what was in memory, not merely agree with itself.
+Status read_back(const fs::path& folder, const Manifest& written, const IoOptions& io) {
+  const std::uint64_t bytes = written.file_bytes();
+  IoOptions second_half{{}, io.make_queue};
+  if (io.progress) {
+    second_half.progress = [&](std::uint64_t done, std::uint64_t) {
+      return io.progress(bytes + done, 2 * bytes);
+    };
+  }
+  auto found = open_verified(folder, Read::check, second_half);
+  if (found && found->manifest.files == written.files) return {};
+  Error error = found ? Error{ErrorKind::corrupt,
+                              "holds another manifest than was written",
+                              (folder / name::manifest).string(),
+                              {}}
+                      : std::move(found).error();
+  error.what = "read back from the disk, it " + error.what;
+  error.hint = "the disk does not keep what is written to it: look at the kernel log";
+  return tl::unexpected<Error>(std::move(error));
+}
+
+// What an operator wants to keep stays kept when its step is saved again.
+Status carry_pin(const fs::path& from, const fs::path& to) {
+  if (!is_pinned(from)) return {};
+  auto reason = read_file(from / name::pinned, max_reason_bytes);
+  return pin(to, reason ? std::string(trim(*reason)) : std::string());
+}
+
+// Moves the finished folder to its name and proves it there.
+Status commit(const Temporary& temporary, const fs::path& folder, const Manifest& manifest,
+              const IoOptions& io) {
+  const fs::path root = folder.parent_path();
+  const bool replacing = !identity(folder).empty();
+  // An older checkpoint of this step gives way only to one that has been read back already.
+  if (replacing) {
+    if (auto ok = read_back(temporary.path, manifest, io); !ok) return ok;
+    if (auto ok = carry_pin(folder, temporary.path); !ok) return ok;
+  }
+  const std::string latest = read_latest(root);
+  auto replaced = move_in(temporary.path, folder);
+  if (!replaced) return propagate(replaced);
+  auto proven = fsync_folder(root);
+  if (proven) proven = read_back(folder, manifest, io);
+  if (proven) proven = point_latest(root, folder.filename().string());
+  if (!proven) {
+    // Back to how it was; the caller removes the temporary folder.
+    if (*replaced) {
+      (void)move_in(temporary.path, folder);
+    } else {
+      ::rename(folder.c_str(), temporary.path.c_str());
+    }
+    (void)fsync_folder(root);
+    restore_latest(root, latest);
+  }
+  return proven;
+}
+
+}  // namespace
+
+Result<fs::path> commit_image(const fs::path& root, const TrainingState& state, const Image& image,
+                              const IoOptions& io) {
+  const fs::path folder = root / step_name(state.step);
+  if (auto ok = make_root(root); !ok) return propagate(ok);
+  clean_up(root);
+  if (auto ok = require_room(root, bytes_on_disk(image)); !ok) return propagate(ok);
+  auto temporary = make_temporary(root, state.step);
+  if (!temporary) return propagate(temporary);
+  auto done = [&]() -> Status {
+    auto manifest = write_folder(*temporary, image, state, io);
+    if (!manifest) return propagate(manifest);
+    return commit(*temporary, folder, *manifest, io);
+  }();
+  // On failure what was written, on success what was replaced.
+  std::error_code ignored;
+  fs::remove_all(temporary->path, ignored);
+  if (!done) return propagate(done);
+  return folder;
+}
+
+Result<fs::path> save(const fs::path& root, const StreamedContents& contents,
+                      const SaveOptions& options) {
+  auto image = plan_image(contents, options.shard_bytes, root / step_name(contents.state.step));
+  if (!image) return propagate(image);
+  return commit_image(root, contents.state, *image, options.io);
+}
+
+Result<fs::path> save(const fs::path& root, const Contents& contents, const SaveOptions& options) {
+  auto streamed = as_streamed(contents);
+  if (!streamed) return propagate(streamed);
+  return save(root, *streamed, options);
+}
+
+}  // namespace trainward::checkpoint

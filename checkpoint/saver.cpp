@@ -1,0 +1,100 @@
+#include "checkpoint/saver.hpp"
+
+#include <chrono>
+#include <cstring>
+#include <system_error>
+
+#include "checkpoint/commit.hpp"
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/image.hpp"
+
+namespace trainward::checkpoint {
+namespace {
+
+std::uint64_t staged_bytes(const Image& image) {
+  std::uint64_t sum = 0;
+  for (const ImageFile& file : image.files) sum += round_to_pages(file.source.size);
+  return sum;
+}
+
+// Copies every file to a page of its own; the image then stands in `arena` and needs nothing else.
+Status copy_into(std::span<std::byte> arena, Image& image) {
+  for (ImageFile& file : image.files) {
+    const std::uint64_t size = file.source.size;
+    const std::uint64_t room = round_to_pages(size);
+    if (auto ok = file.source.read(0, arena.first(size)); !ok) return ok;
+    std::memset(arena.data() + size, 0, room - size);
+    file.source = {size, {}, arena.data()};
+    arena = arena.subspan(room);
+  }
+  return {};
+}
+
+}  // namespace
+
+Saver::Saver(std::filesystem::path root, SaveOptions options)
+    : root_(std::move(root)), options_(std::move(options)) {}
+
+Saver::~Saver() { (void)wait(); }
+
+Status Saver::grow(std::uint64_t bytes) {
+  if (arena_.bytes().size() >= bytes) return {};
+  arena_ = AlignedMemory();  // first: both at once might not fit
+  auto memory = AlignedMemory::allocate(bytes);
+  if (!memory) return propagate(memory);
+  if (auto ok = memory->populate(); !ok) return ok;
+  arena_ = std::move(*memory);
+  return {};
+}
+
+Status Saver::reserve(const Contents& contents) {
+  auto streamed = as_streamed(contents);
+  if (!streamed) return propagate(streamed);
+  auto image = plan_image(*streamed, options_.shard_bytes, root_);
+  if (!image) return propagate(image);
+  // The state file grows by a few digits in the course of a run.
+  return grow(staged_bytes(*image) + page_bytes);
+}
+
+Status Saver::begin(const Contents& contents) {
+  if (running_.valid()) {
+    return fail(ErrorKind::transient, fmt::format("the save of step {} is still running", step_),
+                (root_ / step_name(contents.state.step)).string(), "save again when it has ended");
+  }
+  auto streamed = as_streamed(contents);
+  if (!streamed) return propagate(streamed);
+  auto image = plan_image(*streamed, options_.shard_bytes, root_ / step_name(contents.state.step));
+  if (!image) return propagate(image);
+  if (auto ok = grow(staged_bytes(*image)); !ok) return ok;
+  if (auto ok = copy_into(arena_.bytes(), *image); !ok) return ok;
+  step_ = contents.state.step;
+  try {
+    running_ =
+        std::async(std::launch::async, [this, state = contents.state, staged = std::move(*image)] {
+          return commit_image(root_, state, staged, options_.io);
+        });
+  } catch (const std::system_error& error) {
+    return fail(ErrorKind::transient, fmt::format("cannot start a thread: {}", error.what()),
+                root_.string(), "raise the limit on processes (ulimit -u)");
+  }
+  return {};
+}
+
+std::optional<std::int64_t> Saver::pending() const {
+  return running_.valid() ? std::optional(step_) : std::nullopt;
+}
+
+std::optional<Saver::Outcome> Saver::take() {
+  if (!running_.valid() ||
+      running_.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    return std::nullopt;
+  }
+  return wait();
+}
+
+std::optional<Saver::Outcome> Saver::wait() {
+  if (!running_.valid()) return std::nullopt;
+  return Outcome{step_, running_.get()};
+}
+
+}  // namespace trainward::checkpoint
