@@ -7,6 +7,7 @@
 #include "checkpoint/commit.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/image.hpp"
+#include "common/clock.hpp"
 
 namespace trainward::checkpoint {
 namespace {
@@ -69,10 +70,12 @@ Status Saver::begin(const Contents& contents) {
   if (auto ok = copy_into(arena_.bytes(), *image); !ok) return ok;
   step_ = contents.state.step;
   try {
-    running_ =
-        std::async(std::launch::async, [this, state = contents.state, staged = std::move(*image)] {
-          return commit_image(root_, state, staged, options_.io);
-        });
+    const auto write = [this, state = contents.state, staged = std::move(*image)]() -> Outcome {
+      const std::int64_t began = now().mono_ms;
+      auto folder = commit_image(root_, state, staged, options_.io);
+      return {state.step, std::move(folder), now().mono_ms - began};
+    };
+    running_ = std::async(std::launch::async, write);
   } catch (const std::system_error& error) {
     return fail(ErrorKind::transient, fmt::format("cannot start a thread: {}", error.what()),
                 root_.string(), "raise the limit on processes (ulimit -u)");
@@ -94,7 +97,7 @@ std::optional<Saver::Outcome> Saver::take() {
 
 std::optional<Saver::Outcome> Saver::wait() {
   if (!running_.valid()) return std::nullopt;
-  return Outcome{step_, running_.get()};
+  return running_.get();
 }
 
 }  // namespace trainward::checkpoint

@@ -24,6 +24,7 @@ class Saver {
   struct Outcome {
     std::int64_t step = 0;
     Result<std::filesystem::path> folder;
+    std::int64_t write_ms = 0;  // from the copy until it was durable and read back
   };
 
   explicit Saver(std::filesystem::path root, SaveOptions options = {});
@@ -53,7 +54,7 @@ class Saver {
   SaveOptions options_;
   AlignedMemory arena_;
   std::int64_t step_ = 0;
-  std::future<Result<std::filesystem::path>> running_;
+  std::future<Outcome> running_;
 };
 
 }  // namespace trainward::checkpoint

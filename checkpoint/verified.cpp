@@ -54,52 +54,24 @@ Result<Verified> open_files(const fs::path& folder) {
   return checkpoint;
 }
 
-// Compares every byte of a file with the manifest, and puts it into `into` if that has room.
-Status check_bytes(const OpenFile& file, const FileEntry& entry, std::span<std::byte> into,
-                   Transfer& transfer, const fs::path& where) {
-  BlockHasher hasher;
-  auto read = transfer.read(
-      file.fd.get(), file.size, where,
-      [&](std::uint64_t, std::span<const std::byte> bytes) -> Status {
-        hasher.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-        return {};
-      },
-      into);
-  if (!read) return read;
-  const std::vector<std::string> blocks = hasher.finish();
-  // Equal sizes give equal numbers of blocks: parse_manifest has checked it.
-  const auto [found, expected] =
-      std::mismatch(blocks.begin(), blocks.end(), entry.blocks.begin(), entry.blocks.end());
-  if (found == blocks.end()) return {};
-  const auto begin = static_cast<std::uint64_t>(found - blocks.begin()) * block_bytes;
-  return bad(where,
-             fmt::format("is damaged between bytes {} and {}: checksum {}, the manifest says {}",
-                         begin, std::min(begin + block_bytes, entry.size) - 1, *found, *expected));
-}
-
 bool is_text(std::string_view name) {
   return name == name::state || name == index_file_name(name::model) ||
          name == index_file_name(name::optimizer);
 }
 
 Status check_files(Verified& checkpoint, Read how, const IoOptions& io, const fs::path& folder) {
-  const std::uint64_t total = checkpoint.manifest.file_bytes();
-  std::uint64_t done = 0;
-  Transfer transfer(io.make_queue, [&](std::uint64_t bytes) -> Status {
-    done += bytes;
-    return io.progress ? io.progress(done, total) : Status();
-  });
+  FileChecker checker(checkpoint, folder, io);
   for (std::size_t i = 0; i < checkpoint.files.size(); ++i) {
     const FileEntry& entry = checkpoint.manifest.files[i];
+    const bool text = is_text(entry.name);
+    if (how == Read::headers && !text) continue;
     // Text is parsed from the very bytes that were compared.
-    if (how == Read::keep || (is_text(entry.name) && entry.size <= max_state_bytes)) {
+    if (how == Read::keep || (text && entry.size <= max_state_bytes)) {
       auto memory = AlignedMemory::allocate(entry.size);
       if (!memory) return propagate(memory);
       checkpoint.memory[i] = std::move(*memory);
     }
-    auto ok = check_bytes(checkpoint.files[i], entry, checkpoint.memory[i].bytes(), transfer,
-                          folder / entry.name);
-    if (!ok) return ok;
+    if (auto ok = checker.check(i, checkpoint.memory[i].bytes()); !ok) return ok;
   }
   return {};
 }
@@ -196,12 +168,43 @@ Status read_meaning(Verified& checkpoint, const fs::path& folder) {
 
 }  // namespace
 
+FileChecker::FileChecker(const Verified& checkpoint, const fs::path& folder, const IoOptions& io)
+    : checkpoint_(checkpoint),
+      folder_(folder),
+      transfer_(
+          io.make_queue,
+          [this, &io, total = checkpoint.manifest.file_bytes()](std::uint64_t bytes) -> Status {
+            done_ += bytes;
+            return io.progress ? io.progress(done_, total) : Status();
+          }) {}
+
+Status FileChecker::check(std::size_t file, std::span<std::byte> into, const Transfer::Take& take) {
+  const FileEntry& entry = checkpoint_.manifest.files[file];
+  const fs::path where = folder_ / entry.name;
+  BlockHasher hasher;
+  auto read = transfer_.read(
+      checkpoint_.files[file].fd.get(), entry.size, where,
+      [&](std::uint64_t at, std::span<const std::byte> bytes) -> Status {
+        hasher.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+        return take ? take(at, bytes) : Status();
+      },
+      into);
+  if (!read) return read;
+  const std::vector<std::string> blocks = hasher.finish();
+  // Equal sizes give equal numbers of blocks: parse_manifest has checked it.
+  const auto [found, expected] =
+      std::mismatch(blocks.begin(), blocks.end(), entry.blocks.begin(), entry.blocks.end());
+  if (found == blocks.end()) return {};
+  const auto begin = static_cast<std::uint64_t>(found - blocks.begin()) * block_bytes;
+  return bad(where,
+             fmt::format("is damaged between bytes {} and {}: checksum {}, the manifest says {}",
+                         begin, std::min(begin + block_bytes, entry.size) - 1, *found, *expected));
+}
+
 Result<Verified> open_verified(const fs::path& folder, Read how, const IoOptions& io) {
   auto checkpoint = open_files(folder);
   if (!checkpoint) return checkpoint;
-  if (how != Read::headers) {
-    if (auto ok = check_files(*checkpoint, how, io, folder); !ok) return propagate(ok);
-  }
+  if (auto ok = check_files(*checkpoint, how, io, folder); !ok) return propagate(ok);
   if (auto ok = read_meaning(*checkpoint, folder); !ok) return propagate(ok);
   return checkpoint;
 }

@@ -12,14 +12,15 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/aligned_memory.hpp"
 #include "checkpoint/disk/folder_io.hpp"
+#include "checkpoint/disk/transfer.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/safetensors.hpp"
 
 namespace trainward::checkpoint {
 
-// headers: manifest, sizes, headers and state are checked, tensor data is not read.
-// check: every byte is read from the disk and compared with its checksum.
-// keep: the same, and the bytes that were compared stay in memory.
+// headers: manifest, sizes, state and the headers of tensor files are checked; tensors are not
+// read. check: every byte is read from the disk and compared with its checksum. keep: the same, and
+// the bytes that were compared stay in memory.
 enum class Read { headers, check, keep };
 
 struct Verified {
@@ -39,6 +40,25 @@ struct Verified {
 };
 
 Result<Verified> open_verified(const std::filesystem::path& folder, Read how, const IoOptions& io);
+
+// Compares whole files with the manifest, byte by byte, as they are on the disk.
+class FileChecker {
+ public:
+  // `checkpoint`, `folder` and `io` must outlive it. Progress is told of the bytes of all files.
+  FileChecker(const Verified& checkpoint, const std::filesystem::path& folder, const IoOptions& io);
+  FileChecker(const FileChecker&) = delete;
+  FileChecker& operator=(const FileChecker&) = delete;
+
+  // `file`: index into the manifest's files. The bytes are put into `into` if that is not empty
+  // (whole pages), and shown to `take` if there is one, before it is known whether they are right.
+  Status check(std::size_t file, std::span<std::byte> into, const Transfer::Take& take = {});
+
+ private:
+  const Verified& checkpoint_;
+  const std::filesystem::path& folder_;
+  std::uint64_t done_ = 0;
+  Transfer transfer_;
+};
 
 Summary summarize(const std::filesystem::path& folder, const Manifest& manifest,
                   std::uint64_t manifest_bytes);

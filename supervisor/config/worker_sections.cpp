@@ -29,15 +29,18 @@ struct Real {
   double fallback;
   yaml::NumberRange range;
 };
+struct Flag {
+  bool fallback;
+};
 struct Setting {
   std::string_view key;
-  std::variant<Whole, Real> type;
+  std::variant<Whole, Real, Flag> type;
 };
 
 constexpr std::int64_t billion = 1'000'000'000;
 constexpr std::int64_t largest_seed = std::numeric_limits<std::int64_t>::max();
 
-const std::array<Setting, 13> training_settings{{
+const std::array<Setting, 15> training_settings{{
     {"steps", Whole{300, {1, billion}}},
     {"batch_size", Whole{8, {1, 65'536}}},
     {"block_size", Whole{128, {2, 1'048'576}}},
@@ -51,15 +54,18 @@ const std::array<Setting, 13> training_settings{{
     {"warmup_steps", Whole{0, {0, billion}}},
     {"seed", Whole{1234, {0, largest_seed}}},
     {"checkpoint_every", Whole{10, {1, billion}}},
+    {"checkpoint_async", Flag{true}},
+    {"checkpoint_shard_mib", Whole{0, {0, 1'048'576}}},
 }};
 
 void read_setting(yaml::MapReader& reader, const Setting& setting, json::object& out) {
   const json::string_view key(setting.key.data(), setting.key.size());
   if (const auto* whole = std::get_if<Whole>(&setting.type)) {
     out[key] = reader.integer(setting.key, whole->fallback, whole->range);
+  } else if (const auto* real = std::get_if<Real>(&setting.type)) {
+    out[key] = reader.number(setting.key, real->fallback, real->range);
   } else {
-    const auto& real = std::get<Real>(setting.type);
-    out[key] = reader.number(setting.key, real.fallback, real.range);
+    out[key] = reader.boolean(setting.key, std::get<Flag>(setting.type).fallback);
   }
 }
 

@@ -86,6 +86,7 @@ struct StepDone {
 struct CheckpointReported {
   std::string path;
   std::int64_t step = 0;
+  std::int64_t write_ms = 0;  // how long it was written while the worker trained on; 0: not told
 };
 struct Alive {};  // WATCHDOG=1, STATUS=…: a sign of life without progress
 

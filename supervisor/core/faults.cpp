@@ -54,14 +54,16 @@ std::int64_t mean_life_ms(const Faults& faults) {
   return sum / static_cast<std::int64_t>(faults.size());
 }
 
-std::int64_t checkpoint_interval(std::int64_t save_cost_ms, std::int64_t mean_life_ms,
-                                 std::int64_t step_ms, std::int64_t max_steps) {
+std::int64_t checkpoint_interval(std::int64_t save_cost_ms, std::int64_t save_write_ms,
+                                 std::int64_t mean_life_ms, std::int64_t step_ms,
+                                 std::int64_t max_steps) {
   if (mean_life_ms <= 0 || step_ms <= 0 || max_steps <= 0) return 0;
   const double interval_ms =
       std::sqrt(2.0 * static_cast<double>(std::max<std::int64_t>(save_cost_ms, 1)) *
                 static_cast<double>(mean_life_ms));
-  const auto steps =
-      std::max<std::int64_t>(std::llround(interval_ms / static_cast<double>(step_ms)), 1);
+  const std::int64_t written_within = (save_write_ms + step_ms - 1) / step_ms;
+  const auto steps = std::max<std::int64_t>(
+      {std::llround(interval_ms / static_cast<double>(step_ms)), written_within, 1});
   return steps < max_steps ? steps : 0;
 }
 

@@ -33,9 +33,16 @@ std::optional<std::int64_t> regular_limit(const Faults& faults);
 // Milliseconds an attempt lives on average before it fails; 0: no failure yet.
 std::int64_t mean_life_ms(const Faults& faults);
 
+// What is expected next of a cost that varies; `before` 0: nothing was seen yet.
+constexpr std::int64_t smoothed(std::int64_t before, std::int64_t seen) {
+  return before == 0 ? seen : (3 * before + seen) / 4;
+}
+
 // Young and Daly: sqrt(2 · cost of a save · mean time between failures), in whole steps, at least 1
-// and at most `max_steps`. 0: nothing is known, or nothing shorter than configured is needed.
-std::int64_t checkpoint_interval(std::int64_t save_cost_ms, std::int64_t mean_life_ms,
-                                 std::int64_t step_ms, std::int64_t max_steps);
+// and at most `max_steps`; but never sooner than a save that goes on beside the training is written
+// (`save_write_ms`). 0: nothing is known, or nothing shorter than configured is needed.
+std::int64_t checkpoint_interval(std::int64_t save_cost_ms, std::int64_t save_write_ms,
+                                 std::int64_t mean_life_ms, std::int64_t step_ms,
+                                 std::int64_t max_steps);
 
 }  // namespace trainward::core

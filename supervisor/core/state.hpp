@@ -132,7 +132,8 @@ struct State {
   LossWatch loss;
   LeakWatch leak;
   std::int64_t save_began_mono_ms = 0;
-  std::int64_t save_cost_ms = 0;  // smoothed; 0: none seen yet
+  std::int64_t save_cost_ms = 0;   // training time a save costs; smoothed; 0: none seen yet
+  std::int64_t save_write_ms = 0;  // from its begin until it is on disk; smoothed; 0: not told
 
   // ---- what earlier attempts taught ----
   std::string last_cause;  // verdict of the attempt before: why there is a replay

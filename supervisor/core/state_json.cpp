@@ -133,6 +133,7 @@ void fields(S& s, F&& f) {
   f("leak", s.leak);
   f("save_began_mono_ms", s.save_began_mono_ms);
   f("save_cost_ms", s.save_cost_ms);
+  f("save_write_ms", s.save_write_ms);
   f("last_cause", s.last_cause);
   f("faults", s.faults);
   f("attempts_without_progress", s.attempts_without_progress);

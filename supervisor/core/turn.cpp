@@ -110,7 +110,7 @@ void Turn::enter(Stage stage, std::string reason) {
 // What a save costs decides how often to save. Smoothed, so that one slow disk does not decide.
 void Turn::leave_saving() {
   const std::int64_t took = std::max<std::int64_t>(now_.mono_ms - state_.save_began_mono_ms, 1);
-  state_.save_cost_ms = state_.save_cost_ms == 0 ? took : (3 * state_.save_cost_ms + took) / 4;
+  state_.save_cost_ms = smoothed(state_.save_cost_ms, took);
 }
 
 void Turn::settle(Stage stage, std::string reason) {

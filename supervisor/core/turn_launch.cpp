@@ -166,8 +166,9 @@ Plan Turn::plan_attempt() const {
       std::min<std::size_t>(static_cast<std::size_t>(state_.plan.rung), ladder.size() - 1);
   Plan plan = ladder.at(rung);
   if (policy_.cadence.adaptive) {
-    plan.checkpoint_every = checkpoint_interval(state_.save_cost_ms, mean_life_ms(state_.faults),
-                                                usual_step_ms(state_), policy_.cadence.max_steps);
+    plan.checkpoint_every =
+        checkpoint_interval(state_.save_cost_ms, state_.save_write_ms, mean_life_ms(state_.faults),
+                            usual_step_ms(state_), policy_.cadence.max_steps);
   }
   plan.skip = state_.skip;
   return plan;

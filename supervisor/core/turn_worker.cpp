@@ -88,6 +88,7 @@ void Turn::on(const CheckpointReported& e) {
   if (listening() && e.step < state_.resume_step) return on(Resumed{e.step});
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
   act(VerifyCheckpoint{state_.attempt, e.path, e.step});
+  if (e.write_ms > 0) state_.save_write_ms = smoothed(state_.save_write_ms, e.write_ms);
   // Checkpoints are all that a silent program shows: the next one is due after about as long.
   if (Activity& activity = state_.activity; listening() && activity.limit_mono_ms != 0) {
     constexpr std::int64_t patience = 4;

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "common/host/host_files.hpp"
 #include "common/protocol.hpp"
-#include "supervisor/host/host_files.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -67,7 +67,9 @@ std::vector<core::Event> message_events(const JournalRecord& record,
   const auto path = find(message, "CHECKPOINT");
   const auto step = find_int(message, "CHECKPOINT_STEP");
   if (path && lies_in(*path, checkpoints)) {
-    events.emplace_back(core::CheckpointReported{std::string(*path), step.value_or(0)});
+    events.emplace_back(core::CheckpointReported{
+        std::string(*path), step.value_or(0),
+        std::max<std::int64_t>(find_int(message, "CHECKPOINT_MS").value_or(0), 0)});
   }
   if (events.empty() && (find(message, "WATCHDOG") || find(message, "STATUS"))) {
     events.emplace_back(core::Alive{});

@@ -1,9 +1,9 @@
 #include "supervisor/daemon/worker_watch.hpp"
 
 #include "common/clock.hpp"
+#include "common/host/cgroup.hpp"
+#include "common/host/memory.hpp"
 #include "supervisor/host/bus_id.hpp"
-#include "supervisor/host/cgroup.hpp"
-#include "supervisor/host/memory.hpp"
 #include "supervisor/host/thread_report.hpp"
 
 namespace trainward::daemon {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "supervisor/host/host_files.hpp"
+#include "common/host/host_files.hpp"
 
 namespace trainward::host {
 namespace {

@@ -5,8 +5,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "common/host/host_files.hpp"
 #include "supervisor/host/bus_id.hpp"
-#include "supervisor/host/host_files.hpp"
 #include "supervisor/host/kernel_patterns.hpp"
 
 namespace trainward::host {

@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "common/file.hpp"
+#include "common/host/host_files.hpp"
 #include "supervisor/host/bus_id.hpp"
-#include "supervisor/host/host_files.hpp"
 
 namespace trainward::host {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "common/file.hpp"
-#include "supervisor/host/host_files.hpp"
+#include "common/host/host_files.hpp"
 
 namespace trainward::host {
 namespace {

@@ -15,8 +15,8 @@
 #include "common/clock.hpp"
 #include "common/error.hpp"
 #include "common/fd.hpp"
+#include "common/host/cgroup.hpp"
 #include "supervisor/core/event.hpp"
-#include "supervisor/host/cgroup.hpp"
 #include "supervisor/host/priority_poll.hpp"
 #include "supervisor/host/storm_limit.hpp"
 

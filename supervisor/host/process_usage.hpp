@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "supervisor/host/cgroup.hpp"
+#include "common/host/cgroup.hpp"
 
 namespace trainward::host {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "supervisor/host/host_files.hpp"
-#include "supervisor/host/process_files.hpp"
+#include "common/host/host_files.hpp"
+#include "common/host/process_files.hpp"
 #include "supervisor/host/syscall_name.hpp"
 
 namespace trainward::host {

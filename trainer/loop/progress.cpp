@@ -1,6 +1,25 @@
 #include "trainer/loop/progress.hpp"
 
+#include <array>
+
 namespace trainward::trainer {
+namespace {
+
+// What to_state() puts beside the fields that every checkpoint has.
+constexpr std::array own_keys{"cursor", "epoch", "optimizer_steps", "threads", "corpus_digest"};
+
+// Another program's checkpoint says nothing of our data: the run begins with its first block.
+bool is_imported(const checkpoint::TrainingState& state) {
+  return state.config_digest.empty() && !state.extra.contains("cursor");
+}
+
+}  // namespace
+
+json::object foreign_keys(const checkpoint::TrainingState& state) {
+  json::object rest = state.extra;
+  for (const char* key : own_keys) rest.erase(key);
+  return rest;
+}
 
 checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& facts) {
   checkpoint::TrainingState state;
@@ -20,6 +39,7 @@ checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& fac
 }
 
 Result<Progress> progress_of(const checkpoint::TrainingState& state) {
+  if (is_imported(state)) return Progress{state.step, state.tokens, state.loss, {}};
   auto cursor = get_object(state.extra, "cursor");
   if (!cursor) return propagate(cursor);
   auto epoch = get_int(**cursor, "epoch");

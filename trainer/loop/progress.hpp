@@ -33,6 +33,9 @@ struct RunFacts {
 
 checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& facts);
 
+// What of `extra` is not the trainer's own, to be carried along.
+json::object foreign_keys(const checkpoint::TrainingState& state);
+
 // Kind corrupt when something the trainer wrote is missing or does not fit together.
 Result<Progress> progress_of(const checkpoint::TrainingState& state);
 

@@ -45,8 +45,11 @@ void Reporter::log_step(const Progress& progress, double grad_norm, double token
                    progress.loss, grad_norm, tokens_per_second));
 }
 
-void Reporter::saved(const std::filesystem::path& folder, std::int64_t step) {
-  sinks_.notify({{"CHECKPOINT", folder.string()}, {"CHECKPOINT_STEP", std::to_string(step)}});
+void Reporter::saved(const std::filesystem::path& folder, std::int64_t step,
+                     std::int64_t write_ms) {
+  Message message{{"CHECKPOINT", folder.string()}, {"CHECKPOINT_STEP", std::to_string(step)}};
+  if (write_ms > 0) message.emplace_back("CHECKPOINT_MS", std::to_string(write_ms));
+  sinks_.notify(message);
   line(fmt::format("saved step {} in {}", step, folder.string()));
 }
 

@@ -39,7 +39,8 @@ class Reporter {
   void resumed(std::int64_t step);        // 0: a fresh start
   void step(const Progress& progress, double grad_norm, double tokens_per_second);
   void log_step(const Progress& progress, double grad_norm, double tokens_per_second);
-  void saved(const std::filesystem::path& folder, std::int64_t step);
+  // `write_ms` 0: the training waited for it.
+  void saved(const std::filesystem::path& folder, std::int64_t step, std::int64_t write_ms);
   void error(std::string_view message);   // STATUS, and "trainward-worker: …" on stderr
   void raw_error(std::string_view text);  // on stderr as it is
 

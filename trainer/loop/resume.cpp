@@ -44,10 +44,11 @@ Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
 
 Result<ResumePoint> open_checkpoint(const fs::path& folder, const std::string& config_digest,
                                     const std::string& corpus_digest) {
-  auto loaded = checkpoint::load(folder);
-  if (!loaded) return propagate(loaded);
-  const checkpoint::TrainingState& state = loaded->state();
-  if (state.config_digest != config_digest) {
+  auto reader = checkpoint::Reader::open(folder);
+  if (!reader) return propagate(reader);
+  const checkpoint::TrainingState& state = reader->state();
+  // An imported one was written under no configuration of ours; its tensors must fit all the same.
+  if (!state.config_digest.empty() && state.config_digest != config_digest) {
     return fail(ErrorKind::usage,
                 fmt::format("was written under configuration {}, this one is {}",
                             state.config_digest, config_digest),
@@ -60,7 +61,7 @@ Result<ResumePoint> open_checkpoint(const fs::path& folder, const std::string& c
     return propagate(progress);
   }
   const bool same_data = string_or(state.extra, "corpus_digest", corpus_digest) == corpus_digest;
-  return ResumePoint{std::move(*loaded), *progress, same_data};
+  return ResumePoint{std::move(*reader), *progress, same_data};
 }
 
 }  // namespace trainward::trainer

@@ -1,15 +1,16 @@
 // Opening the checkpoint a run goes on from.
 //
-// In: where to resume from, the configuration, the data. Out: the verified checkpoint, mapped, with
-// the progress it holds. Errors: usage, when it was written under another configuration (both
-// digests are named) or holds a place the data does not have; corrupt, when it does not verify.
+// In: where to resume from, the configuration, the data. Out: the checkpoint, opened, with the
+// progress it holds; its tensors are verified when they are read. Errors: usage, when it was
+// written under another configuration (both digests are named) or holds a place the data does not
+// have; corrupt, when it does not verify.
 #pragma once
 
 #include <filesystem>
 #include <optional>
 #include <string>
 
-#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/reader.hpp"
 #include "common/error.hpp"
 #include "trainer/loop/progress.hpp"
 #include "trainer/loop/reporter.hpp"
@@ -31,7 +32,7 @@ Result<std::optional<std::filesystem::path>> choose_checkpoint(const ResumeReque
                                                                Reporter& reporter);
 
 struct ResumePoint {
-  checkpoint::Loaded loaded;
+  checkpoint::Reader reader;
   Progress progress;
   bool same_data = true;  // false: the data changed since; the run goes on, but not bit for bit
 };

@@ -48,6 +48,13 @@ void StrictObject::whole(std::string_view key, std::int64_t& target, std::int64_
   target = found->get_int64();
 }
 
+void StrictObject::flag(std::string_view key, bool& target) {
+  const json::value* found = look_up(key);
+  if (found == nullptr) return;
+  if (!found->is_bool()) return expected(key, "true or false", *found);
+  target = found->get_bool();
+}
+
 void StrictObject::bytes(std::string_view key, std::uint64_t& target) {
   auto number = static_cast<std::int64_t>(target);
   whole(key, number, 0, std::numeric_limits<std::int64_t>::max());

@@ -26,6 +26,7 @@ class StrictObject {
   void bytes(std::string_view key, std::uint64_t& target);
   // low <= value < high
   void real(std::string_view key, double& target, double low, double high);
+  void flag(std::string_view key, bool& target);
   void text(std::string_view key, std::string& target);
   void texts(std::string_view key, std::vector<std::string>& target);
   // nullptr when absent or null.

@@ -6,10 +6,17 @@ namespace trainward::trainer {
 
 Result<Ending> TrainingLoop::run() {
   ports_.reporter.phase("train");
+  auto ending = train();
+  // Whatever ended it, the save that is running is made whole and told.
+  if (ports_.checkpoints.pending()) (void)note(ports_.checkpoints.wait());
+  return ending;
+}
+
+Result<Ending> TrainingLoop::train() {
   while (progress_.step < plan_.steps) {
     if (ports_.requests.stop_requested()) {
       // A failed save has been told; the end is the same, and an older checkpoint is still there.
-      if (saved_step_ != progress_.step) (void)save();
+      (void)finish_saving();
       ports_.reporter.status(fmt::format("stopped as asked after step {}", progress_.step));
       return Ending::stopped;
     }
@@ -23,17 +30,15 @@ Result<Ending> TrainingLoop::run() {
       case StepEnd::done:
         break;
     }
-    const bool asked = ports_.requests.take_save_request();
-    if (!asked && !time_to_save()) continue;
-    auto saved = save();
-    if (!saved && progress_.step == plan_.steps) return propagate(saved);
+    save_if_due();
   }
+  if (auto saved = finish_saving(); !saved) return propagate(saved);
   ports_.reporter.status(fmt::format("finished: {} of {} steps", progress_.step, plan_.steps));
   return Ending::finished;
 }
 
 bool TrainingLoop::time_to_save() const {
-  return progress_.step % plan_.checkpoint_every == 0 || progress_.step == plan_.steps;
+  return progress_.step % plan_.checkpoint_every == 0 && progress_.step < plan_.steps;
 }
 
 Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
@@ -81,20 +86,58 @@ void TrainingLoop::tell_not_a_number(const StepResult& result) {
   }
 }
 
-Status TrainingLoop::save() {
-  Reporter& reporter = ports_.reporter;
-  reporter.phase("save");
-  auto folder = ports_.save(progress_);
-  if (folder) {
-    saved_step_ = progress_.step;
-    reporter.saved(*folder, progress_.step);
-  } else {
-    reporter.error(
-        fmt::format("step {} is not saved: {}", progress_.step, folder.error().message()));
+void TrainingLoop::save_if_due() {
+  (void)note(ports_.checkpoints.take());
+  const bool asked = ports_.requests.take_save_request();
+  const bool due = asked || time_to_save();
+  if (!due && !save_owed_) return;
+  if (const auto running = ports_.checkpoints.pending()) {
+    if (due && !save_owed_) {
+      ports_.reporter.status(
+          fmt::format("step {}: the next save waits, that of step {} is still running",
+                      progress_.step, *running));
+    }
+    save_owed_ = true;
+    return;
   }
-  reporter.phase("train");
-  if (!folder) return propagate(folder);
-  return {};
+  begin_save();
+}
+
+// The phase lasts as long as the training waits.
+void TrainingLoop::begin_save() {
+  save_owed_ = false;
+  ports_.reporter.phase("save");
+  if (auto begun = ports_.checkpoints.begin(progress_); !begun) {
+    (void)note(CheckpointPort::Outcome{progress_.step, propagate(begun), 0});
+  }
+  (void)note(ports_.checkpoints.take());  // there already when the training has waited for it
+  ports_.reporter.phase("train");
+}
+
+// Until the step that was reached is on disk.
+Status TrainingLoop::finish_saving() {
+  ports_.reporter.phase("save");
+  (void)note(ports_.checkpoints.wait());
+  Status last;
+  if (saved_step_ != progress_.step) {
+    last = ports_.checkpoints.begin(progress_);
+    last = note(last ? ports_.checkpoints.wait()
+                     : CheckpointPort::Outcome{progress_.step, propagate(last), 0});
+  }
+  ports_.reporter.phase("train");
+  return last;
+}
+
+Status TrainingLoop::note(std::optional<CheckpointPort::Outcome> outcome) {
+  if (!outcome) return {};
+  if (outcome->folder) {
+    saved_step_ = outcome->step;
+    ports_.reporter.saved(*outcome->folder, outcome->step, outcome->write_ms);
+    return {};
+  }
+  ports_.reporter.error(
+      fmt::format("step {} is not saved: {}", outcome->step, outcome->folder.error().message()));
+  return propagate(outcome->folder);
 }
 
 }  // namespace trainward::trainer

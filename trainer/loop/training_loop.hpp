@@ -5,9 +5,12 @@
 //                   step            -> not a number: end without saving it
 //                   report; save when it is time, when asked to and after the last step
 //
-// Everything it touches is given and outlives it; the clock, the saving and the hanging are ports,
-// so a test runs the loop without files or time. A save that fails costs that checkpoint, not the
-// run; only the last one is an error. Errors of the model are passed on. One thread.
+// Saving goes on beside the training. A save that is due while another is running is told and begun
+// when that has ended; no run ends before the one that is running has. A save that fails costs that
+// checkpoint, not the run; only the last one is an error. Errors of the model are passed on.
+//
+// Everything the loop touches is given and outlives it; the clock, the saving and the hanging are
+// ports, so a test runs it without files or time. One thread.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +19,7 @@
 
 #include "common/error.hpp"
 #include "trainer/data/batch_reader.hpp"
+#include "trainer/loop/checkpoint_port.hpp"
 #include "trainer/loop/progress.hpp"
 #include "trainer/loop/rate_meter.hpp"
 #include "trainer/loop/reporter.hpp"
@@ -42,7 +46,7 @@ struct LoopPorts {
   Reporter& reporter;
   Requests& requests;
   SimulatedBoard* board;  // nullptr: no board to ask
-  std::function<Result<std::filesystem::path>(const Progress&)> save;
+  CheckpointPort& checkpoints;
   std::function<void()> hang;  // does not return, except in tests
 };
 
@@ -65,7 +69,11 @@ class TrainingLoop {
   Result<StepEnd> one_step();
   Result<StepEnd> train_on_next_batch();
   void tell_not_a_number(const StepResult& result);
-  Status save();
+  Result<Ending> train();
+  void save_if_due();
+  void begin_save();
+  Status finish_saving();
+  Status note(std::optional<CheckpointPort::Outcome> outcome);
   [[nodiscard]] bool time_to_save() const;
 
   LoopPlan plan_;
@@ -73,6 +81,7 @@ class TrainingLoop {
   BatchReader& data_;
   Progress progress_;
   std::int64_t saved_step_;  // newest step that is on disk, or was there at the start
+  bool save_owed_ = false;   // was due while another was running
   RateMeter rate_;
   LoopPorts ports_;
 };

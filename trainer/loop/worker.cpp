@@ -1,7 +1,11 @@
 #include "trainer/loop/worker.hpp"
 
+#include <unistd.h>
+
+#include "common/host/memory.hpp"
 #include "common/text.hpp"
 #include "trainer/loop/attempt_plan.hpp"
+#include "trainer/loop/checkpointing.hpp"
 #include "trainer/loop/resume.hpp"
 #include "trainer/loop/training_loop.hpp"
 #include "trainer/loop/worker_config.hpp"
@@ -73,6 +77,16 @@ Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config, const 
   return model;
 }
 
+checkpoint::SaveOptions save_options(const WorkerConfig& config) {
+  return {static_cast<std::uint64_t>(config.checkpoint_shard_mib) << 20U, {}};
+}
+
+// What this machine, or the cgroup this process is in, can still give.
+std::optional<std::int64_t> spare_memory() {
+  const auto memory = host::available_memory("/", host::cgroups_of("/", ::getpid()));
+  return memory ? std::optional(memory->bytes) : std::nullopt;
+}
+
 int exit_code_of(Ending ending) {
   switch (ending) {
     case Ending::finished:
@@ -86,24 +100,21 @@ int exit_code_of(Ending ending) {
   return exit_code::failed;
 }
 
-// Puts the checkpoint into the model and the reader; the mapped files are let go on return.
-// `other_blocks`: the plan may cut the data into other blocks than the checkpoint counted.
-Result<Progress> restore(ResumePoint point, Trainable& model, BatchReader& data, bool other_blocks,
-                         Reporter& reporter) {
-  if (auto ok = model.restore(point.loaded.model(), point.loaded.optimizer(), point.progress.step);
-      !ok) {
-    return propagate(ok);
-  }
+// Where the data goes on. `other_blocks`: the plan may cut it into other blocks than the checkpoint
+// counted.
+Result<Progress> find_place(const ResumePoint& point, BatchReader& data, bool other_blocks,
+                            Reporter& reporter) {
+  Progress progress = point.progress;
   if (!point.same_data) {
     reporter.error(
         "data: changed since the checkpoint was written (the run goes on, but not bit for bit)");
   }
   // The place may not exist any more; then the next epoch begins.
-  if ((!point.same_data || other_blocks) && !data.seek(point.progress.cursor)) {
-    point.progress.cursor = {point.progress.cursor.epoch + 1, 0};
+  if ((!point.same_data || other_blocks) && !data.seek(progress.cursor)) {
+    progress.cursor = {progress.cursor.epoch + 1, 0};
   }
-  if (auto ok = data.seek(point.progress.cursor); !ok) return propagate(ok);
-  return point.progress;
+  if (auto ok = data.seek(progress.cursor); !ok) return propagate(ok);
+  return progress;
 }
 
 Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& environment,
@@ -138,12 +149,19 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (!model) return propagate(model);
   BatchReader data(*corpus, config->training.batch_size, config->training.seed);
   Progress progress;
+  Carried carried;
   if (point) {
-    auto restored = restore(std::move(*point), **model, data, plan->block > 0, reporter);
-    point.reset();
+    auto restored = restore(point->reader, **model, point->progress.step);
     if (!restored) return propagate(restored);
-    progress = *restored;
+    carried = std::move(*restored);
+    auto place = find_place(*point, data, plan->block > 0, reporter);
+    if (!place) return propagate(place);
+    progress = *place;
+    point.reset();
   }
+  Checkpointing checkpoints(root, **model, facts, std::move(carried), save_options(*config),
+                            reporter);
+  if (config->checkpoint_async) checkpoints.reserve(spare_memory());
 
   if (const auto left_out = batches_to_skip(*plan, progress.step); left_out > 0) {
     reporter.status(fmt::format("leaving out the data of {} after step {}, where the loss broke",
@@ -153,14 +171,10 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
 
   std::optional<SimulatedBoard> board;
   if (plan->simulate) board.emplace(*plan->simulate, environment.attempt);
-  const auto save = [&](const Progress& reached) {
-    return checkpoint::save(
-        root, {to_state(reached, facts), (*model)->model_state(), (*model)->optimizer_state()});
-  };
   reporter.status(fmt::format("training from step {} to {}", progress.step, config->steps));
   TrainingLoop loop({config->steps, config->checkpoint_every, config->log_every}, **model, data,
                     progress,
-                    {reporter, ports.requests, board ? &*board : nullptr, save, ports.hang});
+                    {reporter, ports.requests, board ? &*board : nullptr, checkpoints, ports.hang});
   return loop.run();
 }
 

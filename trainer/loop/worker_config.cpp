@@ -39,6 +39,8 @@ Status read_training(const json::object& object, WorkerConfig& config) {
   keys.whole("seed", seed, 0, std::numeric_limits<std::int64_t>::max());
   training.seed = static_cast<std::uint64_t>(seed);
   keys.whole("checkpoint_every", config.checkpoint_every, 1, many);
+  keys.flag("checkpoint_async", config.checkpoint_async);
+  keys.whole("checkpoint_shard_mib", config.checkpoint_shard_mib, 0, 1'048'576);
   keys.texts("data", config.data);
   if (config.data.empty()) {
     keys.complain("data", "names no file or folder", "a list of at least one path");

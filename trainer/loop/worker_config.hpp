@@ -7,6 +7,7 @@
 //                      "learning_rate": 0.003, "head_learning_rate": 0.003, "weight_decay": 0.01,
 //                      "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "gradient_clip": 1.0,
 //                      "warmup_steps": 0, "seed": 1234, "checkpoint_every": 10,
+//                      "checkpoint_async": true, "checkpoint_shard_mib": 0,
 //                      "data": ["/usr/share/common-licenses"]},
 //  "device_config": {"device": "cpu", "threads": 2},
 //  "logging_config": {"log_every": 1}}
@@ -30,7 +31,9 @@ struct WorkerConfig {
   TrainingSpec training;           // sizes, rates, seed, threads
   std::int64_t steps = 300;        // optimizer steps of the whole run
   std::int64_t checkpoint_every = 10;
-  std::vector<std::string> data;  // files and folders
+  bool checkpoint_async = true;           // written while the training goes on
+  std::int64_t checkpoint_shard_mib = 0;  // largest size of a tensor file; 0: no limit
+  std::vector<std::string> data;          // files and folders
   std::string device = "cpu";
   std::int64_t log_every = 1;  // a log line on stdout every so many steps
 

@@ -127,11 +127,9 @@ class Agillm3 final : public Trainable {
   [[nodiscard]] std::vector<checkpoint::TensorView> optimizer_state() const override {
     return optimizer_views(table_, flat_);
   }
-  Status restore(std::span<const checkpoint::TensorView> model,
-                 std::span<const checkpoint::TensorView> optimizer,
-                 std::int64_t steps_done) override {
+  Status restore(const checkpoint::FillTensors& fill, std::int64_t steps_done) override {
     if (steps_done < 0) return fail(ErrorKind::usage, "the step count is negative");
-    Status status = copy_state(table_, model, optimizer, flat_);
+    Status status = fill(model_targets(table_, flat_), optimizer_targets(table_, flat_));
     if (status) steps_done_ = steps_done;
     return status;
   }

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/reader.hpp"
 #include "common/error.hpp"
 #include "trainer/cpu/memory.hpp"
 #include "trainer/model/parameters.hpp"
@@ -36,9 +36,10 @@ std::vector<checkpoint::TensorView> model_views(const ParameterTable& table,
 std::vector<checkpoint::TensorView> optimizer_views(const ParameterTable& table,
                                                     const FlatMemory& flat);
 
-// Copies tensors in by name. Nothing changes unless all of ours are there with our type and shape;
-// the error (corrupt) names every one that is not. Tensors we do not know are ignored.
-Status copy_state(const ParameterTable& table, std::span<const checkpoint::TensorView> model,
-                  std::span<const checkpoint::TensorView> optimizer, const FlatMemory& flat);
+// The same memory, to be filled.
+std::vector<checkpoint::TensorTarget> model_targets(const ParameterTable& table,
+                                                    const FlatMemory& flat);
+std::vector<checkpoint::TensorTarget> optimizer_targets(const ParameterTable& table,
+                                                        const FlatMemory& flat);
 
 }  // namespace trainward::trainer

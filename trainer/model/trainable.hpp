@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "checkpoint/reader.hpp"
 #include "checkpoint/tensor.hpp"
 #include "common/error.hpp"
 
@@ -36,11 +37,9 @@ class Trainable {
   [[nodiscard]] virtual std::vector<checkpoint::TensorView> model_state() const = 0;
   [[nodiscard]] virtual std::vector<checkpoint::TensorView> optimizer_state() const = 0;
 
-  // Copies a checkpoint in: every tensor of ours must be there with our type and shape; the error
-  // names all that differ. `steps_done` is the optimizer's step count.
-  virtual Status restore(std::span<const checkpoint::TensorView> model,
-                         std::span<const checkpoint::TensorView> optimizer,
-                         std::int64_t steps_done) = 0;
+  // Has the state filled in, straight into place. After an error it may hold anything and must be
+  // restored again before it is used. `steps_done` is the optimizer's step count.
+  virtual Status restore(const checkpoint::FillTensors& fill, std::int64_t steps_done) = 0;
 
   [[nodiscard]] virtual std::int64_t parameter_count() const = 0;
   [[nodiscard]] virtual std::size_t arena_bytes() const = 0;

@@ -29,12 +29,13 @@ TEST_F(ConfigTest, FillsInEveryDefault) {
   EXPECT_EQ(program.deadlines, Deadlines{});
   EXPECT_EQ(program.budgets, Budgets{});
   EXPECT_EQ(program.backoff, Backoff{});
-  EXPECT_EQ(json::serialize(program.worker),
-            R"({"training_config":{"model":"micro_3x","steps":300,"batch_size":8,"block_size":128,)"
-            R"("learning_rate":3E-3,"head_learning_rate":3E-3,"weight_decay":1E-2,"beta1":9E-1,)"
-            R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,"seed":1234,)"
-            R"("checkpoint_every":10,"data":["/usr/share/common-licenses"]},)"
-            R"("device_config":{"device":"cpu","threads":2},"logging_config":{"log_every":1}})");
+  EXPECT_EQ(
+      json::serialize(program.worker),
+      R"({"training_config":{"model":"micro_3x","steps":300,"batch_size":8,"block_size":128,)"
+      R"("learning_rate":3E-3,"head_learning_rate":3E-3,"weight_decay":1E-2,"beta1":9E-1,)"
+      R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,"seed":1234,)"
+      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"data":["/usr/share/common-licenses"]},)"
+      R"("device_config":{"device":"cpu","threads":2},"logging_config":{"log_every":1}})");
 }
 
 TEST_F(ConfigTest, ReadsEveryKey) {

@@ -69,11 +69,13 @@ TEST(Faults, ThreeOfAKindAfterTheSameStepsAreAPattern) {
 }
 
 TEST(Faults, CheckpointsComeOftenerTheShorterTheLife) {
-  EXPECT_EQ(checkpoint_interval(20'000, 0, 1'000, 100), 0) << "no failure yet";
-  EXPECT_EQ(checkpoint_interval(1, 1, 60'000, 100), 1);
+  EXPECT_EQ(checkpoint_interval(20'000, 0, 0, 1'000, 100), 0) << "no failure yet";
+  EXPECT_EQ(checkpoint_interval(1, 0, 1, 60'000, 100), 1);
+  // A copy costs nothing, but its write lasts three steps.
+  EXPECT_EQ(checkpoint_interval(1, 170'000, 240'000, 60'000, 100), 3);
   std::int64_t before = 0;
   for (std::int64_t life = 60'000; life <= 64 * 60'000; life *= 2) {
-    const std::int64_t steps = checkpoint_interval(20'000, life, 10'000, 100'000);
+    const std::int64_t steps = checkpoint_interval(20'000, 0, life, 10'000, 100'000);
     EXPECT_GE(steps, before);
     before = steps;
   }

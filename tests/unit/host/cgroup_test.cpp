@@ -1,5 +1,5 @@
 // Where a process's cgroups are, and how often something was killed in them.
-#include "supervisor/host/cgroup.hpp"
+#include "common/host/cgroup.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 // What a worker can still get: the least of the machine and every cgroup above it.
-#include "supervisor/host/memory.hpp"
+#include "common/host/memory.hpp"
 
 #include "fake_host.hpp"
 

@@ -5,8 +5,8 @@
 
 #include <chrono>
 
+#include "common/host/process_files.hpp"
 #include "fake_host.hpp"
-#include "supervisor/host/process_files.hpp"
 
 namespace trainward::host {
 namespace {

@@ -46,11 +46,10 @@ class FakeTrainable final : public Trainable {
   [[nodiscard]] std::vector<checkpoint::TensorView> optimizer_state() const override {
     return {view("w.exp_avg", moments_)};
   }
-  Status restore(std::span<const checkpoint::TensorView> model,
-                 std::span<const checkpoint::TensorView> optimizer,
-                 std::int64_t steps_done) override {
-    std::memcpy(weights_.data(), model[0].bytes.data(), model[0].bytes.size());
-    std::memcpy(moments_.data(), optimizer[0].bytes.data(), optimizer[0].bytes.size());
+  Status restore(const checkpoint::FillTensors& fill, std::int64_t steps_done) override {
+    auto filled = fill({{info("w"), std::as_writable_bytes(std::span(weights_))}},
+                       {{info("w.exp_avg"), std::as_writable_bytes(std::span(moments_))}});
+    if (!filled) return filled;
     steps_done_ = steps_done;
     record_.restored.push_back(steps_done);
     return {};
@@ -60,7 +59,10 @@ class FakeTrainable final : public Trainable {
 
  private:
   static checkpoint::TensorView view(std::string name, const std::array<float, 4>& values) {
-    return {{std::move(name), checkpoint::DType::f32, {4}}, std::as_bytes(std::span(values))};
+    return {info(std::move(name)), std::as_bytes(std::span(values))};
+  }
+  static checkpoint::TensorInfo info(std::string name) {
+    return {std::move(name), checkpoint::DType::f32, {4}};
   }
 
   FakeRecord& record_;

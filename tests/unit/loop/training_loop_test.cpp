@@ -13,6 +13,38 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// Saves take as many looks at them as the test says.
+class FakeCheckpoints final : public CheckpointPort {
+ public:
+  Status begin(const Progress& progress) override {
+    EXPECT_FALSE(running_) << "a save was doubled";
+    begun.push_back(progress.step);
+    running_ = progress.step;
+    looks_ = 0;
+    return {};
+  }
+  [[nodiscard]] std::optional<std::int64_t> pending() const override { return running_; }
+  std::optional<Outcome> take() override {
+    if (!running_ || looks_++ < lasts_looks) return std::nullopt;
+    return wait();
+  }
+  std::optional<Outcome> wait() override {
+    if (!running_) return std::nullopt;
+    Outcome outcome{*running_, std::filesystem::path("saved"), 0};
+    if (disk_full) outcome.folder = fail(ErrorKind::transient, "no space left", "disk");
+    running_.reset();
+    return outcome;
+  }
+
+  std::vector<std::int64_t> begun;
+  int lasts_looks = 0;
+  bool disk_full = false;
+
+ private:
+  std::optional<std::int64_t> running_;
+  int looks_ = 0;
+};
+
 class TrainingLoopTest : public testing::Test {
  protected:
   TrainingLoopTest() {
@@ -33,13 +65,8 @@ class TrainingLoopTest : public testing::Test {
                        [] { return Time{}; }});
     BatchReader data(*corpus_, 2, 1);
     FakeTrainable model(record_);
-    const auto save = [this](const Progress& progress) -> Result<std::filesystem::path> {
-      save_attempts_.push_back(progress.step);
-      if (disk_full_) return fail(ErrorKind::transient, "no space left", "disk");
-      return std::filesystem::path("saved");
-    };
     TrainingLoop loop(plan, model, data, {},
-                      {reporter, requests_, board, save, [this] { ++hangs_; }});
+                      {reporter, requests_, board, checkpoints_, [this] { ++hangs_; }});
     return loop.run();
   }
 
@@ -47,59 +74,75 @@ class TrainingLoopTest : public testing::Test {
   std::optional<Corpus> corpus_;
   RequestsAtSteps requests_;
   FakeRecord record_;
-  std::vector<std::int64_t> save_attempts_;
-  bool disk_full_ = false;
+  FakeCheckpoints checkpoints_;
   int hangs_ = 0;
 };
 
 TEST_F(TrainingLoopTest, SavesOnTheCadenceAndAtTheEnd) {
   EXPECT_EQ(run({.steps = 10, .checkpoint_every = 4}).value(), Ending::finished);
-  EXPECT_THAT(save_attempts_, ElementsAre(4, 8, 10));
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(4, 8, 10));
 }
 
 TEST_F(TrainingLoopTest, SavesTheLastStepOnce) {
   EXPECT_EQ(run({.steps = 8, .checkpoint_every = 4}).value(), Ending::finished);
-  EXPECT_THAT(save_attempts_, ElementsAre(4, 8));
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(4, 8));
 }
 
 TEST_F(TrainingLoopTest, SavesWhenAskedTo) {
   requests_.save_at = 3;
   EXPECT_EQ(run({.steps = 5, .checkpoint_every = 100}).value(), Ending::finished);
-  EXPECT_THAT(save_attempts_, ElementsAre(3, 5));
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(3, 5));
 }
 
 TEST_F(TrainingLoopTest, FinishesTheStepSavesAndStops) {
   requests_.stop_at = 6;
   EXPECT_EQ(run({.steps = 100, .checkpoint_every = 4}).value(), Ending::stopped);
-  EXPECT_THAT(save_attempts_, ElementsAre(4, 6));
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(4, 6));
 }
 
 TEST_F(TrainingLoopTest, StopsWithoutSavingWhatIsSaved) {
   requests_.stop_at = 4;
   EXPECT_EQ(run({.steps = 100, .checkpoint_every = 4}).value(), Ending::stopped);
-  EXPECT_THAT(save_attempts_, ElementsAre(4));
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(4));
   requests_.stop_at = 0;
   bench_.said.last_step = 0;
   EXPECT_EQ(run({.steps = 100, .checkpoint_every = 4}).value(), Ending::stopped);
-  EXPECT_THAT(save_attempts_, ElementsAre(4));
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(4));
 }
 
 TEST_F(TrainingLoopTest, GoesOnWhenASaveFailsAndFailsWhenTheLastDoes) {
-  disk_full_ = true;
+  checkpoints_.disk_full = true;
   auto ending = run({.steps = 6, .checkpoint_every = 2});
   ASSERT_FALSE(ending);
   EXPECT_EQ(ending.error().what, "no space left");
   EXPECT_EQ(record_.steps, 6);
-  EXPECT_THAT(save_attempts_, ElementsAre(2, 4, 6));
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(2, 4, 6));
   EXPECT_THAT(bench_.said.err,
               HasSubstr("trainward-worker: step 2 is not saved: disk: no space left\n"));
   EXPECT_TRUE(bench_.said.all("CHECKPOINT").empty());
 }
 
+TEST_F(TrainingLoopTest, ASaveThatIsDueWhileAnotherIsRunningIsToldAndMadeAfterIt) {
+  checkpoints_.lasts_looks = 3;
+  EXPECT_EQ(run({.steps = 10, .checkpoint_every = 2}).value(), Ending::finished);
+  // Of step 2 until step 5; then the one that was due at 4, until step 8; that is due itself.
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(2, 5, 8, 10));
+  EXPECT_THAT(bench_.said.all("CHECKPOINT_STEP"), ElementsAre("2", "5", "8", "10"));
+  EXPECT_THAT(bench_.said.all("STATUS"),
+              testing::Contains(HasSubstr("that of step 2 is still running")));
+}
+
+TEST_F(TrainingLoopTest, NoRunEndsBeforeItsSaveHas) {
+  checkpoints_.lasts_looks = 100;
+  record_.nan_at = 4;
+  EXPECT_EQ(run({.steps = 10, .checkpoint_every = 2}).value(), Ending::not_a_number);
+  EXPECT_THAT(bench_.said.all("CHECKPOINT_STEP"), ElementsAre("2"));
+}
+
 TEST_F(TrainingLoopTest, StopsAtALossThatIsNotANumberWithoutSavingIt) {
   record_.nan_at = 4;
   EXPECT_EQ(run({.steps = 10, .checkpoint_every = 2}).value(), Ending::not_a_number);
-  EXPECT_THAT(save_attempts_, ElementsAre(2));
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(2));
   EXPECT_THAT(bench_.said.err, HasSubstr("loss = nan"));
   EXPECT_EQ(bench_.said.last_step, 3);
 }
@@ -115,7 +158,7 @@ TEST_F(TrainingLoopTest, DiesWhereTheBoardRunsOutOfMemory) {
   SimulatedBoard board({.dram_bytes = 100, .base_bytes = 40, .leak_bytes_per_step = 10}, 1);
   EXPECT_EQ(run({.steps = 10, .checkpoint_every = 4}, &board).value(), Ending::device_failed);
   EXPECT_EQ(record_.steps, 6);
-  EXPECT_THAT(save_attempts_, ElementsAre(4));
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(4));
   EXPECT_THAT(bench_.said.err, HasSubstr("info:\nOut of Memory: Not enough space to allocate"));
 }
 

@@ -72,6 +72,7 @@ class WorkerBench {
                  {"batch_size", 2},
                  {"block_size", 32},
                  {"checkpoint_every", 4},
+                 {"checkpoint_async", false},  // then every step that is due is saved
                  {"seed", 7},
                  {"data", json::array{(folder_ / "data").string()}}};
     environment.attempt = 1;

@@ -44,6 +44,50 @@ TEST_F(WorkerTest, TellsItsCourse) {
   EXPECT_EQ(bench_.said.err, "");
 }
 
+TEST_F(WorkerTest, SavesWhileItTrainsOn) {
+  bench_.training()["checkpoint_async"] = true;
+  bench_.training()["checkpoint_every"] = 1;
+  bench_.training()["steps"] = 40;
+  bench_.training()["checkpoint_shard_mib"] = 1;
+  EXPECT_EQ(run(), exit_code::done) << bench_.said.err;
+  const auto saved = bench_.said.all("CHECKPOINT_STEP");
+  ASSERT_FALSE(saved.empty());
+  EXPECT_EQ(saved.back(), "40");
+  EXPECT_EQ(bench_.said.err, "");
+  for (const std::string& folder : bench_.said.all("CHECKPOINT")) {
+    EXPECT_TRUE(checkpoint::verify(folder)) << folder;
+  }
+  const std::string async = digest(40);
+  std::filesystem::remove_all(bench_.checkpoints());
+  bench_.training()["checkpoint_async"] = false;
+  EXPECT_EQ(run(), exit_code::done) << bench_.said.err;
+  EXPECT_EQ(digest(40), async);
+}
+
+TEST_F(WorkerTest, WhatACheckpointHoldsBesideTheModelIsCarriedOn) {
+  const std::vector<float> head{1, 2, 3};
+  const std::vector<float> weights{1, 2, 3, 4};
+  checkpoint::Contents imported;
+  imported.state.step = 3;
+  imported.state.extra["pytorch"] = "kept";
+  imported.model = {
+      {{"w", checkpoint::DType::f32, {4}}, std::as_bytes(std::span(weights))},
+      {{"sat.proj.weight", checkpoint::DType::f32, {3}}, std::as_bytes(std::span(head))}};
+  imported.optimizer = {
+      {{"w.exp_avg", checkpoint::DType::f32, {4}}, std::as_bytes(std::span(weights))}};
+  auto from = checkpoint::save(bench_.folder() / "imported", imported);
+  ASSERT_TRUE(from) << from.error().message();
+  bench_.environment.resume_from = from->string();
+  EXPECT_EQ(run(), exit_code::done) << bench_.said.err;
+  EXPECT_THAT(record_.restored, ElementsAre(3));
+  auto last = checkpoint::load(bench_.checkpoint(12));
+  ASSERT_TRUE(last) << last.error().message();
+  EXPECT_EQ(string_or(last->state().extra, "pytorch", ""), "kept");
+  ASSERT_EQ(last->model().size(), 2U);
+  EXPECT_EQ(last->model()[0].info.name, "sat.proj.weight");
+  EXPECT_EQ(std::memcmp(last->model()[0].bytes.data(), head.data(), sizeof(float) * 3), 0);
+}
+
 TEST_F(WorkerTest, StateHoldsWhatAResumeNeeds) {
   EXPECT_EQ(run(), exit_code::done);
   auto loaded = checkpoint::load(bench_.checkpoint(8));

@@ -67,7 +67,7 @@ TEST_P(ModelGradient, EqualsFiniteDifferences) {
   for (checkpoint::TensorView& view : views) {
     view.bytes = std::as_bytes(std::span(start.at(view.info.name)));
   }
-  ASSERT_TRUE(model->restore(views, model->optimizer_state(), 0));
+  ASSERT_TRUE(model->restore(test::fill_from(views, model->optimizer_state()), 0));
   const Result<StepResult> result = model->step(tokens);
   ASSERT_TRUE(result);
   const test::State moments = test::copy_of(model->optimizer_state());

@@ -70,7 +70,7 @@ TEST(Step, StopsBeforeANumberThatIsNoneSpreads) {
   for (checkpoint::TensorView& view : views) {
     if (view.info.name == "core.ln.bias") view.bytes = std::as_bytes(std::span(poison));
   }
-  ASSERT_TRUE(model->restore(views, model->optimizer_state(), 10));
+  ASSERT_TRUE(model->restore(test::fill_from(views, model->optimizer_state()), 10));
   const test::State before = test::copy_of(model->model_state());
   const Result<StepResult> result = model->step(test::tokens(spec, 1));
   ASSERT_FALSE(result);

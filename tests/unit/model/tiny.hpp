@@ -49,6 +49,31 @@ inline StepResult train(Trainable& model, const TrainingSpec& spec, std::uint64_
   return result;
 }
 
+// Copies from views, as a checkpoint would fill a model. The views must outlive it.
+inline checkpoint::FillTensors fill_from(std::vector<checkpoint::TensorView> model,
+                                         std::vector<checkpoint::TensorView> optimizer) {
+  using Targets = std::vector<checkpoint::TensorTarget>;
+  const auto fill = [](std::string_view what, const std::vector<checkpoint::TensorView>& views,
+                       const Targets& targets) -> Status {
+    std::vector<checkpoint::TensorInfo> infos;
+    std::map<std::string, std::span<const std::byte>> bytes;
+    for (const checkpoint::TensorView& view : views) {
+      infos.push_back(view.info);
+      bytes[view.info.name] = view.bytes;
+    }
+    if (auto ok = checkpoint::match(what, infos, targets); !ok) return ok;
+    for (const checkpoint::TensorTarget& target : targets) {
+      std::memmove(target.bytes.data(), bytes.at(target.info.name).data(), target.bytes.size());
+    }
+    return {};
+  };
+  return [fill, model = std::move(model), optimizer = std::move(optimizer)](
+             const Targets& model_targets, const Targets& optimizer_targets) {
+    auto ok = fill("model", model, model_targets);
+    return ok ? fill("optimizer", optimizer, optimizer_targets) : ok;
+  };
+}
+
 using State = std::map<std::string, std::vector<float>>;
 
 inline State copy_of(const std::vector<checkpoint::TensorView>& views) {

@@ -1,4 +1,4 @@
-#include "supervisor/host/host_files.hpp"
+#include "common/host/host_files.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "supervisor/host/process_files.hpp"
+#include "common/host/process_files.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <unordered_set>
 
-#include "supervisor/host/host_files.hpp"
+#include "common/host/host_files.hpp"
 
 namespace trainward::host {
 namespace {

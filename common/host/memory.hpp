@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-#include "supervisor/host/cgroup.hpp"
+#include "common/host/cgroup.hpp"
 
 namespace trainward::host {
 

@@ -1,10 +1,10 @@
-#include "supervisor/host/cgroup.hpp"
+#include "common/host/cgroup.hpp"
 
 #include <optional>
 #include <string_view>
 
-#include "supervisor/host/host_files.hpp"
-#include "supervisor/host/process_files.hpp"
+#include "common/host/host_files.hpp"
+#include "common/host/process_files.hpp"
 
 namespace trainward::host {
 namespace {

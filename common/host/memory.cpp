@@ -1,9 +1,9 @@
-#include "supervisor/host/memory.hpp"
+#include "common/host/memory.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "supervisor/host/host_files.hpp"
+#include "common/host/host_files.hpp"
 
 namespace trainward::host {
 namespace {

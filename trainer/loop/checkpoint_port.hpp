@@ -1,0 +1,28 @@
+// How the training loop saves: begun at a step, answered later.
+#pragma once
+
+#include <optional>
+
+#include "checkpoint/saver.hpp"
+#include "trainer/loop/progress.hpp"
+
+namespace trainward::trainer {
+
+class CheckpointPort {
+ public:
+  using Outcome = checkpoint::Saver::Outcome;
+
+  CheckpointPort() = default;
+  CheckpointPort(const CheckpointPort&) = delete;
+  CheckpointPort& operator=(const CheckpointPort&) = delete;
+  virtual ~CheckpointPort() = default;
+
+  // The model may train on when it returns. Refused (transient) while pending().
+  virtual Status begin(const Progress& progress) = 0;
+  // Step of the save whose outcome has not been taken.
+  [[nodiscard]] virtual std::optional<std::int64_t> pending() const = 0;
+  virtual std::optional<Outcome> take() = 0;  // empty while it is running
+  virtual std::optional<Outcome> wait() = 0;  // empty only when there is none
+};
+
+}  // namespace trainward::trainer
