@@ -4,7 +4,6 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/retention.hpp"
 #include "checkpoint/verified.hpp"
-#include "common/file.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;
@@ -36,7 +35,6 @@ Result<Pruned> prune(const fs::path& root, const Retention& retention, bool dry_
   if (!folders) return propagate(folders);
   int good = 0;
   Pruned pruned;
-  Status problem;
   for (const fs::path& folder : *folders) {
     if (good < std::max(retention.keep, least_kept)) {
       if (is_good(folder, retention)) ++good;
@@ -47,17 +45,9 @@ Result<Pruned> prune(const fs::path& root, const Retention& retention, bool dry_
       continue;
     }
     auto removed = dry_run ? can_remove(folder) : remove_checkpoint(folder);
-    if (!removed) {
-      problem = propagate(removed);
-      break;
-    }
+    if (!removed) return propagate(removed);
     (*removed ? pruned.removed : pruned.in_use).push_back(folder);
   }
-  // What is gone already must be gone after a crash too.
-  if (!dry_run && !pruned.removed.empty()) {
-    if (auto ok = fsync_folder(root); !ok && problem) problem = ok;
-  }
-  if (!problem) return propagate(problem);
   return pruned;
 }
 

@@ -162,6 +162,8 @@ Result<bool> remove_checkpoint(const fs::path& folder) {
     const fs::path aside = root / fmt::format("{}removed-{}-{}", name::temporary, name, i);
     if (is_there(aside)) continue;
     if (auto ok = rename_folder(folder, aside, 0); !ok) return propagate(ok);
+    // First its name, then its files: else a crash could bring back the name without them.
+    if (auto ok = fsync_folder(root); !ok) return propagate(ok);
     std::error_code error;
     fs::remove_all(aside, error);
     if (error) return fail_errno(error.value(), "remove the folder", aside.string());

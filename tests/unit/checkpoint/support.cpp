@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 
 #include "checkpoint/format/safetensors.hpp"
@@ -53,14 +53,25 @@ TensorView& Sample::add_optimizer(std::string name, DType type, std::vector<std:
 TensorView Sample::make(std::string name, DType type, std::vector<std::int64_t> shape) {
   TensorInfo info{std::move(name), type, std::move(shape)};
   std::vector<std::byte>& bytes = storage_.emplace_back(byte_count(info).value());
-  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<std::byte>(random_()); });
+  fill_with_noise(bytes, random_);
   return {std::move(info), bytes};
+}
+
+void fill_with_noise(std::span<std::byte> bytes, std::mt19937_64& random) {
+  while (!bytes.empty()) {
+    const std::uint64_t number = random();
+    const std::size_t size = std::min(bytes.size(), sizeof number);
+    std::memcpy(bytes.data(), &number, size);
+    bytes = bytes.subspan(size);
+  }
 }
 
 std::string read_bytes(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read " + file.string());
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string bytes(fs::file_size(file), '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
 }
 
 void write_bytes(const fs::path& file, std::string_view bytes) {

@@ -44,6 +44,8 @@ class Sample {
   Contents contents_;
 };
 
+void fill_with_noise(std::span<std::byte> bytes, std::mt19937_64& random);
+
 std::string read_bytes(const std::filesystem::path& file);
 void write_bytes(const std::filesystem::path& file, std::string_view bytes);
 void flip(const std::filesystem::path& file, std::uint64_t at, unsigned char mask);

@@ -13,14 +13,26 @@
 #include <cerrno>
 #include <cstdarg>
 #include <deque>
+#include <filesystem>
 #include <map>
+#include <mutex>
 #include <vector>
 
 namespace trainward::checkpoint::testing {
 namespace {
 
 Interception* active = nullptr;
-std::vector<int> unsynced;  // duplicates of the descriptors of files created and not yet fsynced
+std::recursive_mutex mutex;  // a save in the background makes calls beside the test's own
+std::vector<int> unsynced;   // duplicates of the descriptors of files created and not yet fsynced
+
+struct Rename {
+  std::string from;
+  std::string to;
+  bool exchange;
+};
+std::vector<Rename> unsynced_renames;  // oldest first
+
+using Lock = std::lock_guard<std::recursive_mutex>;
 
 std::string path_of(int fd) {
   std::array<char, 4096> target{};
@@ -31,6 +43,7 @@ std::string path_of(int fd) {
 
 // True when the call must fail; errno is set then.
 bool refuse(Call call, std::string path, std::string to = {}) {
+  const Lock lock(mutex);
   if (active == nullptr) return false;
   const int problem = active->handler({call, std::move(path), std::move(to)});
   if (problem == 0) return false;
@@ -49,8 +62,25 @@ int open_at(int folder, const char* path, int flags, unsigned mode) {
   const bool creates = (flags & O_CREAT) != 0;
   if (creates && refuse(Call::create, path)) return -1;
   const auto fd = static_cast<int>(::syscall(SYS_openat, folder, path, flags, mode));
+  const Lock lock(mutex);
   if (creates && fd >= 0 && active != nullptr) unsynced.push_back(::dup(fd));
   return fd;
+}
+
+int rename_noted(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) {
+  const auto result =
+      static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+  const Lock lock(mutex);
+  if (result == 0 && active != nullptr) {
+    unsynced_renames.push_back({from, to, (flags & RENAME_EXCHANGE) != 0});
+  }
+  return result;
+}
+
+// Direct I/O takes whole pages in aligned memory only.
+void clear_page(int fd, off_t at) {
+  alignas(4096) static std::array<char, 4096> zeros{};
+  if (::pwrite(fd, zeros.data(), zeros.size(), at) < 0) errno = 0;
 }
 
 // Stands before the queue of the machine.
@@ -61,6 +91,7 @@ class InterceptedQueue : public IoQueue {
     if (active != nullptr && request.operation == Operation::write) {
       const std::string path = path_of(request.fd);
       if (refuse(Call::write, path)) return refused_.push_back({request.tag, -errno});
+      const Lock lock(mutex);
       if (active->shorten) changed.size = active->shorten(path, request.size);
     }
     in_flight_[request.tag] = changed;
@@ -78,6 +109,7 @@ class InterceptedQueue : public IoQueue {
     in_flight_.erase(answer.tag);
     if (answer.result > 0 && request.operation == Operation::read && active != nullptr &&
         active->after_read) {
+      const Lock lock(mutex);
       active->after_read(path_of(request.fd), {reinterpret_cast<char*>(request.memory),
                                                static_cast<std::size_t>(answer.result)});
     }
@@ -105,6 +137,7 @@ Interception::~Interception() {
   active = nullptr;
   for (const int fd : unsynced) ::close(fd);
   unsynced.clear();
+  unsynced_renames.clear();
 }
 
 void lose_unsynced_files() {
@@ -112,6 +145,32 @@ void lose_unsynced_files() {
     struct stat info {};
     // The result does not matter: the process is about to be killed.
     if (::fstat(fd, &info) == 0 && ::syscall(SYS_ftruncate, fd, info.st_size / 2) != 0) errno = 0;
+  }
+}
+
+void lose_what_is_not_synced(std::mt19937_64& random) {
+  const Lock lock(mutex);
+  for (const int fd : unsynced) {
+    struct stat info {};
+    if (::fstat(fd, &info) != 0 || info.st_size == 0) continue;
+    const auto at = static_cast<off_t>(random() % static_cast<std::uint64_t>(info.st_size));
+    switch (random() % 3) {
+      case 0:
+        if (::syscall(SYS_ftruncate, fd, at) != 0) errno = 0;
+        break;
+      case 1:
+        clear_page(fd, at / 4096 * 4096);
+        break;
+      default:
+        break;
+    }
+  }
+  if (random() % 2 == 0) return;
+  for (auto done = unsynced_renames.rbegin(); done != unsynced_renames.rend(); ++done) {
+    // What a rename replaced cannot be brought back from here.
+    if (std::filesystem::path(done->to).filename() == "latest") continue;
+    ::syscall(SYS_renameat2, AT_FDCWD, done->to.c_str(), AT_FDCWD, done->from.c_str(),
+              done->exchange ? RENAME_EXCHANGE : 0);
   }
 }
 
@@ -155,6 +214,7 @@ ssize_t write(int fd, const void* bytes, size_t size) {
 ssize_t pread(int fd, void* bytes, size_t size, off_t at) {
   const auto got = ::syscall(SYS_pread64, fd, bytes, size, at);
   if (got > 0 && calls::active != nullptr && calls::active->after_read) {
+    const calls::Lock lock(calls::mutex);
     calls::active->after_read(calls::path_of(fd),
                               {static_cast<char*>(bytes), static_cast<std::size_t>(got)});
   }
@@ -183,6 +243,11 @@ int fsync(int fd) {
   if (calls::active == nullptr) return static_cast<int>(::syscall(SYS_fsync, fd));
   if (calls::refuse(calls::Call::sync, calls::path_of(fd))) return -1;
   const auto result = static_cast<int>(::syscall(SYS_fsync, fd));
+  const calls::Lock lock(calls::mutex);
+  const std::string synced = calls::path_of(fd);
+  std::erase_if(calls::unsynced_renames, [&](const calls::Rename& done) {
+    return std::filesystem::path(done.to).parent_path() == synced;
+  });
   const auto done = std::remove_if(calls::unsynced.begin(), calls::unsynced.end(), [&](int held) {
     if (!calls::same_file(held, fd)) return false;
     ::close(held);
@@ -194,14 +259,14 @@ int fsync(int fd) {
 
 int rename(const char* from, const char* to) noexcept {
   if (calls::refuse(calls::Call::rename, from, to)) return -1;
-  return static_cast<int>(::syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+  return calls::rename_noted(AT_FDCWD, from, AT_FDCWD, to, 0);
 }
 
 int renameat2(int from_folder, const char* from, int to_folder, const char* to,
               unsigned flags) noexcept {
   const auto call = flags == 0 ? calls::Call::rename : calls::Call::exchange;
   if (calls::refuse(call, from, to)) return -1;
-  return static_cast<int>(::syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+  return calls::rename_noted(from_folder, from, to_folder, to, flags);
 }
 
 }  // extern "C"

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <random>
 #include <span>
 #include <string>
 
@@ -48,5 +49,9 @@ SaveOptions intercepted();
 // What a power failure does to files that were written but not fsynced: called at the instant of
 // the crash, it cuts each of them in half.
 void lose_unsynced_files();
+
+// The same with chance: each of those files keeps all its bytes, loses its end, or a block in the
+// middle; and renames of whose folder no fsync followed have happened, or have not.
+void lose_what_is_not_synced(std::mt19937_64& random);
 
 }  // namespace trainward::checkpoint::testing
