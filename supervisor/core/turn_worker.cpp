@@ -54,7 +54,9 @@ void Turn::on(const StepDone& e) {
   state_.step_began_mono_ms = now_.mono_ms;
   act(RecordStep{e.step, e.loss, e.grad_norm, e.tokens, e.tokens_per_second, replayed});
   if (!listening()) return;
-  if (auto trouble = watch_loss(state_.loss, e.step, e.loss, policy_.rollback.loss_spike)) {
+  // Early steps that are done again have their early loss again: that is no jump.
+  const bool spikes_matter = policy_.rollback.loss_spike && !replayed;
+  if (auto trouble = watch_loss(state_.loss, e.step, e.loss, spikes_matter)) {
     state_.trouble_step = std::max(trouble->from, state_.resume_step + 1);
     state_.loss.high = 0;
     return kill(trouble->cause, trouble->why);
