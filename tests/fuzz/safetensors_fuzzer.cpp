@@ -33,11 +33,8 @@ auto described(const Header& header) {
 }
 
 void check_again(const Header& header, std::uint64_t data_bytes) {
-  std::vector<checkpoint::TensorView> tensors;
-  for (const Slot& slot : header.slots) {
-    // Planning asks for the size only; the bytes, up to 2^61 of them, need not be there.
-    tensors.push_back({slot.info, {static_cast<const std::byte*>(nullptr), slot.end - slot.begin}});
-  }
+  std::vector<checkpoint::TensorInfo> tensors;
+  for (const Slot& slot : header.slots) tensors.push_back(slot.info);
   const auto layout = checkpoint::plan_safetensors(tensors, header.metadata, "planned");
   require(layout.has_value(), "what was read can be written");
   require(layout->prefix.size() % checkpoint::data_alignment == 0, "data begins on a page");

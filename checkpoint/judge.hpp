@@ -1,0 +1,15 @@
+// The verdict on a checkpoint that a writer may replace or remove while it is being read.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "checkpoint/checkpoint.hpp"
+
+namespace trainward::checkpoint {
+
+// verify(), until the folder was the same before and after: only then it has been judged fairly.
+// Empty: it is gone. Kind transient: it keeps changing.
+std::optional<Result<Summary>> judge(const std::filesystem::path& folder, const IoOptions& io);
+
+}  // namespace trainward::checkpoint
