@@ -28,13 +28,17 @@ class Operation {
   // From now on what is done is called so; the bar begins anew.
   void next(std::string label);
 
+  // Takes the bar away, before something else is printed.
+  void clear();
+
+  [[nodiscard]] bool interrupted() const { return interrupted_by_ != 0; }
+
   // After a failure: prints the error, or that it was interrupted and `unchanged` (a sentence such
   // as "nothing was changed"), and gives the exit code: 1, or 128 and the signal's number.
   int fail(const Error& error, std::string_view unchanged);
 
  private:
   Status step(std::uint64_t done, std::uint64_t total);
-  void clear();
 
   const Context& context_;
   Interruption interruption_;
