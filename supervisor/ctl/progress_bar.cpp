@@ -119,6 +119,10 @@ std::optional<std::string> ProgressBar::update(Time now, std::uint64_t done, std
   return "\r" + progress_line({label_, done, total, rate_}, room) + "\x1b[K";
 }
 
-std::string ProgressBar::clear() const { return drawn_ ? "\r\x1b[K" : ""; }
+std::string ProgressBar::clear() {
+  if (!drawn_) return {};
+  drawn_.reset();
+  return "\r\x1b[K";
+}
 
 }  // namespace trainward::ctl

@@ -32,8 +32,8 @@ class ProgressBar {
   // What to write now; nothing when it is too early or the last drawing is fresh.
   std::optional<std::string> update(Time now, std::uint64_t done, std::uint64_t total,
                                     std::size_t width);
-  // Takes the line away; empty when none was drawn.
-  [[nodiscard]] std::string clear() const;
+  // Takes the line away; empty when there is none.
+  [[nodiscard]] std::string clear();
 
  private:
   void measure_rate(Time now, std::uint64_t done);

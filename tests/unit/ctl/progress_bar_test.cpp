@@ -66,6 +66,7 @@ TEST(ProgressBar, ComesAfterASecondAndNotTooOften) {
   EXPECT_FALSE(bar.update(start + milliseconds(1050), gib, 4 * gib, 80));
   EXPECT_TRUE(bar.update(start + milliseconds(1100), gib, 4 * gib, 80));
   EXPECT_EQ(bar.clear(), "\r\x1b[K");
+  EXPECT_EQ(bar.clear(), "") << "it is gone";
 }
 
 TEST(ProgressBar, TheRateFollowsSlowly) {
