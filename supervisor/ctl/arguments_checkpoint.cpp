@@ -121,7 +121,7 @@ void add_copying(Verbs& verbs, Parsed& parsed) {
   convert
       .add_option("--shard-size", parsed.convert.shard_bytes,
                   "largest size of a file, such as 4GB or 512MiB")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(CLI::AsSizeValue(true));
   convert.add_flag("--weights", parsed.convert.weights_only,
                    "only the model's files, without optimizer and manifest");
 }

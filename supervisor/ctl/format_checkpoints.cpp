@@ -39,6 +39,17 @@ void for_each_row(const json::object& object, std::string_view key, Visit visit)
   }
 }
 
+// The one file's name, or how many there are.
+std::string files_of(const json::object& section) {
+  const json::value* files = section.if_contains("files");
+  if (files == nullptr || !files->is_array()) return "-";
+  const json::array& names = files->get_array();
+  if (names.size() != 1 || !names[0].is_string()) {
+    return count(static_cast<std::int64_t>(names.size()), "file");
+  }
+  return std::string(names[0].get_string());
+}
+
 std::string type_and_shape(const json::object& tensor, std::string_view key) {
   const json::value* info = tensor.if_contains(json::string_view(key.data(), key.size()));
   if (info == nullptr || !info->is_object()) return "-";
@@ -131,7 +142,7 @@ std::string format_checkpoint(const json::object& found, std::int64_t now_ms, co
   for_each_row(found, "sections", [&](const json::object& section) {
     sections.add({plain(section, "name"), grouped(int_or(section, "tensors", 0)),
                   grouped(int_or(section, "parameters", 0)), human_bytes(size_or(section, "bytes")),
-                  plain(section, "files")});
+                  files_of(section)});
     for_each_row(section, "list", [&](const json::object& tensor) {
       any_tensor = true;
       tensors.add({plain(section, "name"), plain(tensor, "name"), plain(tensor, "dtype"),
