@@ -5,14 +5,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <set>
-#include <tuple>
 
 #include "checkpoint/disk/latest.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/judge.hpp"
 #include "checkpoint/progress.hpp"
+#include "checkpoint/repair_plan.hpp"
 #include "common/file.hpp"
 
 namespace trainward::checkpoint {
@@ -20,127 +19,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Action = Repair::Action;
-
-struct Candidate {
-  fs::path path;
-  std::int64_t step = 0;
-  bool aside = false;  // lies under `.corrupt-…`
-};
-
-// The step of ".corrupt-step-00000040" and of ".corrupt-step-00000040-2".
-std::optional<std::int64_t> step_of_aside(std::string_view name) {
-  if (!name.starts_with(name::corrupt)) return std::nullopt;
-  name.remove_prefix(name::corrupt.size());
-  if (const auto step = step_from_name(name)) return step;
-  const std::size_t dash = name.rfind('-');
-  if (dash == 0 || dash == std::string_view::npos || dash + 1 == name.size()) return std::nullopt;
-  if (name.find_first_not_of("0123456789", dash + 1) != std::string_view::npos) return std::nullopt;
-  return step_from_name(name.substr(0, dash));
-}
-
-Result<std::vector<Candidate>> folders_aside(const fs::path& root) {
-  std::vector<Candidate> found;
-  std::error_code error;
-  fs::directory_iterator entries(root, error);
-  if (error == std::errc::no_such_file_or_directory) return found;
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    const auto step = step_of_aside(entries->path().filename().string());
-    std::error_code ignored;
-    if (step && entries->symlink_status(ignored).type() == fs::file_type::directory) {
-      found.push_back({entries->path(), *step, true});
-    }
-  }
-  if (error) return fail_errno(error.value(), "list the folder", root.string());
-  // The newest first; of one step the one that was set aside last, which has the highest number.
-  const auto rank = [](const Candidate& candidate) {
-    const std::string& path = candidate.path.native();
-    return std::tuple(candidate.step, path.size(), path);
-  };
-  std::sort(found.begin(), found.end(),
-            [&](const Candidate& a, const Candidate& b) { return rank(a) > rank(b); });
-  return found;
-}
-
-Result<std::vector<Candidate>> candidates_in(const fs::path& root) {
-  auto folders = step_folders(root);
-  if (!folders) return propagate(folders);
-  std::vector<Candidate> all;
-  for (fs::path& folder : *folders) {
-    const auto step = step_from_name(folder.filename().string()).value_or(0);
-    all.push_back({std::move(folder), step, false});
-  }
-  auto aside = folders_aside(root);
-  if (!aside) return propagate(aside);
-  std::move(aside->begin(), aside->end(), std::back_inserter(all));
-  return all;
-}
-
-std::uint64_t bytes_in(const fs::path& folder) {
-  std::uint64_t sum = 0;
-  std::error_code error;
-  fs::directory_iterator entries(folder, error);
-  for (; !error && entries != fs::directory_iterator(); entries.increment(error)) {
-    std::error_code ignored;
-    if (entries->symlink_status(ignored).type() != fs::file_type::regular) continue;
-    const auto size = entries->file_size(ignored);
-    if (!ignored) sum += size;
-  }
-  return sum;
-}
-
-struct Planned {
-  Repair::Step step;
-  std::string identity;  // of the folder that was judged
-};
-
-// What is to be done with the checkpoints: decided from verdicts, before anything is changed.
-class Planner {
- public:
-  Planner(fs::path root, Repair& repair) : root_(std::move(root)), repair_(repair) {}
-
-  void judge(const Candidate& candidate, Result<Summary> verdict, std::string identity) {
-    if (verdict && verdict->step != candidate.step) {
-      verdict =
-          fail(ErrorKind::corrupt, fmt::format("holds a checkpoint of step {}", verdict->step),
-               candidate.path.string());
-    }
-    const bool damaged = !verdict && verdict.error().kind == ErrorKind::corrupt;
-    if (!candidate.aside && !damaged) taken_.insert(candidate.step);
-    if (!verdict) {
-      const std::string reason = verdict.error().message();
-      if (!damaged) return leave(candidate, reason);
-      // What lies aside already and is damaged still is where it belongs.
-      if (candidate.aside) return;
-      planned_.push_back(
-          {{Action::set_aside, candidate.path, {}, reason, {}}, std::move(identity)});
-      return;
-    }
-    if (candidate.aside) {
-      const fs::path home = root_ / step_name(candidate.step);
-      if (!taken_.insert(candidate.step).second) {
-        repair_.spare.push_back(std::move(*verdict));
-        return;
-      }
-      planned_.push_back(
-          {{Action::brought_back, candidate.path, home, "it is whole", {}}, std::move(identity)});
-    }
-    verdict->path = root_ / step_name(candidate.step);
-    repair_.good.push_back(std::move(*verdict));
-  }
-
-  std::vector<Planned> take() { return std::move(planned_); }
-
- private:
-  void leave(const Candidate& candidate, std::string reason) {
-    repair_.left_alone.push_back(
-        {candidate.path, std::move(reason), candidate.path, candidate.step});
-  }
-
-  fs::path root_;
-  Repair& repair_;
-  std::vector<Planned> planned_;
-  std::set<std::int64_t> taken_;  // steps whose name is in use after the repair
-};
 
 Status bring_back(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
@@ -218,11 +96,11 @@ void remove_leftovers(const fs::path& root, bool dry_run, Repair& repair) {
 // An error only when `io` ends it.
 Status judge_all(const std::vector<Candidate>& candidates, const IoOptions& io, Planner& planner) {
   std::uint64_t total = 0;
-  for (const Candidate& candidate : candidates) total += bytes_in(candidate.path);
+  for (const Candidate& candidate : candidates) total += candidate.bytes();
   Status stopped;
   std::uint64_t before = 0;
   for (const Candidate& candidate : candidates) {
-    const std::uint64_t bytes = bytes_in(candidate.path);
+    const std::uint64_t bytes = candidate.bytes();
     const Progress part = part_of(io.progress, before, total);
     IoOptions of_one{{}, io.make_queue};
     if (part) {
@@ -231,9 +109,10 @@ Status judge_all(const std::vector<Candidate>& candidates, const IoOptions& io, 
         return stopped = part(done, all);
       };
     }
+    const std::string judged = identity(candidate.path);
     auto verdict = judge(candidate.path, of_one);
     if (!stopped) return stopped;
-    if (verdict) planner.judge(candidate, std::move(*verdict), identity(candidate.path));
+    if (verdict) planner.take(candidate, std::move(*verdict), judged);
     before += bytes;
   }
   return {};
@@ -274,7 +153,7 @@ Result<Repair> repair(const fs::path& root, bool dry_run, const IoOptions& io) {
   }
   Planner planner(root, result);
   if (auto ok = judge_all(*candidates, io, planner); !ok) return propagate(ok);
-  for (Planned& planned : planner.take()) {
+  for (Planned& planned : planner.finish()) {
     if (!dry_run) carry_out(planned.step, planned.identity);
     result.steps.push_back(std::move(planned.step));
   }

@@ -1,6 +1,7 @@
 #include "supervisor/ctl/checkpoint_place.hpp"
 
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/disk/root_folder.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
 
@@ -89,18 +90,19 @@ Answer<std::vector<fs::path>> checkpoints_of(const Context& context, const std::
   const auto folder = folder_of(context, text);
   if (!folder) return tl::unexpected<Failure>(folder.error());
   if (is_checkpoint(*folder)) return std::vector<fs::path>{*folder};
-  auto found = checkpoint::list(*folder);
+  auto found = checkpoint::step_folders(*folder);
   if (!found) return tl::unexpected<Failure>({exit_status::failed, std::move(found).error()});
-  std::vector<fs::path> paths;
-  for (const checkpoint::Summary& summary : *found) paths.push_back(summary.path);
-  if (paths.empty()) return failure("holds no checkpoint", folder->string(), what_to_name);
-  return paths;
+  if (found->empty()) return failure("holds no checkpoint", folder->string(), what_to_name);
+  return std::move(*found);
 }
 
 Answer<fs::path> one_checkpoint_of(const Context& context, const std::string& text) {
-  auto found = checkpoints_of(context, text);
-  if (!found) return tl::unexpected<Failure>(std::move(found).error());
-  return std::move(found->front());
+  auto all = checkpoints_of(context, text);
+  if (!all) return tl::unexpected<Failure>(std::move(all).error());
+  if (all->size() == 1) return std::move(all->front());
+  const auto readable = checkpoint::list(all->front().parent_path());
+  if (readable && !readable->empty()) return readable->front().path;
+  return std::move(all->front());
 }
 
 Answer<fs::path> root_of(const Context& context, const std::string& text) {

@@ -20,11 +20,12 @@ bool is_checkpoint(const std::filesystem::path& folder);
 // The folder itself, or that of a program.
 Answer<std::filesystem::path> folder_of(const Context& context, const std::string& text);
 
-// The checkpoints it stands for, newest first: itself, or those in it. Never empty.
+// The checkpoints it stands for, newest first, damaged ones too: itself, or those in it. Never
+// empty.
 Answer<std::vector<std::filesystem::path>> checkpoints_of(const Context& context,
                                                           const std::string& text);
 
-// The checkpoint it is, or the newest in it.
+// The checkpoint it is, or the newest in it that has a readable manifest.
 Answer<std::filesystem::path> one_checkpoint_of(const Context& context, const std::string& text);
 
 // A folder of checkpoints, and no checkpoint.

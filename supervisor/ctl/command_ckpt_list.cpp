@@ -1,4 +1,6 @@
 // ckpt list, ckpt show: what there is, without reading tensor data.
+#include "checkpoint/disk/root_folder.hpp"
+#include "checkpoint/format/names.hpp"
 #include "checkpoint/inspect.hpp"
 #include "checkpoint/retention.hpp"
 #include "supervisor/ctl/checkpoint_place.hpp"
@@ -11,11 +13,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// One without a readable manifest is damaged; of the others only `ckpt verify` knows.
 Answer<json::array> in_folder(const std::string& folder) {
-  auto found = checkpoint::list(folder);
-  if (!found) return tl::unexpected<Failure>({exit_status::failed, std::move(found.error())});
+  auto readable = checkpoint::list(folder);
+  if (!readable) return tl::unexpected<Failure>({exit_status::failed, std::move(readable).error()});
+  auto all = checkpoint::step_folders(folder);
+  if (!all) return tl::unexpected<Failure>({exit_status::failed, std::move(all).error()});
   json::array rows;
-  for (const checkpoint::Summary& summary : *found) rows.push_back(json_of(summary));
+  auto next = readable->begin();
+  for (const fs::path& path : *all) {
+    if (next != readable->end() && next->path == path) {
+      rows.push_back(json_of(*next++));
+      continue;
+    }
+    rows.push_back({{"path", path.string()},
+                    {"step", checkpoint::step_from_name(path.filename().string()).value_or(0)},
+                    {"bytes", 0},
+                    {"state", "corrupt"},
+                    {"reason", "no readable manifest; ckpt verify says more"}});
+  }
   return rows;
 }
 

@@ -166,6 +166,9 @@ TEST_F(CheckpointCommands, VerifyFindsDamage) {
   EXPECT_THAT(output.out, HasSubstr("DAMAGED: "));
   EXPECT_EQ(ckpt({"verify", "ckpts/step-00000010"}).code, 0);
   EXPECT_EQ(ckpt({"digest", "ckpts"}).code, 1);
+  fs::remove(add(30) / "MANIFEST.json");
+  EXPECT_THAT(ckpt({"verify", "ckpts"}).out, HasSubstr("step-00000030: DAMAGED: "));
+  EXPECT_THAT(ckpt({"list", "ckpts"}).out, HasSubstr("30  corrupt"));
   EXPECT_EQ(ckpt({"convert", "ckpts", "copy"}).code, 1);
   EXPECT_THAT(names_in(path("copy").parent_path()), Not(::testing::Contains("copy")));
 }
