@@ -7,12 +7,13 @@
 namespace trainward::checkpoint::pytorch {
 namespace {
 
-json::object describe(const Archive& archive, const ImportPlan& plan, json::value root) {
+json::object describe(const Archive& archive, const ImportPlan& plan, std::int64_t step,
+                      json::value root) {
   json::object object;
   object["version"] = 1;
   object["layout"] = to_string(archive.layout);
   object["agillm"] = plan.agillm;
-  object["step"] = plan.step;
+  object["step"] = step;  // from which export counts on
   object["tokens"] = plan.tokens;
   if (plan.vocabulary > 0) {
     object["vocabulary"] = plan.vocabulary;
@@ -66,7 +67,8 @@ Result<Inspection> inspect_pytorch(SharedSource source, const ImportOptions& opt
   if (result.contents.model.empty() && result.contents.optimizer.empty()) {
     return fail(ErrorKind::usage, "holds no tensors", where, "name a checkpoint or a state dict");
   }
-  result.contents.state = make_state(plan, options, describe(*archive, plan, std::move(*root)));
+  result.contents.state = make_state(
+      plan, options, describe(*archive, plan, options.step.value_or(plan.step), std::move(*root)));
   summary.step = result.contents.state.step;
   summary.tokens = result.contents.state.tokens;
   summary.model_tensors = result.contents.model.size();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 namespace trainward::checkpoint::pytorch {
 namespace {
@@ -211,18 +212,20 @@ class Planner {
     if (groups->items.size() > modules.size()) return by_index;
     const bool all_in_one = groups->items.size() == 1 && modules.size() > 1;
     std::vector<const Parameter*> before;
-    for (std::size_t g = 0; g < groups->items.size(); ++g) {
-      const List* indices = tree_.as<List>(tree_.find(groups->items[g], "params"));
+    std::size_t module = 0;
+    for (const NodeId group : groups->items) {
+      const List* indices = tree_.as<List>(tree_.find(group, "params"));
       if (indices == nullptr) return {};
       std::vector<const Parameter*> parameters;
-      if (all_in_one && indices->items.size() != modules[0].size()) {
-        for (const auto& module : modules) {
-          for (const Parameter& parameter : module) parameters.push_back(&parameter);
-        }
-      } else {
-        for (const Parameter& parameter : modules[g]) parameters.push_back(&parameter);
-      }
-      if (indices->items.size() != parameters.size()) drop_tied(parameters, before);
+      // A module whose weights are all tied to earlier ones has no group.
+      do {
+        if (module == modules.size()) return {};
+        parameters = all_in_one && indices->items.size() != modules[0].size()
+                         ? pointers(modules)
+                         : pointers({modules.begin() + static_cast<std::ptrdiff_t>(module), 1});
+        if (indices->items.size() != parameters.size()) drop_tied(parameters, before);
+        ++module;
+      } while (parameters.empty() && !indices->items.empty());
       if (indices->items.size() != parameters.size()) return {};
       for (std::size_t i = 0; i < parameters.size(); ++i) {
         const auto* index = tree_.as<std::int64_t>(indices->items[i]);
@@ -231,6 +234,14 @@ class Planner {
       before.insert(before.end(), parameters.begin(), parameters.end());
     }
     return by_index;
+  }
+
+  static std::vector<const Parameter*> pointers(std::span<const std::vector<Parameter>> modules) {
+    std::vector<const Parameter*> all;
+    for (const auto& module : modules) {
+      for (const Parameter& parameter : module) all.push_back(&parameter);
+    }
+    return all;
   }
 
   // A tied weight is one parameter: it counts where it comes first.
