@@ -24,11 +24,11 @@
 namespace trainward::checkpoint::pytorch {
 
 struct ExportOptions {
-  std::optional<Layout> layout;  // none: that of the imported file, else zip
-  std::filesystem::path like;    // the imported checkpoint; may be empty
-  std::int64_t vocabulary = 0;   // rows to keep when the checkpoint does not say; 0: all
-  bool verify = true;            // read and check everything before writing
-  IoOptions io;                  // of the verification; its progress covers the writing too
+  std::optional<Layout> layout = {};  // none: that of the imported file, else zip
+  std::filesystem::path like = {};    // the imported checkpoint; may be empty
+  std::int64_t vocabulary = 0;        // rows to keep when the checkpoint does not say; 0: all
+  bool verify = true;                 // read and check everything before writing
+  IoOptions io = {};                  // of the verification; its progress covers the writing too
 };
 
 Status export_pytorch(const std::filesystem::path& folder, const std::filesystem::path& file,

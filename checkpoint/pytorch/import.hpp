@@ -26,11 +26,11 @@
 namespace trainward::checkpoint::pytorch {
 
 struct ImportOptions {
-  std::optional<std::int64_t> step;  // instead of the one in the file
-  std::string run;                   // of the state that is written
-  std::string config_digest;         // a resume compares it with the trainer's own
-  std::int64_t row_multiple = 32;    // of an AGILLM-3 vocabulary; 1: no padding
-  SaveOptions save;                  // shards, progress
+  std::optional<std::int64_t> step = {};  // instead of the one in the file
+  std::string run = {};                   // of the state that is written
+  std::string config_digest = {};         // a resume compares it with the trainer's own
+  std::int64_t row_multiple = 32;         // of an AGILLM-3 vocabulary; 1: no padding
+  SaveOptions save = {};                  // shards, progress
 };
 
 struct Imported {
