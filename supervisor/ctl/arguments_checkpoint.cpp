@@ -126,6 +126,31 @@ void add_copying(Verbs& verbs, Parsed& parsed) {
                    "only the model's files, without optimizer and manifest");
 }
 
+void add_pytorch(Verbs& verbs, Parsed& parsed) {
+  auto& import = verbs.add("import", "make a checkpoint of a file that torch.save wrote",
+                           [](const Context& context, const Parsed& p) {
+                             return import_checkpoint(context, p.import_from);
+                           });
+  import.add_option("FILE", parsed.import_from.file)->required();
+  import.add_option("DIR", parsed.import_from.to, "the folder for checkpoints")->required();
+  import.add_option("--step", parsed.import_from.step, "instead of the one in the file")
+      ->check(CLI::NonNegativeNumber);
+  import.add_option("--run", parsed.import_from.run, "the run's name in the checkpoint");
+  import
+      .add_option("--shard-size", parsed.import_from.shard_bytes,
+                  "largest size of a file, such as 4GB or 512MiB")
+      ->transform(CLI::AsSizeValue(true));
+  auto& to = verbs.add("export", "write a file that torch.load reads",
+                       [](const Context& context, const Parsed& p) {
+                         return export_checkpoint(context, p.export_to);
+                       });
+  to.add_option("DIR", parsed.export_to.place, place_help)->required();
+  to.add_option("FILE", parsed.export_to.file)->required();
+  to.add_option("--like", parsed.export_to.like, "the checkpoint that was imported");
+  to.add_option("--layout", parsed.export_to.layout, "zip or legacy")
+      ->check(CLI::IsMember({"zip", "legacy"}));
+}
+
 }  // namespace
 
 void add_checkpoint_verbs(CLI::App& app, CheckpointArguments& parsed, Action& action) {
@@ -135,6 +160,7 @@ void add_checkpoint_verbs(CLI::App& app, CheckpointArguments& parsed, Action& ac
   add_reading(verbs, parsed);
   add_keeping(verbs, parsed);
   add_copying(verbs, parsed);
+  add_pytorch(verbs, parsed);
 }
 
 }  // namespace trainward::ctl

@@ -20,6 +20,8 @@ struct CheckpointArguments {
   bool dry_run = false;
   PruneRequest prune;
   ConvertRequest convert;
+  ImportRequest import_from;
+  ExportRequest export_to;
 };
 
 // A verb that is used sets `action`, which refers to `parsed`.

@@ -69,6 +69,23 @@ struct ConvertRequest {
 };
 int convert_checkpoint(const Context& context, const ConvertRequest& request);
 
+struct ImportRequest {
+  std::string file;  // of torch.save
+  std::string to;    // where checkpoints are kept
+  std::optional<std::int64_t> step;
+  std::string run;
+  std::uint64_t shard_bytes = 0;
+};
+int import_checkpoint(const Context& context, const ImportRequest& request);
+
+struct ExportRequest {
+  std::string place;
+  std::string file;
+  std::string like;    // the checkpoint that was imported, or empty
+  std::string layout;  // "zip", "legacy"; empty: as the imported file
+};
+int export_checkpoint(const Context& context, const ExportRequest& request);
+
 struct ClassifyRequest {
   std::string file;   // "-": standard input
   std::string rules;  // a rules file of the user, or empty

@@ -240,10 +240,36 @@ TEST_F(CheckpointCommands, ConvertToOthersFormAndBack) {
   EXPECT_THAT(ckpt({"convert", "hf", "back"}).err, HasSubstr("exists already"));
 }
 
+TEST_F(CheckpointCommands, ExportToPyTorchAndBack) {
+  const fs::path folder = add(10);
+  for (const std::string layout : {"zip", "legacy"}) {
+    const std::string file = layout + ".pt";
+    const Output written = ckpt({"export", "ckpts", file, "--layout", layout});
+    EXPECT_EQ(written.code, 0) << written.err;
+    EXPECT_THAT(ckpt({"export", "ckpts", file}).err, HasSubstr("exists already"));
+    const Output back = ckpt({"import", file, "back-" + layout, "--run", "again", "--json"});
+    EXPECT_EQ(back.code, 0) << back.err;
+    const json::value found = document(back);
+    EXPECT_EQ(found.at("layout").as_string(), layout);
+    EXPECT_EQ(found.at("step"), 10);
+    EXPECT_EQ(found.at("model_tensors").as_int64() + found.at("optimizer_tensors").as_int64(), 6);
+    EXPECT_EQ(ckpt({"verify", "back-" + layout}).code, 0);
+  }
+  write("text.pt", "this is no file of torch.save");
+  EXPECT_EQ(ckpt({"import", "text.pt", "new"}).code, 1);
+  EXPECT_EQ(ckpt({"import", "none.pt", "new"}).code, 1);
+  EXPECT_FALSE(fs::exists(path("new")));
+  EXPECT_EQ(ckpt({"export", "ckpts", "x.pt", "--layout", "tar"}).code, 2);
+  flip(folder / "model.safetensors", 4200, 1);
+  EXPECT_EQ(ckpt({"export", "ckpts", "x.pt"}).code, 1);
+  EXPECT_FALSE(fs::exists(path("x.pt")));
+}
+
 TEST_F(CheckpointCommands, AnInterruptLeavesNothingBehind) {
   add(10);
   flip(add(20) / "state.json", 3, 1);
   EXPECT_EQ(ckpt({"convert", "ckpts/step-00000010", "hf", "--weights"}).code, 0);
+  EXPECT_EQ(ckpt({"export", "ckpts/step-00000010", "model.pt"}).code, 0);
   const auto before = names_in(root());
   const auto around = names_in(folder_.path());
   const std::vector<Words> all{{"verify", "ckpts"},
@@ -252,6 +278,8 @@ TEST_F(CheckpointCommands, AnInterruptLeavesNothingBehind) {
                                {"repair", "ckpts"},
                                {"convert", "ckpts/step-00000010", "ckpts/copy"},
                                {"convert", "hf", "new/copy"},
+                               {"import", "model.pt", "new/copy"},
+                               {"export", "ckpts/step-00000010", "other.pt"},
                                {"convert", "hf", "plain", "--weights"}};
   for (const Words& words : all) {
     for (const auto& [signal, code] : {std::pair(SIGINT, 130), {SIGTERM, 143}}) {
