@@ -4,29 +4,12 @@
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/judge.hpp"
 #include "checkpoint/verified.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;
 namespace {
-
-// A writer may replace or remove the folder while it is being read; only a folder that was the same
-// before and after has been judged fairly. What is called damaged is read once more: a bit that
-// flipped on its way is no reason to give up a checkpoint. Empty: it is gone.
-std::optional<Result<Summary>> judge(const fs::path& folder, const IoOptions& io) {
-  constexpr int attempts = 8;
-  bool read_twice = false;
-  for (int i = 0; i < attempts; ++i) {
-    const std::string before = identity(folder);
-    if (before.empty()) return std::nullopt;
-    auto verdict = verify(folder, io);
-    if (verdict) return verdict;
-    if (identity(folder) != before) continue;
-    if (verdict.error().kind != ErrorKind::corrupt || read_twice) return verdict;
-    read_twice = true;
-  }
-  return fail(ErrorKind::transient, "keeps changing while it is verified", folder.string());
-}
 
 // Only damage is set aside: a disk that cannot be read now, or a newer format, is no reason to hide
 // a checkpoint from whoever can read it.

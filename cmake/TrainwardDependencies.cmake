@@ -10,6 +10,7 @@ find_package(SQLite3 REQUIRED)
 find_package(SQLiteCpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(GTest REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(benchmark REQUIRED)
 include(GoogleTest)
 

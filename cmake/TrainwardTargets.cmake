@@ -13,6 +13,7 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1" CACHE STRING "" FORCE)
 
 set(TRAINWARD_SANITIZE "" CACHE STRING "Value for -fsanitize=, empty for none")
+option(TRAINWARD_FUZZ "Fuzzers instead of the tests that replay their seeds; needs clang")
 
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -31,7 +32,8 @@ if(TRAINWARD_SANITIZE)
     -fsanitize=${TRAINWARD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(trainward_options INTERFACE -fsanitize=${TRAINWARD_SANITIZE})
   # GCC's manual: sanitizers make this warning wrong more often.
-  target_compile_options(trainward_options INTERFACE -Wno-maybe-uninitialized)
+  target_compile_options(trainward_options INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   if(TRAINWARD_SANITIZE STREQUAL thread)
     # ThreadSanitizer does not see Asio's fences. At worst it reports what is no race.
     target_compile_options(trainward_options INTERFACE -Wno-tsan)

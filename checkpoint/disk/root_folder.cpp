@@ -195,6 +195,16 @@ void clean_up(const fs::path& root) {
   for (const fs::path& path : replaced) finish_replacement(path, path.filename().string());
 }
 
+std::vector<fs::path> leftovers(const fs::path& root) {
+  std::vector<fs::path> found;
+  (void)for_each_entry(root, [&](const fs::path& path, std::string_view name) {
+    if (!name.starts_with(name::temporary) && !name.starts_with(name::replaced)) return;
+    auto folder = open_real_folder(path);
+    if (folder && lock(*folder) == Lock::held) found.push_back(path);
+  });
+  return found;
+}
+
 Result<std::vector<fs::path>> step_folders(const fs::path& root) {
   std::vector<std::pair<std::int64_t, fs::path>> found;
   auto listed = for_each_entry(root, [&](const fs::path& path, std::string_view name) {

@@ -44,6 +44,9 @@ Result<std::filesystem::path> set_aside(const std::filesystem::path& folder,
 // interrupted. What cannot be removed now stays for the next time.
 void clean_up(const std::filesystem::path& root);
 
+// What clean_up() would remove or bring back now: in the order of the folder.
+std::vector<std::filesystem::path> leftovers(const std::filesystem::path& root);
+
 // Folders named step-…, highest step first; a missing root has none. Symbolic links do not count.
 Result<std::vector<std::filesystem::path>> step_folders(const std::filesystem::path& root);
 

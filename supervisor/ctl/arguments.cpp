@@ -6,13 +6,12 @@
 
 #include "common/text.hpp"
 #include "common/version.hpp"
+#include "supervisor/ctl/arguments_checkpoint.hpp"
 #include "supervisor/ctl/commands.hpp"
 #include "supervisor/ctl/words.hpp"
 
 namespace trainward::ctl {
 namespace {
-
-using Action = std::function<int(const Context&)>;
 
 // What the parsed options fill in; outlives the parse.
 struct Parsed {
@@ -25,6 +24,7 @@ struct Parsed {
   int limit = 100;
   TailRequest tail;
   ClassifyRequest classify;
+  CheckpointArguments checkpoint;
   Action action;
 };
 
@@ -114,26 +114,6 @@ void add_reading(CLI::App& app, Parsed& parsed) {
 }
 
 void add_files(CLI::App& app, Parsed& parsed) {
-  auto* ckpt = app.add_subcommand("ckpt", "checkpoints: list, verify, digest");
-  ckpt->require_subcommand(1)->fallthrough();
-  const auto checkpoint_verb = [&](const char* verb, const char* argument, const char* help,
-                                   bool required,
-                                   int (*command)(const Context&, const std::string&)) {
-    auto* sub = ckpt->add_subcommand(verb, help)->fallthrough();
-    sub->add_option(argument, parsed.folder)->required(required);
-    sub->callback([&parsed, command] {
-      parsed.action = [&parsed, command](const Context& context) {
-        return command(context, parsed.folder);
-      };
-    });
-  };
-  checkpoint_verb("list", "NAME_OR_DIR", "checkpoints on record, or in a folder", false,
-                  list_checkpoints);
-  checkpoint_verb("verify", "DIR", "read every byte and compare checksums", true,
-                  verify_checkpoints);
-  checkpoint_verb("digest", "DIR", "SHA-256 over the tensors of a checkpoint, or of the newest",
-                  true, digest_checkpoint);
-
   auto* classify_verb = app.add_subcommand("classify", "why a log says that training failed");
   classify_verb->add_option("FILE", parsed.classify.file, "a log, or - for standard input")
       ->required();
@@ -215,6 +195,7 @@ int run(std::vector<std::string> arguments, const std::filesystem::path& default
   app.require_subcommand(1);
   add_control(app, parsed);
   add_reading(app, parsed);
+  add_checkpoint_verbs(app, parsed.checkpoint, parsed.action);
   add_files(app, parsed);
 
   std::string suggestion;

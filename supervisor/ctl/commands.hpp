@@ -42,9 +42,49 @@ int events(const Context& context, const std::string& program, int limit);
 
 int probe(const Context& context);
 
+// `place`: a checkpoint, a folder of checkpoints or a program (checkpoint_place.hpp).
 int list_checkpoints(const Context& context, const std::string& name_or_folder);
-int verify_checkpoints(const Context& context, const std::string& folder);
-int digest_checkpoint(const Context& context, const std::string& folder);
+int show_checkpoint(const Context& context, const std::string& place, bool with_tensors);
+int verify_checkpoints(const Context& context, const std::string& place);
+int digest_checkpoint(const Context& context, const std::string& place);
+int diff_checkpoints(const Context& context, const std::string& first, const std::string& second);
+
+struct PruneRequest {
+  std::string place;
+  int keep = 2;
+  std::int64_t keep_every = 0;  // steps; 0: no milestones
+  bool dry_run = false;
+};
+int prune_checkpoints(const Context& context, const PruneRequest& request);
+int pin_checkpoint(const Context& context, const std::string& place, const std::string& reason);
+int unpin_checkpoint(const Context& context, const std::string& place);
+int repair_checkpoints(const Context& context, const std::string& place, bool dry_run);
+
+struct ConvertRequest {
+  std::string from;  // also a .safetensors file or a folder with a Hugging Face model
+  std::string to;    // where checkpoints are kept; with weights_only the model's own folder
+  std::string type;  // "F32", "BF16", "F16"; empty: as it is
+  std::uint64_t shard_bytes = 0;
+  bool weights_only = false;
+};
+int convert_checkpoint(const Context& context, const ConvertRequest& request);
+
+struct ImportRequest {
+  std::string file;  // of torch.save
+  std::string to;    // where checkpoints are kept
+  std::optional<std::int64_t> step;
+  std::string run;
+  std::uint64_t shard_bytes = 0;
+};
+int import_checkpoint(const Context& context, const ImportRequest& request);
+
+struct ExportRequest {
+  std::string place;
+  std::string file;
+  std::string like;    // the checkpoint that was imported, or empty
+  std::string layout;  // "zip", "legacy"; empty: as the imported file
+};
+int export_checkpoint(const Context& context, const ExportRequest& request);
 
 struct ClassifyRequest {
   std::string file;   // "-": standard input

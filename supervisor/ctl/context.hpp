@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <ostream>
 #include <string>
 
@@ -33,6 +34,7 @@ struct Terminal {
   bool colour = false;
   int width = 0;  // columns; 0: not a terminal, lines are never cut
   Time now;
+  std::function<int()> err_width = {};  // columns of err's terminal now; empty: it is none
 };
 
 struct Settings {

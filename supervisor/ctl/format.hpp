@@ -24,6 +24,13 @@ std::string format_events(const json::array& rows, const Style& style);
 
 std::string format_checkpoints(const json::array& rows, std::int64_t now_ms, const Style& style);
 
+std::string format_checkpoint(const json::object& checkpoint, std::int64_t now_ms,
+                              const Style& style);
+
+std::string format_diff(const json::object& diff, const Style& style);
+
+std::string format_repair(const json::object& repair, const Style& style);
+
 std::string format_classified(const json::object& document, const Style& style);
 
 }  // namespace trainward::ctl

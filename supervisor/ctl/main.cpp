@@ -25,17 +25,22 @@ std::string_view default_state_dir() {
   return own;
 }
 
-int terminal_width() {
+int terminal_width(int fd) {
   winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
-  const bool colour = terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
-  trainward::ctl::Terminal streams{std::cout, std::cerr, colour, terminal ? terminal_width() : 0,
-                                   trainward::now()};
+  const bool dumb = variable("TERM") == "dumb";
+  const bool colour = terminal && variable("NO_COLOR").empty() && !dumb;
+  trainward::ctl::Terminal streams{std::cout,        std::cerr,
+                                   colour,           terminal ? terminal_width(STDOUT_FILENO) : 0,
+                                   trainward::now(), {}};
+  if (::isatty(STDERR_FILENO) == 1 && !dumb) {
+    streams.err_width = [] { return terminal_width(STDERR_FILENO); };
+  }
   return trainward::ctl::run({argv + 1, argv + argc}, default_state_dir(), streams);
 }

@@ -35,7 +35,7 @@ class CtlTest : public testing::Test {
   [[nodiscard]] Ran ctl(std::vector<std::string> arguments) const {
     std::ostringstream out;
     std::ostringstream err;
-    Terminal terminal{out, err, false, 0, Time{now_ms, 0}};
+    Terminal terminal{out, err, false, 0, Time{now_ms, 0}, {}};
     const int code = run(std::move(arguments), folder_, terminal);
     return {code, out.str(), err.str()};
   }
