@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <span>
 
 namespace trainward::checkpoint::pytorch {
 namespace {
@@ -221,8 +220,8 @@ class Planner {
       do {
         if (module == modules.size()) return {};
         parameters = all_in_one && indices->items.size() != modules[0].size()
-                         ? pointers(modules)
-                         : pointers({modules.begin() + static_cast<std::ptrdiff_t>(module), 1});
+                         ? pointers(modules, 0, modules.size())
+                         : pointers(modules, module, 1);
         if (indices->items.size() != parameters.size()) drop_tied(parameters, before);
         ++module;
       } while (parameters.empty() && !indices->items.empty());
@@ -236,10 +235,11 @@ class Planner {
     return by_index;
   }
 
-  static std::vector<const Parameter*> pointers(std::span<const std::vector<Parameter>> modules) {
+  static std::vector<const Parameter*> pointers(const std::vector<std::vector<Parameter>>& modules,
+                                                std::size_t first, std::size_t count) {
     std::vector<const Parameter*> all;
-    for (const auto& module : modules) {
-      for (const Parameter& parameter : module) all.push_back(&parameter);
+    for (std::size_t m = first; m < first + count; ++m) {
+      for (const Parameter& parameter : modules[m]) all.push_back(&parameter);
     }
     return all;
   }

@@ -66,23 +66,4 @@ Status write_legacy(const std::filesystem::path& file, const std::string& pickle
   return out->commit();
 }
 
-Portions::Portions(const std::vector<StorageBytes>& storages, const Progress& progress)
-    : progress_(progress) {
-  for (const StorageBytes& storage : storages) total_ += storage.bytes.size();
-}
-
-Status Portions::each(std::span<const std::byte> bytes,
-                      const std::function<Status(std::span<const std::byte>)>& take) {
-  constexpr std::size_t portion = 4U << 20U;
-  while (!bytes.empty()) {
-    const auto part = bytes.first(std::min(portion, bytes.size()));
-    if (auto ok = take(part); !ok) return ok;
-    bytes = bytes.subspan(part.size());
-    done_ += part.size();
-    if (!progress_) continue;
-    if (auto ok = progress_(done_, total_); !ok) return ok;
-  }
-  return {};
-}
-
 }  // namespace trainward::checkpoint::pytorch

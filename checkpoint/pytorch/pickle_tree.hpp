@@ -98,4 +98,7 @@ struct Tree {
 // "a list", "a tensor": for errors.
 std::string_view kind_of(const Node& node);
 
+// A spelling that is different for different keys of a dictionary; empty for what cannot be one.
+std::string key_spelling(const Node& node);
+
 }  // namespace trainward::checkpoint::pytorch

@@ -96,7 +96,7 @@ TEST(Pickle, StoragesOfOneKeyMustAgree) {
 
 TEST(Pickle, NothingIsCalledOrLookedUp) {
   const std::vector<std::pair<std::string, std::string>> attacks{
-      {"eval", name("__builtin__", "eval") + text("1") + "\x85R"},
+      {"__builtin__.eval", name("__builtin__", "eval") + text("1") + "\x85R"},
       {"builtins.exec", name("builtins", "exec") + "("},
       {"posix.system", name("posix", "system") + text("id") + "\x85R"},
       {"os.system", name("os", "system")},
