@@ -44,15 +44,23 @@ Result<Manifest> write_folder(const Temporary& folder, const Image& image,
                               const TrainingState& state, const IoOptions& io) {
   Manifest manifest{state.step, state.tokens, state.loss, now().wall_ms, {}};
   Transfer transfer(io.make_queue, tell(io, 2 * image.bytes(), 0));
+  std::vector<FileWriter> files;
+  files.reserve(image.files.size());
   for (const ImageFile& file : image.files) {
-    auto entry = write_file(folder.fd.get(), folder.path / file.name, file.source, transfer);
-    if (!entry) return propagate(entry);
-    manifest.files.push_back(std::move(*entry));
+    files.emplace_back(folder.fd.get(), folder.path / file.name, file.source, transfer);
+    if (auto ok = files.back().write(); !ok) return propagate(ok);
+  }
+  for (FileWriter& file : files) {
+    if (auto ok = file.make_durable(); !ok) return propagate(ok);
+    manifest.files.push_back(file.entry());
   }
   const std::string text = encode(manifest);
-  Transfer seal(io.make_queue);
-  auto entry = write_file(folder.fd.get(), folder.path / name::manifest, source_of(text), seal);
-  if (!entry) return propagate(entry);
+  const FileSource source = source_of(text);
+  Transfer untold(io.make_queue);
+  FileWriter seal(folder.fd.get(), folder.path / name::manifest, source, untold);
+  auto sealed = seal.write();
+  if (sealed) sealed = seal.make_durable();
+  if (!sealed) return propagate(sealed);
   if (::fsync(folder.fd.get()) != 0) {
     return fail_errno(errno, "fsync the folder", folder.path.string());
   }

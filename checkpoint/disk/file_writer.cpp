@@ -28,34 +28,46 @@ Status reserve(int fd, std::uint64_t size, const std::filesystem::path& path) {
 
 }  // namespace
 
-Result<FileEntry> write_file(int folder_fd, const std::filesystem::path& path,
-                             const FileSource& source, Transfer& transfer) {
-  const std::string name = path.filename().string();
-  Status failure;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-    const Fd fd(::openat(folder_fd, name.c_str(), flags, 0644));
-    if (!fd) {
-      return fail_errno(errno, "create the file", path.string(), room_hint(errno, source.size));
-    }
-    BlockHasher hasher;
-    const auto hash = [&](std::uint64_t, std::span<const std::byte> bytes) -> Status {
-      hasher.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-      return {};
-    };
-    bool sync_failed = false;
-    failure = reserve(fd.get(), source.size, path);
-    if (failure) failure = transfer.write(fd.get(), source, path, hash);
-    if (failure && ::fsync(fd.get()) != 0) {
-      sync_failed = true;
-      failure = fail_errno(errno, "fsync the file", path.string(),
-                           "the disk refused data: look at the kernel log");
-    }
-    if (failure) return FileEntry{name, source.size, hasher.finish()};
-    ::unlinkat(folder_fd, name.c_str(), 0);
-    if (!sync_failed) break;
+FileWriter::FileWriter(int folder_fd, std::filesystem::path path, const FileSource& source,
+                       Transfer& transfer)
+    : folder_fd_(folder_fd),
+      path_(std::move(path)),
+      source_(source),
+      transfer_(transfer),
+      entry_{path_.filename().string(), source.size, {}} {}
+
+Status FileWriter::create_and_write() {
+  constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  fd_ = Fd(::openat(folder_fd_, entry_.name.c_str(), flags, 0644));
+  if (!fd_) {
+    return fail_errno(errno, "create the file", path_.string(), room_hint(errno, source_.size));
   }
-  return propagate(failure);
+  if (auto ok = reserve(fd_.get(), source_.size, path_); !ok) return ok;
+  BlockHasher hasher;
+  const auto hash = [&](std::uint64_t, std::span<const std::byte> bytes) -> Status {
+    hasher.update({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    return {};
+  };
+  auto written = transfer_.write(fd_.get(), source_, path_, hash);
+  entry_.blocks = hasher.finish();
+  return written;
+}
+
+Status FileWriter::write() {
+  auto written = create_and_write();
+  if (!written) ::unlinkat(folder_fd_, entry_.name.c_str(), 0);
+  return written;
+}
+
+Status FileWriter::make_durable() {
+  if (::fsync(fd_.get()) == 0) return {};
+  ::unlinkat(folder_fd_, entry_.name.c_str(), 0);
+  if (auto again = write(); !again) return again;
+  if (::fsync(fd_.get()) == 0) return {};
+  const int problem = errno;
+  ::unlinkat(folder_fd_, entry_.name.c_str(), 0);
+  return fail_errno(problem, "fsync the file", path_.string(),
+                    "the disk refused data: look at the kernel log");
 }
 
 }  // namespace trainward::checkpoint

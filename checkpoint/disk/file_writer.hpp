@@ -1,9 +1,12 @@
-// One file of a checkpoint on its way to the disk.
+// One file of a checkpoint on its way to the disk: written, then made durable.
 //
-// In: a folder that nobody else writes into, and the bytes. Out: the file, fsynced, and its
-// manifest entry, whose checksums are of what was handed in, not of what a disk gave back. After a
-// failed fsync the kernel may have dropped the bytes and marked them clean, so that a second fsync
-// "succeeds": such a file is deleted and written anew, once.
+// In: a folder that nobody else writes into, and the bytes. Out: the file and its manifest entry,
+// whose checksums are of what was handed in, not of what a disk gave back. Several files are
+// written before the first is synced, so that the disk has something to do all the time.
+//
+// After a failed fsync the kernel may have dropped the bytes and marked them clean, so that a
+// second fsync "succeeds": such a file is deleted and written anew, once. On error nothing of it
+// stays.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +14,29 @@
 #include "checkpoint/disk/transfer.hpp"
 #include "checkpoint/format/manifest.hpp"
 #include "common/error.hpp"
+#include "common/fd.hpp"
 
 namespace trainward::checkpoint {
 
-// Creates `path` (its last component, in the open folder). On error nothing of the file stays.
-Result<FileEntry> write_file(int folder_fd, const std::filesystem::path& path,
-                             const FileSource& source, Transfer& transfer);
+class FileWriter {
+ public:
+  // `path`: its last component lies in the open folder. What is referred to must outlive it.
+  FileWriter(int folder_fd, std::filesystem::path path, const FileSource& source,
+             Transfer& transfer);
+
+  Status write();
+  Status make_durable();
+  [[nodiscard]] const FileEntry& entry() const { return entry_; }
+
+ private:
+  Status create_and_write();
+
+  int folder_fd_;
+  std::filesystem::path path_;
+  const FileSource& source_;
+  Transfer& transfer_;
+  Fd fd_;
+  FileEntry entry_;
+};
 
 }  // namespace trainward::checkpoint

@@ -14,7 +14,7 @@ namespace trainward::checkpoint {
 
 class IoQueue {
  public:
-  static constexpr unsigned depth = 8;  // requests in flight at most
+  static constexpr unsigned depth = 16;  // requests in flight at most
 
   enum class Operation { read, write };
   struct Request {

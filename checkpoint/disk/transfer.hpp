@@ -14,6 +14,7 @@
 #include <span>
 
 #include "checkpoint/disk/aligned_memory.hpp"
+#include "checkpoint/disk/flight.hpp"
 #include "checkpoint/disk/io_queue.hpp"
 #include "common/error.hpp"
 
@@ -32,9 +33,7 @@ FileSource source_of(std::string_view text);  // borrowed
 
 class Transfer {
  public:
-  static constexpr std::uint32_t request_bytes = 4U << 20U;
-
-  using Take = std::function<Status(std::uint64_t at, std::span<const std::byte> bytes)>;
+  using Take = Flight::Finish;
   // Told of every portion that is through.
   using Told = std::function<Status(std::uint64_t bytes)>;
 
@@ -52,10 +51,11 @@ class Transfer {
               std::span<std::byte> into = {});
 
  private:
-  struct Flight;
-  Status run(Flight& flight);
+  static constexpr std::uint64_t request_bytes = Flight::request_bytes;
+
   Status need_buffers(std::uint64_t file_bytes);
-  std::byte* slot(std::uint64_t number);
+  std::byte* buffer(unsigned slot);
+  Flight::Finish telling(Flight::Finish finish);
   IoQueue& queue_for(std::uint64_t size);
 
   MakeIoQueue make_queue_;
