@@ -41,9 +41,10 @@ Transfer::Told tell(const IoOptions& io, std::uint64_t total, std::uint64_t done
 }
 
 Result<Manifest> write_folder(const Temporary& folder, const Image& image,
-                              const TrainingState& state, const IoOptions& io) {
+                              const TrainingState& state, const IoOptions& io,
+                              AlignedMemory& buffers) {
   Manifest manifest{state.step, state.tokens, state.loss, now().wall_ms, {}};
-  Transfer transfer(io.make_queue, tell(io, 2 * image.bytes(), 0));
+  Transfer transfer(io.make_queue, tell(io, 2 * image.bytes(), 0), &buffers);
   std::vector<FileWriter> files;
   files.reserve(image.files.size());
   for (const ImageFile& file : image.files) {
@@ -68,7 +69,8 @@ Result<Manifest> write_folder(const Temporary& folder, const Image& image,
 }
 
 // What the disk gives back must be what was in memory, not merely agree with itself.
-Status read_back(const fs::path& folder, const Manifest& written, const IoOptions& io) {
+Status read_back(const fs::path& folder, const Manifest& written, const IoOptions& io,
+                 AlignedMemory& buffers) {
   const std::uint64_t bytes = written.file_bytes();
   IoOptions second_half{{}, io.make_queue};
   if (io.progress) {
@@ -76,7 +78,7 @@ Status read_back(const fs::path& folder, const Manifest& written, const IoOption
       return io.progress(bytes + done, 2 * bytes);
     };
   }
-  auto found = open_verified(folder, Read::check, second_half);
+  auto found = open_verified(folder, Read::check, second_half, &buffers);
   if (found && found->manifest.files == written.files) return {};
   Error error = found ? Error{ErrorKind::corrupt,
                               "holds another manifest than was written",
@@ -97,19 +99,19 @@ Status carry_pin(const fs::path& from, const fs::path& to) {
 
 // Moves the finished folder to its name and proves it there.
 Status commit(const Temporary& temporary, const fs::path& folder, const Manifest& manifest,
-              const IoOptions& io) {
+              const IoOptions& io, AlignedMemory& buffers) {
   const fs::path root = folder.parent_path();
   const bool replacing = !identity(folder).empty();
   // An older checkpoint of this step gives way only to one that has been read back already.
   if (replacing) {
-    if (auto ok = read_back(temporary.path, manifest, io); !ok) return ok;
+    if (auto ok = read_back(temporary.path, manifest, io, buffers); !ok) return ok;
     if (auto ok = carry_pin(folder, temporary.path); !ok) return ok;
   }
   const std::string latest = read_latest(root);
   auto replaced = move_in(temporary.path, folder);
   if (!replaced) return propagate(replaced);
   auto proven = fsync_folder(root);
-  if (proven) proven = read_back(folder, manifest, io);
+  if (proven) proven = read_back(folder, manifest, io, buffers);
   if (proven) proven = point_latest(root, folder.filename().string());
   if (!proven) {
     // Back to how it was; the caller removes the temporary folder.
@@ -127,7 +129,7 @@ Status commit(const Temporary& temporary, const fs::path& folder, const Manifest
 }  // namespace
 
 Result<fs::path> commit_image(const fs::path& root, const TrainingState& state, const Image& image,
-                              const IoOptions& io) {
+                              const IoOptions& io, AlignedMemory& buffers) {
   const fs::path folder = root / step_name(state.step);
   if (auto ok = make_root(root); !ok) return propagate(ok);
   clean_up(root);
@@ -135,9 +137,9 @@ Result<fs::path> commit_image(const fs::path& root, const TrainingState& state, 
   auto temporary = make_temporary(root, state.step);
   if (!temporary) return propagate(temporary);
   auto done = [&]() -> Status {
-    auto manifest = write_folder(*temporary, image, state, io);
+    auto manifest = write_folder(*temporary, image, state, io, buffers);
     if (!manifest) return propagate(manifest);
-    return commit(*temporary, folder, *manifest, io);
+    return commit(*temporary, folder, *manifest, io, buffers);
   }();
   // On failure what was written, on success what was replaced.
   std::error_code ignored;
@@ -150,7 +152,8 @@ Result<fs::path> save(const fs::path& root, const StreamedContents& contents,
                       const SaveOptions& options) {
   auto image = plan_image(contents, options.shard_bytes, root / step_name(contents.state.step));
   if (!image) return propagate(image);
-  return commit_image(root, contents.state, *image, options.io);
+  AlignedMemory buffers;
+  return commit_image(root, contents.state, *image, options.io, buffers);
 }
 
 Result<fs::path> save(const fs::path& root, const Contents& contents, const SaveOptions& options) {

@@ -3,7 +3,7 @@
 //
 // In: a root folder and what is to be in the new checkpoint. Out: its folder, written, renamed,
 // read back from the disk and named by `latest`; or an error, and everything is as it was. Blocks
-// for as long as the disk takes. One writer a root.
+// for as long as the disk takes. `buffers` as in Transfer. One writer a root.
 #pragma once
 
 #include <filesystem>
@@ -15,6 +15,6 @@ namespace trainward::checkpoint {
 
 Result<std::filesystem::path> commit_image(const std::filesystem::path& root,
                                            const TrainingState& state, const Image& image,
-                                           const IoOptions& io);
+                                           const IoOptions& io, AlignedMemory& buffers);
 
 }  // namespace trainward::checkpoint

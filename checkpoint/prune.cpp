@@ -22,9 +22,21 @@ bool is_milestone(const fs::path& folder, std::int64_t every) {
   return every > 0 && step && *step % every == 0;
 }
 
-bool is_good(const fs::path& folder, const Retention& retention) {
+// What cannot be read now does not count either: then more stays. An error: whoever is told of the
+// progress wants an end.
+Result<bool> is_good(const fs::path& folder, const Retention& retention) {
   if (retention.known_good && retention.known_good(folder)) return true;
-  return open_verified(folder, Read::check, {}).has_value();
+  Status ended;
+  IoOptions io{{}, retention.io.make_queue};
+  if (retention.io.progress) {
+    io.progress = [&](std::uint64_t done, std::uint64_t total) {
+      ended = retention.io.progress(done, total);
+      return ended;
+    };
+  }
+  const bool good = open_verified(folder, Read::check, io).has_value();
+  if (!ended) return propagate(ended);
+  return good;
 }
 
 }  // namespace
@@ -37,7 +49,9 @@ Result<Pruned> prune(const fs::path& root, const Retention& retention, bool dry_
   Pruned pruned;
   for (const fs::path& folder : *folders) {
     if (good < std::max(retention.keep, least_kept)) {
-      if (is_good(folder, retention)) ++good;
+      auto verdict = is_good(folder, retention);
+      if (!verdict) return propagate(verdict);
+      if (*verdict) ++good;
       continue;
     }
     if (is_held(folder, retention.held) || is_milestone(folder, retention.keep_every) ||

@@ -23,6 +23,7 @@ struct Retention {
   // True for a folder that was verified since it last changed, so that it need not be read again.
   // Empty: everything that counts is read.
   std::function<bool(const std::filesystem::path&)> known_good;
+  IoOptions io = {};  // of the reading; its progress is told of one checkpoint after the other
 };
 
 struct Pruned {
@@ -30,7 +31,8 @@ struct Pruned {
   std::vector<std::filesystem::path> in_use;   // would have gone, but a process has them open
 };
 
-// Removes what need not stay, and stale temporary folders. With `dry_run` it only tells.
+// Removes what need not stay, and stale temporary folders; nothing is removed before everything
+// that must be read has been. With `dry_run` it only tells.
 Result<Pruned> prune(const std::filesystem::path& root, const Retention& retention,
                      bool dry_run = false);
 

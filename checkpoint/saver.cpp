@@ -72,7 +72,7 @@ Status Saver::begin(const Contents& contents) {
   try {
     const auto write = [this, state = contents.state, staged = std::move(*image)]() -> Outcome {
       const std::int64_t began = now().mono_ms;
-      auto folder = commit_image(root_, state, staged, options_.io);
+      auto folder = commit_image(root_, state, staged, options_.io, buffers_);
       return {state.step, std::move(folder), now().mono_ms - began};
     };
     running_ = std::async(std::launch::async, write);

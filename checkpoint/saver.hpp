@@ -53,6 +53,7 @@ class Saver {
   std::filesystem::path root_;
   SaveOptions options_;
   AlignedMemory arena_;
+  AlignedMemory buffers_;  // of reading back; the thread's while one is running
   std::int64_t step_ = 0;
   std::future<Outcome> running_;
 };

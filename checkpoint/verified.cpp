@@ -59,8 +59,9 @@ bool is_text(std::string_view name) {
          name == index_file_name(name::optimizer);
 }
 
-Status check_files(Verified& checkpoint, Read how, const IoOptions& io, const fs::path& folder) {
-  FileChecker checker(checkpoint, folder, io);
+Status check_files(Verified& checkpoint, Read how, const IoOptions& io, AlignedMemory* buffers,
+                   const fs::path& folder) {
+  FileChecker checker(checkpoint, folder, io, buffers);
   for (std::size_t i = 0; i < checkpoint.files.size(); ++i) {
     const FileEntry& entry = checkpoint.manifest.files[i];
     const bool text = is_text(entry.name);
@@ -168,7 +169,8 @@ Status read_meaning(Verified& checkpoint, const fs::path& folder) {
 
 }  // namespace
 
-FileChecker::FileChecker(const Verified& checkpoint, const fs::path& folder, const IoOptions& io)
+FileChecker::FileChecker(const Verified& checkpoint, const fs::path& folder, const IoOptions& io,
+                         AlignedMemory* buffers)
     : checkpoint_(checkpoint),
       folder_(folder),
       transfer_(
@@ -176,7 +178,8 @@ FileChecker::FileChecker(const Verified& checkpoint, const fs::path& folder, con
           [this, &io, total = checkpoint.manifest.file_bytes()](std::uint64_t bytes) -> Status {
             done_ += bytes;
             return io.progress ? io.progress(done_, total) : Status();
-          }) {}
+          },
+          buffers) {}
 
 Status FileChecker::check(std::size_t file, std::span<std::byte> into, const Transfer::Take& take) {
   const FileEntry& entry = checkpoint_.manifest.files[file];
@@ -201,10 +204,11 @@ Status FileChecker::check(std::size_t file, std::span<std::byte> into, const Tra
                          begin, std::min(begin + block_bytes, entry.size) - 1, *found, *expected));
 }
 
-Result<Verified> open_verified(const fs::path& folder, Read how, const IoOptions& io) {
+Result<Verified> open_verified(const fs::path& folder, Read how, const IoOptions& io,
+                               AlignedMemory* buffers) {
   auto checkpoint = open_files(folder);
   if (!checkpoint) return checkpoint;
-  if (auto ok = check_files(*checkpoint, how, io, folder); !ok) return propagate(ok);
+  if (auto ok = check_files(*checkpoint, how, io, buffers, folder); !ok) return propagate(ok);
   if (auto ok = read_meaning(*checkpoint, folder); !ok) return propagate(ok);
   return checkpoint;
 }

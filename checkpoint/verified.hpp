@@ -39,13 +39,16 @@ struct Verified {
   std::vector<TensorFile> optimizer;
 };
 
-Result<Verified> open_verified(const std::filesystem::path& folder, Read how, const IoOptions& io);
+// `buffers` as in Transfer.
+Result<Verified> open_verified(const std::filesystem::path& folder, Read how, const IoOptions& io,
+                               AlignedMemory* buffers = nullptr);
 
 // Compares whole files with the manifest, byte by byte, as they are on the disk.
 class FileChecker {
  public:
   // `checkpoint`, `folder` and `io` must outlive it. Progress is told of the bytes of all files.
-  FileChecker(const Verified& checkpoint, const std::filesystem::path& folder, const IoOptions& io);
+  FileChecker(const Verified& checkpoint, const std::filesystem::path& folder, const IoOptions& io,
+              AlignedMemory* buffers = nullptr);
   FileChecker(const FileChecker&) = delete;
   FileChecker& operator=(const FileChecker&) = delete;
 

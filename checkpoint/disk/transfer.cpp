@@ -29,8 +29,10 @@ FileSource source_of(std::string_view text) {
           }};
 }
 
-Transfer::Transfer(MakeIoQueue make_queue, Told told)
-    : make_queue_(std::move(make_queue)), told_(std::move(told)) {}
+Transfer::Transfer(MakeIoQueue make_queue, Told told, AlignedMemory* buffers)
+    : make_queue_(std::move(make_queue)),
+      buffers_(buffers == nullptr ? own_buffers_ : *buffers),
+      told_(std::move(told)) {}
 
 // To set up a ring takes longer than to write a small file.
 IoQueue& Transfer::queue_for(std::uint64_t size) {

@@ -3,7 +3,7 @@
 //
 // In: open files, and where bytes come from or go to. Out: every byte, in order, or an error that
 // names the file and the byte. Short answers are asked again for their rest. Owns its buffers
-// (32 MiB of address space, touched when used) and its queue; one thread.
+// (64 MiB of address space, touched when used) and its queue; one thread.
 #pragma once
 
 #include <cstddef>
@@ -37,8 +37,12 @@ class Transfer {
   // Told of every portion that is through.
   using Told = std::function<Status(std::uint64_t bytes)>;
 
-  // `make_queue` empty: the machine's best for large files, plain calls for small ones.
-  explicit Transfer(MakeIoQueue make_queue, Told told = {});
+  // `make_queue` empty: the machine's best for large files, plain calls for small ones. `buffers`:
+  // used, and grown, instead of its own, so that the next Transfer need not touch new memory; one
+  // Transfer at a time.
+  explicit Transfer(MakeIoQueue make_queue, Told told = {}, AlignedMemory* buffers = nullptr);
+  Transfer(const Transfer&) = delete;
+  Transfer& operator=(const Transfer&) = delete;
 
   // Writes all of `source` into an empty file that nobody else has open. `take` sees the bytes as
   // they are handed to the disk, in order. Not synced.
@@ -61,7 +65,8 @@ class Transfer {
   MakeIoQueue make_queue_;
   std::unique_ptr<IoQueue> large_;  // both made when they are needed first
   std::unique_ptr<IoQueue> small_;
-  AlignedMemory buffers_;
+  AlignedMemory own_buffers_;
+  AlignedMemory& buffers_;
   Told told_;
 };
 

@@ -1,5 +1,5 @@
 // ckpt verify, ckpt digest, ckpt diff: every byte is read, nothing is changed.
-#include "checkpoint/diff.hpp"
+#include "checkpoint/tools/diff.hpp"
 #include "supervisor/ctl/checkpoint_place.hpp"
 #include "supervisor/ctl/commands.hpp"
 #include "supervisor/ctl/format.hpp"

@@ -1,5 +1,5 @@
 // ckpt convert: a copy in another form.
-#include "checkpoint/convert.hpp"
+#include "checkpoint/tools/convert.hpp"
 #include "supervisor/ctl/checkpoint_place.hpp"
 #include "supervisor/ctl/commands.hpp"
 #include "supervisor/ctl/operation.hpp"

@@ -2,6 +2,7 @@
 #include "checkpoint/retention.hpp"
 #include "supervisor/ctl/checkpoint_place.hpp"
 #include "supervisor/ctl/commands.hpp"
+#include "supervisor/ctl/operation.hpp"
 #include "supervisor/ctl/words.hpp"
 
 namespace trainward::ctl {
@@ -33,8 +34,11 @@ int prune_checkpoints(const Context& context, const PruneRequest& request) {
   checkpoint::Retention retention;
   retention.keep = request.keep;
   retention.keep_every = request.keep_every;
+  Operation operation(context, "verifying");
+  retention.io = operation.io();
   const auto pruned = checkpoint::prune(*root, retention, request.dry_run);
-  if (!pruned) return finish(context, {exit_status::failed, pruned.error()});
+  if (!pruned) return operation.fail(pruned.error(), "nothing was removed");
+  operation.clear();
   if (context.settings.json) {
     context.print_json({{"path", root->string()},
                         {"dry_run", request.dry_run},

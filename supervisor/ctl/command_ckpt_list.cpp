@@ -1,8 +1,8 @@
 // ckpt list, ckpt show: what there is, without reading tensor data.
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/inspect.hpp"
 #include "checkpoint/retention.hpp"
+#include "checkpoint/tools/inspect.hpp"
 #include "supervisor/ctl/checkpoint_place.hpp"
 #include "supervisor/ctl/commands.hpp"
 #include "supervisor/ctl/format.hpp"

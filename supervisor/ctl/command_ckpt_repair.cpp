@@ -1,5 +1,5 @@
 // ckpt repair: a folder of checkpoints put in order.
-#include "checkpoint/repair.hpp"
+#include "checkpoint/tools/repair.hpp"
 #include "supervisor/ctl/checkpoint_place.hpp"
 #include "supervisor/ctl/commands.hpp"
 #include "supervisor/ctl/format.hpp"

@@ -2,9 +2,9 @@
 // Pure. Fields are only ever added.
 #pragma once
 
-#include "checkpoint/diff.hpp"
-#include "checkpoint/inspect.hpp"
-#include "checkpoint/repair.hpp"
+#include "checkpoint/tools/diff.hpp"
+#include "checkpoint/tools/inspect.hpp"
+#include "checkpoint/tools/repair.hpp"
 #include "common/json.hpp"
 
 namespace trainward::ctl {

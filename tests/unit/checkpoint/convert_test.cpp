@@ -1,16 +1,16 @@
 // Copies in another form, and models as others keep them.
-#include "checkpoint/convert.hpp"
+#include "checkpoint/tools/convert.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "checkpoint/diff.hpp"
-#include "checkpoint/file_sources.hpp"
 #include "checkpoint/format/floats.hpp"
 #include "checkpoint/format/tensor_files.hpp"
-#include "checkpoint/plain_model.hpp"
+#include "checkpoint/tools/diff.hpp"
+#include "checkpoint/tools/file_sources.hpp"
+#include "checkpoint/tools/plain_model.hpp"
 #include "support.hpp"
 
 namespace trainward::checkpoint {

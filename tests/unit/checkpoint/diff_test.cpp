@@ -1,5 +1,5 @@
 // What two checkpoints differ in.
-#include "checkpoint/diff.hpp"
+#include "checkpoint/tools/diff.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

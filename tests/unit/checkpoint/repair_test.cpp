@@ -1,5 +1,5 @@
 // Putting a folder of checkpoints in order.
-#include "checkpoint/repair.hpp"
+#include "checkpoint/tools/repair.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>

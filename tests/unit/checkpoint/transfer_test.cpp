@@ -71,9 +71,8 @@ std::string noise(std::size_t size) {
 }
 
 constexpr std::uint64_t mib = 1U << 20U;
-const std::vector<std::uint64_t> sizes{0,       1,           4095,         4096,
-                                       4097,    4 * mib - 1, 4 * mib,      4 * mib + 1,
-                                       8 * mib, 33 * mib + 4097};
+const std::vector<std::uint64_t> sizes{0,           1,       4095,        4096,    4097,
+                                       4 * mib - 1, 4 * mib, 4 * mib + 1, 8 * mib, 33 * mib + 4097};
 
 struct Kind {
   const char* name;

@@ -1,4 +1,4 @@
-#include "checkpoint/file_sources.hpp"
+#include "checkpoint/tools/file_sources.hpp"
 
 #include <unistd.h>
 

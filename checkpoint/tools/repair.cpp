@@ -1,4 +1,4 @@
-#include "checkpoint/repair.hpp"
+#include "checkpoint/tools/repair.hpp"
 
 #include <fcntl.h>
 
@@ -11,7 +11,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/judge.hpp"
 #include "checkpoint/progress.hpp"
-#include "checkpoint/repair_plan.hpp"
+#include "checkpoint/tools/repair_plan.hpp"
 #include "common/file.hpp"
 
 namespace trainward::checkpoint {

@@ -1,4 +1,4 @@
-#include "checkpoint/convert.hpp"
+#include "checkpoint/tools/convert.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,11 +8,11 @@
 #include <cstdio>
 
 #include "checkpoint/disk/root_folder.hpp"
-#include "checkpoint/file_sources.hpp"
 #include "checkpoint/format/floats.hpp"
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/plain_model.hpp"
 #include "checkpoint/progress.hpp"
+#include "checkpoint/tools/file_sources.hpp"
+#include "checkpoint/tools/plain_model.hpp"
 #include "checkpoint/verified.hpp"
 #include "common/file.hpp"
 

@@ -1,4 +1,4 @@
-#include "checkpoint/repair_plan.hpp"
+#include "checkpoint/tools/repair_plan.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,15 +1,15 @@
-#include "checkpoint/diff.hpp"
+#include "checkpoint/tools/diff.hpp"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
-#include "checkpoint/file_sources.hpp"
 #include "checkpoint/format/element_difference.hpp"
 #include "checkpoint/format/floats.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/strict_json.hpp"
 #include "checkpoint/progress.hpp"
+#include "checkpoint/tools/file_sources.hpp"
 #include "checkpoint/verified.hpp"
 
 namespace trainward::checkpoint {

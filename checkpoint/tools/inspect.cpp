@@ -1,4 +1,4 @@
-#include "checkpoint/inspect.hpp"
+#include "checkpoint/tools/inspect.hpp"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/repair.hpp"
+#include "checkpoint/tools/repair.hpp"
 
 namespace trainward::checkpoint {
 

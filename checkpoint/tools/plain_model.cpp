@@ -1,4 +1,4 @@
-#include "checkpoint/plain_model.hpp"
+#include "checkpoint/tools/plain_model.hpp"
 
 #include <algorithm>
 
