@@ -37,8 +37,8 @@ Status Flight::begin_what_fits() {
   for (unsigned slot = 0; slot < parts_.size() && begun_ < file_.size; ++slot) {
     Part& part = parts_[slot];
     if (part.stage != Stage::free) continue;
-    const auto bytes =
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(request_bytes, file_.size - begun_));
+    const auto bytes = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(file_.request_bytes, file_.size - begun_));
     auto memory = prepare_(slot, begun_, bytes);
     if (!memory) return propagate(memory);
     part = {Stage::flying, begun_, bytes, 0, *memory};

@@ -21,13 +21,12 @@ namespace trainward::checkpoint {
 
 class Flight {
  public:
-  static constexpr std::uint32_t request_bytes = 4U << 20U;
-
   struct File {
     IoQueue::Operation operation;
     int fd;
     std::uint64_t size;
-    bool direct;  // O_DIRECT is set; taken back when requests are refused for it
+    std::uint32_t request_bytes;  // whole pages
+    bool direct;                  // O_DIRECT is set; taken back when requests are refused for it
     const std::filesystem::path& where;
   };
   // Memory, in whole pages, for the `bytes` of the file that begin at `at`; filled when they are to

@@ -55,10 +55,7 @@ class Transfer {
               std::span<std::byte> into = {});
 
  private:
-  static constexpr std::uint64_t request_bytes = Flight::request_bytes;
-
-  Status need_buffers(std::uint64_t file_bytes);
-  std::byte* buffer(unsigned slot);
+  Status need_buffers(std::uint64_t file_bytes, std::uint32_t request_bytes);
   Flight::Finish telling(Flight::Finish finish);
   IoQueue& queue_for(std::uint64_t size);
 
