@@ -6,6 +6,7 @@
 
 #include "checkpoint/format/block_hash.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/format/reached.hpp"
 #include "checkpoint/format/strict_json.hpp"
 #include "checkpoint/format/tensor_files.hpp"
 
@@ -80,20 +81,15 @@ Result<FileEntry> read_entry(const json::value& value) {
 
 Result<Manifest> read_fields(const json::object& object) {
   Manifest manifest;
-  auto step = get_int(object, "step");
-  if (!step) return propagate(step);
-  auto tokens = get_int(object, "tokens");
-  if (!tokens) return propagate(tokens);
-  auto loss = number_from_json(object, "loss");
-  if (!loss) return propagate(loss);
+  auto reached = read_reached(object);
+  if (!reached) return propagate(reached);
   auto created = get_int(object, "created_wall_ms");
   if (!created) return propagate(created);
   auto files = get_array(object, "files");
   if (!files) return propagate(files);
-  if (*step < 0) return fail(ErrorKind::corrupt, fmt::format("key 'step' is {}", *step));
-  manifest.step = *step;
-  manifest.tokens = *tokens;
-  manifest.loss = *loss;
+  manifest.step = reached->step;
+  manifest.tokens = reached->tokens;
+  manifest.loss = reached->loss;
   manifest.created_wall_ms = *created;
   if ((*files)->size() > max_files) {
     return fail(ErrorKind::corrupt, fmt::format("lists more than {} files", max_files));

@@ -1,17 +1,14 @@
 #include "checkpoint/format/state_file.hpp"
 
+#include "checkpoint/format/reached.hpp"
 #include "checkpoint/format/strict_json.hpp"
 
 namespace trainward::checkpoint {
 namespace {
 
 Result<TrainingState> read_fields(const json::object& object) {
-  auto step = get_int(object, "step");
-  if (!step) return propagate(step);
-  auto tokens = get_int(object, "tokens");
-  if (!tokens) return propagate(tokens);
-  auto loss = number_from_json(object, "loss");
-  if (!loss) return propagate(loss);
+  auto reached = read_reached(object);
+  if (!reached) return propagate(reached);
   auto run = get_string(object, "run");
   if (!run) return propagate(run);
   auto config = get_string(object, "config_digest");
@@ -20,8 +17,8 @@ Result<TrainingState> read_fields(const json::object& object) {
   if (!parent) return propagate(parent);
   auto extra = get_object(object, "extra");
   if (!extra) return propagate(extra);
-  if (*step < 0) return fail(ErrorKind::corrupt, fmt::format("key 'step' is {}", *step));
-  return TrainingState{*step, *tokens, *loss, *run, *config, *parent, **extra};
+  return TrainingState{reached->step, reached->tokens, reached->loss, *run,
+                       *config,       *parent,         **extra};
 }
 
 }  // namespace
