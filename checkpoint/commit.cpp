@@ -141,9 +141,10 @@ Result<fs::path> commit_image(const fs::path& root, const TrainingState& state, 
     if (!manifest) return propagate(manifest);
     return commit(*temporary, folder, *manifest, io, buffers);
   }();
-  // On failure what was written, on success what was replaced.
+  // On failure what was written, on success what was replaced. It stays for clean_up() when the
+  // disk does not confirm what has been renamed: it may be the only copy after a crash.
   std::error_code ignored;
-  fs::remove_all(temporary->path, ignored);
+  if (done || fsync_folder(root)) fs::remove_all(temporary->path, ignored);
   if (!done) return propagate(done);
   return folder;
 }

@@ -78,6 +78,8 @@ Status for_each_entry(const fs::path& root, Visit visit) {
 void remove_leftover(const fs::path& path) {
   auto folder = open_real_folder(path);
   if (!folder || lock(*folder) != Lock::held) return;
+  // It may be what a replacement left: until its renames are on the disk, a crash may want it back.
+  if (!fsync_folder(path.parent_path())) return;
   std::error_code ignored;
   fs::remove_all(path, ignored);
 }
