@@ -83,5 +83,59 @@ TEST(Crash, PowerFailureAtAnyCallWhereFoldersCannotBeExchanged) {
   power_failure_at_each_call(3, false);
 }
 
+// A replacement of step 2 that fails at call `fault`, then a save of step 3 and a power failure at
+// its call `victim`, which takes back what no fsync has confirmed. Step 2 is there all the same, in
+// its old or its new form. False when either call never comes.
+enum class Disk { fails_once, fails_from_then_on };
+bool survives_a_failed_replacement(int fault, Disk disk, bool can_exchange, int victim) {
+  ScratchFolder scratch(Medium::memory);
+  const fs::path& root = scratch.path();
+  EXPECT_TRUE(save(root, Sample(1).contents()));
+  EXPECT_TRUE(save(root, Sample(2).contents()));
+  const int status = in_child([&] {
+    int changes = 0;
+    int seen = 0;
+    bool replacing = true;
+    const Interception calls([&](const Event& event) {
+      if (event.call == testing::Call::exchange && !can_exchange) return EINVAL;
+      if (!replacing) {
+        if (seen++ < victim) return 0;
+        testing::undo_unsynced_renames();
+        ::raise(SIGKILL);
+      }
+      // What happens to names: everything before is about files nobody knows of yet.
+      const bool names = event.call == testing::Call::rename ||
+                         event.call == testing::Call::exchange || event.path == root.string();
+      if (!names) return 0;
+      const int change = changes++;
+      return change == fault || (change > fault && disk == Disk::fails_from_then_on) ? EIO : 0;
+    });
+    if (save(root, Sample(2, 99).contents(), intercepted())) ::_exit(11);
+    replacing = false;
+    (void)save(root, Sample(3).contents(), intercepted());
+  });
+  auto selection = select(root);
+  EXPECT_TRUE(selection && selection->chosen && selection->chosen->step >= 2)
+      << "fault at change " << fault << (disk == Disk::fails_once ? "" : " and after it")
+      << ", killed before call " << victim;
+  return !WIFEXITED(status);
+}
+
+TEST(Crash, PowerFailureInTheSaveAfterAFailedReplacement) {
+  for (const bool can_exchange : {true, false}) {
+    for (const Disk disk : {Disk::fails_once, Disk::fails_from_then_on}) {
+      int faults = 0;
+      while (survives_a_failed_replacement(faults, disk, can_exchange, 0)) {
+        for (int victim = 1;
+             survives_a_failed_replacement(faults, disk, can_exchange, victim) && !HasFailure();) {
+          ++victim;
+        }
+        ++faults;
+      }
+      EXPECT_GT(faults, 3);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace trainward::checkpoint

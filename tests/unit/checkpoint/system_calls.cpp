@@ -148,6 +148,16 @@ void lose_unsynced_files() {
   }
 }
 
+void undo_unsynced_renames() {
+  const Lock lock(mutex);
+  for (auto done = unsynced_renames.rbegin(); done != unsynced_renames.rend(); ++done) {
+    // What a rename replaced cannot be brought back from here.
+    if (std::filesystem::path(done->to).filename() == "latest") continue;
+    ::syscall(SYS_renameat2, AT_FDCWD, done->to.c_str(), AT_FDCWD, done->from.c_str(),
+              done->exchange ? RENAME_EXCHANGE : 0);
+  }
+}
+
 void lose_what_is_not_synced(std::mt19937_64& random) {
   const Lock lock(mutex);
   for (const int fd : unsynced) {
@@ -165,13 +175,7 @@ void lose_what_is_not_synced(std::mt19937_64& random) {
         break;
     }
   }
-  if (random() % 2 == 0) return;
-  for (auto done = unsynced_renames.rbegin(); done != unsynced_renames.rend(); ++done) {
-    // What a rename replaced cannot be brought back from here.
-    if (std::filesystem::path(done->to).filename() == "latest") continue;
-    ::syscall(SYS_renameat2, AT_FDCWD, done->to.c_str(), AT_FDCWD, done->from.c_str(),
-              done->exchange ? RENAME_EXCHANGE : 0);
-  }
+  if (random() % 2 == 0) undo_unsynced_renames();
 }
 
 }  // namespace trainward::checkpoint::testing

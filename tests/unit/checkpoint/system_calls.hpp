@@ -46,12 +46,13 @@ class Interception {
 // Reads and writes in flight go through the interception too.
 SaveOptions intercepted();
 
-// What a power failure does to files that were written but not fsynced: called at the instant of
-// the crash, it cuts each of them in half.
+// What a power failure does to what was not fsynced, called at the instant of the crash: it cuts
+// each file written in half, and takes each rename back.
 void lose_unsynced_files();
+void undo_unsynced_renames();
 
 // The same with chance: each of those files keeps all its bytes, loses its end, or a block in the
-// middle; and renames of whose folder no fsync followed have happened, or have not.
+// middle; and those renames have happened, or have not.
 void lose_what_is_not_synced(std::mt19937_64& random);
 
 }  // namespace trainward::checkpoint::testing
