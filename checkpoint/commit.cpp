@@ -10,6 +10,7 @@
 #include "checkpoint/disk/room.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/progress.hpp"
 #include "checkpoint/retention.hpp"
 #include "checkpoint/verified.hpp"
 #include "common/clock.hpp"
@@ -25,16 +26,10 @@ constexpr std::uint64_t spare_bytes = 1U << 20U;
 
 constexpr std::size_t max_reason_bytes = 64U << 10U;
 
-std::uint64_t bytes_on_disk(const Image& image) {
-  std::uint64_t sum = spare_bytes;
-  for (const ImageFile& file : image.files) sum += round_to_pages(file.source.size);
-  return sum;
-}
-
 // Every byte is written once and read once.
-Transfer::Told tell(const IoOptions& io, std::uint64_t total, std::uint64_t done) {
+Transfer::Told tell(const IoOptions& io, std::uint64_t total) {
   if (!io.progress) return {};
-  return [&io, total, done](std::uint64_t bytes) mutable -> Status {
+  return [&io, total, done = std::uint64_t{0}](std::uint64_t bytes) mutable -> Status {
     done = std::min(done + bytes, total);  // a file that is written anew is not counted twice
     return io.progress(done, total);
   };
@@ -44,7 +39,7 @@ Result<Manifest> write_folder(const Temporary& folder, const Image& image,
                               const TrainingState& state, const IoOptions& io,
                               AlignedMemory& buffers) {
   Manifest manifest{state.step, state.tokens, state.loss, now().wall_ms, {}};
-  Transfer transfer(io.make_queue, tell(io, 2 * image.bytes(), 0), &buffers);
+  Transfer transfer(io.make_queue, tell(io, 2 * image.bytes()), &buffers);
   std::vector<FileWriter> files;
   files.reserve(image.files.size());
   for (const ImageFile& file : image.files) {
@@ -72,12 +67,7 @@ Result<Manifest> write_folder(const Temporary& folder, const Image& image,
 Status read_back(const fs::path& folder, const Manifest& written, const IoOptions& io,
                  AlignedMemory& buffers) {
   const std::uint64_t bytes = written.file_bytes();
-  IoOptions second_half{{}, io.make_queue};
-  if (io.progress) {
-    second_half.progress = [&](std::uint64_t done, std::uint64_t) {
-      return io.progress(bytes + done, 2 * bytes);
-    };
-  }
+  const IoOptions second_half{part_of(io.progress, bytes, 2 * bytes), io.make_queue};
   auto found = open_verified(folder, Read::check, second_half, &buffers);
   if (found && found->manifest.files == written.files) return {};
   Error error = found ? Error{ErrorKind::corrupt,
@@ -133,7 +123,7 @@ Result<fs::path> commit_image(const fs::path& root, const TrainingState& state, 
   const fs::path folder = root / step_name(state.step);
   if (auto ok = make_root(root); !ok) return propagate(ok);
   clean_up(root);
-  if (auto ok = require_room(root, bytes_on_disk(image)); !ok) return propagate(ok);
+  if (auto ok = require_room(root, image.bytes_in_pages() + spare_bytes); !ok) return propagate(ok);
   auto temporary = make_temporary(root, state.step);
   if (!temporary) return propagate(temporary);
   auto done = [&]() -> Status {

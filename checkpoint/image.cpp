@@ -118,6 +118,12 @@ std::uint64_t Image::bytes() const {
   return sum;
 }
 
+std::uint64_t Image::bytes_in_pages() const {
+  std::uint64_t sum = 0;
+  for (const ImageFile& file : files) sum += round_to_pages(file.source.size);
+  return sum;
+}
+
 Result<Image> plan_image(const StreamedContents& contents, std::uint64_t shard_bytes,
                          const fs::path& folder) {
   // "format" is what the transformers library asks of a file before it loads it.

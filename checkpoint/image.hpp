@@ -22,6 +22,7 @@ struct Image {
   std::vector<ImageFile> files;
 
   [[nodiscard]] std::uint64_t bytes() const;
+  [[nodiscard]] std::uint64_t bytes_in_pages() const;  // each file rounded up
 };
 
 // `folder` names the checkpoint in errors. `shard_bytes` as in SaveOptions.

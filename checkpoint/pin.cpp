@@ -1,8 +1,8 @@
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/retention.hpp"
 #include "common/file.hpp"
@@ -11,20 +11,15 @@ namespace trainward::checkpoint {
 namespace fs = std::filesystem;
 namespace {
 
-bool is_there(const fs::path& path) {
-  struct stat info {};
-  return ::lstat(path.c_str(), &info) == 0;
-}
-
 Status require_checkpoint(const fs::path& folder) {
-  if (is_there(folder / name::manifest)) return {};
+  if (!identity(folder / name::manifest).empty()) return {};
   return fail(ErrorKind::usage, "is no checkpoint", folder.string(),
               "name a folder such as step-00001234");
 }
 
 }  // namespace
 
-bool is_pinned(const fs::path& folder) { return is_there(folder / name::pinned); }
+bool is_pinned(const fs::path& folder) { return !identity(folder / name::pinned).empty(); }
 
 Status pin(const fs::path& folder, const std::string& reason) {
   if (auto ok = require_checkpoint(folder); !ok) return ok;

@@ -2,8 +2,8 @@
 
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/progress.hpp"
 #include "checkpoint/retention.hpp"
-#include "checkpoint/verified.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;
@@ -27,14 +27,9 @@ bool is_milestone(const fs::path& folder, std::int64_t every) {
 Result<bool> is_good(const fs::path& folder, const Retention& retention) {
   if (retention.known_good && retention.known_good(folder)) return true;
   Status ended;
-  IoOptions io{{}, retention.io.make_queue};
-  if (retention.io.progress) {
-    io.progress = [&](std::uint64_t done, std::uint64_t total) {
-      ended = retention.io.progress(done, total);
-      return ended;
-    };
-  }
-  const bool good = open_verified(folder, Read::check, io).has_value();
+  const bool good =
+      verify(folder, {noting_end(retention.io.progress, ended), retention.io.make_queue})
+          .has_value();
   if (!ended) return propagate(ended);
   return good;
 }

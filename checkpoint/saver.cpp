@@ -12,12 +12,6 @@
 namespace trainward::checkpoint {
 namespace {
 
-std::uint64_t staged_bytes(const Image& image) {
-  std::uint64_t sum = 0;
-  for (const ImageFile& file : image.files) sum += round_to_pages(file.source.size);
-  return sum;
-}
-
 // Copies every file to a page of its own; the image then stands in `arena` and needs nothing else.
 Status copy_into(std::span<std::byte> arena, Image& image) {
   for (ImageFile& file : image.files) {
@@ -54,7 +48,7 @@ Status Saver::reserve(const Contents& contents) {
   auto image = plan_image(*streamed, options_.shard_bytes, root_);
   if (!image) return propagate(image);
   // The state file grows by a few digits in the course of a run.
-  return grow(staged_bytes(*image) + page_bytes);
+  return grow(image->bytes_in_pages() + page_bytes);
 }
 
 Status Saver::begin(const Contents& contents) {
@@ -66,7 +60,7 @@ Status Saver::begin(const Contents& contents) {
   if (!streamed) return propagate(streamed);
   auto image = plan_image(*streamed, options_.shard_bytes, root_ / step_name(contents.state.step));
   if (!image) return propagate(image);
-  if (auto ok = grow(staged_bytes(*image)); !ok) return ok;
+  if (auto ok = grow(image->bytes_in_pages()); !ok) return ok;
   if (auto ok = copy_into(arena_.bytes(), *image); !ok) return ok;
   step_ = contents.state.step;
   try {

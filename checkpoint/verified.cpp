@@ -96,28 +96,20 @@ Result<Header> header_of(const Verified& checkpoint, std::size_t i, const fs::pa
   return read_safetensors_header(kept.first(file.size), where.string());
 }
 
-// What the index says must be what the shards hold.
-Status check_index(const Verified& checkpoint, const std::vector<Verified::TensorFile>& shards,
-                   const std::string& index_name, const fs::path& folder) {
+Status check_shards(const Verified& checkpoint, const std::vector<Verified::TensorFile>& files,
+                    const std::string& index_name, const fs::path& folder) {
   auto text = text_of(checkpoint, index_name, folder);
   if (!text) return propagate(text);
-  auto index = parse_shard_index(*text, (folder / index_name).string());
+  const std::string where = (folder / index_name).string();
+  auto index = parse_shard_index(*text, where);
   if (!index) return propagate(index);
-  std::size_t tensors = 0;
-  for (const Verified::TensorFile& shard : shards) {
-    const std::string& name = checkpoint.manifest.files[shard.file].name;
-    for (const Slot& slot : shard.header.slots) {
-      const auto entry = index->weight_map.find(slot.info.name);
-      if (entry == index->weight_map.end() || entry->second != name) {
-        return bad(folder / index_name,
-                   fmt::format("does not say that tensor '{}' is in '{}'", slot.info.name, name));
-      }
-      ++tensors;
-    }
+  std::vector<Shard> shards;
+  for (const Verified::TensorFile& file : files) {
+    shards.push_back({checkpoint.manifest.files[file.file].name, &file.header});
   }
-  if (tensors == index->weight_map.size()) return {};
-  return bad(folder / index_name, fmt::format("lists {} tensors, the shards hold {}",
-                                              index->weight_map.size(), tensors));
+  auto ok = check_index(*index, shards, where);
+  if (!ok) ok.error().hint = hint;
+  return ok;
 }
 
 Result<std::vector<Verified::TensorFile>> read_section(const Verified& checkpoint,
@@ -133,7 +125,7 @@ Result<std::vector<Verified::TensorFile>> read_section(const Verified& checkpoin
     found.push_back({i, std::move(*header)});
   }
   if (!names->index.empty()) {
-    if (auto ok = check_index(checkpoint, found, names->index, folder); !ok) return propagate(ok);
+    if (auto ok = check_shards(checkpoint, found, names->index, folder); !ok) return propagate(ok);
   }
   return found;
 }

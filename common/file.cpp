@@ -40,6 +40,21 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
   }
 }
 
+Result<std::size_t> read_at(int fd, std::span<std::byte> into, std::uint64_t at,
+                            const std::filesystem::path& where) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got =
+        ::pread(fd, into.data() + done, into.size() - done, static_cast<off_t>(at + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      return fail_errno(errno, fmt::format("read at byte {}", at + done), where.string());
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
 Status write_all(int fd, std::string_view bytes, const std::filesystem::path& where) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(fd, bytes.data(), bytes.size());

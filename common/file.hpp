@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,6 +20,11 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
 // temporary name in the same folder, fsync, rename, fsync of the folder.
 Status write_file_durably(const std::filesystem::path& path, std::string_view bytes,
                           unsigned mode = 0644);
+
+// Fills `into` with the bytes from `at` on, retrying short reads and EINTR; returns how many there
+// were, fewer only at the end of the file. Does not move the descriptor's position.
+Result<std::size_t> read_at(int fd, std::span<std::byte> into, std::uint64_t at,
+                            const std::filesystem::path& where);
 
 // Writes all of `bytes`, retrying short writes and EINTR.
 Status write_all(int fd, std::string_view bytes, const std::filesystem::path& where);

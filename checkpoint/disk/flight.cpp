@@ -1,11 +1,10 @@
 #include "checkpoint/disk/flight.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cerrno>
 
 #include "checkpoint/disk/aligned_memory.hpp"
+#include "checkpoint/disk/direct_io.hpp"
 #include "checkpoint/disk/room.hpp"
 
 namespace trainward::checkpoint {
@@ -63,7 +62,7 @@ Status Flight::take(const IoQueue::Answer& answer) {
   const std::uint64_t at = part.at + part.done;
   if (answer.result == -EINVAL && file_.direct && ++stalls_ <= max_stalls) {
     // Some file systems accept the flag and refuse the request.
-    ::fcntl(file_.fd, F_SETFL, ::fcntl(file_.fd, F_GETFL) & ~O_DIRECT);
+    make_cached(file_.fd);
     submit(slot);
     return {};
   }

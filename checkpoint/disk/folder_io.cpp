@@ -49,18 +49,12 @@ Result<std::string> read_member(const OpenFile& file, std::size_t max_bytes,
                 where.string());
   }
   std::string text(file.size, '\0');
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const ssize_t got =
-        ::pread(file.fd.get(), text.data() + at, text.size() - at, static_cast<off_t>(at));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail_errno(errno, fmt::format("read at byte {}", at), where.string());
-    if (got == 0) {
-      return fail(ErrorKind::corrupt,
-                  fmt::format("ends at byte {}, {} bytes short", at, file.size - at),
-                  where.string());
-    }
-    at += static_cast<std::size_t>(got);
+  auto got = read_at(file.fd.get(), std::as_writable_bytes(std::span(text)), 0, where);
+  if (!got) return propagate(got);
+  if (*got < text.size()) {
+    return fail(ErrorKind::corrupt,
+                fmt::format("ends at byte {}, {} bytes short", *got, text.size() - *got),
+                where.string());
   }
   return text;
 }

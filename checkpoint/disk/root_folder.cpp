@@ -37,8 +37,8 @@ bool was_removed(const Fd& folder) {
   return ::fstat(folder.get(), &info) == 0 && info.st_nlink == 0;
 }
 
-Status rename_folder(const fs::path& from, const fs::path& to, unsigned flags) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags) == 0) return {};
+Status rename_folder(const fs::path& from, const fs::path& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) return {};
   return fail_errno(errno, fmt::format("rename the folder to '{}'", to.filename().string()),
                     from.string());
 }
@@ -89,7 +89,7 @@ void finish_replacement(const fs::path& old, std::string_view name) {
   if (is_there(folder)) {
     remove_leftover(old);
   } else {
-    (void)rename_folder(old, folder, 0);
+    (void)rename_folder(old, folder);
   }
 }
 
@@ -163,7 +163,7 @@ Result<bool> remove_checkpoint(const fs::path& folder) {
   for (int i = 0; i < max_names; ++i) {
     const fs::path aside = root / fmt::format("{}removed-{}-{}", name::temporary, name, i);
     if (is_there(aside)) continue;
-    if (auto ok = rename_folder(folder, aside, 0); !ok) return propagate(ok);
+    if (auto ok = rename_folder(folder, aside); !ok) return propagate(ok);
     // First its name, then its files: else a crash could bring back the name without them.
     if (auto ok = fsync_folder(root); !ok) return propagate(ok);
     std::error_code error;
@@ -174,12 +174,22 @@ Result<bool> remove_checkpoint(const fs::path& folder) {
   return fail(ErrorKind::permanent, "cannot find a free name to remove it", folder.string());
 }
 
+Status rename_if_free(const fs::path& from, const fs::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
+  if (errno == EINVAL || errno == ENOSYS) {  // a file system without the flag
+    if (!is_there(to)) return rename_folder(from, to);
+    errno = EEXIST;
+  }
+  return fail_errno(errno, fmt::format("rename the folder to '{}'", to.filename().string()),
+                    from.string());
+}
+
 Result<fs::path> set_aside(const fs::path& folder, std::string_view prefix) {
   const std::string name = std::string(prefix) + folder.filename().string();
   for (int i = 1; i <= max_names; ++i) {
     const fs::path aside = folder.parent_path() / (i == 1 ? name : fmt::format("{}-{}", name, i));
     if (is_there(aside)) continue;
-    if (auto ok = rename_folder(folder, aside, 0); !ok) return propagate(ok);
+    if (auto ok = rename_folder(folder, aside); !ok) return propagate(ok);
     (void)fsync_folder(folder.parent_path());
     return aside;
   }

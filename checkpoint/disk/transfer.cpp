@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "checkpoint/disk/direct_io.hpp"
+
 namespace trainward::checkpoint {
 namespace {
 
@@ -13,17 +15,6 @@ namespace {
 // of their buffers takes less time.
 constexpr std::uint32_t write_bytes = 4U << 20U;
 constexpr std::uint32_t read_bytes = 1U << 20U;
-
-// Asks the kernel to go past the page cache on this descriptor. Not every file system can.
-bool make_direct(int fd) {
-  const int flags = ::fcntl(fd, F_GETFL);
-  return flags >= 0 && ::fcntl(fd, F_SETFL, flags | O_DIRECT) == 0;
-}
-
-void make_cached(int fd) {
-  const int flags = ::fcntl(fd, F_GETFL);
-  if (flags >= 0) ::fcntl(fd, F_SETFL, flags & ~O_DIRECT);
-}
 
 }  // namespace
 

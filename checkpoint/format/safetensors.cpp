@@ -1,17 +1,15 @@
 #include "checkpoint/format/safetensors.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <tuple>
 
 #include "checkpoint/format/strict_json.hpp"
+#include "common/file.hpp"
 
 namespace trainward::checkpoint {
 namespace {
@@ -133,16 +131,10 @@ Status check_cover(std::vector<Slot>& slots, std::uint64_t data_bytes, std::stri
 }
 
 Status read_exactly(int fd, char* to, std::size_t size, std::uint64_t at, std::string_view where) {
-  while (size > 0) {
-    const ssize_t got = ::pread(fd, to, size, static_cast<off_t>(at));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail_errno(errno, fmt::format("read at byte {}", at), std::string(where));
-    if (got == 0) return bad(where, fmt::format("ends at byte {}, inside its header", at));
-    to += got;
-    size -= static_cast<std::size_t>(got);
-    at += static_cast<std::uint64_t>(got);
-  }
-  return {};
+  auto got = read_at(fd, std::as_writable_bytes(std::span(to, size)), at, where);
+  if (!got) return propagate(got);
+  if (*got == size) return {};
+  return bad(where, fmt::format("ends at byte {}, inside its header", at + *got));
 }
 
 }  // namespace

@@ -104,4 +104,37 @@ Result<ShardIndex> parse_shard_index(std::string_view text, std::string_view whe
   return index;
 }
 
+Status check_index(const ShardIndex& index, const std::vector<Shard>& shards,
+                   std::string_view where) {
+  const auto bad = [&](std::string what) {
+    return fail(ErrorKind::corrupt, std::move(what), std::string(where));
+  };
+  std::size_t tensors = 0;
+  std::uint64_t bytes = 0;
+  for (const Shard& shard : shards) {
+    for (const Slot& slot : shard.header->slots) {
+      const auto entry = index.weight_map.find(slot.info.name);
+      if (entry == index.weight_map.end()) {
+        return bad(
+            fmt::format("does not list tensor '{}', which is in '{}'", slot.info.name, shard.name));
+      }
+      if (entry->second != shard.name) {
+        return bad(fmt::format("says that tensor '{}' is in '{}', but it is in '{}'",
+                               slot.info.name, entry->second, shard.name));
+      }
+      ++tensors;
+      bytes += slot.end - slot.begin;
+    }
+  }
+  if (tensors != index.weight_map.size()) {
+    return bad(
+        fmt::format("lists {} tensors, the shards hold {}", index.weight_map.size(), tensors));
+  }
+  if (bytes != index.total_bytes) {
+    return bad(
+        fmt::format("says that the tensors have {} bytes, they have {}", index.total_bytes, bytes));
+  }
+  return {};
+}
+
 }  // namespace trainward::checkpoint

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/format/safetensors.hpp"
 #include "common/error.hpp"
 
 namespace trainward::checkpoint {
@@ -40,5 +41,14 @@ struct ShardIndex {
 
 std::string encode(const ShardIndex& index);
 Result<ShardIndex> parse_shard_index(std::string_view text, std::string_view where);
+
+// What an index says must be what the shards hold: every tensor in the file it names, no other, and
+// as many bytes.
+struct Shard {
+  std::string name;
+  const Header* header = nullptr;
+};
+Status check_index(const ShardIndex& index, const std::vector<Shard>& shards,
+                   std::string_view where);
 
 }  // namespace trainward::checkpoint

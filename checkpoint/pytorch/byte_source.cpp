@@ -2,10 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 #include "common/fd.hpp"
@@ -27,13 +25,10 @@ class FileSource : public ByteSource {
       return corrupt_at(*this, size_, "the file ends here, inside what it announces",
                         "it is cut short; get a whole copy");
     }
-    while (!into.empty()) {
-      const ssize_t got = ::pread(fd_.get(), into.data(), into.size(), static_cast<off_t>(at));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return fail_errno(errno, fmt::format("read at byte {}", at), where_);
-      if (got == 0) return corrupt_at(*this, at, "the file became shorter while it was read");
-      into = into.subspan(static_cast<std::size_t>(got));
-      at += static_cast<std::uint64_t>(got);
+    auto got = read_at(fd_.get(), into, at, where_);
+    if (!got) return propagate(got);
+    if (*got < into.size()) {
+      return corrupt_at(*this, at + *got, "the file became shorter while it was read");
     }
     return {};
   }

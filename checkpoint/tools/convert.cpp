@@ -1,15 +1,14 @@
 #include "checkpoint/tools/convert.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
 
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/floats.hpp"
 #include "checkpoint/format/names.hpp"
+#include "checkpoint/format/tensor_files.hpp"
 #include "checkpoint/progress.hpp"
 #include "checkpoint/tools/file_sources.hpp"
 #include "checkpoint/tools/plain_model.hpp"
@@ -53,14 +52,6 @@ TrainingState state_of(const PlainModel& plain) {
   return state;
 }
 
-void append_section(const Verified& checkpoint, const std::vector<Verified::TensorFile>& files,
-                    const fs::path& folder, std::vector<TensorSource>& to) {
-  for (const Verified::TensorFile& file : files) {
-    append_sources(checkpoint.files[file.file], file.header,
-                   folder / checkpoint.manifest.files[file.file].name, to);
-  }
-}
-
 std::uint64_t bytes_of(const std::vector<TensorSource>& tensors) {
   std::uint64_t sum = 0;
   for (const TensorSource& tensor : tensors) sum += byte_count(tensor.info).value_or(0);
@@ -82,8 +73,8 @@ Result<Origin> open_origin(const fs::path& from, Read how, const IoOptions& io) 
     if (!checkpoint) return propagate(checkpoint);
     origin.checkpoint = std::move(*checkpoint);
     origin.contents.state = origin.checkpoint.state;
-    append_section(origin.checkpoint, origin.checkpoint.model, from, origin.contents.model);
-    append_section(origin.checkpoint, origin.checkpoint.optimizer, from, origin.contents.optimizer);
+    append_sources(origin.checkpoint, origin.checkpoint.model, from, origin.contents.model);
+    append_sources(origin.checkpoint, origin.checkpoint.optimizer, from, origin.contents.optimizer);
     origin.verified_bytes = origin.checkpoint.manifest.file_bytes();
     return origin;
   }
@@ -136,20 +127,10 @@ Status must_be_free(const fs::path& path) {
               "nothing is ever replaced: choose another folder, or remove this one");
 }
 
-Status move_to_free_name(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
-  if (errno == EINVAL || errno == ENOSYS) {  // a file system without the flag
-    if (auto ok = must_be_free(to); !ok) return ok;
-    if (::rename(from.c_str(), to.c_str()) == 0) return {};
-  }
-  if (errno == EEXIST) return must_be_free(to);
-  return fail_errno(errno, "rename the finished folder into place", to.string());
-}
-
 // What a checkpoint has beside the model's files.
 Status strip(const fs::path& folder) {
-  for (const std::string_view name : {std::string_view("MANIFEST.json"), name::state,
-                                      std::string_view("optimizer.safetensors")}) {
+  for (const std::string& name : {std::string(name::manifest), std::string(name::state),
+                                  tensor_file_name(name::optimizer, 1, 1)}) {
     const fs::path file = folder / name;
     if (::unlink(file.c_str()) != 0) {
       return fail_errno(errno, "remove the file", file.string());
@@ -170,7 +151,10 @@ Status write_plain(const fs::path& folder, const StreamedContents& contents,
     auto saved = save(temporary->path, contents, options);
     if (!saved) return propagate(saved);
     if (auto ok = strip(*saved); !ok) return ok;
-    if (auto ok = move_to_free_name(*saved, folder); !ok) return ok;
+    if (auto ok = rename_if_free(*saved, folder); !ok) {
+      auto free = must_be_free(folder);
+      return free ? ok : free;
+    }
     return fsync_folder(parent);
   }();
   std::error_code ignored;

@@ -22,10 +22,7 @@ using Tensors = std::map<std::string, TensorSource>;
 Tensors tensors_of(const Verified& checkpoint, const std::vector<Verified::TensorFile>& files,
                    const fs::path& folder) {
   std::vector<TensorSource> sources;
-  for (const Verified::TensorFile& file : files) {
-    append_sources(checkpoint.files[file.file], file.header,
-                   folder / checkpoint.manifest.files[file.file].name, sources);
-  }
+  append_sources(checkpoint, files, folder, sources);
   Tensors tensors;
   for (TensorSource& source : sources) {
     std::string name = source.info.name;

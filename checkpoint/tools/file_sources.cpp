@@ -1,34 +1,25 @@
 #include "checkpoint/tools/file_sources.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "checkpoint/format/floats.hpp"
+#include "common/file.hpp"
 
 namespace trainward::checkpoint {
 namespace {
 
 constexpr std::uint64_t elements_at_once = 64U << 10U;
 
-Status read_at(int fd, std::uint64_t at, std::span<std::byte> into,
-               const std::filesystem::path& where) {
-  while (!into.empty()) {
-    const ssize_t got = ::pread(fd, into.data(), into.size(), static_cast<off_t>(at));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail_errno(errno, fmt::format("read at byte {}", at), where.string());
-    if (got == 0) {
-      return fail(ErrorKind::corrupt,
-                  fmt::format("ends at byte {}, {} bytes short", at, into.size()), where.string(),
-                  "it was cut while it was being read: try again with a whole copy");
-    }
-    into = into.subspan(static_cast<std::size_t>(got));
-    at += static_cast<std::uint64_t>(got);
-  }
-  return {};
+Status read_exactly(int fd, std::uint64_t at, std::span<std::byte> into,
+                    const std::filesystem::path& where) {
+  auto got = read_at(fd, into, at, where);
+  if (!got) return propagate(got);
+  if (*got == into.size()) return {};
+  return fail(ErrorKind::corrupt,
+              fmt::format("ends at byte {}, {} bytes short", at + *got, into.size() - *got),
+              where.string(), "it was cut while it was being read: try again with a whole copy");
 }
 
 }  // namespace
@@ -39,8 +30,16 @@ void append_sources(const OpenFile& file, const Header& header, const std::files
   for (const Slot& slot : header.slots) {
     to.push_back({slot.info, [fd, begin = header.data_offset + slot.begin, where](
                                  std::uint64_t at, std::span<std::byte> into) {
-                    return read_at(fd, begin + at, into, where);
+                    return read_exactly(fd, begin + at, into, where);
                   }});
+  }
+}
+
+void append_sources(const Verified& checkpoint, const std::vector<Verified::TensorFile>& section,
+                    const std::filesystem::path& folder, std::vector<TensorSource>& to) {
+  for (const Verified::TensorFile& file : section) {
+    append_sources(checkpoint.files[file.file], file.header,
+                   folder / checkpoint.manifest.files[file.file].name, to);
   }
 }
 

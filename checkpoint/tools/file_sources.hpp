@@ -11,11 +11,16 @@
 #include "checkpoint/disk/folder_io.hpp"
 #include "checkpoint/format/safetensors.hpp"
 #include "checkpoint/tensor.hpp"
+#include "checkpoint/verified.hpp"
 
 namespace trainward::checkpoint {
 
 void append_sources(const OpenFile& file, const Header& header, const std::filesystem::path& where,
                     std::vector<TensorSource>& to);
+
+// Of all files of one section of a checkpoint.
+void append_sources(const Verified& checkpoint, const std::vector<Verified::TensorFile>& section,
+                    const std::filesystem::path& folder, std::vector<TensorSource>& to);
 
 // The same tensor with its elements as another type; both must be floats (format/floats.hpp). Uses
 // a few hundred KiB while it reads.

@@ -1,10 +1,6 @@
 #include "checkpoint/tools/repair.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 
 #include "checkpoint/disk/latest.hpp"
 #include "checkpoint/disk/root_folder.hpp"
@@ -19,15 +15,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Action = Repair::Action;
-
-Status bring_back(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
-  if ((errno == EINVAL || errno == ENOSYS) && identity(to).empty() &&
-      ::rename(from.c_str(), to.c_str()) == 0) {
-    return {};
-  }
-  return fail_errno(errno, "rename the folder to '" + to.filename().string() + "'", from.string());
-}
 
 // Carries out what the planner has decided, unless the folder is another one by now.
 void carry_out(Repair::Step& step, const std::string& judged) {
@@ -44,7 +31,7 @@ void carry_out(Repair::Step& step, const std::string& judged) {
       done = propagate(aside);
     }
   } else {
-    done = bring_back(step.path, step.to);
+    done = rename_if_free(step.path, step.to);
   }
   if (!done) step.problem = done.error().message();
 }
@@ -102,13 +89,8 @@ Status judge_all(const std::vector<Candidate>& candidates, const IoOptions& io, 
   for (const Candidate& candidate : candidates) {
     const std::uint64_t bytes = candidate.bytes();
     const Progress part = part_of(io.progress, before, total);
-    IoOptions of_one{{}, io.make_queue};
-    if (part) {
-      // A verdict that is only the end of the operation is no verdict.
-      of_one.progress = [&](std::uint64_t done, std::uint64_t all) -> Status {
-        return stopped = part(done, all);
-      };
-    }
+    // A verdict that is only the end of the operation is no verdict.
+    const IoOptions of_one{noting_end(part, stopped), io.make_queue};
     const std::string judged = identity(candidate.path);
     auto verdict = judge(candidate.path, of_one);
     if (!stopped) return stopped;

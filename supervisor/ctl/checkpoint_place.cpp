@@ -2,6 +2,7 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/root_folder.hpp"
+#include "checkpoint/format/names.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
 
@@ -72,7 +73,7 @@ bool names_a_folder(const std::string& text) {
 
 bool is_checkpoint(const fs::path& folder) {
   std::error_code ignored;
-  return fs::exists(folder / "MANIFEST.json", ignored) ||
+  return fs::exists(folder / checkpoint::name::manifest, ignored) ||
          fs::weakly_canonical(folder, ignored).filename().string().starts_with("step-");
 }
 
