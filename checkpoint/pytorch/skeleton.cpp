@@ -1,5 +1,6 @@
 #include "checkpoint/pytorch/skeleton.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "checkpoint/pytorch/hex.hpp"
@@ -10,6 +11,7 @@ namespace {
 // state.json may be 32 deep; three levels are around the skeleton, and a leaf may add two.
 constexpr std::size_t deepest = 26;
 constexpr std::size_t most_values = 1U << 21U;
+constexpr std::size_t most_copies = 64;  // of what a file holds once, on average
 constexpr std::size_t most_text = 48U << 20U;
 
 template <typename Value>
@@ -25,6 +27,19 @@ bool all_plain_texts(const Tree& tree, const Dict& dict) {
     if (text == nullptr || text->starts_with('$')) return false;
   }
   return true;
+}
+
+// Lists that share lists, written out, can be millions of values in a few hundred bytes: what may
+// come of a file is bounded by what is in it.
+std::size_t most_values_of(const Tree& tree) {
+  std::size_t links = 1;
+  for (NodeId id = 0; id < tree.nodes.size(); ++id) {
+    if (const auto* list = tree.as<List>(id)) links += list->items.size();
+    if (const auto* tuple = tree.as<Tuple>(id)) links += tuple->items.size();
+    if (const auto* set = tree.as<Set>(id)) links += set->items.size();
+    if (const auto* dict = tree.as<Dict>(id)) links += dict->entries.size() + 1;
+  }
+  return std::min(most_values, most_copies * links);
 }
 
 // A container on the way to becoming JSON.
@@ -53,7 +68,8 @@ struct Frame {
 
 class Encoder {
  public:
-  Encoder(const Tree& tree, const Replace& replace) : tree_(tree), replace_(replace) {}
+  Encoder(const Tree& tree, const Replace& replace)
+      : tree_(tree), replace_(replace), most_values_(most_values_of(tree)) {}
 
   Result<json::value> run() {
     json::value result;
@@ -87,7 +103,7 @@ class Encoder {
     const std::size_t index = frames_.back().next++;
     const NodeId child = frames_.back().child(index);
     const NodeId parent = frames_.back().node;
-    if (++values_ > most_values || text_ > most_text) {
+    if (++values_ > most_values_ || text_ > most_text) {
       return refuse("holds more values beside its tensors than a checkpoint can keep");
     }
     const std::size_t before = path_.size();
@@ -230,6 +246,7 @@ class Encoder {
 
   const Tree& tree_;
   const Replace& replace_;
+  const std::size_t most_values_;
   std::vector<Frame> frames_;
   std::string path_;
   std::size_t values_ = 0;
