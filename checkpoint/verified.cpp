@@ -104,6 +104,7 @@ Status check_shards(const Verified& checkpoint, const std::vector<Verified::Tens
   auto index = parse_shard_index(*text, where);
   if (!index) return propagate(index);
   std::vector<Shard> shards;
+  shards.reserve(files.size());
   for (const Verified::TensorFile& file : files) {
     shards.push_back({checkpoint.manifest.files[file.file].name, &file.header});
   }

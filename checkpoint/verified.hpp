@@ -51,6 +51,7 @@ class FileChecker {
               AlignedMemory* buffers = nullptr);
   FileChecker(const FileChecker&) = delete;
   FileChecker& operator=(const FileChecker&) = delete;
+  ~FileChecker() = default;
 
   // `file`: index into the manifest's files. The bytes are put into `into` if that is not empty
   // (whole pages), and shown to `take` if there is one, before it is known whether they are right.

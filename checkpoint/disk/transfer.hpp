@@ -43,6 +43,7 @@ class Transfer {
   explicit Transfer(MakeIoQueue make_queue, Told told = {}, AlignedMemory* buffers = nullptr);
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
+  ~Transfer() = default;
 
   // Writes all of `source` into an empty file that nobody else has open. `take` sees the bytes as
   // they are handed to the disk, in order. Not synced.

@@ -18,6 +18,8 @@ inline constexpr std::uint64_t block_bytes = 16ULL << 20U;
 class BlockHasher {
  public:
   BlockHasher();
+  BlockHasher(const BlockHasher&) = delete;
+  BlockHasher& operator=(const BlockHasher&) = delete;
   BlockHasher(BlockHasher&&) noexcept;
   BlockHasher& operator=(BlockHasher&&) noexcept;
   ~BlockHasher();

@@ -83,8 +83,11 @@ class Encoder {
         json::value done = close(frame);
         path_.resize(frame.path_size);
         frames_.pop_back();
-        if (frames_.empty()) result = std::move(done);
-        if (!frames_.empty()) deliver(frames_.back(), std::move(done));
+        if (frames_.empty()) {
+          result = std::move(done);
+        } else {
+          deliver(frames_.back(), std::move(done));
+        }
         continue;
       }
       if (auto ok = advance(); !ok) return propagate(ok);

@@ -61,6 +61,7 @@ Result<PlainModel> open_folder_model(const fs::path& folder) {
     return propagate(index);
   }
   std::vector<Shard> shards;
+  shards.reserve(model.files.size());
   for (const PlainModel::File& one : model.files) {
     shards.push_back({one.path.filename().string(), &one.header});
   }
