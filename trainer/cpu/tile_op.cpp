@@ -20,6 +20,8 @@ TileOp of_unary(graph::UnaryKind kind) {
       return TileOp::sqrt;
     case graph::UnaryKind::rsqrt:
       return TileOp::rsqrt;
+    case graph::UnaryKind::tanh:
+      return TileOp::tanh;
   }
   return TileOp::count;
 }
@@ -37,6 +39,14 @@ std::optional<TileOp> of_binary(graph::BinaryKind kind, bool real) {
       return real ? std::optional(TileOp::divide) : std::nullopt;
     case graph::BinaryKind::maximum:
       return real ? TileOp::maximum : TileOp::maximum_i32;
+    case graph::BinaryKind::bit_and:
+      return TileOp::and_i32;
+    case graph::BinaryKind::bit_or:
+      return TileOp::or_i32;
+    case graph::BinaryKind::bit_xor:
+      return TileOp::xor_i32;
+    case graph::BinaryKind::shift_right_logical:
+      return TileOp::shift_right_i32;
   }
   return std::nullopt;
 }

@@ -43,11 +43,18 @@ Value Builder::exp(Value a) { return append(op::Unary{UnaryKind::exponential}, {
 Value Builder::log(Value a) { return append(op::Unary{UnaryKind::log}, {a}); }
 Value Builder::sqrt(Value a) { return append(op::Unary{UnaryKind::sqrt}, {a}); }
 Value Builder::rsqrt(Value a) { return append(op::Unary{UnaryKind::rsqrt}, {a}); }
+Value Builder::tanh(Value a) { return append(op::Unary{UnaryKind::tanh}, {a}); }
 Value Builder::add(Value a, Value b) { return append(op::Binary{BinaryKind::add}, {a, b}); }
 Value Builder::sub(Value a, Value b) { return append(op::Binary{BinaryKind::subtract}, {a, b}); }
 Value Builder::mul(Value a, Value b) { return append(op::Binary{BinaryKind::multiply}, {a, b}); }
 Value Builder::div(Value a, Value b) { return append(op::Binary{BinaryKind::divide}, {a, b}); }
 Value Builder::max(Value a, Value b) { return append(op::Binary{BinaryKind::maximum}, {a, b}); }
+Value Builder::bit_and(Value a, Value b) { return append(op::Binary{BinaryKind::bit_and}, {a, b}); }
+Value Builder::bit_or(Value a, Value b) { return append(op::Binary{BinaryKind::bit_or}, {a, b}); }
+Value Builder::bit_xor(Value a, Value b) { return append(op::Binary{BinaryKind::bit_xor}, {a, b}); }
+Value Builder::shift_right(Value a, Value count) {
+  return append(op::Binary{BinaryKind::shift_right_logical}, {a, count});
+}
 Value Builder::scale(Value a, double factor) { return mul(a, constant_like(factor, a)); }
 Value Builder::compare(Direction direction, Value a, Value b) {
   return append(op::Compare{direction}, {a, b});
@@ -106,7 +113,8 @@ void Builder::set_error(Error error) {
 Result<Graph> Builder::finish(std::span<const Value> outputs) const {
   if (error_) return tl::unexpected<Error>(*error_);
   for (const Value output : outputs) {
-    if (!output.valid()) return fail(ErrorKind::usage, "an output of the graph is no value");
+    if (!output.valid() || output.index() >= graph_.nodes.size())
+      return fail(ErrorKind::usage, "an output of the graph is no value");
   }
   Graph graph = graph_;
   graph.outputs.assign(outputs.begin(), outputs.end());

@@ -35,11 +35,16 @@ class Builder {
   Value log(Value a);
   Value sqrt(Value a);
   Value rsqrt(Value a);
+  Value tanh(Value a);
   Value add(Value a, Value b);
   Value sub(Value a, Value b);
   Value mul(Value a, Value b);
   Value div(Value a, Value b);
   Value max(Value a, Value b);
+  Value bit_and(Value a, Value b);
+  Value bit_or(Value a, Value b);
+  Value bit_xor(Value a, Value b);
+  Value shift_right(Value a, Value count);  // logical: zeros come in from the left
   Value scale(Value a, double factor);
   Value compare(Direction direction, Value a, Value b);
   Value select(Value predicate, Value on_true, Value on_false);

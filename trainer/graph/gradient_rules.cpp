@@ -42,6 +42,8 @@ class Rule {
         return b_.div(b_.scale(g_, 0.5), y_);
       case UnaryKind::rsqrt:
         return b_.mul(b_.scale(g_, -0.5), b_.mul(y_, b_.mul(y_, y_)));
+      case UnaryKind::tanh:
+        return b_.mul(g_, b_.sub(b_.constant_like(1, y_), b_.mul(y_, y_)));
     }
     return {};
   }
@@ -63,6 +65,11 @@ class Rule {
         const Value zero = b_.constant_like(0, g_);
         return k_ == 0 ? b_.select(first, g_, zero) : b_.select(first, zero, g_);
       }
+      case BinaryKind::bit_and:
+      case BinaryKind::bit_or:
+      case BinaryKind::bit_xor:
+      case BinaryKind::shift_right_logical:
+        return {};
     }
     return {};
   }

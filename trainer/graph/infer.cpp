@@ -7,11 +7,32 @@ namespace {
 
 using Types = std::span<const Type>;
 
+// Beyond what any machine holds; counting further could overflow.
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+
+bool is_countable(const Shape& shape) {
+  std::int64_t left = most_elements;
+  return std::all_of(shape.begin(), shape.end(), [&](std::int64_t size) {
+    if (size <= 0 || size > left) return false;
+    left /= size;
+    return true;
+  });
+}
+
 class Inference {
  public:
   Inference(const Op& op, Types inputs) : op_(op), inputs_(inputs) {}
 
-  Result<Type> operator()(const op::Parameter& p) const { return declared(p.type); }
+  Result<Type> operator()(const op::Parameter& p) const {
+    const auto usual = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '.' || c == '_';
+    };
+    if (p.name.empty() || !std::all_of(p.name.begin(), p.name.end(), usual)) {
+      return wrong("a name is made of letters, digits, '.' and '_'");
+    }
+    return declared(p.type);
+  }
   Result<Type> operator()(const op::Constant& c) const { return declared(c.type); }
   Result<Type> operator()(const op::Iota& iota) const {
     if (!axis_of(iota.type.shape, iota.axis)) return wrong("the axis is out of range");
@@ -22,9 +43,11 @@ class Inference {
     if (!is_count(1) || inputs_[0].element != Element::f32) return wrong("needs one f32 operand");
     return inputs_[0];
   }
-  Result<Type> operator()(const op::Binary&) const {
+  Result<Type> operator()(const op::Binary& binary) const {
     if (!is_count(2)) return wrong("needs two operands");
     if (inputs_[0] != inputs_[1]) return wrong("the operands differ");
+    const bool bitwise = binary.kind >= BinaryKind::bit_and;
+    if (bitwise && inputs_[0].element != Element::i32) return wrong("the operands must be i32");
     if (inputs_[0].element == Element::pred) return wrong("the operands must be numbers");
     return inputs_[0];
   }
@@ -74,7 +97,8 @@ class Inference {
   }
   Result<Type> operator()(const op::Reshape& reshape) const {
     if (!is_count(1)) return wrong("needs one operand");
-    if (element_count(reshape.shape) != element_count(inputs_[0].shape)) {
+    if (!is_countable(reshape.shape) ||
+        element_count(reshape.shape) != element_count(inputs_[0].shape)) {
       return wrong(fmt::format("{} has another number of elements", to_string(reshape.shape)));
     }
     return Type{inputs_[0].element, reshape.shape};
@@ -115,6 +139,7 @@ class Inference {
     }
     for (std::size_t i = 0; i < type.shape.size(); ++i) {
       if (pad.low[i] < 0 || pad.high[i] < 0) return wrong("a count is negative");
+      if (std::max(pad.low[i], pad.high[i]) > most_elements) return wrong("a count is too large");
       type.shape[i] += pad.low[i] + pad.high[i];
     }
     return type;
@@ -178,9 +203,9 @@ class Inference {
 
   Result<Type> declared(const Type& type) const {
     if (!inputs_.empty()) return wrong("takes no operands");
-    const bool positive = std::all_of(type.shape.begin(), type.shape.end(),
-                                      [](std::int64_t size) { return size > 0; });
-    if (!positive) return wrong(fmt::format("{} has an empty axis", to_string(type)));
+    if (!is_countable(type.shape)) {
+      return wrong(fmt::format("{} has an empty axis or is too large", to_string(type)));
+    }
     return type;
   }
 
@@ -201,7 +226,12 @@ class Inference {
 }  // namespace
 
 Result<Type> infer(const Op& op, std::span<const Type> inputs) {
-  return std::visit(Inference(op, inputs), op);
+  Result<Type> type = std::visit(Inference(op, inputs), op);
+  if (type && !is_countable(type->shape)) {
+    return fail(ErrorKind::usage, fmt::format("{}: {} has an empty axis or is too large",
+                                              name_of(op), to_string(*type)));
+  }
+  return type;
 }
 
 }  // namespace trainward::graph

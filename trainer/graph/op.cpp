@@ -26,6 +26,8 @@ std::string_view name_of_unary(UnaryKind kind) {
       return "sqrt";
     case UnaryKind::rsqrt:
       return "rsqrt";
+    case UnaryKind::tanh:
+      return "tanh";
   }
   return "?";
 }
@@ -42,6 +44,14 @@ std::string_view name_of_binary(BinaryKind kind) {
       return "divide";
     case BinaryKind::maximum:
       return "maximum";
+    case BinaryKind::bit_and:
+      return "and";
+    case BinaryKind::bit_or:
+      return "or";
+    case BinaryKind::bit_xor:
+      return "xor";
+    case BinaryKind::shift_right_logical:
+      return "shift_right_logical";
   }
   return "?";
 }

@@ -16,8 +16,19 @@ namespace trainward::graph {
 
 using Axes = std::vector<std::int64_t>;
 
-enum class UnaryKind { negate, exponential, log, sqrt, rsqrt };
-enum class BinaryKind { add, subtract, multiply, divide, maximum };
+enum class UnaryKind { negate, exponential, log, sqrt, rsqrt, tanh };
+// The bitwise ones take i32 only, whose arithmetic wraps around; a shift takes its count modulo 32.
+enum class BinaryKind {
+  add,
+  subtract,
+  multiply,
+  divide,
+  maximum,
+  bit_and,
+  bit_or,
+  bit_xor,
+  shift_right_logical,
+};
 enum class Direction { eq, ne, lt, le, gt, ge };
 enum class ReduceKind { sum, maximum };
 

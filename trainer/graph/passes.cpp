@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "trainer/graph/fold.hpp"
+
 namespace trainward::graph {
 namespace {
 
@@ -18,6 +20,23 @@ std::vector<bool> needed_nodes(const Graph& graph, std::span<const Value> output
   return needed;
 }
 
+Graph without_unneeded(const Graph& graph) {
+  const std::vector<bool> needed = needed_nodes(graph, graph.outputs);
+  Graph result;
+  std::vector<Value> moved(graph.nodes.size());
+  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+    const bool parameter = std::holds_alternative<op::Parameter>(graph.nodes[i].op);
+    if (!needed[i] && !parameter) continue;
+    Node node = graph.nodes[i];
+    for (Value& input : node.inputs) input = moved[input.index()];
+    moved[i] = Value{static_cast<std::int32_t>(result.nodes.size())};
+    if (parameter) result.parameters.push_back(moved[i]);
+    result.nodes.push_back(std::move(node));
+  }
+  for (const Value output : graph.outputs) result.outputs.push_back(moved[output.index()]);
+  return result;
+}
+
 std::string key_of(const Node& node) {
   std::string key = fmt::format("{} {} {} {}", name_of(node.op), attributes_of(node.op),
                                 to_string(node.type), node.held);
@@ -28,28 +47,32 @@ std::string key_of(const Node& node) {
 }  // namespace
 
 Graph simplify(const Graph& graph) {
-  std::vector<Value> outputs = graph.outputs;
-  const std::vector<bool> needed = needed_nodes(graph, outputs);
   Graph result;
   std::vector<Value> moved(graph.nodes.size());
   std::map<std::string, Value> known;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const bool parameter = std::holds_alternative<op::Parameter>(graph.nodes[i].op);
-    if (!needed[i] && !parameter) continue;
     Node node = graph.nodes[i];
     for (Value& input : node.inputs) input = moved[input.index()];
     const Value next{static_cast<std::int32_t>(result.nodes.size())};
-    if (parameter) {
+    if (std::holds_alternative<op::Parameter>(node.op)) {
       result.parameters.push_back(next);
       moved[i] = next;
     } else {
+      const Folded folded = fold(result, node);
+      if (const auto* same = std::get_if<Value>(&folded)) {
+        moved[i] = *same;
+        continue;
+      }
+      if (const auto* constant = std::get_if<op::Constant>(&folded)) {
+        node = Node{*constant, {}, node.type};
+      }
       moved[i] = known.try_emplace(key_of(node), next).first->second;
       if (moved[i] != next) continue;
     }
     result.nodes.push_back(std::move(node));
   }
-  for (const Value output : outputs) result.outputs.push_back(moved[output.index()]);
-  return result;
+  for (const Value output : graph.outputs) result.outputs.push_back(moved[output.index()]);
+  return without_unneeded(result);
 }
 
 Graph extract(const Graph& graph, std::span<const Value> inputs, std::span<const Value> outputs) {

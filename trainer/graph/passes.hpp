@@ -12,8 +12,8 @@
 
 namespace trainward::graph {
 
-// Merges nodes with the same operation, attributes, inputs and type, then drops what no output
-// needs. Parameters stay, used or not.
+// Folds constants (fold.hpp), merges nodes with the same operation, attributes, inputs and type,
+// and drops what no output needs. Parameters stay, used or not.
 Graph simplify(const Graph& graph);
 
 // The part of `graph` that computes `outputs` from `inputs`: each input becomes a parameter,

@@ -15,16 +15,19 @@ std::string list(const std::vector<Value>& values) {
 
 }  // namespace
 
+std::string print(const Node& node, Value value) {
+  std::string text = fmt::format("%{} = {}", value.id, name_of(node.op));
+  if (!node.inputs.empty()) text += " " + list(node.inputs);
+  const std::string attributes = attributes_of(node.op);
+  if (!attributes.empty()) text += " " + attributes;
+  if (node.held) text += " held";
+  return text + " : " + to_string(node.type);
+}
+
 std::string print(const Graph& graph) {
   std::string text;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& node = graph.nodes[i];
-    text += fmt::format("%{} = {}", i, name_of(node.op));
-    if (!node.inputs.empty()) text += " " + list(node.inputs);
-    const std::string attributes = attributes_of(node.op);
-    if (!attributes.empty()) text += " " + attributes;
-    if (node.held) text += " held";
-    text += fmt::format(" : {}\n", to_string(node.type));
+    text += print(graph.nodes[i], Value{static_cast<std::int32_t>(i)}) + "\n";
   }
   return text + "return " + list(graph.outputs) + "\n";
 }

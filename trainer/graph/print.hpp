@@ -4,7 +4,8 @@
 //   %2 = dot_general %0, %1 batch=[]x[] contract=[1]x[1] : f32[8,64]
 //   return %2
 //
-// Two graphs print equally exactly when they are equal (held marks included, as "held").
+// Two graphs print equally exactly when they are equal (held marks included, as "held"); parse.hpp
+// reads them back.
 #pragma once
 
 #include <string>
@@ -14,5 +15,8 @@
 namespace trainward::graph {
 
 std::string print(const Graph& graph);
+
+// One node's line, without the line end.
+std::string print(const Node& node, Value value);
 
 }  // namespace trainward::graph

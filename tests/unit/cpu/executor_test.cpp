@@ -181,6 +181,29 @@ TEST(Executor, ComputesIdsAndPredicates) {
   }
 }
 
+TEST(Executor, IntegerArithmeticWrapsLikeTheReference) {
+  Draw draw(11);
+  Builder b;
+  const graph::Type type{Element::i32, {40}};
+  const Value x = b.parameter("x", type);
+  const Value y = b.parameter("y", type);
+  const std::vector<Value> outputs{b.mul(x, y),        b.add(x, y),    b.sub(x, y),
+                                   b.bit_xor(x, y),    b.bit_or(x, y), b.bit_and(x, y),
+                                   b.shift_right(x, y)};
+  const Graph graph = *b.finish(outputs);
+  std::vector<Numbers> inputs(2);
+  for (Numbers& input : inputs) {
+    for (int i = 0; i < 40; ++i) {
+      input.push_back(static_cast<double>(draw.size(INT32_MIN, INT32_MAX)));
+    }
+  }
+  const auto results = test::execute(graph, 2, inputs);
+  const std::vector<Numbers> expected = graph::test::interpret(graph, inputs);
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    EXPECT_EQ(test::numbers_of(results[k], Element::i32), expected[k]) << k;
+  }
+}
+
 TEST(Executor, OutputsMayBeInputsConstantsViewsAndTwins) {
   Builder b;
   const Value v = b.parameter("x", {Element::f32, {2, 2}});

@@ -44,6 +44,37 @@ TEST(TileKernels, ExponentialAndLogAreAccurate) {
   }
 }
 
+TEST(TileKernels, TanhIsAccurate) {
+  for (const Table table : tables()) {
+    for (double x = -12; x < 12; x += 0.00313) {
+      const double exact = std::tanh(static_cast<double>(static_cast<float>(x)));
+      EXPECT_NEAR(apply(table, TileOp::tanh, static_cast<float>(x)) / exact, 1, 4e-7) << x;
+    }
+    for (const float x : {0.0F, 1e-30F, 50.0F, 1e30F}) {
+      EXPECT_FLOAT_EQ(apply(table, TileOp::tanh, x), std::tanh(x));
+      EXPECT_EQ(apply(table, TileOp::tanh, -x), -apply(table, TileOp::tanh, x));
+    }
+    EXPECT_TRUE(std::isnan(apply(table, TileOp::tanh, std::numeric_limits<float>::quiet_NaN())));
+  }
+}
+
+TEST(TileKernels, IntegersWrapAround) {
+  const auto apply = [](Table table, TileOp op, std::int32_t a, std::int32_t b) {
+    std::int32_t y = 0;
+    const Lane lanes[] = {{&a, 1}, {&b, 1}};
+    table(op)(&y, lanes, 1);
+    return y;
+  };
+  for (const Table table : tables()) {
+    EXPECT_EQ(apply(table, TileOp::add_i32, INT32_MAX, 1), INT32_MIN);
+    EXPECT_EQ(apply(table, TileOp::multiply_i32, 0x10001, 0x10001), 0x20001);
+    EXPECT_EQ(apply(table, TileOp::xor_i32, -1, 0x0f), ~0x0f);
+    EXPECT_EQ(apply(table, TileOp::and_i32, -1, 0x0f), 0x0f);
+    EXPECT_EQ(apply(table, TileOp::or_i32, 0x30, 0x0f), 0x3f);
+    EXPECT_EQ(apply(table, TileOp::shift_right_i32, -1, 28), 0xf);
+  }
+}
+
 TEST(TileKernels, SpecialValues) {
   const float infinity = std::numeric_limits<float>::infinity();
   const float nan = std::numeric_limits<float>::quiet_NaN();

@@ -16,7 +16,7 @@ using test::Numbers;
 
 struct Case {
   const char* name;
-  // Adds parameters named by what they may hold ("x" any sign, "positive", "ids<n") and returns the
+  // Adds parameters named by what they may hold ("x" any sign, "positive", "ids.n") and returns the
   // operation's result.
   std::function<Value(Builder&, Draw&)> build;
 };
@@ -164,6 +164,7 @@ const std::vector<Case>& cases() {
       {"log", [](Builder& b, Draw& d) { return b.log(positive(b, any_shape(d))); }},
       {"sqrt", [](Builder& b, Draw& d) { return b.sqrt(positive(b, any_shape(d))); }},
       {"rsqrt", [](Builder& b, Draw& d) { return b.rsqrt(positive(b, any_shape(d))); }},
+      {"tanh", [](Builder& b, Draw& d) { return b.tanh(x(b, any_shape(d))); }},
       {"add",
        [](Builder& b, Draw& d) {
          const Shape s = any_shape(d);
@@ -226,13 +227,13 @@ const std::vector<Case>& cases() {
       {"dot_general", random_dot},
       {"gather",
        [](Builder& b, Draw& d) {
-         const Value ids = b.parameter("ids<5", {Element::i32, any_shape(d)});
+         const Value ids = b.parameter("ids.5", {Element::i32, any_shape(d)});
          return b.gather_rows(x(b, {4, d.size(1, 3)}), ids);  // id 4 reads row 3
        }},
       {"scatter",
        [](Builder& b, Draw& d) {
          Shape s = any_shape(d);
-         const Value ids = b.parameter("ids<5", {Element::i32, s});
+         const Value ids = b.parameter("ids.5", {Element::i32, s});
          s.push_back(3);
          return b.scatter_add_rows(ids, x(b, s), 4);  // id 4 is outside and adds nothing
        }},

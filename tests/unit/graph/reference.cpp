@@ -71,11 +71,14 @@ class Evaluation {
           return std::sqrt(x);
         case UnaryKind::rsqrt:
           return 1 / std::sqrt(x);
+        case UnaryKind::tanh:
+          return std::tanh(x);
       }
       return x;
     });
   }
   void operator()(const op::Binary& binary) {
+    if (node_->type.element == Element::i32) return of_integers(binary.kind);
     for (std::size_t i = 0; i < result_.size(); ++i) {
       const double a = in(0)[i];
       const double b = in(1)[i];
@@ -95,7 +98,42 @@ class Evaluation {
         case BinaryKind::maximum:
           result_[i] = std::max(a, b);
           break;
+        case BinaryKind::bit_and:
+        case BinaryKind::bit_or:
+        case BinaryKind::bit_xor:
+        case BinaryKind::shift_right_logical:
+          break;
       }
+    }
+  }
+  void of_integers(BinaryKind kind) {
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      const auto a = static_cast<std::uint32_t>(static_cast<std::int64_t>(in(0)[i]));
+      const auto b = static_cast<std::uint32_t>(static_cast<std::int64_t>(in(1)[i]));
+      const auto result = [&]() -> std::uint32_t {
+        switch (kind) {
+          case BinaryKind::add:
+            return a + b;
+          case BinaryKind::subtract:
+            return a - b;
+          case BinaryKind::multiply:
+            return a * b;
+          case BinaryKind::divide:
+            return 0;
+          case BinaryKind::maximum:
+            return in(0)[i] > in(1)[i] ? a : b;
+          case BinaryKind::bit_and:
+            return a & b;
+          case BinaryKind::bit_or:
+            return a | b;
+          case BinaryKind::bit_xor:
+            return a ^ b;
+          case BinaryKind::shift_right_logical:
+            return a >> (b % 32);
+        }
+        return 0;
+      }();
+      result_[i] = static_cast<double>(static_cast<std::int32_t>(result));
     }
   }
   void operator()(const op::Compare& compare) {
