@@ -29,6 +29,11 @@ class DotKernel final : public Kernel {
     const memory::desc out = describe(layout.batch, layout.out_batch, layout.out_m, layout.out_n);
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    if (buffers.add) {
+      dnnl::post_ops then;
+      then.append_sum(1.0F);
+      attributes.set_post_ops(then);
+    }
 #if DNNL_VERSION_MAJOR >= 3
     const dnnl::matmul::primitive_desc plan(library.engine, lhs, rhs, out, attributes);
 #else

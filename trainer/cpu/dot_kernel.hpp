@@ -13,6 +13,7 @@ namespace trainward::cpu {
 struct DotBuffers {
   BufferId lhs, rhs, out;
   std::int64_t lhs_offset, rhs_offset;  // elements
+  bool add = false;                     // to what `out` holds, instead of overwriting it
 };
 
 // Errors: permanent, with oneDNN's words, when the library refuses the product.

@@ -3,6 +3,7 @@
 #include <bit>
 #include <numeric>
 
+#include "trainer/cpu/add_kernel.hpp"
 #include "trainer/cpu/arena_plan.hpp"
 #include "trainer/cpu/copy_kernel.hpp"
 #include "trainer/cpu/dot_kernel.hpp"
@@ -20,9 +21,10 @@ using graph::Node;
 // Turns a legal graph into kernels and buffers, in three strokes: buffers, kernels, arena.
 class Planner {
  public:
-  Planner(const LegalGraph& legal, const Runtime& runtime)
+  Planner(const LegalGraph& legal, const Runtime& runtime, std::size_t first_sum)
       : legal_(legal),
         runtime_(runtime),
+        first_sum_(first_sum),
         fusion_(fuse(legal)),
         schedule_(make_schedule(legal, fusion_)),
         buffer_of_(legal.graph.nodes.size(), -1) {
@@ -36,6 +38,10 @@ class Planner {
       if (!kernel) return propagate(kernel);
       add_scratch(**kernel, step);
       program_.kernels_.push_back(*std::move(kernel));
+    }
+    for (const Sum& sum : sums_) {
+      program_.kernels_.push_back(
+          make_add_kernel(sum.from, sum.out, sum.elements, runtime_.threads()));
     }
     place_buffers();
     program_.addresses_.resize(program_.buffers_.size());
@@ -82,15 +88,39 @@ class Planner {
           std::holds_alternative<op::Iota>(node.op)) {
         if (stored[i]) buffer_of_[i] = add_constant(node);
       } else if (output_of[i] >= 0) {
-        buffer_of_[i] =
-            add_buffer(Program::Home::output, static_cast<std::size_t>(output_of[i]), {});
+        make_output(i, static_cast<std::size_t>(output_of[i]), stored[i]);
       } else if (stored[i]) {
-        const auto bytes =
-            static_cast<std::size_t>(graph::element_count(node.type.shape)) * element_bytes;
-        const auto step = static_cast<std::size_t>(schedule_.unit_of[i]);
-        buffer_of_[i] = add_buffer(Program::Home::arena, 0, {bytes, step, last[i]});
+        buffer_of_[i] = add_arena_buffer(i, last[i]);
       }
     }
+  }
+
+  BufferId add_arena_buffer(std::size_t node, std::size_t last) {
+    const graph::Shape& shape = legal_.graph.nodes[node].type.shape;
+    const auto bytes = static_cast<std::size_t>(graph::element_count(shape)) * element_bytes;
+    return add_buffer(Program::Home::arena, 0,
+                      {bytes, static_cast<std::size_t>(schedule_.unit_of[node]), last});
+  }
+
+  void make_output(std::size_t node, std::size_t k, bool read_again) {
+    const BufferId out = add_buffer(Program::Home::output, k, {});
+    buffer_of_[node] = out;
+    if (k < first_sum_ || (adds_by_itself(legal_.graph.nodes[node]) && !read_again)) return;
+    // Computed apart, and added at the end.
+    buffer_of_[node] = add_arena_buffer(node, schedule_.units.size());
+    sums_.push_back(
+        {buffer_of_[node], out, graph::element_count(legal_.graph.nodes[node].type.shape)});
+  }
+
+  static bool adds_by_itself(const Node& node) {
+    return std::holds_alternative<op::DotGeneral>(node.op) ||
+           std::holds_alternative<op::ScatterAddRows>(node.op);
+  }
+  // Whether the kernel of this node is to add to its output.
+  [[nodiscard]] bool is_sum(Value value) const {
+    const Program::Buffer& out =
+        program_.buffers_[static_cast<std::size_t>(buffer_of_[value.index()])];
+    return out.home == Program::Home::output && out.position >= first_sum_;
   }
 
   BufferId add_constant(const Node& node) {
@@ -147,12 +177,12 @@ class Planner {
       const View& rhs = view(node.inputs[1]);
       const std::optional<DotLayout> layout = dot_layout(*dot, lhs, rhs, view(unit.node));
       if (!layout) return fail(ErrorKind::usage, "dot_general: the operands do not form a product");
-      return make_dot_kernel(
-          runtime_, *layout,
-          {buffer(node.inputs[0]), buffer(node.inputs[1]), out, lhs.offset, rhs.offset});
+      return make_dot_kernel(runtime_, *layout,
+                             {buffer(node.inputs[0]), buffer(node.inputs[1]), out, lhs.offset,
+                              rhs.offset, is_sum(unit.node)});
     }
     if (std::holds_alternative<op::GatherRows>(node.op)) return gather(node, out);
-    if (std::holds_alternative<op::ScatterAddRows>(node.op)) return scatter(node, out);
+    if (std::holds_alternative<op::ScatterAddRows>(node.op)) return scatter(unit.node, out);
     return copy(node, out);
   }
 
@@ -163,13 +193,14 @@ class Planner {
                               buffer(node.inputs[0]), table.offset, buffer(node.inputs[1]),
                               ids.offset, out, runtime_.threads());
   }
-  Result<std::unique_ptr<Kernel>> scatter(const Node& node, BufferId out) {
+  Result<std::unique_ptr<Kernel>> scatter(Value value, BufferId out) {
+    const Node& node = legal_.graph.node(value);
     const View& ids = view(node.inputs[0]);
     const View& updates = view(node.inputs[1]);
     return make_scatter_kernel(
         {node.type.shape[0], node.type.shape[1], graph::element_count(ids.shape)},
         buffer(node.inputs[0]), ids.offset, buffer(node.inputs[1]), updates.offset, out,
-        runtime_.threads());
+        is_sum(value), runtime_.threads());
   }
 
   Result<std::unique_ptr<Kernel>> copy(const Node& node, BufferId out) {
@@ -190,20 +221,35 @@ class Planner {
     return make_copy_kernel(std::move(parts), out, node.type.shape, runtime_.threads());
   }
 
+  struct Sum {
+    BufferId from, out;
+    std::int64_t elements;
+  };
+
   const LegalGraph& legal_;
   const Runtime& runtime_;
+  std::size_t first_sum_;
   Fusion fusion_;
   Schedule schedule_;
   std::vector<BufferId> buffer_of_;  // per node that has storage; -1 otherwise
   std::vector<Lifetime> lifetimes_;  // per buffer; of meaning for those in the arena
+  std::vector<Sum> sums_;
   Program program_;
 };
 
-Result<Program> Program::compile(const graph::Graph& graph, const Runtime& runtime) {
+Result<Program> Program::compile(const graph::Graph& graph, const Runtime& runtime,
+                                 std::size_t first_sum) {
   runtime.apply();
   const Result<LegalGraph> legal = legalise(graph::simplify(graph));
   if (!legal) return tl::unexpected<Error>(legal.error());
-  return Planner(*legal, runtime).run();
+  for (std::size_t k = first_sum; k < legal->graph.outputs.size(); ++k) {
+    const graph::Type& type = legal->graph.type(legal->graph.outputs[k]);
+    if (type.element != graph::Element::f32) {
+      return fail(ErrorKind::usage, fmt::format("output {} is {}; only f32 can be added up", k,
+                                                graph::to_string(type)));
+    }
+  }
+  return Planner(*legal, runtime, first_sum).run();
 }
 
 void Program::run(std::span<const void* const> parameters, std::span<void* const> outputs,

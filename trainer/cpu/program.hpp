@@ -1,5 +1,6 @@
 // A graph made ready to run on the CPU.
 //
+// Outputs from `first_sum` on are added to what their buffers hold, the others overwrite it.
 // compile() plans everything: fused loops, products, the order, and the place of every intermediate
 // value in one arena. run() then replays kernels and allocates nothing. The caller owns all memory:
 // dense row-major buffers for parameters and outputs (four bytes an element, predicates as 0/1
@@ -21,7 +22,8 @@ namespace trainward::cpu {
 class Program {
  public:
   // Errors: usage for what the kernels cannot compute, permanent from the product library.
-  static Result<Program> compile(const graph::Graph& graph, const Runtime& runtime);
+  static Result<Program> compile(const graph::Graph& graph, const Runtime& runtime,
+                                 std::size_t first_sum = SIZE_MAX);
 
   // In the order of the graph's parameters and outputs.
   void run(std::span<const void* const> parameters, std::span<void* const> outputs,

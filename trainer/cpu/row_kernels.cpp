@@ -43,13 +43,14 @@ class GatherKernel final : public Kernel {
 class ScatterKernel final : public Kernel {
  public:
   ScatterKernel(RowTable table, BufferId ids, std::int64_t ids_offset, BufferId updates,
-                std::int64_t updates_offset, BufferId out, int threads)
+                std::int64_t updates_offset, BufferId out, bool add, int threads)
       : table_(table),
         ids_(ids),
         ids_offset_(ids_offset),
         updates_(updates),
         updates_offset_(updates_offset),
         out_(out),
+        add_(add),
         threads_(threads) {}
 
   void run(Addresses addresses) const override {
@@ -60,7 +61,7 @@ class ScatterKernel final : public Kernel {
     for (int part = 0; part < threads_; ++part) {
       const std::int64_t first = table_.width * part / threads_;
       const std::int64_t last = table_.width * (part + 1) / threads_;
-      for (std::int64_t row = 0; row < table_.rows; ++row) {
+      for (std::int64_t row = 0; row < table_.rows && !add_; ++row) {
         std::fill(out + row * table_.width + first, out + row * table_.width + last, 0.0F);
       }
       for (std::int64_t i = 0; i < table_.ids; ++i) {
@@ -80,6 +81,7 @@ class ScatterKernel final : public Kernel {
   BufferId updates_;
   std::int64_t updates_offset_;
   BufferId out_;
+  bool add_;
   int threads_;
 };
 
@@ -93,8 +95,8 @@ std::unique_ptr<Kernel> make_gather_kernel(RowTable table, BufferId from, std::i
 
 std::unique_ptr<Kernel> make_scatter_kernel(RowTable table, BufferId ids, std::int64_t ids_offset,
                                             BufferId updates, std::int64_t updates_offset,
-                                            BufferId out, int threads) {
-  return std::make_unique<ScatterKernel>(table, ids, ids_offset, updates, updates_offset, out,
+                                            BufferId out, bool add, int threads) {
+  return std::make_unique<ScatterKernel>(table, ids, ids_offset, updates, updates_offset, out, add,
                                          threads);
 }
 

@@ -21,9 +21,9 @@ std::unique_ptr<Kernel> make_gather_kernel(RowTable table, BufferId from, std::i
                                            BufferId ids, std::int64_t ids_offset, BufferId out,
                                            int threads);
 
-// An id outside the table adds nothing.
+// An id outside the table adds nothing. `add`: to what `out` holds, instead of to zeros.
 std::unique_ptr<Kernel> make_scatter_kernel(RowTable table, BufferId ids, std::int64_t ids_offset,
                                             BufferId updates, std::int64_t updates_offset,
-                                            BufferId out, int threads);
+                                            BufferId out, bool add, int threads);
 
 }  // namespace trainward::cpu

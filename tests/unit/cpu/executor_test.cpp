@@ -204,6 +204,51 @@ TEST(Executor, IntegerArithmeticWrapsLikeTheReference) {
   }
 }
 
+// Every way an output can come about, overwritten and added up.
+TEST(Executor, OutputsMayBeAddedToWhatIsThere) {
+  Draw draw(12);
+  Builder b;
+  const Value x = b.parameter("x", {Element::f32, {40, 20}});
+  const Value y = b.parameter("y", {Element::f32, {40, 20}});
+  const Value ids = b.parameter("ids", {Element::i32, {40}});
+  const Value product = b.dot(x, y, {{}, {}, {1}, {1}});
+  const Value read_again = b.dot(x, y, {{}, {}, {0}, {0}});
+  const std::vector<Value> outputs{b.neg(x),
+                                   product,
+                                   read_again,
+                                   b.exp(b.scale(read_again, 0.01)),
+                                   b.scatter_add_rows(ids, y, 7),
+                                   b.sum(x, {0}),
+                                   b.sum(y, {1}),
+                                   b.transpose(x, {1, 0}),
+                                   b.transpose(b.dot(x, x, {{}, {}, {0}, {0}}), {1, 0}),
+                                   x,
+                                   b.constant(3, {Element::f32, {5}})};
+  const Graph graph = *b.finish(outputs);
+  const std::vector<Numbers> inputs{draw.numbers({40, 20}, -1, 1), draw.numbers({40, 20}, -1, 1),
+                                    draw.ids({40}, 8)};
+  const auto plain = test::execute(graph, 2, inputs);
+  for (const std::size_t first_sum : {std::size_t{0}, std::size_t{4}}) {
+    const auto summed = test::execute(graph, 2, inputs, first_sum);
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const Numbers before = test::numbers_of(plain[k], Element::f32);
+      const Numbers after = test::numbers_of(summed[k], Element::f32);
+      for (std::size_t i = 0; i < before.size(); ++i) {
+        ASSERT_NEAR(after[i], before[i] + (k < first_sum ? 0 : 1), 1e-5) << "output " << k;
+      }
+    }
+  }
+}
+
+TEST(Executor, OnlyRealNumbersAreAddedUp) {
+  auto runtime = Runtime::create(1);
+  Builder b;
+  const Graph graph = *b.finish(std::vector{b.parameter("ids", {Element::i32, {2}})});
+  const Result<Program> program = Program::compile(graph, **runtime, 0);
+  ASSERT_FALSE(program);
+  EXPECT_THAT(program.error().what, ::testing::HasSubstr("output 0 is i32[2]"));
+}
+
 TEST(Executor, OutputsMayBeInputsConstantsViewsAndTwins) {
   Builder b;
   const Value v = b.parameter("x", {Element::f32, {2, 2}});
