@@ -11,6 +11,7 @@ namespace {
 
 // The presets of AGILLM-3. NAME_kx has attention rank k * head width. The trainer has the shapes;
 // it is not linked here so that the supervisor stays free of its libraries.
+constexpr std::array<std::string_view, 2> schedules{"constant", "cosine"};
 constexpr std::array<std::string_view, 25> models{
     "femto_1x", "femto_12x", "femto_24x", "pico_1x",  "pico_3x",   "pico_6x",   "pico_12x",
     "pico_24x", "pico_48x",  "nano_1x",   "nano_3x",  "nano_6x",   "nano_12x",  "nano_24x",
@@ -40,7 +41,7 @@ struct Setting {
 constexpr std::int64_t billion = 1'000'000'000;
 constexpr std::int64_t largest_seed = std::numeric_limits<std::int64_t>::max();
 
-const std::array<Setting, 15> training_settings{{
+const std::array<Setting, 21> training_settings{{
     {"steps", Whole{300, {1, billion}}},
     {"batch_size", Whole{8, {1, 65'536}}},
     {"block_size", Whole{128, {2, 1'048'576}}},
@@ -52,6 +53,12 @@ const std::array<Setting, 15> training_settings{{
     {"epsilon", Real{1e-8, {.min = 1e-30, .max = 1}}},
     {"gradient_clip", Real{1.0, {.min = 0, .max = 1e6}}},
     {"warmup_steps", Whole{0, {0, billion}}},
+    {"final_learning_rate_share", Real{0.1, {.min = 0, .max = 1}}},
+    {"accumulation", Whole{1, {1, 65'536}}},
+    {"dropout", Real{0, {.min = 0, .max = 0.99}}},
+    {"label_smoothing", Real{0, {.min = 0, .max = 0.99}}},
+    {"tie_weights", Flag{false}},
+    {"recompute", Flag{false}},
     {"seed", Whole{1234, {0, largest_seed}}},
     {"checkpoint_every", Whole{10, {1, billion}}},
     {"checkpoint_async", Flag{true}},
@@ -105,6 +112,7 @@ json::object read_training(const yaml::Node& node, const std::string& path,
   json::object out;
   out["model"] = reader.one_of("model", models, "micro_3x");
   for (const Setting& setting : training_settings) read_setting(reader, setting, out);
+  out["schedule"] = reader.one_of("schedule", schedules, "constant");
   out["data"] = read_data(reader, folders);
   reader.finish();
   return out;

@@ -147,7 +147,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
 
   auto model = plan_model(*config, ports, reporter);
   if (!model) return propagate(model);
-  BatchReader data(*corpus, config->training.batch_size, config->training.seed);
+  BatchReader data(*corpus, config->training.sequences_per_step(), config->training.seed);
   Progress progress;
   Carried carried;
   if (point) {

@@ -19,11 +19,18 @@ void read_rates(StrictObject& keys, TrainingSpec& training) {
   keys.real("beta2", training.beta2, 0.0, 1.0);
   keys.real("epsilon", training.epsilon, 1e-30, 1.0);
   keys.real("gradient_clip", training.gradient_clip, 0.0, 1e9);
-  keys.whole("warmup_steps", training.warmup_steps, 0, many);
+  keys.whole("warmup_steps", training.schedule.warmup_steps, 0, many);
+  std::string shape = "constant";
+  keys.text("schedule", shape);
+  using Shape = optim::Schedule::Shape;
+  if (shape == "cosine") training.schedule.shape = Shape::cosine;
+  if (shape != "cosine" && shape != "constant") {
+    keys.complain("schedule", fmt::format("is '{}', expected 'constant' or 'cosine'", shape));
+  }
+  keys.real("final_learning_rate_share", training.schedule.final_share, 0.0, 1.0);
 }
 
-Status read_training(const json::object& object, WorkerConfig& config) {
-  StrictObject keys(object, "training_config");
+void read_model(StrictObject& keys, WorkerConfig& config) {
   TrainingSpec& training = config.training;
   keys.text("model", config.model);
   if (auto model = preset(config.model)) {
@@ -31,8 +38,20 @@ Status read_training(const json::object& object, WorkerConfig& config) {
   } else {
     keys.complain("model", model.error().what, model.error().hint);
   }
+  keys.flag("tie_weights", training.model.tied);
+  keys.real("dropout", training.dropout, 0.0, 0.99);
+  keys.real("label_smoothing", training.label_smoothing, 0.0, 0.99);
+  keys.flag("recompute", training.recompute);
+}
+
+Status read_training(const json::object& object, WorkerConfig& config) {
+  StrictObject keys(object, "training_config");
+  TrainingSpec& training = config.training;
+  read_model(keys, config);
   keys.whole("steps", config.steps, 1, many);
+  training.schedule.total_steps = config.steps;
   keys.whole("batch_size", training.batch_size, 1, 65'536);
+  keys.whole("accumulation", training.accumulation, 1, 65'536);
   keys.whole("block_size", training.block_size, 2, 1'048'576);
   read_rates(keys, training);
   auto seed = static_cast<std::int64_t>(training.seed);
@@ -67,6 +86,21 @@ Status read_logging(const json::object& object, WorkerConfig& config) {
   return keys.finish();
 }
 
+// What came later changes the digest only where it is used, so that older checkpoints still fit.
+std::string later_settings(const TrainingSpec& t) {
+  std::string text;
+  if (t.model.tied) text += "tied\n";
+  if (t.accumulation != 1) text += fmt::format("accumulation {}\n", t.accumulation);
+  if (t.dropout != 0) text += fmt::format("dropout {}\n", t.dropout);
+  if (t.label_smoothing != 0) text += fmt::format("smoothing {}\n", t.label_smoothing);
+  if (t.recompute) text += "recompute\n";
+  if (t.schedule.shape == optim::Schedule::Shape::cosine) {
+    text +=
+        fmt::format("cosine over {} steps to {}\n", t.schedule.total_steps, t.schedule.final_share);
+  }
+  return text;
+}
+
 // One line a value: a list of paths cannot be mistaken for another.
 std::string digest_of(const WorkerConfig& config) {
   const TrainingSpec& t = config.training;
@@ -75,7 +109,8 @@ std::string digest_of(const WorkerConfig& config) {
       "decay {}\nbeta1 {}\nbeta2 {}\nepsilon {}\nclip {}\nwarm-up {}\nseed {}\nthreads {}\n",
       t.model.width, t.model.layers, t.model.heads, t.model.rank, t.model.vocabulary, t.batch_size,
       t.block_size, t.learning_rate, t.head_learning_rate, t.weight_decay, t.beta1, t.beta2,
-      t.epsilon, t.gradient_clip, t.warmup_steps, t.seed, t.threads);
+      t.epsilon, t.gradient_clip, t.schedule.warmup_steps, t.seed, t.threads);
+  text += later_settings(t);
   for (const std::string& path : config.data) {
     text += fmt::format("data {} {}\n", path.size(), path);
   }

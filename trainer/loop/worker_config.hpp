@@ -6,7 +6,10 @@
 // {"training_config": {"model": "micro_3x", "steps": 300, "batch_size": 8, "block_size": 128,
 //                      "learning_rate": 0.003, "head_learning_rate": 0.003, "weight_decay": 0.01,
 //                      "beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, "gradient_clip": 1.0,
-//                      "warmup_steps": 0, "seed": 1234, "checkpoint_every": 10,
+//                      "warmup_steps": 0, "schedule": "constant",
+//                      "final_learning_rate_share": 0.1, "accumulation": 1, "dropout": 0.0,
+//                      "label_smoothing": 0.0, "tie_weights": false, "recompute": false,
+//                      "seed": 1234, "checkpoint_every": 10,
 //                      "checkpoint_async": true, "checkpoint_shard_mib": 0,
 //                      "data": ["/usr/share/common-licenses"]},
 //  "device_config": {"device": "cpu", "threads": 2},
@@ -37,13 +40,14 @@ struct WorkerConfig {
   std::string device = "cpu";
   std::int64_t log_every = 1;  // a log line on stdout every so many steps
 
-  // SHA-256 over the parts that decide the weights after a given step: model, batch, block, rates,
-  // warm-up, seed, threads and data paths; not the number of steps, nor how often is saved or
-  // logged. A checkpoint may only be resumed under the digest it was written with.
+  // SHA-256 over the parts that decide the weights after a given step: model, batch, block, rates
+  // and how they change, dropout, smoothing, seed, threads and data paths; the number of steps only
+  // where the rates depend on it; not how often is saved or logged. A checkpoint may only be
+  // resumed under the digest it was written with.
   std::string digest;
 
   [[nodiscard]] std::int64_t tokens_per_step() const {
-    return training.batch_size * training.block_size;
+    return training.sequences_per_step() * training.block_size;
   }
 };
 

@@ -9,6 +9,8 @@
 #include "trainer/cpu/program.hpp"
 #include "trainer/model/initialise.hpp"
 #include "trainer/model/parameters.hpp"
+#include "trainer/model/programs.hpp"
+#include "trainer/model/random.hpp"
 #include "trainer/model/segments.hpp"
 #include "trainer/model/state_views.hpp"
 #include "trainer/optim/adamw.hpp"
@@ -18,33 +20,6 @@ namespace {
 
 using cpu::Memory;
 using cpu::Program;
-
-struct Programs {
-  Program embed, block_forward, head, block_backward, embed_backward;
-
-  [[nodiscard]] std::size_t workspace_bytes() const {
-    return std::max({embed.workspace_bytes(), block_forward.workspace_bytes(),
-                     head.workspace_bytes(), block_backward.workspace_bytes(),
-                     embed_backward.workspace_bytes()});
-  }
-};
-
-Result<Programs> compile(const Segments& segments, const cpu::Runtime& runtime) {
-  Programs programs;
-  const std::array<std::pair<const graph::Graph*, Program*>, 5> all{{
-      {&segments.embed, &programs.embed},
-      {&segments.block_forward, &programs.block_forward},
-      {&segments.head, &programs.head},
-      {&segments.block_backward, &programs.block_backward},
-      {&segments.embed_backward, &programs.embed_backward},
-  }};
-  for (const auto& [graph, program] : all) {
-    Result<Program> compiled = Program::compile(*graph, runtime);
-    if (!compiled) return propagate(compiled);
-    *program = *std::move(compiled);
-  }
-  return programs;
-}
 
 std::size_t bytes_of(const graph::Type& type) {
   const auto bytes = static_cast<std::size_t>(graph::element_count(type.shape)) * sizeof(float);
@@ -92,13 +67,19 @@ class Agillm3 final : public Trainable {
         flat_(std::move(flat)),
         workspace_(std::move(workspace)),
         optimizer_({spec.weight_decay, spec.beta1, spec.beta2, spec.epsilon, spec.gradient_clip,
-                    spec.warmup_steps},
+                    spec.schedule},
                    {{0, table_.head_begin, spec.learning_rate},
                     {table_.head_begin, table_.elements, spec.head_learning_rate}},
-                   table_.elements, spec.threads) {
+                   table_.elements, spec.threads),
+        dropout_(spec.seed, "dropout"),
+        keys_(spec.dropout > 0 ? static_cast<std::size_t>(spec.model.layers) : 0) {
     for (const ParameterInfo& info : table_.infos) {
       initialise(info, spec.seed, flat_.parameters().subspan(info.offset, info.size()));
     }
+    embedding_ = {table_.embedding()};
+    head_ = head_only_ = table_.head();
+    if (table_.tied) head_only_.pop_back();  // complete only after the embedding's backward
+    for (std::size_t layer = 0; layer < layers(); ++layer) blocks_.push_back(table_.block(layer));
     inputs_.reserve(64);
     outputs_.reserve(64);
   }
@@ -106,9 +87,16 @@ class Agillm3 final : public Trainable {
   Result<StepResult> step(std::span<const std::int32_t> tokens) override {
     if (const Status status = check(tokens); !status) return tl::unexpected<Error>(status.error());
     optimizer_.forget_norm();
-    forward(tokens);
-    backward(tokens);
-    const StepResult result{static_cast<double>(loss_), optimizer_.norm()};
+    const std::size_t size = tokens.size() / static_cast<std::size_t>(spec_.accumulation);
+    double loss = 0;
+    for (std::int64_t i = 0; i < spec_.accumulation; ++i) {
+      const auto batch = tokens.subspan(static_cast<std::size_t>(i) * size, size);
+      draw_keys(steps_done_ * spec_.accumulation + i);
+      forward(batch);
+      backward(batch, i == 0 ? programs_.first : *programs_.rest, i + 1 == spec_.accumulation);
+      loss += static_cast<double>(loss_);
+    }
+    const StepResult result{loss / static_cast<double>(spec_.accumulation), optimizer_.norm()};
     if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm)) {
       return fail(ErrorKind::permanent,
                   fmt::format("step {}: the loss is {} and the gradient norm {}", steps_done_ + 1,
@@ -141,7 +129,7 @@ class Agillm3 final : public Trainable {
 
  private:
   Status check(std::span<const std::int32_t> tokens) const {
-    const auto expected = static_cast<std::size_t>(spec_.batch_size * spec_.block_size);
+    const auto expected = static_cast<std::size_t>(spec_.sequences_per_step() * spec_.block_size);
     if (tokens.size() != expected) {
       return fail(ErrorKind::usage,
                   fmt::format("a step takes {} tokens, not {}", expected, tokens.size()));
@@ -156,13 +144,13 @@ class Agillm3 final : public Trainable {
     return {};
   }
 
-  void add_parameters(std::size_t first, std::size_t count) {
-    for (std::size_t i = first; i < first + count; ++i) {
+  void add_parameters(const std::vector<std::size_t>& which) {
+    for (const std::size_t i : which) {
       inputs_.push_back(flat_.parameters().data() + table_.infos[i].offset);
     }
   }
-  void add_gradients(std::size_t first, std::size_t count) {
-    for (std::size_t i = first; i < first + count; ++i) {
+  void add_gradients(const std::vector<std::size_t>& which) {
+    for (const std::size_t i : which) {
       outputs_.push_back(flat_.gradients().data() + table_.infos[i].offset);
     }
   }
@@ -172,55 +160,69 @@ class Agillm3 final : public Trainable {
     inputs_.clear();
     outputs_.clear();
   }
-  void add_to_norm(std::size_t first, std::size_t count) {
-    const std::size_t begin = table_.infos[first].offset;
-    const std::size_t end =
-        first + count == table_.infos.size() ? table_.elements : table_.infos[first + count].offset;
-    optimizer_.add_to_norm(flat_.gradients().subspan(begin, end - begin));
+  // The gradients of these parameters, which lie one after another, are complete.
+  void add_to_norm(const std::vector<std::size_t>& which) {
+    const std::size_t begin = table_.infos[which.front()].offset;
+    const ParameterInfo& last = table_.infos[which.back()];
+    optimizer_.add_to_norm(flat_.gradients().subspan(begin, last.offset + last.size() - begin));
   }
 
   [[nodiscard]] std::size_t layers() const { return activations_.kept.size(); }
 
+  // What is dropped: another key for every batch and layer, the same when a run is resumed.
+  void draw_keys(std::int64_t batch) {
+    for (std::size_t layer = 0; layer < keys_.size(); ++layer) {
+      const std::uint64_t bits =
+          dropout_.bits(static_cast<std::uint64_t>(batch) * keys_.size() + layer);
+      keys_[layer] = {static_cast<std::int32_t>(bits), static_cast<std::int32_t>(bits >> 32)};
+    }
+  }
+  void add_key(std::size_t layer) {
+    if (!keys_.empty()) inputs_.push_back(keys_[layer].data());
+  }
+
   void forward(std::span<const std::int32_t> tokens) {
     inputs_.push_back(tokens.data());
-    add_parameters(table_.embedding(), 1);
+    add_parameters(embedding_);
     outputs_.push_back(activations_.x[0]);
     run(programs_.embed);
     for (std::size_t layer = 0; layer < layers(); ++layer) {
       inputs_.push_back(activations_.x[layer]);
-      add_parameters(table_.block(layer), block_parameters);
+      add_key(layer);
+      add_parameters(blocks_[layer]);
       outputs_.push_back(activations_.x[layer + 1]);
       for (float* kept : activations_.kept[layer]) outputs_.push_back(kept);
-      run(programs_.block_forward);
+      run(programs_.block);
     }
   }
 
-  void backward(std::span<const std::int32_t> tokens) {
+  void backward(std::span<const std::int32_t> tokens, BackwardPrograms& programs, bool last) {
     auto [dy, dx] = activations_.dx;
     inputs_.push_back(tokens.data());
     inputs_.push_back(activations_.x[layers()]);
-    add_parameters(table_.head(), head_parameters);
+    add_parameters(head_);
     outputs_.push_back(&loss_);
     outputs_.push_back(dy);
-    add_gradients(table_.head(), head_parameters);
-    run(programs_.head);
-    add_to_norm(table_.head(), head_parameters);
+    add_gradients(head_);
+    run(programs.head);
+    if (last) add_to_norm(head_only_);
     for (std::size_t layer = layers(); layer-- > 0;) {
       inputs_.push_back(activations_.x[layer]);
-      add_parameters(table_.block(layer), block_parameters);
+      add_key(layer);
+      add_parameters(blocks_[layer]);
       for (float* kept : activations_.kept[layer]) inputs_.push_back(kept);
       inputs_.push_back(dy);
       outputs_.push_back(dx);
-      add_gradients(table_.block(layer), block_parameters);
-      run(programs_.block_backward);
-      add_to_norm(table_.block(layer), block_parameters);
+      add_gradients(blocks_[layer]);
+      run(programs.block);
+      if (last) add_to_norm(blocks_[layer]);
       std::swap(dx, dy);
     }
     inputs_.push_back(tokens.data());
     inputs_.push_back(dy);
-    add_gradients(table_.embedding(), 1);
-    run(programs_.embed_backward);
-    add_to_norm(table_.embedding(), 1);
+    add_gradients(embedding_);
+    run(programs.embed);
+    if (last) add_to_norm(embedding_);
   }
 
   TrainingSpec spec_;
@@ -231,6 +233,11 @@ class Agillm3 final : public Trainable {
   FlatMemory flat_;
   Memory workspace_;
   optim::AdamW optimizer_;
+  RandomStream dropout_;
+  std::vector<std::array<std::int32_t, 2>> keys_;  // per layer; empty when nothing is dropped
+  // Places of the parameters, made once.
+  std::vector<std::size_t> embedding_, head_, head_only_;
+  std::vector<std::vector<std::size_t>> blocks_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;
   float loss_ = 0;
@@ -245,10 +252,9 @@ Result<std::unique_ptr<Trainable>> make_agillm3(const TrainingSpec& spec) {
   }
   Result<std::unique_ptr<cpu::Runtime>> runtime = cpu::Runtime::create(spec.threads);
   if (!runtime) return propagate(runtime);
-  Result<Segments> segments =
-      make_segments(spec.model, spec.batch_size, spec.block_size, spec.recompute);
+  Result<Segments> segments = make_segments(spec);
   if (!segments) return propagate(segments);
-  Result<Programs> programs = compile(*segments, **runtime);
+  Result<Programs> programs = compile(*segments, spec, **runtime);
   if (!programs) return propagate(programs);
   ParameterTable table = make_parameter_table(spec.model);
   Result<Activations> activations =

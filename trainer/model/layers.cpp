@@ -1,5 +1,7 @@
 #include "trainer/model/layers.hpp"
 
+#include <cmath>
+#include <numbers>
 #include <numeric>
 
 namespace trainward::trainer {
@@ -61,7 +63,56 @@ Value softmax(Builder& b, Value x) {
 
 Value relu(Builder& b, Value x) { return b.max(x, b.constant_like(0, x)); }
 
-Value cross_entropy(Builder& b, Value logits, Value targets, std::int64_t vocabulary) {
+Value gelu(Builder& b, Value x) {
+  const Value cube = b.mul(x, b.mul(x, x));
+  const Value inner = b.scale(b.add(x, b.scale(cube, 0.044715)), std::sqrt(2 / std::numbers::pi));
+  return b.mul(b.scale(x, 0.5), b.add(b.tanh(inner), b.constant_like(1, inner)));
+}
+
+namespace {
+
+// Position of each element in the row-major order of `shape`.
+Value positions_of(Builder& b, const Shape& shape) {
+  const graph::Type type{Element::i32, shape};
+  Value position = b.constant(0, type);
+  double stride = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    position = b.add(position, b.scale(b.iota(type, static_cast<std::int64_t>(axis)), stride));
+    stride *= static_cast<double>(shape[axis]);
+  }
+  return position;
+}
+
+// A bijection of 32-bit integers whose every output bit depends on every input bit: "lowbias32" of
+// C. Wellons' hash prospector.
+Value scramble(Builder& b, Value x) {
+  const auto fold = [&](Value v, double bits) {
+    return b.bit_xor(v, b.shift_right(v, b.constant_like(bits, v)));
+  };
+  // As signed numbers, since that is what i32 constants are.
+  const Value first = b.mul(fold(x, 16), b.constant_like(0x7feb352d, x));
+  const Value second = b.mul(fold(first, 15), b.constant_like(0x846ca68b - 0x1p32, x));
+  return fold(second, 16);
+}
+
+}  // namespace
+
+Value dropout(Builder& b, Value x, Value key, double rate) {
+  const Shape shape = b.type(x).shape;
+  const auto word = [&](std::int64_t i) {
+    return b.broadcast(b.reshape(b.slice(key, {i}, {i + 1}), {}), {}, shape);
+  };
+  const Value once = scramble(b, b.bit_xor(positions_of(b, shape), word(0)));
+  const Value bits = scramble(b, b.bit_xor(once, word(1)));
+  // 24 bits, so that the share is exact to 1 / 2^24 and the number is not negative.
+  const Value level = b.shift_right(bits, b.constant_like(8, bits));
+  const Value kept =
+      b.compare(Direction::ge, level, b.constant_like(std::round(rate * 0x1p24), level));
+  return b.select(kept, b.scale(x, 1 / (1 - rate)), b.constant_like(0, x));
+}
+
+Value cross_entropy(Builder& b, Value logits, Value targets, std::int64_t vocabulary,
+                    double smoothing) {
   const Shape shape = b.type(logits).shape;
   if (shape.empty()) return logits;
   const Value column = b.iota({Element::i32, shape}, last_axis(shape));
@@ -74,7 +125,13 @@ Value cross_entropy(Builder& b, Value logits, Value targets, std::int64_t vocabu
   const Value is_target = b.compare(Direction::eq, column, spread(b, targets, shape));
   const Value chosen =
       b.sum(b.select(is_target, shifted, b.constant_like(0, shifted)), {last_axis(shape)});
-  const Value losses = b.sub(log_total, chosen);
+  Value losses = b.sub(log_total, chosen);
+  if (smoothing > 0) {
+    const Value real = b.select(live, shifted, b.constant_like(0, shifted));
+    const Value mean =
+        b.scale(b.sum(real, {last_axis(shape)}), 1 / static_cast<double>(vocabulary));
+    losses = b.add(b.scale(losses, 1 - smoothing), b.scale(b.sub(log_total, mean), smoothing));
+  }
   const Shape positions = b.type(losses).shape;
   Axes all(positions.size());
   std::iota(all.begin(), all.end(), std::int64_t{0});

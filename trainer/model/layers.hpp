@@ -18,10 +18,19 @@ graph::Value softmax(graph::Builder& b, graph::Value x);
 
 graph::Value relu(graph::Builder& b, graph::Value x);
 
-// Mean over all positions of -log softmax(logits)[target]; logits […, V], targets i32[…].
+// x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2, as GPT-2 has it.
+graph::Value gelu(graph::Builder& b, graph::Value x);
+
+// Sets a share `rate` of the elements to zero and scales the others by 1 / (1 - rate). Which ones
+// is a function of `key`, i32[2], and the element's position alone, so a run that is resumed drops
+// the same ones.
+graph::Value dropout(graph::Builder& b, graph::Value x, graph::Value key, double rate);
+
+// Mean over all positions of -Σ q log softmax(logits), where q is 1 - smoothing at the target plus
+// smoothing spread evenly over the vocabulary; logits […, V], targets i32[…].
 // Columns from `vocabulary` on are padding: no probability, no gradient.
 graph::Value cross_entropy(graph::Builder& b, graph::Value logits, graph::Value targets,
-                           std::int64_t vocabulary);
+                           std::int64_t vocabulary, double smoothing = 0);
 
 // The first axes of a shape, all but the last: {0, 1, …, rank - 2}.
 graph::Axes leading_axes(const graph::Shape& shape);

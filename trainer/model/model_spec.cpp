@@ -12,15 +12,16 @@ Status check_spec(const TrainingSpec& spec) {
     std::int64_t value;
     std::int64_t least;
   };
-  const std::array<Size, 9> sizes{{{"width", model.width, 1},
-                                   {"layers", model.layers, 1},
-                                   {"heads", model.heads, 1},
-                                   {"rank", model.rank, 1},
-                                   {"vocabulary", model.vocabulary, 2},
-                                   {"batch size", spec.batch_size, 1},
-                                   {"block size", spec.block_size, 2},
-                                   {"warm-up", spec.warmup_steps, 0},
-                                   {"threads", spec.threads, 1}}};
+  const std::array<Size, 10> sizes{{{"width", model.width, 1},
+                                    {"layers", model.layers, 1},
+                                    {"heads", model.heads, 1},
+                                    {"rank", model.rank, 1},
+                                    {"vocabulary", model.vocabulary, 2},
+                                    {"batch size", spec.batch_size, 1},
+                                    {"accumulation", spec.accumulation, 1},
+                                    {"block size", spec.block_size, 2},
+                                    {"warm-up", spec.schedule.warmup_steps, 0},
+                                    {"threads", spec.threads, 1}}};
   for (const Size& size : sizes) {
     if (size.value < size.least || size.value > std::int64_t{1} << 31) {
       return fail(ErrorKind::usage, fmt::format("the {} cannot be {}", size.name, size.value), {},
@@ -37,13 +38,16 @@ Status check_spec(const TrainingSpec& spec) {
     double limit;  // exclusive
   };
   constexpr double any = HUGE_VAL;
-  const std::array<Factor, 7> factors{{{"learning rate", spec.learning_rate, any},
-                                       {"head learning rate", spec.head_learning_rate, any},
-                                       {"weight decay", spec.weight_decay, any},
-                                       {"beta1", spec.beta1, 1},
-                                       {"beta2", spec.beta2, 1},
-                                       {"epsilon", spec.epsilon, any},
-                                       {"gradient clip", spec.gradient_clip, any}}};
+  const std::array<Factor, 10> factors{{{"learning rate", spec.learning_rate, any},
+                                        {"head learning rate", spec.head_learning_rate, any},
+                                        {"weight decay", spec.weight_decay, any},
+                                        {"beta1", spec.beta1, 1},
+                                        {"beta2", spec.beta2, 1},
+                                        {"epsilon", spec.epsilon, any},
+                                        {"dropout", spec.dropout, 1},
+                                        {"label smoothing", spec.label_smoothing, 1},
+                                        {"final rate's share", spec.schedule.final_share, any},
+                                        {"gradient clip", spec.gradient_clip, any}}};
   for (const Factor& factor : factors) {
     if (!(factor.value >= 0 && factor.value < factor.limit)) {
       return fail(ErrorKind::usage, fmt::format("the {} cannot be {}", factor.name, factor.value));

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "common/error.hpp"
+#include "trainer/optim/schedule.hpp"
 
 namespace trainward::trainer {
 
@@ -15,6 +16,7 @@ struct ModelSpec {
   std::int64_t heads = 8;
   std::int64_t rank = 48;
   std::int64_t vocabulary = 257;
+  bool tied = false;  // the head's weight is the embedding, and it has no bias
 
   // Rows the embedding and the head really have: accelerators tile by 32.
   [[nodiscard]] std::int64_t padded_vocabulary() const { return (vocabulary + 31) / 32 * 32; }
@@ -25,7 +27,8 @@ struct ModelSpec {
 
 struct TrainingSpec {
   ModelSpec model;
-  std::int64_t batch_size = 8;    // sequences a step
+  std::int64_t batch_size = 8;    // sequences at a time
+  std::int64_t accumulation = 1;  // times that many make one step
   std::int64_t block_size = 128;  // tokens a sequence
   double learning_rate = 3e-3;    // of everything under "core."
   double head_learning_rate = 3e-3;
@@ -33,11 +36,15 @@ struct TrainingSpec {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  double gradient_clip = 1.0;     // largest global L2 norm; 0 turns clipping off
-  std::int64_t warmup_steps = 0;  // the rates rise linearly over so many steps; 0: constant
-  bool recompute = false;         // block backward computes the forward again instead of keeping it
-  std::uint64_t seed = 1234;      // decides every initial value
-  int threads = 2;                // results are equal bit for bit only for equal thread counts
+  double gradient_clip = 1.0;  // largest global L2 norm; 0 turns clipping off
+  double dropout = 0;          // share of attention's results that is dropped in training
+  double label_smoothing = 0;  // share of the target spread evenly over the vocabulary
+  optim::Schedule schedule{};  // of both rates
+  bool recompute = false;      // block backward computes the forward again instead of keeping it
+  std::uint64_t seed = 1234;   // decides every initial value
+  int threads = 2;             // results are equal bit for bit only for equal thread counts
+
+  [[nodiscard]] std::int64_t sequences_per_step() const { return batch_size * accumulation; }
 };
 
 // Kind usage: sizes below one, a width that the heads do not divide, a block without a next token,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+
 namespace trainward::trainer {
 namespace {
 
@@ -41,8 +43,11 @@ class TableMaker {
     add("core.ln.weight", {d}, Initial::ones);
     add("core.ln.bias", {d}, Initial::zeros);
     table_.head_begin = table_.elements;
-    add("ar.proj.weight", {rows, d}, Initial::uniform, d, spec.vocabulary);
-    add("ar.proj.bias", {rows}, Initial::uniform, d, spec.vocabulary);
+    table_.tied = spec.tied;
+    if (!spec.tied) {
+      add("ar.proj.weight", {rows, d}, Initial::uniform, d, spec.vocabulary);
+      add("ar.proj.bias", {rows}, Initial::uniform, d, spec.vocabulary);
+    }
     return std::move(table_);
   }
 
@@ -51,6 +56,18 @@ class TableMaker {
 };
 
 }  // namespace
+
+std::vector<std::size_t> ParameterTable::block(std::size_t layer) const {
+  std::vector<std::size_t> which(block_parameters);
+  std::iota(which.begin(), which.end(), 1 + layer * block_parameters);
+  return which;
+}
+
+std::vector<std::size_t> ParameterTable::head() const {
+  const std::size_t end = infos.size();
+  if (tied) return {end - 2, end - 1, embedding()};
+  return {end - 4, end - 3, end - 2, end - 1};
+}
 
 ParameterTable make_parameter_table(const ModelSpec& spec) { return TableMaker().make(spec); }
 

@@ -34,9 +34,8 @@ struct ParameterInfo {
   }
 };
 
-// Positions of one block's parameters relative to its first: the order block graphs take them in.
+// A block's parameters lie one after another.
 inline constexpr std::size_t block_parameters = 13;
-inline constexpr std::size_t head_parameters = 4;  // ln.weight, ln.bias, proj.weight, proj.bias
 
 struct ParameterTable {
   std::vector<ParameterInfo> infos;
@@ -44,9 +43,12 @@ struct ParameterTable {
   std::size_t head_begin = 0;  // where the "ar." parameters begin
   std::int64_t count = 0;      // trained numbers: without gaps and padding rows
 
+  bool tied = false;  // the head uses the embedding and has no parameters of its own
+
+  // Places in `infos`, in the order the graphs take them.
   [[nodiscard]] std::size_t embedding() const { return 0; }
-  [[nodiscard]] std::size_t block(std::size_t layer) const { return 1 + layer * block_parameters; }
-  [[nodiscard]] std::size_t head() const { return infos.size() - head_parameters; }
+  [[nodiscard]] std::vector<std::size_t> block(std::size_t layer) const;
+  [[nodiscard]] std::vector<std::size_t> head() const;  // ln.weight, ln.bias, weight, bias?
 };
 
 ParameterTable make_parameter_table(const ModelSpec& spec);

@@ -24,25 +24,26 @@ bool worth_keeping(const graph::Node& node) {
 
 class Maker {
  public:
-  Maker(const ModelSpec& model, std::int64_t batch, std::int64_t positions)
-      : model_(model),
-        table_(make_parameter_table(model)),
-        ids_{Element::i32, {batch, positions}},
-        x_{Element::f32, {batch, positions, model.width}} {}
+  explicit Maker(const TrainingSpec& spec)
+      : spec_(spec),
+        model_(spec.model),
+        table_(make_parameter_table(model_)),
+        ids_{Element::i32, {spec.batch_size, spec.block_size}},
+        x_{Element::f32, {spec.batch_size, spec.block_size, model_.width}} {}
 
-  Result<Segments> make(bool recompute) {
+  Result<Segments> make() {
     Segments segments;
-    for (Status status :
-         {make_embed(segments), make_block(segments, recompute), make_head(segments)}) {
+    for (Status status : {make_embed(segments), make_block(segments), make_head(segments)}) {
       if (!status) return propagate(status);
     }
     return segments;
   }
 
  private:
-  std::vector<Value> parameters(Builder& b, std::size_t first, std::size_t count) const {
+  std::vector<Value> parameters(Builder& b, const std::vector<std::size_t>& which) const {
     std::vector<Value> values;
-    for (std::size_t i = first; i < first + count; ++i) {
+    values.reserve(which.size());
+    for (const std::size_t i : which) {
       values.push_back(b.parameter(table_.infos[i].name, {Element::f32, table_.infos[i].shape}));
     }
     return values;
@@ -58,7 +59,7 @@ class Maker {
   Status make_embed(Segments& segments) const {
     Builder forward;
     const Value ids = forward.parameter("ids", ids_);
-    const Value table = parameters(forward, table_.embedding(), 1)[0];
+    const Value table = parameters(forward, {table_.embedding()})[0];
     const Value x = forward.gather_rows(table, ids);
     const Value dx = forward.parameter("dx", x_);
     const std::vector<Value> gradient =
@@ -70,32 +71,40 @@ class Maker {
     return {};
   }
 
-  Value block(Builder& b, Value x, const std::vector<Value>& p) const {
+  // `key` invalid: nothing is dropped.
+  Value block(Builder& b, Value x, Value key, const std::vector<Value>& p) const {
     const Value normal1 = layer_norm(b, x, p[0], p[1]);
     const AttentionWeights weights{p[2], p[3], p[4], p[5], p[6]};
-    const Value middle = b.add(x, attention(b, normal1, weights, model_.heads));
+    Value attended = attention(b, normal1, weights, model_.heads);
+    if (key.valid()) attended = dropout(b, attended, key, spec_.dropout);
+    const Value middle = b.add(x, attended);
     const Value normal2 = layer_norm(b, middle, p[7], p[8]);
     const Value hidden = relu(b, add_bias(b, linear(b, normal2, p[9]), p[10]));
     return b.add(middle, add_bias(b, linear(b, hidden, p[11]), p[12]));
   }
 
-  Status make_block(Segments& segments, bool recompute) const {
+  Status make_block(Segments& segments) const {
     Builder b;
     std::vector<Value> inputs{b.parameter("x", x_)};
-    const std::vector<Value> weights = parameters(b, table_.block(0), block_parameters);
+    Value key;
+    if (spec_.dropout > 0) inputs.push_back(key = b.parameter("key", {Element::i32, {2}}));
+    const std::vector<Value> weights = parameters(b, table_.block(0));
     inputs.insert(inputs.end(), weights.begin(), weights.end());
-    const Value y = block(b, inputs[0], weights);
+    const Value y = block(b, inputs[0], key, weights);
     const std::size_t forward_nodes = b.graph().nodes.size();
     const Value dy = b.parameter("dy", x_);
+    std::vector<Value> wrt{inputs[0]};
+    wrt.insert(wrt.end(), weights.begin(), weights.end());
     const std::vector<Value> gradients =
-        graph::differentiate(b, std::span(&y, 1), std::span(&dy, 1), inputs);
+        graph::differentiate(b, std::span(&y, 1), std::span(&dy, 1), wrt);
     std::vector<Value> all{y};
     all.insert(all.end(), gradients.begin(), gradients.end());
     Result<Graph> joint = b.finish(all);
     if (!joint) return propagate(joint);
 
     std::vector<Value> kept;
-    if (!recompute) kept = graph::values_to_keep(*joint, gradients, forward_nodes, worth_keeping);
+    if (!spec_.recompute)
+      kept = graph::values_to_keep(*joint, gradients, forward_nodes, worth_keeping);
     std::vector<Value> forward_outputs{y};
     forward_outputs.insert(forward_outputs.end(), kept.begin(), kept.end());
     segments.block_forward = graph::extract(*joint, inputs, forward_outputs);
@@ -111,20 +120,24 @@ class Maker {
     Builder b;
     const Value ids = b.parameter("ids", ids_);
     const Value x = b.parameter("x", x_);
-    const std::vector<Value> p = parameters(b, table_.head(), head_parameters);
+    const std::vector<Value> p = parameters(b, table_.head());
     const std::int64_t batch = x_.shape[0];
     const std::int64_t positions = x_.shape[1];
     const Value predicting = b.slice(x, {0, 0, 0}, {batch, positions - 1, model_.width});
     const Value targets = b.slice(ids, {0, 1}, {batch, positions});
-    const Value logits = add_bias(b, linear(b, layer_norm(b, predicting, p[0], p[1]), p[2]), p[3]);
-    const Value loss = cross_entropy(b, logits, targets, model_.vocabulary);
+    Value logits = linear(b, layer_norm(b, predicting, p[0], p[1]), p[2]);
+    if (!model_.tied) logits = add_bias(b, logits, p[3]);
+    const Value loss = cross_entropy(b, logits, targets, model_.vocabulary, spec_.label_smoothing);
     std::vector<Value> wrt{x};
     wrt.insert(wrt.end(), p.begin(), p.end());
-    std::vector<Value> outputs = graph::differentiate(b, loss, wrt);
+    const Value share = b.constant_like(1 / static_cast<double>(spec_.accumulation), loss);
+    std::vector<Value> outputs =
+        graph::differentiate(b, std::span(&loss, 1), std::span(&share, 1), wrt);
     outputs.insert(outputs.begin(), loss);
     return finish(b, outputs, segments.head);
   }
 
+  const TrainingSpec& spec_;
   const ModelSpec& model_;
   ParameterTable table_;
   Type ids_;
@@ -133,9 +146,6 @@ class Maker {
 
 }  // namespace
 
-Result<Segments> make_segments(const ModelSpec& model, std::int64_t batch, std::int64_t positions,
-                               bool recompute) {
-  return Maker(model, batch, positions).make(recompute);
-}
+Result<Segments> make_segments(const TrainingSpec& spec) { return Maker(spec).make(); }
 
 }  // namespace trainward::trainer

@@ -17,14 +17,16 @@ namespace trainward::trainer {
 
 struct Segments {
   graph::Graph embed;          // (ids, table) -> x
-  graph::Graph block_forward;  // (x, block parameters…) -> (y, kept…)
+  graph::Graph block_forward;  // (x, key?, block parameters…) -> (y, kept…)
   graph::Graph head;           // (ids, x, head parameters…) -> (loss, dx, d head parameters…)
-  graph::Graph block_backward;  // (x, block parameters…, kept…, dy) -> (dx, d block parameters…)
+  // (x, key?, block parameters…, kept…, dy) -> (dx, d block parameters…)
+  graph::Graph block_backward;
   graph::Graph embed_backward;  // (ids, dx) -> d table
   std::vector<graph::Type> kept;
 };
 
-Result<Segments> make_segments(const ModelSpec& model, std::int64_t batch, std::int64_t positions,
-                               bool recompute);
+// The key, i32[2], is there when something is dropped; it must be another one for every layer and
+// every time. Gradients are those of loss / accumulation, to be added up over a step.
+Result<Segments> make_segments(const TrainingSpec& spec);
 
 }  // namespace trainward::trainer

@@ -38,8 +38,7 @@ double AdamW::norm() const { return std::sqrt(sum_of_squares_); }
 
 AdamWFactors AdamW::factors(double learning_rate, std::int64_t t) const {
   const auto step = static_cast<double>(t);
-  const auto warmup = static_cast<double>(options_.warmup_steps);
-  const double rate = learning_rate * (warmup > 0 ? std::min(1.0, step / warmup) : 1.0);
+  const double rate = learning_rate * rate_factor(options_.schedule, t);
   double clip = 1;
   if (options_.gradient_clip > 0) clip = std::min(1.0, options_.gradient_clip / (norm() + 1e-6));
   AdamWFactors f{};

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "trainer/optim/adamw_loops.hpp"
+#include "trainer/optim/schedule.hpp"
 
 namespace trainward::optim {
 
@@ -22,8 +23,8 @@ struct AdamWOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double epsilon = 1e-8;
-  double gradient_clip = 1.0;     // largest norm; 0 turns clipping off
-  std::int64_t warmup_steps = 0;  // rates rise linearly to their full value over so many steps
+  double gradient_clip = 1.0;  // largest norm; 0 turns clipping off
+  Schedule schedule{};         // of every group's rate
 };
 
 struct Group {

@@ -33,8 +33,10 @@ TEST_F(ConfigTest, FillsInEveryDefault) {
       json::serialize(program.worker),
       R"({"training_config":{"model":"micro_3x","steps":300,"batch_size":8,"block_size":128,)"
       R"("learning_rate":3E-3,"head_learning_rate":3E-3,"weight_decay":1E-2,"beta1":9E-1,)"
-      R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,"seed":1234,)"
-      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"data":["/usr/share/common-licenses"]},)"
+      R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,)"
+      R"("final_learning_rate_share":1E-1,"accumulation":1,"dropout":0E0,"label_smoothing":0E0,)"
+      R"("tie_weights":false,"recompute":false,"seed":1234,)"
+      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"schedule":"constant","data":["/usr/share/common-licenses"]},)"
       R"("device_config":{"device":"cpu","threads":2},"logging_config":{"log_every":1}})");
 }
 
@@ -55,7 +57,9 @@ programs:
     training_config:
       {model: nano_96x, steps: 1, batch_size: 2, block_size: 3, learning_rate: 1,
        head_learning_rate: 0.5, weight_decay: 0, beta1: 0, beta2: 0.5, epsilon: 1.0e-6,
-       gradient_clip: 0.5, warmup_steps: 7, seed: 0, checkpoint_every: 5, data: [data, c.yaml]}
+       gradient_clip: 0.5, warmup_steps: 7, schedule: cosine, final_learning_rate_share: 0.2,
+       accumulation: 4, dropout: 0.1, label_smoothing: 0.05, tie_weights: true, recompute: true,
+       seed: 0, checkpoint_every: 5, data: [data, c.yaml]}
     device_config: {device: cpu, threads: 4, host: host.yaml}
     logging_config: {log_every: 9}
     checkpoints: {keep: 1}
@@ -86,6 +90,13 @@ programs:
   EXPECT_EQ(training.at("model").as_string(), "nano_96x");
   EXPECT_EQ(training.at("learning_rate").as_double(), 1.0);
   EXPECT_EQ(training.at("warmup_steps").as_int64(), 7);
+  EXPECT_EQ(training.at("schedule").as_string(), "cosine");
+  EXPECT_EQ(training.at("final_learning_rate_share").as_double(), 0.2);
+  EXPECT_EQ(training.at("accumulation").as_int64(), 4);
+  EXPECT_EQ(training.at("dropout").as_double(), 0.1);
+  EXPECT_EQ(training.at("label_smoothing").as_double(), 0.05);
+  EXPECT_TRUE(training.at("tie_weights").as_bool());
+  EXPECT_TRUE(training.at("recompute").as_bool());
   EXPECT_EQ(training.at("data").as_array().at(0).as_string(), (folder_ / "data").string());
   EXPECT_EQ(program.worker.at("logging_config").at("log_every").as_int64(), 9);
 }

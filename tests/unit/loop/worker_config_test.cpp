@@ -39,7 +39,9 @@ TEST(WorkerConfigTest, ReadsEveryKey) {
   auto parsed = parse_json(R"({
     "training_config": {"model": "nano_1x", "steps": 9, "batch_size": 3, "block_size": 16,
       "learning_rate": 0.5, "head_learning_rate": 1, "weight_decay": 0.25, "beta1": 0.5,
-      "beta2": 0.75, "epsilon": 1e-6, "gradient_clip": 2.5, "warmup_steps": 6, "seed": 77,
+      "beta2": 0.75, "epsilon": 1e-6, "gradient_clip": 2.5, "warmup_steps": 6, "schedule": "cosine",
+      "final_learning_rate_share": 0.2, "accumulation": 4, "dropout": 0.1,
+      "label_smoothing": 0.05, "tie_weights": true, "recompute": true, "seed": 77,
       "checkpoint_every": 4, "data": ["a", "b"]},
     "device_config": {"device": "cpu", "threads": 5, "simulate": [{"serial": "0100"}]},
     "logging_config": {"log_every": 8}})",
@@ -58,7 +60,16 @@ TEST(WorkerConfigTest, ReadsEveryKey) {
   EXPECT_EQ(t.beta2, 0.75);
   EXPECT_EQ(t.epsilon, 1e-6);
   EXPECT_EQ(t.gradient_clip, 2.5);
-  EXPECT_EQ(t.warmup_steps, 6);
+  EXPECT_EQ(t.schedule.warmup_steps, 6);
+  EXPECT_EQ(t.schedule.shape, optim::Schedule::Shape::cosine);
+  EXPECT_EQ(t.schedule.total_steps, 9);
+  EXPECT_EQ(t.schedule.final_share, 0.2);
+  EXPECT_EQ(t.accumulation, 4);
+  EXPECT_EQ(t.dropout, 0.1);
+  EXPECT_EQ(t.label_smoothing, 0.05);
+  EXPECT_TRUE(t.model.tied);
+  EXPECT_TRUE(t.recompute);
+  EXPECT_EQ(config->tokens_per_step(), 3 * 4 * 16);
   EXPECT_EQ(t.seed, 77U);
   EXPECT_EQ(t.threads, 5);
   EXPECT_EQ(config->steps, 9);
@@ -128,6 +139,18 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
   for (const std::string_view key : {"batch_size", "block_size", "seed", "warmup_steps"}) {
     digests.insert(read_worker_config(with("training_config", key, 77))->digest);
   }
+  for (const std::string_view key : {"dropout", "label_smoothing"}) {
+    digests.insert(read_worker_config(with("training_config", key, 0.5))->digest);
+  }
+  for (const std::string_view key : {"tie_weights", "recompute"}) {
+    digests.insert(read_worker_config(with("training_config", key, true))->digest);
+  }
+  digests.insert(read_worker_config(with("training_config", "accumulation", 2))->digest);
+  // Where the rates depend on the length of the run, that counts too.
+  json::object cosine = with("training_config", "schedule", "cosine");
+  digests.insert(read_worker_config(cosine)->digest);
+  cosine["training_config"].as_object()["steps"] = 77;
+  digests.insert(read_worker_config(cosine)->digest);
   for (const std::string_view key : {"learning_rate", "head_learning_rate", "weight_decay", "beta1",
                                      "beta2", "epsilon", "gradient_clip"}) {
     digests.insert(read_worker_config(with("training_config", key, 0.125))->digest);
@@ -135,7 +158,7 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
   digests.insert(read_worker_config(with("training_config", "model", "nano_1x"))->digest);
   digests.insert(read_worker_config(with("training_config", "data", json::array{"/b"}))->digest);
   digests.insert(read_worker_config(with("device_config", "threads", 3))->digest);
-  EXPECT_EQ(digests.size(), 1U + 4U + 7U + 3U);
+  EXPECT_EQ(digests.size(), 1U + 4U + 7U + 7U + 3U);
 }
 
 }  // namespace

@@ -6,10 +6,12 @@
 // segments.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 
 #include "model/tiny.hpp"
 #include "trainer/model/parameters.hpp"
+#include "trainer/model/random.hpp"
 #include "trainer/model/segments.hpp"
 
 namespace trainward::trainer {
@@ -36,30 +38,63 @@ test::State stirred(const TrainingSpec& spec) {
   return state;
 }
 
+// The loss of one step, all its batches together.
 double reference_loss(const TrainingSpec& spec, const Segments& segments,
                       const std::map<std::string, Numbers>& at,
                       const std::vector<std::int32_t>& tokens) {
   const ParameterTable table = make_parameter_table(spec.model);
-  const Numbers ids(tokens.begin(), tokens.end());
-  const auto with = [&](std::vector<Numbers> inputs, std::size_t first, std::size_t count) {
-    for (std::size_t i = first; i < first + count; ++i) {
-      inputs.push_back(at.at(table.infos[i].name));
-    }
+  const auto with = [&](std::vector<Numbers> inputs, const std::vector<std::size_t>& which) {
+    for (const std::size_t i : which) inputs.push_back(at.at(table.infos[i].name));
     return inputs;
   };
-  Numbers x = graph::test::interpret(segments.embed, with({ids}, table.embedding(), 1))[0];
-  for (std::int64_t layer = 0; layer < spec.model.layers; ++layer) {
-    const std::size_t first = table.block(static_cast<std::size_t>(layer));
-    x = graph::test::interpret(segments.block_forward, with({x}, first, block_parameters))[0];
+  const auto layers = static_cast<std::uint64_t>(spec.model.layers);
+  const auto accumulation = static_cast<std::uint64_t>(spec.accumulation);
+  const std::size_t size = tokens.size() / accumulation;
+  double loss = 0;
+  for (std::uint64_t batch = 0; batch < accumulation; ++batch) {
+    const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(batch * size);
+    const Numbers ids(begin, begin + static_cast<std::ptrdiff_t>(size));
+    Numbers x = graph::test::interpret(segments.embed, with({ids}, {table.embedding()}))[0];
+    for (std::uint64_t layer = 0; layer < layers; ++layer) {
+      std::vector<Numbers> inputs{x};
+      if (spec.dropout > 0) {
+        const std::uint64_t bits = RandomStream(spec.seed, "dropout").bits(batch * layers + layer);
+        inputs.push_back({static_cast<double>(static_cast<std::int32_t>(bits)),
+                          static_cast<double>(static_cast<std::int32_t>(bits >> 32))});
+      }
+      x = graph::test::interpret(segments.block_forward, with(inputs, table.block(layer)))[0];
+    }
+    loss += graph::test::interpret(segments.head, with({ids, x}, table.head()))[0][0];
   }
-  return graph::test::interpret(segments.head, with({ids, x}, table.head(), head_parameters))[0][0];
+  return loss / static_cast<double>(accumulation);
 }
 
-class ModelGradient : public ::testing::TestWithParam<bool> {};
+struct Variant {
+  const char* name;
+  void (*apply)(TrainingSpec&);
+};
+void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
+
+constexpr std::array<Variant, 7> variants{{
+    {"Keeping", [](TrainingSpec&) {}},
+    {"Recomputing", [](TrainingSpec& spec) { spec.recompute = true; }},
+    {"Tied", [](TrainingSpec& spec) { spec.model.tied = true; }},
+    {"Smoothed", [](TrainingSpec& spec) { spec.label_smoothing = 0.1; }},
+    {"Dropping", [](TrainingSpec& spec) { spec.dropout = 0.3; }},
+    {"Accumulating", [](TrainingSpec& spec) { spec.accumulation = 3; }},
+    {"Everything",
+     [](TrainingSpec& spec) {
+       spec.recompute = spec.model.tied = true;
+       spec.label_smoothing = spec.dropout = 0.2;
+       spec.accumulation = 2;
+     }},
+}};
+
+class ModelGradient : public ::testing::TestWithParam<Variant> {};
 
 TEST_P(ModelGradient, EqualsFiniteDifferences) {
   TrainingSpec spec = probe_spec();
-  spec.recompute = GetParam();
+  GetParam().apply(spec);
   const std::vector<std::int32_t> tokens = test::tokens(spec, 1);
   const test::State start = stirred(spec);
   const auto model = test::make(spec);
@@ -72,7 +107,9 @@ TEST_P(ModelGradient, EqualsFiniteDifferences) {
   ASSERT_TRUE(result);
   const test::State moments = test::copy_of(model->optimizer_state());
 
-  const Segments segments = *make_segments(spec.model, spec.batch_size, spec.block_size, true);
+  TrainingSpec recomputing = spec;
+  recomputing.recompute = true;
+  const Segments segments = *make_segments(recomputing);
   std::map<std::string, Numbers> at;
   for (const auto& [name, values] : start) at[name] = Numbers(values.begin(), values.end());
   EXPECT_NEAR(result->loss, reference_loss(spec, segments, at, tokens), 2e-6);
@@ -98,7 +135,8 @@ TEST_P(ModelGradient, EqualsFiniteDifferences) {
   }
   EXPECT_NEAR(result->grad_norm, std::sqrt(squares), 1e-5);
 }
-INSTANTIATE_TEST_SUITE_P(KeepingOrRecomputing, ModelGradient, ::testing::Bool());
+INSTANTIATE_TEST_SUITE_P(Variants, ModelGradient, ::testing::ValuesIn(variants),
+                         [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace trainward::trainer

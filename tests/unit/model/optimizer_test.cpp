@@ -22,8 +22,29 @@ struct Arrays {
   FlatState state() { return {p, g, m, v}; }
 };
 
+TEST(Schedule, RisesThenStaysOrFalls) {
+  const Schedule constant{.warmup_steps = 4};
+  EXPECT_EQ(rate_factor(constant, 1), 0.25);
+  EXPECT_EQ(rate_factor(constant, 4), 1);
+  EXPECT_EQ(rate_factor(constant, 1'000'000), 1);
+  const Schedule cosine{
+      .shape = Schedule::Shape::cosine, .warmup_steps = 10, .total_steps = 110, .final_share = 0.2};
+  EXPECT_EQ(rate_factor(cosine, 5), 0.5);
+  EXPECT_EQ(rate_factor(cosine, 10), 1);
+  EXPECT_NEAR(rate_factor(cosine, 60), 0.6, 1e-12);
+  EXPECT_NEAR(rate_factor(cosine, 110), 0.2, 1e-12);
+  EXPECT_NEAR(rate_factor(cosine, 1000), 0.2, 1e-12);
+  for (std::int64_t step = 10; step < 120; ++step) {
+    EXPECT_GE(rate_factor(cosine, step), rate_factor(cosine, step + 1));
+  }
+  // A warm-up as long as the run, or none at all.
+  EXPECT_EQ(rate_factor({Schedule::Shape::cosine, 9, 9, 0.1}, 9), 0.1);
+  EXPECT_EQ(rate_factor({Schedule::Shape::cosine, 0, 0, 0.1}, 1), 0.1);
+}
+
 TEST(AdamW, FollowsTheFormulaInEachGroup) {
-  const AdamWOptions options{.weight_decay = 0.1, .gradient_clip = 2, .warmup_steps = 3};
+  const AdamWOptions options{
+      .weight_decay = 0.1, .gradient_clip = 2, .schedule = {.warmup_steps = 3}};
   constexpr std::size_t n = 1000;
   Arrays arrays(n);
   AdamW optimizer(options, {{0, 400, 1e-2}, {400, n, 3e-3}}, n, 2);

@@ -29,7 +29,7 @@ Saved save(const Trainable& model) {
 
 TEST(Restore, ContinuesBitForBitFromAnyStep) {
   TrainingSpec spec = test::tiny_spec();
-  spec.warmup_steps = 4;
+  spec.schedule.warmup_steps = 4;
   const auto straight = test::make(spec);
   test::train(*straight, spec, 1, 8);
   for (const std::uint64_t stop : {1, 3, 7}) {

@@ -47,9 +47,13 @@ void expect_agreement(const char* name, const Graph& graph, std::uint64_t seed, 
 }
 
 TEST(Segments, AgreeWithTheReference) {
-  const ModelSpec model{.width = 24, .layers = 1, .heads = 3, .rank = 10, .vocabulary = 37};
+  TrainingSpec spec;
+  spec.model = {.width = 24, .layers = 1, .heads = 3, .rank = 10, .vocabulary = 37};
+  spec.batch_size = 2;
+  spec.block_size = 40;
   for (const bool recompute : {false, true}) {
-    const Result<Segments> segments = make_segments(model, 2, 40, recompute);
+    spec.recompute = recompute;
+    const Result<Segments> segments = make_segments(spec);
     ASSERT_TRUE(segments);
     EXPECT_EQ(segments->kept.empty(), recompute);
     expect_agreement("embed", segments->embed, 1, 37);

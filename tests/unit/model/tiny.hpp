@@ -31,7 +31,8 @@ inline std::unique_ptr<Trainable> make(const TrainingSpec& spec) {
 // Tokens of step `step`: the same for every model, below `vocabulary`.
 inline std::vector<std::int32_t> tokens(const TrainingSpec& spec, std::uint64_t step) {
   graph::test::Draw draw(step * 7919 + 1);
-  std::vector<std::int32_t> ids(static_cast<std::size_t>(spec.batch_size * spec.block_size));
+  std::vector<std::int32_t> ids(
+      static_cast<std::size_t>(spec.sequences_per_step() * spec.block_size));
   for (std::int32_t& id : ids) {
     id = static_cast<std::int32_t>(draw.size(0, spec.model.vocabulary - 1));
   }

@@ -1,0 +1,52 @@
+#include "trainer/model/programs.hpp"
+
+#include <algorithm>
+
+namespace trainward::trainer {
+namespace {
+
+using cpu::Program;
+
+Status compile_into(Program& program, const graph::Graph& graph, const cpu::Runtime& runtime,
+                    std::size_t first_sum = SIZE_MAX) {
+  Result<Program> compiled = Program::compile(graph, runtime, first_sum);
+  if (!compiled) return propagate(compiled);
+  program = *std::move(compiled);
+  return {};
+}
+
+Status compile_into(BackwardPrograms& programs, const Segments& segments, bool add, bool tied,
+                    const cpu::Runtime& runtime) {
+  // The loss and the gradients of activations are never added up.
+  auto ok = compile_into(programs.head, segments.head, runtime, add ? 2 : SIZE_MAX);
+  if (ok) ok = compile_into(programs.block, segments.block_backward, runtime, add ? 1 : SIZE_MAX);
+  if (!ok) return ok;
+  return compile_into(programs.embed, segments.embed_backward, runtime, add || tied ? 0 : SIZE_MAX);
+}
+
+std::size_t largest(const BackwardPrograms& programs) {
+  return std::max({programs.head.workspace_bytes(), programs.block.workspace_bytes(),
+                   programs.embed.workspace_bytes()});
+}
+
+}  // namespace
+
+std::size_t Programs::workspace_bytes() const {
+  return std::max({embed.workspace_bytes(), block.workspace_bytes(), largest(first),
+                   rest ? largest(*rest) : 0});
+}
+
+Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
+                         const cpu::Runtime& runtime) {
+  Programs programs;
+  auto ok = compile_into(programs.embed, segments.embed, runtime);
+  if (ok) ok = compile_into(programs.block, segments.block_forward, runtime);
+  if (ok) ok = compile_into(programs.first, segments, false, spec.model.tied, runtime);
+  if (ok && spec.accumulation > 1) {
+    ok = compile_into(programs.rest.emplace(), segments, true, spec.model.tied, runtime);
+  }
+  if (!ok) return propagate(ok);
+  return programs;
+}
+
+}  // namespace trainward::trainer
