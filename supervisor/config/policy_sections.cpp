@@ -92,14 +92,6 @@ void read_plan(MapReader& map, Program& program) {
                s.block == 0 ? "needs plan.block, which is to be halved"
                             : fmt::format("is above the configured block of {}", s.block));
   }
-  for (const char* key : {"recompute", "accumulate"}) {
-    const bool asked = std::string_view(key) == "recompute" ? s.recompute : s.accumulate;
-    if (own && asked) {
-      map.report(key, *map.node().find(key),
-                 "our own worker cannot do this yet; leave the key out, and set min_block to let "
-                 "it train on shorter blocks");
-    }
-  }
   if (!own && s.accumulate && s.batch == 0) {
     map.report("accumulate", *map.node().find("accumulate"),
                "needs plan.batch, which is to be split");

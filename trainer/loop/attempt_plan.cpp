@@ -23,12 +23,21 @@ Result<BoardScript::Hang> read_hang(const json::object& object) {
 }
 
 constexpr std::int64_t most_skipped = 1'000'000;
+constexpr std::int64_t most_at_once = 65'536;
 
 Status read_work(const json::object& object, AttemptPlan& plan) {
   plan.block = int_or(object, "block", 0);
+  plan.batch = int_or(object, "batch", 0);
+  plan.accumulation = int_or(object, "accumulation", 1);
+  plan.recompute = bool_or(object, "recompute", false);
   plan.checkpoint_every = int_or(object, "checkpoint_every", 0);
-  if (plan.block < 0 || plan.block == 1 || plan.checkpoint_every < 0) {
-    return fail(ErrorKind::usage, "block and checkpoint_every cannot be so small", env::plan);
+  if (plan.block < 0 || plan.block == 1 || plan.batch < 0 || plan.accumulation < 1 ||
+      plan.checkpoint_every < 0) {
+    return fail(ErrorKind::usage,
+                "block, batch, accumulation and checkpoint_every cannot be so small", env::plan);
+  }
+  if (std::max(plan.batch, plan.accumulation) > most_at_once) {
+    return fail(ErrorKind::usage, "batch and accumulation cannot be so large", env::plan);
   }
   const auto skip = get_array(object, "skip");
   if (!skip) return {};
@@ -47,6 +56,14 @@ Status read_work(const json::object& object, AttemptPlan& plan) {
 }
 
 }  // namespace
+
+TrainingSpec planned(TrainingSpec configured, const AttemptPlan& plan) {
+  if (plan.block > 0) configured.block_size = plan.block;
+  if (plan.batch > 0) configured.batch_size = plan.batch;
+  configured.accumulation *= plan.accumulation;
+  configured.recompute = configured.recompute || plan.recompute;
+  return configured;
+}
 
 Result<BoardScript> read_board_script(const json::object& simulate) {
   BoardScript script;

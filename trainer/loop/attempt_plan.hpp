@@ -1,6 +1,7 @@
 // What the supervisor decided for this attempt: $TRAINWARD_PLAN.
 //
-// {"block": 64, "checkpoint_every": 2, "skip": [{"from": 41, "to": 43}],
+// {"block": 64, "batch": 4, "accumulation": 2, "recompute": true,
+//  "checkpoint_every": 2, "skip": [{"from": 41, "to": 43}],
 //  "board": {"serial": "…", "simulate": {"dram_bytes": 25769803776, "base_bytes": 0,
 //            "leak_bytes_per_step": 0, "hang": {"attempt": 5, "after_steps": 12}}}}
 //
@@ -16,6 +17,7 @@
 
 #include "common/error.hpp"
 #include "common/json.hpp"
+#include "trainer/model/model_spec.hpp"
 #include "trainer/sim/simulated_board.hpp"
 
 namespace trainward::trainer {
@@ -29,6 +31,9 @@ struct SkippedSteps {
 
 struct AttemptPlan {
   std::int64_t block = 0;             // tokens in a sequence; 0: as configured
+  std::int64_t batch = 0;             // sequences at a time; 0: as configured
+  std::int64_t accumulation = 1;      // times the configured number of batches make a step
+  bool recompute = false;             // even where it is not configured
   std::int64_t checkpoint_every = 0;  // steps; 0: as configured
   std::vector<SkippedSteps> skip;
   std::string serial;                   // empty: not said
@@ -37,6 +42,9 @@ struct AttemptPlan {
 
 // Empty text is an empty plan.
 Result<AttemptPlan> read_attempt_plan(std::string_view plan);
+
+// The configured work as this plan cuts it.
+TrainingSpec planned(TrainingSpec configured, const AttemptPlan& plan);
 
 // How many batches an attempt that resumes at `step` leaves out before its first.
 std::int64_t batches_to_skip(const AttemptPlan& plan, std::int64_t step);

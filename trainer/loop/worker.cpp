@@ -124,7 +124,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (!config) return propagate(config);
   auto plan = as_usage(read_attempt_plan(environment.plan));
   if (!plan) return propagate(plan);
-  if (plan->block > 0) config->training.block_size = plan->block;
+  config->training = planned(config->training, *plan);
   if (plan->checkpoint_every > 0) config->checkpoint_every = plan->checkpoint_every;
   const fs::path root =
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));

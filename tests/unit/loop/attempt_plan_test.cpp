@@ -22,17 +22,26 @@ TEST(AttemptPlanTest, ReadsTheBoardAndPassesTheRestOver) {
 
 TEST(AttemptPlanTest, SaysHowTheWorkIsCut) {
   auto plan = read_attempt_plan(
-      R"({"block": 64, "batch": 8, "accumulation": 1, "recompute": false, "checkpoint_every": 2,
+      R"({"block": 64, "batch": 4, "accumulation": 2, "recompute": true, "checkpoint_every": 2,
           "skip": [{"from": 41, "to": 43}, {"from": 21, "to": 43}]})");
   ASSERT_TRUE(plan) << plan.error().message();
   EXPECT_EQ(plan->block, 64);
   EXPECT_EQ(plan->checkpoint_every, 2);
+  TrainingSpec configured;
+  configured.batch_size = 8;
+  configured.accumulation = 3;
+  const TrainingSpec cut = planned(configured, *plan);
+  EXPECT_EQ(cut.block_size, 64);
+  EXPECT_EQ(cut.batch_size, 4);
+  EXPECT_EQ(cut.sequences_per_step(), configured.sequences_per_step());
+  EXPECT_TRUE(cut.recompute);
   EXPECT_EQ(batches_to_skip(*plan, 40), 3);
   EXPECT_EQ(batches_to_skip(*plan, 20), 23);
   EXPECT_EQ(batches_to_skip(*plan, 43), 0);
   for (const char* text :
        {R"({"skip": [1]})", R"({"skip": [{"from": 5, "to": 4}]})", R"({"skip": [{"to": 4}]})",
-        R"({"block": -1})", R"({"skip": [{"from": 1, "to": 99999999999}]})"}) {
+        R"({"block": -1})", R"({"batch": -1})", R"({"accumulation": 0})",
+        R"({"accumulation": 99999999999})", R"({"skip": [{"from": 1, "to": 99999999999}]})"}) {
     EXPECT_FALSE(read_attempt_plan(text)) << text;
   }
 }
