@@ -9,6 +9,12 @@
 
 namespace trainward::trainer {
 
+// softmax(q · kᵀ · scale, each position seeing itself and those before it) · v.
+// q, k [batch, positions, heads, any], v [batch, positions, heads, width of a head]; the result has
+// the heads side by side: [batch, positions, heads * width of a head].
+graph::Value causal_attention(graph::Builder& b, graph::Value q, graph::Value k, graph::Value v,
+                              double scale);
+
 struct AttentionWeights {
   graph::Value q, k, v, u, proj;
 };

@@ -9,14 +9,19 @@ namespace {
 
 class TableMaker {
  public:
-  void add(std::string name, graph::Shape shape, Initial initial, std::int64_t fan_in = 0,
-           std::int64_t live_rows = 0) {
-    ParameterInfo info{std::move(name), std::move(shape), initial, fan_in, 0, table_.elements};
-    info.live_rows = live_rows > 0 ? live_rows : info.shape[0];
+  void add(ParameterInfo info) {
+    info.offset = table_.elements;
+    if (info.live_rows == 0) info.live_rows = info.shape[0];
     table_.count += graph::element_count(info.shape) / info.shape[0] * info.live_rows;
     table_.elements += (info.size() + 15) / 16 * 16;
     table_.infos.push_back(std::move(info));
   }
+  void add(std::string name, graph::Shape shape, Initial initial, std::int64_t fan_in = 0,
+           std::int64_t live_rows = 0) {
+    add({std::move(name), std::move(shape), initial, fan_in, live_rows, 0});
+  }
+
+  ParameterTable finish() { return std::move(table_); }
 
   ParameterTable make(const ModelSpec& spec) {
     const std::int64_t d = spec.width;
@@ -48,7 +53,7 @@ class TableMaker {
       add("ar.proj.weight", {rows, d}, Initial::uniform, d, spec.vocabulary);
       add("ar.proj.bias", {rows}, Initial::uniform, d, spec.vocabulary);
     }
-    return std::move(table_);
+    return finish();
   }
 
  private:
@@ -67,6 +72,12 @@ std::vector<std::size_t> ParameterTable::head() const {
   const std::size_t end = infos.size();
   if (tied) return {end - 2, end - 1, embedding()};
   return {end - 4, end - 3, end - 2, end - 1};
+}
+
+ParameterTable lay_out(std::vector<ParameterInfo> parameters) {
+  TableMaker maker;
+  for (ParameterInfo& info : parameters) maker.add(std::move(info));
+  return maker.finish();
 }
 
 ParameterTable make_parameter_table(const ModelSpec& spec) { return TableMaker().make(spec); }

@@ -51,6 +51,9 @@ struct ParameterTable {
   [[nodiscard]] std::vector<std::size_t> head() const;  // ln.weight, ln.bias, weight, bias?
 };
 
+// Gives the parameters their places, in the order given.
+ParameterTable lay_out(std::vector<ParameterInfo> parameters);
+
 ParameterTable make_parameter_table(const ModelSpec& spec);
 
 }  // namespace trainward::trainer

@@ -1,0 +1,277 @@
+// The same losses over 50 AdamW steps, and the same gradients, as PyTorch in double precision
+// (reference.json, by pytorch_reference.py) from the same weights and data.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "common/json.hpp"
+#include "trainer/examples/gpt2.hpp"
+#include "trainer/examples/mlp.hpp"
+#include "trainer/model/agillm3.hpp"
+#include "trainer/model/random.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+constexpr std::uint64_t seed = 7;
+constexpr int steps = 50;
+
+struct Gradient {
+  double norm = 0;
+  double along = 0;  // its product with a random direction, in which every element counts
+};
+
+struct Expected {
+  std::vector<double> losses;
+  std::map<std::string, Gradient> gradients;
+  double f32 = 0;  // how far PyTorch's own single precision is from it: largest of all steps
+};
+
+Expected expected(std::string_view name) {
+  Expected result;
+  auto file = read_json_file(REFERENCE, std::size_t{1} << 20);
+  EXPECT_TRUE(file) << file.error().message();
+  const json::object& found =
+      file->as_object().at(json::string_view(name.data(), name.size())).as_object();
+  for (const json::value& loss : found.at("losses").as_array()) {
+    result.losses.push_back(loss.to_number<double>());
+  }
+  for (const auto& [tensor, values] : found.at("gradients").as_object()) {
+    result.gradients[std::string(tensor)] = {values.at("norm").to_number<double>(),
+                                             values.at("along").to_number<double>()};
+  }
+  result.f32 = found.at("f32").to_number<double>();
+  return result;
+}
+
+double uniform(const RandomStream& random, std::size_t i) { return 2 * random.uniform(i) - 1; }
+
+std::vector<float> first_values(const std::string& name, const graph::Shape& shape,
+                                std::size_t live_rows) {
+  const RandomStream random(seed, name);
+  std::vector<float> values(static_cast<std::size_t>(graph::element_count(shape)));
+  const std::size_t live = values.size() / static_cast<std::size_t>(shape[0]) * live_rows;
+  const bool gain = name.find("ln") != std::string::npos && name.ends_with("weight");
+  for (std::size_t i = 0; i < live; ++i) {
+    const double u = uniform(random, i);
+    values[i] =
+        static_cast<float>(shape.size() > 1 ? u / std::sqrt(static_cast<double>(shape.back()))
+                                            : 0.1 * u + (gain ? 1 : 0));
+  }
+  return values;
+}
+
+std::vector<std::int32_t> tokens(const std::string& name, std::size_t count,
+                                 std::uint64_t vocabulary) {
+  const RandomStream random(seed, name);
+  std::vector<std::int32_t> ids(count);
+  for (std::size_t i = 0; i < count; ++i)
+    ids[i] = static_cast<std::int32_t>(random.bits(i) % vocabulary);
+  return ids;
+}
+
+void expect_gradient(const std::string& name, std::span<const float> got, double scale,
+                     const std::map<std::string, Gradient>& reference) {
+  ASSERT_TRUE(reference.contains(name)) << name;
+  const RandomStream direction(seed, "direction." + name);
+  double squares = 0;
+  double length = 0;
+  double along = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double g = scale * static_cast<double>(got[i]);
+    const double d = uniform(direction, i);
+    squares += g * g;
+    length += d * d;
+    along += g * d;
+  }
+  const Gradient& known = reference.at(name);
+  EXPECT_NEAR(std::sqrt(squares) / known.norm, 1, 1e-4) << name;
+  EXPECT_NEAR(along, known.along, 1e-4 * known.norm * std::sqrt(length)) << name;
+}
+
+// AdamW's first steps divide gradients by their own size, so rounding in the smallest of them
+// grows; for the deepest model here PyTorch's own single precision leaves 1e-5 as well.
+void expect_losses(const std::vector<double>& got, const Expected& reference) {
+  ASSERT_EQ(reference.losses.size(), static_cast<std::size_t>(steps));
+  ASSERT_EQ(got.size(), reference.losses.size());
+  double worst = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    worst = std::max(worst, std::abs(got[i] / reference.losses[i] - 1));
+  }
+  EXPECT_LT(worst, std::max(1e-5, 3 * reference.f32));
+  fmt::print("largest relative difference of the loss: {:.1e}, PyTorch's own {:.1e}\n", worst,
+             reference.f32);
+}
+
+// ---- AGILLM-3 ----------------------------------------------------------------------------------
+
+// Fills a model with the reference's first values, and its moments with zeros.
+Status restore(Trainable& model, std::int64_t vocabulary) {
+  return model.restore(
+      [&](const std::vector<checkpoint::TensorTarget>& weights,
+          const std::vector<checkpoint::TensorTarget>& moments) -> Status {
+        for (const checkpoint::TensorTarget& target : weights) {
+          const bool padded =
+              target.info.name == "core.emb.weight" || target.info.name.starts_with("ar.");
+          const auto rows = padded ? vocabulary : target.info.shape[0];
+          const auto values =
+              first_values(target.info.name, target.info.shape, static_cast<std::size_t>(rows));
+          std::memcpy(target.bytes.data(), values.data(), target.bytes.size());
+        }
+        for (const checkpoint::TensorTarget& target : moments) {
+          std::memset(target.bytes.data(), 0, target.bytes.size());
+        }
+        return {};
+      },
+      0);
+}
+
+void compare_agillm3(const std::string& name, const TrainingSpec& spec) {
+  const Expected reference = expected(name);
+  auto model = make_agillm3(spec);
+  ASSERT_TRUE(model) << model.error().message();
+  ASSERT_TRUE(restore(**model, spec.model.vocabulary));
+  std::vector<double> losses;
+  for (int step = 1; step <= steps; ++step) {
+    const auto ids = tokens(fmt::format("tokens.{}", step),
+                            static_cast<std::size_t>(spec.batch_size * spec.block_size),
+                            static_cast<std::uint64_t>(spec.model.vocabulary));
+    const auto result = (*model)->step(ids);
+    ASSERT_TRUE(result) << result.error().message();
+    losses.push_back(result->loss);
+    if (step > 1) continue;
+    // After one step the first moment is the clipped gradient times 1 - beta1.
+    const double clip = std::min(1.0, spec.gradient_clip / (result->grad_norm + 1e-6));
+    std::size_t compared = 0;
+    for (const checkpoint::TensorView& view : (*model)->optimizer_state()) {
+      const std::string& moment = view.info.name;
+      if (!moment.ends_with(".exp_avg")) continue;
+      const std::string tensor = moment.substr(0, moment.size() - 8);
+      std::span all(reinterpret_cast<const float*>(view.bytes.data()),
+                    view.bytes.size() / sizeof(float));
+      const bool padded = tensor == "core.emb.weight" || tensor.starts_with("ar.");
+      if (padded) {
+        all = all.first(all.size() / static_cast<std::size_t>(view.info.shape[0]) *
+                        static_cast<std::size_t>(spec.model.vocabulary));
+      }
+      expect_gradient(tensor, all, 1 / ((1 - spec.beta1) * clip), reference.gradients);
+      ++compared;
+    }
+    EXPECT_EQ(compared, reference.gradients.size());
+  }
+  expect_losses(losses, reference);
+}
+
+TrainingSpec agillm3(ModelSpec model) {
+  TrainingSpec spec;
+  spec.model = model;
+  spec.batch_size = 2;
+  spec.block_size = 64;
+  spec.learning_rate = 5e-5;
+  spec.head_learning_rate = 2e-4;
+  return spec;
+}
+
+TEST(PyTorch, Nano) { compare_agillm3("nano_3x", agillm3({64, 2, 4, 48, 257})); }
+TEST(PyTorch, Micro) { compare_agillm3("micro_3x", agillm3({128, 4, 8, 48, 257})); }
+TEST(PyTorch, NanoRecomputing) {
+  TrainingSpec spec = agillm3({64, 2, 4, 48, 257});
+  spec.recompute = true;
+  compare_agillm3("nano_3x", spec);
+}
+TEST(PyTorch, NanoTiedAndSmoothed) {
+  TrainingSpec spec = agillm3({64, 2, 4, 48, 257, true});
+  spec.label_smoothing = 0.1;
+  compare_agillm3("nano_3x_tied", spec);
+}
+
+// ---- Models of one graph ----------------------------------------------------------------------
+
+using MakeInputs = std::function<std::vector<std::vector<std::uint32_t>>(int step)>;
+
+void compare_whole(const std::string& name, Result<ModelGraph> graph,
+                   const MakeInputs& make_inputs) {
+  ASSERT_TRUE(graph) << graph.error().message();
+  const Expected reference = expected(name);
+  auto model = WholeModel::make(*std::move(graph), AdamWithDecay{{}, 1e-3}, seed, 2);
+  ASSERT_TRUE(model) << model.error().message();
+  const auto& parameters = (*model)->parameters();
+  ASSERT_EQ(parameters.size(), reference.gradients.size());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    const auto values = first_values(parameters[i].name, parameters[i].shape,
+                                     static_cast<std::size_t>(parameters[i].shape[0]));
+    std::copy(values.begin(), values.end(), (*model)->parameter(i).begin());
+  }
+  std::vector<double> losses;
+  for (int step = 1; step <= steps; ++step) {
+    const auto buffers = make_inputs(step);
+    std::vector<const void*> inputs;
+    for (const auto& buffer : buffers) inputs.push_back(buffer.data());
+    const auto result = (*model)->step(inputs);
+    ASSERT_TRUE(result) << result.error().message();
+    losses.push_back(result->loss);
+    for (std::size_t i = 0; i < parameters.size() && step == 1; ++i) {
+      expect_gradient(parameters[i].name, (*model)->gradient(i), 1, reference.gradients);
+    }
+  }
+  expect_losses(losses, reference);
+}
+
+std::vector<std::uint32_t> words(const void* data, std::size_t count) {
+  std::vector<std::uint32_t> result(count);
+  std::memcpy(result.data(), data, count * sizeof(std::uint32_t));
+  return result;
+}
+
+TEST(PyTorch, Mlp) {
+  const MlpSpec spec;
+  const auto matrix = [&](const char* name) {
+    const RandomStream random(seed, name);
+    std::vector<float> values(static_cast<std::size_t>(spec.batch * spec.in));
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<float>(uniform(random, i));
+    return words(values.data(), values.size());
+  };
+  const std::vector<std::vector<std::uint32_t>> inputs{matrix("x"), matrix("target")};
+  compare_whole("mlp", make_mlp(spec), [&](int) { return inputs; });
+}
+
+TEST(PyTorch, Gpt2) {
+  const Gpt2Spec spec{2, 64, 65, 96, 2, 3};
+  const auto ids = [](const char* name, int step) {
+    const auto values = tokens(fmt::format("{}.{}", name, step), 128, 65);
+    return words(values.data(), values.size());
+  };
+  compare_whole("gpt2", make_gpt2(spec), [&](int step) {
+    return std::vector<std::vector<std::uint32_t>>{ids("tokens", step), ids("targets", step)};
+  });
+}
+
+TEST(WholeModel, SaysWhatItIsNotGiven) {
+  EXPECT_FALSE(make_gpt2({.width = 10, .heads = 3}));
+  auto model = WholeModel::make(*make_mlp({4, 4, 4, 4}), Sgd{}, 1, 1);
+  ASSERT_TRUE(model);
+  const auto result = (*model)->step({});
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().what, "a step takes 2 inputs, not 0");
+}
+
+TEST(WholeModel, PlainDescentLearns) {
+  auto model = WholeModel::make(*make_mlp({5, 4, 16, 2}), Sgd{0.1}, 1, 1);
+  ASSERT_TRUE(model);
+  std::vector<float> x(20);
+  std::vector<float> target(10);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 5) - 2;
+  for (std::size_t i = 0; i < target.size(); ++i) target[i] = static_cast<float>(i % 3);
+  const std::vector<const void*> inputs{x.data(), target.data()};
+  const double first = (*model)->step(inputs)->loss;
+  double last = first;
+  for (int i = 0; i < 300; ++i) last = (*model)->step(inputs)->loss;
+  EXPECT_LT(last, first / 20);
+}
+
+}  // namespace
+}  // namespace trainward::trainer
