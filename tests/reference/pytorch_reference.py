@@ -77,9 +77,11 @@ class Mlp:
         w = self.width
         return {'fc1.weight': (w, w), 'fc1.bias': (w,), 'fc2.weight': (w, w), 'fc2.bias': (w,)}
 
+    def __init__(self):
+        self.inputs = [uniform(name, (self.batch, self.width)).float() for name in ('x', 'target')]
+
     def loss(self, p, step):
-        x = uniform('x', (self.batch, self.width)).float().to(p['fc1.bias'].dtype)
-        target = uniform('target', (self.batch, self.width)).float().to(x.dtype)
+        x, target = (value.to(p['fc1.bias'].dtype) for value in self.inputs)
         hidden = torch.relu(x @ p['fc1.weight'].T + p['fc1.bias'])
         return ((hidden @ p['fc2.weight'].T + p['fc2.bias'] - target)**2).mean()
 
@@ -213,4 +215,5 @@ def main():
         file.write('\n')
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,105 @@
+"""The steps of training_bench in PyTorch, f32: the peer, for a run on the same machine.
+
+    scripts/build release training_bench
+    python3 tests/bench/pytorch_training.py            both, in turns: medians and their ratio
+
+Each round times PyTorch as it comes, PyTorch tuned (OMP_WAIT_POLICY=PASSIVE and an allocator that
+keeps large pages instead of returning them to the kernel) and ours. Needs python3-torch, NumPy and
+libopenblas0-pthread, without which PyTorch multiplies forty times slower.
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+TUNED = {
+    'OMP_WAIT_POLICY': 'PASSIVE',
+    'GLIBC_TUNABLES': 'glibc.malloc.hugetlb=1:glibc.malloc.mmap_threshold=100000000000:'
+                      'glibc.malloc.trim_threshold=100000000000',
+}
+# Name here, its name in training_bench, steps to time.
+WORK = {
+    'mlp': ('mlp_step/2/real_time', 60),
+    'gpt': ('gpt_step/2/real_time', 3),
+    'large_64': ('large_step/2/64/real_time', 3),
+    'large_512': ('large_step/2/512/real_time', 2),
+}
+
+
+def peer_step(name):
+    """One training step of PyTorch as a function."""
+    import torch
+    sys.path.insert(0, os.path.join(FOLDER, '..', 'reference'))
+    import pytorch_reference as reference
+    torch.set_num_threads(2)
+    if name == 'mlp':
+        model = reference.Mlp()
+        model.inputs = [torch.full((1024, 512), 0.5) for _ in range(2)]
+    elif name == 'gpt':
+        model = reference.Gpt2()
+        model.d, model.layers, model.heads, model.batch, model.positions = 384, 6, 6, 16, 256
+    else:
+        model = reference.Agillm3(1024, 24, 16, 128)
+        model.batch, model.block, model.vocabulary = 1, int(name.split('_')[1]), 128815
+    p = {key: (torch.rand(shape) * 0.04 - 0.02).requires_grad_() for key, shape in model.shapes().items()}
+    kind = torch.optim.SGD if name == 'mlp' else torch.optim.AdamW
+    optimizer = kind(p.values(), lr=1e-3)
+
+    def step():
+        optimizer.zero_grad(set_to_none=True)
+        model.loss(p, 1).backward()
+        if name != 'mlp':
+            torch.nn.utils.clip_grad_norm_(p.values(), 1.0)
+        optimizer.step()
+    return step
+
+
+def time_peer(name, steps):
+    step = peer_step(name)
+    step()
+    times = []
+    for _ in range(steps):
+        begin = time.perf_counter()
+        step()
+        times.append(time.perf_counter() - begin)
+    print(1000 * statistics.median(times))
+
+
+def run_peer(name, steps, environment):
+    done = subprocess.run([sys.executable, __file__, '--peer', name, '--steps', str(steps)], check=True,
+                          stdout=subprocess.PIPE, env={**os.environ, **environment})
+    return float(done.stdout)
+
+
+def run_ours(bench, name):
+    # The worker sets the same policy for itself.
+    done = subprocess.run([bench, f'--benchmark_filter=^{name}$', '--benchmark_format=json'], check=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          env={**os.environ, 'OMP_WAIT_POLICY': 'PASSIVE'})
+    return json.loads(done.stdout)['benchmarks'][0]['real_time']
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--bench', default=os.path.join(FOLDER, '../../build/release/bench/training_bench'))
+    parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--peer', help=argparse.SUPPRESS)
+    parser.add_argument('--steps', type=int, default=3, help=argparse.SUPPRESS)
+    parser.add_argument('work', nargs='*', help=f'of {", ".join(WORK)}; all of them')
+    arguments = parser.parse_args()
+    if arguments.peer:
+        return time_peer(arguments.peer, arguments.steps)
+    for name in arguments.work or WORK:
+        ours_name, steps = WORK[name]
+        rounds = [(run_peer(name, steps, {}), run_peer(name, steps, TUNED), run_ours(arguments.bench, ours_name))
+                  for _ in range(arguments.rounds)]
+        stock, tuned, ours = (statistics.median(column) for column in zip(*rounds))
+        print(f'{name}: PyTorch {stock:.1f} ms, tuned {tuned:.1f} ms; ours {ours:.1f} ms: '
+              f'{stock / ours:.2f} and {tuned / ours:.2f} times as fast', flush=True)
+
+
+main()

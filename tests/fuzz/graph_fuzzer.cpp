@@ -1,0 +1,23 @@
+// The text form of a graph: what is read prints as it was, and its sizes can be counted.
+#include "require.hpp"
+#include "trainer/graph/parse.hpp"
+#include "trainer/graph/passes.hpp"
+#include "trainer/graph/print.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace trainward;
+  const std::string_view text = fuzz::text_of(data, size);
+  const auto graph = graph::parse(text, "input");
+  if (!graph) {
+    fuzz::require(!graph.error().what.empty(), "a refusal says why");
+    return 0;
+  }
+  fuzz::require(graph::print(*graph) == text, "what was read prints as it was");
+  for (const graph::Node& node : graph->nodes) {
+    fuzz::require(graph::element_count(node.type.shape) > 0, "no value is empty");
+  }
+  const auto small = graph::simplify(*graph);
+  const auto again = graph::parse(graph::print(small), "simplified");
+  fuzz::require(again.has_value(), "a simplified graph is a graph");
+  return 0;
+}
