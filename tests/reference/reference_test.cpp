@@ -175,14 +175,14 @@ TrainingSpec agillm3(ModelSpec model) {
   return spec;
 }
 
-TEST(PyTorch, Nano) { compare_agillm3("nano_3x", agillm3({64, 2, 4, 48, 257})); }
-TEST(PyTorch, Micro) { compare_agillm3("micro_3x", agillm3({128, 4, 8, 48, 257})); }
-TEST(PyTorch, NanoRecomputing) {
+TEST(AgainstPyTorch, Nano) { compare_agillm3("nano_3x", agillm3({64, 2, 4, 48, 257})); }
+TEST(AgainstPyTorch, Micro) { compare_agillm3("micro_3x", agillm3({128, 4, 8, 48, 257})); }
+TEST(AgainstPyTorch, NanoRecomputing) {
   TrainingSpec spec = agillm3({64, 2, 4, 48, 257});
   spec.recompute = true;
   compare_agillm3("nano_3x", spec);
 }
-TEST(PyTorch, NanoTiedAndSmoothed) {
+TEST(AgainstPyTorch, NanoTiedAndSmoothed) {
   TrainingSpec spec = agillm3({64, 2, 4, 48, 257, true});
   spec.label_smoothing = 0.1;
   compare_agillm3("nano_3x_tied", spec);
@@ -226,7 +226,7 @@ std::vector<std::uint32_t> words(const void* data, std::size_t count) {
   return result;
 }
 
-TEST(PyTorch, Mlp) {
+TEST(AgainstPyTorch, Mlp) {
   const MlpSpec spec;
   const auto matrix = [&](const char* name) {
     const RandomStream random(seed, name);
@@ -239,7 +239,7 @@ TEST(PyTorch, Mlp) {
   compare_whole("mlp", make_mlp(spec), [&](int) { return inputs; });
 }
 
-TEST(PyTorch, Gpt2) {
+TEST(AgainstPyTorch, Gpt2) {
   const Gpt2Spec spec{2, 64, 65, 96, 2, 3};
   const auto ids = [](const char* name, int step) {
     const auto values = tokens(fmt::format("{}.{}", name, step), 128, 65);
