@@ -5,7 +5,7 @@
 
 #include "common/protocol.hpp"
 #include "common/text.hpp"
-#include "trainer/loop/strict_object.hpp"
+#include "common/strict_object.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "common/digest.hpp"
 #include "trainer/loop/presets.hpp"
-#include "trainer/loop/strict_object.hpp"
+#include "common/strict_object.hpp"
 
 namespace trainward::trainer {
 namespace {
