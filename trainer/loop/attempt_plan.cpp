@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "common/protocol.hpp"
-#include "common/text.hpp"
 #include "common/strict_object.hpp"
+#include "common/text.hpp"
 
 namespace trainward::trainer {
 namespace {

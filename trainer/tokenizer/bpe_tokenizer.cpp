@@ -42,6 +42,8 @@ Result<TokenId> find_end(const TokenizerFile& file, const std::string& wanted) {
 // Merging takes 28 bytes of memory for each byte of a piece.
 constexpr std::size_t max_piece_bytes = std::size_t{16} << 20U;
 
+constexpr std::uint64_t between_reports = std::uint64_t{1} << 20U;
+
 // Lengths come first, so that no two vocabularies are the same text.
 std::string digest_of(const TokenizerFile& file, TokenId end) {
   Sha256 hash;
@@ -127,8 +129,12 @@ BpeTokenizer::BpeTokenizer(TokenizerFile file, PreTokenizer pre_tokenizer, std::
   }
 }
 
-Status BpeTokenizer::encode(std::string_view text, std::vector<TokenId>& out) {
+Status BpeTokenizer::encode_watched(std::string_view text, std::vector<TokenId>& out,
+                                    const Watch& watch) {
   const std::size_t before = out.size();
+  watch_ = watch ? &watch : nullptr;
+  bytes_done_ = 0;
+  next_report_ = between_reports;
   Status ok;
   while (ok && !text.empty()) {
     const std::size_t valid = utf8_valid_prefix(text);
@@ -160,7 +166,16 @@ Status BpeTokenizer::encode_valid(std::string_view text, const AddedTokens& adde
   return between(text.substr(from));
 }
 
+Status BpeTokenizer::report() {
+  next_report_ = bytes_done_ + between_reports;
+  return watch_ == nullptr ? Status() : (*watch_)(bytes_done_);
+}
+
 Status BpeTokenizer::encode_piece(std::string_view piece, std::vector<TokenId>& out) {
+  bytes_done_ += piece.size();
+  if (bytes_done_ >= next_report_) {
+    if (auto ok = report(); !ok) return ok;
+  }
   if (piece.size() > max_piece_bytes) {
     return fail(ErrorKind::corrupt,
                 fmt::format("the text goes on for {} without anything to cut it at",

@@ -27,7 +27,8 @@ class BpeTokenizer final : public Tokenizer {
   static Result<std::unique_ptr<Tokenizer>> make(TokenizerFile file, std::string name,
                                                  const std::string& end_of_text = {});
 
-  Status encode(std::string_view text, std::vector<TokenId>& out) override;
+  Status encode_watched(std::string_view text, std::vector<TokenId>& out,
+                        const Watch& watch) override;
   [[nodiscard]] Result<std::string> decode(std::span<const TokenId> ids) const override;
   [[nodiscard]] std::int64_t vocabulary() const override { return vocabulary_; }
   [[nodiscard]] TokenId end_of_text() const override { return end_of_text_; }
@@ -40,6 +41,7 @@ class BpeTokenizer final : public Tokenizer {
   Status encode_valid(std::string_view text, const AddedTokens& added, const AddedTokens* then,
                       std::vector<TokenId>& out);
   Status encode_piece(std::string_view piece, std::vector<TokenId>& out);
+  Status report();
 
   std::int64_t vocabulary_;
   TokenId end_of_text_;
@@ -55,6 +57,10 @@ class BpeTokenizer final : public Tokenizer {
   Merger merger_;
   PieceCache cache_;
   std::vector<TokenId> bytes_;  // scratch: a piece's bytes as tokens
+  // Of the text that is being encoded.
+  std::uint64_t bytes_done_ = 0;
+  std::uint64_t next_report_ = 0;
+  const Watch* watch_ = nullptr;
 };
 
 }  // namespace trainward::trainer

@@ -6,7 +6,8 @@ namespace trainward::trainer {
 
 ByteTokenizer::ByteTokenizer() : digest_(sha256_hex("trainward tokenizer 1\nbyte\n")) {}
 
-Status ByteTokenizer::encode(std::string_view text, std::vector<TokenId>& out) {
+Status ByteTokenizer::encode_watched(std::string_view text, std::vector<TokenId>& out,
+                                     const Watch& /*watch: quicker than reading*/) {
   out.reserve(out.size() + text.size());
   for (const char c : text) out.push_back(static_cast<unsigned char>(c));
   return {};

@@ -12,7 +12,8 @@ class ByteTokenizer final : public Tokenizer {
 
   ByteTokenizer();
 
-  Status encode(std::string_view text, std::vector<TokenId>& out) override;
+  Status encode_watched(std::string_view text, std::vector<TokenId>& out,
+                        const Watch& watch) override;
   [[nodiscard]] Result<std::string> decode(std::span<const TokenId> ids) const override;
   [[nodiscard]] std::int64_t vocabulary() const override { return size; }
   [[nodiscard]] TokenId end_of_text() const override { return end; }

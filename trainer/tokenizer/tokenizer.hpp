@@ -4,13 +4,14 @@
 // keeps scratch memory and a bounded cache between calls, so an object belongs to one thread; the
 // ids depend on nothing but the text.
 //
-// Errors of encode(): corrupt, always, for it is about this text: it holds a byte for which the
-// vocabulary has no token, goes on for more than 16 MiB with nothing to cut it at, or takes a
-// pattern of the tokenizer more steps than are allowed. `out` is then as long as it was. Errors of
-// decode(): usage, when an id has no token.
+// Errors of encode(): corrupt, always, for it is about this text (or the watch's): it holds a byte
+// for which the vocabulary has no token, goes on for more than 16 MiB with nothing to cut it at, or
+// takes a pattern of the tokenizer more steps than are allowed. `out` is then as long as it was.
+// Errors of decode(): usage, when an id has no token.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,7 +36,14 @@ class Tokenizer {
   Tokenizer& operator=(Tokenizer&&) = delete;
   virtual ~Tokenizer() = default;
 
-  virtual Status encode(std::string_view text, std::vector<TokenId>& out) = 0;
+  Status encode(std::string_view text, std::vector<TokenId>& out) {
+    return encode_watched(text, out, {});
+  }
+  // `watch` hears about every MiB of a long text how many of its bytes are done; an error that it
+  // returns ends the work. May be empty.
+  using Watch = std::function<Status(std::uint64_t bytes_done)>;
+  virtual Status encode_watched(std::string_view text, std::vector<TokenId>& out,
+                                const Watch& watch) = 0;
   [[nodiscard]] virtual Result<std::string> decode(std::span<const TokenId> ids) const = 0;
 
   // The largest id plus one.
