@@ -34,7 +34,8 @@ TEST_F(ConfigTest, FillsInEveryDefault) {
       R"({"training_config":{"model":"micro_3x","steps":300,"batch_size":8,"block_size":128,)"
       R"("learning_rate":3E-3,"head_learning_rate":3E-3,"weight_decay":1E-2,"beta1":9E-1,)"
       R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,"seed":1234,)"
-      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"data":["/usr/share/common-licenses"]},)"
+      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"data":["/usr/share/common-licenses"],)"
+      R"("data_format":"auto","tokenizer":"byte","end_of_text":"","vocabulary":0},)"
       R"("device_config":{"device":"cpu","threads":2},"logging_config":{"log_every":1}})");
 }
 
@@ -55,7 +56,8 @@ programs:
     training_config:
       {model: nano_96x, steps: 1, batch_size: 2, block_size: 3, learning_rate: 1,
        head_learning_rate: 0.5, weight_decay: 0, beta1: 0, beta2: 0.5, epsilon: 1.0e-6,
-       gradient_clip: 0.5, warmup_steps: 7, seed: 0, checkpoint_every: 5, data: [data, c.yaml]}
+       gradient_clip: 0.5, warmup_steps: 7, seed: 0, checkpoint_every: 5, data: [data, c.yaml],
+       data_format: u32, tokenizer: host.yaml, end_of_text: <end>, vocabulary: 300}
     device_config: {device: cpu, threads: 4, host: host.yaml}
     logging_config: {log_every: 9}
     checkpoints: {keep: 1}
@@ -87,6 +89,10 @@ programs:
   EXPECT_EQ(training.at("learning_rate").as_double(), 1.0);
   EXPECT_EQ(training.at("warmup_steps").as_int64(), 7);
   EXPECT_EQ(training.at("data").as_array().at(0).as_string(), (folder_ / "data").string());
+  EXPECT_EQ(training.at("data_format").as_string(), "u32");
+  EXPECT_EQ(training.at("tokenizer").as_string(), (folder_ / "host.yaml").string());
+  EXPECT_EQ(training.at("end_of_text").as_string(), "<end>");
+  EXPECT_EQ(training.at("vocabulary").as_int64(), 300);
   EXPECT_EQ(program.worker.at("logging_config").at("log_every").as_int64(), 9);
 }
 
