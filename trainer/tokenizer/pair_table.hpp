@@ -53,11 +53,13 @@ class PairTable {
            static_cast<std::uint32_t>(right);
   }
   [[nodiscard]] std::size_t slot_of(std::uint64_t key) const {
-    return ((key * 0x9E3779B97F4A7C15ULL) >> 20U) & mask_;
+    // The upper bits: the lower ones of a product know nothing of the left token.
+    return (key * 0x9E3779B97F4A7C15ULL) >> shift_;
   }
 
   std::vector<Slot> slots_;
   std::size_t mask_ = 0;
+  unsigned shift_ = 0;
 };
 
 }  // namespace trainward::trainer

@@ -15,7 +15,7 @@ std::size_t PieceCache::slot_of(std::string_view piece) {
     hash ^= hash >> 29U;
     piece.remove_prefix(taken);
   }
-  return (hash >> 24U) & (slot_count - 1);
+  return (hash >> 32U) & (slot_count - 1);
 }
 
 std::span<const TokenId> PieceCache::find(std::string_view piece) const {
