@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/disk/mapping.hpp"
 #include "checkpoint/verified.hpp"
 #include "common/digest.hpp"
+#include "common/mapping.hpp"
 
 namespace trainward::checkpoint {
 

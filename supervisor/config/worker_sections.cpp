@@ -19,6 +19,8 @@ constexpr std::array<std::string_view, 25> models{
     "smallx2",  "base",      "base18",    "large"};
 
 constexpr std::array<std::string_view, 1> devices{"cpu"};
+constexpr std::array<std::string_view, 4> data_formats{"auto", "text", "u16", "u32"};
+constexpr std::int64_t largest_vocabulary = std::int64_t{1} << 22;
 constexpr std::array<std::string_view, 3> sections{"training_config", "device_config",
                                                    "logging_config"};
 
@@ -106,6 +108,24 @@ json::array read_data(yaml::MapReader& reader, const Folders& folders) {
   return data;
 }
 
+// "byte", or a file that must exist now.
+std::string read_tokenizer(yaml::MapReader& reader, const Folders& folders) {
+  const yaml::Node* node = reader.take("tokenizer");
+  if (node == nullptr) return "byte";
+  if (node->kind != yaml::Node::Kind::scalar || node->text.empty()) {
+    reader.report("tokenizer", *node,
+                  "expected 'byte' or a tokenizer.json, found " + describe(*node));
+    return "byte";
+  }
+  if (node->text == "byte") return node->text;
+  const auto path = folders.resolve(*node);
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) {
+    reader.report("tokenizer", *node, "neither 'byte' nor a file: " + path.string());
+  }
+  return path.string();
+}
+
 json::object read_training(const yaml::Node& node, const std::string& path,
                            std::vector<yaml::Problem>& problems, const Folders& folders) {
   yaml::MapReader reader(node, path, problems);
@@ -114,6 +134,10 @@ json::object read_training(const yaml::Node& node, const std::string& path,
   for (const Setting& setting : training_settings) read_setting(reader, setting, out);
   out["schedule"] = reader.one_of("schedule", schedules, "constant");
   out["data"] = read_data(reader, folders);
+  out["data_format"] = reader.one_of("data_format", data_formats, "auto");
+  out["tokenizer"] = read_tokenizer(reader, folders);
+  out["end_of_text"] = reader.text("end_of_text", "");
+  out["vocabulary"] = reader.integer("vocabulary", 0, {0, largest_vocabulary});
   reader.finish();
   return out;
 }

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "checkpoint/checkpoint.hpp"
+#include "common/terminal/progress_bar.hpp"
 #include "supervisor/ctl/context.hpp"
 #include "supervisor/ctl/interruption.hpp"
-#include "supervisor/ctl/progress_bar.hpp"
 
 namespace trainward::ctl {
 

@@ -1,22 +1,14 @@
-// Small words for tables: ages, grouped digits, text made safe for a terminal.
+// Small words for tables: ages, grouped digits. Text made safe for a terminal comes with it.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "common/terminal/display_text.hpp"
+
 namespace trainward::ctl {
-
-// Log lines and reasons come from elsewhere: control characters, which a terminal would obey, are
-// shown as "?"; a tab or line end is a space.
-std::string clean(std::string_view text);
-
-// Columns on a terminal, one for each UTF-8 character.
-std::size_t display_width(std::string_view text);
-// At most `width` columns; what was cut shows as "…".
-std::string shortened(std::string_view text, std::size_t width);
 
 // "just now", "42 s ago", "3 min ago", "5 h ago", "2 d ago"
 std::string age(std::int64_t ms);

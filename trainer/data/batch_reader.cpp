@@ -20,19 +20,32 @@ Status BatchReader::seek(Cursor cursor) {
   return {};
 }
 
-std::span<const std::int32_t> BatchReader::next() {
+Result<std::span<const std::int32_t>> BatchReader::next() {
   const auto block_size = static_cast<std::size_t>(corpus_->block_size());
+  Cursor cursor = cursor_;
   for (std::size_t row = 0; row < batch_.size(); row += block_size) {
-    if (ordered_epoch_ != cursor_.epoch) {
+    if (ordered_epoch_ != cursor.epoch) {
       order_ = shuffled_order(static_cast<std::uint32_t>(corpus_->blocks()), seed_,
-                              static_cast<std::uint64_t>(cursor_.epoch));
-      ordered_epoch_ = cursor_.epoch;
+                              static_cast<std::uint64_t>(cursor.epoch));
+      ordered_epoch_ = cursor.epoch;
     }
-    corpus_->copy_block(order_[static_cast<std::size_t>(cursor_.position)],
-                        std::span(batch_).subspan(row, block_size));
-    if (++cursor_.position == corpus_->blocks()) cursor_ = {cursor_.epoch + 1, 0};
+    auto ok = corpus_->copy_block(order_[static_cast<std::size_t>(cursor.position)],
+                                  std::span(batch_).subspan(row, block_size));
+    if (!ok) return propagate(ok);
+    cursor = after(cursor);
   }
-  return batch_;
+  cursor_ = cursor;
+  return std::span<const std::int32_t>(batch_);
+}
+
+void BatchReader::skip() {
+  const auto rows = static_cast<std::int64_t>(batch_.size()) / corpus_->block_size();
+  for (std::int64_t row = 0; row < rows; ++row) cursor_ = after(cursor_);
+}
+
+Cursor BatchReader::after(Cursor cursor) const {
+  if (cursor.position + 1 == corpus_->blocks()) return {cursor.epoch + 1, 0};
+  return {cursor.epoch, cursor.position + 1};
 }
 
 }  // namespace trainward::trainer

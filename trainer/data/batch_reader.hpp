@@ -31,10 +31,15 @@ class BatchReader {
   // Error of kind corrupt when the corpus has no such place; the reader then stays where it was.
   Status seek(Cursor cursor);
 
-  // Row-major [batch, block] token ids, valid until the next call.
-  std::span<const std::int32_t> next();
+  // Row-major [batch, block] token ids, valid until the next call. An error, when the data changed
+  // on the disk, leaves the cursor where it was.
+  Result<std::span<const std::int32_t>> next();
+  // The same without looking at the data.
+  void skip();
 
  private:
+  [[nodiscard]] Cursor after(Cursor cursor) const;
+
   const Corpus* corpus_;
   std::uint64_t seed_;
   Cursor cursor_;

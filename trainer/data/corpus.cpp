@@ -2,111 +2,153 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
-#include "common/digest.hpp"
-#include "common/file.hpp"
 #include "common/text.hpp"
+#include "trainer/data/byte_store.hpp"
+#include "trainer/data/document_reader.hpp"
+#include "trainer/data/mapped_tokens.hpp"
+#include "trainer/data/token_buffer.hpp"
+#include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::trainer {
 namespace {
 
-tl::unexpected<Error> too_long(const std::string& path, std::uint64_t max_bytes) {
-  return fail(ErrorKind::usage,
-              fmt::format("there is more than {} of text", human_bytes(max_bytes)), path,
-              "name fewer files or folders under data");
+std::unique_ptr<GrowingStore> make_store(const std::vector<DataFiles>& data,
+                                         const CorpusOptions& options) {
+  if (options.tokenizer != nullptr) {
+    return std::make_unique<TokenBuffer>(*options.tokenizer, options.max_bytes);
+  }
+  std::uint64_t expected = 0;
+  for (const DataFiles& part : data) {
+    for (const DataFile& file : part.files)
+      expected += std::min(file.file.bytes, options.max_bytes) + 1;
+  }
+  return std::make_unique<ByteStore>(expected, options.max_bytes);
 }
 
-tl::unexpected<Error> no_text(const std::string& path, const std::vector<Unread>& unread) {
-  if (unread.empty()) {
-    return fail(ErrorKind::usage, "holds no text to train on", path,
-                "data needs files that are not empty");
+// The first file that is of the other sort than the first of all.
+Status check_one_sort(const std::vector<DataFiles>& data) {
+  const DataFile* first = nullptr;
+  for (const DataFiles& part : data) {
+    for (const DataFile& file : part.files) {
+      if (file.file.bytes == 0) continue;
+      if (first == nullptr) first = &file;
+      if (file.tokenized() == first->tokenized()) continue;
+      return fail(ErrorKind::usage,
+                  fmt::format("is {}, and {} is not", file.tokenized() ? "a token file" : "text",
+                              first->file.path.string()),
+                  file.file.path.string(),
+                  "name one sort under data, or tokenize the text with trainward-worker tokenize");
+    }
   }
-  return fail(ErrorKind::permanent,
-              fmt::format("nothing here could be read; {} failed, the first {}: {}",
-                          count(static_cast<std::int64_t>(unread.size()), "file"),
-                          unread.front().path.string(), unread.front().reason),
-              path, "give this user read permission");
+  return {};
+}
+
+bool any_tokenized(const std::vector<DataFiles>& data) {
+  return std::any_of(data.begin(), data.end(), [](const DataFiles& part) {
+    return std::any_of(part.files.begin(), part.files.end(),
+                       [](const DataFile& file) { return file.tokenized(); });
+  });
 }
 
 }  // namespace
 
 Result<Corpus> Corpus::read(std::span<const std::string> paths, std::int64_t block_size,
                             std::uint64_t max_bytes) {
+  CorpusOptions options;
+  options.max_bytes = max_bytes;
+  return read(paths, block_size, options);
+}
+
+Result<Corpus> Corpus::read(std::span<const std::string> paths, std::int64_t block_size,
+                            const CorpusOptions& options) {
   if (block_size < 2) return fail(ErrorKind::usage, "a block needs two tokens", "block_size");
+  auto data = find_data(paths, options.format);
+  if (!data) return propagate(data);
+  if (auto ok = check_one_sort(*data); !ok) return propagate(ok);
   Corpus corpus;
   corpus.block_size_ = block_size;
-  std::set<std::pair<dev_t, ino_t>> taken;
-  for (const std::string& path : paths) {
-    auto found = find_files(path);
-    if (!found) return propagate(found);
-    corpus.make_room(found->files, max_bytes);
-    bool any_text = false;
-    for (const FoundFile& file : found->files) {
-      if (taken.contains(file.identity)) {
-        any_text = true;
-        continue;
-      }
-      auto document = read_file(file.path, max_bytes);
-      if (!document) {
-        if (document.error().kind == ErrorKind::corrupt) return too_long(path, max_bytes);
-        found->unread.push_back({file.path, document.error().what});
-        continue;
-      }
-      if (corpus.text_.size() + document->size() + 1 > max_bytes) return too_long(path, max_bytes);
-      if (document->empty()) continue;
-      corpus.append(*document);
-      taken.insert(file.identity);
-      any_text = true;
-    }
-    if (!any_text) return no_text(path, found->unread);
-    std::move(found->unread.begin(), found->unread.end(), std::back_inserter(corpus.unread_));
-  }
-  if (corpus.blocks() == 0) {
-    return fail(ErrorKind::usage,
-                fmt::format("{} are not enough for one block of {}",
-                            count(corpus.tokens(), "token"), block_size),
-                paths.empty() ? "data" : paths.front(), "add text or make block_size smaller");
-  }
-  if (corpus.blocks() > std::numeric_limits<std::uint32_t>::max()) {
-    return fail(ErrorKind::usage, "there are more than 2^32 blocks", "block_size");
-  }
+  auto ok = any_tokenized(*data) ? corpus.map_tokens(*data, options)
+                                 : corpus.read_documents(*data, options);
+  if (!ok) return propagate(ok);
+  if (ok = corpus.check_blocks(paths.empty() ? "data" : paths.front()); !ok) return propagate(ok);
   return corpus;
 }
 
-// Growing by doubling would take up to three times the text while it is read.
-void Corpus::make_room(const std::vector<FoundFile>& files, std::uint64_t max_bytes) {
-  std::uint64_t wanted = text_.size();
-  for (const FoundFile& file : files) wanted += std::min(file.bytes, max_bytes) + 1;
-  text_.reserve(std::min(wanted, max_bytes));
+Status Corpus::read_documents(const std::vector<DataFiles>& data, const CorpusOptions& options) {
+  auto store = make_store(data, options);
+  DocumentPorts ports;
+  ports.document = [&](std::string_view text, const Tokenizer::Watch& watch) {
+    return store->add_document(text, watch);
+  };
+  ports.bad_line = options.bad_line;
+  if (options.progress) {
+    ports.progress = [&, total = total_bytes(data)](std::uint64_t done) {
+      return options.progress(done, std::max(done, total));
+    };
+  }
+  ports.max_file_bytes = options.max_bytes;
+  DocumentReader reader(std::move(ports));
+  for (const DataFiles& part : data) {
+    auto ok = reader.read(part);
+    if (!ok && ok.error().where.empty()) ok.error().where = part.path;
+    if (!ok) return ok;
+  }
+  documents_ = reader.documents();
+  unread_ = reader.unread();
+  bad_lines_ = reader.bad_lines();
+  first_bad_line_ = reader.first_bad_line();
+  const ByteTokenizer bytes;
+  const Tokenizer* tokenizer = options.tokenizer == nullptr ? &bytes : options.tokenizer;
+  vocabulary_ = tokenizer->vocabulary();
+  tokenizer_digest_ = tokenizer->digest();
+  store_ = std::move(store);
+  return {};
 }
 
-void Corpus::append(std::string_view document) {
-  if (documents_ > 0) {
-    document_ends_.push_back(text_.size());
-    text_ += '\0';
+Status Corpus::map_tokens(const std::vector<DataFiles>& data, const CorpusOptions& options) {
+  TokenHeader expected;
+  expected.vocabulary = options.vocabulary;
+  if (options.tokenizer != nullptr) {
+    expected.vocabulary = options.tokenizer->vocabulary();
+    expected.end_of_text = options.tokenizer->end_of_text();
+    expected.tokenizer_digest = options.tokenizer->digest();
   }
-  text_ += document;
-  ++documents_;
+  const bool raw = options.format == DataFormat::u16 || options.format == DataFormat::u32;
+  if (raw && expected.vocabulary == 0) {
+    return fail(ErrorKind::usage, "is needed for token files without a header", "vocabulary",
+                "the number of ids of the tokenizer that made them");
+  }
+  auto tokens = MappedTokens::open(data, options.format, expected);
+  if (!tokens) return propagate(tokens);
+  const TokenHeader& facts = (*tokens)->facts();
+  if (options.tokenizer != nullptr && facts.tokenizer_digest != expected.tokenizer_digest) {
+    return fail(
+        ErrorKind::usage,
+        fmt::format("the data was made with another tokenizer than {}", options.tokenizer->name()),
+        "tokenizer", "leave it out, or tokenize the text again");
+  }
+  vocabulary_ = facts.vocabulary;
+  tokenizer_digest_ = facts.tokenizer_digest;
+  documents_ = (*tokens)->documents();
+  for (const DataFiles& part : data) {
+    unread_.insert(unread_.end(), part.unread.begin(), part.unread.end());
+  }
+  store_ = std::move(*tokens);
+  return {};
 }
 
-std::string Corpus::digest() const {
-  Sha256 hash;
-  hash.update(text_);
-  for (const std::uint64_t end : document_ends_) hash.update(fmt::format("\n{}", end));
-  return hash.finish();
-}
-
-void Corpus::copy_block(std::int64_t index, std::span<std::int32_t> out) const {
-  const auto size = static_cast<std::size_t>(block_size_);
-  const std::size_t begin = static_cast<std::size_t>(index) * size;
-  for (std::size_t i = 0; i < size; ++i) {
-    out[i] = static_cast<unsigned char>(text_[begin + i]);
+Status Corpus::check_blocks(const std::string& path) const {
+  if (blocks() == 0) {
+    return fail(
+        ErrorKind::usage,
+        fmt::format("{} are not enough for one block of {}", count(tokens(), "token"), block_size_),
+        path, "add text or make block_size smaller");
   }
-  for (auto end = std::lower_bound(document_ends_.begin(), document_ends_.end(), begin);
-       end != document_ends_.end() && *end < begin + size; ++end) {
-    out[*end - begin] = end_of_text;
+  if (blocks() > std::numeric_limits<std::uint32_t>::max()) {
+    return fail(ErrorKind::usage, "there are more than 2^32 blocks", "block_size");
   }
+  return {};
 }
 
 }  // namespace trainward::trainer

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "common/protocol.hpp"
+#include "common/strict_object.hpp"
 #include "common/text.hpp"
-#include "trainer/loop/strict_object.hpp"
 
 namespace trainward::trainer {
 namespace {

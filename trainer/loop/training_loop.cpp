@@ -56,14 +56,15 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
 Result<TrainingLoop::StepEnd> TrainingLoop::train_on_next_batch() {
   Reporter& reporter = ports_.reporter;
   const std::int64_t began = reporter.now().mono_ms;
-  const auto batch = data_.next();
-  auto result = model_.step(batch);
+  auto batch = data_.next();
+  if (!batch) return propagate(batch);
+  auto result = model_.step(*batch);
   if (!result) return propagate(result);
   if (!std::isfinite(result->loss) || !std::isfinite(result->grad_norm)) {
     tell_not_a_number(*result);
     return StepEnd::not_a_number;
   }
-  const auto tokens = static_cast<std::int64_t>(batch.size());
+  const auto tokens = static_cast<std::int64_t>(batch->size());
   progress_ = {progress_.step + 1, progress_.tokens + tokens, result->loss, data_.cursor()};
   rate_.add(tokens, reporter.now().mono_ms - began);
   const double rate = rate_.tokens_per_second();

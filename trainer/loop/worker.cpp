@@ -6,6 +6,7 @@
 #include "common/text.hpp"
 #include "trainer/loop/attempt_plan.hpp"
 #include "trainer/loop/checkpointing.hpp"
+#include "trainer/loop/load_data.hpp"
 #include "trainer/loop/resume.hpp"
 #include "trainer/loop/training_loop.hpp"
 #include "trainer/loop/worker_config.hpp"
@@ -42,25 +43,6 @@ ResumeRequest resume_request(const WorkerOptions& options, const WorkerEnvironme
   if (!environment.resume_from) return {How::fresh_by_hand, {}};
   if (environment.resume_from->empty()) return {How::fresh, {}};
   return {How::folder, *environment.resume_from};
-}
-
-Result<Corpus> load_corpus(const WorkerConfig& config, bool resuming, Reporter& reporter) {
-  reporter.status(fmt::format("reading the data: {}", fmt::join(config.data, ", ")));
-  auto corpus = Corpus::read(config.data, config.training.block_size);
-  if (!corpus) {
-    // Data that was there when the checkpoint was written may come back; a network folder does.
-    if (resuming) corpus.error().kind = ErrorKind::permanent;
-    return corpus;
-  }
-  if (const auto& unread = corpus->unread(); !unread.empty()) {
-    reporter.error(fmt::format("{}: left out of the data: {} ({} in all)",
-                               unread.front().path.string(), unread.front().reason,
-                               count(static_cast<std::int64_t>(unread.size()), "file")));
-  }
-  reporter.status(fmt::format("data: {}, {}, {} of {}", count(corpus->documents(), "document"),
-                              count(corpus->tokens(), "token"), count(corpus->blocks(), "block"),
-                              corpus->block_size()));
-  return corpus;
 }
 
 Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config, const WorkerPorts& ports,
@@ -130,7 +112,8 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
   auto from = choose_checkpoint(resume_request(options, environment), root, reporter);
   if (!from) return propagate(from);
-  auto corpus = load_corpus(*config, from->has_value(), reporter);
+  auto corpus = load_data(*config, root, from->has_value(), ports.requests, reporter);
+  if (!corpus && ports.requests.stop_requested()) return Ending::stopped;
   if (!corpus) return propagate(corpus);
 
   RunFacts facts{environment.run, config->digest, corpus->digest(), "", config->training.threads};
@@ -166,7 +149,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (const auto left_out = batches_to_skip(*plan, progress.step); left_out > 0) {
     reporter.status(fmt::format("leaving out the data of {} after step {}, where the loss broke",
                                 count(left_out, "step"), progress.step));
-    for (std::int64_t i = 0; i < left_out; ++i) (void)data.next();
+    for (std::int64_t i = 0; i < left_out; ++i) data.skip();
   }
 
   std::optional<SimulatedBoard> board;

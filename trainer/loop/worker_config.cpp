@@ -1,10 +1,12 @@
 #include "trainer/loop/worker_config.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "common/digest.hpp"
+#include "common/strict_object.hpp"
 #include "trainer/loop/presets.hpp"
-#include "trainer/loop/strict_object.hpp"
+#include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -28,6 +30,24 @@ void read_rates(StrictObject& keys, TrainingSpec& training) {
     keys.complain("schedule", fmt::format("is '{}', expected 'constant' or 'cosine'", shape));
   }
   keys.real("final_learning_rate_share", training.schedule.final_share, 0.0, 1.0);
+}
+
+void read_data(StrictObject& keys, WorkerConfig& config) {
+  keys.texts("data", config.data);
+  if (config.data.empty()) {
+    keys.complain("data", "names no file or folder", "a list of at least one path");
+  }
+  std::string format = "auto";
+  keys.text("data_format", format);
+  if (const auto known = data_format(format)) {
+    config.data_format = *known;
+  } else {
+    keys.complain("data_format", fmt::format("is '{}', expected auto, text, u16 or u32", format));
+  }
+  keys.text("tokenizer", config.tokenizer);
+  if (config.tokenizer.empty()) keys.complain("tokenizer", "is empty", "byte, or a tokenizer.json");
+  keys.text("end_of_text", config.end_of_text);
+  keys.whole("vocabulary", config.vocabulary, 0, max_vocabulary);
 }
 
 void read_model(StrictObject& keys, WorkerConfig& config) {
@@ -60,10 +80,7 @@ Status read_training(const json::object& object, WorkerConfig& config) {
   keys.whole("checkpoint_every", config.checkpoint_every, 1, many);
   keys.flag("checkpoint_async", config.checkpoint_async);
   keys.whole("checkpoint_shard_mib", config.checkpoint_shard_mib, 0, 1'048'576);
-  keys.texts("data", config.data);
-  if (config.data.empty()) {
-    keys.complain("data", "names no file or folder", "a list of at least one path");
-  }
+  read_data(keys, config);
   return keys.finish();
 }
 
@@ -102,7 +119,7 @@ std::string later_settings(const TrainingSpec& t) {
 }
 
 // One line a value: a list of paths cannot be mistaken for another.
-std::string digest_of(const WorkerConfig& config) {
+std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_digest) {
   const TrainingSpec& t = config.training;
   std::string text = fmt::format(
       "trainward weights 1\nmodel {} {} {} {} {}\nbatch {}\nblock {}\nrate {}\nhead rate {}\n"
@@ -113,6 +130,13 @@ std::string digest_of(const WorkerConfig& config) {
   text += later_settings(t);
   for (const std::string& path : config.data) {
     text += fmt::format("data {} {}\n", path.size(), path);
+  }
+  // Runs on bytes keep the digest that they had before there was anything else.
+  if (config.data_format != DataFormat::automatic) {
+    text += fmt::format("format {}\n", static_cast<int>(config.data_format));
+  }
+  if (tokenizer_digest != ByteTokenizer().digest()) {
+    text += fmt::format("tokenizer {}\n", tokenizer_digest);
   }
   return sha256_hex(text);
 }
@@ -136,8 +160,22 @@ Result<WorkerConfig> read_worker_config(const json::object& object) {
   if (logging != nullptr) {
     if (auto ok = read_logging(*logging, config); !ok) return propagate(ok);
   }
-  config.digest = digest_of(config);
+  config.digest = digest_of(config, ByteTokenizer().digest());
   return config;
+}
+
+Status fit_to_data(WorkerConfig& config, std::int64_t vocabulary,
+                   const std::string& tokenizer_digest) {
+  if (config.vocabulary > 0 && config.vocabulary < vocabulary) {
+    return fail(ErrorKind::usage,
+                fmt::format("is {}, and the tokenizer of the data has {} ids", config.vocabulary,
+                            vocabulary),
+                "training_config.vocabulary",
+                fmt::format("make it {} or more, or leave it out", vocabulary));
+  }
+  config.training.model.vocabulary = std::max(config.vocabulary, vocabulary);
+  config.digest = digest_of(config, tokenizer_digest);
+  return {};
 }
 
 }  // namespace trainward::trainer

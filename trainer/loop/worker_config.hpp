@@ -11,7 +11,8 @@
 //                      "label_smoothing": 0.0, "tie_weights": false, "recompute": false,
 //                      "seed": 1234, "checkpoint_every": 10,
 //                      "checkpoint_async": true, "checkpoint_shard_mib": 0,
-//                      "data": ["/usr/share/common-licenses"]},
+//                      "data": ["/usr/share/common-licenses"], "data_format": "auto",
+//                      "tokenizer": "byte", "end_of_text": "", "vocabulary": 0},
 //  "device_config": {"device": "cpu", "threads": 2},
 //  "logging_config": {"log_every": 1}}
 //
@@ -25,6 +26,7 @@
 
 #include "common/error.hpp"
 #include "common/json.hpp"
+#include "trainer/data/data_files.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {
@@ -37,13 +39,18 @@ struct WorkerConfig {
   bool checkpoint_async = true;           // written while the training goes on
   std::int64_t checkpoint_shard_mib = 0;  // largest size of a tensor file; 0: no limit
   std::vector<std::string> data;          // files and folders
+  DataFormat data_format = DataFormat::automatic;
+  std::string tokenizer = "byte";  // or the path of a tokenizer.json
+  std::string end_of_text;         // the token that ends a document; empty: found out
+  std::int64_t vocabulary = 0;     // of the model; 0: as many as the data needs
   std::string device = "cpu";
   std::int64_t log_every = 1;  // a log line on stdout every so many steps
 
   // SHA-256 over the parts that decide the weights after a given step: model, batch, block, rates
-  // and how they change, dropout, smoothing, seed, threads and data paths; the number of steps only
-  // where the rates depend on it; not how often is saved or logged. A checkpoint may only be
-  // resumed under the digest it was written with.
+  // and how they change, dropout, smoothing, seed, threads, data paths and format, vocabulary, and
+  // the tokenizer (what it does, not where it lies); the number of steps only where the rates
+  // depend on it; not how often is saved or logged. A checkpoint may only be resumed under the
+  // digest it was written with. Before fit_to_data() it is that of bytes.
   std::string digest;
 
   [[nodiscard]] std::int64_t tokens_per_step() const {
@@ -52,5 +59,10 @@ struct WorkerConfig {
 };
 
 Result<WorkerConfig> read_worker_config(const json::object& config);
+
+// Gives the model its vocabulary and the configuration its digest, from what the data turned out to
+// be. Kind usage, when the configuration asks for fewer ids than the data has.
+Status fit_to_data(WorkerConfig& config, std::int64_t vocabulary,
+                   const std::string& tokenizer_digest);
 
 }  // namespace trainward::trainer

@@ -1,13 +1,19 @@
-// trainward-worker: trains a model as its configuration says (docs/worker-protocol.md).
+// trainward-worker: trains a model as its configuration says (docs/worker-protocol.md), and turns
+// text into files of tokens for it (docs/data.md).
+
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
 
 #include "common/protocol.hpp"
 #include "trainer/cpu/wait_policy.hpp"
 #include "trainer/loop/signals.hpp"
+#include "trainer/loop/tokenize_command.hpp"
 #include "trainer/loop/worker.hpp"
 #include "trainer/model/agillm3.hpp"
 #include "trainer/sim/simulated_board.hpp"
@@ -37,8 +43,53 @@ int train(const WorkerOptions& options) {
   return run_worker(options, *environment, {sinks, requests, make_agillm3, hang_for_ever});
 }
 
+int error_width() {
+  const char* terminal =
+      std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): no thread exists yet
+  winsize size{};
+  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  if (dumb || ::isatty(STDERR_FILENO) != 1) return 0;
+  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+// Runs `command` with what the process has.
+template <typename Command>
+int with_terminal(const Command& command) {
+  const Notifier notifier;  // nobody supervises this
+  const Sinks sinks = process_sinks(notifier);
+  if (auto ok = SignalRequests::install(); !ok) {
+    sinks.err("trainward-worker: " + ok.error().message() + "\n");
+    return exit_code::failed;
+  }
+  const SignalRequests requests;
+  return command(TokenizePorts{requests, sinks.out, sinks.err, error_width,
+                               [] { return std::chrono::steady_clock::now(); }});
+}
+
+CLI::App* add_tokenize(CLI::App& app, TokenizeOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("tokenize", "Turn text and JSONL into a file of tokens to train on");
+  command->add_option("--tokenizer", options.tokenizer, "'byte', or a tokenizer.json")
+      ->capture_default_str();
+  command->add_option("--end-of-text", options.end_of_text,
+                      "The token between documents, when its name is unusual");
+  command->add_option("--format", options.format, "auto: *.jsonl are JSONL; text: nothing is")
+      ->capture_default_str();
+  command->add_option("--out", options.out, "The new file; must not exist")->required();
+  command->add_option("--quarantine", options.quarantine,
+                      "Where lines that are no documents go, with the reason");
+  command->add_flag("--json", options.json, "The summary as JSON, and no progress");
+  command->add_option("PATH", options.paths, "Files and folders")->required();
+  command->footer(
+      "Signals: TERM or INT ends it, and no file is left.\n"
+      "Exit codes: 0 written, 75 stopped as asked, 78 something to be changed first, 1 anything "
+      "else.\n");
+  return command;
+}
+
 int run(int argc, char** argv) {
-  CLI::App app{"Trains a model, saves as it goes, and goes on where a checkpoint left off."};
+  CLI::App app{
+      "Trains a model, saves as it goes, and goes on where a checkpoint left off; makes its data."};
   app.name("trainward-worker");
   app.require_subcommand(1);
   WorkerOptions options;
@@ -54,10 +105,26 @@ int run(int argc, char** argv) {
       "Signals: TERM or INT saves and ends, USR1 saves.\n"
       "Exit codes: 0 all steps done, 75 stopped as asked, 78 wrong configuration, 1 anything "
       "else.\n");
+  TokenizeOptions tokenize_options;
+  const CLI::App* tokenize_command = add_tokenize(app, tokenize_options);
+  std::string token_file;
+  bool as_json = false;
+  CLI::App* tokens_command =
+      app.add_subcommand("tokens", "Show what a file of tokens holds, and check it");
+  tokens_command->add_flag("--json", as_json, "As JSON");
+  tokens_command->add_option("FILE", token_file, "A file, or a folder of them")->required();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_code::done : exit_code::usage;
+  }
+  if (tokenize_command->parsed()) {
+    return with_terminal(
+        [&](const TokenizePorts& ports) { return run_tokenize(tokenize_options, ports); });
+  }
+  if (tokens_command->parsed()) {
+    return with_terminal(
+        [&](const TokenizePorts& ports) { return run_tokens(token_file, as_json, ports); });
   }
   return train(options);
 }

@@ -100,6 +100,10 @@ TEST_F(ConfigProblems, MissingFiles) {
   EXPECT_THAT(problems("programs:\n  a:\n    training_config: {data: [data, none]}\n"),
               ElementsAre("3:36: programs.a.training_config.data: no such file or folder: " +
                           where + "/none"));
+  EXPECT_THAT(
+      problems("programs:\n  a:\n    training_config: {tokenizer: t.json}\n"),
+      ElementsAre("3:34: programs.a.training_config.tokenizer: neither 'byte' nor a file: " +
+                  where + "/t.json"));
   EXPECT_THAT(problems("programs:\n  a:\n    directory: c.yaml\n"),
               ElementsAre("3:16: programs.a.directory: no such folder: " + where + "/c.yaml"));
 }

@@ -36,7 +36,8 @@ TEST_F(ConfigTest, FillsInEveryDefault) {
       R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,)"
       R"("final_learning_rate_share":1E-1,"accumulation":1,"dropout":0E0,"label_smoothing":0E0,)"
       R"("tie_weights":false,"recompute":false,"seed":1234,)"
-      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"schedule":"constant","data":["/usr/share/common-licenses"]},)"
+      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"schedule":"constant","data":["/usr/share/common-licenses"],)"
+      R"("data_format":"auto","tokenizer":"byte","end_of_text":"","vocabulary":0},)"
       R"("device_config":{"device":"cpu","threads":2},"logging_config":{"log_every":1}})");
 }
 
@@ -59,7 +60,8 @@ programs:
        head_learning_rate: 0.5, weight_decay: 0, beta1: 0, beta2: 0.5, epsilon: 1.0e-6,
        gradient_clip: 0.5, warmup_steps: 7, schedule: cosine, final_learning_rate_share: 0.2,
        accumulation: 4, dropout: 0.1, label_smoothing: 0.05, tie_weights: true, recompute: true,
-       seed: 0, checkpoint_every: 5, data: [data, c.yaml]}
+       seed: 0, checkpoint_every: 5, data: [data, c.yaml],
+       data_format: u32, tokenizer: host.yaml, end_of_text: <end>, vocabulary: 300}
     device_config: {device: cpu, threads: 4, host: host.yaml}
     logging_config: {log_every: 9}
     checkpoints: {keep: 1}
@@ -98,6 +100,10 @@ programs:
   EXPECT_TRUE(training.at("tie_weights").as_bool());
   EXPECT_TRUE(training.at("recompute").as_bool());
   EXPECT_EQ(training.at("data").as_array().at(0).as_string(), (folder_ / "data").string());
+  EXPECT_EQ(training.at("data_format").as_string(), "u32");
+  EXPECT_EQ(training.at("tokenizer").as_string(), (folder_ / "host.yaml").string());
+  EXPECT_EQ(training.at("end_of_text").as_string(), "<end>");
+  EXPECT_EQ(training.at("vocabulary").as_int64(), 300);
   EXPECT_EQ(program.worker.at("logging_config").at("log_every").as_int64(), 9);
 }
 

@@ -24,7 +24,7 @@ class BatchReaderTest : public testing::Test {
     corpus_.emplace(Corpus::read(paths, 2).value());
   }
   static Batch next(BatchReader& reader) {
-    const auto batch = reader.next();
+    const auto batch = reader.next().value();
     return {batch.begin(), batch.end()};
   }
 
@@ -80,7 +80,7 @@ TEST_F(BatchReaderTest, FillsABatchFromTheNextEpoch) {
 TEST_F(BatchReaderTest, GoesOnFromACursorAsIfItHadNeverStopped) {
   for (std::int64_t stop = 0; stop < 12; ++stop) {
     BatchReader straight(*corpus_, 3, 42);
-    for (std::int64_t i = 0; i < stop; ++i) straight.next();
+    for (std::int64_t i = 0; i < stop; ++i) (void)straight.next();
     BatchReader resumed(*corpus_, 3, 42);
     ASSERT_TRUE(resumed.seek(straight.cursor()));
     for (int i = 0; i < 5; ++i) EXPECT_EQ(next(resumed), next(straight)) << "stopped at " << stop;

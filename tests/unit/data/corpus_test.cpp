@@ -21,9 +21,9 @@ Result<Corpus> read_one(const std::string& path, std::int64_t block_size,
 std::vector<std::int32_t> all_tokens(const Corpus& corpus) {
   std::vector<std::int32_t> tokens(static_cast<std::size_t>(corpus.blocks() * corpus.block_size()));
   for (std::int64_t i = 0; i < corpus.blocks(); ++i) {
-    corpus.copy_block(i,
-                      std::span(tokens).subspan(static_cast<std::size_t>(i * corpus.block_size()),
-                                                static_cast<std::size_t>(corpus.block_size())));
+    const auto block = std::span(tokens).subspan(static_cast<std::size_t>(i * corpus.block_size()),
+                                                 static_cast<std::size_t>(corpus.block_size()));
+    if (auto ok = corpus.copy_block(i, block); !ok) ADD_FAILURE() << ok.error().message();
   }
   return tokens;
 }

@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "trainer/tokenizer/byte_tokenizer.hpp"
+
 namespace trainward::trainer {
 namespace {
 
@@ -128,6 +130,23 @@ TEST(WorkerConfigTest, RefusesMissingData) {
   EXPECT_EQ(error_of({{"training_config", json::object{}}}).where, "training_config.data");
 }
 
+TEST(WorkerConfigTest, FitsTheModelToTheData) {
+  auto config = read_worker_config(minimal());
+  ASSERT_TRUE(config);
+  const std::string bytes = config->digest;
+  // Written down: another digest would end every run on bytes that is under way.
+  EXPECT_EQ(bytes, "280a0049ac3b61a9e1f4b1dffd42ffaf865e49cbcf6f17c4a29ab25bce796ed7");
+  ASSERT_TRUE(fit_to_data(*config, 257, ByteTokenizer().digest()));
+  EXPECT_EQ(config->digest, bytes);
+  ASSERT_TRUE(fit_to_data(*config, 257, "another"));
+  EXPECT_NE(config->digest, bytes);
+  ASSERT_TRUE(fit_to_data(*config, 300, ByteTokenizer().digest()));
+  EXPECT_EQ(config->training.model.vocabulary, 300);
+  EXPECT_NE(config->digest, bytes);
+  config->vocabulary = 299;
+  EXPECT_EQ(fit_to_data(*config, 300, "").error().where, "training_config.vocabulary");
+}
+
 TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
   const std::string base = read_worker_config(minimal())->digest;
   for (const std::string_view key : {"steps", "checkpoint_every"}) {
@@ -158,7 +177,8 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
   digests.insert(read_worker_config(with("training_config", "model", "nano_1x"))->digest);
   digests.insert(read_worker_config(with("training_config", "data", json::array{"/b"}))->digest);
   digests.insert(read_worker_config(with("device_config", "threads", 3))->digest);
-  EXPECT_EQ(digests.size(), 1U + 4U + 7U + 7U + 3U);
+  digests.insert(read_worker_config(with("training_config", "data_format", "text"))->digest);
+  EXPECT_EQ(digests.size(), 1U + 4U + 7U + 7U + 4U);
 }
 
 }  // namespace

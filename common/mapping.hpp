@@ -9,7 +9,7 @@
 
 #include "common/error.hpp"
 
-namespace trainward::checkpoint {
+namespace trainward {
 
 class Mapping {
  public:
@@ -28,4 +28,4 @@ class Mapping {
   std::span<const std::byte> bytes_;
 };
 
-}  // namespace trainward::checkpoint
+}  // namespace trainward

@@ -1,4 +1,4 @@
-#include "supervisor/ctl/progress_bar.hpp"
+#include "common/terminal/progress_bar.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <array>
 #include <vector>
 
+#include "common/terminal/display_text.hpp"
 #include "common/text.hpp"
-#include "supervisor/ctl/words.hpp"
 
-namespace trainward::ctl {
+namespace trainward {
 namespace {
 
 using std::chrono::milliseconds;
@@ -125,4 +125,4 @@ std::string ProgressBar::clear() {
   return "\r\x1b[K";
 }
 
-}  // namespace trainward::ctl
+}  // namespace trainward

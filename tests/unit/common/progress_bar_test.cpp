@@ -1,11 +1,11 @@
-#include "supervisor/ctl/progress_bar.hpp"
+#include "common/terminal/progress_bar.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "supervisor/ctl/words.hpp"
+#include "common/terminal/display_text.hpp"
 
-namespace trainward::ctl {
+namespace trainward {
 namespace {
 
 using std::chrono::milliseconds;
@@ -79,4 +79,4 @@ TEST(ProgressBar, TheRateFollowsSlowly) {
 }
 
 }  // namespace
-}  // namespace trainward::ctl
+}  // namespace trainward

@@ -1,10 +1,10 @@
-#include "checkpoint/disk/mapping.hpp"
+#include "common/mapping.hpp"
 
 #include <sys/mman.h>
 
 #include <cerrno>
 
-namespace trainward::checkpoint {
+namespace trainward {
 namespace {
 
 void unmap(std::span<const std::byte> bytes) {
@@ -32,4 +32,4 @@ Result<Mapping> Mapping::open(int fd, std::uint64_t size, const std::string& whe
   return Mapping({static_cast<const std::byte*>(address), size});
 }
 
-}  // namespace trainward::checkpoint
+}  // namespace trainward

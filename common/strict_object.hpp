@@ -15,7 +15,7 @@
 #include "common/error.hpp"
 #include "common/json.hpp"
 
-namespace trainward::trainer {
+namespace trainward {
 
 class StrictObject {
  public:
@@ -49,4 +49,4 @@ class StrictObject {
   std::optional<Error> first_;
 };
 
-}  // namespace trainward::trainer
+}  // namespace trainward

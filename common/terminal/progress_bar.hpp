@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace trainward::ctl {
+namespace trainward {
 
 struct Measure {
   std::string_view label;  // what is being done
@@ -46,4 +46,4 @@ class ProgressBar {
   double rate_ = 0;
 };
 
-}  // namespace trainward::ctl
+}  // namespace trainward

@@ -1,11 +1,11 @@
-#include "trainer/loop/strict_object.hpp"
+#include "common/strict_object.hpp"
 
 #include <algorithm>
 #include <limits>
 
 #include "common/text.hpp"
 
-namespace trainward::trainer {
+namespace trainward {
 namespace {
 
 std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
@@ -114,4 +114,4 @@ Status StrictObject::finish() const {
   return {};
 }
 
-}  // namespace trainward::trainer
+}  // namespace trainward

@@ -1,0 +1,132 @@
+// What is refused, and that the refusal names it.
+#include "trainer/tokenizer/tokenizer_file.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "vocabulary.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using testing::HasSubstr;
+
+json::object good() { return tokenizer_json({{"a", "b"}, {"ab", "c"}}, byte_level(false, true)); }
+
+std::string refusal(const json::object& file) {
+  auto parsed = parse_tokenizer(json::serialize(file));
+  return parsed ? "accepted" : parsed.error().message();
+}
+
+std::string with_model(std::string_view key, json::value value) {
+  json::object file = good();
+  file["model"].as_object()[key] = std::move(value);
+  return refusal(file);
+}
+
+std::string with(std::string_view key, json::value value) {
+  json::object file = good();
+  file[key] = std::move(value);
+  return refusal(file);
+}
+
+TEST(TokenizerFileTest, AcceptsAnOrdinaryOne) {
+  EXPECT_EQ(refusal(good()), "accepted");
+  EXPECT_EQ(with("post_processor",
+                 json::object{{"type", "Sequence"},
+                              {"processors", json::array{json::object{{"type", "ByteLevel"}}}}}),
+            "accepted");
+  EXPECT_EQ(with("normalizer", json::object{{"type", "Sequence"}, {"normalizers", json::array{}}}),
+            "accepted");
+  EXPECT_EQ(with_model("unk_token", "<|endoftext|>"), "accepted") << "every byte has a token";
+  EXPECT_EQ(with_model("continuing_subword_prefix", ""), "accepted");
+  EXPECT_EQ(
+      with("pre_tokenizer", sequence({json::object{{"type", "Digits"}, {"individual_digits", true}},
+                                      json::object{{"type", "Split"},
+                                                   {"pattern", json::object{{"String", "."}}},
+                                                   {"behavior", "Removed"},
+                                                   {"invert", false}},
+                                      byte_level(false, false)})),
+      "accepted");
+}
+
+TEST(TokenizerFileTest, NamesWhatItDoesNotSupport) {
+  EXPECT_THAT(with_model("type", "Unigram"), HasSubstr("model.type: 'Unigram'"));
+  EXPECT_THAT(with_model("byte_fallback", true), HasSubstr("model.byte_fallback: true"));
+  EXPECT_THAT(with_model("dropout", 0.1), HasSubstr("model.dropout"));
+  EXPECT_THAT(with_model("end_of_word_suffix", "</w>"), HasSubstr("model.end_of_word_suffix"));
+  EXPECT_THAT(with_model("something", 1), HasSubstr("model.something: is not a key known here"));
+  EXPECT_THAT(with("normalizer", json::object{{"type", "NFC"}}), HasSubstr("normalizer: 'NFC'"));
+  EXPECT_THAT(with("normalizer",
+                   json::object{{"type", "Sequence"},
+                                {"normalizers", json::array{json::object{{"type", "Lowercase"}}}}}),
+              HasSubstr("normalizer: 'Lowercase'"));
+  EXPECT_THAT(with("pre_tokenizer", json::object{{"type", "Metaspace"}}),
+              HasSubstr("pre_tokenizer: 'Metaspace'"));
+  EXPECT_THAT(with("pre_tokenizer", nullptr), HasSubstr("pre_tokenizer: is missing"));
+  EXPECT_THAT(with("pre_tokenizer", split("a")), HasSubstr("has no ByteLevel"));
+  EXPECT_THAT(with("pre_tokenizer", sequence({byte_level(false, true), split("a")})),
+              HasSubstr("pretokenizers[1]: comes after ByteLevel"));
+  EXPECT_THAT(with("pre_tokenizer", sequence({split("(")})),
+              HasSubstr("pre_tokenizer.pretokenizers[0].pattern: the pattern cannot be used"));
+  EXPECT_THAT(with("pre_tokenizer", sequence({split("a", "Sideways"), byte_level(false, true)})),
+              HasSubstr("pretokenizers[0].behavior: 'Sideways'"));
+  EXPECT_THAT(with("pre_tokenizer", sequence({split(std::string(100'000, 'x'))})),
+              HasSubstr("longer than"));
+  EXPECT_THAT(with("decoder", json::object{{"type", "WordPiece"}}), HasSubstr("'WordPiece'"));
+  EXPECT_THAT(with("post_processor", json::object{{"type", "Magic"}}), HasSubstr("'Magic'"));
+  EXPECT_THAT(with("truncation", json::object{{"max_length", 5}}), HasSubstr("truncation"));
+  EXPECT_THAT(with("version", "2.0"), HasSubstr("version: is '2.0'"));
+  EXPECT_THAT(with("model", nullptr), HasSubstr("model: is missing"));
+  EXPECT_THAT(with("models", 1), HasSubstr("did you mean 'model'?"));
+}
+
+TEST(TokenizerFileTest, NamesWhatContradictsItself) {
+  EXPECT_THAT(with_model("merges", json::array{"a zz"}),
+              HasSubstr("model.merges[0]: names 'zz', which vocab does not have"));
+  EXPECT_THAT(with_model("merges", json::array{"a b", "x y"}),
+              HasSubstr("model.merges[1]: names 'xy'"));
+  for (const json::value& bad : {json::value("ab"), json::value("a b c"), json::value(1),
+                                 json::value(json::array{"a"}), json::value(json::array{1, 2})}) {
+    EXPECT_THAT(with_model("merges", json::array{bad}), HasSubstr("model.merges[0]: is neither"));
+  }
+  EXPECT_THAT(with_model("merges", nullptr), HasSubstr("model.merges"));
+  EXPECT_THAT(with_model("vocab", json::object{{"a", 0}, {"b", 0}}),
+              HasSubstr("'a' and 'b' both have the id 0"));
+  for (const json::value& bad : {json::value(-1), json::value(max_vocabulary), json::value(1.5),
+                                 json::value("1"), json::value(UINT64_MAX)}) {
+    EXPECT_THAT(with_model("vocab", json::object{{"a", bad}}), HasSubstr("has the id"));
+  }
+  EXPECT_THAT(with_model("vocab", json::object{}), HasSubstr("is empty"));
+  EXPECT_THAT(with_model("vocab", json::object{{"", 1}}), HasSubstr("has 0 bytes"));
+}
+
+TEST(TokenizerFileTest, AddedTokensMustFitTheVocabulary) {
+  const auto with_added = [](json::array list) { return with("added_tokens", std::move(list)); };
+  EXPECT_EQ(with_added({added('x', "x")}), "accepted") << "one that vocab has too";
+  EXPECT_THAT(with_added({added('x', "<s>")}), HasSubstr("'<s>' with the id 120 contradicts"));
+  EXPECT_THAT(with_added({added(300, "x")}), HasSubstr("contradicts"));
+  EXPECT_THAT(with_added({added(300, "<s>"), added(300, "<t>")}), HasSubstr("added_tokens[1]"));
+  EXPECT_THAT(with_added({added(300, "<s>"), added(301, "<s>")}), HasSubstr("added_tokens[1]"));
+  EXPECT_THAT(with_added({added(300, "")}), HasSubstr("has 0 bytes"));
+  EXPECT_THAT(with_added({added(max_vocabulary, "<s>")}), HasSubstr("has the id"));
+  json::object whole = added(300, "<s>");
+  whole["single_word"] = true;
+  EXPECT_THAT(with_added({whole}), HasSubstr("added_tokens[0].single_word"));
+}
+
+TEST(TokenizerFileTest, EveryCutOffFileIsRefused) {
+  json::object file = good();
+  file["model"].as_object()["vocab"] = json::object{{"a", 0}, {"b", 1}, {"ab", 2}};
+  file["model"].as_object()["merges"] = json::array{"a b"};
+  const std::string text = json::serialize(file);
+  ASSERT_TRUE(parse_tokenizer(text));
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    EXPECT_FALSE(parse_tokenizer(std::string_view(text).substr(0, size))) << size;
+  }
+  EXPECT_FALSE(parse_tokenizer("[]"));
+  EXPECT_FALSE(parse_tokenizer(std::string(100'000, '[')));
+}
+
+}  // namespace
+}  // namespace trainward::trainer

@@ -1,0 +1,72 @@
+// Documents, one by one, from files of text and of JSONL.
+//
+// In: data files, in order. Out: each document's bytes, through a port; a text file is one
+// document, a JSONL file one a line (jsonl.hpp); empty ones are not told. A file reached from two
+// paths counts once. Not fatal, and counted: a line that is no document goes to the port bad_line;
+// a file that cannot be read, or holds no good line at all, to unread(). Errors: usage or
+// permanent, when a path yields no document at all; whatever a port returns, except that the kind
+// corrupt from `document` means that this document is bad and the next is wanted. Memory: the
+// largest text file or line. One thread.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/error.hpp"
+#include "trainer/data/data_files.hpp"
+#include "trainer/data/quarantine.hpp"
+#include "trainer/tokenizer/tokenizer.hpp"
+
+namespace trainward::trainer {
+
+struct DocumentPorts {
+  // `watch`: to be told how far a long document is.
+  std::function<Status(std::string_view text, const Tokenizer::Watch& watch)> document;
+  std::function<Status(const BadLine&)> bad_line;       // may be empty
+  std::function<Status(std::uint64_t bytes)> progress;  // read so far, of everything; may be empty
+  std::uint64_t max_file_bytes = std::uint64_t{2} << 30U;  // of text; a longer one is an error
+};
+
+inline constexpr std::size_t max_line_bytes = std::size_t{64} << 20U;
+
+class DocumentReader {
+ public:
+  explicit DocumentReader(DocumentPorts ports) : ports_(std::move(ports)) {}
+
+  Status read(const DataFiles& data);
+
+  [[nodiscard]] std::int64_t documents() const { return documents_; }
+  [[nodiscard]] std::int64_t bad_lines() const { return bad_lines_; }
+  // "FILE:LINE: reason"; empty when there was none.
+  [[nodiscard]] const std::string& first_bad_line() const { return first_bad_line_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] const std::vector<Unread>& unread() const { return unread_; }
+
+ private:
+  // The number of documents.
+  Result<std::int64_t> read_text(const DataFile& file);
+  Result<std::int64_t> read_lines(const DataFile& file);
+  Result<bool> offer_line(const DataFile& file, std::string_view text, std::int64_t number,
+                          bool too_long);
+  Status tell_bad(const BadLine& line);
+  Status offer(std::string_view text);
+  Status advance(std::uint64_t bytes);
+
+  DocumentPorts ports_;
+  std::set<std::pair<dev_t, ino_t>> taken_;
+  std::int64_t documents_ = 0;
+  std::int64_t bad_lines_ = 0;
+  std::string first_bad_line_;
+  std::uint64_t bytes_ = 0;
+  std::vector<Unread> unread_;
+};
+
+// Of all files that the data names, for progress.
+std::uint64_t total_bytes(const std::vector<DataFiles>& data);
+
+}  // namespace trainward::trainer

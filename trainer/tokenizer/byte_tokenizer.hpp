@@ -1,0 +1,28 @@
+// A token for every byte, and 256 for the end of a document.
+#pragma once
+
+#include "trainer/tokenizer/tokenizer.hpp"
+
+namespace trainward::trainer {
+
+class ByteTokenizer final : public Tokenizer {
+ public:
+  static constexpr TokenId end = 256;
+  static constexpr std::int64_t size = 257;
+
+  ByteTokenizer();
+
+  Status encode_watched(std::string_view text, std::vector<TokenId>& out,
+                        const Watch& watch) override;
+  [[nodiscard]] Result<std::string> decode(std::span<const TokenId> ids) const override;
+  [[nodiscard]] std::int64_t vocabulary() const override { return size; }
+  [[nodiscard]] TokenId end_of_text() const override { return end; }
+  [[nodiscard]] const std::string& name() const override { return name_; }
+  [[nodiscard]] const std::string& digest() const override { return digest_; }
+
+ private:
+  std::string name_ = "byte";
+  std::string digest_;
+};
+
+}  // namespace trainward::trainer
