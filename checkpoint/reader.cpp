@@ -131,6 +131,7 @@ Status Reader::read_into(const std::vector<TensorTarget>& model_targets,
   FileChecker checker(checkpoint, opened_->folder, io);
   const auto read_section = [&](const std::vector<Verified::TensorFile>& files,
                                 const Targets& targets) -> Status {
+    if (targets.empty()) return {};
     for (const Verified::TensorFile& file : files) {
       Scatter scatter(targets, checkpoint.files[file.file].size,
                       opened_->folder / checkpoint.manifest.files[file.file].name);

@@ -2,9 +2,8 @@
 // page cache, and is compared with its checksum on the way. Needs no memory of its own but 32 MiB.
 //
 //   open()        manifest, sizes, headers and state are checked; no tensor is read yet
-//   read_into()   fills every target, or fails: then the targets hold anything, and the reason is
-//   in
-//                 the error (corrupt: damaged, or not a checkpoint of these tensors)
+//   read_into()   fills every target, or fails (corrupt: damaged, or not a checkpoint of these
+//                 tensors); then the targets hold anything
 //
 // The folder stays open, and so is not pruned, while a Reader lives. One thread.
 #pragma once
@@ -47,6 +46,7 @@ class Reader {
   [[nodiscard]] std::vector<TensorInfo> model() const;
   [[nodiscard]] std::vector<TensorInfo> optimizer() const;
 
+  // A section without targets is not read.
   Status read_into(const std::vector<TensorTarget>& model,
                    const std::vector<TensorTarget>& optimizer, const IoOptions& io = {}) const;
 

@@ -1,7 +1,5 @@
 #include "trainer/examples/gpt2.hpp"
 
-#include <cmath>
-
 #include "trainer/model/attention.hpp"
 #include "trainer/model/layers.hpp"
 
@@ -52,8 +50,8 @@ Value attention(Builder& b, Value x, Values p, std::int64_t heads) {
         b.slice(all, {0, 0, i * shape[2]}, {shape[0], shape[1], (i + 1) * shape[2]});
     return b.reshape(third, {shape[0], shape[1], heads, shape[2] / heads});
   };
-  const double scale = 1 / std::sqrt(static_cast<double>(shape[2] / heads));
-  return dense(b, causal_attention(b, part(0), part(1), part(2), scale), p[2], p[3]);
+  const double scale = score_scale(shape[2], heads);
+  return dense(b, causal_attention(b, {part(0), part(1), part(2)}, scale), p[2], p[3]);
 }
 
 Value block(Builder& b, Value x, Values p, std::int64_t heads) {

@@ -9,15 +9,27 @@
 
 namespace trainward::trainer {
 
-// softmax(q · kᵀ · scale, each position seeing itself and those before it) · v.
-// q, k [batch, positions, heads, any], v [batch, positions, heads, width of a head]; the result has
-// the heads side by side: [batch, positions, heads * width of a head].
-graph::Value causal_attention(graph::Builder& b, graph::Value q, graph::Value k, graph::Value v,
-                              double scale);
+// What attention is made of, [batch, positions, heads, …]; v has the width of a head.
+struct QueryKeyValue {
+  graph::Value q, k, v;
+};
+
+// softmax(q · kᵀ · scale) · v, where position `first` + i of the queries sees the positions 0 to
+// `first` + i of the keys. `first`: an i32 scalar; invalid for 0. The result has the heads side by
+// side: [batch, positions of q, heads * width of a head].
+graph::Value causal_attention(graph::Builder& b, const QueryKeyValue& parts, double scale,
+                              graph::Value first = {});
 
 struct AttentionWeights {
   graph::Value q, k, v, u, proj;
 };
+
+// x [batch, positions, width], each position for itself.
+QueryKeyValue project(graph::Builder& b, graph::Value x, const AttentionWeights& weights,
+                      std::int64_t heads);
+
+// What scores are multiplied by.
+double score_scale(std::int64_t width, std::int64_t heads);
 
 // x [batch, positions, width] -> the same shape.
 graph::Value attention(graph::Builder& b, graph::Value x, const AttentionWeights& weights,

@@ -2,7 +2,7 @@
 
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
-#include "trainer/model/attention.hpp"
+#include "trainer/model/block.hpp"
 #include "trainer/model/layers.hpp"
 #include "trainer/model/parameters.hpp"
 
@@ -73,14 +73,9 @@ class Maker {
 
   // `key` invalid: nothing is dropped.
   Value block(Builder& b, Value x, Value key, const std::vector<Value>& p) const {
-    const Value normal1 = layer_norm(b, x, p[0], p[1]);
-    const AttentionWeights weights{p[2], p[3], p[4], p[5], p[6]};
-    Value attended = attention(b, normal1, weights, model_.heads);
+    Value attended = attention(b, attention_input(b, x, p), attention_weights(p), model_.heads);
     if (key.valid()) attended = dropout(b, attended, key, spec_.dropout);
-    const Value middle = b.add(x, attended);
-    const Value normal2 = layer_norm(b, middle, p[7], p[8]);
-    const Value hidden = relu(b, add_bias(b, linear(b, normal2, p[9]), p[10]));
-    return b.add(middle, add_bias(b, linear(b, hidden, p[11]), p[12]));
+    return after_attention(b, x, attended, p);
   }
 
   Status make_block(Segments& segments) const {
@@ -125,8 +120,7 @@ class Maker {
     const std::int64_t positions = x_.shape[1];
     const Value predicting = b.slice(x, {0, 0, 0}, {batch, positions - 1, model_.width});
     const Value targets = b.slice(ids, {0, 1}, {batch, positions});
-    Value logits = linear(b, layer_norm(b, predicting, p[0], p[1]), p[2]);
-    if (!model_.tied) logits = add_bias(b, logits, p[3]);
+    const Value logits = head_logits(b, predicting, p);
     const Value loss = cross_entropy(b, logits, targets, model_.vocabulary, spec_.label_smoothing);
     std::vector<Value> wrt{x};
     wrt.insert(wrt.end(), p.begin(), p.end());

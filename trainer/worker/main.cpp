@@ -12,6 +12,7 @@
 
 #include "common/protocol.hpp"
 #include "trainer/cpu/wait_policy.hpp"
+#include "trainer/loop/generate_command.hpp"
 #include "trainer/loop/signals.hpp"
 #include "trainer/loop/tokenize_command.hpp"
 #include "trainer/loop/worker.hpp"
@@ -87,9 +88,48 @@ CLI::App* add_tokenize(CLI::App& app, TokenizeOptions& options) {
   return command;
 }
 
+CLI::App* add_generate(CLI::App& app, GenerateOptions& options) {
+  CLI::App* command = app.add_subcommand("generate", "Go on with a text as a trained model would");
+  command
+      ->add_option("--checkpoint", options.checkpoint,
+                   "A checkpoint, or the folder they are in: then the newest that verifies")
+      ->required();
+  command->add_option("--prompt", options.prompt, "The text to go on with; none: a new document");
+  command->add_option("--tokenizer", options.tokenizer, "'byte', or the tokenizer.json of training")
+      ->capture_default_str();
+  command->add_option("--end-of-text", options.end_of_text,
+                      "The token between documents, when its name is unusual");
+  command->add_option("--tokens", options.tokens, "How many at most")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}));
+  command
+      ->add_option("--temperature", options.sampling.temperature,
+                   "0: always the likeliest; above 1: more surprising")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 100.0));
+  command->add_option("--top-k", options.sampling.top_k, "Only of the k likeliest; 0: of all")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--top-p", options.sampling.top_p,
+                   "Only of the likeliest that have this share together; 1: of all")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--seed", options.seed, "Another seed, another text")->capture_default_str();
+  command->add_option("--threads", options.threads, "Processors to use")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--json", options.json, "One object at the end");
+  command->footer(
+      "Exit codes: 0 done, 75 stopped as asked, 78 something to be changed first, 1 anything "
+      "else.\n");
+  return command;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
-      "Trains a model, saves as it goes, and goes on where a checkpoint left off; makes its data."};
+      "Trains a model, saves as it goes, and goes on where a checkpoint left off; makes its data, "
+      "and shows what the model has learned."};
   app.name("trainward-worker");
   app.require_subcommand(1);
   WorkerOptions options;
@@ -107,6 +147,8 @@ int run(int argc, char** argv) {
       "else.\n");
   TokenizeOptions tokenize_options;
   const CLI::App* tokenize_command = add_tokenize(app, tokenize_options);
+  GenerateOptions generate_options;
+  const CLI::App* generate_command = add_generate(app, generate_options);
   std::string token_file;
   bool as_json = false;
   CLI::App* tokens_command =
@@ -121,6 +163,10 @@ int run(int argc, char** argv) {
   if (tokenize_command->parsed()) {
     return with_terminal(
         [&](const TokenizePorts& ports) { return run_tokenize(tokenize_options, ports); });
+  }
+  if (generate_command->parsed()) {
+    return with_terminal(
+        [&](const TokenizePorts& ports) { return run_generate(generate_options, ports); });
   }
   if (tokens_command->parsed()) {
     return with_terminal(

@@ -1,0 +1,143 @@
+// The command, on a model that has learned one sentence by heart.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "checkpoint/checkpoint.hpp"
+#include "common/json.hpp"
+#include "common/protocol.hpp"
+#include "model/tiny.hpp"
+#include "trainer/loop/generate_command.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr std::string_view sentence = "all work and no play. ";
+
+class Stop final : public Requests {
+ public:
+  [[nodiscard]] bool stop_requested() const override { return asked; }
+  bool take_save_request() override { return false; }
+  bool asked = false;
+};
+
+class GenerateTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    std::string pattern = (fs::temp_directory_path() / "trainward-generate-XXXXXX").string();
+    root() = ::mkdtemp(pattern.data());
+    TrainingSpec spec = test::tiny_spec();
+    spec.model = {.width = 32, .layers = 2, .heads = 2, .rank = 16, .vocabulary = 257};
+    spec.batch_size = 1;
+    spec.block_size = 66;
+    spec.learning_rate = spec.head_learning_rate = 1e-2;
+    std::vector<std::int32_t> ids;
+    for (std::size_t i = 0; i < 66; ++i) {
+      ids.push_back(static_cast<unsigned char>(sentence[i % sentence.size()]));
+    }
+    const auto model = test::make(spec);
+    for (int i = 0; i < 400; ++i) ASSERT_TRUE(model->step(ids));
+    for (const std::int64_t step : {140, 150}) {
+      checkpoint::TrainingState at;
+      at.step = step;
+      ASSERT_TRUE(checkpoint::save(
+          root(), checkpoint::Contents{at, model->model_state(), model->optimizer_state()}));
+    }
+  }
+  static void TearDownTestSuite() { fs::remove_all(root()); }
+  static fs::path& root() {
+    static fs::path path;
+    return path;
+  }
+
+  int run(GenerateOptions options) {
+    out_.clear();
+    err_.clear();
+    if (options.checkpoint.empty()) options.checkpoint = root().string();
+    return run_generate(options, {stop_, [this](std::string_view text) { out_ += text; },
+                                  [this](std::string_view text) { err_ += text; }, [] { return 0; },
+                                  [] { return ProgressBar::Time(); }});
+  }
+
+  Stop stop_;
+  std::string out_, err_;
+};
+
+TEST_F(GenerateTest, GoesOnAsItHasLearned) {
+  GenerateOptions options;
+  options.prompt = "all work";
+  options.tokens = 40;
+  options.sampling.temperature = 0;
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  EXPECT_EQ(out_, "all work and no play. all work and no play. all \n");
+}
+
+TEST_F(GenerateTest, TheSameSeedGivesTheSameText) {
+  GenerateOptions options;
+  options.prompt = "a";
+  options.sampling = {5, 0, 1};
+  run(options);
+  const std::string first = out_;
+  run(options);
+  EXPECT_EQ(out_, first);
+  options.seed = 1;
+  run(options);
+  EXPECT_NE(out_, first);
+}
+
+TEST_F(GenerateTest, TellsAsJson) {
+  GenerateOptions options;
+  options.checkpoint = (root() / "step-00000140").string();
+  options.prompt = "all work and no ";
+  options.tokens = 4;
+  options.sampling.temperature = 0;
+  options.json = true;
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  const auto told = parse_json(out_, "out");
+  ASSERT_TRUE(told) << out_;
+  EXPECT_EQ(told->at("step").as_int64(), 140);
+  EXPECT_EQ(told->at("text").as_string(), "play");
+  EXPECT_EQ(told->at("tokens").as_int64(), 4);
+  EXPECT_EQ(told->at("end").as_string(), "length");
+}
+
+TEST_F(GenerateTest, PassesOverADamagedCheckpoint) {
+  const fs::path newer = root() / "step-00000160";
+  fs::copy(root() / "step-00000150", newer);
+  std::ofstream(newer / "model.safetensors", std::ios::in | std::ios::out).seekp(5000) << "X";
+  GenerateOptions options;
+  options.tokens = 1;
+  options.json = true;
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  EXPECT_THAT(err_, StartsWith("trainward-worker: not used: "));
+  EXPECT_THAT(out_, HasSubstr("step-00000150"));
+  EXPECT_TRUE(fs::exists(newer));
+  fs::remove_all(newer);
+}
+
+TEST_F(GenerateTest, SaysWhatIsWrong) {
+  GenerateOptions options;
+  options.checkpoint = "/nowhere";
+  EXPECT_EQ(run(options), exit_code::configuration);
+  EXPECT_THAT(err_, HasSubstr("/nowhere"));
+  options.checkpoint.clear();
+  options.tokenizer = "/nowhere/tokenizer.json";
+  EXPECT_EQ(run(options), exit_code::failed);
+  EXPECT_THAT(err_, HasSubstr("/nowhere/tokenizer.json"));
+}
+
+TEST_F(GenerateTest, EndsWhenAsked) {
+  stop_.asked = true;
+  EXPECT_EQ(run({}), exit_code::try_again);
+}
+
+}  // namespace
+}  // namespace trainward::trainer
