@@ -113,6 +113,9 @@ Status MappedTokens::read_raw(Part& part, DataFormat format, const TokenHeader& 
   part.header = expected;
   part.header.width = format == DataFormat::u16 ? 2 : 4;
   const auto bytes = part.mapping.bytes();
+  if (text_of(bytes).starts_with(token_file_magic)) {
+    return fail(ErrorKind::usage, "has our header", part.path.string(), "leave data_format out");
+  }
   part.first_byte = begins_as_llm_c(bytes, part.header.width) ? llm_c_header_bytes : 0;
   if ((bytes.size() - part.first_byte) % part.header.width != 0) {
     return fail(ErrorKind::corrupt,

@@ -132,7 +132,9 @@ std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_d
     text += fmt::format("data {} {}\n", path.size(), path);
   }
   // Runs on bytes keep the digest that they had before there was anything else.
-  if (config.data_format != DataFormat::automatic) {
+  // `text` is what every run was before JSONL was known; what it changes shows in the data's
+  // digest.
+  if (config.data_format == DataFormat::u16 || config.data_format == DataFormat::u32) {
     text += fmt::format("format {}\n", static_cast<int>(config.data_format));
   }
   if (tokenizer_digest != ByteTokenizer().digest()) {

@@ -80,6 +80,8 @@ TEST_F(MappedTokensTest, RawFilesAreTakenAsTheyAre) {
   auto unknown = read("a.bin", DataFormat::u16);
   ASSERT_FALSE(unknown);
   EXPECT_EQ(unknown.error().where, "vocabulary");
+  write("ours.bin", {{1, 2}});
+  EXPECT_THAT(read("ours.bin", DataFormat::u16, 9).error().hint, HasSubstr("data_format"));
   folder_.write("odd.bin", "abc");
   EXPECT_THAT(read("odd.bin", DataFormat::u16, 9).error().what,
               HasSubstr("whole number of tokens"));

@@ -153,6 +153,7 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
     EXPECT_EQ(read_worker_config(with("training_config", key, 77))->digest, base) << key;
   }
   EXPECT_EQ(read_worker_config(with("logging_config", "log_every", 77))->digest, base);
+  EXPECT_EQ(read_worker_config(with("training_config", "data_format", "text"))->digest, base);
 
   std::set<std::string> digests{base};
   for (const std::string_view key : {"batch_size", "block_size", "seed", "warmup_steps"}) {
@@ -177,7 +178,7 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
   digests.insert(read_worker_config(with("training_config", "model", "nano_1x"))->digest);
   digests.insert(read_worker_config(with("training_config", "data", json::array{"/b"}))->digest);
   digests.insert(read_worker_config(with("device_config", "threads", 3))->digest);
-  digests.insert(read_worker_config(with("training_config", "data_format", "text"))->digest);
+  digests.insert(read_worker_config(with("training_config", "data_format", "u16"))->digest);
   EXPECT_EQ(digests.size(), 1U + 4U + 7U + 7U + 4U);
 }
 
