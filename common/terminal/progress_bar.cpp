@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "common/terminal/display_text.hpp"
@@ -56,7 +57,7 @@ std::string time_left(const Measure& measure) {
   if (!(measure.rate > 0) || measure.done >= measure.total) return {};
   const double seconds = static_cast<double>(measure.total - measure.done) / measure.rate;
   if (seconds > longest) return {};
-  const auto whole = static_cast<std::int64_t>(seconds + 0.5);
+  const std::int64_t whole = std::llround(seconds);
   if (whole < 3600) return fmt::format("{}:{:02} left", whole / 60, whole % 60);
   return fmt::format("{}:{:02}:{:02} left", whole / 3600, whole / 60 % 60, whole % 60);
 }

@@ -33,6 +33,8 @@ class Pattern {
 
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;
+  Pattern(const Pattern&) = delete;
+  Pattern& operator=(const Pattern&) = delete;
   ~Pattern();
 
   // The first match that begins at `from` or later; `text` is valid UTF-8.
