@@ -53,6 +53,52 @@ TEST(Restore, ContinuesBitForBitFromAnyStep) {
   }
 }
 
+TrainingSpec drawn(graph::test::Draw& draw) {
+  TrainingSpec spec = test::tiny_spec();
+  spec.model.heads = draw.size(1, 3);
+  spec.model.width = spec.model.heads * draw.size(2, 8);
+  spec.model.layers = draw.size(1, 3);
+  spec.model.rank = draw.size(1, 12);
+  spec.model.tied = draw.size(0, 1) == 1;
+  spec.batch_size = draw.size(1, 3);
+  spec.block_size = draw.size(2, 24);
+  spec.accumulation = draw.size(1, 3);
+  spec.dropout = 0.25 * static_cast<double>(draw.size(0, 2));
+  spec.label_smoothing = 0.1 * static_cast<double>(draw.size(0, 1));
+  spec.recompute = draw.size(0, 1) == 1;
+  spec.schedule = {optim::Schedule::Shape::cosine, draw.size(0, 4), 9, 0.1};
+  spec.threads = static_cast<int>(draw.size(1, 2));
+  return spec;
+}
+
+// Whatever is trained, and however often it stops.
+TEST(Restore, AnyRunThatStopsAnywhereEndsTheSame) {
+  constexpr std::uint64_t steps = 9;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    graph::test::Draw draw(seed);
+    const TrainingSpec spec = drawn(draw);
+    const auto straight = test::make(spec);
+    test::train(*straight, spec, 1, steps);
+    auto broken = test::make(spec);
+    std::uint64_t at = 0;
+    while (at < steps) {
+      const auto stop =
+          static_cast<std::uint64_t>(draw.size(static_cast<std::int64_t>(at) + 1, steps));
+      test::train(*broken, spec, at + 1, stop);
+      const Saved saved = save(*broken);
+      broken = test::make(spec);
+      ASSERT_TRUE(broken->restore(test::fill_from(saved.model, saved.optimizer),
+                                  static_cast<std::int64_t>(stop)));
+      at = stop;
+    }
+    EXPECT_TRUE(test::same_bits(test::copy_of(straight->model_state()),
+                                test::copy_of(broken->model_state())));
+    EXPECT_TRUE(test::same_bits(test::copy_of(straight->optimizer_state()),
+                                test::copy_of(broken->optimizer_state())));
+  }
+}
+
 TEST(Restore, NamesEveryTensorThatDoesNotFitAndChangesNothing) {
   const TrainingSpec spec = test::tiny_spec();
   const auto source = test::make(spec);
