@@ -11,12 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-int tell(const TokenizePorts& ports, const Error& error) {
-  ports.err(fmt::format("trainward-worker: {}\n", error.message()));
-  return error.kind == ErrorKind::usage ? exit_code::configuration : exit_code::failed;
-}
-
-Result<fs::path> find_checkpoint(const fs::path& given, const TokenizePorts& ports) {
+Result<fs::path> find_checkpoint(const fs::path& given, const CommandPorts& ports) {
   std::error_code ignored;
   if (fs::exists(given / checkpoint::name::manifest, ignored)) return given;
   if (!fs::is_directory(given, ignored)) {
@@ -48,7 +43,7 @@ std::string_view name_of(Generated::End end) {
 
 }  // namespace
 
-int run_generate(const GenerateOptions& options, const TokenizePorts& ports) {
+int run_generate(const GenerateOptions& options, const CommandPorts& ports) {
   auto tokenizer = open_tokenizer(options.tokenizer, options.end_of_text);
   if (!tokenizer) return tell(ports, tokenizer.error());
   auto folder = find_checkpoint(options.checkpoint, ports);

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "trainer/generate/sampling.hpp"
-#include "trainer/loop/tokenize_command.hpp"
+#include "trainer/loop/command_ports.hpp"
 
 namespace trainward::trainer {
 
@@ -25,6 +25,6 @@ struct GenerateOptions {
   bool json = false;
 };
 
-int run_generate(const GenerateOptions& options, const TokenizePorts& ports);
+int run_generate(const GenerateOptions& options, const CommandPorts& ports);
 
 }  // namespace trainward::trainer

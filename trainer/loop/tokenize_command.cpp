@@ -15,7 +15,7 @@ constexpr std::chrono::seconds between_lines{10};
 // How far it is, for whoever looks; and the place where a request to stop is noticed.
 class Display {
  public:
-  Display(const TokenizePorts& ports, bool quiet)
+  Display(const CommandPorts& ports, bool quiet)
       : ports_(ports),
         quiet_(quiet),
         start_(ports.now()),
@@ -47,17 +47,12 @@ class Display {
   }
 
  private:
-  const TokenizePorts& ports_;
+  const CommandPorts& ports_;
   bool quiet_;
   ProgressBar::Time start_;
   ProgressBar::Time told_;
   ProgressBar bar_;
 };
-
-int tell(const TokenizePorts& ports, const Error& error) {
-  ports.err(fmt::format("trainward-worker: {}\n", error.message()));
-  return error.kind == ErrorKind::usage ? exit_code::configuration : exit_code::failed;
-}
 
 json::object summary_json(const TokenizeOptions& options, const TokenizeSummary& summary,
                           double seconds) {
@@ -99,7 +94,7 @@ std::string summary_text(const TokenizeOptions& options, const TokenizeSummary& 
 
 }  // namespace
 
-int run_tokenize(const TokenizeOptions& options, const TokenizePorts& ports) {
+int run_tokenize(const TokenizeOptions& options, const CommandPorts& ports) {
   const auto format = data_format(options.format);
   if (!format || *format == DataFormat::u16 || *format == DataFormat::u32) {
     return tell(ports,
@@ -130,7 +125,7 @@ int run_tokenize(const TokenizeOptions& options, const TokenizePorts& ports) {
   return exit_code::done;
 }
 
-int run_tokens(const std::string& path, bool as_json, const TokenizePorts& ports) {
+int run_tokens(const std::string& path, bool as_json, const CommandPorts& ports) {
   const std::vector<std::string> paths{path};
   auto data = find_data(paths, DataFormat::automatic);
   if (!data) return tell(ports, data.error());

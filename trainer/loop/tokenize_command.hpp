@@ -7,14 +7,11 @@
 // a person can change; failed for everything else.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "common/terminal/progress_bar.hpp"
-#include "trainer/loop/requests.hpp"
+#include "trainer/loop/command_ports.hpp"
 
 namespace trainward::trainer {
 
@@ -28,17 +25,9 @@ struct TokenizeOptions {
   bool json = false;
 };
 
-struct TokenizePorts {
-  const Requests& requests;
-  std::function<void(std::string_view)> out;
-  std::function<void(std::string_view)> err;
-  std::function<int()> err_width;  // columns; 0: no terminal
-  std::function<ProgressBar::Time()> now;
-};
-
-int run_tokenize(const TokenizeOptions& options, const TokenizePorts& ports);
+int run_tokenize(const TokenizeOptions& options, const CommandPorts& ports);
 
 // What a token file says of itself, and whether its tokens are those it was made with.
-int run_tokens(const std::string& path, bool as_json, const TokenizePorts& ports);
+int run_tokens(const std::string& path, bool as_json, const CommandPorts& ports);
 
 }  // namespace trainward::trainer

@@ -1,9 +1,9 @@
 #include "trainer/model/decode_segments.hpp"
 
-#include "trainer/graph/passes.hpp"
 #include "trainer/model/block.hpp"
 #include "trainer/model/layers.hpp"
 #include "trainer/model/parameters.hpp"
+#include "trainer/model/segment_parts.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -34,35 +34,24 @@ class Maker {
 
  private:
   std::vector<Value> parameters(Builder& b, const std::vector<std::size_t>& which) const {
-    std::vector<Value> values;
-    values.reserve(which.size());
-    for (const std::size_t i : which) {
-      values.push_back(b.parameter(table_.infos[i].name, {Element::f32, table_.infos[i].shape}));
-    }
-    return values;
+    return add_parameters(b, table_, which);
   }
   [[nodiscard]] Type per_head(std::int64_t rows, std::int64_t width) const {
     return {Element::f32, {1, rows, model_.heads, width}};
-  }
-  static Status finish(const Builder& b, const std::vector<Value>& outputs, Graph& into) {
-    Result<Graph> graph = b.finish(outputs);
-    if (!graph) return propagate(graph);
-    into = graph::simplify(*graph);
-    return {};
   }
 
   Status make_embed(Graph& into) const {
     Builder b;
     const Value ids = b.parameter("ids", {Element::i32, {1, rows_}});
     const Value table = parameters(b, {table_.embedding()})[0];
-    return finish(b, {b.gather_rows(table, ids)}, into);
+    return finish_segment(b, {b.gather_rows(table, ids)}, into);
   }
   Status make_project(Graph& into) const {
     Builder b;
     const Value x = b.parameter("x", x_);
     const std::vector<Value> p = parameters(b, table_.block(0));
     const auto [q, k, v] = project(b, attention_input(b, x, p), attention_weights(p), model_.heads);
-    return finish(b, {q, k, v}, into);
+    return finish_segment(b, {q, k, v}, into);
   }
   Status make_attend(Graph& into) const {
     Builder b;
@@ -75,12 +64,12 @@ class Maker {
     const Value mixed =
         causal_attention(b, {q, keys, values}, score_scale(model_.width, model_.heads), first);
     const Value attended = linear(b, mixed, attention_weights(p).proj);
-    return finish(b, {after_attention(b, x, attended, p)}, into);
+    return finish_segment(b, {after_attention(b, x, attended, p)}, into);
   }
   Status make_head(Graph& into) const {
     Builder b;
     const Value x = b.parameter("x", x_);
-    return finish(b, {head_logits(b, x, parameters(b, table_.head()))}, into);
+    return finish_segment(b, {head_logits(b, x, parameters(b, table_.head()))}, into);
   }
 
   const ModelSpec& model_;

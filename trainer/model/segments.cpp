@@ -5,6 +5,7 @@
 #include "trainer/model/block.hpp"
 #include "trainer/model/layers.hpp"
 #include "trainer/model/parameters.hpp"
+#include "trainer/model/segment_parts.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -41,19 +42,7 @@ class Maker {
 
  private:
   std::vector<Value> parameters(Builder& b, const std::vector<std::size_t>& which) const {
-    std::vector<Value> values;
-    values.reserve(which.size());
-    for (const std::size_t i : which) {
-      values.push_back(b.parameter(table_.infos[i].name, {Element::f32, table_.infos[i].shape}));
-    }
-    return values;
-  }
-
-  static Status finish(const Builder& b, const std::vector<Value>& outputs, Graph& into) {
-    Result<Graph> graph = b.finish(outputs);
-    if (!graph) return propagate(graph);
-    into = graph::simplify(*graph);
-    return {};
+    return add_parameters(b, table_, which);
   }
 
   Status make_embed(Segments& segments) const {
@@ -128,7 +117,7 @@ class Maker {
     std::vector<Value> outputs =
         graph::differentiate(b, std::span(&loss, 1), std::span(&share, 1), wrt);
     outputs.insert(outputs.begin(), loss);
-    return finish(b, outputs, segments.head);
+    return finish_segment(b, outputs, segments.head);
   }
 
   const TrainingSpec& spec_;

@@ -63,8 +63,8 @@ int with_terminal(const Command& command) {
     return exit_code::failed;
   }
   const SignalRequests requests;
-  return command(TokenizePorts{requests, sinks.out, sinks.err, error_width,
-                               [] { return std::chrono::steady_clock::now(); }});
+  return command(CommandPorts{requests, sinks.out, sinks.err, error_width,
+                              [] { return std::chrono::steady_clock::now(); }});
 }
 
 CLI::App* add_tokenize(CLI::App& app, TokenizeOptions& options) {
@@ -162,15 +162,15 @@ int run(int argc, char** argv) {
   }
   if (tokenize_command->parsed()) {
     return with_terminal(
-        [&](const TokenizePorts& ports) { return run_tokenize(tokenize_options, ports); });
+        [&](const CommandPorts& ports) { return run_tokenize(tokenize_options, ports); });
   }
   if (generate_command->parsed()) {
     return with_terminal(
-        [&](const TokenizePorts& ports) { return run_generate(generate_options, ports); });
+        [&](const CommandPorts& ports) { return run_generate(generate_options, ports); });
   }
   if (tokens_command->parsed()) {
     return with_terminal(
-        [&](const TokenizePorts& ports) { return run_tokens(token_file, as_json, ports); });
+        [&](const CommandPorts& ports) { return run_tokens(token_file, as_json, ports); });
   }
   return train(options);
 }

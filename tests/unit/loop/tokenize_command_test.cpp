@@ -19,7 +19,7 @@ class TokenizeCommandTest : public testing::Test {
     options_.out = (bench_.folder() / "out.bin").string();
     bench_.requests.seen = &looks_;
   }
-  TokenizePorts ports() {
+  CommandPorts ports() {
     return {bench_.requests, [this](std::string_view text) { out_ += text; },
             [this](std::string_view text) { err_ += text; }, [this] { return width_; },
             [this] {
