@@ -110,8 +110,8 @@ json::object to_json(const Program& program) {
   out["deadlines"] = {
       {"start_ms", deadlines.start_ms},     {"load_ms", deadlines.load_ms},
       {"compile_ms", deadlines.compile_ms}, {"train_floor_ms", deadlines.train_floor_ms},
-      {"save_ms", deadlines.save_ms},       {"stop_ms", deadlines.stop_ms},
-      {"reset_ms", deadlines.reset_ms}};
+      {"save_ms", deadlines.save_ms},       {"evaluate_ms", deadlines.evaluate_ms},
+      {"stop_ms", deadlines.stop_ms},       {"reset_ms", deadlines.reset_ms}};
   out["budgets"] = {{"attempts", budgets.attempts},
                     {"attempts_without_progress", budgets.attempts_without_progress},
                     {"time_without_progress_ms", budgets.time_without_progress_ms}};

@@ -16,7 +16,8 @@ using yaml::MapReader;
 using yaml::Node;
 
 constexpr std::size_t most_entries = 32;
-constexpr std::array<std::string_view, 5> phases{"load", "compile", "train", "save", "upload"};
+constexpr std::array<std::string_view, 6> phases{"load", "compile", "train",
+                                                 "save", "upload",  "evaluate"};
 
 // A relative path that does not climb: what the program writes lies in its own folder.
 void read_status_file(MapReader& map, foreign::WatchSpec& spec) {

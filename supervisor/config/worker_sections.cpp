@@ -43,7 +43,7 @@ struct Setting {
 constexpr std::int64_t billion = 1'000'000'000;
 constexpr std::int64_t largest_seed = std::numeric_limits<std::int64_t>::max();
 
-const std::array<Setting, 21> training_settings{{
+const std::array<Setting, 23> training_settings{{
     {"steps", Whole{300, {1, billion}}},
     {"batch_size", Whole{8, {1, 65'536}}},
     {"block_size", Whole{128, {2, 1'048'576}}},
@@ -62,6 +62,8 @@ const std::array<Setting, 21> training_settings{{
     {"tie_weights", Flag{false}},
     {"recompute", Flag{false}},
     {"seed", Whole{1234, {0, largest_seed}}},
+    {"evaluate_every", Whole{0, {0, billion}}},
+    {"evaluation_blocks", Whole{32, {1, 1'000'000}}},
     {"checkpoint_every", Whole{10, {1, billion}}},
     {"checkpoint_async", Flag{true}},
     {"checkpoint_shard_mib", Whole{0, {0, 1'048'576}}},

@@ -61,6 +61,8 @@ std::int64_t allowed_ms(const State& state, const Policy& policy) {
       return train_ms(state, policy);
     case Stage::saving:
       return policy.deadlines.save_ms;
+    case Stage::evaluating:
+      return policy.deadlines.evaluate_ms;
     case Stage::stopping:
       return stop_ms(state, policy);
     case Stage::killing:

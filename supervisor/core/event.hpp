@@ -71,7 +71,7 @@ struct WorkerStarted {
 };
 // Messages of the worker.
 struct PhaseEntered {
-  std::string phase;  // load compile train save upload
+  std::string phase;  // load compile train save upload evaluate
 };
 struct Resumed {
   std::int64_t step = 0;
@@ -87,6 +87,10 @@ struct CheckpointReported {
   std::string path;
   std::int64_t step = 0;
   std::int64_t write_ms = 0;  // how long it was written while the worker trained on; 0: not told
+};
+struct Evaluated {
+  std::int64_t step = 0;
+  double loss = 0;  // of data that is not trained on
 };
 struct Alive {};  // WATCHDOG=1, STATUS=…: a sign of life without progress
 
@@ -148,8 +152,8 @@ struct TimerFired {};
 using Event =
     std::variant<StartRequested, StopRequested, RestartRequested, DaemonStarted, ProbeFinished,
                  BoardReset, CachesPurged, CheckpointSelected, CheckpointRejected, LaunchFailed,
-                 WorkerStarted, PhaseEntered, Resumed, StepDone, CheckpointReported, Alive,
-                 ActivitySeen, MemorySample, HostFact, Unkillable, CheckpointVerified, WorkerExited,
-                 AttemptLost, Adopted, TimerFired>;
+                 WorkerStarted, PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated,
+                 Alive, ActivitySeen, MemorySample, HostFact, Unkillable, CheckpointVerified,
+                 WorkerExited, AttemptLost, Adopted, TimerFired>;
 
 }  // namespace trainward::core

@@ -15,6 +15,7 @@ struct Deadlines {
   std::int64_t compile_ms = 7'200'000;   // 19 to 80 minutes are normal on an N300
   std::int64_t train_floor_ms = 60'000;  // learned from the run's own steps, never below this
   std::int64_t save_ms = 900'000;
+  std::int64_t evaluate_ms = 1'800'000;
   std::int64_t stop_ms = 60'000;    // SIGTERM until SIGKILL
   std::int64_t reset_ms = 300'000;  // the operator's reset command
   friend bool operator==(const Deadlines&, const Deadlines&) = default;

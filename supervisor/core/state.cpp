@@ -13,7 +13,7 @@ struct StageName {
   bool worker;
 };
 
-constexpr std::array<StageName, 16> stages{{
+constexpr std::array<StageName, 17> stages{{
     {Stage::stopped, "stopped", "STOPPED", false},
     {Stage::repairing, "repairing", "STARTING", false},
     {Stage::probing, "probing", "STARTING", false},
@@ -24,6 +24,7 @@ constexpr std::array<StageName, 16> stages{{
     {Stage::compiling, "compiling", "STARTING", true},
     {Stage::training, "training", "RUNNING", true},
     {Stage::saving, "saving", "RUNNING", true},
+    {Stage::evaluating, "evaluating", "RUNNING", true},
     {Stage::stopping, "stopping", "STOPPING", true},
     {Stage::killing, "killing", "STOPPING", true},
     {Stage::unkillable, "unkillable", "UNKILLABLE", true},

@@ -44,6 +44,7 @@ enum class Stage {
   compiling,
   training,
   saving,
+  evaluating,
   stopping,    // SIGTERM sent on request; SIGKILL when its deadline passes
   killing,     // SIGKILL sent, because of `kill`
   unkillable,  // and it is still there

@@ -75,6 +75,8 @@ void Turn::book_stage() {
       return book_training(state_.last_step < state_.highest_step);
     case Stage::saving:
       return book(state_, "saving", "", now_, actions_);
+    case Stage::evaluating:
+      return book(state_, "evaluating", "", now_, actions_);
     case Stage::probing:
       return book(state_, "probing", state_.last_cause, now_, actions_);
     case Stage::backoff:

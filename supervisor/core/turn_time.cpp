@@ -62,6 +62,7 @@ void Turn::on(const TimerFired& /*e*/) {
     case Stage::compiling:
     case Stage::training:
     case Stage::saving:
+    case Stage::evaluating:
       return kill("hang",
                   fmt::format("no progress for {} while {} at step {} (allowed: {})",
                               human_duration(silent), to_string(state_.stage), state_.last_step,

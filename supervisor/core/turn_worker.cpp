@@ -21,6 +21,7 @@ void Turn::on(const PhaseEntered& e) {
   if (e.phase == "compile") enter(Stage::compiling, "compiling");
   if (e.phase == "train") enter(Stage::training, "training");
   if (saves) enter(Stage::saving, "saving");
+  if (e.phase == "evaluate") enter(Stage::evaluating, "evaluating");
 }
 
 void Turn::on(const Resumed& e) {
@@ -123,9 +124,13 @@ void Turn::on(const CheckpointVerified& e) {
 void Turn::on(const Alive& /*e*/) {
   // Life is not progress: only phases whose progress cannot be seen are prolonged by it.
   if (state_.stage == Stage::loading || state_.stage == Stage::compiling ||
-      state_.stage == Stage::saving) {
+      state_.stage == Stage::saving || state_.stage == Stage::evaluating) {
     progress();
   }
+}
+
+void Turn::on(const Evaluated& e) {
+  note("evaluation", fmt::format("step {}: loss {:.4f} of held-out data", e.step, e.loss));
 }
 
 }  // namespace trainward::core

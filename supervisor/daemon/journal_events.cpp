@@ -64,6 +64,11 @@ std::vector<core::Event> message_events(const JournalRecord& record,
                                        find_int(message, "TOKENS").value_or(0),
                                        finite(find_number(message, "TOKENS_PER_SECOND"))});
   }
+  if (const auto step = find_int(message, "EVALUATED_STEP"); step && *step > 0) {
+    if (const auto loss = find_number(message, "EVALUATION_LOSS")) {
+      events.emplace_back(core::Evaluated{*step, *loss});
+    }
+  }
   const auto path = find(message, "CHECKPOINT");
   const auto step = find_int(message, "CHECKPOINT_STEP");
   if (path && lies_in(*path, checkpoints)) {

@@ -6,7 +6,8 @@
 namespace trainward::foreign {
 
 bool is_phase(std::string_view text) {
-  constexpr std::array<std::string_view, 5> phases{"load", "compile", "train", "save", "upload"};
+  constexpr std::array<std::string_view, 6> phases{"load", "compile", "train",
+                                                   "save", "upload",  "evaluate"};
   return std::find(phases.begin(), phases.end(), text) != phases.end();
 }
 

@@ -4,16 +4,18 @@
 
 namespace trainward::trainer {
 
-BatchReader::BatchReader(const Corpus& corpus, std::int64_t batch_size, std::uint64_t seed)
+BatchReader::BatchReader(const Corpus& corpus, std::int64_t batch_size, std::uint64_t seed,
+                         std::int64_t held_out)
     : corpus_(&corpus),
+      blocks_(corpus.blocks() - held_out),
       seed_(seed),
       batch_(static_cast<std::size_t>(batch_size * corpus.block_size())) {}
 
 Status BatchReader::seek(Cursor cursor) {
-  if (cursor.epoch < 0 || cursor.position < 0 || cursor.position >= corpus_->blocks()) {
+  if (cursor.epoch < 0 || cursor.position < 0 || cursor.position >= blocks_) {
     return fail(ErrorKind::corrupt,
                 fmt::format("the data has no block {} in epoch {}; an epoch has {} blocks",
-                            cursor.position, cursor.epoch, corpus_->blocks()),
+                            cursor.position, cursor.epoch, blocks_),
                 "cursor", "was the data changed since the checkpoint was written?");
   }
   cursor_ = cursor;
@@ -25,7 +27,7 @@ Result<std::span<const std::int32_t>> BatchReader::next() {
   Cursor cursor = cursor_;
   for (std::size_t row = 0; row < batch_.size(); row += block_size) {
     if (ordered_epoch_ != cursor.epoch) {
-      order_ = shuffled_order(static_cast<std::uint32_t>(corpus_->blocks()), seed_,
+      order_ = shuffled_order(static_cast<std::uint32_t>(blocks_), seed_,
                               static_cast<std::uint64_t>(cursor.epoch));
       ordered_epoch_ = cursor.epoch;
     }
@@ -44,7 +46,7 @@ void BatchReader::skip() {
 }
 
 Cursor BatchReader::after(Cursor cursor) const {
-  if (cursor.position + 1 == corpus_->blocks()) return {cursor.epoch + 1, 0};
+  if (cursor.position + 1 == blocks_) return {cursor.epoch + 1, 0};
   return {cursor.epoch, cursor.position + 1};
 }
 

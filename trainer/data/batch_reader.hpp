@@ -25,7 +25,9 @@ struct Cursor {
 
 class BatchReader {
  public:
-  BatchReader(const Corpus& corpus, std::int64_t batch_size, std::uint64_t seed);
+  // The last `held_out` blocks of the corpus, fewer than it has, are never handed out.
+  BatchReader(const Corpus& corpus, std::int64_t batch_size, std::uint64_t seed,
+              std::int64_t held_out = 0);
 
   [[nodiscard]] Cursor cursor() const { return cursor_; }
   // Error of kind corrupt when the corpus has no such place; the reader then stays where it was.
@@ -41,6 +43,7 @@ class BatchReader {
   [[nodiscard]] Cursor after(Cursor cursor) const;
 
   const Corpus* corpus_;
+  std::int64_t blocks_;  // of an epoch
   std::uint64_t seed_;
   Cursor cursor_;
   std::int64_t ordered_epoch_ = -1;  // the epoch order_ belongs to

@@ -45,6 +45,14 @@ void Reporter::log_step(const Progress& progress, double grad_norm, double token
                    progress.loss, grad_norm, tokens_per_second));
 }
 
+void Reporter::evaluated(std::int64_t step, double loss) {
+  sinks_.notify(
+      {{"EVALUATED_STEP", std::to_string(step)}, {"EVALUATION_LOSS", fmt::format("{}", loss)}});
+  line(fmt::format("step {} held-out loss {:.4f}", step, loss));
+}
+
+void Reporter::alive() { sinks_.notify({{"WATCHDOG", "1"}}); }
+
 void Reporter::saved(const std::filesystem::path& folder, std::int64_t step,
                      std::int64_t write_ms) {
   Message message{{"CHECKPOINT", folder.string()}, {"CHECKPOINT_STEP", std::to_string(step)}};

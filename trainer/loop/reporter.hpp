@@ -34,11 +34,13 @@ class Reporter {
 
   [[nodiscard]] Time now() const { return sinks_.now(); }
 
-  void phase(std::string_view name);      // load, compile, train, save
+  void phase(std::string_view name);      // load, compile, train, save, evaluate
   void status(const std::string& words);  // what is going on, in words
   void resumed(std::int64_t step);        // 0: a fresh start
   void step(const Progress& progress, double grad_norm, double tokens_per_second);
   void log_step(const Progress& progress, double grad_norm, double tokens_per_second);
+  void evaluated(std::int64_t step, double loss);  // of data that is not trained on
+  void alive();                                    // in a long phase
   // `write_ms` 0: the training waited for it.
   void saved(const std::filesystem::path& folder, std::int64_t step, std::int64_t write_ms);
   void error(std::string_view message);   // STATUS, and "trainward-worker: …" on stderr

@@ -30,6 +30,7 @@ Result<Ending> TrainingLoop::train() {
       case StepEnd::done:
         break;
     }
+    if (auto ok = evaluate_if_due(); !ok) return propagate(ok);
     save_if_due();
   }
   if (auto saved = finish_saving(); !saved) return propagate(saved);
@@ -85,6 +86,29 @@ void TrainingLoop::tell_not_a_number(const StepResult& result) {
   } else {
     ports_.reporter.raw_error(fmt::format("step {}: loss = {}\n", step, result.loss));
   }
+}
+
+// Somebody who asks for a stop does not wait for it.
+Status TrainingLoop::evaluate_if_due() {
+  if (plan_.evaluate_every == 0 || ports_.held_out == nullptr) return {};
+  if (progress_.step % plan_.evaluate_every != 0 && progress_.step != plan_.steps) return {};
+  ports_.reporter.phase("evaluate");
+  double sum = 0;
+  std::int64_t batches = 0;
+  while (batches < ports_.held_out->batches() && !ports_.requests.stop_requested()) {
+    auto tokens = ports_.held_out->batch(batches);
+    if (!tokens) return propagate(tokens);
+    auto loss = model_.evaluate(*tokens);
+    if (!loss) return propagate(loss);
+    sum += *loss;
+    ++batches;
+    ports_.reporter.alive();
+  }
+  if (batches == ports_.held_out->batches()) {
+    ports_.reporter.evaluated(progress_.step, sum / static_cast<double>(batches));
+  }
+  ports_.reporter.phase("train");
+  return {};
 }
 
 void TrainingLoop::save_if_due() {

@@ -3,7 +3,8 @@
 //   for each step:  stop asked for? -> save, end
 //                   board ready?    -> no: what the device would do (fail, or hang)
 //                   step            -> not a number: end without saving it
-//                   report; save when it is time, when asked to and after the last step
+//                   report; evaluate when it is time; save when it is time, when asked to and
+//                   after the last step
 //
 // Saving goes on beside the training. A save that is due while another is running is told and begun
 // when that has ended; no run ends before the one that is running has. A save that fails costs that
@@ -19,6 +20,7 @@
 
 #include "common/error.hpp"
 #include "trainer/data/batch_reader.hpp"
+#include "trainer/data/held_out.hpp"
 #include "trainer/loop/checkpoint_port.hpp"
 #include "trainer/loop/progress.hpp"
 #include "trainer/loop/rate_meter.hpp"
@@ -33,6 +35,7 @@ struct LoopPlan {
   std::int64_t steps = 0;             // of the whole run, not of this attempt
   std::int64_t checkpoint_every = 1;  // counted from step 0, so that attempts save the same steps
   std::int64_t log_every = 1;
+  std::int64_t evaluate_every = 0;  // 0: never; likewise counted from step 0
 };
 
 enum class Ending {
@@ -47,6 +50,7 @@ struct LoopPorts {
   Requests& requests;
   SimulatedBoard* board;  // nullptr: no board to ask
   CheckpointPort& checkpoints;
+  HeldOut* held_out;           // nullptr: nothing to evaluate on
   std::function<void()> hang;  // does not return, except in tests
 };
 
@@ -70,6 +74,7 @@ class TrainingLoop {
   Result<StepEnd> train_on_next_batch();
   void tell_not_a_number(const StepResult& result);
   Result<Ending> train();
+  Status evaluate_if_due();
   void save_if_due();
   void begin_save();
   Status finish_saving();

@@ -130,7 +130,18 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
 
   auto model = plan_model(*config, ports, reporter);
   if (!model) return propagate(model);
-  BatchReader data(*corpus, config->training.sequences_per_step(), config->training.seed);
+  if (config->held_out() >= corpus->blocks()) {
+    return fail(
+        ErrorKind::usage,
+        fmt::format("{} blocks are to be held out of {}", config->held_out(), corpus->blocks()),
+        "training_config.evaluation_blocks", "hold out fewer, or add data");
+  }
+  BatchReader data(*corpus, config->training.sequences_per_step(), config->training.seed,
+                   config->held_out());
+  std::optional<HeldOut> held_out;
+  if (config->held_out() > 0) {
+    held_out.emplace(*corpus, config->held_out(), config->training.batch_size);
+  }
   Progress progress;
   Carried carried;
   if (point) {
@@ -155,9 +166,11 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   std::optional<SimulatedBoard> board;
   if (plan->simulate) board.emplace(*plan->simulate, environment.attempt);
   reporter.status(fmt::format("training from step {} to {}", progress.step, config->steps));
-  TrainingLoop loop({config->steps, config->checkpoint_every, config->log_every}, **model, data,
-                    progress,
-                    {reporter, ports.requests, board ? &*board : nullptr, checkpoints, ports.hang});
+  TrainingLoop loop(
+      {config->steps, config->checkpoint_every, config->log_every, config->evaluate_every}, **model,
+      data, progress,
+      {reporter, ports.requests, board ? &*board : nullptr, checkpoints,
+       held_out ? &*held_out : nullptr, ports.hang});
   return loop.run();
 }
 

@@ -77,6 +77,8 @@ Status read_training(const json::object& object, WorkerConfig& config) {
   auto seed = static_cast<std::int64_t>(training.seed);
   keys.whole("seed", seed, 0, std::numeric_limits<std::int64_t>::max());
   training.seed = static_cast<std::uint64_t>(seed);
+  keys.whole("evaluate_every", config.evaluate_every, 0, many);
+  keys.whole("evaluation_blocks", config.evaluation_blocks, 1, 1'000'000);
   keys.whole("checkpoint_every", config.checkpoint_every, 1, many);
   keys.flag("checkpoint_async", config.checkpoint_async);
   keys.whole("checkpoint_shard_mib", config.checkpoint_shard_mib, 0, 1'048'576);
@@ -128,6 +130,7 @@ std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_d
       t.block_size, t.learning_rate, t.head_learning_rate, t.weight_decay, t.beta1, t.beta2,
       t.epsilon, t.gradient_clip, t.schedule.warmup_steps, t.seed, t.threads);
   text += later_settings(t);
+  if (config.held_out() > 0) text += fmt::format("held out {}\n", config.held_out());
   for (const std::string& path : config.data) {
     text += fmt::format("data {} {}\n", path.size(), path);
   }

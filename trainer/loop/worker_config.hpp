@@ -32,9 +32,11 @@
 namespace trainward::trainer {
 
 struct WorkerConfig {
-  std::string model = "micro_3x";  // a preset (presets.hpp)
-  TrainingSpec training;           // sizes, rates, seed, threads
-  std::int64_t steps = 300;        // optimizer steps of the whole run
+  std::string model = "micro_3x";       // a preset (presets.hpp)
+  TrainingSpec training;                // sizes, rates, seed, threads
+  std::int64_t steps = 300;             // optimizer steps of the whole run
+  std::int64_t evaluate_every = 0;      // steps; 0: never, and nothing is held out
+  std::int64_t evaluation_blocks = 32;  // at the end of the data, not trained on
   std::int64_t checkpoint_every = 10;
   bool checkpoint_async = true;           // written while the training goes on
   std::int64_t checkpoint_shard_mib = 0;  // largest size of a tensor file; 0: no limit
@@ -56,6 +58,7 @@ struct WorkerConfig {
   [[nodiscard]] std::int64_t tokens_per_step() const {
     return training.sequences_per_step() * training.block_size;
   }
+  [[nodiscard]] std::int64_t held_out() const { return evaluate_every > 0 ? evaluation_blocks : 0; }
 };
 
 Result<WorkerConfig> read_worker_config(const json::object& config);

@@ -85,7 +85,9 @@ class Agillm3 final : public Trainable {
   }
 
   Result<StepResult> step(std::span<const std::int32_t> tokens) override {
-    if (const Status status = check(tokens); !status) return tl::unexpected<Error>(status.error());
+    if (Status status = check(tokens, spec_.sequences_per_step()); !status) {
+      return propagate(status);
+    }
     optimizer_.forget_norm();
     const std::size_t size = tokens.size() / static_cast<std::size_t>(spec_.accumulation);
     double loss = 0;
@@ -109,6 +111,26 @@ class Agillm3 final : public Trainable {
     return result;
   }
 
+  Result<double> evaluate(std::span<const std::int32_t> tokens) override {
+    if (Status status = check(tokens, spec_.batch_size); !status) return propagate(status);
+    inputs_.push_back(tokens.data());
+    add_parameters(embedding_);
+    outputs_.push_back(activations_.x[0]);
+    run(programs_.embed);
+    for (std::size_t layer = 0; layer < layers(); ++layer) {
+      inputs_.push_back(activations_.x[layer]);
+      add_parameters(blocks_[layer]);
+      outputs_.push_back(activations_.x[layer + 1]);
+      run(programs_.block_evaluate);
+    }
+    inputs_.push_back(tokens.data());
+    inputs_.push_back(activations_.x[layers()]);
+    add_parameters(head_);
+    outputs_.push_back(&loss_);
+    run(programs_.head_evaluate);
+    return static_cast<double>(loss_);
+  }
+
   [[nodiscard]] std::vector<checkpoint::TensorView> model_state() const override {
     return model_views(table_, flat_);
   }
@@ -128,11 +150,11 @@ class Agillm3 final : public Trainable {
   }
 
  private:
-  Status check(std::span<const std::int32_t> tokens) const {
-    const auto expected = static_cast<std::size_t>(spec_.sequences_per_step() * spec_.block_size);
+  Status check(std::span<const std::int32_t> tokens, std::int64_t sequences) const {
+    const auto expected = static_cast<std::size_t>(sequences * spec_.block_size);
     if (tokens.size() != expected) {
       return fail(ErrorKind::usage,
-                  fmt::format("a step takes {} tokens, not {}", expected, tokens.size()));
+                  fmt::format("it takes {} tokens, not {}", expected, tokens.size()));
     }
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       if (tokens[i] < 0 || tokens[i] >= spec_.model.vocabulary) {

@@ -32,8 +32,9 @@ std::size_t largest(const BackwardPrograms& programs) {
 }  // namespace
 
 std::size_t Programs::workspace_bytes() const {
-  return std::max({embed.workspace_bytes(), block.workspace_bytes(), largest(first),
-                   rest ? largest(*rest) : 0});
+  return std::max({embed.workspace_bytes(), block.workspace_bytes(),
+                   block_evaluate.workspace_bytes(), head_evaluate.workspace_bytes(),
+                   largest(first), rest ? largest(*rest) : 0});
 }
 
 Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
@@ -41,6 +42,8 @@ Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
   Programs programs;
   auto ok = compile_into(programs.embed, segments.embed, runtime);
   if (ok) ok = compile_into(programs.block, segments.block_forward, runtime);
+  if (ok) ok = compile_into(programs.block_evaluate, segments.block_evaluate, runtime);
+  if (ok) ok = compile_into(programs.head_evaluate, segments.head_evaluate, runtime);
   if (ok) ok = compile_into(programs.first, segments, false, spec.model.tied, runtime);
   if (ok && spec.accumulation > 1) {
     ok = compile_into(programs.rest.emplace(), segments, true, spec.model.tied, runtime);

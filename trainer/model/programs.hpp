@@ -19,6 +19,7 @@ struct BackwardPrograms {
 
 struct Programs {
   cpu::Program embed, block;
+  cpu::Program block_evaluate, head_evaluate;
   BackwardPrograms first;
   std::optional<BackwardPrograms> rest;  // only with accumulation
 

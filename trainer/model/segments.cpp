@@ -34,7 +34,8 @@ class Maker {
 
   Result<Segments> make() {
     Segments segments;
-    for (Status status : {make_embed(segments), make_block(segments), make_head(segments)}) {
+    for (Status status : {make_embed(segments), make_block(segments), make_block_evaluate(segments),
+                          make_head(segments)}) {
       if (!status) return propagate(status);
     }
     return segments;
@@ -99,6 +100,13 @@ class Maker {
     return {};
   }
 
+  Status make_block_evaluate(Segments& segments) const {
+    Builder b;
+    const Value x = b.parameter("x", x_);
+    const std::vector<Value> weights = parameters(b, table_.block(0));
+    return finish_segment(b, {block(b, x, {}, weights)}, segments.block_evaluate);
+  }
+
   // The last position of each sequence predicts nothing.
   Status make_head(Segments& segments) const {
     Builder b;
@@ -111,6 +119,7 @@ class Maker {
     const Value targets = b.slice(ids, {0, 1}, {batch, positions});
     const Value logits = head_logits(b, predicting, p);
     const Value loss = cross_entropy(b, logits, targets, model_.vocabulary, spec_.label_smoothing);
+    if (auto ok = finish_segment(b, {loss}, segments.head_evaluate); !ok) return ok;
     std::vector<Value> wrt{x};
     wrt.insert(wrt.end(), p.begin(), p.end());
     const Value share = b.constant_like(1 / static_cast<double>(spec_.accumulation), loss);

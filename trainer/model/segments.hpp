@@ -22,6 +22,9 @@ struct Segments {
   // (x, key?, block parameters…, kept…, dy) -> (dx, d block parameters…)
   graph::Graph block_backward;
   graph::Graph embed_backward;  // (ids, dx) -> d table
+  // For data that is not trained on.
+  graph::Graph block_evaluate;  // (x, block parameters…) -> y
+  graph::Graph head_evaluate;   // (ids, x, head parameters…) -> loss
   std::vector<graph::Type> kept;
 };
 

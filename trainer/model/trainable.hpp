@@ -31,6 +31,10 @@ class Trainable {
   // `tokens`: row-major [batch, block] ids; position i predicts position i + 1.
   virtual Result<StepResult> step(std::span<const std::int32_t> tokens) = 0;
 
+  // Mean loss of one batch that is not trained on: `tokens` as [batch, block] ids, of one batch
+  // whatever makes a step. Nothing is dropped, and nothing of the model changes.
+  virtual Result<double> evaluate(std::span<const std::int32_t> tokens) = 0;
+
   // Borrowed views, valid until the next step() or restore(). Names as in the AGILLM-3 checkpoints
   // ("core.emb.weight", "core.blocks.0.mha.q.weight", "ar.proj.weight", …); moments are
   // "<parameter>.exp_avg" and "<parameter>.exp_avg_sq".

@@ -35,7 +35,7 @@ TEST_F(ConfigTest, FillsInEveryDefault) {
       R"("learning_rate":3E-3,"head_learning_rate":3E-3,"weight_decay":1E-2,"beta1":9E-1,)"
       R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,)"
       R"("final_learning_rate_share":1E-1,"accumulation":1,"dropout":0E0,"label_smoothing":0E0,)"
-      R"("tie_weights":false,"recompute":false,"seed":1234,)"
+      R"("tie_weights":false,"recompute":false,"seed":1234,"evaluate_every":0,"evaluation_blocks":32,)"
       R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"schedule":"constant","data":["/usr/share/common-licenses"],)"
       R"("data_format":"auto","tokenizer":"byte","end_of_text":"","vocabulary":0},)"
       R"("device_config":{"device":"cpu","threads":2},"logging_config":{"log_every":1}})");
@@ -65,7 +65,7 @@ programs:
     device_config: {device: cpu, threads: 4, host: host.yaml}
     logging_config: {log_every: 9}
     checkpoints: {keep: 1}
-    deadlines: {start: 1s, load: 2min, compile: 1.5h, train_floor: 200ms, save: 1d, stop: 3s,
+    deadlines: {start: 1s, load: 2min, compile: 1.5h, train_floor: 200ms, save: 1d, evaluate: 7s, stop: 3s,
                 reset: 4s}
     budgets: {attempts: 9, attempts_without_progress: 2, time_without_progress: 3h}
     backoff: {first: 0s, max: 1s}
@@ -85,7 +85,7 @@ programs:
   EXPECT_EQ(program.host, folder_ / "host.yaml");
   EXPECT_EQ(program.checkpoints_keep, 1);
   EXPECT_EQ(program.deadlines,
-            (Deadlines{1'000, 120'000, 5'400'000, 200, 86'400'000, 3'000, 4'000}));
+            (Deadlines{1'000, 120'000, 5'400'000, 200, 86'400'000, 7'000, 3'000, 4'000}));
   EXPECT_EQ(program.budgets, (Budgets{9, 2, 10'800'000}));
   EXPECT_EQ(program.backoff, (Backoff{0, 1'000}));
   const json::object& training = program.worker.at("training_config").as_object();

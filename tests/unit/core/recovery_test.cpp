@@ -52,6 +52,39 @@ TEST(Recovery, AnExitFromBeforeTheKillIsJudgedByItself) {
   EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, "crash");
 }
 
+// Longer than a step may take; its own deadline, its own phase of the ledger, no longer steps
+// after.
+TEST(Recovery, AnEvaluationIsAPhaseOfItsOwn) {
+  World world;
+  world.policy.deadlines.train_floor_ms = 1'000;
+  world.policy.deadlines.evaluate_ms = 60'000;
+  world.run_to_training().steps(1, 10, 50).feed(PhaseEntered{"evaluate"});
+  world.feed(TimerFired{}, 50'000);
+  EXPECT_EQ(world.state.stage, Stage::evaluating);
+  world.feed(Evaluated{10, 2.25}).feed(PhaseEntered{"train"}).steps(11, 12, 50);
+  ASSERT_EQ(world.state.stage, Stage::training);
+  bool booked = false;
+  for (const RecordSpan& span : world.every<RecordSpan>()) {
+    booked = booked || (span.phase == "evaluating" && span.duration_ms >= 50'000);
+  }
+  EXPECT_TRUE(booked);
+  bool told = false;
+  for (const RecordEvent& event : world.every<RecordEvent>()) {
+    told = told ||
+           (event.kind == "evaluation" && event.text == "step 10: loss 2.2500 of held-out data");
+  }
+  EXPECT_TRUE(told);
+  world.feed(TimerFired{}, 1'500);
+  EXPECT_EQ(world.state.stage, Stage::killing) << "the steps after it are watched as before";
+  World silent;
+  silent.policy.deadlines.evaluate_ms = 60'000;
+  silent.run_to_training().steps(1, 10, 50).feed(PhaseEntered{"evaluate"}).feed(Alive{}, 50'000);
+  silent.feed(TimerFired{}, 50'000);
+  EXPECT_EQ(silent.state.stage, Stage::evaluating);
+  silent.feed(TimerFired{}, 11'000);
+  EXPECT_EQ(silent.state.stage, Stage::killing);
+}
+
 TEST(Recovery, ALateRecordBooksNoSecondTwice) {
   World world;
   world.run_to_training().steps(1, 3, 100);

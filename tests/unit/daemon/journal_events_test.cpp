@@ -65,6 +65,17 @@ TEST(JournalEvents, TheUnkillableAreNamedWithWhereTheyHang) {
   }
 }
 
+TEST(JournalEvents, AnEvaluationHasAStepAndALoss) {
+  const auto events = message(R"({"EVALUATED_STEP":"40","EVALUATION_LOSS":"2.5"})");
+  EXPECT_EQ(only<core::Evaluated>(events).step, 40);
+  EXPECT_EQ(only<core::Evaluated>(events).loss, 2.5);
+  for (const char* fields : {R"({"EVALUATED_STEP":"40"})", R"({"EVALUATION_LOSS":"2.5"})",
+                             R"({"EVALUATED_STEP":"-1","EVALUATION_LOSS":"2.5"})",
+                             R"({"EVALUATED_STEP":"40","EVALUATION_LOSS":"much"})"}) {
+    EXPECT_TRUE(message(fields).empty()) << fields;
+  }
+}
+
 TEST(JournalEvents, SeveralKeysAreSeveralEventsInTheOrderOfTheWork) {
   const auto events = message(
       R"({"STEP":"7","LOSS":"2.5","PHASE":"train","RESUMED_STEP":"6",

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "scratch_folder.hpp"
+#include "trainer/data/held_out.hpp"
 #include "trainer/data/shuffle.hpp"
 
 namespace trainward::trainer {
@@ -95,6 +96,27 @@ TEST_F(BatchReaderTest, RefusesAPlaceTheDataDoesNotHave) {
     EXPECT_EQ(sought.error().kind, ErrorKind::corrupt);
   }
   EXPECT_EQ(reader.cursor(), Cursor{});
+}
+
+// What is evaluated on is never trained on, and every block of it is seen.
+TEST_F(BatchReaderTest, HeldOutBlocksStayApart) {
+  BatchReader reader(*corpus_, 2, 9, 3);
+  std::set<std::int32_t> trained;
+  for (int i = 0; i < 8; ++i) {  // four epochs of four blocks
+    const Batch batch = next(reader);
+    trained.insert({batch[0], batch[2]});
+  }
+  EXPECT_EQ(reader.cursor(), (Cursor{4, 0}));
+  EXPECT_THAT(trained, testing::ElementsAre('0', '1', '2', '3'));
+  EXPECT_FALSE(reader.seek({0, 4}));
+  HeldOut held_out(*corpus_, 3, 2);
+  ASSERT_EQ(held_out.batches(), 2);
+  std::vector<std::int32_t> seen;
+  for (std::int64_t i = 0; i < 2; ++i) {
+    const auto batch = held_out.batch(i).value();
+    seen.insert(seen.end(), {batch[0], batch[2]});
+  }
+  EXPECT_THAT(seen, testing::ElementsAre('4', '5', '6', '4'));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ namespace trainward::trainer {
 struct FakeRecord {
   int made = 0;
   int steps = 0;
+  int evaluations = 0;                 // batches
   std::vector<std::int64_t> restored;  // the step counts restore() was given
   std::int64_t nan_at = -1;            // the optimizer step that yields it
   std::int64_t fail_at = -1;
@@ -39,6 +40,10 @@ class FakeTrainable final : public Trainable {
     for (std::size_t i = 0; i < 4; ++i) moments_[i] = 0.5F * moments_[i] + weights_[i];
     const double loss = steps_done_ == record_.nan_at ? std::nan("") : weights_[0];
     return StepResult{loss, 1.0};
+  }
+  Result<double> evaluate(std::span<const std::int32_t> tokens) override {
+    ++record_.evaluations;
+    return weights_[0] + static_cast<double>(tokens[0]);
   }
   [[nodiscard]] std::vector<checkpoint::TensorView> model_state() const override {
     return {view("w", weights_)};

@@ -63,10 +63,11 @@ class TrainingLoopTest : public testing::Test {
                        [this](std::string_view text) { bench_.said.out += text; },
                        [this](std::string_view text) { bench_.said.err += text; },
                        [] { return Time{}; }});
-    BatchReader data(*corpus_, 2, 1);
+    BatchReader data(*corpus_, 2, 1, 3);
+    HeldOut held_out(*corpus_, 3, 2);
     FakeTrainable model(record_);
     TrainingLoop loop(plan, model, data, {},
-                      {reporter, requests_, board, checkpoints_, [this] { ++hangs_; }});
+                      {reporter, requests_, board, checkpoints_, &held_out, [this] { ++hangs_; }});
     return loop.run();
   }
 
@@ -81,6 +82,24 @@ class TrainingLoopTest : public testing::Test {
 TEST_F(TrainingLoopTest, SavesOnTheCadenceAndAtTheEnd) {
   EXPECT_EQ(run({.steps = 10, .checkpoint_every = 4}).value(), Ending::finished);
   EXPECT_THAT(checkpoints_.begun, ElementsAre(4, 8, 10));
+}
+
+TEST_F(TrainingLoopTest, EvaluatesOnTheCadenceAndAtTheEnd) {
+  EXPECT_EQ(run({.steps = 7, .checkpoint_every = 4, .log_every = 1, .evaluate_every = 3}).value(),
+            Ending::finished);
+  EXPECT_THAT(bench_.said.all("EVALUATED_STEP"), ElementsAre("3", "6", "7"));
+  EXPECT_EQ(record_.evaluations, 6);  // three blocks, two at a time
+  EXPECT_THAT(bench_.said.course(),
+              testing::IsSupersetOf({std::string("PHASE=evaluate"), std::string("WATCHDOG=1")}));
+  EXPECT_THAT(bench_.said.out, HasSubstr("step 3 held-out loss "));
+}
+
+TEST_F(TrainingLoopTest, AStopDoesNotWaitForAnEvaluation) {
+  requests_.stop_at = 3;
+  EXPECT_EQ(run({.steps = 9, .checkpoint_every = 4, .log_every = 1, .evaluate_every = 3}).value(),
+            Ending::stopped);
+  EXPECT_EQ(record_.evaluations, 0);
+  EXPECT_THAT(bench_.said.all("EVALUATED_STEP"), testing::IsEmpty());
 }
 
 TEST_F(TrainingLoopTest, SavesTheLastStepOnce) {

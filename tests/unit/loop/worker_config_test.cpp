@@ -44,6 +44,7 @@ TEST(WorkerConfigTest, ReadsEveryKey) {
       "beta2": 0.75, "epsilon": 1e-6, "gradient_clip": 2.5, "warmup_steps": 6, "schedule": "cosine",
       "final_learning_rate_share": 0.2, "accumulation": 4, "dropout": 0.1,
       "label_smoothing": 0.05, "tie_weights": true, "recompute": true, "seed": 77,
+      "evaluate_every": 5, "evaluation_blocks": 7,
       "checkpoint_every": 4, "data": ["a", "b"]},
     "device_config": {"device": "cpu", "threads": 5, "simulate": [{"serial": "0100"}]},
     "logging_config": {"log_every": 8}})",
@@ -77,6 +78,8 @@ TEST(WorkerConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config->steps, 9);
   EXPECT_EQ(config->checkpoint_every, 4);
   EXPECT_EQ(config->log_every, 8);
+  EXPECT_EQ(config->evaluate_every, 5);
+  EXPECT_EQ(config->held_out(), 7);
   EXPECT_THAT(config->data, testing::ElementsAre("a", "b"));
 }
 
@@ -166,6 +169,11 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
     digests.insert(read_worker_config(with("training_config", key, true))->digest);
   }
   digests.insert(read_worker_config(with("training_config", "accumulation", 2))->digest);
+  // What is held out is not trained on; how often is looked at it does not matter.
+  json::object evaluated = with("training_config", "evaluate_every", 5);
+  digests.insert(read_worker_config(evaluated)->digest);
+  evaluated["training_config"].as_object()["evaluate_every"] = 6;
+  digests.insert(read_worker_config(evaluated)->digest);
   // Where the rates depend on the length of the run, that counts too.
   json::object cosine = with("training_config", "schedule", "cosine");
   digests.insert(read_worker_config(cosine)->digest);
@@ -179,7 +187,7 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
   digests.insert(read_worker_config(with("training_config", "data", json::array{"/b"}))->digest);
   digests.insert(read_worker_config(with("device_config", "threads", 3))->digest);
   digests.insert(read_worker_config(with("training_config", "data_format", "u16"))->digest);
-  EXPECT_EQ(digests.size(), 1U + 4U + 7U + 7U + 4U);
+  EXPECT_EQ(digests.size(), 1U + 4U + 8U + 7U + 4U);
 }
 
 }  // namespace

@@ -37,6 +37,23 @@ TEST(Step, RecomputingChangesMemoryNotTheResult) {
   EXPECT_LT(recomputing->arena_bytes(), keeping->arena_bytes());
 }
 
+TEST(Step, EvaluatingIsAStepsLossWithoutTheStep) {
+  TrainingSpec spec = test::tiny_spec();
+  const auto model = test::make(spec);
+  test::train(*model, spec, 1, 3);
+  const auto before = test::copy_of(model->model_state());
+  const auto ids = test::tokens(spec, 7);
+  const double evaluated = model->evaluate(ids).value();
+  EXPECT_TRUE(test::same_bits(before, test::copy_of(model->model_state())));
+  EXPECT_NEAR(model->step(ids)->loss / evaluated, 1, 1e-6);
+  // One batch, whatever makes a step; nothing is dropped, so it is the same each time.
+  spec.accumulation = 3;
+  spec.dropout = 0.5;
+  const auto other = test::make(spec);
+  EXPECT_EQ(other->evaluate(ids).value(), other->evaluate(ids).value());
+  EXPECT_FALSE(other->evaluate(test::tokens(spec, 7)));
+}
+
 TEST(Step, LearnsAPattern) {
   TrainingSpec spec = test::tiny_spec();
   spec.learning_rate = spec.head_learning_rate = 1e-2;
