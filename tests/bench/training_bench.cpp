@@ -27,6 +27,7 @@ void run_agillm3(benchmark::State& bench, TrainingSpec spec) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     tokens[i] = static_cast<std::int32_t>(i * 31 % 251);
   }
+  (void)(*model)->step(tokens);  // the first one touches new memory
   for (auto _ : bench) {
     auto result = (*model)->step(tokens);
     if (!result) return bench.SkipWithError(result.error().message().c_str());
@@ -41,6 +42,7 @@ void run_whole(benchmark::State& bench, Result<ModelGraph> graph, const Optimize
   if (!graph) return bench.SkipWithError(graph.error().message().c_str());
   auto model = WholeModel::make(*std::move(graph), optimizer, 1, static_cast<int>(bench.range(0)));
   if (!model) return bench.SkipWithError(model.error().message().c_str());
+  (void)(*model)->step(inputs);
   for (auto _ : bench) {
     auto result = (*model)->step(inputs);
     if (!result) return bench.SkipWithError(result.error().message().c_str());
