@@ -192,10 +192,10 @@ class Folder {
     const auto value = constant(0);
     if (!value) return {};
     if (reduce.kind == ReduceKind::maximum) return make(*value);
-    const Shape& from = graph_.type(node_.inputs[0]).shape;
-    return make(*value *
-                static_cast<double>(element_count(from) /
-                                    std::max<std::int64_t>(1, element_count(node_.type.shape))));
+    // How many elements make one of the result.
+    const std::int64_t summed =
+        element_count(graph_.type(node_.inputs[0]).shape) / element_count(node_.type.shape);
+    return make(*value * static_cast<double>(summed));
   }
   Folded operator()(const op::Broadcast& broadcast) const {
     return moved(changes_nothing(broadcast.axes, from(), node_.type.shape));

@@ -139,7 +139,7 @@ Op compare(Line& line) {
   line.expect("direction=");
   for (const Direction direction :
        {Direction::eq, Direction::ne, Direction::lt, Direction::le, Direction::gt, Direction::ge}) {
-    const Op candidate = op::Compare{direction};
+    Op candidate = op::Compare{direction};
     if (line.take_if(attributes_of(candidate).substr(std::string_view("direction=").size()))) {
       return candidate;
     }
