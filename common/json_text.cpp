@@ -3,26 +3,10 @@
 #include <array>
 #include <charconv>
 
+#include "common/utf8.hpp"
+
 namespace trainward {
 namespace {
-
-// Length of the UTF-8 sequence at the front of `text`, 0 when it is not one.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates, and what lies beyond U+10FFFF.
-  if ((first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
-      (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F)) {
-    return 0;
-  }
-  return length;
-}
 
 void append_escaped(std::string& out, char c) {
   constexpr std::string_view hex = "0123456789abcdef";
@@ -57,7 +41,7 @@ void append_escaped(std::string& out, char c) {
 void append_json_string(std::string& out, std::string_view text) {
   out += '"';
   while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
+    const std::size_t length = utf8_character(text);
     if (length == 1) {
       append_escaped(out, text.front());
     } else if (length > 1) {

@@ -12,6 +12,7 @@
 
 #include "checkpoint/format/names.hpp"
 #include "common/file.hpp"
+#include "common/rename.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;
@@ -37,10 +38,14 @@ bool was_removed(const Fd& folder) {
   return ::fstat(folder.get(), &info) == 0 && info.st_nlink == 0;
 }
 
+tl::unexpected<Error> not_renamed(int error, const fs::path& from, const fs::path& to) {
+  return fail_errno(error, fmt::format("rename the folder to '{}'", to.filename().string()),
+                    from.string());
+}
+
 Status rename_folder(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) == 0) return {};
-  return fail_errno(errno, fmt::format("rename the folder to '{}'", to.filename().string()),
-                    from.string());
+  return not_renamed(errno, from, to);
 }
 
 // For file systems without the flags of renameat2: between the first and the second rename `folder`
@@ -174,14 +179,9 @@ Result<bool> remove_checkpoint(const fs::path& folder) {
   return fail(ErrorKind::permanent, "cannot find a free name to remove it", folder.string());
 }
 
-Status rename_if_free(const fs::path& from, const fs::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
-  if (errno == EINVAL || errno == ENOSYS) {  // a file system without the flag
-    if (!is_there(to)) return rename_folder(from, to);
-    errno = EEXIST;
-  }
-  return fail_errno(errno, fmt::format("rename the folder to '{}'", to.filename().string()),
-                    from.string());
+Status move_to_free_name(const fs::path& from, const fs::path& to) {
+  if (const auto error = rename_if_free(from, to)) return not_renamed(error.value(), from, to);
+  return {};
 }
 
 Result<fs::path> set_aside(const fs::path& folder, std::string_view prefix) {

@@ -41,7 +41,7 @@ Result<std::filesystem::path> set_aside(const std::filesystem::path& folder,
                                         std::string_view prefix);
 
 // One rename; fails when there is something at `to`.
-Status rename_if_free(const std::filesystem::path& from, const std::filesystem::path& to);
+Status move_to_free_name(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // Removes temporary folders whose writer is gone and finishes or takes back replacements that were
 // interrupted. What cannot be removed now stays for the next time.

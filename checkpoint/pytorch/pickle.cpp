@@ -6,7 +6,7 @@
 
 #include "checkpoint/pytorch/opcodes.hpp"
 #include "checkpoint/pytorch/rebuild.hpp"
-#include "checkpoint/pytorch/utf8.hpp"
+#include "common/utf8.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

@@ -151,7 +151,7 @@ Status write_plain(const fs::path& folder, const StreamedContents& contents,
     auto saved = save(temporary->path, contents, options);
     if (!saved) return propagate(saved);
     if (auto ok = strip(*saved); !ok) return ok;
-    if (auto ok = rename_if_free(*saved, folder); !ok) {
+    if (auto ok = move_to_free_name(*saved, folder); !ok) {
       auto free = must_be_free(folder);
       return free ? ok : free;
     }

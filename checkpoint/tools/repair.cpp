@@ -31,7 +31,7 @@ void carry_out(Repair::Step& step, const std::string& judged) {
       done = propagate(aside);
     }
   } else {
-    done = rename_if_free(step.path, step.to);
+    done = move_to_free_name(step.path, step.to);
   }
   if (!done) step.problem = done.error().message();
 }

@@ -1,6 +1,7 @@
 #include "supervisor/rules/line_text.hpp"
 
 #include "common/text.hpp"
+#include "common/utf8.hpp"
 
 namespace trainward::rules {
 namespace {
@@ -13,22 +14,6 @@ std::size_t escape_length(std::string_view text) {
   return end < text.size() ? end + 1 : end;
 }
 
-// Length of the well-formed UTF-8 character at the start of `text`, 0 when there is none.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xF0 ? 4 : (first >= 0xE0 ? 3 : 2);
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  // Overlong forms, surrogates and numbers above U+10FFFF.
-  const bool wrong = (first == 0xE0 && byte(1) < 0xA0) || (first == 0xED && byte(1) > 0x9F) ||
-                     (first == 0xF0 && byte(1) < 0x90) || (first == 0xF4 && byte(1) > 0x8F);
-  return wrong ? 0 : length;
-}
-
 }  // namespace
 
 std::string printable_line(std::string_view line, std::size_t max_bytes) {
@@ -39,7 +24,7 @@ std::string printable_line(std::string_view line, std::size_t max_bytes) {
       line.remove_prefix(escape_length(line));
       continue;
     }
-    const std::size_t length = character_length(line);
+    const std::size_t length = utf8_character(line);
     const bool control = static_cast<unsigned char>(line[0]) < 0x20 || line[0] == '\x7f';
     const std::string_view piece =
         length == 0 ? "?" : (control ? std::string_view(" ") : line.substr(0, length));

@@ -77,14 +77,9 @@ TEST_F(Rebuild, AStateThatCannotBeReadIsTakenFromTheNewestAttempt) {
 
 TEST_F(Rebuild, TheHistoryOfWhatHasEndedComesBack) {
   // The first attempt stands still until it is killed, here or for standing still.
-  write("host.yaml", R"(boards:
-  - serial: "010001451170c0c4"
-    type: n300
-    bus_id: "0000:41:00.0"
-    chips: [{id: L, temperature_c: 50.0, heartbeat: alive}, {id: R, temperature_c: 40.0, heartbeat: alive}]
-    links: [{from: "L:8", to: "R:0", up: true, retrains: 0}, {from: "L:9", to: "R:1", up: true, retrains: 0}]
-    simulate: {dram_bytes: 1000, base_bytes: 0, leak_bytes_per_step: 0, hang: {attempt: 1, after_steps: 25}}
-)");
+  write("host.yaml",
+        "boards:\n" + healthy_board("{dram_bytes: 1000, base_bytes: 0, leak_bytes_per_step: 0, "
+                                    "hang: {attempt: 1, after_steps: 25}}"));
   write_training("run.yaml", 400, ", host: host.yaml");
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
   wait_until([&] { return last_step() >= 20; });

@@ -5,24 +5,25 @@
 namespace trainward::e2e {
 namespace {
 
-constexpr const char* two_boards = R"(boards:
+constexpr const char* dead_board = R"(boards:
   - serial: "0100014511708037"
     type: n300
     bus_id: "0000:c1:00.0"
     chips: [{id: L, temperature_c: 50.0, heartbeat: alive}, {id: R, heartbeat: unknown}]
     links: [{from: "L:8", to: "R:0", up: false, retrains: 7}, {from: "L:9", to: "R:1", up: false, retrains: 4}]
-  - serial: "010001451170c0c4"
-    type: n300
-    bus_id: "0000:41:00.0"
-    chips: [{id: L, temperature_c: 50.0, heartbeat: alive}, {id: R, temperature_c: 40.0, heartbeat: alive}]
-    links: [{from: "L:8", to: "R:0", up: true, retrains: 0}, {from: "L:9", to: "R:1", up: true, retrains: 0}]
-    simulate: {dram_bytes: 1000, base_bytes: 0, leak_bytes_per_step: 83, hang: {attempt: 2, after_steps: 6}}
 )";
 
-class Training : public World {};
+class Training : public World {
+ protected:
+  static std::string two_boards() {
+    return dead_board + healthy_board(
+                            "{dram_bytes: 1000, base_bytes: 0, leak_bytes_per_step: 83, "
+                            "hang: {attempt: 2, after_steps: 6}}");
+  }
+};
 
 TEST_F(Training, FaultsDoNotChangeOneBitOfTheWeights) {
-  write("host.yaml", two_boards);
+  write("host.yaml", two_boards());
   write_training("calm.yaml", 40, "");
   ASSERT_EQ(run("trainwardd", {"--once", "calm.yaml"}).code, 0);
   const std::string calm = digest();
@@ -55,7 +56,7 @@ TEST_F(Training, FaultsDoNotChangeOneBitOfTheWeights) {
 }
 
 TEST_F(Training, TheViewsOfTheDatabaseTellTheStory) {
-  write("host.yaml", two_boards);
+  write("host.yaml", two_boards());
   write_training("run.yaml", 30, ", host: host.yaml");
   ASSERT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
   const Output why = ctl({"why", "run", "2"});

@@ -59,6 +59,17 @@ class World : public ::testing::Test {
   }
 
   // A model that trains in milliseconds. `device` is added to device_config.
+  // A board of a described host with which nothing is wrong but what `simulate` says.
+  static std::string healthy_board(const std::string& simulate) {
+    return R"(  - serial: "010001451170c0c4"
+    type: n300
+    bus_id: "0000:41:00.0"
+    chips: [{id: L, temperature_c: 50.0, heartbeat: alive}, {id: R, temperature_c: 40.0, heartbeat: alive}]
+    links: [{from: "L:8", to: "R:0", up: true, retrains: 0}, {from: "L:9", to: "R:1", up: true, retrains: 0}]
+    simulate: )" +
+           simulate + "\n";
+  }
+
   void write_training(const std::string& file, int steps, const std::string& device,
                       const std::string& more = "") {
     write(file, "programs:\n  run:\n    training_config: {model: femto_1x, steps: " +

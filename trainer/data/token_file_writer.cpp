@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 
 #include "common/file.hpp"
+#include "common/rename.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -16,14 +16,6 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 20U;
 tl::unexpected<Error> taken(const std::filesystem::path& path) {
   return fail(ErrorKind::usage, "is there already", path.string(),
               "remove it or choose another name");
-}
-
-Status rename_if_free(const std::filesystem::path& from, const std::filesystem::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
-  if (errno == EEXIST) return taken(to);
-  // Some network file systems know only the plain one.
-  if (errno == EINVAL && ::rename(from.c_str(), to.c_str()) == 0) return {};
-  return fail_errno(errno, "rename the finished file into place", to.string());
 }
 
 }  // namespace
@@ -98,7 +90,10 @@ Status TokenFileWriter::finish() {
   }
   if (auto ok = write_all(fd_.get(), encode(header_), temporary_); !ok) return ok;
   if (::fsync(fd_.get()) != 0) return fail_errno(errno, "fsync the file", temporary_.string());
-  if (auto ok = rename_if_free(temporary_, path_); !ok) return ok;
+  if (const auto error = rename_if_free(temporary_, path_)) {
+    if (error == std::errc::file_exists) return taken(path_);
+    return fail_errno(error.value(), "rename the finished file into place", path_.string());
+  }
   fd_.reset();
   return fsync_folder(path_.parent_path());
 }

@@ -105,30 +105,19 @@ Axes axes_of(Line& line, std::string_view key) {
   return line.list();
 }
 
-template <typename Kind>
-std::optional<Op> elementwise(std::string_view name, std::initializer_list<Kind> kinds) {
-  for (const Kind kind : kinds) {
-    const Op candidate = [&]() -> Op {
-      if constexpr (std::is_same_v<Kind, UnaryKind>) return op::Unary{kind};
-      if constexpr (std::is_same_v<Kind, BinaryKind>) return op::Binary{kind};
-    }();
-    if (name_of(candidate) == name) return candidate;
+// The kind with this name. Beyond an enum's last kind name_of() has no name any more.
+template <typename Elementwise, typename Kind>
+std::optional<Op> elementwise(std::string_view name) {
+  for (int i = 0;; ++i) {
+    const std::string_view known = name_of(Elementwise{static_cast<Kind>(i)});
+    if (known == "?") return std::nullopt;
+    if (known == name) return Elementwise{static_cast<Kind>(i)};
   }
-  return std::nullopt;
 }
 
 std::optional<Op> without_attributes(std::string_view name, const Type& type) {
-  using U = UnaryKind;
-  using B = BinaryKind;
-  if (auto unary =
-          elementwise<U>(name, {U::negate, U::exponential, U::log, U::sqrt, U::rsqrt, U::tanh})) {
-    return unary;
-  }
-  if (auto binary =
-          elementwise<B>(name, {B::add, B::subtract, B::multiply, B::divide, B::maximum, B::bit_and,
-                                B::bit_or, B::bit_xor, B::shift_right_logical})) {
-    return binary;
-  }
+  if (auto unary = elementwise<op::Unary, UnaryKind>(name)) return unary;
+  if (auto binary = elementwise<op::Binary, BinaryKind>(name)) return binary;
   if (name == "select") return op::Select{};
   if (name == "reshape") return op::Reshape{type.shape};
   if (name == "gather") return op::GatherRows{};

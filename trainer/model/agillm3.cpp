@@ -94,7 +94,7 @@ class Agillm3 final : public Trainable {
     for (std::int64_t i = 0; i < spec_.accumulation; ++i) {
       const auto batch = tokens.subspan(static_cast<std::size_t>(i) * size, size);
       draw_keys(steps_done_ * spec_.accumulation + i);
-      forward(batch);
+      forward(batch, Purpose::training);
       backward(batch, i == 0 ? programs_.first : *programs_.rest, i + 1 == spec_.accumulation);
       loss += static_cast<double>(loss_);
     }
@@ -113,19 +113,8 @@ class Agillm3 final : public Trainable {
 
   Result<double> evaluate(std::span<const std::int32_t> tokens) override {
     if (Status status = check(tokens, spec_.batch_size); !status) return propagate(status);
-    inputs_.push_back(tokens.data());
-    add_parameters(embedding_);
-    outputs_.push_back(activations_.x[0]);
-    run(programs_.embed);
-    for (std::size_t layer = 0; layer < layers(); ++layer) {
-      inputs_.push_back(activations_.x[layer]);
-      add_parameters(blocks_[layer]);
-      outputs_.push_back(activations_.x[layer + 1]);
-      run(programs_.block_evaluate);
-    }
-    inputs_.push_back(tokens.data());
-    inputs_.push_back(activations_.x[layers()]);
-    add_parameters(head_);
+    forward(tokens, Purpose::evaluation);
+    add_head_inputs(tokens);
     outputs_.push_back(&loss_);
     run(programs_.head_evaluate);
     return static_cast<double>(loss_);
@@ -203,26 +192,35 @@ class Agillm3 final : public Trainable {
     if (!keys_.empty()) inputs_.push_back(keys_[layer].data());
   }
 
-  void forward(std::span<const std::int32_t> tokens) {
+  // Only training drops anything and keeps what its backward needs.
+  enum class Purpose { training, evaluation };
+  void forward(std::span<const std::int32_t> tokens, Purpose purpose) {
+    const bool training = purpose == Purpose::training;
     inputs_.push_back(tokens.data());
     add_parameters(embedding_);
     outputs_.push_back(activations_.x[0]);
     run(programs_.embed);
     for (std::size_t layer = 0; layer < layers(); ++layer) {
       inputs_.push_back(activations_.x[layer]);
-      add_key(layer);
+      if (training) add_key(layer);
       add_parameters(blocks_[layer]);
       outputs_.push_back(activations_.x[layer + 1]);
-      for (float* kept : activations_.kept[layer]) outputs_.push_back(kept);
-      run(programs_.block);
+      if (training) {
+        for (float* kept : activations_.kept[layer]) outputs_.push_back(kept);
+      }
+      run(training ? programs_.block : programs_.block_evaluate);
     }
+  }
+
+  void add_head_inputs(std::span<const std::int32_t> tokens) {
+    inputs_.push_back(tokens.data());
+    inputs_.push_back(activations_.x[layers()]);
+    add_parameters(head_);
   }
 
   void backward(std::span<const std::int32_t> tokens, BackwardPrograms& programs, bool last) {
     auto [dy, dx] = activations_.dx;
-    inputs_.push_back(tokens.data());
-    inputs_.push_back(activations_.x[layers()]);
-    add_parameters(head_);
+    add_head_inputs(tokens);
     outputs_.push_back(&loss_);
     outputs_.push_back(dy);
     add_gradients(head_);

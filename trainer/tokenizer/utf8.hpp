@@ -1,19 +1,13 @@
-// UTF-8 as the tokenizer needs it: where text is valid, and what counts as white space.
-//
-// Pure. Valid is what RFC 3629 says: no surrogates, nothing overlong, nothing above U+10FFFF.
+// UTF-8 as the tokenizer needs it: code points, and what counts as white space. Pure.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
+#include "common/utf8.hpp"
+
 namespace trainward::trainer {
-
-// Length of the valid character `text` begins with, 1 to 4; 0 when it does not begin with one.
-std::size_t utf8_character(std::string_view text);
-
-// Length of the longest valid beginning.
-std::size_t utf8_valid_prefix(std::string_view text);
 
 // Appends the character; `code_point` must be a valid one.
 void append_utf8(std::string& out, char32_t code_point);

@@ -3,13 +3,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 
 #include "checkpoint/checkpoint.hpp"
+#include "data/scratch_folder.hpp"
 #include "model/tiny.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/model/block.hpp"
@@ -27,8 +26,6 @@ using ::testing::HasSubstr;
 class DecoderTest : public ::testing::TestWithParam<bool> {
  protected:
   DecoderTest() {
-    std::string pattern = (fs::temp_directory_path() / "trainward-decoder-XXXXXX").string();
-    root_ = ::mkdtemp(pattern.data());
     spec_ = test::tiny_spec();
     spec_.model = {.width = 24, .layers = 2, .heads = 3, .rank = 10, .vocabulary = 37};
     spec_.model.tied = GetParam();
@@ -37,12 +34,10 @@ class DecoderTest : public ::testing::TestWithParam<bool> {
     checkpoint::TrainingState at;
     at.step = 3;
     auto saved = checkpoint::save(
-        root_, checkpoint::Contents{at, model_->model_state(), model_->optimizer_state()});
+        root_.path(), checkpoint::Contents{at, model_->model_state(), model_->optimizer_state()});
     EXPECT_TRUE(saved) << saved.error().message();
     folder_ = *saved;
   }
-  ~DecoderTest() override { fs::remove_all(root_); }
-
   [[nodiscard]] std::unique_ptr<Decoder> decoder(std::int64_t context) const {
     auto reader = checkpoint::Reader::open(folder_);
     auto model = model_of(reader->model(), spec_.model.vocabulary);
@@ -85,7 +80,8 @@ class DecoderTest : public ::testing::TestWithParam<bool> {
 
   TrainingSpec spec_;
   std::unique_ptr<Trainable> model_;
-  fs::path root_, folder_;
+  ScratchFolder root_;
+  fs::path folder_;
 };
 
 std::vector<std::int32_t> text_of(std::size_t size) {

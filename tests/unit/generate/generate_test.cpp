@@ -1,15 +1,14 @@
 // The command, on a model that has learned one sentence by heart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "checkpoint/checkpoint.hpp"
 #include "common/json.hpp"
 #include "common/protocol.hpp"
+#include "data/scratch_folder.hpp"
 #include "model/tiny.hpp"
 #include "trainer/loop/generate_command.hpp"
 
@@ -32,8 +31,7 @@ class Stop final : public Requests {
 class GenerateTest : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    std::string pattern = (fs::temp_directory_path() / "trainward-generate-XXXXXX").string();
-    root() = ::mkdtemp(pattern.data());
+    folder() = std::make_unique<ScratchFolder>();
     TrainingSpec spec = test::tiny_spec();
     spec.model = {.width = 32, .layers = 2, .heads = 2, .rank = 16, .vocabulary = 257};
     spec.batch_size = 1;
@@ -52,11 +50,12 @@ class GenerateTest : public ::testing::Test {
           root(), checkpoint::Contents{at, model->model_state(), model->optimizer_state()}));
     }
   }
-  static void TearDownTestSuite() { fs::remove_all(root()); }
-  static fs::path& root() {
-    static fs::path path;
-    return path;
+  static void TearDownTestSuite() { folder().reset(); }
+  static std::unique_ptr<ScratchFolder>& folder() {
+    static std::unique_ptr<ScratchFolder> of_the_suite;
+    return of_the_suite;
   }
+  static fs::path root() { return folder()->path(); }
 
   int run(GenerateOptions options) {
     out_.clear();

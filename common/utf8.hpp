@@ -1,0 +1,18 @@
+// Where bytes are valid UTF-8: as RFC 3629 says, no surrogates, nothing overlong, nothing above
+// U+10FFFF. Pure.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace trainward {
+
+// Length of the valid character `text` begins with, 1 to 4; 0 when it does not begin with one.
+std::size_t utf8_character(std::string_view text);
+
+// Length of the longest valid beginning.
+std::size_t utf8_valid_prefix(std::string_view text);
+
+inline bool is_utf8(std::string_view text) { return utf8_valid_prefix(text) == text.size(); }
+
+}  // namespace trainward
