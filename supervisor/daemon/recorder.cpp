@@ -63,6 +63,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
                                    {e.attempt, e.phase, e.cause, e.begin_wall_ms, e.duration_ms});
           },
           [&](const core::RecordAttemptBegun& e) -> Status {
+            if (auto ok = keep_what_is_resumed(state); !ok) return ok;
             attempt_ = {};
             attempt_.program = program_;
             attempt_.number = e.attempt;
@@ -120,6 +121,14 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
           [](const core::PruneCheckpoints&) -> Status { return {}; },
       },
       action);
+}
+
+// A checkpoint that nobody had verified when its attempt ended has been now.
+Status Recorder::keep_what_is_resumed(const core::State& state) {
+  const std::int64_t kept = std::min(state.resume_step, attempt_.last_step);
+  if (attempt_.number == 0 || kept <= attempt_.kept_step) return {};
+  attempt_.kept_step = kept;
+  return store_.put_attempt(attempt_);
 }
 
 Status Recorder::save_state(const core::State& state, const std::string& config_digest,

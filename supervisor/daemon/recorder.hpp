@@ -37,6 +37,8 @@ class Recorder {
   [[nodiscard]] const store::AttemptRow& attempt() const { return attempt_; }
 
  private:
+  Status keep_what_is_resumed(const core::State& state);
+
   store::Store& store_;
   const Paths& paths_;
   std::string program_;
