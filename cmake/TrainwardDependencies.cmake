@@ -29,3 +29,10 @@ add_library(trainward_dnnl INTERFACE)
 target_include_directories(trainward_dnnl SYSTEM INTERFACE ${DNNL_INCLUDE_DIR})
 target_link_libraries(trainward_dnnl INTERFACE ${DNNL_LIBRARY})
 find_package(OpenMP REQUIRED COMPONENTS CXX)
+
+# The C interface only: the C++ one was taken out of the standard.
+find_package(MPI REQUIRED COMPONENTS CXX)
+add_library(trainward_mpi INTERFACE)
+target_include_directories(trainward_mpi SYSTEM INTERFACE ${MPI_CXX_INCLUDE_DIRS})
+target_compile_definitions(trainward_mpi INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+target_link_libraries(trainward_mpi INTERFACE ${MPI_CXX_LIBRARIES})

@@ -93,6 +93,22 @@ void StrictObject::texts(std::string_view key, std::vector<std::string>& target)
   target = std::move(list);
 }
 
+void StrictObject::wholes(std::string_view key, std::vector<std::int64_t>& target, std::int64_t low,
+                          std::int64_t high) {
+  const json::value* found = look_up(key);
+  if (found == nullptr) return;
+  const std::string type = fmt::format("a list of whole numbers from {} to {}", low, high);
+  if (!found->is_array()) return expected(key, type, *found);
+  std::vector<std::int64_t> list;
+  for (const json::value& item : found->get_array()) {
+    if (!item.is_int64() || item.get_int64() < low || item.get_int64() > high) {
+      return expected(key, type, *found);
+    }
+    list.push_back(item.get_int64());
+  }
+  target = std::move(list);
+}
+
 const json::object* StrictObject::object(std::string_view key) {
   const json::value* found = look_up(key);
   if (found == nullptr || found->is_null()) return nullptr;

@@ -23,6 +23,8 @@ class StrictObject {
       : object_(&object), where_(std::move(where)) {}
 
   void whole(std::string_view key, std::int64_t& target, std::int64_t low, std::int64_t high);
+  void wholes(std::string_view key, std::vector<std::int64_t>& target, std::int64_t low,
+              std::int64_t high);
   void bytes(std::string_view key, std::uint64_t& target);
   // low <= value < high
   void real(std::string_view key, double& target, double low, double high);

@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "common/yaml/scalar.hpp"
+
 namespace trainward::config {
 namespace {
 
@@ -144,6 +146,27 @@ json::object read_training(const yaml::Node& node, const std::string& path,
   return out;
 }
 
+// [model parts, data parts], as meshes of devices are given elsewhere.
+json::array read_mesh(yaml::MapReader& reader) {
+  const json::array alone{1, 1};
+  const yaml::Node* list = reader.take("mesh_shape");
+  if (list == nullptr) return alone;
+  json::array mesh;
+  if (list->kind == yaml::Node::Kind::list) {
+    for (const yaml::Node& item : list->items) {
+      const auto size = yaml::parse_integer(item.text);
+      if (item.kind == yaml::Node::Kind::scalar && size && *size >= 1 && *size <= 1024) {
+        mesh.emplace_back(*size);
+      }
+    }
+  }
+  if (mesh.size() == 2 && mesh.size() == list->items.size() && mesh[0] == 1) return mesh;
+  reader.report(
+      "mesh_shape", *list,
+      "expected [1, N]: N processes, 1 to 1024, share each batch; found " + describe(*list));
+  return alone;
+}
+
 json::object read_device(const yaml::Node& node, const std::string& path,
                          std::vector<yaml::Problem>& problems, const Folders& folders,
                          std::optional<std::filesystem::path>& host) {
@@ -151,6 +174,11 @@ json::object read_device(const yaml::Node& node, const std::string& path,
   json::object out;
   out["device"] = reader.one_of("device", devices, "cpu");
   out["threads"] = reader.integer("threads", 2, {1, 1024});
+  out["mesh_shape"] = read_mesh(reader);
+  out["enable_ddp"] = reader.boolean("enable_ddp", false);
+  if (out["mesh_shape"].get_array()[1] != 1 && !out["enable_ddp"].get_bool()) {
+    reader.report("enable_ddp", node, "needed by a mesh_shape of more than one process: true");
+  }
   host = read_described_host(reader, folders);
   reader.finish();
   return out;
@@ -163,6 +191,18 @@ json::object read_logging(const yaml::Node& node, const std::string& path,
   out["log_every"] = reader.integer("log_every", 1, {1, 1'000'000});
   reader.finish();
   return out;
+}
+
+// Told here, since the worker would find out an hour later.
+void check_split(yaml::MapReader& program, const yaml::Node& device, const json::object& worker) {
+  const json::object& training = worker.at("training_config").get_object();
+  const std::int64_t ranks = worker.at("device_config").at("mesh_shape").get_array()[1].get_int64();
+  const std::int64_t batch = training.at("batch_size").get_int64();
+  if (batch % ranks == 0 || training.at("accumulation").get_int64() % ranks == 0) return;
+  program.report("device_config.mesh_shape", device,
+                 fmt::format("{} processes cannot share batches of {} sequences; make batch_size a "
+                             "multiple of {}",
+                             ranks, batch, ranks));
 }
 
 }  // namespace
@@ -182,6 +222,7 @@ WorkerSections read_worker_sections(yaml::MapReader& program, const Folders& fol
       section("device_config"), program.path_of("device_config"), problems, folders, out.host);
   out.worker["logging_config"] =
       read_logging(section("logging_config"), program.path_of("logging_config"), problems);
+  check_split(program, section("device_config"), out.worker);
   return out;
 }
 

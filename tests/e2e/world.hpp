@@ -58,7 +58,6 @@ class World : public ::testing::Test {
     ASSERT_TRUE(write_file_durably(path(name), text).has_value());
   }
 
-  // A model that trains in milliseconds. `device` is added to device_config.
   // A board of a described host with which nothing is wrong but what `simulate` says.
   static std::string healthy_board(const std::string& simulate) {
     return R"(  - serial: "010001451170c0c4"
@@ -70,6 +69,7 @@ class World : public ::testing::Test {
            simulate + "\n";
   }
 
+  // A model that trains in milliseconds. `device` is added to device_config.
   void write_training(const std::string& file, int steps, const std::string& device,
                       const std::string& more = "") {
     write(file, "programs:\n  run:\n    training_config: {model: femto_1x, steps: " +

@@ -16,22 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t max_config_bytes = std::size_t{1} << 20;
-
 // Whatever is wrong with these, trying again will not help.
 template <typename T>
 Result<T> as_usage(Result<T> result) {
   if (!result) result.error().kind = ErrorKind::usage;
   return result;
-}
-
-Result<WorkerConfig> load_config(const std::string& file) {
-  auto parsed = read_json_file(file, max_config_bytes);
-  if (!parsed) return propagate(parsed);
-  if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", file);
-  auto config = read_worker_config(parsed->get_object());
-  if (!config) config.error().where = fmt::format("{}: {}", file, config.error().where);
-  return config;
 }
 
 ResumeRequest resume_request(const WorkerOptions& options, const WorkerEnvironment& environment) {
@@ -102,7 +91,7 @@ Result<Progress> find_place(const ResumePoint& point, BatchReader& data, bool ot
 Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& environment,
                     const WorkerPorts& ports, Reporter& reporter) {
   reporter.phase("load");
-  auto config = as_usage(load_config(options.config_file));
+  auto config = as_usage(load_worker_config(options.config_file));
   if (!config) return propagate(config);
   auto plan = as_usage(read_attempt_plan(environment.plan));
   if (!plan) return propagate(plan);

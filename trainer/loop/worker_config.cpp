@@ -1,9 +1,12 @@
 #include "trainer/loop/worker_config.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <limits>
 
 #include "common/digest.hpp"
+#include "common/json.hpp"
 #include "common/strict_object.hpp"
 #include "trainer/loop/presets.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
@@ -86,6 +89,23 @@ Status read_training(const json::object& object, WorkerConfig& config) {
   return keys.finish();
 }
 
+// As the mesh of devices is given elsewhere: [model parts, data parts].
+void read_mesh(StrictObject& keys, WorkerConfig& config) {
+  std::vector<std::int64_t> mesh{1, 1};
+  bool parallel = false;
+  keys.wholes("mesh_shape", mesh, 1, 1024);
+  keys.flag("enable_ddp", parallel);
+  if (mesh.size() != 2 || mesh[0] != 1) {
+    keys.complain("mesh_shape", fmt::format("is [{}]", fmt::join(mesh, ", ")),
+                  "[1, N]: N processes share each batch; the model itself is not split");
+  } else if (mesh[1] > 1 && !parallel) {
+    keys.complain("enable_ddp", "is false, and mesh_shape asks for more than one process",
+                  "set enable_ddp: true");
+  } else {
+    config.ranks = mesh[1];
+  }
+}
+
 Status read_device(const json::object& object, WorkerConfig& config) {
   StrictObject keys(object, "device_config");
   keys.text("device", config.device);
@@ -95,6 +115,7 @@ Status read_device(const json::object& object, WorkerConfig& config) {
   std::int64_t threads = config.training.threads;
   keys.whole("threads", threads, 1, 1024);
   config.training.threads = static_cast<int>(threads);
+  read_mesh(keys, config);
   keys.leave("simulate");
   return keys.finish();
 }
@@ -166,6 +187,16 @@ Result<WorkerConfig> read_worker_config(const json::object& object) {
     if (auto ok = read_logging(*logging, config); !ok) return propagate(ok);
   }
   config.digest = digest_of(config, ByteTokenizer().digest());
+  return config;
+}
+
+Result<WorkerConfig> load_worker_config(const std::string& file) {
+  constexpr std::size_t max_bytes = std::size_t{1} << 20;
+  auto parsed = read_json_file(file, max_bytes);
+  if (!parsed) return propagate(parsed);
+  if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", file);
+  auto config = read_worker_config(parsed->get_object());
+  if (!config) config.error().where = fmt::format("{}: {}", file, config.error().where);
   return config;
 }
 

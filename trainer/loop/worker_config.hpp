@@ -13,7 +13,7 @@
 //                      "checkpoint_async": true, "checkpoint_shard_mib": 0,
 //                      "data": ["/usr/share/common-licenses"], "data_format": "auto",
 //                      "tokenizer": "byte", "end_of_text": "", "vocabulary": 0},
-//  "device_config": {"device": "cpu", "threads": 2},
+//  "device_config": {"device": "cpu", "threads": 2, "mesh_shape": [1, 1], "enable_ddp": false},
 //  "logging_config": {"log_every": 1}}
 //
 // device_config may also hold "simulate": boards for the supervisor to choose from. The worker is
@@ -46,13 +46,15 @@ struct WorkerConfig {
   std::string end_of_text;         // the token that ends a document; empty: found out
   std::int64_t vocabulary = 0;     // of the model; 0: as many as the data needs
   std::string device = "cpu";
+  std::int64_t ranks = 1;      // processes that share each step (mesh_shape [1, ranks])
   std::int64_t log_every = 1;  // a log line on stdout every so many steps
 
   // SHA-256 over the parts that decide the weights after a given step: model, batch, block, rates
   // and how they change, dropout, smoothing, seed, threads, data paths and format, vocabulary, and
   // the tokenizer (what it does, not where it lies); the number of steps only where the rates
-  // depend on it; not how often is saved or logged. A checkpoint may only be resumed under the
-  // digest it was written with. Before fit_to_data() it is that of bytes.
+  // depend on it; not how often is saved or logged, nor how many ranks share the work. A checkpoint
+  // may only be resumed under the digest it was written with. Before fit_to_data() it is that of
+  // bytes.
   std::string digest;
 
   [[nodiscard]] std::int64_t tokens_per_step() const {
@@ -62,6 +64,8 @@ struct WorkerConfig {
 };
 
 Result<WorkerConfig> read_worker_config(const json::object& config);
+// From a file of at most 1 MiB; errors name it.
+Result<WorkerConfig> load_worker_config(const std::string& file);
 
 // Gives the model its vocabulary and the configuration its digest, from what the data turned out to
 // be. Kind usage, when the configuration asks for fewer ids than the data has.

@@ -58,7 +58,8 @@ Result<Activations> allocate_activations(const Segments& segments, std::size_t l
 class Agillm3 final : public Trainable {
  public:
   Agillm3(const TrainingSpec& spec, ParameterTable table, std::unique_ptr<cpu::Runtime> runtime,
-          Programs programs, Activations activations, FlatMemory flat, Memory workspace)
+          Programs programs, Activations activations, FlatMemory flat, Memory workspace,
+          Communicator* peers)
       : spec_(spec),
         table_(std::move(table)),
         runtime_(std::move(runtime)),
@@ -66,6 +67,7 @@ class Agillm3 final : public Trainable {
         activations_(std::move(activations)),
         flat_(std::move(flat)),
         workspace_(std::move(workspace)),
+        peers_(peers),
         optimizer_({spec.weight_decay, spec.beta1, spec.beta2, spec.epsilon, spec.gradient_clip,
                     spec.schedule},
                    {{0, table_.head_begin, spec.learning_rate},
@@ -85,20 +87,24 @@ class Agillm3 final : public Trainable {
   }
 
   Result<StepResult> step(std::span<const std::int32_t> tokens) override {
-    if (Status status = check(tokens, spec_.sequences_per_step()); !status) {
+    if (Status status = check_tokens(tokens, spec_, spec_.batch_size * spec_.accumulation);
+        !status) {
       return propagate(status);
     }
     optimizer_.forget_norm();
     const std::size_t size = tokens.size() / static_cast<std::size_t>(spec_.accumulation);
     double loss = 0;
+    draw_keys();
     for (std::int64_t i = 0; i < spec_.accumulation; ++i) {
       const auto batch = tokens.subspan(static_cast<std::size_t>(i) * size, size);
-      draw_keys(steps_done_ * spec_.accumulation + i);
+      place_in_step(i);
       forward(batch, Purpose::training);
       backward(batch, i == 0 ? programs_.first : *programs_.rest, i + 1 == spec_.accumulation);
       loss += static_cast<double>(loss_);
     }
-    const StepResult result{loss / static_cast<double>(spec_.accumulation), optimizer_.norm()};
+    if (peers_ != nullptr) peers_->sum(std::span(&loss, 1));
+    const StepResult result{loss / static_cast<double>(spec_.batches_per_step()),
+                            optimizer_.norm()};
     if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm)) {
       return fail(ErrorKind::permanent,
                   fmt::format("step {}: the loss is {} and the gradient norm {}", steps_done_ + 1,
@@ -112,7 +118,8 @@ class Agillm3 final : public Trainable {
   }
 
   Result<double> evaluate(std::span<const std::int32_t> tokens) override {
-    if (Status status = check(tokens, spec_.batch_size); !status) return propagate(status);
+    if (Status status = check_tokens(tokens, spec_, spec_.batch_size); !status)
+      return propagate(status);
     forward(tokens, Purpose::evaluation);
     add_head_inputs(tokens);
     outputs_.push_back(&loss_);
@@ -139,22 +146,6 @@ class Agillm3 final : public Trainable {
   }
 
  private:
-  Status check(std::span<const std::int32_t> tokens, std::int64_t sequences) const {
-    const auto expected = static_cast<std::size_t>(sequences * spec_.block_size);
-    if (tokens.size() != expected) {
-      return fail(ErrorKind::usage,
-                  fmt::format("it takes {} tokens, not {}", expected, tokens.size()));
-    }
-    for (std::size_t i = 0; i < tokens.size(); ++i) {
-      if (tokens[i] < 0 || tokens[i] >= spec_.model.vocabulary) {
-        return fail(ErrorKind::usage,
-                    fmt::format("token {} at position {} is outside the vocabulary of {}",
-                                tokens[i], i, spec_.model.vocabulary));
-      }
-    }
-    return {};
-  }
-
   void add_parameters(const std::vector<std::size_t>& which) {
     for (const std::size_t i : which) {
       inputs_.push_back(flat_.parameters().data() + table_.infos[i].offset);
@@ -171,21 +162,31 @@ class Agillm3 final : public Trainable {
     inputs_.clear();
     outputs_.clear();
   }
-  // The gradients of these parameters, which lie one after another, are complete.
-  void add_to_norm(const std::vector<std::size_t>& which) {
+  // The gradients of these parameters, which lie one after another, are complete on this rank.
+  void finish_gradients(const std::vector<std::size_t>& which) {
     const std::size_t begin = table_.infos[which.front()].offset;
     const ParameterInfo& last = table_.infos[which.back()];
-    optimizer_.add_to_norm(flat_.gradients().subspan(begin, last.offset + last.size() - begin));
+    const auto piece = flat_.gradients().subspan(begin, last.offset + last.size() - begin);
+    if (peers_ != nullptr) peers_->sum(piece);
+    optimizer_.add_to_norm(piece);
   }
 
   [[nodiscard]] std::size_t layers() const { return activations_.kept.size(); }
 
-  // What is dropped: another key for every batch and layer, the same when a run is resumed.
-  void draw_keys(std::int64_t batch) {
+  // What is dropped: another key for every step and layer, the same when a run is resumed.
+  void draw_keys() {
     for (std::size_t layer = 0; layer < keys_.size(); ++layer) {
       const std::uint64_t bits =
-          dropout_.bits(static_cast<std::uint64_t>(batch) * keys_.size() + layer);
-      keys_[layer] = {static_cast<std::int32_t>(bits), static_cast<std::int32_t>(bits >> 32)};
+          dropout_.bits(static_cast<std::uint64_t>(steps_done_) * keys_.size() + layer);
+      keys_[layer] = {static_cast<std::int32_t>(bits), static_cast<std::int32_t>(bits >> 32), 0};
+    }
+  }
+  // By the place in the whole step, however that is cut into batches and ranks.
+  void place_in_step(std::int64_t batch) {
+    const std::int64_t rank = peers_ == nullptr ? 0 : peers_->rank();
+    const std::int64_t row = (rank * spec_.accumulation + batch) * spec_.batch_size;
+    for (auto& key : keys_) {
+      key[2] = static_cast<std::int32_t>(row * spec_.block_size * spec_.model.width);
     }
   }
   void add_key(std::size_t layer) {
@@ -225,7 +226,7 @@ class Agillm3 final : public Trainable {
     outputs_.push_back(dy);
     add_gradients(head_);
     run(programs.head);
-    if (last) add_to_norm(head_only_);
+    if (last) finish_gradients(head_only_);
     for (std::size_t layer = layers(); layer-- > 0;) {
       inputs_.push_back(activations_.x[layer]);
       add_key(layer);
@@ -235,14 +236,14 @@ class Agillm3 final : public Trainable {
       outputs_.push_back(dx);
       add_gradients(blocks_[layer]);
       run(programs.block);
-      if (last) add_to_norm(blocks_[layer]);
+      if (last) finish_gradients(blocks_[layer]);
       std::swap(dx, dy);
     }
     inputs_.push_back(tokens.data());
     inputs_.push_back(dy);
     add_gradients(embedding_);
     run(programs.embed);
-    if (last) add_to_norm(embedding_);
+    if (last) finish_gradients(embedding_);
   }
 
   TrainingSpec spec_;
@@ -252,9 +253,10 @@ class Agillm3 final : public Trainable {
   Activations activations_;
   FlatMemory flat_;
   Memory workspace_;
+  Communicator* peers_;  // nullptr: alone
   optim::AdamW optimizer_;
   RandomStream dropout_;
-  std::vector<std::array<std::int32_t, 2>> keys_;  // per layer; empty when nothing is dropped
+  std::vector<std::array<std::int32_t, 3>> keys_;  // per layer; empty when nothing is dropped
   // Places of the parameters, made once.
   std::vector<std::size_t> embedding_, head_, head_only_;
   std::vector<std::vector<std::size_t>> blocks_;
@@ -264,9 +266,7 @@ class Agillm3 final : public Trainable {
   std::int64_t steps_done_ = 0;
 };
 
-}  // namespace
-
-Result<std::unique_ptr<Trainable>> make_agillm3(const TrainingSpec& spec) {
+Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& spec, Communicator* peers) {
   if (const Status status = check_spec(spec); !status) {
     return tl::unexpected<Error>(status.error());
   }
@@ -286,7 +286,18 @@ Result<std::unique_ptr<Trainable>> make_agillm3(const TrainingSpec& spec) {
   if (!workspace) return propagate(workspace);
   return std::make_unique<Agillm3>(spec, std::move(table), *std::move(runtime),
                                    *std::move(programs), *std::move(activations), *std::move(flat),
-                                   *std::move(workspace));
+                                   *std::move(workspace), peers);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Trainable>> make_agillm3(const TrainingSpec& spec) {
+  return make_model(spec, nullptr);
+}
+
+Result<std::unique_ptr<Trainable>> make_agillm3_part(const TrainingSpec& spec,
+                                                     Communicator& peers) {
+  return make_model(spec, &peers);
 }
 
 }  // namespace trainward::trainer

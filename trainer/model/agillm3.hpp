@@ -11,9 +11,14 @@
 #include "common/error.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/model/trainable.hpp"
+#include "trainer/ranks/communicator.hpp"
 
 namespace trainward::trainer {
 
 Result<std::unique_ptr<Trainable>> make_agillm3(const TrainingSpec& spec);
+
+// One part of a step that spec.ranks processes share: step() takes this rank's sequences and sums
+// loss and gradients with `peers`, which must outlive the model (parallel_model.hpp).
+Result<std::unique_ptr<Trainable>> make_agillm3_part(const TrainingSpec& spec, Communicator& peers);
 
 }  // namespace trainward::trainer

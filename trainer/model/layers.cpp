@@ -102,7 +102,8 @@ Value dropout(Builder& b, Value x, Value key, double rate) {
   const auto word = [&](std::int64_t i) {
     return b.broadcast(b.reshape(b.slice(key, {i}, {i + 1}), {}), {}, shape);
   };
-  const Value once = scramble(b, b.bit_xor(positions_of(b, shape), word(0)));
+  const Value position = b.add(positions_of(b, shape), word(2));
+  const Value once = scramble(b, b.bit_xor(position, word(0)));
   const Value bits = scramble(b, b.bit_xor(once, word(1)));
   // 24 bits, so that the share is exact to 1 / 2^24 and the number is not negative.
   const Value level = b.shift_right(bits, b.constant_like(8, bits));

@@ -22,8 +22,9 @@ graph::Value relu(graph::Builder& b, graph::Value x);
 graph::Value gelu(graph::Builder& b, graph::Value x);
 
 // Sets a share `rate` of the elements to zero and scales the others by 1 / (1 - rate). Which ones
-// is a function of `key`, i32[2], and the element's position alone, so a run that is resumed drops
-// the same ones.
+// is a function of `key`, i32[3], and the element's position alone, so a run that is resumed drops
+// the same ones. The key's last word is the position of the first element: parts of a tensor drop
+// what the whole would.
 graph::Value dropout(graph::Builder& b, graph::Value x, graph::Value key, double rate);
 
 // Mean over all positions of -Σ q log softmax(logits), where q is 1 - smoothing at the target plus

@@ -12,13 +12,14 @@ Status check_spec(const TrainingSpec& spec) {
     std::int64_t value;
     std::int64_t least;
   };
-  const std::array<Size, 10> sizes{{{"width", model.width, 1},
+  const std::array<Size, 11> sizes{{{"width", model.width, 1},
                                     {"layers", model.layers, 1},
                                     {"heads", model.heads, 1},
                                     {"rank", model.rank, 1},
                                     {"vocabulary", model.vocabulary, 2},
                                     {"batch size", spec.batch_size, 1},
                                     {"accumulation", spec.accumulation, 1},
+                                    {"number of ranks", spec.ranks, 1},
                                     {"block size", spec.block_size, 2},
                                     {"warm-up", spec.schedule.warmup_steps, 0},
                                     {"threads", spec.threads, 1}}};
@@ -51,6 +52,23 @@ Status check_spec(const TrainingSpec& spec) {
   for (const Factor& factor : factors) {
     if (!(factor.value >= 0 && factor.value < factor.limit)) {
       return fail(ErrorKind::usage, fmt::format("the {} cannot be {}", factor.name, factor.value));
+    }
+  }
+  return {};
+}
+
+Status check_tokens(std::span<const std::int32_t> tokens, const TrainingSpec& spec,
+                    std::int64_t sequences) {
+  const auto expected = static_cast<std::size_t>(sequences * spec.block_size);
+  if (tokens.size() != expected) {
+    return fail(ErrorKind::usage,
+                fmt::format("it takes {} tokens, not {}", expected, tokens.size()));
+  }
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] < 0 || tokens[i] >= spec.model.vocabulary) {
+      return fail(ErrorKind::usage,
+                  fmt::format("token {} at position {} is outside the vocabulary of {}", tokens[i],
+                              i, spec.model.vocabulary));
     }
   }
   return {};

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "common/error.hpp"
 #include "trainer/optim/schedule.hpp"
@@ -27,8 +28,9 @@ struct ModelSpec {
 
 struct TrainingSpec {
   ModelSpec model;
-  std::int64_t batch_size = 8;    // sequences at a time
-  std::int64_t accumulation = 1;  // times that many make one step
+  std::int64_t batch_size = 8;    // sequences at a time, in each process
+  std::int64_t accumulation = 1;  // batches of each process that make one step
+  std::int64_t ranks = 1;         // processes that share a step
   std::int64_t block_size = 128;  // tokens a sequence
   double learning_rate = 3e-3;    // of everything under "core."
   double head_learning_rate = 3e-3;
@@ -44,11 +46,17 @@ struct TrainingSpec {
   std::uint64_t seed = 1234;   // decides every initial value
   int threads = 2;             // results are equal bit for bit only for equal thread counts
 
-  [[nodiscard]] std::int64_t sequences_per_step() const { return batch_size * accumulation; }
+  [[nodiscard]] std::int64_t batches_per_step() const { return accumulation * ranks; }
+  // The effective batch.
+  [[nodiscard]] std::int64_t sequences_per_step() const { return batch_size * batches_per_step(); }
 };
 
 // Kind usage: sizes below one, a width that the heads do not divide, a block without a next token,
 // a rate or factor that is negative or not a number.
 Status check_spec(const TrainingSpec& spec);
+
+// Kind usage: not as many tokens as `sequences` need, or one that is outside the vocabulary.
+Status check_tokens(std::span<const std::int32_t> tokens, const TrainingSpec& spec,
+                    std::int64_t sequences);
 
 }  // namespace trainward::trainer

@@ -72,7 +72,7 @@ class Maker {
     Builder b;
     std::vector<Value> inputs{b.parameter("x", x_)};
     Value key;
-    if (spec_.dropout > 0) inputs.push_back(key = b.parameter("key", {Element::i32, {2}}));
+    if (spec_.dropout > 0) inputs.push_back(key = b.parameter("key", {Element::i32, {3}}));
     const std::vector<Value> weights = parameters(b, table_.block(0));
     inputs.insert(inputs.end(), weights.begin(), weights.end());
     const Value y = block(b, inputs[0], key, weights);
@@ -122,7 +122,7 @@ class Maker {
     if (auto ok = finish_segment(b, {loss}, segments.head_evaluate); !ok) return ok;
     std::vector<Value> wrt{x};
     wrt.insert(wrt.end(), p.begin(), p.end());
-    const Value share = b.constant_like(1 / static_cast<double>(spec_.accumulation), loss);
+    const Value share = b.constant_like(1 / static_cast<double>(spec_.batches_per_step()), loss);
     std::vector<Value> outputs =
         graph::differentiate(b, std::span(&loss, 1), std::span(&share, 1), wrt);
     outputs.insert(outputs.begin(), loss);

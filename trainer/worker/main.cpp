@@ -15,34 +15,13 @@
 #include "trainer/loop/generate_command.hpp"
 #include "trainer/loop/signals.hpp"
 #include "trainer/loop/tokenize_command.hpp"
+#include "trainer/loop/train_command.hpp"
 #include "trainer/loop/worker.hpp"
-#include "trainer/model/agillm3.hpp"
-#include "trainer/sim/simulated_board.hpp"
 
 namespace {
 
 using namespace trainward;           // NOLINT(google-build-using-namespace)
 using namespace trainward::trainer;  // NOLINT(google-build-using-namespace)
-
-int train(const WorkerOptions& options) {
-  const Notifier notifier = Notifier::from_environment();
-  const Sinks sinks = process_sinks(notifier);
-  Reporter reporter(sinks);
-  if (auto ok = SignalRequests::install(); !ok) {
-    reporter.error(ok.error().message());
-    return exit_code::failed;
-  }
-  // Read before any thread exists, so nothing can change the environment meanwhile.
-  auto environment = read_environment([](const char* name) {
-    return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-  });
-  if (!environment) {
-    reporter.error(environment.error().message());
-    return exit_code::configuration;
-  }
-  SignalRequests requests;
-  return run_worker(options, *environment, {sinks, requests, make_agillm3, hang_for_ever});
-}
 
 int error_width() {
   const char* terminal =
@@ -172,7 +151,7 @@ int run(int argc, char** argv) {
     return with_terminal(
         [&](const CommandPorts& ports) { return run_tokens(token_file, as_json, ports); });
   }
-  return train(options);
+  return run_train(options, argv);
 }
 
 }  // namespace

@@ -108,6 +108,26 @@ TEST_F(ConfigProblems, MissingFiles) {
               ElementsAre("3:16: programs.a.directory: no such folder: " + where + "/c.yaml"));
 }
 
+TEST_F(ConfigProblems, Meshes) {
+  const auto with = [&](const std::string& device) {
+    return problems("programs:\n  a:\n    training_config: {batch_size: 8, accumulation: 3}\n" +
+                    ("    device_config: {" + device + "}\n"));
+  };
+  EXPECT_THAT(with("mesh_shape: [1, 4], enable_ddp: true"), IsEmpty());
+  EXPECT_THAT(with("mesh_shape: [1, 3], enable_ddp: true"), IsEmpty());
+  EXPECT_THAT(with("mesh_shape: [1, 1]"), IsEmpty());
+  EXPECT_THAT(with("mesh_shape: [1, 5], enable_ddp: true"),
+              ElementsAre(AllOf(StartsWith("4:20: programs.a.device_config.mesh_shape: "),
+                                HasSubstr("make batch_size a multiple of 5"))));
+  EXPECT_THAT(with("mesh_shape: [1, 2]"), ElementsAre(HasSubstr("enable_ddp")));
+  for (const char* wrong :
+       {"[2, 2]", "[1]", "[1, 2, 1]", "[1, 0]", "[1, x]", "[1, [2]]", "2", "[1, 2000]", "{a: 1}"}) {
+    EXPECT_THAT(with(std::string("enable_ddp: true, mesh_shape: ") + wrong),
+                ElementsAre(HasSubstr("expected [1, N]")))
+        << wrong;
+  }
+}
+
 TEST_F(ConfigProblems, ProgramNames) {
   EXPECT_THAT(problems("programs: {'a b': {}}\n"),
               ElementsAre("1:12: program name 'a b': expected 1 to 64 of A-Z a-z 0-9 _ . -"));

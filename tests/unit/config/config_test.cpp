@@ -38,7 +38,7 @@ TEST_F(ConfigTest, FillsInEveryDefault) {
       R"("tie_weights":false,"recompute":false,"seed":1234,"evaluate_every":0,"evaluation_blocks":32,)"
       R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"schedule":"constant","data":["/usr/share/common-licenses"],)"
       R"("data_format":"auto","tokenizer":"byte","end_of_text":"","vocabulary":0},)"
-      R"("device_config":{"device":"cpu","threads":2},"logging_config":{"log_every":1}})");
+      R"("device_config":{"device":"cpu","threads":2,"mesh_shape":[1,1],"enable_ddp":false},"logging_config":{"log_every":1}})");
 }
 
 TEST_F(ConfigTest, ReadsEveryKey) {

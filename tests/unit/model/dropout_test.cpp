@@ -17,14 +17,16 @@ using graph::Element;
 using graph::Value;
 using graph::test::Numbers;
 
-// Which of `count` ones are left, scaled.
-Numbers dropped(double rate, std::int32_t key0, std::int32_t key1) {
+// Which of rows * 2000 ones are left, scaled, when the first has the number `first`.
+Numbers dropped(double rate, std::int32_t key0, std::int32_t key1, std::int64_t rows = 10,
+                std::int32_t first = 0) {
   Builder b;
-  const Value x = b.parameter("x", {Element::f32, {10, 40, 50}});
-  const Value key = b.parameter("key", {Element::i32, {2}});
+  const Value x = b.parameter("x", {Element::f32, {rows, 40, 50}});
+  const Value key = b.parameter("key", {Element::i32, {3}});
   const graph::Graph graph = *b.finish(std::vector{dropout(b, x, key, rate)});
-  const std::vector<Numbers> inputs{Numbers(20000, 1.0),
-                                    {static_cast<double>(key0), static_cast<double>(key1)}};
+  const std::vector<Numbers> inputs{
+      Numbers(static_cast<std::size_t>(rows) * 2000, 1.0),
+      {static_cast<double>(key0), static_cast<double>(key1), static_cast<double>(first)}};
   const Numbers expected = graph::test::interpret(graph, inputs)[0];
   const Numbers got = cpu::test::numbers_of(cpu::test::execute(graph, 2, inputs)[0], Element::f32);
   for (std::size_t i = 0; i < got.size(); ++i)
@@ -68,6 +70,29 @@ TEST(Dropout, KeysAndNeighboursAreIndependent) {
       same += first[i] == first[i - distance] ? 1 : 0;
     EXPECT_NEAR(same / static_cast<double>(first.size() - distance), 0.5, 0.02) << distance;
   }
+}
+
+TEST(Dropout, PartsDropWhatTheWholeDoes) {
+  const Numbers whole = dropped(0.3, 5, 6);
+  Numbers parts;
+  for (const auto& [rows, first] : {std::pair(3, 0), {1, 3}, {6, 4}}) {
+    const Numbers part = dropped(0.3, 5, 6, rows, first * 2000);
+    parts.insert(parts.end(), part.begin(), part.end());
+  }
+  EXPECT_EQ(parts, whole);
+}
+
+// However the sequences of a step are cut into batches.
+TEST(Dropout, AccumulationDropsTheSame) {
+  TrainingSpec spec = test::tiny_spec();
+  spec.dropout = 0.2;
+  spec.batch_size = 6;
+  const auto at_once = test::make(spec);
+  const StepResult expected = test::train(*at_once, spec, 1, 4);
+  spec.batch_size = 2;
+  spec.accumulation = 3;
+  const auto in_parts = test::make(spec);
+  EXPECT_NEAR(test::train(*in_parts, spec, 1, 4).loss, expected.loss, 1e-5);
 }
 
 TEST(Dropout, AResumedRunDropsTheSame) {

@@ -58,9 +58,10 @@ double reference_loss(const TrainingSpec& spec, const Segments& segments,
     for (std::uint64_t layer = 0; layer < layers; ++layer) {
       std::vector<Numbers> inputs{x};
       if (spec.dropout > 0) {
-        const std::uint64_t bits = RandomStream(spec.seed, "dropout").bits(batch * layers + layer);
+        const std::uint64_t bits = RandomStream(spec.seed, "dropout").bits(layer);
         inputs.push_back({static_cast<double>(static_cast<std::int32_t>(bits)),
-                          static_cast<double>(static_cast<std::int32_t>(bits >> 32))});
+                          static_cast<double>(static_cast<std::int32_t>(bits >> 32)),
+                          static_cast<double>(batch * x.size())});
       }
       x = graph::test::interpret(segments.block_forward, with(inputs, table.block(layer)))[0];
     }

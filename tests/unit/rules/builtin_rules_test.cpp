@@ -102,6 +102,8 @@ const Sample samples[] = {
     {"nan-loss", "loss = -inf"},
     {"nan-diverged", "ERROR: NaN loss during training."},
     {"unknown-gpu-fault", "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access"},
+    {"unknown-rank-lost",
+     "trainward-worker: rank 1 of 2 (process 4711) ended with exit code 1; the others are ended"},
     {"unknown-fatal", "Fatal Python error: Segmentation fault"},
 };
 

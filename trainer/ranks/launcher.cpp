@@ -1,0 +1,275 @@
+#include "trainer/ranks/launcher.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "common/clock.hpp"
+#include "common/fd.hpp"
+#include "common/process_id.hpp"
+#include "common/protocol.hpp"
+#include "common/unix_socket.hpp"
+#include "trainer/ranks/rank.hpp"
+#include "trainer/ranks/shared_folder.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How long mpiexec may take to end the others and itself after a rank was lost.
+constexpr std::int64_t patience_ms = 3000;
+
+// What mpiexec is to know, unless somebody has said otherwise. Each belongs to Open MPI; others
+// pass them over.
+constexpr std::array<std::pair<const char*, const char*>, 8> settings{{
+    {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+    {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
+    {"OMPI_MCA_orte_execute_quiet", "1"},            // we say what happened
+    {"OMPI_MCA_odls_base_sigkill_timeout", "0"},     // a lost rank ends all at once
+    {"OMPI_MCA_rmaps_base_oversubscribe", "1"},      // more ranks than cores is slow, not wrong
+    {"OMPI_MCA_hwloc_base_binding_policy", "none"},  // a rank has threads of its own
+    {"OMPI_MCA_mpi_yield_when_idle", "1"},           // for the threads of the others
+    {"OMPI_MCA_btl_vader_single_copy_mechanism",
+     "none"},  // containers often forbid it, and it says so
+}};
+
+// Where it puts what ranks that die do not clean up.
+constexpr std::array folder_settings{"OMPI_MCA_btl_vader_backing_directory",
+                                     "OMPI_MCA_orte_tmpdir_base"};
+
+bool is_installed(std::string_view program) {
+  const char* path = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread
+  std::string_view rest = path == nullptr ? "/usr/bin:/bin" : path;
+  while (!rest.empty()) {
+    const std::string_view folder = rest.substr(0, rest.find(':'));
+    if (::access((fs::path(folder) / program).c_str(), X_OK) == 0) return true;
+    rest.remove_prefix(std::min(folder.size() + 1, rest.size()));
+  }
+  return false;
+}
+
+Result<Fd> take_signals(sigset_t& before) {
+  sigset_t ours;
+  ::sigemptyset(&ours);
+  for (const int number : {SIGTERM, SIGINT, SIGUSR1}) ::sigaddset(&ours, number);
+  if (::sigprocmask(SIG_BLOCK, &ours, &before) != 0) return fail_errno(errno, "block signals");
+  Fd fd(::signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) return fail_errno(errno, "receive signals");
+  return fd;
+}
+
+// Between fork and exec: system calls only.
+[[noreturn]] void become_mpiexec(char* const* words, pid_t parent, const sigset_t& signals) {
+  ::setpgid(0, 0);  // what is sent to our group is for us to pass on
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != parent) ::_exit(127);
+  ::sigprocmask(SIG_SETMASK, &signals, nullptr);
+  const int null = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null >= 0) ::dup2(null, STDIN_FILENO);
+  ::execvp(words[0], words);
+  ::_exit(127);
+}
+
+std::string ending_of(int exit_code) {
+  if (exit_code <= 128) return fmt::format("ended with exit code {}", exit_code);
+  const int number = exit_code - 128;
+  return fmt::format("died of signal {} ({})", number, ::strsignal(number));
+}
+
+struct Rank {
+  pid_t pid = 0;
+  Fd process;  // empty before it began and after it ended
+  bool done = false;
+};
+
+class Launcher {
+ public:
+  Launcher(Fd socket, Fd signals, pid_t mpiexec, Fd mpiexec_process, int ranks,
+           const std::function<void(std::string)>& say)
+      : socket_(std::move(socket)),
+        signals_(std::move(signals)),
+        mpiexec_(mpiexec),
+        mpiexec_process_(std::move(mpiexec_process)),
+        ranks_(static_cast<std::size_t>(ranks)),
+        say_(say) {}
+
+  Result<int> run() {
+    while (true) {
+      std::vector<pollfd> waiting{{socket_.get(), POLLIN, 0},
+                                  {signals_.get(), POLLIN, 0},
+                                  {mpiexec_process_.get(), POLLIN, 0}};
+      for (const Rank& rank : ranks_) waiting.push_back({rank.process.get(), POLLIN, 0});
+      const int ready = ::poll(waiting.data(), waiting.size(), wait_ms());
+      if (ready < 0 && errno != EINTR) return fail_errno(errno, "wait for the ranks");
+      if (ready == 0) end_all();
+      if (ready <= 0) continue;
+      // What a rank said before it ended is in the socket before its end shows.
+      std::vector<bool> ended;
+      for (std::size_t i = 0; i < ranks_.size(); ++i) {
+        ended.push_back((waiting[3 + i].revents & POLLIN) != 0);
+      }
+      read_messages();
+      for (std::size_t i = 0; i < ranks_.size(); ++i) {
+        if (ended[i]) note_end(i);
+      }
+      if ((waiting[1].revents & POLLIN) != 0) pass_signals_on();
+      if ((waiting[2].revents & POLLIN) != 0) return finish();
+    }
+  }
+
+ private:
+  [[nodiscard]] int wait_ms() const {
+    if (!lost_) return -1;
+    return static_cast<int>(std::max<std::int64_t>(0, give_up_ms_ - now().mono_ms));
+  }
+
+  void read_messages() {
+    std::array<char, 512> text{};
+    while (true) {
+      const ssize_t size = ::recv(socket_.get(), text.data(), text.size(), 0);
+      if (size < 0) return;
+      const Message message = parse_message({text.data(), static_cast<std::size_t>(size)});
+      const auto index = find_int(message, "RANK");
+      if (!index || *index < 0 || *index >= static_cast<std::int64_t>(ranks_.size())) continue;
+      Rank& rank = ranks_[static_cast<std::size_t>(*index)];
+      if (find(message, "DONE")) rank.done = true;
+      if (const auto pid = find_int(message, "PID")) begin(rank, static_cast<pid_t>(*pid));
+    }
+  }
+
+  void begin(Rank& rank, pid_t pid) {
+    rank.pid = pid;
+    if (const auto id = identify(pid)) {
+      if (auto process = open_process(*id)) rank.process = std::move(*process);
+    }
+    if (!rank.process) lose(rank);  // gone already
+    for (const Rank& each : ranks_) {
+      if (each.pid == 0) return;
+    }
+    std::string pids;
+    for (const Rank& each : ranks_) pids += fmt::format("{}{}", pids.empty() ? "" : ", ", each.pid);
+    say_(fmt::format("{} ranks, processes {}", ranks_.size(), pids));
+    if (pending_signal_ != 0) send_to_first(std::exchange(pending_signal_, 0));
+  }
+
+  void note_end(std::size_t i) {
+    Rank& rank = ranks_[i];
+    if (!rank.done) lose(rank);
+    rank.process.reset();
+  }
+
+  void lose(const Rank& rank) {
+    if (lost_) return;
+    lost_ = static_cast<std::size_t>(&rank - ranks_.data());
+    give_up_ms_ = now().mono_ms + patience_ms;
+  }
+
+  void pass_signals_on() {
+    signalfd_siginfo info{};
+    while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+      send_to_first(static_cast<int>(info.ssi_signo));
+    }
+  }
+
+  // A stop outweighs a save where both came before the rank did.
+  void send_to_first(int number) {
+    if (ranks_[0].process) {
+      (void)::syscall(SYS_pidfd_send_signal, ranks_[0].process.get(), number, nullptr, 0);
+    } else if (pending_signal_ == 0 || pending_signal_ == SIGUSR1) {
+      pending_signal_ = number;
+    }
+  }
+
+  void end_all() {
+    for (const Rank& rank : ranks_) {
+      if (!rank.process) continue;
+      (void)::syscall(SYS_pidfd_send_signal, rank.process.get(), SIGKILL, nullptr, 0);
+    }
+    ::kill(mpiexec_, SIGKILL);
+    give_up_ms_ = now().mono_ms + patience_ms;
+  }
+
+  Result<int> finish() {
+    int status = 0;
+    ::waitpid(mpiexec_, &status, 0);
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (lost_ && WIFEXITED(status)) {
+      return fail(ErrorKind::transient,
+                  fmt::format("rank {} of {} (process {}) {}; the others are ended", *lost_,
+                              ranks_.size(), ranks_[*lost_].pid, ending_of(code)));
+    }
+    for (const Rank& rank : ranks_) {
+      if (rank.done) continue;
+      return fail(ErrorKind::transient,
+                  fmt::format("mpiexec (process {}) {} before the ranks were done", mpiexec_,
+                              ending_of(code)),
+                  {}, "what it printed stands above; try: mpiexec -n 2 true");
+    }
+    return code;
+  }
+
+  Fd socket_;
+  Fd signals_;
+  pid_t mpiexec_;
+  Fd mpiexec_process_;
+  std::vector<Rank> ranks_;
+  const std::function<void(std::string)>& say_;
+  int pending_signal_ = 0;  // came before rank 0
+  std::optional<std::size_t> lost_;
+  std::int64_t give_up_ms_ = 0;
+};
+
+}  // namespace
+
+Result<int> launch_ranks(const RankLaunch& launch, const std::function<void(std::string)>& say) {
+  if (!is_installed("mpiexec")) {
+    return fail(ErrorKind::usage, "several ranks need mpiexec, which is not installed", {},
+                "install openmpi-bin");
+  }
+  auto folder = SharedFolder::make();
+  if (!folder) return propagate(folder);
+  const fs::path socket_path = folder->path() / "socket";
+  auto socket = bind_datagram(socket_path, 0600);
+  if (!socket) return propagate(socket);
+  for (const auto& [name, value] : settings) ::setenv(name, value, 0);
+  for (const char* name : folder_settings) ::setenv(name, folder->path().c_str(), 0);
+  ::setenv(env::ranks_socket, socket_path.c_str(), 1);
+
+  std::vector<std::string> words{"mpiexec", "-n", std::to_string(launch.ranks)};
+  words.insert(words.end(), launch.command.begin(), launch.command.end());
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+
+  sigset_t before;
+  auto signals = take_signals(before);
+  if (!signals) return propagate(signals);
+  const pid_t parent = ::getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail_errno(errno, "start mpiexec");
+  if (pid == 0) become_mpiexec(pointers.data(), parent, before);
+  auto id = identify(pid);
+  if (!id) return propagate(id);
+  auto process = open_process(*id);
+  if (!process) return propagate(process);
+  return Launcher(std::move(*socket), std::move(*signals), pid, std::move(*process), launch.ranks,
+                  say)
+      .run();
+}
+
+}  // namespace trainward::trainer
