@@ -253,6 +253,7 @@ Result<int> launch_ranks(const RankLaunch& launch, const std::function<void(std:
   std::vector<std::string> words{"mpiexec", "-n", std::to_string(launch.ranks)};
   words.insert(words.end(), launch.command.begin(), launch.command.end());
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 

@@ -24,7 +24,7 @@ void sum_in_pieces(std::span<T> values, MPI_Datatype type) {
 
 // MPI waits by asking again and again. What is to come may take minutes here, while rank 0 needs
 // the processor.
-void wait_politely(MPI_Request& request) {
+void sleep_until_done(MPI_Request& request) {
   constexpr int eager_turns = 1000;
   int done = 0;
   for (int turn = 0; done == 0; ++turn) {
@@ -59,7 +59,8 @@ class MpiCommunicator final : public Communicator {
       MPI_Request request = MPI_REQUEST_NULL;
       MPI_Ibcast(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, 0, MPI_COMM_WORLD,
                  &request);
-      wait_politely(request);
+      sleep_until_done(request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
   }
 
