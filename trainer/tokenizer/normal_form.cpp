@@ -45,7 +45,7 @@ std::optional<char32_t> composed_hangul(char32_t first, char32_t second) {
 std::optional<char32_t> composed(char32_t first, char32_t second) {
   constexpr char32_t first_that_follows = 0x300;
   if (second < first_that_follows) return std::nullopt;
-  // Done here: utf8proc before 2.12 takes U+11A7 for a trailing consonant and loses it.
+  // Done here: utf8proc 2.8, for one, takes U+11A7 for a trailing consonant and loses it.
   if (second >= hangul::l_base && second <= hangul::last_jamo) {
     return composed_hangul(first, second);
   }
