@@ -27,6 +27,11 @@ struct RecordStep {
   double tokens_per_second = 0;
   bool replayed = false;
 };
+// The loss of data that is not trained on, after `step` steps.
+struct RecordEvaluation {
+  std::int64_t step = 0;
+  double loss = 0;
+};
 struct RecordSpan {
   std::int64_t attempt = 0;
   std::string phase;
@@ -103,10 +108,11 @@ struct VerifyCheckpoint {
 };
 struct PruneCheckpoints {};
 
-using Action = std::variant<RecordEvent, RecordStep, RecordSpan, RecordAttemptBegun,
-                            RecordWorkerStarted, RecordAttemptEnded, RecordCheckpoint, RecordBoard,
-                            Probe, ResetBoard, PurgeCaches, SelectCheckpoint, Launch, SendSignal,
-                            CheckActivity, VerifyCheckpoint, PruneCheckpoints>;
+using Action =
+    std::variant<RecordEvent, RecordStep, RecordEvaluation, RecordSpan, RecordAttemptBegun,
+                 RecordWorkerStarted, RecordAttemptEnded, RecordCheckpoint, RecordBoard, Probe,
+                 ResetBoard, PurgeCaches, SelectCheckpoint, Launch, SendSignal, CheckActivity,
+                 VerifyCheckpoint, PruneCheckpoints>;
 using Actions = std::vector<Action>;
 
 }  // namespace trainward::core

@@ -130,6 +130,8 @@ void Turn::on(const Alive& /*e*/) {
 }
 
 void Turn::on(const Evaluated& e) {
+  if (!has_worker(state_.stage)) return;
+  act(RecordEvaluation{e.step, e.loss});
   note("evaluation", fmt::format("step {}: loss {:.4f} of held-out data", e.step, e.loss));
 }
 

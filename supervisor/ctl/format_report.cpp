@@ -43,6 +43,17 @@ std::string loss_text(const json::object& report) {
   return text;
 }
 
+// Of a run that evaluates; nothing otherwise.
+std::string held_out_line(const json::object& report) {
+  if (int_or(report, "evaluated_step", 0) == 0) return {};
+  const auto last = get_number(report, "evaluation_loss");
+  std::string text = fmt::format("{} at step {}", last ? fmt::format("{:.3f}", *last) : "-",
+                                 grouped(int_or(report, "evaluated_step", 0)));
+  if (const auto best = get_number(report, "best_evaluation_loss"))
+    text += fmt::format(", {:.3f} best", *best);
+  return line("held-out loss", text);
+}
+
 std::string tokens_text(const json::object& report) {
   std::string text = grouped(int_or(report, "tokens", 0));
   if (const auto rate = get_number(report, "tokens_per_second")) {
@@ -102,6 +113,7 @@ std::string format_report(const json::object& report, const Style& style) {
   text += line("attempts", attempts_text(report));
   text += line("steps", steps_text(report));
   text += line("loss", loss_text(report));
+  text += held_out_line(report);
   text += line("tokens", tokens_text(report));
   text += line("wall time", human_seconds(number_or(report, "wall_seconds", 0)));
   text += line("effective training", effective_text(report));

@@ -23,6 +23,9 @@ std::string detail_of(const json::object& row, const std::string& state) {
     }
   }
   if (auto loss = get_number(row, "loss")) text += fmt::format(", loss {:.3f}", *loss);
+  if (auto loss = get_number(row, "evaluation_loss")) {
+    text += fmt::format(", held out {:.3f} at step {}", *loss, int_or(row, "evaluated_step", 0));
+  }
   if (attempts > 1) text += fmt::format(", attempt {}", int_or(row, "attempt", attempts));
   return text;
 }

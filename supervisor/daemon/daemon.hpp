@@ -71,6 +71,7 @@ class Daemon final : public api::Control {
                           std::optional<std::int64_t> attempt) const override;
   Result<json::value> report(const std::string& program) const override;
   Result<json::value> checkpoints(const std::string& program) const override;
+  Result<json::value> evaluations(const std::string& program) const override;
   Result<json::value> events(const std::string& program, std::int64_t after) const override;
   Result<json::value> last_probe() const override;
   Result<api::LogSlice> log(const std::string& program, const std::string& stream,

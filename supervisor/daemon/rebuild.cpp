@@ -119,6 +119,10 @@ class ProgramHistory {
           kept_step_ = std::max(kept_step_, saved->step);
         } else if (const auto* step = std::get_if<core::StepDone>(&event); step && !lives) {
           if (auto ok = add_step(*step, record.at); !ok) return ok;
+        } else if (const auto* seen = std::get_if<core::Evaluated>(&event); seen && !lives) {
+          auto ok = store_.add_evaluation(program_.name,
+                                          {seen->step, row_.number, seen->loss, record.at.wall_ms});
+          if (!ok) return ok;
         }
       }
     } else if (auto exit = exit_event(record)) {

@@ -58,6 +58,9 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             return store_.add_step(program_, {e.step, state.attempt, e.loss, e.grad_norm, e.tokens,
                                               e.tokens_per_second, at.wall_ms, e.replayed});
           },
+          [&](const core::RecordEvaluation& e) -> Status {
+            return store_.add_evaluation(program_, {e.step, state.attempt, e.loss, at.wall_ms});
+          },
           [&](const core::RecordSpan& e) -> Status {
             return store_.add_span(program_,
                                    {e.attempt, e.phase, e.cause, e.begin_wall_ms, e.duration_ms});

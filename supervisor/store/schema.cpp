@@ -14,7 +14,7 @@ Result<std::int64_t> pragma(Connection& connection, const char* sql) {
 
 int newest_version() { return migrations().back().version; }
 
-Status check_file(Connection& connection, bool may_create) {
+Status check_file(Connection& connection, bool writer) {
   auto id = pragma(connection, "pragma application_id");
   if (!id) return propagate(id);
   auto version = pragma(connection, "pragma user_version");
@@ -23,7 +23,7 @@ Status check_file(Connection& connection, bool may_create) {
   if (!tables) return propagate(tables);
 
   const bool empty = *id == 0 && *version == 0 && *tables == 0;
-  if (empty && may_create) return {};
+  if (empty && writer) return {};
   if (*id != application_id) {
     return fail(ErrorKind::permanent,
                 empty ? "is an empty database" : "is a database of another program",
@@ -35,6 +35,12 @@ Status check_file(Connection& connection, bool may_create) {
                             newest_version()),
                 connection.file().string(),
                 "a newer Trainward wrote it: use that one, or name another state folder");
+  }
+  if (*version < newest_version() && !writer) {
+    return fail(
+        ErrorKind::permanent,
+        fmt::format("has schema version {}, this Trainward reads {}", *version, newest_version()),
+        connection.file().string(), "start trainwardd: it brings the file up to date");
   }
   return {};
 }

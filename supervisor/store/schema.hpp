@@ -24,8 +24,8 @@ std::span<const Migration> migrations();
 int newest_version();
 
 // Refuses what is not a run database (permanent), what a newer Trainward wrote (permanent) and a
-// damaged file (corrupt). An empty file passes only where `may_create`.
-Status check_file(Connection& connection, bool may_create);
+// damaged file (corrupt). An empty file, and one that has to be migrated, pass only for a `writer`.
+Status check_file(Connection& connection, bool writer);
 
 // Brings a checked file to the newest version.
 Status migrate(Connection& connection);

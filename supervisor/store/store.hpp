@@ -73,6 +73,13 @@ struct StepRow {
   bool replayed = false;  // an earlier attempt had done this step already and lost it
 };
 
+struct EvaluationRow {
+  std::int64_t step = 0;  // after which it was made
+  std::int64_t attempt = 0;
+  double loss = 0;  // mean over the held-out data
+  std::int64_t at_ms = 0;
+};
+
 struct EventRow {
   std::int64_t id = 0;
   std::int64_t at_ms = 0;
@@ -144,6 +151,8 @@ class Store {
   Status set_journal_offset(const std::string& program, std::int64_t attempt, std::int64_t offset);
   Status add_evidence(const std::string& program, std::int64_t attempt, const EvidenceRow& row);
   Status add_step(const std::string& program, const StepRow& row);
+  // Made again by the same attempt: the newer counts.
+  Status add_evaluation(const std::string& program, const EvaluationRow& row);
   Status add_event(const EventRow& row);  // id is assigned
   Status add_span(const std::string& program, const SpanRow& row);
   Status add_probe(std::int64_t at_ms, const std::string& source, const std::string& report_json,
@@ -184,6 +193,7 @@ class Store {
                                   int limit) const;
   Result<json::object> probe_json() const;  // newest probe, or {}
   Result<json::array> checkpoints_json(const std::string& program) const;
+  Result<json::array> evaluations_json(const std::string& program) const;  // by step
 
  private:
   struct Impl;

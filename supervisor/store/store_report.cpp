@@ -92,9 +92,11 @@ Result<json::object> Store::report_json(const std::string& program) const {
   auto status = row_json(
       db,
       "select last_step, kept_step, kept_step as steps_kept, first_loss, last_loss, tokens, "
-      "(select min(loss) from steps where program = ?) as best_loss "
+      "(select min(loss) from steps where program = ?) as best_loss, "
+      "evaluated_step, evaluation_loss, "
+      "(select min(loss) from evaluations where program = ?) as best_evaluation_loss "
       "from v_status where name = ?",
-      program, program);
+      program, program, program);
   if (auto merged = merge(report, std::move(status)); !merged) return propagate(merged);
 
   // Wall time runs from the first sign of the run to the last.

@@ -66,6 +66,13 @@ Status Store::add_step(const std::string& program, const StepRow& row) {
       row.at_ms, row.replayed ? 1 : 0);
 }
 
+Status Store::add_evaluation(const std::string& program, const EvaluationRow& row) {
+  return impl_->connection->run(
+      "insert or replace into evaluations (program, step, attempt, loss, at_ms) "
+      "values (?, ?, ?, ?, ?)",
+      program, row.step, row.attempt, row.loss, row.at_ms);
+}
+
 Status Store::add_event(const EventRow& row) {
   return impl_->connection->run(
       "insert into events (at_ms, program, attempt, kind, text) values (?, ?, ?, ?, ?)", row.at_ms,

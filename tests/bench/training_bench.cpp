@@ -1,14 +1,9 @@
-// Training steps, f32: the quick start's model (micro_3x, 8 sequences of 128 bytes), the MLP of
-// 1024 rows by 512, a GPT of width 384 with 6 layers (16 sequences of 256), and `large` with 64
-// tokens. pytorch_training.py times the same in PyTorch.
+// Training steps, f32, of the models of training_cases.hpp; `large` with 64 and 512 tokens.
+// pytorch_training.py times the same in PyTorch.
 
 #include <benchmark/benchmark.h>
 
-#include <vector>
-
-#include "trainer/examples/gpt2.hpp"
-#include "trainer/examples/mlp.hpp"
-#include "trainer/model/agillm3.hpp"
+#include "training_cases.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -18,15 +13,10 @@ void count_tokens(benchmark::State& bench, std::size_t tokens) {
                                                   benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void run_agillm3(benchmark::State& bench, TrainingSpec spec) {
-  spec.threads = static_cast<int>(bench.range(0));
+void run_agillm3(benchmark::State& bench, const TrainingSpec& spec) {
   auto model = make_agillm3(spec);
   if (!model) return bench.SkipWithError(model.error().message().c_str());
-  std::vector<std::int32_t> tokens(
-      static_cast<std::size_t>(spec.sequences_per_step() * spec.block_size));
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    tokens[i] = static_cast<std::int32_t>(i * 31 % 251);
-  }
+  const auto tokens = tokens_case(spec.sequences_per_step() * spec.block_size, 251);
   (void)(*model)->step(tokens);  // the first one touches new memory
   for (auto _ : bench) {
     auto result = (*model)->step(tokens);
@@ -51,24 +41,21 @@ void run_whole(benchmark::State& bench, Result<ModelGraph> graph, const Optimize
   bench.counters["GiB"] = static_cast<double>((*model)->arena_bytes()) / 0x1p30;
 }
 
-void micro_3x_step(benchmark::State& bench) { run_agillm3(bench, {}); }
+void micro_3x_step(benchmark::State& bench) {
+  run_agillm3(bench, micro_3x_case(static_cast<int>(bench.range(0))));
+}
 
 void large_step(benchmark::State& bench) {
-  TrainingSpec spec;
-  spec.model = {1024, 24, 16, 128, 128'815};
-  spec.batch_size = 1;
-  spec.block_size = bench.range(1);
-  run_agillm3(bench, spec);
+  run_agillm3(bench, large_case(bench.range(1), static_cast<int>(bench.range(0))));
 }
 
 void mlp_step(benchmark::State& bench) {
-  const std::vector<float> x(std::size_t{1024} * 512, 0.5F);
+  const std::vector<float> x = mlp_rows_case();
   run_whole(bench, make_mlp({}), Sgd{}, {x.data(), x.data()});
 }
 
 void gpt_step(benchmark::State& bench) {
-  std::vector<std::int32_t> ids(std::size_t{16} * 256);
-  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(i * 31 % 65);
+  const std::vector<std::int32_t> ids = gpt_tokens_case();
   run_whole(bench, make_gpt2({}), AdamWithDecay{}, {ids.data(), ids.data()});
   count_tokens(bench, ids.size());
 }

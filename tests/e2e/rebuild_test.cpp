@@ -80,13 +80,17 @@ TEST_F(Rebuild, TheHistoryOfWhatHasEndedComesBack) {
   write("host.yaml",
         "boards:\n" + healthy_board("{dram_bytes: 1000, base_bytes: 0, leak_bytes_per_step: 0, "
                                     "hang: {attempt: 1, after_steps: 25}}"));
-  write_training("run.yaml", 400, ", host: host.yaml");
+  write_training("run.yaml", 400, ", host: host.yaml", "",
+                 ", evaluate_every: 10, evaluation_blocks: 2");
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
   wait_until([&] { return last_step() >= 20; });
   ::kill(static_cast<pid_t>(attempts().front().pid), SIGSEGV);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
   const auto before = attempts();
   const auto rows = store::Store::open_read_only(database())->step_rows("run").value();
+  const auto evaluations =
+      store::Store::open_read_only(database())->evaluations_json("run").value();
+  EXPECT_EQ(evaluations.size(), 40U);
   ASSERT_EQ(before.size(), 2U);
 
   remove_database();
@@ -108,6 +112,7 @@ TEST_F(Rebuild, TheHistoryOfWhatHasEndedComesBack) {
     EXPECT_EQ(after[i].plan.empty(), before[i].plan.empty());
   }
   EXPECT_EQ(store::Store::open_read_only(database())->step_rows("run").value(), rows);
+  EXPECT_EQ(store::Store::open_read_only(database())->evaluations_json("run").value(), evaluations);
   EXPECT_EQ(state(), "EXITED");
 }
 

@@ -70,6 +70,22 @@ TEST_F(Training, TheViewsOfTheDatabaseTellTheStory) {
   EXPECT_NE(report.out.find("hang"), std::string::npos) << report.out;
 }
 
+TEST_F(Training, TheLossOfHeldOutDataIsACurveOfItsOwn) {
+  write_training("run.yaml", 12, "", "", ", evaluate_every: 5, evaluation_blocks: 2");
+  ASSERT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
+  auto store = store::Store::open_read_only(path(".trainward/trainward.db"));
+  const auto rows = store->evaluations_json("run").value();
+  ASSERT_EQ(rows.size(), 3U) << json::serialize(rows);  // 5, 10, and the last step
+  EXPECT_EQ(rows[2].at("step").as_int64(), 12);
+  EXPECT_GT(rows[2].at("loss").as_double(), 0);
+  const Output status = ctl({"--json", "status"});
+  const auto told = parse_json(status.out, "status").value().at(0);
+  EXPECT_EQ(told.at("evaluated_step").as_int64(), 12);
+  EXPECT_EQ(told.at("evaluation_loss").as_double(), rows[2].at("loss").as_double());
+  const Output report = ctl({"report", "run"});
+  EXPECT_NE(report.out.find("held-out loss"), std::string::npos) << report.out;
+}
+
 TEST_F(Training, AFlippedByteMakesItFallBackToTheCheckpointBefore) {
   write_training("run.yaml", 20, "");
   ASSERT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);

@@ -69,14 +69,15 @@ class World : public ::testing::Test {
            simulate + "\n";
   }
 
-  // A model that trains in milliseconds. `device` is added to device_config.
+  // A model that trains in milliseconds. `device` is added to device_config, `training` to
+  // training_config, `more` to the program.
   void write_training(const std::string& file, int steps, const std::string& device,
-                      const std::string& more = "") {
+                      const std::string& more = "", const std::string& training = "") {
     write(file, "programs:\n  run:\n    training_config: {model: femto_1x, steps: " +
                     std::to_string(steps) +
                     ", batch_size: 2, block_size: 16, learning_rate: 0.01, checkpoint_every: 5, "
-                    "data: [text.txt]}\n    device_config: {device: cpu, threads: 1" +
-                    device +
+                    "data: [text.txt]" +
+                    training + "}\n    device_config: {device: cpu, threads: 1" + device +
                     "}\n    deadlines: {train_floor: 2s, stop: 20s}\n    backoff: {first: "
                     "20ms}\n" +
                     more);

@@ -17,6 +17,13 @@ std::vector<AddedToken> with_normalized(const TokenizerFile& file, bool normaliz
   std::vector<AddedToken> tokens;
   std::copy_if(file.added.begin(), file.added.end(), std::back_inserter(tokens),
                [&](const AddedToken& token) { return token.normalized == normalized; });
+  if (!normalized) return tokens;
+  // They are looked for in text that has been normalised.
+  const Normalizer normalizer(file.normalizer);
+  for (AddedToken& token : tokens) {
+    std::string storage;
+    token.content = std::string(normalizer.apply(token.content, storage));
+  }
   return tokens;
 }
 
@@ -52,6 +59,10 @@ std::string digest_of(const TokenizerFile& file, TokenId end) {
     hash.update(fmt::format("{} {} {}:", kind, facts, text.size()));
     hash.update(text);
   };
+  // Nothing where there is none: those digests are older than normalizers.
+  for (const NormalizerStep step : file.normalizer) {
+    hash.update(fmt::format("normalizer {}\n", name_of(step)));
+  }
   for (std::size_t id = 0; id < file.tokens.size(); ++id) {
     if (file.tokens[id]) put("token", fmt::to_string(id), *file.tokens[id]);
   }
@@ -110,6 +121,7 @@ BpeTokenizer::BpeTokenizer(TokenizerFile file, PreTokenizer pre_tokenizer, std::
       merges_(file.merges),
       added_(with_normalized(file, false)),
       added_normalized_(with_normalized(file, true)),
+      normalizer_(file.normalizer),
       pre_tokenizer_(std::move(pre_tokenizer)),
       merger_(merges_) {
   byte_tokens_.fill(-1);
@@ -134,6 +146,7 @@ Status BpeTokenizer::encode_watched(std::string_view text, std::vector<TokenId>&
   const std::size_t before = out.size();
   watch_ = watch ? &watch : nullptr;
   bytes_done_ = 0;
+  bytes_in_all_ = text.size();
   next_report_ = between_reports;
   Status ok;
   while (ok && !text.empty()) {
@@ -153,7 +166,10 @@ Status BpeTokenizer::encode_valid(std::string_view text, const AddedTokens& adde
                                   const AddedTokens* then, std::vector<TokenId>& out) {
   const auto between = [&](std::string_view part) -> Status {
     if (part.empty()) return {};
-    if (then != nullptr) return encode_valid(part, *then, nullptr, out);
+    if (then != nullptr) {
+      std::string storage;
+      return encode_valid(normalizer_.apply(part, storage), *then, nullptr, out);
+    }
     return pre_tokenizer_.split(part,
                                 [&](std::string_view piece) { return encode_piece(piece, out); });
   };
@@ -168,7 +184,8 @@ Status BpeTokenizer::encode_valid(std::string_view text, const AddedTokens& adde
 
 Status BpeTokenizer::report() {
   next_report_ = bytes_done_ + between_reports;
-  return watch_ == nullptr ? Status() : (*watch_)(bytes_done_);
+  // What is counted has been normalised, and may have become longer.
+  return watch_ == nullptr ? Status() : (*watch_)(std::min(bytes_done_, bytes_in_all_));
 }
 
 Status BpeTokenizer::encode_piece(std::string_view piece, std::vector<TokenId>& out) {

@@ -1,10 +1,12 @@
 // Byte-level byte-pair encoding, as a tokenizer.json describes it.
 //
-// Text is cut at its added tokens, those parts into pieces (pre_tokenizer.hpp), and every piece is
-// merged from its bytes (merger.hpp). Special tokens are found in documents, as Hugging Face's
-// library does unless told otherwise. Bytes that are no UTF-8 form pieces of their own, a run at a
-// time, so decode(encode(text)) is the text whenever every byte has a token, no rule removes or
-// adds anything, and no added token strips.
+// Text is cut at its added tokens, the parts between are normalised (normalizer.hpp), cut at the
+// added tokens that ask for that, then into pieces (pre_tokenizer.hpp), and every piece is merged
+// from its bytes (merger.hpp). Special tokens are found in documents, as Hugging Face's library
+// does unless told otherwise. Bytes that are no UTF-8 form pieces of their own, a run at a time, so
+// decode(encode(text)) is the text whenever every byte has a token, nothing normalises, removes or
+// adds anything, and no added token strips. Memory: with a normalizer a copy of the text where it
+// changes.
 #pragma once
 
 #include <array>
@@ -53,12 +55,14 @@ class BpeTokenizer final : public Tokenizer {
   PairTable merges_;
   AddedTokens added_;
   AddedTokens added_normalized_;
+  Normalizer normalizer_;
   PreTokenizer pre_tokenizer_;
   Merger merger_;
   PieceCache cache_;
   std::vector<TokenId> bytes_;  // scratch: a piece's bytes as tokens
   // Of the text that is being encoded.
   std::uint64_t bytes_done_ = 0;
+  std::uint64_t bytes_in_all_ = 0;
   std::uint64_t next_report_ = 0;
   const Watch* watch_ = nullptr;
 };

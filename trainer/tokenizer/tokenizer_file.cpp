@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "common/strict_object.hpp"
 
@@ -32,22 +33,6 @@ Status check_absent(const json::object& root, std::string_view key) {
               std::string(key), "set it to null");
 }
 
-Status check_normalizer(const json::object& root) {
-  const json::value* found = member(root, "normalizer");
-  if (found == nullptr) return {};
-  const std::string type = type_of(*found);
-  if (type == "Sequence") {
-    const json::value* list = member(found->get_object(), "normalizers");
-    if (list != nullptr && list->is_array() && list->get_array().empty()) return {};
-    if (list != nullptr && list->is_array()) {
-      return unsupported("normalizer", type_of(list->get_array().front()),
-                         "text is taken as it is; use a tokenizer without a normalizer");
-    }
-  }
-  return unsupported("normalizer", type,
-                     "text is taken as it is; use a tokenizer without a normalizer");
-}
-
 Status check_post_processor(const json::value& value, int depth) {
   const std::string type = type_of(value);
   const auto& known = harmless_post_processors;
@@ -63,11 +48,28 @@ Status check_post_processor(const json::value& value, int depth) {
   return {};
 }
 
+// Those that are looked for in normalised text are normalised themselves: two may become the same.
+Status check_normalized_tokens(const TokenizerFile& file) {
+  const Normalizer normalizer(file.normalizer);
+  std::map<std::string, std::string_view> contents;
+  for (const AddedToken& token : file.added) {
+    if (!token.normalized) continue;
+    std::string storage;
+    const auto [other, is_new] =
+        contents.emplace(normalizer.apply(token.content, storage), token.content);
+    if (is_new) continue;
+    return fail(ErrorKind::corrupt,
+                fmt::format("'{}' and '{}' are the same token once they are normalised",
+                            other->second, token.content),
+                "added_tokens");
+  }
+  return {};
+}
+
 Status check_surroundings(const json::object& root) {
   for (const std::string_view key : {"truncation", "padding"}) {
     if (auto ok = check_absent(root, key); !ok) return ok;
   }
-  if (auto ok = check_normalizer(root); !ok) return ok;
   if (const json::value* found = member(root, "post_processor")) {
     if (auto ok = check_post_processor(*found, 0); !ok) return ok;
   }
@@ -107,6 +109,9 @@ Result<TokenizerFile> parse_tokenizer(std::string_view text) {
   }
   TokenizerFile file;
   if (auto ok = check_surroundings(root); !ok) return propagate(ok);
+  if (const json::value* normalizer = member(root, "normalizer")) {
+    if (auto ok = read_normalizer(*normalizer, file); !ok) return propagate(ok);
+  }
   if (auto ok = read_model(*model, file); !ok) return propagate(ok);
   const json::value* rules = member(root, "pre_tokenizer");
   if (rules == nullptr) {
@@ -116,6 +121,7 @@ Result<TokenizerFile> parse_tokenizer(std::string_view text) {
   if (auto ok = read_pre_tokenizer(*rules, file); !ok) return propagate(ok);
   if (const json::value* added = member(root, "added_tokens")) {
     if (auto ok = read_added_tokens(*added, file); !ok) return propagate(ok);
+    if (auto ok = check_normalized_tokens(file); !ok) return propagate(ok);
   }
   return file;
 }

@@ -7,7 +7,7 @@
 //                   suffix or byte_fallback; unk_token only where every byte has a token
 //   pre_tokenizer   ByteLevel, or a Sequence that ends with it, of Split, Digits, ByteLevel
 //   added_tokens    special, lstrip, rstrip, normalized; not single_word
-//   normalizer      none, or an empty Sequence
+//   normalizer      NFC, NFD, NFKC, NFKD, Lowercase, a Sequence of these, or none
 //   decoder         ByteLevel, or none
 //   post_processor  those that only add tokens around a text (which is not done: documents are
 //                   parted by the end-of-text token alone) or move offsets
@@ -24,6 +24,7 @@
 #include "common/error.hpp"
 #include "common/json.hpp"
 #include "trainer/tokenizer/added_tokens.hpp"
+#include "trainer/tokenizer/normalizer.hpp"
 #include "trainer/tokenizer/pair_table.hpp"
 #include "trainer/tokenizer/pre_tokenizer.hpp"
 
@@ -37,6 +38,7 @@ struct TokenizerFile {
   std::vector<MergeRule> merges;
   bool ignore_merges = false;  // a piece that is a token stays whole
   std::vector<AddedToken> added;
+  std::vector<NormalizerStep> normalizer;
   std::vector<PreTokenizerRule> rules;
 
   // Largest id plus one, added tokens included.
@@ -46,6 +48,7 @@ struct TokenizerFile {
 Result<TokenizerFile> parse_tokenizer(std::string_view text);
 
 // The parts, for parse_tokenizer.
+Status read_normalizer(const json::value& value, TokenizerFile& file);
 Status read_model(const json::object& model, TokenizerFile& file);
 Status read_pre_tokenizer(const json::value& value, TokenizerFile& file);
 Status read_added_tokens(const json::value& value, TokenizerFile& file);

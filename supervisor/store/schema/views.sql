@@ -1,5 +1,6 @@
 -- Views, the public face of the database. Columns are only ever added. The newest migration makes
 -- them all anew.
+drop view if exists v_evaluations;
 drop view if exists v_steps;
 drop view if exists v_events;
 drop view if exists v_goodput;
@@ -90,7 +91,11 @@ select p.name,
         order by s.attempt desc, s.step desc limit 1) as tokens_per_second,
        coalesce((select a.board from attempts a where a.program = p.name
                  order by a.number desc limit 1), '') as board,
-       p.target_step
+       p.target_step,
+       (select e.step from evaluations e where e.program = p.name
+        order by e.attempt desc, e.step desc limit 1) as evaluated_step,
+       (select e.loss from evaluations e where e.program = p.name
+        order by e.attempt desc, e.step desc limit 1) as evaluation_loss
 from programs p
 where not p.removed;
 
@@ -144,3 +149,13 @@ select s.program, s.step, s.attempt, s.loss, s.grad_norm, s.tokens, s.tokens_per
 from steps s
 where s.attempt = (select max(n.attempt) from steps n
                    where n.program = s.program and n.step = s.step);
+
+-- The loss of held-out data: a row per evaluated step, as the newest attempt that did it saw it.
+create view v_evaluations as
+select e.program, e.step, e.attempt, e.loss,
+       strftime('%Y-%m-%dT%H:%M:%fZ', e.at_ms / 1000.0, 'unixepoch') as at,
+       (select count(*) from evaluations r
+        where r.program = e.program and r.step = e.step) as times_done
+from evaluations e
+where e.attempt = (select max(n.attempt) from evaluations n
+                   where n.program = e.program and n.step = e.step);

@@ -37,6 +37,9 @@ class FakeControl final : public Control {
   Result<json::value> checkpoints(const std::string& p) const override {
     return note("checkpoints " + p);
   }
+  Result<json::value> evaluations(const std::string& p) const override {
+    return note("evaluations " + p);
+  }
   Result<json::value> events(const std::string& p, std::int64_t after) const override {
     return note("events " + p + " " + std::to_string(after));
   }

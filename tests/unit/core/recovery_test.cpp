@@ -74,6 +74,9 @@ TEST(Recovery, AnEvaluationIsAPhaseOfItsOwn) {
            (event.kind == "evaluation" && event.text == "step 10: loss 2.2500 of held-out data");
   }
   EXPECT_TRUE(told);
+  ASSERT_EQ(world.every<RecordEvaluation>().size(), 1U);
+  EXPECT_EQ(world.every<RecordEvaluation>()[0].step, 10);
+  EXPECT_EQ(world.every<RecordEvaluation>()[0].loss, 2.25);
   world.feed(TimerFired{}, 1'500);
   EXPECT_EQ(world.state.stage, Stage::killing) << "the steps after it are watched as before";
   World silent;
@@ -83,6 +86,14 @@ TEST(Recovery, AnEvaluationIsAPhaseOfItsOwn) {
   EXPECT_EQ(silent.state.stage, Stage::evaluating);
   silent.feed(TimerFired{}, 11'000);
   EXPECT_EQ(silent.state.stage, Stage::killing);
+}
+
+// There is no attempt that it could belong to.
+TEST(Recovery, AnEvaluationWithoutAWorkerIsNotRecorded) {
+  World world;
+  world.feed(Evaluated{10, 2.25});
+  EXPECT_THAT(world.every<RecordEvaluation>(), IsEmpty());
+  EXPECT_THAT(world.every<RecordEvent>(), IsEmpty());
 }
 
 TEST(Recovery, ALateRecordBooksNoSecondTwice) {

@@ -16,13 +16,13 @@ TEST(FormatStatus, IsSupervisorctlsLine) {
   const auto rows = parsed(R"j([
     {"name":"trainer:0","state":"RUNNING","pid":29230,"uptime_ms":5000,"attempts":1,"attempt":1},
     {"name":"b","state":"RUNNING","pid":7,"uptime_ms":97993000,"last_step":120,"target_step":300,
-     "loss":2.4531,"attempts":4,"attempt":4},
+     "loss":2.4531,"evaluated_step":100,"evaluation_loss":2.5,"attempts":4,"attempt":4},
     {"name":"c","state":"FATAL","reason":"Exited too quickly (process log may have details)"},
     {"name":"d","state":"STOPPED","reason":"","attempts":0}])j");
   EXPECT_EQ(format_status(rows.as_array(), {}),
             "trainer:0                        RUNNING   pid 29230, uptime 0:00:05\n"
             "b                                RUNNING   pid 7, uptime 27:13:13, step 120/300, "
-            "loss 2.453, attempt 4\n"
+            "loss 2.453, held out 2.500 at step 100, attempt 4\n"
             "c                                FATAL     Exited too quickly (process log may have "
             "details)\n"
             "d                                STOPPED   Not started\n");
@@ -137,6 +137,20 @@ TEST(FormatReport, TheWholeRun) {
             "\n"
             "Boards:\n"
             "  01  REMOTE_LOST  0 attempts  link 8 is down\n");
+}
+
+TEST(FormatReport, TheHeldOutLossOfARunThatEvaluates) {
+  const auto held_out = [](const std::string& fields) {
+    return format_report(parsed(R"({"program":"t","state":"EXITED")" + fields + "}").as_object(),
+                         {});
+  };
+  EXPECT_THAT(held_out(R"(,"evaluated_step":1200,"evaluation_loss":2.5,)"
+                       R"("best_evaluation_loss":2.25)"),
+              HasSubstr("\n  held-out loss       2.500 at step 1,200, 2.250 best\n"));
+  EXPECT_THAT(
+      held_out(R"(,"evaluated_step":12,"evaluation_loss":null,"best_evaluation_loss":null)"),
+      HasSubstr("\n  held-out loss       - at step 12\n"));
+  EXPECT_THAT(held_out(R"(,"evaluated_step":null)"), Not(HasSubstr("held-out")));
 }
 
 TEST(FormatCheckpoints, Table) {

@@ -33,10 +33,13 @@ TEST_F(DocumentsTest, Status) {
   EXPECT_EQ(must(get_int(trainer, "last_step")), 40);
   EXPECT_EQ(must(get_int(trainer, "kept_step")), 36);
   EXPECT_NEAR(must(get_number(trainer, "loss")), 3.7, 1e-9);
+  EXPECT_EQ(must(get_int(trainer, "evaluated_step")), 36);
+  EXPECT_EQ(must(get_number(trainer, "evaluation_loss")), 4.25);
   const json::object& idle = rows[0].as_object();
   EXPECT_EQ(must(get_int(idle, "pid")), 0);
   EXPECT_EQ(must(get_int(idle, "uptime_ms")), 0);
   EXPECT_TRUE(idle.at("loss").is_null());
+  EXPECT_TRUE(idle.at("evaluated_step").is_null());
 }
 
 TEST_F(DocumentsTest, AnEndedAttemptHasNoPidAndNoUptime) {
@@ -89,6 +92,9 @@ TEST_F(DocumentsTest, ReportAddsUp) {
   EXPECT_EQ(must(get_string(report, "biggest_thief")), "loading");
   EXPECT_NEAR(must(get_number(report, "first_loss")), 5.65, 1e-9);
   EXPECT_NEAR(must(get_number(report, "last_loss")), 3.7, 1e-9);
+  EXPECT_EQ(must(get_int(report, "evaluated_step")), 36);
+  EXPECT_EQ(must(get_number(report, "evaluation_loss")), 4.25);
+  EXPECT_EQ(must(get_number(report, "best_evaluation_loss")), 4.25);
   EXPECT_NEAR(must(get_number(report, "tokens_per_second")), 40'000.0 / 60, 1e-6);
   EXPECT_NEAR(must(get_number(report, "wall_seconds")), 320.0, 1e-9);
   EXPECT_EQ(report.at("causes").as_array().size(), 2U);
@@ -103,6 +109,15 @@ TEST_F(DocumentsTest, ReportOfAProgramThatNeverRan) {
   EXPECT_EQ(must(get_number(report, "wall_seconds")), 0.0);
   EXPECT_TRUE(report.at("tokens_per_second").is_null());
   EXPECT_FALSE(store_->report_json("nope").has_value());
+}
+
+TEST_F(DocumentsTest, EvaluationsByStep) {
+  const auto rows = must(store_->evaluations_json("trainer"));
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].at("step").as_int64(), 12);
+  EXPECT_EQ(rows[1].at("attempt").as_int64(), 2);
+  EXPECT_EQ(rows[1].at("loss").as_double(), 4.5);
+  EXPECT_TRUE(must(store_->evaluations_json("idle")).empty());
 }
 
 TEST_F(DocumentsTest, EventsAfterAnIdAndTheNewest) {

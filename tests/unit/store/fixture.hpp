@@ -101,6 +101,12 @@ class StoreTest : public testing::Test {
     must(store.put_attempt(attempt(3, 28, 29, 31, 0)));
     add_steps(store, 3, 29, 40, 30);
 
+    // Every 12 steps; step 24 twice.
+    must(store.add_evaluation("trainer", {12, 1, 5.25, epoch_ms + 110'000}));
+    must(store.add_evaluation("trainer", {24, 1, 4.75, epoch_ms + 120'000}));
+    must(store.add_evaluation("trainer", {24, 2, 4.5, epoch_ms + 220'000}));
+    must(store.add_evaluation("trainer", {36, 3, 4.25, epoch_ms + 318'000}));
+
     must(store.put_checkpoint(
         "trainer", {"/c/step-00000024", 24, 1, 1 << 20, "verified", "", epoch_ms + 150'000}));
     must(store.put_checkpoint(

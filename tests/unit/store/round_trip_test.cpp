@@ -92,6 +92,30 @@ TEST_F(StoreTest, ALossThatIsNoNumberIsNull) {
   EXPECT_EQ(status[1].at("last_step").as_int64(), 41);
 }
 
+TEST_F(StoreTest, AnEvaluationMadeAgainReplacesItsOwnAttemptsOnly) {
+  Store store = open();
+  fill(store);
+  must(store.add_evaluation("trainer", {36, 3, 4.0, epoch_ms + 319'000}));
+  must(store.add_evaluation("trainer",
+                            {48, 3, std::numeric_limits<double>::quiet_NaN(), epoch_ms + 320'000}));
+  const auto rows = must(store.evaluations_json("trainer"));
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[2].at("loss").as_double(), 4.0);
+  EXPECT_EQ(rows[2].at("times_done").as_int64(), 1);
+  EXPECT_TRUE(rows[3].at("loss").is_null());
+  const auto status = must(store.status_json(Time{}));
+  EXPECT_EQ(status[1].at("evaluated_step").as_int64(), 48);
+  EXPECT_TRUE(status[1].at("evaluation_loss").is_null());
+}
+
+TEST_F(StoreTest, AnEvaluationOfAnUnknownAttemptIsRefused) {
+  Store store = open();
+  fill(store);
+  const auto refused = store.add_evaluation("trainer", {36, 9, 4.0, 0});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+}
+
 TEST_F(StoreTest, AnAttemptOfAnUnknownProgramIsRefused) {
   Store store = open();
   const auto refused = store.put_attempt(attempt(1, 0, 0, 0, 0));

@@ -80,13 +80,25 @@ TEST_F(ViewsTest, EventsAndSteps) {
             "24|1|1\n25|2|2\n30|3|2\n");
 }
 
+TEST_F(ViewsTest, EvaluationsAreThoseOfTheNewestAttempt) {
+  EXPECT_EQ(query("select step, attempt, loss, at, times_done from v_evaluations order by step"),
+            "12|1|5.25|2025-11-20T21:45:10.000Z|1\n"
+            "24|2|4.5|2025-11-20T21:47:00.000Z|2\n"
+            "36|3|4.25|2025-11-20T21:48:38.000Z|1\n");
+  EXPECT_EQ(query("select evaluated_step, evaluation_loss from v_status where name = 'trainer'"),
+            "36|4.25\n");
+  EXPECT_EQ(query("select evaluated_step is null, evaluation_loss is null from v_status "
+                  "where name = 'idle'"),
+            "1|1\n");
+}
+
 TEST_F(ViewsTest, EveryTableIsStrict) {
   EXPECT_EQ(query("select name from pragma_table_list where type = 'table' and not strict "
                   "and name not like 'sqlite_%'"),
             "");
   EXPECT_EQ(query("select user_version, application_id from pragma_user_version, "
                   "pragma_application_id"),
-            "2|1414682436\n");
+            "3|1414682436\n");
 }
 
 }  // namespace

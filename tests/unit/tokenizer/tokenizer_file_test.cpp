@@ -38,6 +38,10 @@ TEST(TokenizerFileTest, AcceptsAnOrdinaryOne) {
             "accepted");
   EXPECT_EQ(with("normalizer", json::object{{"type", "Sequence"}, {"normalizers", json::array{}}}),
             "accepted");
+  for (const char* form : {"NFC", "NFD", "NFKC", "NFKD", "Lowercase"}) {
+    EXPECT_EQ(with("normalizer", json::object{{"type", form}}), "accepted") << form;
+  }
+  EXPECT_EQ(with("normalizer", normalizers({"NFKC", "Lowercase"})), "accepted");
   EXPECT_EQ(with_model("unk_token", "<|endoftext|>"), "accepted") << "every byte has a token";
   EXPECT_EQ(with_model("continuing_subword_prefix", ""), "accepted");
   EXPECT_EQ(
@@ -56,11 +60,17 @@ TEST(TokenizerFileTest, NamesWhatItDoesNotSupport) {
   EXPECT_THAT(with_model("dropout", 0.1), HasSubstr("model.dropout"));
   EXPECT_THAT(with_model("end_of_word_suffix", "</w>"), HasSubstr("model.end_of_word_suffix"));
   EXPECT_THAT(with_model("something", 1), HasSubstr("model.something: is not a key known here"));
-  EXPECT_THAT(with("normalizer", json::object{{"type", "NFC"}}), HasSubstr("normalizer: 'NFC'"));
-  EXPECT_THAT(with("normalizer",
-                   json::object{{"type", "Sequence"},
-                                {"normalizers", json::array{json::object{{"type", "Lowercase"}}}}}),
-              HasSubstr("normalizer: 'Lowercase'"));
+  EXPECT_THAT(with("normalizer", json::object{{"type", "BertNormalizer"}}),
+              HasSubstr("normalizer: 'BertNormalizer' is not supported"));
+  EXPECT_THAT(with("normalizer", json::object{{"type", "NFC"}, {"form", "C"}}),
+              HasSubstr("normalizer.form: is not a key known here"));
+  EXPECT_THAT(with("normalizer", "NFC"), HasSubstr("normalizer: is not an object"));
+  EXPECT_THAT(with("normalizer", json::object{{"type", "Sequence"}}),
+              HasSubstr("normalizer.normalizers"));
+  for (const char* other : {"StripAccents", "Sequence", "Replace"}) {
+    EXPECT_THAT(with("normalizer", normalizers({"NFC", other})),
+                HasSubstr(fmt::format("normalizer.normalizers[1]: '{}' is not supported", other)));
+  }
   EXPECT_THAT(with("pre_tokenizer", json::object{{"type", "Metaspace"}}),
               HasSubstr("pre_tokenizer: 'Metaspace'"));
   EXPECT_THAT(with("pre_tokenizer", nullptr), HasSubstr("pre_tokenizer: is missing"));
@@ -113,6 +123,20 @@ TEST(TokenizerFileTest, AddedTokensMustFitTheVocabulary) {
   json::object whole = added(300, "<s>");
   whole["single_word"] = true;
   EXPECT_THAT(with_added({whole}), HasSubstr("added_tokens[0].single_word"));
+}
+
+TEST(TokenizerFileTest, TokensThatNormaliseToTheSameContradictEachOther) {
+  json::object file = good();
+  json::object one = added(300, "<\u00E9>");
+  json::object two = added(301, "<e\u0301>");
+  file["added_tokens"] = json::array{one, two};
+  file["normalizer"] = json::object{{"type", "NFC"}};
+  EXPECT_EQ(refusal(file), "accepted") << "they are found in the text as it is";
+  one["normalized"] = two["normalized"] = true;
+  file["added_tokens"] = json::array{one, two};
+  EXPECT_THAT(refusal(file), HasSubstr("are the same token once they are normalised"));
+  file["normalizer"] = nullptr;
+  EXPECT_EQ(refusal(file), "accepted");
 }
 
 TEST(TokenizerFileTest, EveryCutOffFileIsRefused) {

@@ -34,6 +34,12 @@ inline json::object sequence(json::array rules) {
   return {{"type", "Sequence"}, {"pretokenizers", std::move(rules)}};
 }
 
+inline json::object normalizers(std::initializer_list<const char*> types) {
+  json::array list;
+  for (const char* type : types) list.push_back(json::object{{"type", type}});
+  return {{"type", "Sequence"}, {"normalizers", std::move(list)}};
+}
+
 // The three rules and ByteLevel of DeepSeek-V3.
 inline json::object deepseek_rules() {
   return sequence(

@@ -1,0 +1,47 @@
+// The models whose training steps are measured, the same in each benchmark: the quick start's model
+// (micro_3x, 8 sequences of 128 bytes), the MLP of 1024 rows by 512, a GPT of width 384 with 6
+// layers (16 sequences of 256), and `large` with a vocabulary of 128,815.
+#pragma once
+
+#include <vector>
+
+#include "trainer/examples/gpt2.hpp"
+#include "trainer/examples/mlp.hpp"
+#include "trainer/model/agillm3.hpp"
+
+namespace trainward::trainer {
+
+inline TrainingSpec micro_3x_case(int threads) {
+  TrainingSpec spec;
+  spec.threads = threads;
+  return spec;
+}
+
+inline TrainingSpec large_case(std::int64_t block_size, int threads) {
+  TrainingSpec spec = micro_3x_case(threads);
+  spec.model = {1024, 24, 16, 128, 128'815};
+  spec.batch_size = 1;
+  spec.block_size = block_size;
+  return spec;
+}
+
+inline std::vector<std::int32_t> tokens_case(std::int64_t count, std::int32_t vocabulary) {
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    ids[i] = static_cast<std::int32_t>(i * 31 % static_cast<std::size_t>(vocabulary));
+  }
+  return ids;
+}
+
+// What both of the MLP's inputs are made of.
+inline std::vector<float> mlp_rows_case() {
+  const MlpSpec spec;
+  return std::vector<float>(static_cast<std::size_t>(spec.batch * spec.in), 0.5F);
+}
+
+inline std::vector<std::int32_t> gpt_tokens_case() {
+  const Gpt2Spec spec;
+  return tokens_case(spec.batch * spec.positions, static_cast<std::int32_t>(spec.vocabulary));
+}
+
+}  // namespace trainward::trainer

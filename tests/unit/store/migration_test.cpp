@@ -1,0 +1,59 @@
+// A file of an older Trainward becomes one of this, with all that it knew.
+#include "fixture.hpp"
+#include "supervisor/store/schema.hpp"
+
+namespace trainward::store {
+namespace {
+
+class MigrationTest : public StoreTest {
+ protected:
+  // A file as `version` left it, with an attempt of "trainer" and views of that time.
+  void write_file_of(int version) const {
+    auto connection = must(Connection::open(file_, Connection::Mode::read_write));
+    for (const Migration& migration : migrations()) {
+      if (migration.version <= version) must(connection->script(migration.tables));
+    }
+    must(connection->script(fmt::format(
+        "create view v_status as select name from programs;"
+        "insert into programs (name, state) values ('trainer', 'EXITED');"
+        "insert into attempts (program, number, last_step) values ('trainer', 1, 25);"
+        "insert into steps (program, step, attempt, loss) values ('trainer', 25, 1, 2.5);"
+        "pragma application_id = {}; pragma user_version = {}",
+        application_id, version)));
+  }
+};
+
+TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesEvaluations) {
+  for (int version = 1; version < newest_version(); ++version) {
+    SCOPED_TRACE(version);
+    std::filesystem::remove(file_);
+    write_file_of(version);
+    Store store = open();
+    EXPECT_EQ(must(store.attempt("trainer", 1))->last_step, 25);
+    EXPECT_TRUE(must(store.evaluations_json("trainer")).empty());
+    must(store.add_evaluation("trainer", {25, 1, 2.75, epoch_ms}));
+    const auto status = must(store.status_json(Time{}));
+    ASSERT_EQ(status.size(), 1U);
+    EXPECT_EQ(status[0].at("loss").as_double(), 2.5);
+    EXPECT_EQ(status[0].at("evaluation_loss").as_double(), 2.75);
+  }
+}
+
+TEST_F(MigrationTest, AReaderOfAnOlderFileIsToldWhoBringsItUpToDate) {
+  write_file_of(newest_version() - 1);
+  const auto refused = Store::open_read_only(file_);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::permanent);
+  EXPECT_NE(refused.error().hint.find("start trainwardd"), std::string::npos);
+  { const Store writer = open(); }
+  EXPECT_TRUE(Store::open_read_only(file_).has_value());
+}
+
+TEST_F(MigrationTest, VersionsCountUpAndTheNewestMakesTheViews) {
+  int version = 0;
+  for (const Migration& migration : migrations()) EXPECT_EQ(migration.version, ++version);
+  EXPECT_NE(std::string_view(migrations().back().views), "");
+}
+
+}  // namespace
+}  // namespace trainward::store
