@@ -3,9 +3,10 @@
 // Outputs from `first_sum` on are added to what their buffers hold, the others overwrite it.
 // compile() plans everything: fused loops, products, the order, and the place of every intermediate
 // value in one arena. run() then replays kernels and allocates nothing. The caller owns all memory:
-// dense row-major buffers for parameters and outputs (four bytes an element, predicates as 0/1
-// words, aligned to `alignment`) and a workspace that programs used in turn may share. An output's
-// buffer must not overlap any other buffer. One thread at a time; the Runtime must outlive it.
+// dense row-major buffers for parameters and outputs (four bytes an element, two for bf16,
+// predicates as 0/1 words, aligned to `alignment`) and a workspace that programs used in turn may
+// share. An output's buffer must not overlap any other buffer. One thread at a time; the Runtime
+// must outlive it.
 #pragma once
 
 #include <memory>
