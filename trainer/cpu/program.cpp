@@ -78,6 +78,7 @@ class Planner {
       output_of[legal_.graph.outputs[k].index()] = static_cast<int>(k);
     }
     for (std::size_t k = 0; k < legal_.graph.parameters.size(); ++k) {
+      program_.parameters_.push_back(legal_.graph.type(legal_.graph.parameters[k]).element);
       buffer_of_[legal_.graph.parameters[k].index()] = add_buffer(Program::Home::parameter, k, {});
     }
     for (std::size_t i = 0; i < legal_.graph.nodes.size(); ++i) {

@@ -30,7 +30,7 @@ class Copy {
     const auto [known, is_new] = conversions_.try_emplace(value);
     if (!is_new) return known->second;
     Node node = out_.node(value);
-    if (only_moves_elements(node.op)) {
+    if (only_moves_elements(node.op) && !turns_a_product(node)) {
       node.inputs[0] = converted(node.inputs[0], element);
     } else {
       node = {op::Convert{element}, {value}, node.type};
@@ -48,6 +48,10 @@ class Copy {
   }
 
  private:
+  [[nodiscard]] bool turns_a_product(const Node& node) const {
+    return std::holds_alternative<op::Transpose>(node.op) &&
+           std::holds_alternative<op::DotGeneral>(out_.node(node.inputs[0]).op);
+  }
   Value add(Node node) {
     out_.nodes.push_back(std::move(node));
     return Value{static_cast<std::int32_t>(out_.nodes.size()) - 1};

@@ -11,7 +11,8 @@
 namespace trainward::graph {
 
 // Every product that rounds its operands gets them rounded, as bf16. A value is converted once,
-// whatever products read it, and before transpositions, slices, reshapes and broadcasts of it.
+// whatever products read it, and before transpositions, slices, reshapes and broadcasts of it; but
+// after the transposition of a product, whose result can be stored in any order.
 Graph round_operands(const Graph& graph);
 
 // Every product of bf16 operands gets them as f32: the same values, for machines that multiply no
