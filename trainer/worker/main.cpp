@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "common/protocol.hpp"
+#include "trainer/cpu/runtime.hpp"
 #include "trainer/cpu/wait_policy.hpp"
 #include "trainer/loop/generate_command.hpp"
 #include "trainer/loop/signals.hpp"
@@ -23,6 +24,11 @@ namespace {
 
 using namespace trainward;           // NOLINT(google-build-using-namespace)
 using namespace trainward::trainer;  // NOLINT(google-build-using-namespace)
+
+bool bf16_is_fast() {
+  const auto runtime = cpu::Runtime::create(1);
+  return runtime && (*runtime)->bf16_products() == cpu::Bf16Products::fast;
+}
 
 int train(const WorkerOptions& options) {
   const Notifier notifier = Notifier::from_environment();
@@ -41,7 +47,8 @@ int train(const WorkerOptions& options) {
     return exit_code::configuration;
   }
   SignalRequests requests;
-  return run_worker(options, *environment, {sinks, requests, make_agillm3, hang_for_ever});
+  return run_worker(options, *environment,
+                    {sinks, requests, make_agillm3, hang_for_ever, bf16_is_fast});
 }
 
 int error_width() {
