@@ -48,10 +48,6 @@ void write_float(DType type, double value, std::byte* to) {
 
 }  // namespace
 
-float float_from_bf16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
-}
-
 float float_from_f16(std::uint16_t bits) {
   const std::uint32_t sign = (bits & 0x8000U) << 16U;
   const std::uint32_t exponent = (bits >> 10U) & 0x1FU;
@@ -62,13 +58,6 @@ float float_from_f16(std::uint16_t bits) {
   }
   const std::uint32_t widened = exponent == 0x1FU ? 0xFFU : exponent + (127U - 15U);
   return std::bit_cast<float>(sign | widened << 23U | fraction << 13U);
-}
-
-std::uint16_t bf16_from_float(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
-  // Rounding could carry a NaN's payload away; the quiet bit keeps it one.
-  if (std::isnan(value)) return static_cast<std::uint16_t>(bits >> 16U | 0x40U);
-  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U);
 }
 
 std::uint16_t f16_from_float(float value) {

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "checkpoint/tensor.hpp"
+#include "common/bf16.hpp"
 
 namespace trainward::checkpoint {
 
@@ -19,9 +20,7 @@ constexpr bool is_float(DType type) {
 }
 
 float float_from_f16(std::uint16_t bits);
-float float_from_bf16(std::uint16_t bits);
 std::uint16_t f16_from_float(float value);
-std::uint16_t bf16_from_float(float value);
 
 // The value of the element that begins at `from`; the type must be a float.
 double float_at(DType type, const std::byte* from);

@@ -14,6 +14,7 @@ namespace {
 // The presets of AGILLM-3. NAME_kx has attention rank k * head width. The trainer has the shapes;
 // it is not linked here so that the supervisor stays free of its libraries.
 constexpr std::array<std::string_view, 2> schedules{"constant", "cosine"};
+constexpr std::array<std::string_view, 2> precisions{"f32", "bf16"};
 constexpr std::array<std::string_view, 25> models{
     "femto_1x", "femto_12x", "femto_24x", "pico_1x",  "pico_3x",   "pico_6x",   "pico_12x",
     "pico_24x", "pico_48x",  "nano_1x",   "nano_3x",  "nano_6x",   "nano_12x",  "nano_24x",
@@ -137,6 +138,7 @@ json::object read_training(const yaml::Node& node, const std::string& path,
   out["model"] = reader.one_of("model", models, "micro_3x");
   for (const Setting& setting : training_settings) read_setting(reader, setting, out);
   out["schedule"] = reader.one_of("schedule", schedules, "constant");
+  out["precision"] = reader.one_of("precision", precisions, "f32");
   out["data"] = read_data(reader, folders);
   out["data_format"] = reader.one_of("data_format", data_formats, "auto");
   out["tokenizer"] = read_tokenizer(reader, folders);

@@ -1,9 +1,10 @@
-"""The steps of training_bench in PyTorch, f32: the peer, for a run on the same machine.
+"""The steps of training_bench in PyTorch: the peer, for a run on the same machine.
 
     scripts/build release training_bench
     python3 tests/bench/pytorch_training.py            both, in turns: medians and their ratio
+    python3 tests/bench/pytorch_training.py --precision bf16    PyTorch under autocast to bf16
 
-Each round times PyTorch as it comes, PyTorch tuned (OMP_WAIT_POLICY=PASSIVE and an allocator that
+In bf16 the figures mean something only where the processor has AMX (training_bench says so). Each round times PyTorch as it comes, PyTorch tuned (OMP_WAIT_POLICY=PASSIVE and an allocator that
 keeps large pages instead of returning them to the kernel) and ours. Needs python3-torch, NumPy and
 libopenblas0-pthread, without which PyTorch multiplies forty times slower.
 """
@@ -30,7 +31,7 @@ WORK = {
 }
 
 
-def peer_step(name):
+def peer_step(name, precision):
     """One training step of PyTorch as a function."""
     import torch
     sys.path.insert(0, os.path.join(FOLDER, '..', 'reference'))
@@ -51,15 +52,17 @@ def peer_step(name):
 
     def step():
         optimizer.zero_grad(set_to_none=True)
-        model.loss(p, 1).backward()
+        with torch.autocast('cpu', dtype=torch.bfloat16, enabled=precision == 'bf16'):
+            loss = model.loss(p, 1)
+        loss.backward()
         if name != 'mlp':
             torch.nn.utils.clip_grad_norm_(p.values(), 1.0)
         optimizer.step()
     return step
 
 
-def time_peer(name, steps):
-    step = peer_step(name)
+def time_peer(name, steps, precision):
+    step = peer_step(name, precision)
     step()
     times = []
     for _ in range(steps):
@@ -69,36 +72,41 @@ def time_peer(name, steps):
     print(1000 * statistics.median(times))
 
 
-def run_peer(name, steps, environment):
-    done = subprocess.run([sys.executable, __file__, '--peer', name, '--steps', str(steps)], check=True,
-                          stdout=subprocess.PIPE, env={**os.environ, **environment})
+def run_peer(name, steps, precision, environment):
+    done = subprocess.run([sys.executable, __file__, '--peer', name, '--steps', str(steps), '--precision', precision],
+                          check=True, stdout=subprocess.PIPE, env={**os.environ, **environment})
     return float(done.stdout)
 
 
-def run_ours(bench, name):
+def run_ours(bench, name, precision):
     # The worker sets the same policy for itself.
-    done = subprocess.run([bench, f'--benchmark_filter=^{name}$', '--benchmark_format=json'], check=True,
+    done = subprocess.run([bench, f'--precision={precision}', f'--benchmark_filter=^{name}$',
+                           '--benchmark_format=json'], check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           env={**os.environ, 'OMP_WAIT_POLICY': 'PASSIVE'})
-    return json.loads(done.stdout)['benchmarks'][0]['real_time']
+    result = json.loads(done.stdout)
+    return result['benchmarks'][0]['real_time'], result['context']['bf16']
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--bench', default=os.path.join(FOLDER, '../../build/release/bench/training_bench'))
     parser.add_argument('--rounds', type=int, default=3)
+    parser.add_argument('--precision', choices=['f32', 'bf16'], default='f32')
     parser.add_argument('--peer', help=argparse.SUPPRESS)
     parser.add_argument('--steps', type=int, default=3, help=argparse.SUPPRESS)
     parser.add_argument('work', nargs='*', help=f'of {", ".join(WORK)}; all of them')
     arguments = parser.parse_args()
+    precision = arguments.precision
     if arguments.peer:
-        return time_peer(arguments.peer, arguments.steps)
+        return time_peer(arguments.peer, arguments.steps, precision)
     for name in arguments.work or WORK:
         ours_name, steps = WORK[name]
-        rounds = [(run_peer(name, steps, {}), run_peer(name, steps, TUNED), run_ours(arguments.bench, ours_name))
-                  for _ in range(arguments.rounds)]
-        stock, tuned, ours = (statistics.median(column) for column in zip(*rounds))
-        print(f'{name}: PyTorch {stock:.1f} ms, tuned {tuned:.1f} ms; ours {ours:.1f} ms: '
+        rounds = [(run_peer(name, steps, precision, {}), run_peer(name, steps, precision, TUNED),
+                   *run_ours(arguments.bench, ours_name, precision)) for _ in range(arguments.rounds)]
+        stock, tuned, ours = (statistics.median(column) for column in list(zip(*rounds))[:3])
+        kind = f'bf16, {rounds[0][3]}' if precision == 'bf16' else precision
+        print(f'{name} ({kind}): PyTorch {stock:.1f} ms, tuned {tuned:.1f} ms; ours {ours:.1f} ms: '
               f'{stock / ours:.2f} and {tuned / ours:.2f} times as fast', flush=True)
 
 

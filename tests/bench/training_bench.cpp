@@ -1,19 +1,27 @@
-// Training steps, f32, of the models of training_cases.hpp; `large` with 64 and 512 tokens.
-// pytorch_training.py times the same in PyTorch.
+// Training steps of the models of training_cases.hpp; `large` with 64 and 512 tokens.
+// --precision=bf16 multiplies in bf16 whether that is faster here or not; what the processor makes
+// of it is in the context line "bf16". pytorch_training.py times the same in PyTorch.
 
 #include <benchmark/benchmark.h>
 
+#include <cstdio>
+#include <string_view>
+
+#include "trainer/cpu/runtime.hpp"
 #include "training_cases.hpp"
 
 namespace trainward::trainer {
 namespace {
+
+graph::Precision precision = graph::Precision::f32;  // of the command line
 
 void count_tokens(benchmark::State& bench, std::size_t tokens) {
   bench.counters["tokens/s"] = benchmark::Counter(static_cast<double>(tokens),
                                                   benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void run_agillm3(benchmark::State& bench, const TrainingSpec& spec) {
+void run_agillm3(benchmark::State& bench, TrainingSpec spec) {
+  spec.precision = precision;
   auto model = make_agillm3(spec);
   if (!model) return bench.SkipWithError(model.error().message().c_str());
   const auto tokens = tokens_case(spec.sequences_per_step() * spec.block_size, 251);
@@ -51,12 +59,16 @@ void large_step(benchmark::State& bench) {
 
 void mlp_step(benchmark::State& bench) {
   const std::vector<float> x = mlp_rows_case();
-  run_whole(bench, make_mlp({}), Sgd{}, {x.data(), x.data()});
+  MlpSpec spec;
+  spec.precision = precision;
+  run_whole(bench, make_mlp(spec), Sgd{}, {x.data(), x.data()});
 }
 
 void gpt_step(benchmark::State& bench) {
   const std::vector<std::int32_t> ids = gpt_tokens_case();
-  run_whole(bench, make_gpt2({}), AdamWithDecay{}, {ids.data(), ids.data()});
+  Gpt2Spec spec;
+  spec.precision = precision;
+  run_whole(bench, make_gpt2(spec), AdamWithDecay{}, {ids.data(), ids.data()});
   count_tokens(bench, ids.size());
 }
 
@@ -65,5 +77,50 @@ BENCHMARK(mlp_step)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(gpt_step)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(large_step)->Args({2, 64})->Args({2, 512})->Unit(benchmark::kMillisecond)->UseRealTime();
 
+// Takes --precision from the arguments; false when it is none.
+bool take_precision(int& argc, char** argv) {
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    constexpr std::string_view key = "--precision=";
+    if (!argument.starts_with(key)) {
+      argv[kept++] = argv[i];
+      continue;
+    }
+    const std::string_view value = argument.substr(key.size());
+    if (value != "f32" && value != "bf16") return false;
+    if (value == "bf16") precision = graph::Precision::bf16;
+  }
+  argc = kept;
+  return true;
+}
+
+const char* bf16_products() {
+  auto runtime = cpu::Runtime::create(1);
+  if (!runtime) return "unknown";
+  switch ((*runtime)->bf16_products()) {
+    case cpu::Bf16Products::none:
+      return "widened to f32";
+    case cpu::Bf16Products::slow:
+      return "without AMX";
+    case cpu::Bf16Products::fast:
+      return "on AMX";
+  }
+  return "unknown";
+}
+
 }  // namespace
 }  // namespace trainward::trainer
+
+int main(int argc, char** argv) {
+  using namespace trainward::trainer;
+  if (!take_precision(argc, argv)) {
+    std::fputs("training_bench: --precision is f32 or bf16\n", stderr);
+    return 2;
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
+  benchmark::AddCustomContext("bf16", bf16_products());
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}

@@ -3,6 +3,7 @@
 #include "trainer/graph/parse.hpp"
 #include "trainer/graph/passes.hpp"
 #include "trainer/graph/print.hpp"
+#include "trainer/graph/products.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace trainward;
@@ -17,7 +18,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::require(graph::element_count(node.type.shape) > 0, "no value is empty");
   }
   const auto small = graph::simplify(*graph);
-  const auto again = graph::parse(graph::print(small), "simplified");
-  fuzz::require(again.has_value(), "a simplified graph is a graph");
+  for (const auto& made : {small, graph::round_operands(small), graph::widen_operands(small),
+                           graph::pack_parameters(small, [](std::size_t) { return true; })}) {
+    fuzz::require(graph::parse(graph::print(made), "made").has_value(), "passes make graphs");
+  }
   return 0;
 }

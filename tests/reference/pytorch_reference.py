@@ -4,7 +4,8 @@
 
 Weights, inputs and tokens are functions of a seed and a name (SplitMix64 of a counter), which the
 test computes too, so nothing but results is stored. Everything is in double precision; "f32" is how
-far PyTorch's own single precision is from that. Needs PyTorch and NumPy; the test needs neither.
+far PyTorch's own single precision is from that, and "bf16" its autocast, which multiplies in bf16.
+Needs PyTorch and NumPy; the test needs neither.
 """
 import json
 import math
@@ -173,14 +174,15 @@ class Gpt2:
         return torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
 
 
-def train(model, dtype):
+def train(model, dtype, autocast=False):
     p = {name: first_value(name, shape).to(dtype).requires_grad_() for name, shape in model.shapes().items()}
     groups = [{'params': [value], 'lr': model.rate(name)} for name, value in p.items()]
     optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
     losses, gradients = [], {}
     for step in range(1, STEPS + 1):
         optimizer.zero_grad()
-        loss = model.loss(p, step)
+        with torch.autocast('cpu', dtype=torch.bfloat16, enabled=autocast):
+            loss = model.loss(p, step)
         loss.backward()
         if step == 1:
             for name, value in p.items():
@@ -205,10 +207,13 @@ def main():
     result = {}
     for name, model in cases.items():
         losses, gradients = train(model, torch.float64)
-        single, _ = train(model, torch.float32)
-        difference = max(abs(a - b) / abs(a) for a, b in zip(losses, single))
-        result[name] = {'losses': losses, 'gradients': gradients, 'f32': difference}
-        print(f'{name}: loss {losses[0]:.6f} to {losses[-1]:.6f}; single precision differs by {difference:.1e}')
+        difference = {}
+        for kind, autocast in (('f32', False), ('bf16', True)):
+            other, _ = train(model, torch.float32, autocast)
+            difference[kind] = max(abs(a - b) / abs(a) for a, b in zip(losses, other))
+        result[name] = {'losses': losses, 'gradients': gradients, **difference}
+        print(f'{name}: loss {losses[0]:.6f} to {losses[-1]:.6f}; single precision differs by '
+              f"{difference['f32']:.1e}, bf16 by {difference['bf16']:.1e}", flush=True)
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'reference.json')
     with open(path, 'w') as file:
         json.dump(result, file, indent=1)

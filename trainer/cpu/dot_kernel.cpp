@@ -10,23 +10,28 @@ namespace {
 using dnnl::memory;
 
 // Strides of axes of size 1 mean nothing to us, but the library wants them to look like a matrix.
-memory::desc describe(const Shape& batch, const Shape& strides, Span rows, Span columns) {
+memory::desc describe(const Shape& batch, const Shape& strides, Span rows, Span columns,
+                      graph::Element element) {
   memory::dims sizes(batch.begin(), batch.end());
   memory::dims steps(strides.begin(), strides.end());
   if (columns.size == 1) columns.stride = rows.size == 1 || rows.stride > 1 ? 1 : rows.size;
   if (rows.size == 1) rows.stride = columns.size * columns.stride;
   sizes.insert(sizes.end(), {rows.size, columns.size});
   steps.insert(steps.end(), {rows.stride, columns.stride});
-  return {sizes, memory::data_type::f32, steps};
+  const bool bf16 = element == graph::Element::bf16;
+  return {sizes, bf16 ? memory::data_type::bf16 : memory::data_type::f32, steps};
 }
 
 class DotKernel final : public Kernel {
  public:
   DotKernel(const Runtime::Library& library, const DotLayout& layout, const DotBuffers& buffers)
       : buffers_(buffers), stream_(library.stream) {
-    const memory::desc lhs = describe(layout.batch, layout.lhs_batch, layout.lhs_m, layout.lhs_k);
-    const memory::desc rhs = describe(layout.batch, layout.rhs_batch, layout.rhs_k, layout.rhs_n);
-    const memory::desc out = describe(layout.batch, layout.out_batch, layout.out_m, layout.out_n);
+    const memory::desc lhs =
+        describe(layout.batch, layout.lhs_batch, layout.lhs_m, layout.lhs_k, buffers.element);
+    const memory::desc rhs =
+        describe(layout.batch, layout.rhs_batch, layout.rhs_k, layout.rhs_n, buffers.element);
+    const memory::desc out =
+        describe(layout.batch, layout.out_batch, layout.out_m, layout.out_n, graph::Element::f32);
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     if (buffers.add) {
@@ -34,12 +39,7 @@ class DotKernel final : public Kernel {
       then.append_sum(1.0F);
       attributes.set_post_ops(then);
     }
-#if DNNL_VERSION_MAJOR >= 3
-    const dnnl::matmul::primitive_desc plan(library.engine, lhs, rhs, out, attributes);
-#else
-    const dnnl::matmul::primitive_desc plan(dnnl::matmul::desc(lhs, rhs, out), attributes,
-                                            library.engine);
-#endif
+    const auto plan = product_plan(library.engine, lhs, rhs, out, attributes);
     product_ = dnnl::matmul(plan);
     scratch_size_ = plan.scratchpad_desc().get_size();
     lhs_ = memory(lhs, library.engine, nullptr);
@@ -52,7 +52,7 @@ class DotKernel final : public Kernel {
 
   void run(Addresses addresses) const override {
     const auto at = [&](BufferId buffer, std::int64_t offset) {
-      return addresses[buffer] + offset * static_cast<std::int64_t>(element_bytes);
+      return addresses[buffer] + offset * static_cast<std::int64_t>(bytes_of(buffers_.element));
     };
     set(lhs_, at(buffers_.lhs, buffers_.lhs_offset));
     set(rhs_, at(buffers_.rhs, buffers_.rhs_offset));

@@ -12,8 +12,9 @@ namespace trainward::cpu {
 
 struct DotBuffers {
   BufferId lhs, rhs, out;
-  std::int64_t lhs_offset, rhs_offset;  // elements
-  bool add = false;                     // to what `out` holds, instead of overwriting it
+  std::int64_t lhs_offset, rhs_offset;           // elements
+  graph::Element element = graph::Element::f32;  // of the operands; sums and `out` are f32
+  bool add = false;                              // to what `out` holds, instead of overwriting it
 };
 
 // Errors: permanent, with oneDNN's words, when the library refuses the product.

@@ -43,6 +43,9 @@ class Compiler {
  private:
   [[nodiscard]] const View& view(Value value) const { return plan_.legal.views[value.index()]; }
   [[nodiscard]] Level level(Value value) const { return plan_.fusion.level[value.index()]; }
+  [[nodiscard]] std::int64_t bytes_of_elements(Value value) const {
+    return static_cast<std::int64_t>(bytes_of(plan_.legal.graph.type(value).element));
+  }
   [[nodiscard]] bool is_member(Value value) const {
     return plan_.fusion.cluster_of[value.index()] == plan_.cluster;
   }
@@ -85,13 +88,15 @@ class Compiler {
   Place place_of_result(Value member) {
     const bool full = level(member) == Level::full;
     Place place;
+    place.bytes = bytes_of_elements(member);
     place.element_stride = 1;
     place.row_stride = full ? program_.columns : 1;
     if (const std::optional<BufferId> buffer = plan_.buffer_of(member)) {
       place.kind = Place::Kind::buffer;
       place.buffer = *buffer;
     } else {
-      place.offset = take_slot(full);
+      // Every slot has room for elements of four bytes.
+      place.offset = take_slot(full) * static_cast<std::int64_t>(element_bytes) / place.bytes;
     }
     results_[member] = place;
     return place;
@@ -107,6 +112,7 @@ class Compiler {
     }
     Place place;
     place.kind = Place::Kind::buffer;
+    place.bytes = bytes_of_elements(seen.root);
     place.buffer = *plan_.buffer_of(seen.root);
     place.offset = seen.offset;
     Axes leading(rows_shape_.size());
@@ -157,7 +163,9 @@ class Compiler {
       if (user != member || !is_member(value)) continue;
       const auto result = results_.find(value);
       if (result == results_.end() || result->second.kind != Place::Kind::slot) continue;
-      (level(value) == Level::full ? free_full_ : free_row_).push_back(result->second.offset);
+      (level(value) == Level::full ? free_full_ : free_row_)
+          .push_back(result->second.offset * result->second.bytes /
+                     static_cast<std::int64_t>(element_bytes));
     }
   }
 

@@ -30,7 +30,7 @@ Cursor at(const Place& place, const Part& part, std::int64_t row, std::int64_t t
     offset += place.row_offsets.empty() ? row * place.row_stride
                                         : place.row_offsets[static_cast<std::size_t>(row)];
   }
-  return {base + offset * static_cast<std::int64_t>(element_bytes),
+  return {base + offset * place.bytes,
           place.row_offsets.empty() && place.row_stride == place.element_stride * width};
 }
 

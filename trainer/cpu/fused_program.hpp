@@ -15,7 +15,8 @@ namespace trainward::cpu {
 struct Place {
   enum class Kind { buffer, slot } kind = Kind::slot;
   BufferId buffer = 0;
-  std::int64_t offset = 0;  // elements into the buffer, or into the thread's slots
+  std::int64_t bytes = element_bytes;  // an element
+  std::int64_t offset = 0;             // elements into the buffer, or into the thread's slots
   std::int64_t row_stride = 0;
   std::int64_t element_stride = 0;
   std::vector<std::int64_t> row_offsets;

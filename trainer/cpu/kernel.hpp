@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "trainer/graph/type.hpp"
+
 namespace trainward::cpu {
 
 // An index into the table of addresses a program fills in before it runs.
@@ -32,7 +34,10 @@ class Kernel {
   BufferId scratch_ = 0;
 };
 
-// Where a value's elements lie: a buffer and the strides in it, counted in four-byte elements.
+// Numbers and predicates take four bytes, bf16 two.
 inline constexpr std::size_t element_bytes = 4;
+constexpr std::size_t bytes_of(graph::Element element) {
+  return element == graph::Element::bf16 ? 2 : element_bytes;
+}
 
 }  // namespace trainward::cpu

@@ -14,6 +14,14 @@ using graph::Graph;
 using graph::Node;
 using graph::Op;
 
+// What may be of it, or read it: what stores, converts, multiplies or only looks at elements.
+bool takes_bf16(const Op& op) {
+  return std::holds_alternative<op::Parameter>(op) || std::holds_alternative<op::Constant>(op) ||
+         std::holds_alternative<op::Convert>(op) || std::holds_alternative<op::DotGeneral>(op) ||
+         std::holds_alternative<op::Broadcast>(op) || std::holds_alternative<op::Reshape>(op) ||
+         std::holds_alternative<op::Transpose>(op) || std::holds_alternative<op::Slice>(op);
+}
+
 class Legaliser {
  public:
   explicit Legaliser(const Graph& graph) : in_(graph), moved_(graph.nodes.size()) {}
@@ -101,10 +109,12 @@ class Legaliser {
   }
 
   Value rewrite(const Node& node, std::vector<Value> inputs) {
-    if (node.type.element == graph::Element::bf16) {
+    for (std::size_t k = 0; k <= inputs.size() && !takes_bf16(node.op); ++k) {
+      const graph::Type& type = k < inputs.size() ? out_.graph.type(inputs[k]) : node.type;
+      if (type.element != graph::Element::bf16) continue;
       error_ = Error{ErrorKind::usage,
                      fmt::format("{}: the CPU executor does not compute in {}",
-                                 graph::name_of(node.op), graph::to_string(node.type)),
+                                 graph::name_of(node.op), graph::to_string(type)),
                      {},
                      {}};
       return {};

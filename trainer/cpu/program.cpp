@@ -3,6 +3,7 @@
 #include <bit>
 #include <numeric>
 
+#include "common/bf16.hpp"
 #include "trainer/cpu/add_kernel.hpp"
 #include "trainer/cpu/arena_plan.hpp"
 #include "trainer/cpu/copy_kernel.hpp"
@@ -12,6 +13,7 @@
 #include "trainer/cpu/row_kernels.hpp"
 #include "trainer/cpu/schedule.hpp"
 #include "trainer/graph/passes.hpp"
+#include "trainer/graph/products.hpp"
 
 namespace trainward::cpu {
 
@@ -76,6 +78,7 @@ class Planner {
       output_of[legal_.graph.outputs[k].index()] = static_cast<int>(k);
     }
     for (std::size_t k = 0; k < legal_.graph.parameters.size(); ++k) {
+      program_.parameters_.push_back(legal_.graph.type(legal_.graph.parameters[k]).element);
       buffer_of_[legal_.graph.parameters[k].index()] = add_buffer(Program::Home::parameter, k, {});
     }
     for (std::size_t i = 0; i < legal_.graph.nodes.size(); ++i) {
@@ -96,8 +99,9 @@ class Planner {
   }
 
   BufferId add_arena_buffer(std::size_t node, std::size_t last) {
-    const graph::Shape& shape = legal_.graph.nodes[node].type.shape;
-    const auto bytes = static_cast<std::size_t>(graph::element_count(shape)) * element_bytes;
+    const graph::Type& type = legal_.graph.nodes[node].type;
+    const std::size_t bytes =
+        static_cast<std::size_t>(graph::element_count(type.shape)) * bytes_of(type.element);
     return add_buffer(Program::Home::arena, 0,
                       {bytes, static_cast<std::size_t>(schedule_.unit_of[node]), last});
   }
@@ -124,10 +128,12 @@ class Planner {
   }
 
   BufferId add_constant(const Node& node) {
-    const auto word = [&](double value) {
-      return node.type.element == graph::Element::f32
-                 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
-                 : static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
+    const auto word = [&](double value) -> std::uint32_t {
+      const auto single = static_cast<float>(value);
+      if (node.type.element == graph::Element::f32) return std::bit_cast<std::uint32_t>(single);
+      // In both halves, so that it is the first two bytes whatever their order.
+      if (node.type.element == graph::Element::bf16) return bf16_from_float(single) * 0x10001U;
+      return static_cast<std::uint32_t>(static_cast<std::int64_t>(value));
     };
     const std::size_t position = program_.constants_.size();
     if (const auto* iota = std::get_if<op::Iota>(&node.op)) {
@@ -177,9 +183,10 @@ class Planner {
       const View& rhs = view(node.inputs[1]);
       const std::optional<DotLayout> layout = dot_layout(*dot, lhs, rhs, view(unit.node));
       if (!layout) return fail(ErrorKind::usage, "dot_general: the operands do not form a product");
-      return make_dot_kernel(runtime_, *layout,
-                             {buffer(node.inputs[0]), buffer(node.inputs[1]), out, lhs.offset,
-                              rhs.offset, is_sum(unit.node)});
+      return make_dot_kernel(
+          runtime_, *layout,
+          {buffer(node.inputs[0]), buffer(node.inputs[1]), out, lhs.offset, rhs.offset,
+           legal_.graph.type(node.inputs[0]).element, is_sum(unit.node)});
     }
     if (std::holds_alternative<op::GatherRows>(node.op)) return gather(node, out);
     if (std::holds_alternative<op::ScatterAddRows>(node.op)) return scatter(unit.node, out);
@@ -240,7 +247,9 @@ class Planner {
 Result<Program> Program::compile(const graph::Graph& graph, const Runtime& runtime,
                                  std::size_t first_sum) {
   runtime.apply();
-  const Result<LegalGraph> legal = legalise(graph::simplify(graph));
+  graph::Graph rounded = graph::round_operands(graph);
+  if (runtime.bf16_products() == Bf16Products::none) rounded = graph::widen_operands(rounded);
+  const Result<LegalGraph> legal = legalise(graph::simplify(rounded));
   if (!legal) return tl::unexpected<Error>(legal.error());
   for (std::size_t k = first_sum; k < legal->graph.outputs.size(); ++k) {
     const graph::Type& type = legal->graph.type(legal->graph.outputs[k]);

@@ -3,9 +3,10 @@
 // Outputs from `first_sum` on are added to what their buffers hold, the others overwrite it.
 // compile() plans everything: fused loops, products, the order, and the place of every intermediate
 // value in one arena. run() then replays kernels and allocates nothing. The caller owns all memory:
-// dense row-major buffers for parameters and outputs (four bytes an element, predicates as 0/1
-// words, aligned to `alignment`) and a workspace that programs used in turn may share. An output's
-// buffer must not overlap any other buffer. One thread at a time; the Runtime must outlive it.
+// dense row-major buffers for parameters and outputs (four bytes an element, two for bf16,
+// predicates as 0/1 words, best aligned to `alignment`) and a workspace that programs used in turn
+// may share. An output's buffer must not overlap any other buffer. One thread at a time; the
+// Runtime must outlive it.
 #pragma once
 
 #include <memory>
@@ -29,6 +30,7 @@ class Program {
   void run(std::span<const void* const> parameters, std::span<void* const> outputs,
            std::byte* workspace);
 
+  [[nodiscard]] graph::Element parameter_element(std::size_t k) const { return parameters_[k]; }
   [[nodiscard]] std::size_t workspace_bytes() const { return workspace_bytes_; }
   [[nodiscard]] std::size_t kernel_count() const { return kernels_.size(); }
 
@@ -43,6 +45,7 @@ class Program {
   const Runtime* runtime_ = nullptr;
   std::vector<std::unique_ptr<Kernel>> kernels_;
   std::vector<Buffer> buffers_;
+  std::vector<graph::Element> parameters_;
   std::vector<std::uint32_t> constants_;
   std::vector<std::byte*> addresses_;
   std::size_t workspace_bytes_ = 0;

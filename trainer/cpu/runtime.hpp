@@ -10,6 +10,10 @@
 
 namespace trainward::cpu {
 
+// What the product library makes of bf16 operands on this machine. It is slower than f32 without
+// AMX, the matrix unit, whatever else the processor can do.
+enum class Bf16Products { none, slow, fast };
+
 class Runtime {
  public:
   // Errors: usage for a thread count outside 1..1024, permanent when the library cannot start.
@@ -21,6 +25,7 @@ class Runtime {
   ~Runtime();
 
   [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] Bf16Products bf16_products() const { return bf16_products_; }
   // Makes this thread's parallel regions, the library's among them, use threads() threads.
   void apply() const;
 
@@ -30,6 +35,7 @@ class Runtime {
  private:
   Runtime(int threads, std::unique_ptr<Library> library);
   int threads_;
+  Bf16Products bf16_products_;
   std::unique_ptr<Library> library_;
 };
 

@@ -2,8 +2,8 @@
 //
 // Every function has one shape: out[i] = f(in[0][i * stride], …) for i < n, with element strides in
 // `inputs` (0 repeats one element). `out` is dense and may be one of the inputs when that input has
-// stride 1. Reductions write out[0]. Predicates are stored as std::int32_t 0 or 1, so that every
-// element is four bytes wide.
+// stride 1. Reductions write out[0]. Predicates are stored as std::int32_t 0 or 1, bf16 by its bits
+// as std::uint16_t.
 //
 // Built once per instruction set (tile_kernels_*.cpp); results may differ in the last bits between
 // them, never between two runs on one machine.
@@ -22,7 +22,10 @@ struct Lane {
 using TileFn = void (*)(void* out, const Lane* inputs, std::ptrdiff_t n);
 
 enum class TileOp : std::uint8_t {
-  copy,
+  copy,  // of four bytes an element
+  copy_bf16,
+  to_bf16,  // from f32, to the nearest
+  from_bf16,
   to_f32,  // from i32 or pred
   to_i32,  // from f32, towards zero
   f32_to_pred,

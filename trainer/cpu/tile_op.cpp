@@ -70,7 +70,9 @@ TileOp of_compare(graph::Direction direction, bool real) {
 }
 
 std::optional<TileOp> of_convert(Element from, Element to) {
-  if (from == to) return TileOp::copy;
+  if (from == to) return from == Element::bf16 ? TileOp::copy_bf16 : TileOp::copy;
+  if (from == Element::f32 && to == Element::bf16) return TileOp::to_bf16;
+  if (from == Element::bf16 && to == Element::f32) return TileOp::from_bf16;
   if (from == Element::bf16 || to == Element::bf16) return std::nullopt;
   if (to == Element::pred) {
     return from == Element::f32 ? TileOp::f32_to_pred : TileOp::i32_to_pred;

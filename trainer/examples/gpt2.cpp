@@ -79,7 +79,8 @@ Result<ModelGraph> make_gpt2(const Gpt2Spec& spec) {
     return cross_entropy(b, logits, in[1], spec.vocabulary);
   };
   const graph::Type ids{Element::i32, {spec.batch, spec.positions}};
-  return make_model_graph({{"ids", ids}, {"targets", ids}}, parameters_of(spec), loss);
+  return make_model_graph({{"ids", ids}, {"targets", ids}}, parameters_of(spec), spec.precision,
+                          loss);
 }
 
 }  // namespace trainward::trainer

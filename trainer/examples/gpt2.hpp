@@ -12,6 +12,7 @@ struct Gpt2Spec {
   std::int64_t width = 384;
   std::int64_t layers = 6;
   std::int64_t heads = 6;
+  graph::Precision precision = graph::Precision::f32;
 };
 
 // Inputs: "ids" and "targets", i32[batch, positions]. Parameters are named as in GPT-2

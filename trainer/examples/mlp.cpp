@@ -21,7 +21,7 @@ Result<ModelGraph> make_mlp(const MlpSpec& spec) {
                            {"fc1.bias", {spec.hidden}, Initial::uniform, spec.in},
                            {"fc2.weight", {spec.out, spec.hidden}, Initial::uniform, spec.hidden},
                            {"fc2.bias", {spec.out}, Initial::uniform, spec.hidden}},
-                          loss);
+                          spec.precision, loss);
 }
 
 }  // namespace trainward::trainer

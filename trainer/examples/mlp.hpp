@@ -10,6 +10,7 @@ struct MlpSpec {
   std::int64_t in = 512;
   std::int64_t hidden = 512;
   std::int64_t out = 512;
+  graph::Precision precision = graph::Precision::f32;
 };
 
 // Inputs: "x" f32[batch, in], "target" f32[batch, out]. Parameters: "fc1.weight" [hidden, in],

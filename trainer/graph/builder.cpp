@@ -87,6 +87,7 @@ Value Builder::concatenate(std::vector<Value> parts, std::int64_t axis) {
   return append(op::Concatenate{axis}, std::move(parts));
 }
 Value Builder::dot(Value lhs, Value rhs, op::DotGeneral dimensions) {
+  dimensions.precision = products_;
   return append(std::move(dimensions), {lhs, rhs});
 }
 Value Builder::gather_rows(Value table, Value ids) {

@@ -16,6 +16,8 @@ namespace trainward::graph {
 class Builder {
  public:
   Builder() = default;
+  // dot() makes products of that precision.
+  explicit Builder(Precision products) : products_(products) {}
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
   Builder(Builder&&) = delete;
@@ -58,7 +60,7 @@ class Builder {
   Value slice(Value a, Axes start, Axes limit);
   Value pad(Value a, Axes low, Axes high);
   Value concatenate(std::vector<Value> parts, std::int64_t axis);
-  Value dot(Value lhs, Value rhs, op::DotGeneral dimensions);
+  Value dot(Value lhs, Value rhs, op::DotGeneral dimensions);  // in the builder's precision
   Value gather_rows(Value table, Value ids);
   Value scatter_add_rows(Value ids, Value updates, std::int64_t rows);
 
@@ -78,6 +80,7 @@ class Builder {
   Graph graph_;
   std::optional<Error> error_;
   Type scalar_;
+  Precision products_ = Precision::f32;
 };
 
 }  // namespace trainward::graph

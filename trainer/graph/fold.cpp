@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include "common/bf16.hpp"
+
 namespace trainward::graph {
 namespace {
 
@@ -12,9 +14,13 @@ std::int32_t wrapped(double value) {
 }
 
 // Double precision is more than twice that of f32, so one operation rounded to double and then to
-// f32 is rounded once.
+// f32 is rounded once. What becomes bf16 is an f32 before, here as everywhere.
 double rounded(double value, Element element) {
-  return element == Element::f32 ? static_cast<double>(static_cast<float>(value)) : value;
+  const auto single = static_cast<float>(value);
+  if (element == Element::f32) return static_cast<double>(single);
+  if (element == Element::bf16)
+    return static_cast<double>(float_from_bf16(bf16_from_float(single)));
+  return value;
 }
 
 double of_unary(UnaryKind kind, double x) {
@@ -103,18 +109,17 @@ bool of_comparison(Direction direction, double a, double b) {
   return false;
 }
 
-std::optional<double> of_conversion(double value, Element to) {
+double of_conversion(double value, Element to) {
   switch (to) {
     case Element::f32:
-      return rounded(value, to);
     case Element::bf16:
-      return std::nullopt;
+      return rounded(value, to);
     case Element::i32:  // saturating; NaN becomes 0
       return std::isnan(value) ? 0 : std::clamp(std::trunc(value), -2147483648.0, 2147483647.0);
     case Element::pred:
       return value != 0 ? 1 : 0;
   }
-  return std::nullopt;
+  return value;
 }
 
 // Whether axis i goes to axis i and the shape stays.
@@ -181,10 +186,8 @@ class Folder {
   }
   Folded operator()(const op::Convert& convert) const {
     if (graph_.type(node_.inputs[0]).element == convert.element) return node_.inputs[0];
-    const auto value = constant(0);
-    const auto converted = value ? of_conversion(*value, convert.element) : std::nullopt;
-    if (!converted) return {};
-    return make(*converted);
+    if (const auto value = constant(0)) return make(of_conversion(*value, convert.element));
+    return {};
   }
 
   Folded operator()(const op::Reduce& reduce) const {

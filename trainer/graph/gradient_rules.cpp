@@ -119,8 +119,10 @@ class Rule {
   }
 
   Value operator()(const op::DotGeneral& dot) {
-    return k_ == 0 ? dot_gradient(dot.lhs_batch, dot.lhs_contract, dot.rhs_batch, dot.rhs_contract)
-                   : dot_gradient(dot.rhs_batch, dot.rhs_contract, dot.lhs_batch, dot.lhs_contract);
+    return k_ == 0 ? dot_gradient(dot.lhs_batch, dot.lhs_contract, dot.rhs_batch, dot.rhs_contract,
+                                  dot.precision)
+                   : dot_gradient(dot.rhs_batch, dot.rhs_contract, dot.lhs_batch, dot.lhs_contract,
+                                  dot.precision);
   }
 
   Value operator()(const op::GatherRows&) {
@@ -151,9 +153,10 @@ class Rule {
 
   // The cotangent of one operand ("ours") is a product of g with the other operand ("other") over
   // the other's free axes. Of the two orders of that product, the one whose result already has our
-  // axes in place is taken, so that mostly no transposition follows.
+  // axes in place is taken, so that mostly no transposition follows. Its precision is that of the
+  // product it is the gradient of.
   Value dot_gradient(const Axes& batch, const Axes& contract, const Axes& other_batch,
-                     const Axes& other_contract) {
+                     const Axes& other_contract, Precision precision) {
     const Shape shape = b_.type(x(k_)).shape;
     const Value other = x(1 - k_);
     const std::size_t other_rank = b_.type(other).shape.size();
@@ -179,14 +182,18 @@ class Rule {
     free_first.insert(free_first.end(), free.begin(), free.end());
     free_first.insert(free_first.end(), ours_of.begin(), ours_of.end());
     if (is_identity(free_first)) {
-      return b_.dot(g_, other, {g_batch, other_batch, g_contract, other_free});
+      return product(g_, other, {g_batch, other_batch, g_contract, other_free, precision});
     }
     Axes contract_first = batch;  // and of other · g
     contract_first.insert(contract_first.end(), ours_of.begin(), ours_of.end());
     contract_first.insert(contract_first.end(), free.begin(), free.end());
-    const Value product = b_.dot(other, g_, {other_batch, g_batch, other_free, g_contract});
-    if (is_identity(contract_first)) return product;
-    return b_.transpose(product, inverse(contract_first));
+    const Value turned =
+        product(other, g_, {other_batch, g_batch, other_free, g_contract, precision});
+    if (is_identity(contract_first)) return turned;
+    return b_.transpose(turned, inverse(contract_first));
+  }
+  Value product(Value lhs, Value rhs, op::DotGeneral dot) {
+    return b_.append(std::move(dot), {lhs, rhs});
   }
 
   Builder& b_;

@@ -33,8 +33,9 @@ Result<Type> infer_dot_general(const op::DotGeneral& dot, const Type& lhs, const
     return fail(ErrorKind::usage, fmt::format("dot_general: {} ({} with {}, {})", why,
                                               to_string(lhs), to_string(rhs), attributes_of(dot)));
   };
-  if (lhs.element != Element::f32 || rhs.element != Element::f32) {
-    return wrong("operands must be f32");
+  const bool bf16 = dot.precision == Precision::bf16 && lhs.element == Element::bf16;
+  if (rhs.element != lhs.element || (lhs.element != Element::f32 && !bf16)) {
+    return wrong("operands must both be f32, or bf16 with the algorithm for it");
   }
   if (!distinct_axes(lhs, dot.lhs_batch, dot.lhs_contract) ||
       !distinct_axes(rhs, dot.rhs_batch, dot.rhs_contract)) {

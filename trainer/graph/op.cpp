@@ -130,9 +130,10 @@ std::string attributes_of(const Op& op) {
           },
           [](const op::Concatenate& c) { return fmt::format("axis={}", c.axis); },
           [](const op::DotGeneral& d) {
-            return fmt::format("batch={}x{} contract={}x{}", to_string(d.lhs_batch),
+            return fmt::format("batch={}x{} contract={}x{}{}", to_string(d.lhs_batch),
                                to_string(d.rhs_batch), to_string(d.lhs_contract),
-                               to_string(d.rhs_contract));
+                               to_string(d.rhs_contract),
+                               d.precision == Precision::bf16 ? " algorithm=bf16_bf16_f32" : "");
           },
           [](const op::GatherRows&) { return Text(); },
           [](const op::ScatterAddRows& s) { return fmt::format("rows={}", s.rows); }},

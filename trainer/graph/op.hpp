@@ -31,6 +31,9 @@ enum class BinaryKind {
 };
 enum class Direction { eq, ne, lt, le, gt, ge };
 enum class ReduceKind { sum, maximum };
+// What a product does with its operands: takes them as they are, or rounds them to bf16 first. Sums
+// and the result are f32 in both; StableHLO calls the second the algorithm bf16_bf16_f32.
+enum class Precision { f32, bf16 };
 
 namespace op {
 
@@ -105,6 +108,7 @@ struct DotGeneral {  // result axes: batch, free axes of lhs, free axes of rhs
   Axes rhs_batch;
   Axes lhs_contract;
   Axes rhs_contract;
+  Precision precision = Precision::f32;  // operands that are bf16 already need bf16
   friend bool operator==(const DotGeneral&, const DotGeneral&) = default;
 };
 struct GatherRows {  // inputs: table [rows, width], ids i32[…]; result […, width]; ids are clamped

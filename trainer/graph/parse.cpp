@@ -156,6 +156,7 @@ Op dot_general(Line& line) {
   dot.rhs_batch = axes_of(line, "x");
   dot.lhs_contract = axes_of(line, " contract=");
   dot.rhs_contract = axes_of(line, "x");
+  if (line.take_if(" algorithm=bf16_bf16_f32")) dot.precision = Precision::bf16;
   return dot;
 }
 

@@ -8,7 +8,7 @@
 
 namespace trainward::graph {
 
-// bf16 can be declared, printed and converted to; the CPU executor does not compute in it.
+// bf16 is for storage: it is converted to and from, moved about, and multiplied by dot_general.
 enum class Element { f32, bf16, i32, pred };
 
 using Shape = std::vector<std::int64_t>;

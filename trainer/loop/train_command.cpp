@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 
+#include "trainer/cpu/runtime.hpp"
 #include "trainer/loop/signals.hpp"
 #include "trainer/loop/worker_config.hpp"
 #include "trainer/model/agillm3.hpp"
@@ -24,6 +25,11 @@ const char* look_up(const char* name) {
   return std::getenv(name);
 }  // NOLINT(concurrency-mt-unsafe)
 
+bool bf16_is_fast() {
+  const auto runtime = cpu::Runtime::create(1);
+  return runtime && (*runtime)->bf16_products() == cpu::Bf16Products::fast;
+}
+
 int train_with(const MakeModel& make_model, const WorkerOptions& options) {
   const Notifier notifier = Notifier::from_environment();
   const Sinks sinks = process_sinks(notifier);
@@ -38,7 +44,8 @@ int train_with(const MakeModel& make_model, const WorkerOptions& options) {
     return exit_code::configuration;
   }
   SignalRequests requests;
-  return run_worker(options, *environment, {sinks, requests, make_model, hang_for_ever});
+  return run_worker(options, *environment,
+                    {sinks, requests, make_model, hang_for_ever, bf16_is_fast});
 }
 
 int launch(std::int64_t ranks, char* const* arguments) {
@@ -103,7 +110,7 @@ int train_as_rank(const WorkerOptions& options) {
   } catch (const std::exception& error) {  // out of memory, for one
     fail_alone(peers.rank(), error.what());
   }
-  report.done();     // before any of them can end: ending MPI waits for all
+  report.done();  // before any of them can end: ending MPI waits for all
   joined->reset();
   return code;
 }

@@ -37,8 +37,10 @@ ResumeRequest resume_request(const WorkerOptions& options, const WorkerEnvironme
 Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config, const WorkerPorts& ports,
                                               Reporter& reporter) {
   reporter.phase("compile");
-  reporter.status(fmt::format("planning {} for {} by {} tokens", config.model,
-                              config.training.batch_size, config.training.block_size));
+  const bool bf16 = config.training.precision == graph::Precision::bf16;
+  reporter.status(fmt::format("planning {} for {} by {} tokens{}", config.model,
+                              config.training.batch_size, config.training.block_size,
+                              bf16 ? ", products in bf16" : ""));
   auto model = ports.make_model(config.training);
   if (model) {
     reporter.status(fmt::format("{}: {}, {} of working memory", config.model,
@@ -46,6 +48,14 @@ Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config, const 
                                 human_bytes((*model)->arena_bytes())));
   }
   return model;
+}
+
+// Before the digest is made: what is really used decides the weights.
+void settle_precision(TrainingSpec& training, const WorkerPorts& ports, Reporter& reporter) {
+  if (training.precision != graph::Precision::bf16 || ports.bf16_is_fast()) return;
+  training.precision = graph::Precision::f32;
+  reporter.status(
+      "bf16 was asked for; this processor has no AMX, where f32 is faster, so f32 is used");
 }
 
 checkpoint::SaveOptions save_options(const WorkerConfig& config) {
@@ -96,6 +106,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   auto plan = as_usage(read_attempt_plan(environment.plan));
   if (!plan) return propagate(plan);
   config->training = planned(config->training, *plan);
+  settle_precision(config->training, ports, reporter);
   if (plan->checkpoint_every > 0) config->checkpoint_every = plan->checkpoint_every;
   const fs::path root =
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));

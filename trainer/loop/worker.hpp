@@ -32,6 +32,8 @@ struct WorkerPorts {
   Requests& requests;
   std::function<Result<std::unique_ptr<Trainable>>(const TrainingSpec&)> make_model;
   std::function<void()> hang;
+  // Whether this machine multiplies bf16 faster than f32; asked when the configuration wants bf16.
+  std::function<bool()> bf16_is_fast;
 };
 
 int run_worker(const WorkerOptions& options, const WorkerEnvironment& environment,

@@ -65,6 +65,12 @@ void read_model(StrictObject& keys, WorkerConfig& config) {
   keys.real("dropout", training.dropout, 0.0, 0.99);
   keys.real("label_smoothing", training.label_smoothing, 0.0, 0.99);
   keys.flag("recompute", training.recompute);
+  std::string precision = "f32";
+  keys.text("precision", precision);
+  if (precision == "bf16") training.precision = graph::Precision::bf16;
+  if (precision != "bf16" && precision != "f32") {
+    keys.complain("precision", fmt::format("is '{}', expected 'f32' or 'bf16'", precision));
+  }
 }
 
 Status read_training(const json::object& object, WorkerConfig& config) {
@@ -134,6 +140,7 @@ std::string later_settings(const TrainingSpec& t) {
   if (t.dropout != 0) text += fmt::format("dropout {}\n", t.dropout);
   if (t.label_smoothing != 0) text += fmt::format("smoothing {}\n", t.label_smoothing);
   if (t.recompute) text += "recompute\n";
+  if (t.precision == graph::Precision::bf16) text += "bf16\n";
   if (t.schedule.shape == optim::Schedule::Shape::cosine) {
     text +=
         fmt::format("cosine over {} steps to {}\n", t.schedule.total_steps, t.schedule.final_share);

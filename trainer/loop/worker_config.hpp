@@ -9,7 +9,7 @@
 //                      "warmup_steps": 0, "schedule": "constant",
 //                      "final_learning_rate_share": 0.1, "accumulation": 1, "dropout": 0.0,
 //                      "label_smoothing": 0.0, "tie_weights": false, "recompute": false,
-//                      "seed": 1234, "checkpoint_every": 10,
+//                      "precision": "f32", "seed": 1234, "checkpoint_every": 10,
 //                      "checkpoint_async": true, "checkpoint_shard_mib": 0,
 //                      "data": ["/usr/share/common-licenses"], "data_format": "auto",
 //                      "tokenizer": "byte", "end_of_text": "", "vocabulary": 0},
@@ -33,7 +33,7 @@ namespace trainward::trainer {
 
 struct WorkerConfig {
   std::string model = "micro_3x";       // a preset (presets.hpp)
-  TrainingSpec training;                // sizes, rates, seed, threads
+  TrainingSpec training;                // sizes, rates, precision (as asked for), seed, threads
   std::int64_t steps = 300;             // optimizer steps of the whole run
   std::int64_t evaluate_every = 0;      // steps; 0: never, and nothing is held out
   std::int64_t evaluation_blocks = 32;  // at the end of the data, not trained on
@@ -50,11 +50,11 @@ struct WorkerConfig {
   std::int64_t log_every = 1;  // a log line on stdout every so many steps
 
   // SHA-256 over the parts that decide the weights after a given step: model, batch, block, rates
-  // and how they change, dropout, smoothing, seed, threads, data paths and format, vocabulary, and
-  // the tokenizer (what it does, not where it lies); the number of steps only where the rates
-  // depend on it; not how often is saved or logged, nor how many ranks share the work. A checkpoint
-  // may only be resumed under the digest it was written with. Before fit_to_data() it is that of
-  // bytes.
+  // and how they change, dropout, smoothing, precision, seed, threads, data paths and format,
+  // vocabulary, and the tokenizer (what it does, not where it lies); the number of steps only where
+  // the rates depend on it; not how often is saved or logged, nor how many ranks share the work. A
+  // checkpoint may only be resumed under the digest it was written with. Before fit_to_data() it is
+  // that of bytes.
   std::string digest;
 
   [[nodiscard]] std::int64_t tokens_per_step() const {

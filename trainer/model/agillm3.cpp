@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
@@ -22,16 +23,17 @@ using cpu::Memory;
 using cpu::Program;
 
 std::size_t bytes_of(const graph::Type& type) {
-  const auto bytes = static_cast<std::size_t>(graph::element_count(type.shape)) * sizeof(float);
+  const std::size_t bytes =
+      static_cast<std::size_t>(graph::element_count(type.shape)) * cpu::bytes_of(type.element);
   return (bytes + cpu::alignment - 1) / cpu::alignment * cpu::alignment;
 }
 
 // The values that live from a layer's forward to its backward, and the two ends of a gradient.
 struct Activations {
   Memory memory;
-  std::vector<float*> x;                  // layers + 1: each block's input, and the last output
-  std::vector<std::vector<float*>> kept;  // per layer
-  std::array<float*, 2> dx{};
+  std::vector<std::byte*> x;                  // layers + 1: each block's input, and the last output
+  std::vector<std::vector<std::byte*>> kept;  // per layer
+  std::array<std::byte*, 2> dx{};
 };
 
 Result<Activations> allocate_activations(const Segments& segments, std::size_t layers) {
@@ -40,16 +42,12 @@ Result<Activations> allocate_activations(const Segments& segments, std::size_t l
   for (const graph::Type& type : segments.kept) kept_bytes += bytes_of(type);
   Result<Memory> memory = Memory::allocate((layers + 3) * x_bytes + layers * kept_bytes);
   if (!memory) return propagate(memory);
-  Activations result{*std::move(memory), {}, std::vector<std::vector<float*>>(layers), {}};
+  Activations result{*std::move(memory), {}, std::vector<std::vector<std::byte*>>(layers), {}};
   std::byte* next = result.memory.data();
-  const auto take = [&](std::size_t bytes) {
-    auto* place = reinterpret_cast<float*>(next);
-    next += bytes;
-    return place;
-  };
+  const auto take = [&](std::size_t bytes) { return std::exchange(next, next + bytes); };
   for (std::size_t i = 0; i <= layers; ++i) result.x.push_back(take(x_bytes));
-  for (float*& dx : result.dx) dx = take(x_bytes);
-  for (std::vector<float*>& layer : result.kept) {
+  for (std::byte*& dx : result.dx) dx = take(x_bytes);
+  for (std::vector<std::byte*>& layer : result.kept) {
     for (const graph::Type& type : segments.kept) layer.push_back(take(bytes_of(type)));
   }
   return result;
@@ -78,6 +76,7 @@ class Agillm3 final : public Trainable {
     for (const ParameterInfo& info : table_.infos) {
       initialise(info, spec.seed, flat_.parameters().subspan(info.offset, info.size()));
     }
+    flat_.pack();
     embedding_ = {table_.embedding()};
     head_ = head_only_ = table_.head();
     if (table_.tied) head_only_.pop_back();  // complete only after the embedding's backward
@@ -112,8 +111,9 @@ class Agillm3 final : public Trainable {
                   {}, "go back to an older checkpoint, skip this data or lower the learning rate");
     }
     ++steps_done_;
-    optimizer_.step({flat_.parameters(), flat_.gradients(), flat_.mean(), flat_.variance()},
-                    steps_done_);
+    optimizer_.step(
+        {flat_.parameters(), flat_.gradients(), flat_.mean(), flat_.variance(), flat_.packed()},
+        steps_done_);
     return result;
   }
 
@@ -121,7 +121,7 @@ class Agillm3 final : public Trainable {
     if (Status status = check_tokens(tokens, spec_, spec_.batch_size); !status)
       return propagate(status);
     forward(tokens, Purpose::evaluation);
-    add_head_inputs(tokens);
+    add_head_inputs(tokens, programs_.head_evaluate);
     outputs_.push_back(&loss_);
     run(programs_.head_evaluate);
     return static_cast<double>(loss_);
@@ -136,6 +136,7 @@ class Agillm3 final : public Trainable {
   Status restore(const checkpoint::FillTensors& fill, std::int64_t steps_done) override {
     if (steps_done < 0) return fail(ErrorKind::usage, "the step count is negative");
     Status status = fill(model_targets(table_, flat_), optimizer_targets(table_, flat_));
+    flat_.pack();
     if (status) steps_done_ = steps_done;
     return status;
   }
@@ -146,9 +147,15 @@ class Agillm3 final : public Trainable {
   }
 
  private:
-  void add_parameters(const std::vector<std::size_t>& which) {
+  // As the program takes them.
+  void add_parameters(const std::vector<std::size_t>& which, const Program& program) {
     for (const std::size_t i : which) {
-      inputs_.push_back(flat_.parameters().data() + table_.infos[i].offset);
+      const std::size_t offset = table_.infos[i].offset;
+      if (program.parameter_element(inputs_.size()) == graph::Element::bf16) {
+        inputs_.push_back(flat_.packed().data() + offset);
+      } else {
+        inputs_.push_back(flat_.parameters().data() + offset);
+      }
     }
   }
   void add_gradients(const std::vector<std::size_t>& which) {
@@ -197,31 +204,32 @@ class Agillm3 final : public Trainable {
   enum class Purpose { training, evaluation };
   void forward(std::span<const std::int32_t> tokens, Purpose purpose) {
     const bool training = purpose == Purpose::training;
+    Program& block = training ? programs_.block : programs_.block_evaluate;
     inputs_.push_back(tokens.data());
-    add_parameters(embedding_);
+    add_parameters(embedding_, programs_.embed);
     outputs_.push_back(activations_.x[0]);
     run(programs_.embed);
     for (std::size_t layer = 0; layer < layers(); ++layer) {
       inputs_.push_back(activations_.x[layer]);
       if (training) add_key(layer);
-      add_parameters(blocks_[layer]);
+      add_parameters(blocks_[layer], block);
       outputs_.push_back(activations_.x[layer + 1]);
       if (training) {
-        for (float* kept : activations_.kept[layer]) outputs_.push_back(kept);
+        for (std::byte* kept : activations_.kept[layer]) outputs_.push_back(kept);
       }
-      run(training ? programs_.block : programs_.block_evaluate);
+      run(block);
     }
   }
 
-  void add_head_inputs(std::span<const std::int32_t> tokens) {
+  void add_head_inputs(std::span<const std::int32_t> tokens, const Program& head) {
     inputs_.push_back(tokens.data());
     inputs_.push_back(activations_.x[layers()]);
-    add_parameters(head_);
+    add_parameters(head_, head);
   }
 
   void backward(std::span<const std::int32_t> tokens, BackwardPrograms& programs, bool last) {
     auto [dy, dx] = activations_.dx;
-    add_head_inputs(tokens);
+    add_head_inputs(tokens, programs.head);
     outputs_.push_back(&loss_);
     outputs_.push_back(dy);
     add_gradients(head_);
@@ -230,8 +238,8 @@ class Agillm3 final : public Trainable {
     for (std::size_t layer = layers(); layer-- > 0;) {
       inputs_.push_back(activations_.x[layer]);
       add_key(layer);
-      add_parameters(blocks_[layer]);
-      for (float* kept : activations_.kept[layer]) inputs_.push_back(kept);
+      add_parameters(blocks_[layer], programs.block);
+      for (const std::byte* kept : activations_.kept[layer]) inputs_.push_back(kept);
       inputs_.push_back(dy);
       outputs_.push_back(dx);
       add_gradients(blocks_[layer]);
@@ -280,7 +288,8 @@ Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& spec, Communic
   Result<Activations> activations =
       allocate_activations(*segments, static_cast<std::size_t>(spec.model.layers));
   if (!activations) return propagate(activations);
-  Result<FlatMemory> flat = FlatMemory::allocate(table.elements);
+  Result<FlatMemory> flat =
+      FlatMemory::allocate(table.elements, spec.precision == graph::Precision::bf16);
   if (!flat) return propagate(flat);
   Result<Memory> workspace = Memory::allocate(programs->workspace_bytes());
   if (!workspace) return propagate(workspace);

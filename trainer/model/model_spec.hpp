@@ -7,6 +7,7 @@
 #include <span>
 
 #include "common/error.hpp"
+#include "trainer/graph/op.hpp"
 #include "trainer/optim/schedule.hpp"
 
 namespace trainward::trainer {
@@ -42,9 +43,12 @@ struct TrainingSpec {
   double dropout = 0;          // share of attention's results that is dropped in training
   double label_smoothing = 0;  // share of the target spread evenly over the vocabulary
   optim::Schedule schedule{};  // of both rates
-  bool recompute = false;      // block backward computes the forward again instead of keeping it
-  std::uint64_t seed = 1234;   // decides every initial value
-  int threads = 2;             // results are equal bit for bit only for equal thread counts
+  // bf16: weights and activations are rounded to it where they are multiplied. What is really used,
+  // whether or not it is faster on this machine.
+  graph::Precision precision = graph::Precision::f32;
+  bool recompute = false;     // block backward computes the forward again instead of keeping it
+  std::uint64_t seed = 1234;  // decides every initial value
+  int threads = 2;            // results are equal bit for bit only for equal thread counts
 
   [[nodiscard]] std::int64_t batches_per_step() const { return accumulation * ranks; }
   // The effective batch.

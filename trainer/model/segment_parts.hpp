@@ -13,8 +13,9 @@ namespace trainward::trainer {
 std::vector<graph::Value> add_parameters(graph::Builder& b, const ParameterTable& table,
                                          const std::vector<std::size_t>& which);
 
-// The simplified graph of these outputs goes to `into`; or the builder's error.
+// The simplified graph of these outputs goes to `into`; or the builder's error. Parameters from
+// `first_weight` on become bf16 where nothing but products in bf16 read them.
 Status finish_segment(const graph::Builder& b, const std::vector<graph::Value>& outputs,
-                      graph::Graph& into);
+                      graph::Graph& into, std::size_t first_weight = SIZE_MAX);
 
 }  // namespace trainward::trainer

@@ -2,6 +2,7 @@
 
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
+#include "trainer/graph/products.hpp"
 #include "trainer/model/block.hpp"
 #include "trainer/model/layers.hpp"
 #include "trainer/model/parameters.hpp"
@@ -17,8 +18,13 @@ using graph::Graph;
 using graph::Type;
 using graph::Value;
 
-// Costly to compute again, or small.
-bool worth_keeping(const graph::Node& node) {
+// Costly to compute again, or small. Of a product that others read as bf16 only that.
+bool worth_keeping(const Graph& graph, const graph::Node& node) {
+  if (node.op == graph::Op{op::Convert{Element::bf16}}) {
+    const graph::Node* source = &graph.node(node.inputs[0]);
+    if (std::holds_alternative<op::Transpose>(source->op)) source = &graph.node(source->inputs[0]);
+    return std::holds_alternative<op::DotGeneral>(source->op);
+  }
   return std::holds_alternative<op::DotGeneral>(node.op) ||
          std::holds_alternative<op::Reduce>(node.op) || std::holds_alternative<op::Unary>(node.op);
 }
@@ -69,14 +75,13 @@ class Maker {
   }
 
   Status make_block(Segments& segments) const {
-    Builder b;
+    Builder b(spec_.precision);
     std::vector<Value> inputs{b.parameter("x", x_)};
     Value key;
     if (spec_.dropout > 0) inputs.push_back(key = b.parameter("key", {Element::i32, {3}}));
     const std::vector<Value> weights = parameters(b, table_.block(0));
     inputs.insert(inputs.end(), weights.begin(), weights.end());
     const Value y = block(b, inputs[0], key, weights);
-    const std::size_t forward_nodes = b.graph().nodes.size();
     const Value dy = b.parameter("dy", x_);
     std::vector<Value> wrt{inputs[0]};
     wrt.insert(wrt.end(), weights.begin(), weights.end());
@@ -86,30 +91,45 @@ class Maker {
     all.insert(all.end(), gradients.begin(), gradients.end());
     Result<Graph> joint = b.finish(all);
     if (!joint) return propagate(joint);
-
-    std::vector<Value> kept;
-    if (!spec_.recompute)
-      kept = graph::values_to_keep(*joint, gradients, forward_nodes, worth_keeping);
-    std::vector<Value> forward_outputs{y};
-    forward_outputs.insert(forward_outputs.end(), kept.begin(), kept.end());
-    segments.block_forward = graph::extract(*joint, inputs, forward_outputs);
-    inputs.insert(inputs.end(), kept.begin(), kept.end());
-    inputs.push_back(dy);
-    segments.block_backward = graph::extract(*joint, inputs, gradients);
-    for (const Value value : kept) segments.kept.push_back(joint->type(value));
+    cut_block(graph::round_operands(*joint), inputs.size() - weights.size(), segments);
     return {};
   }
 
+  // `joint`: (x, key?, weights…, dy) -> (y, gradients…).
+  void cut_block(const Graph& joint, std::size_t first_weight, Segments& segments) const {
+    std::vector<Value> inputs = joint.parameters;
+    const Value dy = inputs.back();  // the first node of the backward pass
+    inputs.pop_back();
+    const std::vector<Value> gradients(joint.outputs.begin() + 1, joint.outputs.end());
+    std::vector<Value> kept;
+    if (!spec_.recompute) {
+      kept = graph::values_to_keep(joint, gradients, dy.index(), [&](const graph::Node& node) {
+        return worth_keeping(joint, node);
+      });
+    }
+    const auto is_weight = [&](std::size_t k) { return k >= first_weight && k < inputs.size(); };
+    std::vector<Value> outputs{joint.outputs[0]};
+    outputs.insert(outputs.end(), kept.begin(), kept.end());
+    segments.block_forward =
+        graph::pack_parameters(graph::extract(joint, inputs, outputs), is_weight);
+    for (const Value value : kept) segments.kept.push_back(joint.type(value));
+    std::vector<Value> cut = inputs;
+    cut.insert(cut.end(), kept.begin(), kept.end());
+    cut.push_back(dy);
+    segments.block_backward =
+        graph::pack_parameters(graph::extract(joint, cut, gradients), is_weight);
+  }
+
   Status make_block_evaluate(Segments& segments) const {
-    Builder b;
+    Builder b(spec_.precision);
     const Value x = b.parameter("x", x_);
     const std::vector<Value> weights = parameters(b, table_.block(0));
-    return finish_segment(b, {block(b, x, {}, weights)}, segments.block_evaluate);
+    return finish_segment(b, {block(b, x, {}, weights)}, segments.block_evaluate, 1);
   }
 
   // The last position of each sequence predicts nothing.
   Status make_head(Segments& segments) const {
-    Builder b;
+    Builder b(spec_.precision);
     const Value ids = b.parameter("ids", ids_);
     const Value x = b.parameter("x", x_);
     const std::vector<Value> p = parameters(b, table_.head());
@@ -119,14 +139,14 @@ class Maker {
     const Value targets = b.slice(ids, {0, 1}, {batch, positions});
     const Value logits = head_logits(b, predicting, p);
     const Value loss = cross_entropy(b, logits, targets, model_.vocabulary, spec_.label_smoothing);
-    if (auto ok = finish_segment(b, {loss}, segments.head_evaluate); !ok) return ok;
+    if (auto ok = finish_segment(b, {loss}, segments.head_evaluate, 2); !ok) return ok;
     std::vector<Value> wrt{x};
     wrt.insert(wrt.end(), p.begin(), p.end());
     const Value share = b.constant_like(1 / static_cast<double>(spec_.batches_per_step()), loss);
     std::vector<Value> outputs =
         graph::differentiate(b, std::span(&loss, 1), std::span(&share, 1), wrt);
     outputs.insert(outputs.begin(), loss);
-    return finish_segment(b, outputs, segments.head);
+    return finish_segment(b, outputs, segments.head, 2);
   }
 
   const TrainingSpec& spec_;

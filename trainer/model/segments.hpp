@@ -3,8 +3,9 @@
 //   embed -> block forward (each layer) -> head -> block backward (each layer) -> embed backward
 //
 // One block graph serves every layer with other buffers. All gradients come from differentiate().
-// What block backward needs of block forward is either kept (products, reductions and powers; the
-// cheap rest is computed again) or, with `recompute`, nothing but the block's input. Pure.
+// What block backward needs of block forward is either kept (products, reductions and powers, as
+// bf16 when that is all it needs of them; the cheap rest is computed again) or, with `recompute`,
+// nothing but the block's input. Parameters are handed in as bf16 where the graphs say so. Pure.
 #pragma once
 
 #include <vector>

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "trainer/cpu/tile_kernels.hpp"
+
 namespace trainward::trainer {
 namespace {
 
@@ -42,13 +44,21 @@ auto into(std::vector<TensorTarget>& targets) {
 
 }  // namespace
 
-Result<FlatMemory> FlatMemory::allocate(std::size_t elements) {
+Result<FlatMemory> FlatMemory::allocate(std::size_t elements, bool with_packed) {
   FlatMemory flat;
   flat.elements_ = elements;
-  Result<cpu::Memory> memory = cpu::Memory::allocate(4 * elements * sizeof(float));
+  flat.with_packed_ = with_packed;
+  const std::size_t each = 4 * sizeof(float) + (with_packed ? sizeof(std::uint16_t) : 0);
+  Result<cpu::Memory> memory = cpu::Memory::allocate(elements * each);
   if (!memory) return propagate(memory);
   flat.memory_ = *std::move(memory);
   return flat;
+}
+
+void FlatMemory::pack() const {
+  const cpu::Lane lane{parameters().data(), 1};
+  cpu::tile_kernel(cpu::TileOp::to_bf16)(packed().data(), &lane,
+                                         static_cast<std::ptrdiff_t>(packed().size()));
 }
 
 std::vector<TensorView> model_views(const ParameterTable& table, const FlatMemory& flat) {

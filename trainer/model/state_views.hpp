@@ -11,15 +11,20 @@
 
 namespace trainward::trainer {
 
-// Parameters, gradients and both moments, one array each with the layout of a ParameterTable.
+// Parameters, gradients and both moments, one array each with the layout of a ParameterTable; where
+// asked for, the parameters as bf16 too, which whoever changes the parameters brings up to date.
 class FlatMemory {
  public:
-  static Result<FlatMemory> allocate(std::size_t elements);
+  static Result<FlatMemory> allocate(std::size_t elements, bool with_packed);
 
   [[nodiscard]] std::span<float> parameters() const { return array(0); }
   [[nodiscard]] std::span<float> gradients() const { return array(1); }
   [[nodiscard]] std::span<float> mean() const { return array(2); }
   [[nodiscard]] std::span<float> variance() const { return array(3); }
+  [[nodiscard]] std::span<std::uint16_t> packed() const {  // empty unless asked for
+    return {reinterpret_cast<std::uint16_t*>(array(4).data()), with_packed_ ? elements_ : 0};
+  }
+  void pack() const;  // all of the parameters, where they are kept packed
   [[nodiscard]] std::size_t bytes() const { return memory_.size(); }
 
  private:
@@ -28,6 +33,7 @@ class FlatMemory {
   }
   cpu::Memory memory_;
   std::size_t elements_ = 0;
+  bool with_packed_ = false;
 };
 
 // Borrowed from `flat`: "core.emb.weight", …; moments "core.emb.weight.exp_avg", "….exp_avg_sq".

@@ -1,10 +1,12 @@
 #include "trainer/model/whole_model.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "trainer/cpu/program.hpp"
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
+#include "trainer/graph/products.hpp"
 #include "trainer/model/initialise.hpp"
 #include "trainer/model/state_views.hpp"
 #include "trainer/optim/sgd.hpp"
@@ -14,8 +16,9 @@ namespace trainward::trainer {
 using graph::Value;
 
 Result<ModelGraph> make_model_graph(const std::vector<Input>& inputs,
-                                    std::vector<ParameterInfo> parameters, const MakeLoss& loss) {
-  graph::Builder b;
+                                    std::vector<ParameterInfo> parameters,
+                                    graph::Precision precision, const MakeLoss& loss) {
+  graph::Builder b(precision);
   ModelGraph model;
   std::vector<Value> given;
   for (const Input& input : inputs) {
@@ -32,7 +35,8 @@ Result<ModelGraph> make_model_graph(const std::vector<Input>& inputs,
   outputs.insert(outputs.begin(), result);
   Result<graph::Graph> step = b.finish(outputs);
   if (!step) return propagate(step);
-  model.step = graph::simplify(*step);
+  model.step = graph::pack_parameters(graph::simplify(graph::round_operands(*step)),
+                                      [&](std::size_t k) { return k >= inputs.size(); });
   model.parameters = std::move(parameters);
   return model;
 }
@@ -73,7 +77,12 @@ Result<std::unique_ptr<WholeModel>> WholeModel::make(ModelGraph graph, const Opt
   auto workspace = cpu::Memory::allocate(program->workspace_bytes());
   if (!workspace) return propagate(workspace);
   ParameterTable table = lay_out(std::move(graph.parameters));
-  auto flat = FlatMemory::allocate(table.elements);
+  const auto is_packed = [&](Value parameter) {
+    return graph.step.type(parameter).element == graph::Element::bf16;
+  };
+  auto flat = FlatMemory::allocate(
+      table.elements,
+      std::any_of(graph.step.parameters.begin(), graph.step.parameters.end(), is_packed));
   if (!flat) return propagate(flat);
 
   std::variant<Sgd, optim::AdamW> chosen = Sgd{};
@@ -101,9 +110,14 @@ Result<std::unique_ptr<WholeModel>> WholeModel::make(ModelGraph graph, const Opt
   for (const ParameterInfo& info : state->table.infos) {
     const auto values = state->flat.parameters().subspan(info.offset, info.size());
     initialise(info, seed, values);
-    state->inputs.push_back(values.data());
+    if (is_packed(graph.step.parameters[state->inputs.size()])) {
+      state->inputs.push_back(state->flat.packed().data() + info.offset);
+    } else {
+      state->inputs.push_back(values.data());
+    }
     state->outputs.push_back(state->flat.gradients().data() + info.offset);
   }
+  state->flat.pack();
   return std::unique_ptr<WholeModel>(new WholeModel(std::move(state)));
 }
 
@@ -131,10 +145,11 @@ Result<StepResult> WholeModel::step(std::span<const void* const> inputs) {
   }
   ++s.steps_done;
   if (adam != nullptr) {
-    adam->step({s.flat.parameters(), s.flat.gradients(), s.flat.mean(), s.flat.variance()},
+    adam->step({s.flat.parameters(), s.flat.gradients(), s.flat.mean(), s.flat.variance(),
+                s.flat.packed()},
                s.steps_done);
   } else {
-    optim::sgd_step(s.flat.parameters(), s.flat.gradients(),
+    optim::sgd_step(s.flat.parameters(), s.flat.gradients(), s.flat.packed(),
                     static_cast<float>(std::get<Sgd>(s.optimizer).learning_rate),
                     s.runtime->threads());
   }
@@ -143,9 +158,16 @@ Result<StepResult> WholeModel::step(std::span<const void* const> inputs) {
 
 const std::vector<ParameterInfo>& WholeModel::parameters() const { return state_->table.infos; }
 
-std::span<float> WholeModel::parameter(std::size_t i) {
+std::span<const float> WholeModel::parameter(std::size_t i) const {
   const ParameterInfo& info = state_->table.infos[i];
   return state_->flat.parameters().subspan(info.offset, info.size());
+}
+
+void WholeModel::set_parameter(std::size_t i, std::span<const float> values) {
+  const ParameterInfo& info = state_->table.infos[i];
+  const std::size_t size = std::min(values.size(), info.size());
+  std::copy_n(values.begin(), size, state_->flat.parameters().begin() + info.offset);
+  state_->flat.pack();
 }
 
 std::span<const float> WholeModel::gradient(std::size_t i) const {

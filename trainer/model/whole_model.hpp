@@ -24,7 +24,8 @@ namespace trainward::trainer {
 struct ModelGraph {
   std::vector<std::string> inputs;
   std::vector<ParameterInfo> parameters;
-  graph::Graph step;  // (inputs…, parameters…) -> (loss, gradient of each parameter…)
+  // (inputs…, parameters…) -> (loss, gradient of each parameter…). Some parameters may be bf16.
+  graph::Graph step;
 };
 
 struct Input {
@@ -32,11 +33,13 @@ struct Input {
   graph::Type type;
 };
 
-// `loss` builds a scalar from the values of inputs and parameters. Errors: what the builder says.
+// `loss` builds a scalar from the values of inputs and parameters, with products in `precision`.
+// Errors: what the builder says.
 using MakeLoss = std::function<graph::Value(graph::Builder& b, std::span<const graph::Value> inputs,
                                             std::span<const graph::Value> parameters)>;
 Result<ModelGraph> make_model_graph(const std::vector<Input>& inputs,
-                                    std::vector<ParameterInfo> parameters, const MakeLoss& loss);
+                                    std::vector<ParameterInfo> parameters,
+                                    graph::Precision precision, const MakeLoss& loss);
 
 struct Sgd {
   double learning_rate = 1e-2;
@@ -62,7 +65,8 @@ class WholeModel {
   Result<StepResult> step(std::span<const void* const> inputs);
 
   [[nodiscard]] const std::vector<ParameterInfo>& parameters() const;
-  [[nodiscard]] std::span<float> parameter(std::size_t i);
+  [[nodiscard]] std::span<const float> parameter(std::size_t i) const;
+  void set_parameter(std::size_t i, std::span<const float> values);    // as many as it has
   [[nodiscard]] std::span<const float> gradient(std::size_t i) const;  // of the last step
   [[nodiscard]] std::size_t arena_bytes() const;
 

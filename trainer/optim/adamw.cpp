@@ -64,6 +64,7 @@ void AdamW::step(const FlatState& state, std::int64_t t) {
       const std::size_t size = std::min(chunk, group.end - begin);
       loops_.update(state.parameters.data() + begin, state.gradients.data() + begin,
                     state.mean.data() + begin, state.variance.data() + begin,
+                    state.packed.empty() ? nullptr : state.packed.data() + begin,
                     static_cast<std::ptrdiff_t>(size), f);
     }
   }

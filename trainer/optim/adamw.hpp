@@ -3,9 +3,9 @@
 //
 // Works on flat arrays the caller owns; a group is a range of them with a learning rate of its own.
 // Per step: add_to_norm() for each piece of the gradient as it becomes ready, still warm in the
-// cache; then step(), which clips and updates in one pass over memory. Sums run over fixed chunks
-// in double precision and every element is updated on its own, so the bits do not depend on the
-// number of threads. One thread uses it at a time; it allocates only when it is made.
+// cache; then step(), which clips, updates and rounds to bf16 in one pass over memory. Sums run
+// over fixed chunks in double precision and every element is updated on its own, so the bits do not
+// depend on the number of threads. One thread uses it at a time; it allocates only when it is made.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,9 @@ struct Group {
 struct FlatState {
   std::span<float> parameters;
   std::span<const float> gradients;
-  std::span<float> mean;      // exp_avg
-  std::span<float> variance;  // exp_avg_sq
+  std::span<float> mean;                 // exp_avg
+  std::span<float> variance;             // exp_avg_sq
+  std::span<std::uint16_t> packed = {};  // the parameters as bf16, to be written; or empty
 };
 
 class AdamW {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace trainward::optim {
 
@@ -19,9 +20,10 @@ struct AdamWFactors {
 };
 
 struct AdamWLoops {
-  // Reads gradient and moments, writes parameter and moments: one pass over memory.
+  // Reads gradient and moments, writes parameter and moments, and the parameter rounded to bf16
+  // unless `packed` is null: one pass over memory.
   void (*update)(float* parameter, const float* gradient, float* mean, float* variance,
-                 std::ptrdiff_t n, const AdamWFactors& factors);
+                 std::uint16_t* packed, std::ptrdiff_t n, const AdamWFactors& factors);
   // Sum of squares in double precision, in a fixed order.
   double (*sum_of_squares)(const float* x, std::ptrdiff_t n);
 };

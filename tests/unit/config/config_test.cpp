@@ -36,7 +36,7 @@ TEST_F(ConfigTest, FillsInEveryDefault) {
       R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,)"
       R"("final_learning_rate_share":1E-1,"accumulation":1,"dropout":0E0,"label_smoothing":0E0,)"
       R"("tie_weights":false,"recompute":false,"seed":1234,"evaluate_every":0,"evaluation_blocks":32,)"
-      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"schedule":"constant","data":["/usr/share/common-licenses"],)"
+      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"schedule":"constant","precision":"f32","data":["/usr/share/common-licenses"],)"
       R"("data_format":"auto","tokenizer":"byte","end_of_text":"","vocabulary":0},)"
       R"("device_config":{"device":"cpu","threads":2,"mesh_shape":[1,1],"enable_ddp":false},"logging_config":{"log_every":1}})");
 }
@@ -60,7 +60,7 @@ programs:
        head_learning_rate: 0.5, weight_decay: 0, beta1: 0, beta2: 0.5, epsilon: 1.0e-6,
        gradient_clip: 0.5, warmup_steps: 7, schedule: cosine, final_learning_rate_share: 0.2,
        accumulation: 4, dropout: 0.1, label_smoothing: 0.05, tie_weights: true, recompute: true,
-       seed: 0, checkpoint_every: 5, data: [data, c.yaml],
+       precision: bf16, seed: 0, checkpoint_every: 5, data: [data, c.yaml],
        data_format: u32, tokenizer: host.yaml, end_of_text: <end>, vocabulary: 300}
     device_config: {device: cpu, threads: 4, host: host.yaml}
     logging_config: {log_every: 9}
@@ -93,6 +93,7 @@ programs:
   EXPECT_EQ(training.at("learning_rate").as_double(), 1.0);
   EXPECT_EQ(training.at("warmup_steps").as_int64(), 7);
   EXPECT_EQ(training.at("schedule").as_string(), "cosine");
+  EXPECT_EQ(training.at("precision").as_string(), "bf16");
   EXPECT_EQ(training.at("final_learning_rate_share").as_double(), 0.2);
   EXPECT_EQ(training.at("accumulation").as_int64(), 4);
   EXPECT_EQ(training.at("dropout").as_double(), 0.1);

@@ -281,7 +281,8 @@ TEST(Executor, RefusesWhatItCannotCompute) {
   auto runtime = Runtime::create(1);
   ASSERT_TRUE(runtime);
   Builder b;
-  const Value half = b.convert(b.parameter("x", {Element::f32, {2}}), Element::bf16);
+  const Value packed = b.convert(b.parameter("x", {Element::f32, {2}}), Element::bf16);
+  const Value half = b.add(packed, packed);
   const Result<Program> program = Program::compile(*b.finish(std::vector{half}), **runtime);
   ASSERT_FALSE(program);
   EXPECT_EQ(program.error().kind, ErrorKind::usage);

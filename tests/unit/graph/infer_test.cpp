@@ -36,6 +36,21 @@ TEST(Infer, DotGeneralPutsBatchThenFreeAxes) {
   EXPECT_EQ(b.type(b.dot(x, y, {{0, 2}, {0, 2}, {3}, {3}})).shape, (Shape{4, 2, 5, 7}));
 }
 
+TEST(Infer, ProductsOfBf16AreF32AndSayWhatTheyWereGiven) {
+  Builder b(Precision::bf16);
+  const Value x = b.parameter("x", f23);
+  const Value half = b.convert(x, Element::bf16);
+  EXPECT_EQ(b.type(b.dot(x, x, {{}, {}, {1}, {1}})), (Type{Element::f32, {2, 2}}));
+  EXPECT_EQ(b.type(b.dot(half, half, {{}, {}, {1}, {1}})), (Type{Element::f32, {2, 2}}));
+  b.dot(half, x, {{}, {}, {1}, {1}});
+  EXPECT_THAT(error_of(b), AllOf(HasSubstr("dot_general"), HasSubstr("bf16[2,3] with f32[2,3]"),
+                                 HasSubstr("algorithm=bf16_bf16_f32")));
+  Builder plain;
+  const Value packed = plain.parameter("x", {Element::bf16, {2, 3}});
+  plain.dot(packed, packed, {{}, {}, {1}, {1}});
+  EXPECT_THAT(error_of(plain), HasSubstr("bf16 with the algorithm for it"));
+}
+
 TEST(Infer, EveryOperationRefusesWhatDoesNotFit) {
   const auto refused = [](auto build) {
     Builder b;

@@ -40,7 +40,10 @@ Graph everything() {
   outputs.push_back(loss);
   outputs.push_back(b.constant(-std::numeric_limits<double>::infinity(), type));
   outputs.push_back(b.constant(-1, {Element::i32, {}}));
-  outputs.push_back(b.convert(x, Element::bf16));
+  const Value half = b.convert(x, Element::bf16);
+  outputs.push_back(half);
+  outputs.push_back(b.append(op::DotGeneral{{0}, {0}, {1}, {1}, Precision::bf16}, {half, half}));
+  outputs.push_back(b.append(op::DotGeneral{{}, {}, {1}, {1}, Precision::bf16}, {x, y}));
   auto graph = b.finish(outputs);
   EXPECT_TRUE(graph) << graph.error().message();
   return *graph;

@@ -89,6 +89,8 @@ TEST(Simplify, FoldsToWhatTheReferenceComputes) {
                                      b.tanh(c),
                                      b.sqrt(b.mul(a, a)),
                                      b.convert(a, Element::i32),
+                                     b.convert(a, Element::bf16),
+                                     b.convert(b.convert(c, Element::bf16), Element::f32),
                                      b.add(i, k),
                                      b.sub(i, k),
                                      b.mul(i, k),

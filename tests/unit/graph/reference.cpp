@@ -152,6 +152,7 @@ class Evaluation {
   void operator()(const op::Convert& convert) {
     map([&](double x) {
       if (convert.element == Element::pred) return x != 0 ? 1.0 : 0.0;
+      if (convert.element == Element::bf16) return rounded_to_bf16(x);
       return convert.element == Element::i32 ? std::trunc(x) : x;
     });
   }
@@ -212,6 +213,9 @@ class Evaluation {
     }
   }
   void operator()(const op::DotGeneral& dot) {
+    const auto operand = [&](double x) {
+      return dot.precision == Precision::bf16 ? rounded_to_bf16(x) : x;
+    };
     const Axes lhs_free = other_axes(shape(0).size(), dot.lhs_batch, dot.lhs_contract);
     const Axes rhs_free = other_axes(shape(1).size(), dot.rhs_batch, dot.rhs_contract);
     Shape contracted;
@@ -232,7 +236,7 @@ class Evaluation {
           l[static_cast<std::size_t>(dot.lhs_contract[k])] = c[k];
           r[static_cast<std::size_t>(dot.rhs_contract[k])] = c[k];
         }
-        sum += in(0)[flat(shape(0), l)] * in(1)[flat(shape(1), r)];
+        sum += operand(in(0)[flat(shape(0), l)]) * operand(in(1)[flat(shape(1), r)]);
       });
       result_[flat(node_->type.shape, i)] = sum;
     });
@@ -280,6 +284,18 @@ class Evaluation {
 };
 
 }  // namespace
+
+double rounded_to_bf16(double x) {
+  if (!std::isfinite(x)) return x;
+  int exponent = 0;
+  (void)std::frexp(x, &exponent);
+  const double last_place = std::ldexp(1.0, std::max(exponent, -125) - 8);
+  const double nearest = std::nearbyint(x / last_place) * last_place;
+  const double largest = (2 - 0x1p-7) * 0x1p127;
+  return std::abs(nearest) > largest
+             ? std::copysign(std::numeric_limits<double>::infinity(), nearest)
+             : nearest;
+}
 
 std::vector<Numbers> interpret(const Graph& graph, const std::vector<Numbers>& parameters) {
   return Evaluation(graph, parameters).run();

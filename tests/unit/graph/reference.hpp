@@ -15,6 +15,9 @@ using Numbers = std::vector<double>;
 // One Numbers per parameter in, one per output out; ids and predicates are whole numbers.
 std::vector<Numbers> interpret(const Graph& graph, const std::vector<Numbers>& parameters);
 
+// To eight significant bits, ties to even, by arithmetic rather than by bits.
+double rounded_to_bf16(double x);
+
 // Draws for seeded tests.
 class Draw {
  public:

@@ -103,7 +103,8 @@ class WorkerBench {
     std::ofstream(config) << json::serialize(json::object{
         {"training_config", training_}, {"device_config", json::object{{"threads", 1}}}});
     options.config_file = config;
-    return run_worker(options, environment, {sinks(), requests, make_model, hang});
+    return run_worker(options, environment,
+                      {sinks(), requests, make_model, hang, [this] { return bf16_is_fast; }});
   }
 
   WorkerOptions options;
@@ -111,6 +112,7 @@ class WorkerBench {
   RequestsAtSteps requests;
   Said said;
   std::function<void()> hang = [] {};
+  bool bf16_is_fast = false;
 
  private:
   Sinks sinks() {

@@ -43,7 +43,7 @@ TEST(WorkerConfigTest, ReadsEveryKey) {
       "learning_rate": 0.5, "head_learning_rate": 1, "weight_decay": 0.25, "beta1": 0.5,
       "beta2": 0.75, "epsilon": 1e-6, "gradient_clip": 2.5, "warmup_steps": 6, "schedule": "cosine",
       "final_learning_rate_share": 0.2, "accumulation": 4, "dropout": 0.1,
-      "label_smoothing": 0.05, "tie_weights": true, "recompute": true, "seed": 77,
+      "label_smoothing": 0.05, "tie_weights": true, "recompute": true, "precision": "bf16", "seed": 77,
       "evaluate_every": 5, "evaluation_blocks": 7,
       "checkpoint_every": 4, "data": ["a", "b"]},
     "device_config": {"device": "cpu", "threads": 5, "simulate": [{"serial": "0100"}]},
@@ -72,6 +72,7 @@ TEST(WorkerConfigTest, ReadsEveryKey) {
   EXPECT_EQ(t.label_smoothing, 0.05);
   EXPECT_TRUE(t.model.tied);
   EXPECT_TRUE(t.recompute);
+  EXPECT_EQ(t.precision, graph::Precision::bf16);
   EXPECT_EQ(config->tokens_per_step(), 3 * 4 * 16);
   EXPECT_EQ(t.seed, 77U);
   EXPECT_EQ(t.threads, 5);
@@ -123,6 +124,8 @@ TEST(WorkerConfigTest, RefusesWhatIsOutOfRange) {
     EXPECT_THAT(error.what, HasSubstr("expected"));
   }
   EXPECT_EQ(error_of(with("device_config", "threads", 0)).where, "device_config.threads");
+  EXPECT_THAT(error_of(with("training_config", "precision", "fp8")).message(),
+              HasSubstr("training_config.precision: is 'fp8', expected 'f32' or 'bf16'"));
   EXPECT_THAT(error_of(with("device_config", "device", "gpu")).what, HasSubstr("expected 'cpu'"));
   EXPECT_EQ(error_of(with("training_config", "model", "mikro_3x")).hint,
             "did you mean 'micro_3x'?");
@@ -169,6 +172,8 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
     digests.insert(read_worker_config(with("training_config", key, true))->digest);
   }
   digests.insert(read_worker_config(with("training_config", "accumulation", 2))->digest);
+  digests.insert(read_worker_config(with("training_config", "precision", "bf16"))->digest);
+  digests.insert(read_worker_config(with("training_config", "precision", "f32"))->digest);
   // What is held out is not trained on; how often is looked at it does not matter.
   json::object evaluated = with("training_config", "evaluate_every", 5);
   digests.insert(read_worker_config(evaluated)->digest);
@@ -187,7 +192,7 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
   digests.insert(read_worker_config(with("training_config", "data", json::array{"/b"}))->digest);
   digests.insert(read_worker_config(with("device_config", "threads", 3))->digest);
   digests.insert(read_worker_config(with("training_config", "data_format", "u16"))->digest);
-  EXPECT_EQ(digests.size(), 1U + 4U + 8U + 7U + 4U);
+  EXPECT_EQ(digests.size(), 1U + 4U + 9U + 7U + 4U);
 }
 
 TEST(WorkerConfigTest, RanksAreADecision) {

@@ -44,6 +44,34 @@ TEST_F(WorkerTest, TellsItsCourse) {
   EXPECT_EQ(bench_.said.err, "");
 }
 
+// bf16 where it is fast, f32 and a line about it elsewhere; what was used shows in the digest.
+TEST_F(WorkerTest, UsesBf16OnlyWhereItIsFast) {
+  bench_.training()["steps"] = 1;
+  const std::string line =
+      "bf16 was asked for; this processor has no AMX, where f32 is faster, so f32 is used";
+  std::vector<std::string> digests;
+  for (const auto& [asked, fast] : {std::pair("f32", true), {"bf16", false}, {"bf16", true}}) {
+    SCOPED_TRACE(fmt::format("{} {}", asked, fast));
+    std::filesystem::remove_all(bench_.checkpoints());
+    bench_.training()["precision"] = asked;
+    bench_.bf16_is_fast = fast;
+    graph::Precision used{};
+    const auto make = [&](const TrainingSpec& spec) -> Result<std::unique_ptr<Trainable>> {
+      used = spec.precision;
+      return std::make_unique<FakeTrainable>(record_);
+    };
+    ASSERT_EQ(bench_.run(make), exit_code::done) << bench_.said.err;
+    const bool bf16 = std::string_view(asked) == "bf16";
+    EXPECT_EQ(used == graph::Precision::bf16, bf16 && fast);
+    EXPECT_EQ(std::ranges::count(bench_.said.all("STATUS"), line), bf16 && !fast ? 1 : 0);
+    auto reader = checkpoint::Reader::open(bench_.checkpoint(1));
+    ASSERT_TRUE(reader);
+    digests.push_back(reader->state().config_digest);
+  }
+  EXPECT_EQ(digests[0], digests[1]);
+  EXPECT_NE(digests[0], digests[2]);
+}
+
 TEST_F(WorkerTest, SavesWhileItTrainsOn) {
   bench_.training()["checkpoint_async"] = true;
   bench_.training()["checkpoint_every"] = 1;

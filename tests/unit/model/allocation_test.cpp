@@ -44,15 +44,18 @@ namespace trainward::trainer {
 namespace {
 
 TEST(Allocation, StepsAfterTheFirstKeepNothing) {
-  const TrainingSpec spec = test::tiny_spec();
-  const auto model = test::make(spec);
-  const std::vector<std::int32_t> tokens = test::tokens(spec, 1);
-  ASSERT_TRUE(model->step(tokens));
-  const std::int64_t blocks = live_blocks;
-  const std::int64_t bytes = live_bytes;
-  for (int i = 0; i < 5; ++i) ASSERT_TRUE(model->step(tokens));
-  EXPECT_EQ(live_blocks, blocks);
-  EXPECT_EQ(live_bytes, bytes);
+  for (const graph::Precision precision : {graph::Precision::f32, graph::Precision::bf16}) {
+    TrainingSpec spec = test::tiny_spec();
+    spec.precision = precision;
+    const auto model = test::make(spec);
+    const std::vector<std::int32_t> tokens = test::tokens(spec, 1);
+    ASSERT_TRUE(model->step(tokens));
+    const std::int64_t blocks = live_blocks;
+    const std::int64_t bytes = live_bytes;
+    for (int i = 0; i < 5; ++i) ASSERT_TRUE(model->step(tokens));
+    EXPECT_EQ(live_blocks, blocks);
+    EXPECT_EQ(live_bytes, bytes);
+  }
 }
 
 }  // namespace

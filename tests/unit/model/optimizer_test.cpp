@@ -3,8 +3,10 @@
 
 #include <cmath>
 
+#include "common/bf16.hpp"
 #include "graph/reference.hpp"
 #include "trainer/optim/adamw.hpp"
+#include "trainer/optim/sgd.hpp"
 
 namespace trainward::optim {
 namespace {
@@ -105,6 +107,40 @@ TEST(AdamW, BitsDoNotDependOnTheThreads) {
     EXPECT_EQ(norms[i], norms[0]);
     EXPECT_EQ(results[i].p, results[0].p);
     EXPECT_EQ(results[i].v, results[0].v);
+  }
+}
+
+// In the same pass, and the parameters themselves are those of a step without it.
+TEST(AdamW, WritesTheNewParametersRoundedToBf16) {
+  constexpr std::size_t n = 70'001;
+  Arrays plain(n);
+  Arrays packing(n);
+  std::vector<std::uint16_t> packed(n, 0xffff);
+  AdamW optimizer({}, {{0, 40'000, 1e-3}, {40'000, n, 1e-2}}, n, 2);
+  for (std::int64_t t = 1; t <= 4; ++t) {
+    for (Arrays* arrays : {&plain, &packing}) {
+      arrays->draw_gradient(static_cast<std::uint64_t>(t));
+      optimizer.forget_norm();
+      optimizer.add_to_norm(arrays->g);
+      FlatState state = arrays->state();
+      if (arrays == &packing) state.packed = packed;
+      optimizer.step(state, t);
+    }
+    ASSERT_EQ(packing.p, plain.p);
+    ASSERT_EQ(packing.v, plain.v);
+    for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(packed[i], bf16_from_float(packing.p[i])) << i;
+  }
+}
+
+TEST(Sgd, WritesTheNewParametersRoundedToBf16) {
+  Arrays arrays(1003);
+  arrays.draw_gradient(3);
+  const std::vector<float> before = arrays.p;
+  std::vector<std::uint16_t> packed(before.size());
+  sgd_step(arrays.p, arrays.g, packed, 0.1F, 2);
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    ASSERT_NEAR(arrays.p[i], before[i] - 0.1F * arrays.g[i], 1e-7);
+    ASSERT_EQ(packed[i], bf16_from_float(arrays.p[i]));
   }
 }
 

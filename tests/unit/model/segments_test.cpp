@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cpu/harness.hpp"
+#include "trainer/graph/products.hpp"
 #include "trainer/model/attention.hpp"
 
 namespace trainward::trainer {
@@ -19,7 +20,8 @@ using graph::Value;
 using graph::test::Draw;
 using graph::test::Numbers;
 
-void expect_agreement(const char* name, const Graph& graph, std::uint64_t seed, std::int64_t ids) {
+void expect_agreement(const char* name, const Graph& graph, std::uint64_t seed, std::int64_t ids,
+                      double slack = 2e-5) {
   SCOPED_TRACE(name);
   Draw draw(seed);
   std::vector<Numbers> inputs;
@@ -32,16 +34,17 @@ void expect_agreement(const char* name, const Graph& graph, std::uint64_t seed, 
     for (double& x : inputs.back()) {
       if (called.starts_with("saved.")) x = 1 + std::abs(x);
       x = static_cast<double>(static_cast<float>(x));
+      if (type.element == Element::bf16) x = graph::test::rounded_to_bf16(x);
     }
   }
   const std::vector<Numbers> expected = graph::test::interpret(graph, inputs);
   const auto outputs = cpu::test::execute(graph, 2, inputs);
   for (std::size_t k = 0; k < expected.size(); ++k) {
-    const Numbers got = cpu::test::numbers_of(outputs[k], Element::f32);
+    const Numbers got = cpu::test::numbers_of(outputs[k], graph.type(graph.outputs[k]).element);
     double largest = 0;
     for (const double x : expected[k]) largest = std::max(largest, std::abs(x));
     for (std::size_t i = 0; i < got.size(); ++i) {
-      ASSERT_NEAR(got[i], expected[k][i], 2e-5 * (1 + largest)) << "output " << k << " at " << i;
+      ASSERT_NEAR(got[i], expected[k][i], slack * (1 + largest)) << "output " << k << " at " << i;
     }
   }
 }
@@ -62,6 +65,63 @@ TEST(Segments, AgreeWithTheReference) {
     expect_agreement("block backward", segments->block_backward, 4, 37);
     expect_agreement("embed backward", segments->embed_backward, 5, 37);
   }
+}
+
+// The same in bf16, but for values that lie half way between two of them.
+TEST(Segments, AgreeWithTheReferenceInBf16) {
+  TrainingSpec spec;
+  spec.model = {.width = 24, .layers = 1, .heads = 3, .rank = 10, .vocabulary = 37};
+  spec.batch_size = 2;
+  spec.block_size = 40;
+  spec.precision = graph::Precision::bf16;
+  for (const bool recompute : {false, true}) {
+    spec.recompute = recompute;
+    const Result<Segments> segments = make_segments(spec);
+    ASSERT_TRUE(segments);
+    for (const auto& [name, graph] : {std::pair("block forward", &segments->block_forward),
+                                      {"block evaluate", &segments->block_evaluate},
+                                      {"head", &segments->head},
+                                      {"head evaluate", &segments->head_evaluate},
+                                      {"block backward", &segments->block_backward}}) {
+      expect_agreement(name, *graph, 6, 37, 4e-3);
+    }
+  }
+}
+
+std::size_t bytes_of(const std::vector<graph::Type>& types) {
+  std::size_t bytes = 0;
+  for (const graph::Type& type : types) {
+    bytes +=
+        static_cast<std::size_t>(graph::element_count(type.shape)) * cpu::bytes_of(type.element);
+  }
+  return bytes;
+}
+
+TEST(Segments, InBf16WeightsComePackedAndLessIsKept) {
+  TrainingSpec spec;
+  const Segments plain = *make_segments(spec);
+  spec.precision = graph::Precision::bf16;
+  const Segments segments = *make_segments(spec);
+  for (const Graph* graph : {&segments.block_forward, &segments.block_backward,
+                             &segments.block_evaluate, &segments.head, &segments.head_evaluate}) {
+    for (const Value parameter : graph->parameters) {
+      const std::string& name = std::get<graph::op::Parameter>(graph->node(parameter).op).name;
+      const bool packed = name.ends_with(".U") || name.ends_with("proj.weight") ||
+                          name.ends_with("q.weight") || name.ends_with("k.weight") ||
+                          name.ends_with("v.weight") || name.ends_with("ff.0.weight") ||
+                          name.ends_with("ff.2.weight");
+      if (name.starts_with("saved.")) continue;
+      EXPECT_EQ(graph->type(parameter).element == Element::bf16, packed) << name;
+    }
+  }
+  // Nothing is kept as f32 that the backward only reads as bf16.
+  const Graph& backward = segments.block_backward;
+  const Graph packed = graph::pack_parameters(backward, [](std::size_t) { return true; });
+  for (std::size_t k = 0; k < packed.parameters.size(); ++k) {
+    EXPECT_EQ(packed.type(packed.parameters[k]), backward.type(backward.parameters[k])) << k;
+  }
+  EXPECT_LT(static_cast<double>(bytes_of(segments.kept)),
+            0.8 * static_cast<double>(bytes_of(plain.kept)));
 }
 
 TEST(Attention, EqualsTheFormula) {

@@ -11,8 +11,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Step, SameSeedSameBits) {
+class StepIn : public ::testing::TestWithParam<graph::Precision> {};
+INSTANTIATE_TEST_SUITE_P(, StepIn, ::testing::Values(graph::Precision::f32, graph::Precision::bf16),
+                         [](const auto& test) {
+                           return test.param == graph::Precision::bf16 ? "bf16" : "f32";
+                         });
+
+TEST_P(StepIn, SameSeedSameBits) {
   TrainingSpec spec = test::tiny_spec();
+  spec.precision = GetParam();
   spec.model = {.width = 64, .layers = 2, .heads = 4, .rank = 48, .vocabulary = 257};
   spec.block_size = 64;  // large enough for every loop to be threaded
   const auto a = test::make(spec);
@@ -37,8 +44,23 @@ TEST(Step, RecomputingChangesMemoryNotTheResult) {
   EXPECT_LT(recomputing->arena_bytes(), keeping->arena_bytes());
 }
 
-TEST(Step, EvaluatingIsAStepsLossWithoutTheStep) {
+// What is kept as bf16 is what would be rounded again.
+TEST(Step, RecomputingInBf16RoundsTheSameValues) {
   TrainingSpec spec = test::tiny_spec();
+  spec.precision = graph::Precision::bf16;
+  const auto keeping = test::make(spec);
+  spec.recompute = true;
+  const auto recomputing = test::make(spec);
+  for (std::uint64_t step = 1; step <= 5; ++step) {
+    EXPECT_NEAR(test::train(*keeping, spec, step, step).loss /
+                    test::train(*recomputing, spec, step, step).loss,
+                1, 1e-6);
+  }
+}
+
+TEST_P(StepIn, EvaluatingIsAStepsLossWithoutTheStep) {
+  TrainingSpec spec = test::tiny_spec();
+  spec.precision = GetParam();
   const auto model = test::make(spec);
   test::train(*model, spec, 1, 3);
   const auto before = test::copy_of(model->model_state());
@@ -54,8 +76,9 @@ TEST(Step, EvaluatingIsAStepsLossWithoutTheStep) {
   EXPECT_FALSE(other->evaluate(test::tokens(spec, 7)));
 }
 
-TEST(Step, LearnsAPattern) {
+TEST_P(StepIn, LearnsAPattern) {
   TrainingSpec spec = test::tiny_spec();
+  spec.precision = GetParam();
   spec.learning_rate = spec.head_learning_rate = 1e-2;
   const auto model = test::make(spec);
   std::vector<std::int32_t> ids(24);
