@@ -11,10 +11,10 @@
 #include <array>
 #include <memory>
 
-#include "../training_cases.hpp"
 #include "first_step.hpp"
 #include "measure.hpp"
 #include "trainer/cpu/wait_policy.hpp"
+#include "training_cases.hpp"
 
 namespace trainward::roofline {
 namespace {
