@@ -261,7 +261,8 @@ class Parser {
     Line line(text);
     line.expect("return ");
     std::vector<Value> values = line.values();
-    if (!line.ok() || !line.at_end()) return std::nullopt;
+    // "%06" is a number too, but not how it is printed.
+    if (!line.ok() || !line.at_end() || print_outputs(values) != text) return std::nullopt;
     return values;
   }
 

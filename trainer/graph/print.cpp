@@ -24,12 +24,14 @@ std::string print(const Node& node, Value value) {
   return text + " : " + to_string(node.type);
 }
 
+std::string print_outputs(const std::vector<Value>& outputs) { return "return " + list(outputs); }
+
 std::string print(const Graph& graph) {
   std::string text;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     text += print(graph.nodes[i], Value{static_cast<std::int32_t>(i)}) + "\n";
   }
-  return text + "return " + list(graph.outputs) + "\n";
+  return text + print_outputs(graph.outputs) + "\n";
 }
 
 }  // namespace trainward::graph

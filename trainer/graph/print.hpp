@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "trainer/graph/graph.hpp"
 
@@ -16,7 +17,8 @@ namespace trainward::graph {
 
 std::string print(const Graph& graph);
 
-// One node's line, without the line end.
+// One node's line, and the last one, without the line end.
 std::string print(const Node& node, Value value);
+std::string print_outputs(const std::vector<Value>& outputs);
 
 }  // namespace trainward::graph

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "cpu/harness.hpp"
 #include "trainer/cpu/instruction_set.hpp"
@@ -138,7 +139,7 @@ class RandomStorage {
   Value step(Value v) {
     const Shape shape = b_.type(v).shape;
     const auto rank = static_cast<std::int64_t>(shape.size());
-    switch (draw_.size(0, 4)) {
+    switch (draw_.size(0, 5)) {
       case 0: {
         Axes order(shape.size());
         for (std::size_t i = 0; i < order.size(); ++i) {
@@ -160,6 +161,15 @@ class RandomStorage {
         Shape wider = shape;
         wider.insert(wider.begin(), 2);
         return b_.broadcast(v, axes, wider);
+      }
+      case 4: {  // one value a row, read beside the row
+        if (rank == 0) return v;
+        Axes rows(shape.size() - 1);
+        std::iota(rows.begin(), rows.end(), std::int64_t{0});
+        const Value wide = b_.convert(v, Element::f32);
+        const Value largest = b_.convert(b_.maximum(wide, {rank - 1}), Element::bf16);
+        const Value spread = b_.broadcast(b_.convert(largest, Element::f32), rows, shape);
+        return draw_.size(0, 1) == 0 ? largest : b_.convert(b_.max(wide, spread), Element::bf16);
       }
       default:
         return b_.convert(b_.exp(b_.scale(b_.convert(v, Element::f32), -0.1)), Element::bf16);

@@ -280,13 +280,28 @@ TEST(Executor, SameBitsEveryTimeWithTheSameThreads) {
 TEST(Executor, RefusesWhatItCannotCompute) {
   auto runtime = Runtime::create(1);
   ASSERT_TRUE(runtime);
-  Builder b;
-  const Value packed = b.convert(b.parameter("x", {Element::f32, {2}}), Element::bf16);
-  const Value half = b.add(packed, packed);
-  const Result<Program> program = Program::compile(*b.finish(std::vector{half}), **runtime);
-  ASSERT_FALSE(program);
-  EXPECT_EQ(program.error().kind, ErrorKind::usage);
-  EXPECT_THAT(program.error().what, ::testing::HasSubstr("bf16[2]"));
+  using Use = Value (*)(Builder&, Value packed, Value ids);
+  for (const Use use :
+       {Use([](Builder&b, Value x, Value) { return b.add(x, x); }),
+        Use([](Builder&b, Value x, Value) {
+          return b.pad(x, {1, 0}, {0, 0});
+        }),
+        Use([](Builder&b, Value x, Value) {
+          return b.concatenate({x, x}, 0);
+        }),
+        Use([](Builder&b, Value x, Value) { return b.compare(Direction::lt, x, x); }),
+        Use([](Builder&b, Value x, Value ids) { return b.gather_rows(x, ids); }),
+        Use([](Builder&b, Value, Value) {
+          return b.iota({Element::bf16, {2, 2}}, 0);
+        })}) {
+    Builder b;
+    const Value packed = b.convert(b.parameter("x", {Element::f32, {2, 2}}), Element::bf16);
+    const Value half = use(b, packed, b.parameter("ids", {Element::i32, {3}}));
+    const Result<Program> program = Program::compile(*b.finish(std::vector{half}), **runtime);
+    ASSERT_FALSE(program);
+    EXPECT_EQ(program.error().kind, ErrorKind::usage);
+    EXPECT_THAT(program.error().what, ::testing::HasSubstr("bf16[2,2]"));
+  }
   EXPECT_FALSE(Runtime::create(0));
 }
 
