@@ -130,8 +130,9 @@ TEST(Parallel, TrainsAsOneDoes) {
   }
 }
 
-TEST(Parallel, ARestoredLeaderBringsEveryoneAlong) {
+void expect_a_restored_leader_brings_everyone_along(graph::Precision precision, double slack) {
   TrainingSpec spec = test::tiny_spec();
+  spec.precision = precision;
   spec.threads = 1;
   spec.batch_size = 4;
   const auto alone = test::make(spec);
@@ -153,8 +154,15 @@ TEST(Parallel, ARestoredLeaderBringsEveryoneAlong) {
     dismiss_followers(peers, 0);
   });
   const StepResult expected = test::train(*alone, spec, 4, 6);
-  EXPECT_NEAR(resumed.loss, expected.loss, 1e-5 * expected.loss);
-  EXPECT_NEAR(resumed.grad_norm, expected.grad_norm, 1e-3 * expected.grad_norm);
+  EXPECT_NEAR(resumed.loss, expected.loss, slack * expected.loss);
+  EXPECT_NEAR(resumed.grad_norm, expected.grad_norm, 100 * slack * expected.grad_norm);
+}
+TEST(Parallel, ARestoredLeaderBringsEveryoneAlong) {
+  expect_a_restored_leader_brings_everyone_along(graph::Precision::f32, 1e-5);
+}
+// A sum in another order may round to the other side; weights left as they began would show.
+TEST(Parallel, ARestoredLeaderBringsEveryoneAlongInBf16) {
+  expect_a_restored_leader_brings_everyone_along(graph::Precision::bf16, 1e-4);
 }
 
 TEST(Parallel, WhatCannotBeSplitIsRefusedAndTheOthersAreLetGo) {
