@@ -1,5 +1,7 @@
 #include "checkpoint/saver.hpp"
 
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cstring>
 #include <system_error>
@@ -30,17 +32,37 @@ Status copy_into(std::span<std::byte> arena, Image& image) {
 Saver::Saver(std::filesystem::path root, SaveOptions options)
     : root_(std::move(root)), options_(std::move(options)) {}
 
-Saver::~Saver() { (void)wait(); }
+Saver::~Saver() {
+  (void)wait();
+  (void)populated();
+}
 
 Status Saver::grow(std::uint64_t bytes) {
+  if (auto ok = populated(); !ok) return ok;
   if (arena_.bytes().size() >= bytes) return {};
   arena_ = AlignedMemory();  // first: both at once might not fit
   auto memory = AlignedMemory::allocate(bytes);
   if (!memory) return propagate(memory);
-  if (auto ok = memory->populate(); !ok) return ok;
   arena_ = std::move(*memory);
   return {};
 }
+
+void Saver::warm_up() {
+  if (warm_ || running_.valid()) return;
+  warm_ = true;
+  const auto populate = [this]() -> Status {
+    constexpr int last_in_line = 19;
+    ::setpriority(PRIO_PROCESS, 0, last_in_line);  // on Linux: of this thread
+    return arena_.populate();
+  };
+  try {
+    populating_ = std::async(std::launch::async, populate);
+  } catch (const std::system_error&) {
+    return;  // no thread to be had: the first copy touches it
+  }
+}
+
+Status Saver::populated() { return populating_.valid() ? populating_.get() : Status(); }
 
 Status Saver::reserve(const Contents& contents) {
   auto streamed = as_streamed(contents);

@@ -1,6 +1,7 @@
 // Saves in the background: the caller pays one copy of its tensors and goes on.
 //
-//   reserve()  memory for a copy is taken and touched, once, before training begins
+//   reserve()  memory for a copy is taken, once, before training begins
+//   warm_up()  a thread touches that memory, so that the first copy is as fast as the others
 //   begin()    tensors → copy (the only part that the caller waits for) → a thread writes it
 //   take()     has it ended?        wait()  until it has ended
 //
@@ -33,8 +34,12 @@ class Saver {
   ~Saver();  // waits for the save that is running
 
   // Takes memory for contents of this size, and no more of it is taken later while they do not
-  // grow. Kind transient when the machine has too little to spare: then save() still works.
+  // grow. Kind transient when the machine has too little to spare, here or in begin(): then save()
+  // still works.
   Status reserve(const Contents& contents);
+
+  // At the lowest priority, once; to be called when the caller can spare the processor.
+  void warm_up();
 
   // The tensors may change as soon as it returns. Reserves when reserve() has not.
   Status begin(const Contents& contents);
@@ -49,11 +54,14 @@ class Saver {
 
  private:
   Status grow(std::uint64_t bytes);
+  Status populated();
 
   std::filesystem::path root_;
   SaveOptions options_;
   AlignedMemory arena_;
-  AlignedMemory buffers_;  // of reading back; the thread's while one is running
+  bool warm_ = false;
+  std::future<Status> populating_;  // the arena's pages
+  AlignedMemory buffers_;           // of reading back; the thread's while one is running
   std::int64_t step_ = 0;
   std::future<Outcome> running_;
 };

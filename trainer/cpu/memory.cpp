@@ -28,7 +28,11 @@ Result<Memory> Memory::allocate(std::size_t bytes) {
   }
   // Advice only: without large pages everything works, slower.
   if (unit == large_page) (void)madvise(data, rounded, MADV_HUGEPAGE);
-  std::memset(data, 0, rounded);
+  // Pages that are given back are zero when they are used again, by the thread that uses them: a
+  // large model starts without touching all of its memory first.
+  if (unit != large_page || madvise(data, rounded, MADV_DONTNEED) != 0) {
+    std::memset(data, 0, rounded);
+  }
   memory.data_.reset(static_cast<std::byte*>(data));
   memory.size_ = rounded;
   return memory;

@@ -106,7 +106,14 @@ void Checkpointing::reserve(std::optional<std::int64_t> available) {
 }
 
 Status Checkpointing::begin(const Progress& progress) {
-  if (in_background_) return saver_.begin(contents(progress));
+  if (in_background_) {
+    auto begun = saver_.begin(contents(progress));
+    if (begun || saver_.pending()) return begun;
+    // What was promised for the copy is not there after all.
+    in_background_ = false;
+    reporter_.status(fmt::format("checkpoints are written while the training waits from now on: {}",
+                                 begun.error().message()));
+  }
   done_ = Outcome{progress.step, checkpoint::save(root_, contents(progress), options_), 0};
   return {};
 }
@@ -116,6 +123,8 @@ std::optional<std::int64_t> Checkpointing::pending() const {
 }
 
 std::optional<CheckpointPort::Outcome> Checkpointing::take() {
+  // Asked after every step: now the first is done, for which a run that resumes is waited for.
+  if (in_background_) saver_.warm_up();
   return done_ ? std::exchange(done_, std::nullopt) : saver_.take();
 }
 

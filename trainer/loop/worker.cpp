@@ -128,6 +128,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   }
   reporter.resumed(point ? point->progress.step : 0);
 
+  config->training.initialise = !point;
   auto model = plan_model(*config, ports, reporter);
   if (!model) return propagate(model);
   if (config->held_out() >= corpus->blocks()) {

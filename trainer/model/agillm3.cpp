@@ -74,6 +74,7 @@ class Agillm3 final : public Trainable {
         dropout_(spec.seed, "dropout"),
         keys_(spec.dropout > 0 ? static_cast<std::size_t>(spec.model.layers) : 0) {
     for (const ParameterInfo& info : table_.infos) {
+      if (!spec.initialise) break;
       initialise(info, spec.seed, flat_.parameters().subspan(info.offset, info.size()));
     }
     flat_.pack();

@@ -47,6 +47,7 @@ struct TrainingSpec {
   // whether or not it is faster on this machine.
   graph::Precision precision = graph::Precision::f32;
   bool recompute = false;     // block backward computes the forward again instead of keeping it
+  bool initialise = true;     // else every parameter is zero until restore()
   std::uint64_t seed = 1234;  // decides every initial value
   int threads = 2;            // results are equal bit for bit only for equal thread counts
 
