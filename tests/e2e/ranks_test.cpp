@@ -85,6 +85,16 @@ TEST_F(Ranks, TheWeightsAreThoseOfAnUndisturbedRun) {
   EXPECT_EQ(digest(), undisturbed);
 }
 
+TEST_F(Ranks, WhatOnlyAPersonCanChangeIsSoForAllOfThem) {
+  write("run.json",
+        R"({"training_config": {"model": "femto_1x", "batch_size": 2, "data": ["nowhere"]},
+            "device_config": {"mesh_shape": [1, 2], "enable_ddp": true}})");
+  const Output output = run("trainward-worker", {"train", "--config", "run.json"});
+  EXPECT_EQ(output.code, 78);
+  EXPECT_THAT(output.err, HasSubstr("nowhere"));
+  EXPECT_THAT(output.err, testing::Not(HasSubstr("rank")));
+}
+
 TEST_F(Ranks, NoMpiIsSaidAtOnce) {
   write("run.json",
         R"({"training_config": {"model": "femto_1x", "batch_size": 2, "data": ["text.txt"]},

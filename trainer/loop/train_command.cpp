@@ -95,6 +95,8 @@ int train_as_rank(const WorkerOptions& options) {
   auto joined = join_mpi();
   if (!joined) fail_alone(0, joined.error().message());
   Communicator& peers = **joined;
+  // Before the launcher knows of this rank, and passes on what it was asked.
+  if (peers.rank() == 0) (void)SignalRequests::install();
   const RankReport report(peers.rank(), look_up(env::ranks_socket));
   int code = exit_code::failed;
   try {

@@ -94,6 +94,7 @@ std::string ending_of(int exit_code) {
 struct Rank {
   pid_t pid = 0;
   Fd process;  // empty before it began and after it ended
+  bool ended = false;
   bool done = false;
 };
 
@@ -118,14 +119,13 @@ class Launcher {
       if (ready < 0 && errno != EINTR) return fail_errno(errno, "wait for the ranks");
       if (ready == 0) end_all();
       if (ready <= 0) continue;
-      // What a rank said before it ended is in the socket before its end shows.
-      std::vector<bool> ended;
       for (std::size_t i = 0; i < ranks_.size(); ++i) {
-        ended.push_back((waiting[3 + i].revents & POLLIN) != 0);
+        if ((waiting[3 + i].revents & POLLIN) != 0) note_end(ranks_[i]);
       }
+      // What a rank said before it ended is in the socket before its end shows.
       read_messages();
-      for (std::size_t i = 0; i < ranks_.size(); ++i) {
-        if (ended[i]) note_end(i);
+      for (const Rank& rank : ranks_) {
+        if (rank.ended && !rank.done) lose(rank);
       }
       if ((waiting[1].revents & POLLIN) != 0) pass_signals_on();
       if ((waiting[2].revents & POLLIN) != 0) return finish();
@@ -157,7 +157,7 @@ class Launcher {
     if (const auto id = identify(pid)) {
       if (auto process = open_process(*id)) rank.process = std::move(*process);
     }
-    if (!rank.process) lose(rank);  // gone already
+    if (!rank.process) rank.ended = true;
     for (const Rank& each : ranks_) {
       if (each.pid == 0) return;
     }
@@ -167,9 +167,8 @@ class Launcher {
     if (pending_signal_ != 0) send_to_first(std::exchange(pending_signal_, 0));
   }
 
-  void note_end(std::size_t i) {
-    Rank& rank = ranks_[i];
-    if (!rank.done) lose(rank);
+  static void note_end(Rank& rank) {
+    rank.ended = true;
     rank.process.reset();
   }
 
@@ -213,14 +212,12 @@ class Launcher {
                   fmt::format("rank {} of {} (process {}) {}; the others are ended", *lost_,
                               ranks_.size(), ranks_[*lost_].pid, ending_of(code)));
     }
-    for (const Rank& rank : ranks_) {
-      if (rank.done) continue;
-      return fail(ErrorKind::transient,
-                  fmt::format("mpiexec (process {}) {} before the ranks were done", mpiexec_,
-                              ending_of(code)),
-                  {}, "what it printed stands above; try: mpiexec -n 2 true");
-    }
-    return code;
+    const auto is_done = [](const Rank& rank) { return rank.done; };
+    if (std::all_of(ranks_.begin(), ranks_.end(), is_done)) return code;
+    return fail(ErrorKind::transient,
+                fmt::format("mpiexec (process {}) {} before the ranks were done", mpiexec_,
+                            ending_of(code)),
+                {}, fmt::format("see what it says to: mpiexec -n {} true", ranks_.size()));
   }
 
   Fd socket_;
