@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/file.hpp"
 #include "common/journal.hpp"
@@ -60,7 +61,7 @@ class ProgramHistory {
   }
 
   Status add(std::int64_t number, const std::filesystem::path& folder, bool lives) {
-    row_ = {};
+    previous_ = std::exchange(row_, {});
     row_.program = program_.name;
     row_.number = number;
     row_.folder = folder.string();
@@ -115,6 +116,7 @@ class ProgramHistory {
       for (const auto& event : message_events(record, paths_.checkpoints(program_.name))) {
         if (const auto* resumed = std::get_if<core::Resumed>(&event)) {
           row_.resume_step = row_.last_step = resumed->step;
+          if (auto ok = keep_what_is_resumed(resumed->step); !ok) return ok;
         } else if (const auto* saved = std::get_if<core::CheckpointReported>(&event)) {
           kept_step_ = std::max(kept_step_, saved->step);
         } else if (const auto* step = std::get_if<core::StepDone>(&event); step && !lives) {
@@ -129,6 +131,15 @@ class ProgramHistory {
       exit_ = std::move(exit);
     }
     return {};
+  }
+
+  // The attempt before ended before it could say so.
+  Status keep_what_is_resumed(std::int64_t step) {
+    const std::int64_t kept = std::min(step, previous_.last_step);
+    if (previous_.number == 0 || kept <= previous_.kept_step) return {};
+    previous_.kept_step = kept;
+    kept_step_ = std::max(kept_step_, kept);
+    return store_.put_attempt(previous_);
   }
 
   Status add_step(const core::StepDone& step, Time at) {
@@ -164,7 +175,8 @@ class ProgramHistory {
   const Paths& paths_;
   const config::Program& program_;
   CrashRules& rules_;
-  store::AttemptRow row_;  // of the attempt that is being read
+  store::AttemptRow row_;       // of the attempt that is being read
+  store::AttemptRow previous_;  // number 0: none
   std::optional<core::Event> exit_;
   std::int64_t highest_step_ = 0;
   std::int64_t kept_step_ = 0;
