@@ -21,16 +21,15 @@ class Ranks : public World {
     write_training("run.yaml", steps, ", mesh_shape: [1, 2], enable_ddp: true");
   }
 
-  [[nodiscard]] std::string worker_log(const char* name) const {
+  std::string worker_log(const char* name) {
     std::string text;
-    for (const auto& file :
-         std::filesystem::recursive_directory_iterator(path(".trainward/runs/run"))) {
-      if (file.path().filename() == name) text += read_file(file.path(), 16 << 20).value_or("");
+    for (const store::AttemptRow& attempt : attempts()) {
+      text += read_file(std::filesystem::path(attempt.folder) / name, 16 << 20).value_or("");
     }
     return text;
   }
   // The processes of the newest attempt, by rank.
-  [[nodiscard]] std::vector<pid_t> ranks() const {
+  std::vector<pid_t> ranks() {
     const std::string log = worker_log("stdout.log");
     const std::string_view words = " ranks, processes ";
     const std::size_t at = log.rfind(words);
@@ -51,7 +50,7 @@ TEST_F(Ranks, ARankThatDiesIsNamedAndCostsNothingThatWasSaved) {
   for (const std::size_t victim : {1U, 0U}) {
     SCOPED_TRACE(victim);
     const pid_t daemon = start_daemon({"--once", "run.yaml"});
-    wait_until([&] { return !attempts().empty() && attempts()[0].kept_step >= 5; });
+    wait_until([&] { return last_step() >= 12; });
     const std::vector<pid_t> pids = ranks();
     ASSERT_EQ(pids.size(), 2U) << worker_log("stdout.log");
     ::kill(pids[victim], SIGKILL);
@@ -65,7 +64,6 @@ TEST_F(Ranks, ARankThatDiesIsNamedAndCostsNothingThatWasSaved) {
     const auto all = attempts();
     EXPECT_THAT(ctl({"why", "run", "1"}).out, HasSubstr(fmt::format("rank {} of 2", victim)));
     EXPECT_EQ(all[1].resume_step, all[0].kept_step);
-    EXPECT_GE(all[0].kept_step, 5);
     EXPECT_EQ(all.back().kept_step, all.back().last_step) << "a stop saves";
     std::filesystem::remove_all(path(".trainward"));
   }
