@@ -96,6 +96,9 @@ Value Builder::gather_rows(Value table, Value ids) {
 Value Builder::scatter_add_rows(Value ids, Value updates, std::int64_t rows) {
   return append(op::ScatterAddRows{rows}, {ids, updates});
 }
+Value Builder::all_reduce(Value a, std::int64_t devices) {
+  return append(op::AllReduce{devices}, {a});
+}
 
 Value Builder::hold(Value a) {
   if (error_ || !a.valid()) return {};

@@ -64,6 +64,8 @@ class Builder {
   Value gather_rows(Value table, Value ids);
   Value scatter_add_rows(Value ids, Value updates, std::int64_t rows);
 
+  Value all_reduce(Value a, std::int64_t devices);
+
   // The same value, as a constant for differentiate(). Every later use must go through the result.
   Value hold(Value a);
 

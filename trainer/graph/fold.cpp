@@ -223,6 +223,7 @@ class Folder {
     return {};
   }
   Folded operator()(const op::ScatterAddRows&) const { return {}; }
+  Folded operator()(const op::AllReduce&) const { return {}; }
 
  private:
   [[nodiscard]] std::optional<double> constant(std::size_t input) const {

@@ -148,6 +148,11 @@ class Rule {
     return b_.select(not_below, b_.select(b_.compare(Direction::lt, ids, end), rows, zero), zero);
   }
 
+  Value operator()(const op::AllReduce&) {
+    b_.set_error({ErrorKind::usage, "all_reduce has no gradient: it comes after them", {}, {}});
+    return {};
+  }
+
  private:
   [[nodiscard]] Value x(std::size_t i) const { return node_.inputs[i]; }
 

@@ -9,6 +9,7 @@ using Types = std::span<const Type>;
 
 // Beyond what any machine holds; counting further could overflow.
 constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+constexpr std::int64_t most_devices = 1024;
 
 bool is_countable(const Shape& shape) {
   std::int64_t left = most_elements;
@@ -183,6 +184,11 @@ class Inference {
       return wrong("needs one row per id");
     }
     return Type{Element::f32, {scatter.rows, rows.back()}};
+  }
+  Result<Type> operator()(const op::AllReduce& sum) const {
+    if (!is_count(1) || inputs_[0].element != Element::f32) return wrong("needs one f32 operand");
+    if (sum.devices < 1 || sum.devices > most_devices) return wrong("no such number of devices");
+    return inputs_[0];
   }
 
  private:

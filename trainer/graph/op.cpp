@@ -95,7 +95,8 @@ std::string_view name_of(const Op& op) {
                           [](const op::Concatenate&) { return View("concatenate"); },
                           [](const op::DotGeneral&) { return View("dot_general"); },
                           [](const op::GatherRows&) { return View("gather"); },
-                          [](const op::ScatterAddRows&) { return View("scatter"); }},
+                          [](const op::ScatterAddRows&) { return View("scatter"); },
+                          [](const op::AllReduce&) { return View("all_reduce"); }},
                     op);
 }
 
@@ -136,7 +137,8 @@ std::string attributes_of(const Op& op) {
                                d.precision == Precision::bf16 ? " algorithm=bf16_bf16_f32" : "");
           },
           [](const op::GatherRows&) { return Text(); },
-          [](const op::ScatterAddRows& s) { return fmt::format("rows={}", s.rows); }},
+          [](const op::ScatterAddRows& s) { return fmt::format("rows={}", s.rows); },
+          [](const op::AllReduce& a) { return fmt::format("devices={}", a.devices); }},
       op);
 }
 

@@ -119,12 +119,19 @@ struct ScatterAddRows {   // inputs: ids i32[…], updates […, width]; result 
   friend bool operator==(const ScatterAddRows&, const ScatterAddRows&) = default;
 };
 
+// The sum over all devices that run the program together, of the value each of them has here. Only
+// for programs of such devices: the CPU executor is one, and refuses it; it has no gradient.
+struct AllReduce {
+  std::int64_t devices = 1;
+  friend bool operator==(const AllReduce&, const AllReduce&) = default;
+};
+
 }  // namespace op
 
 using Op = std::variant<op::Parameter, op::Constant, op::Iota, op::Unary, op::Binary, op::Compare,
                         op::Select, op::Convert, op::Reduce, op::Broadcast, op::Reshape,
                         op::Transpose, op::Slice, op::Pad, op::Concatenate, op::DotGeneral,
-                        op::GatherRows, op::ScatterAddRows>;
+                        op::GatherRows, op::ScatterAddRows, op::AllReduce>;
 
 // The StableHLO name: "dot_general", "add", …
 std::string_view name_of(const Op& op);

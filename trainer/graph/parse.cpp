@@ -181,6 +181,7 @@ std::optional<Op> with_attributes(std::string_view name, Line& line, const Type&
   if (name == "concatenate") return op::Concatenate{number(line, "axis=")};
   if (name == "dot_general") return dot_general(line);
   if (name == "scatter") return op::ScatterAddRows{number(line, "rows=")};
+  if (name == "all_reduce") return op::AllReduce{number(line, "devices=")};
   if (name == "convert") {
     line.expect("to=");
     return op::Convert{type.element};

@@ -250,6 +250,12 @@ class Evaluation {
       result_[i] = in(0)[static_cast<std::size_t>(clamped * width + column)];
     }
   }
+  // As if every device had the same.
+  void operator()(const op::AllReduce& sum) {
+    for (std::size_t i = 0; i < result_.size(); ++i) {
+      result_[i] = in(0)[i] * static_cast<double>(sum.devices);
+    }
+  }
   void operator()(const op::ScatterAddRows& scatter) {
     const std::int64_t width = node_->type.shape[1];
     for (std::size_t i = 0; i < in(1).size(); ++i) {
