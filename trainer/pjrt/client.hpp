@@ -1,0 +1,64 @@
+// A plugin's client: the devices of this machine, and what is made for them.
+//
+// One thread makes, uses and destroys it, with all that it made; another thread's call is an error
+// (failed_precondition). What it made may be destroyed after it. Errors are the plugin's own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainer/graph/type.hpp"
+#include "trainer/pjrt/buffer.hpp"
+#include "trainer/pjrt/executable.hpp"
+#include "trainer/pjrt/named_values.hpp"
+#include "trainer/pjrt/platform.hpp"
+
+namespace trainward::pjrt {
+
+// Of one device, in bytes.
+struct MemoryStats {
+  std::int64_t in_use = 0;
+  std::optional<std::int64_t> peak;
+  std::optional<std::int64_t> limit;
+};
+
+class Client {
+ public:
+  static Outcome<std::unique_ptr<Client>> create(std::shared_ptr<const Plugin> plugin,
+                                                 std::span<const ClientOption> options = {});
+
+  [[nodiscard]] const Platform& platform() const { return platform_; }
+  [[nodiscard]] const std::string& platform_name() const { return platform_.name; }
+  [[nodiscard]] const std::string& platform_version() const { return platform_.version; }
+  [[nodiscard]] const std::string& device_kind() const { return platform_.device_kind; }
+  // Those this process can use.
+  [[nodiscard]] std::size_t device_count() const { return devices_.size(); }
+  [[nodiscard]] const Plugin& plugin() const { return session_->plugin(); }
+
+  // Programs run on the first `replicas` devices. Compiling may take an hour.
+  Outcome<Executable> compile(std::string_view stablehlo, std::int64_t replicas = 1);
+  // What Executable::serialize gave, of the same plugin and kind of device.
+  Outcome<Executable> load(std::string_view serialized, std::int64_t replicas = 1);
+
+  // `data` is dense and row-major, and the caller's again when this returns.
+  Outcome<Buffer> upload(std::size_t device, const graph::Type& type, const void* data);
+
+  // Nothing where the plugin does not tell.
+  [[nodiscard]] std::optional<MemoryStats> memory(std::size_t device) const;
+
+ private:
+  explicit Client(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  Outcome<void> read_platform();
+  [[nodiscard]] Outcome<void> check_replicas(const char* call, std::int64_t replicas) const;
+
+  std::shared_ptr<Session> session_;
+  Platform platform_;
+  std::vector<abi::Device*> devices_;
+};
+
+}  // namespace trainward::pjrt

@@ -1,0 +1,63 @@
+// Compiles programs, or takes them from the cache where the plugin can load what it has compiled.
+//
+// Of several processes that want the same program, one compiles it and the others find it. Whether
+// a plugin loads what it serializes is tried with the first program it compiles and remembered in
+// the cache; for one that does not (Tenstorrent's), nothing is serialized again. Nothing about the
+// cache is an error: what goes wrong there means compiling.
+//
+// Used on the client's thread; refers to the client and the cache.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/programs/program_cache.hpp"
+#include "trainer/pjrt/client.hpp"
+#include "trainer/pjrt/program_key.hpp"
+
+namespace trainward::pjrt {
+
+// How one program was got.
+struct Compiled {
+  std::string name;
+  std::string key;  // 64 hexadecimal digits
+  bool hit = false;
+  std::int64_t ms = 0;  // from being asked for it on: waiting for others, compiling, loading
+  std::string dropped;  // why a cached one was thrown away; empty: none was
+  std::string problem;  // why the cache could not be used; empty: it could, or is not wanted
+};
+
+class Compiler {
+ public:
+  // `cache` may be null: then everything is compiled. `told` hears of every program that was got;
+  // `waiting` is called every second while another process compiles what is asked for.
+  Compiler(Client& client, const ProgramCache* cache, std::function<void(const Compiled&)> told,
+           std::function<void()> waiting = {});
+
+  Outcome<Executable> get(const std::string& name, const std::string& text,
+                          std::int64_t replicas = 1);
+
+ private:
+  [[nodiscard]] std::optional<bool> loads() const;
+  [[nodiscard]] Result<ProgramLock> lock(const std::string& key) const;
+  void remember_loads(bool loads, Compiled& about);
+  Outcome<Executable> find_or_compile(const std::string& text, std::int64_t replicas,
+                                      Compiled& about);
+  std::optional<Executable> find(std::int64_t replicas, Compiled& about);
+  void keep(const Executable& executable, Compiled& about);
+
+  Client& client_;
+  const ProgramCache* cache_;  // null also where the plugin's file cannot be read
+  std::function<void(const Compiled&)> told_;
+  std::function<void()> waiting_;
+  PluginIdentity plugin_;
+  std::string problem_;  // told with the first program
+};
+
+// One message of several, for Compiled::dropped and ::problem.
+void add_reason(std::string& to, std::string_view reason);
+
+}  // namespace trainward::pjrt
