@@ -17,9 +17,7 @@ ArenaPlan plan_arena(const std::vector<Lifetime>& lifetimes) {
     if (lifetimes[a].first != lifetimes[b].first) return lifetimes[a].first < lifetimes[b].first;
     return lifetimes[a].bytes > lifetimes[b].bytes;
   });
-  const auto rounded = [&](std::size_t i) {
-    return (lifetimes[i].bytes + alignment - 1) / alignment * alignment;
-  };
+  const auto rounded = [&](std::size_t i) { return aligned(lifetimes[i].bytes); };
   std::vector<std::size_t> live;  // placed and not yet dead, by offset
   for (const std::size_t next : order) {
     std::erase_if(live, [&](std::size_t i) { return lifetimes[i].last < lifetimes[next].first; });

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "trainer/cpu/memory.hpp"
 #include "trainer/graph/type.hpp"
 
 namespace trainward::cpu {
@@ -38,6 +39,11 @@ class Kernel {
 inline constexpr std::size_t element_bytes = 4;
 constexpr std::size_t bytes_of(graph::Element element) {
   return element == graph::Element::bf16 ? 2 : element_bytes;
+}
+// Of a dense buffer, up to where the next one may begin.
+inline std::size_t buffer_bytes(const graph::Type& type) {
+  return aligned(static_cast<std::size_t>(graph::element_count(type.shape)) *
+                 bytes_of(type.element));
 }
 
 }  // namespace trainward::cpu

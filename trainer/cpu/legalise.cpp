@@ -119,6 +119,10 @@ class Legaliser {
                      {}};
       return {};
     }
+    if (std::holds_alternative<op::AllReduce>(node.op)) {
+      error_ = Error{ErrorKind::usage, "all_reduce: the CPU executor is one device", {}, {}};
+      return {};
+    }
     if (const auto* reduce = std::get_if<op::Reduce>(&node.op)) {
       return rewrite_reduce(*reduce, inputs[0]);
     }

@@ -10,6 +10,11 @@ namespace trainward::cpu {
 
 inline constexpr std::size_t alignment = 64;  // bytes; a cache line and a full vector
 
+// As many bytes, up to where the next aligned buffer may begin.
+constexpr std::size_t aligned(std::size_t bytes) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
+
 class Memory {
  public:
   Memory() = default;

@@ -65,6 +65,7 @@ class Leader final : public Trainable {
     return mine ? Result<double>(mean) : mine;
   }
 
+  Status gather_state() override { return own_->gather_state(); }
   [[nodiscard]] std::vector<checkpoint::TensorView> model_state() const override {
     return own_->model_state();
   }

@@ -19,6 +19,9 @@ struct StepResult {
   double grad_norm = 0;  // global L2 norm before clipping
 };
 
+// Kind permanent, when the loss or the norm of step number `step` is no number.
+Status check_finite(const StepResult& result, std::int64_t step);
+
 class Trainable {
  public:
   Trainable() = default;
@@ -34,6 +37,10 @@ class Trainable {
   // Mean loss of one batch that is not trained on: `tokens` as [batch, block] ids, of one batch
   // whatever makes a step. Nothing is dropped, and nothing of the model changes.
   virtual Result<double> evaluate(std::span<const std::int32_t> tokens) = 0;
+
+  // Brings what the two views below show up to date, where the state itself is not in this
+  // process's memory. Errors are those of where it is.
+  virtual Status gather_state() { return {}; }
 
   // Borrowed views, valid until the next step() or restore(). Names as in the AGILLM-3 checkpoints
   // ("core.emb.weight", "core.blocks.0.mha.q.weight", "ar.proj.weight", …); moments are

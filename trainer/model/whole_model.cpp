@@ -138,11 +138,7 @@ Result<StepResult> WholeModel::step(std::span<const void* const> inputs) {
   } else {
     result.grad_norm = norm_of(s.flat.gradients());
   }
-  if (!std::isfinite(result.loss) || !std::isfinite(result.grad_norm)) {
-    return fail(ErrorKind::permanent,
-                fmt::format("step {}: the loss is {} and the gradient norm {}", s.steps_done + 1,
-                            result.loss, result.grad_norm));
-  }
+  if (auto ok = check_finite(result, s.steps_done + 1); !ok) return propagate(ok);
   ++s.steps_done;
   if (adam != nullptr) {
     adam->step({s.flat.parameters(), s.flat.gradients(), s.flat.mean(), s.flat.variance(),

@@ -47,6 +47,8 @@ class AdamW {
 
   // Pieces must come in the same order every step for the same bits.
   void add_to_norm(std::span<const float> gradient);
+  // Of pieces that somebody else holds.
+  void add_squares(double sum) { sum_of_squares_ += sum; }
   // The L2 norm of all pieces since the last step.
   [[nodiscard]] double norm() const;
 
@@ -54,9 +56,10 @@ class AdamW {
   void step(const FlatState& state, std::int64_t t);
   void forget_norm() { sum_of_squares_ = 0; }
 
- private:
+  // What step number `t` does with a group of that rate, given the norm so far.
   [[nodiscard]] AdamWFactors factors(double learning_rate, std::int64_t t) const;
 
+ private:
   AdamWOptions options_;
   std::vector<Group> groups_;
   int threads_;

@@ -2,12 +2,12 @@
 #include <array>
 
 #include "common/strict_object.hpp"
+#include "trainer/tokenizer/read_sequence.hpp"
 #include "trainer/tokenizer/tokenizer_file.hpp"
 
 namespace trainward::trainer {
 namespace {
 
-constexpr std::size_t max_steps = 16;
 constexpr std::array known{NormalizerStep::nfc, NormalizerStep::nfd, NormalizerStep::nfkc,
                            NormalizerStep::nfkd, NormalizerStep::lowercase};
 
@@ -31,27 +31,10 @@ Status read_step(const json::value& value, const std::string& where,
 }  // namespace
 
 Status read_normalizer(const json::value& value, TokenizerFile& file) {
-  const std::string where = "normalizer";
-  if (!value.is_object() || string_or(value.get_object(), "type", "") != "Sequence") {
-    return read_step(value, where, file.normalizer);
-  }
-  StrictObject keys(value.get_object(), where);
-  keys.leave("type");
-  keys.leave("normalizers");
-  if (auto ok = keys.finish(); !ok) return ok;
-  auto list = get_array(value.get_object(), "normalizers");
-  if (!list) {
-    list.error().where = where + ".normalizers";
-    return propagate(list);
-  }
-  if ((*list)->size() > max_steps) {
-    return fail(ErrorKind::usage, fmt::format("has more than {} steps", max_steps), where);
-  }
-  for (std::size_t i = 0; i < (*list)->size(); ++i) {
-    const std::string at = fmt::format("{}.normalizers[{}]", where, i);
-    if (auto ok = read_step((**list)[i], at, file.normalizer); !ok) return ok;
-  }
-  return {};
+  return read_sequence(value, "normalizer", {"normalizers", "steps", 16},
+                       [&](const json::value& step, const std::string& where) {
+                         return read_step(step, where, file.normalizer);
+                       });
 }
 
 }  // namespace trainward::trainer

@@ -3,12 +3,11 @@
 #include <utility>
 
 #include "common/strict_object.hpp"
+#include "trainer/tokenizer/read_sequence.hpp"
 #include "trainer/tokenizer/tokenizer_file.hpp"
 
 namespace trainward::trainer {
 namespace {
-
-constexpr std::size_t max_rules = 32;
 
 constexpr std::array<std::pair<std::string_view, SplitBehavior>, 5> behaviors{{
     {"Removed", SplitBehavior::removed},
@@ -104,26 +103,11 @@ Status read_rule(const json::value& value, const std::string& where, bool& byte_
 Status read_pre_tokenizer(const json::value& value, TokenizerFile& file) {
   const std::string where = "pre_tokenizer";
   bool byte_level = false;
-  if (value.is_object() && string_or(value.get_object(), "type", "") == "Sequence") {
-    StrictObject keys(value.get_object(), where);
-    keys.leave("type");
-    keys.leave("pretokenizers");
-    if (auto ok = keys.finish(); !ok) return ok;
-    auto list = get_array(value.get_object(), "pretokenizers");
-    if (!list) {
-      list.error().where = where + ".pretokenizers";
-      return propagate(list);
-    }
-    if ((*list)->size() > max_rules) {
-      return fail(ErrorKind::usage, fmt::format("has more than {} rules", max_rules), where);
-    }
-    for (std::size_t i = 0; i < (*list)->size(); ++i) {
-      const std::string at = fmt::format("{}.pretokenizers[{}]", where, i);
-      if (auto ok = read_rule((**list)[i], at, byte_level, file.rules); !ok) return ok;
-    }
-  } else if (auto ok = read_rule(value, where, byte_level, file.rules); !ok) {
-    return ok;
-  }
+  auto read = read_sequence(value, where, {"pretokenizers", "rules", 32},
+                            [&](const json::value& rule, const std::string& at) {
+                              return read_rule(rule, at, byte_level, file.rules);
+                            });
+  if (!read) return read;
   if (!byte_level) {
     return fail(ErrorKind::usage, "has no ByteLevel; only byte-level vocabularies are supported",
                 where);

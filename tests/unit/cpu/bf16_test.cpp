@@ -8,8 +8,7 @@
 #include <numeric>
 
 #include "cpu/harness.hpp"
-#include "trainer/cpu/instruction_set.hpp"
-#include "trainer/cpu/tile_kernels.hpp"
+#include "cpu/tile_tables.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
@@ -28,17 +27,8 @@ using graph::Value;
 using graph::test::Draw;
 using graph::test::Numbers;
 using graph::test::rounded_to_bf16;
-
-using Table = TileFn (*)(TileOp);
-
-std::vector<Table> tables() {
-  std::vector<Table> all{base::tile_kernel};
-#if defined(__x86_64__)
-  if (instruction_set() >= InstructionSet::v3) all.push_back(v3::tile_kernel);
-  if (instruction_set() >= InstructionSet::v4) all.push_back(v4::tile_kernel);
-#endif
-  return all;
-}
+using test::Table;
+using test::tables;
 
 template <typename To, typename From>
 std::vector<To> apply(Table table, TileOp op, const std::vector<From>& x) {

@@ -5,22 +5,13 @@
 #include <limits>
 #include <vector>
 
-#include "trainer/cpu/instruction_set.hpp"
-#include "trainer/cpu/tile_kernels.hpp"
+#include "cpu/tile_tables.hpp"
 
 namespace trainward::cpu {
 namespace {
 
-using Table = TileFn (*)(TileOp);
-
-std::vector<Table> tables() {
-  std::vector<Table> all{base::tile_kernel};
-#if defined(__x86_64__)
-  if (instruction_set() >= InstructionSet::v3) all.push_back(v3::tile_kernel);
-  if (instruction_set() >= InstructionSet::v4) all.push_back(v4::tile_kernel);
-#endif
-  return all;
-}
+using test::Table;
+using test::tables;
 
 float apply(Table table, TileOp op, float x) {
   float y = 0;

@@ -6,31 +6,14 @@
 #include <chrono>
 #include <random>
 
+#include "made_tokenizer.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
-#include "vocabulary.hpp"
 
 namespace trainward::trainer {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using Tokens = std::vector<TokenId>;
-
-std::unique_ptr<Tokenizer> made_of(const json::object& file, const std::string& end = {}) {
-  auto parsed = parse_tokenizer(json::serialize(file));
-  EXPECT_TRUE(parsed) << parsed.error().message();
-  if (!parsed) return nullptr;
-  auto tokenizer = BpeTokenizer::make(std::move(*parsed), "test", end);
-  EXPECT_TRUE(tokenizer) << tokenizer.error().message();
-  return tokenizer ? std::move(*tokenizer) : nullptr;
-}
-
-Tokens encode(Tokenizer& tokenizer, std::string_view text) {
-  Tokens out;
-  const auto ok = tokenizer.encode(text, out);
-  EXPECT_TRUE(ok) << ok.error().message();
-  return out;
-}
 
 // 256 he, 257 ll, 258 hell, 259 hello, 260 " w", 261 or, 262 " wor", 263 "'s", 264 "12"
 const Merges words{{"h", "e"}, {"l", "l"},   {"he", "ll"}, {"hell", "o"}, {" ", "w"},

@@ -4,14 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trainer/tokenizer/bpe_tokenizer.hpp"
-#include "vocabulary.hpp"
+#include "made_tokenizer.hpp"
 
 namespace trainward::trainer {
 namespace {
 
 using testing::ElementsAre;
-using Tokens = std::vector<TokenId>;
 
 std::string normalized(std::vector<NormalizerStep> steps, std::string_view text) {
   std::string storage;
@@ -33,22 +31,6 @@ json::object file_with(json::value normalizer) {
   json::object file = tokenizer_json({{"\xC3", "\xA9"}, {"\xCC", "\x81"}}, byte_level(false, true));
   file["normalizer"] = std::move(normalizer);
   return file;
-}
-
-std::unique_ptr<Tokenizer> made_of(const json::object& file) {
-  auto parsed = parse_tokenizer(json::serialize(file));
-  EXPECT_TRUE(parsed) << parsed.error().message();
-  if (!parsed) return nullptr;
-  auto tokenizer = BpeTokenizer::make(std::move(*parsed), "test");
-  EXPECT_TRUE(tokenizer) << tokenizer.error().message();
-  return tokenizer ? std::move(*tokenizer) : nullptr;
-}
-
-Tokens encode(Tokenizer& tokenizer, std::string_view text) {
-  Tokens out;
-  const auto ok = tokenizer.encode(text, out);
-  EXPECT_TRUE(ok) << ok.error().message();
-  return out;
 }
 
 TEST(BpeNormalizer, TextIsNormalisedBeforeItIsCut) {

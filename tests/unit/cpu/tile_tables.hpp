@@ -1,0 +1,22 @@
+// The innermost loops in every instruction set this machine has.
+#pragma once
+
+#include <vector>
+
+#include "trainer/cpu/instruction_set.hpp"
+#include "trainer/cpu/tile_kernels.hpp"
+
+namespace trainward::cpu::test {
+
+using Table = TileFn (*)(TileOp);
+
+inline std::vector<Table> tables() {
+  std::vector<Table> all{base::tile_kernel};
+#if defined(__x86_64__)
+  if (instruction_set() >= InstructionSet::v3) all.push_back(v3::tile_kernel);
+  if (instruction_set() >= InstructionSet::v4) all.push_back(v4::tile_kernel);
+#endif
+  return all;
+}
+
+}  // namespace trainward::cpu::test

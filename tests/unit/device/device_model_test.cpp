@@ -1,0 +1,254 @@
+// A model on the simulated N300 trains as one on the CPU does: the same curve to rounding, whatever
+// is where, on one chip or two.
+#include "trainer/device/device_model.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/tiny.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using test::State;
+using testing::HasSubstr;
+
+DeviceConfig simulated(Placement placement, std::int64_t devices = 1) {
+  DeviceConfig config;
+  config.device.plugin = SIM_N300_PLUGIN;
+  config.device.options = {{"threads", std::int64_t{1}}};
+  config.devices = devices;
+  config.placement = placement;
+  return config;
+}
+
+std::unique_ptr<Trainable> make_on_device(const TrainingSpec& spec, const DeviceConfig& config) {
+  auto model = make_device_model(spec, config);
+  EXPECT_TRUE(model) << model.error().message();
+  return model ? std::move(*model) : nullptr;
+}
+
+State state_of(Trainable& model) {
+  EXPECT_TRUE(model.gather_state());
+  State all = test::copy_of(model.model_state());
+  for (auto& [name, values] : test::copy_of(model.optimizer_state())) all[name] = values;
+  return all;
+}
+
+checkpoint::FillTensors fill_from(const State& state) {
+  return [&state](const std::vector<checkpoint::TensorTarget>& model,
+                  const std::vector<checkpoint::TensorTarget>& optimizer) -> Status {
+    for (const auto* targets : {&model, &optimizer}) {
+      for (const checkpoint::TensorTarget& target : *targets) {
+        const std::vector<float>& values = state.at(target.info.name);
+        std::memcpy(target.bytes.data(), values.data(), target.bytes.size());
+      }
+    }
+    return {};
+  };
+}
+
+struct Course {
+  std::vector<double> losses, norms;
+  double evaluation = 0;
+};
+
+Course train_course(Trainable& model, const TrainingSpec& spec, std::uint64_t steps = 5) {
+  Course course;
+  for (std::uint64_t step = 1; step <= steps; ++step) {
+    const auto done = model.step(test::tokens(spec, step));
+    EXPECT_TRUE(done) << done.error().message();
+    if (!done) return course;
+    course.losses.push_back(done->loss);
+    course.norms.push_back(done->grad_norm);
+  }
+  std::vector<std::int32_t> held_out = test::tokens(spec, 99);
+  held_out.resize(static_cast<std::size_t>(spec.batch_size * spec.block_size));
+  const auto loss = model.evaluate(held_out);
+  EXPECT_TRUE(loss) << loss.error().message();
+  course.evaluation = loss ? *loss : NAN;
+  return course;
+}
+
+void expect_same_course(const Course& a, const Course& b, double slack) {
+  ASSERT_EQ(a.losses.size(), b.losses.size());
+  for (std::size_t i = 0; i < a.losses.size(); ++i) {
+    EXPECT_NEAR(a.losses[i], b.losses[i], slack) << "step " << i + 1;
+    EXPECT_NEAR(a.norms[i], b.norms[i], slack * (1 + a.norms[i])) << "step " << i + 1;
+  }
+  EXPECT_NEAR(a.evaluation, b.evaluation, slack);
+}
+
+// One thread: the host's part and the device's would get in each other's way.
+TrainingSpec tiny_spec() {
+  TrainingSpec spec = test::tiny_spec();
+  spec.threads = 1;
+  return spec;
+}
+
+TrainingSpec random_spec(graph::test::Draw& draw) {
+  TrainingSpec spec = tiny_spec();
+  spec.model.layers = draw.size(1, 3);
+  spec.model.heads = draw.size(1, 4);
+  spec.model.width = spec.model.heads * 8 * draw.size(1, 2);
+  spec.model.rank = draw.size(3, 20);
+  spec.model.vocabulary = draw.size(5, 70);
+  spec.model.tied = draw.size(0, 1) == 1;
+  spec.batch_size = 2 * draw.size(1, 2);
+  spec.accumulation = draw.size(1, 3);
+  spec.block_size = draw.size(3, 40);
+  spec.dropout = draw.size(0, 1) == 1 ? 0.2 : 0;
+  spec.label_smoothing = draw.size(0, 1) == 1 ? 0.1 : 0;
+  spec.recompute = draw.size(0, 1) == 1;
+  spec.gradient_clip = draw.size(0, 1) == 1 ? 0.5 : 0;
+  spec.seed = static_cast<std::uint64_t>(draw.size(1, 1000));
+  return spec;
+}
+
+TEST(DeviceModel, TrainsAsTheCpuDoes) {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    graph::test::Draw draw(seed);
+    const TrainingSpec spec = random_spec(draw);
+    const auto placement = draw.size(0, 1) == 1 ? Placement::host : Placement::device;
+    const std::int64_t devices = draw.size(1, 2);
+    const auto on_cpu = test::make(spec);
+    const auto on_device = make_on_device(spec, simulated(placement, devices));
+    ASSERT_TRUE(on_device);
+    EXPECT_EQ(on_device->parameter_count(), on_cpu->parameter_count());
+    expect_same_course(train_course(*on_cpu, spec), train_course(*on_device, spec), 2e-5);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// Its blocks are the CPU's, product by product and sum by sum, whether or not they fit tiles.
+TEST(DeviceModel, TheFirstLossHasTheCpusBits) {
+  TrainingSpec spec = tiny_spec();
+  ModelSpec of_tiles = spec.model;
+  of_tiles = {.width = 64, .layers = 2, .heads = 2, .rank = 32, .vocabulary = 64};
+  for (const ModelSpec& model : {spec.model, of_tiles}) {
+    spec.model = model;
+    const auto on_cpu = test::make(spec);
+    const auto on_device = make_on_device(spec, simulated(Placement::host));
+    const auto expected = on_cpu->step(test::tokens(spec, 1));
+    const auto got = on_device->step(test::tokens(spec, 1));
+    ASSERT_TRUE(expected && got);
+    EXPECT_EQ(got->loss, expected->loss) << "width " << model.width;
+    EXPECT_NEAR(got->grad_norm, expected->grad_norm, 1e-6);
+  }
+}
+
+TEST(DeviceModel, TheSameRunGivesTheSameBits) {
+  TrainingSpec spec = tiny_spec();
+  spec.accumulation = 2;
+  spec.dropout = 0.1;
+  for (const Placement placement : {Placement::host, Placement::device}) {
+    for (const std::int64_t devices : {1, 2}) {
+      const auto end = [&] {
+        const auto model = make_on_device(spec, simulated(placement, devices));
+        test::train(*model, spec, 1, 4);
+        return state_of(*model);
+      };
+      EXPECT_TRUE(test::same_bits(end(), end()));
+    }
+  }
+}
+
+TEST(DeviceModel, GoesOnFromItsStateAsIfNothingHadHappened) {
+  TrainingSpec spec = tiny_spec();
+  spec.dropout = 0.1;
+  for (const Placement placement : {Placement::host, Placement::device}) {
+    // The card has one client at a time.
+    auto model = make_on_device(spec, simulated(placement));
+    test::train(*model, spec, 1, 3);
+    const State middle = state_of(*model);
+    test::train(*model, spec, 4, 6);
+    const State straight = state_of(*model);
+    model.reset();
+    TrainingSpec resuming = spec;
+    resuming.initialise = false;
+    model = make_on_device(resuming, simulated(placement));
+    ASSERT_TRUE(model->restore(fill_from(middle), 3));
+    test::train(*model, spec, 4, 6);
+    EXPECT_TRUE(test::same_bits(straight, state_of(*model)));
+  }
+}
+
+TEST(DeviceModel, StateOfTheCpuGoesOnOnTheDeviceAndBack) {
+  const TrainingSpec spec = tiny_spec();
+  const auto on_cpu = test::make(spec);
+  test::train(*on_cpu, spec, 1, 2);
+  const auto on_device = make_on_device(spec, simulated(Placement::device));
+  ASSERT_TRUE(
+      on_device->restore(test::fill_from(on_cpu->model_state(), on_cpu->optimizer_state()), 2));
+  const auto expected = on_cpu->step(test::tokens(spec, 3));
+  const auto got = on_device->step(test::tokens(spec, 3));
+  ASSERT_TRUE(expected && got);
+  EXPECT_NEAR(got->loss, expected->loss, 1e-6);
+}
+
+TEST(DeviceModel, PaddingOfTheVocabularyStaysZero) {
+  TrainingSpec spec = tiny_spec();
+  spec.weight_decay = 0.1;
+  const auto model = make_on_device(spec, simulated(Placement::device));
+  test::train(*model, spec, 1, 3);
+  const State state = state_of(*model);
+  const std::vector<float>& rows = state.at("core.emb.weight");
+  for (std::size_t i = 33 * 16; i < rows.size(); ++i) ASSERT_EQ(rows[i], 0) << i;
+}
+
+TEST(DeviceModel, WithoutEvaluationNothingIsCompiledForIt) {
+  const TrainingSpec spec = tiny_spec();
+  std::vector<std::string> compiled;
+  DeviceConfig config = simulated(Placement::device);
+  config.evaluates = false;
+  config.device.compiled = [&](const pjrt::Compiled& program) { compiled.push_back(program.name); };
+  const auto model = make_on_device(spec, config);
+  EXPECT_THAT(compiled, testing::Contains("block_forward"));
+  EXPECT_THAT(compiled, testing::Each(testing::Not(HasSubstr("evaluate"))));
+  test::train(*model, spec, 1, 1);
+  const auto loss = model->evaluate(test::tokens(spec, 2));
+  ASSERT_FALSE(loss);
+  EXPECT_EQ(loss.error().kind, ErrorKind::usage);
+}
+
+TEST(DeviceModel, SaysWhatCannotBe) {
+  TrainingSpec spec = tiny_spec();
+  DeviceConfig config = simulated(Placement::host, 3);
+  spec.batch_size = 3;
+  auto model = make_device_model(spec, config);
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().kind, ErrorKind::usage);
+  EXPECT_THAT(model.error().message(), HasSubstr("has 2 devices, and mesh_shape asks for 3"));
+  config = simulated(Placement::host, 2);
+  EXPECT_FALSE(make_device_model(spec, config));  // three sequences for two devices
+  config.device.plugin = "/nonexistent/plugin.so";
+  model = make_device_model(spec, config);
+  ASSERT_FALSE(model);
+  EXPECT_EQ(model.error().kind, ErrorKind::usage);
+}
+
+TEST(DeviceModel, ALossThatIsNoNumberChangesNothing) {
+  TrainingSpec spec = tiny_spec();
+  const auto model = make_on_device(spec, simulated(Placement::host));
+  test::train(*model, spec, 1, 1);
+  ASSERT_TRUE(model->gather_state());
+  std::vector<checkpoint::TensorView> views = model->model_state();
+  std::vector<float> broken(16, NAN);
+  for (checkpoint::TensorView& view : views) {
+    if (view.info.name == "core.blocks.1.ln1.weight") {
+      view.bytes = std::as_bytes(std::span(broken));
+    }
+  }
+  ASSERT_TRUE(model->restore(test::fill_from(views, model->optimizer_state()), 1));
+  const State before = state_of(*model);
+  const auto step = model->step(test::tokens(spec, 2));
+  ASSERT_FALSE(step);
+  EXPECT_EQ(step.error().kind, ErrorKind::permanent);
+  EXPECT_TRUE(test::same_bits(before, state_of(*model)));
+}
+
+}  // namespace
+}  // namespace trainward::trainer

@@ -1,0 +1,32 @@
+// A trainable AGILLM-3 whose blocks run on the devices of a PJRT plugin; embedding and head with
+// them or with the CPU executor (DeviceUse::placement).
+//
+// Several devices share each step's sequences and have a copy of all parameters each: data
+// parallel, one process. Parameters and moments live on the devices; the host's arrays follow when
+// gather_state() is called. The state, the data and the number of steps decide the loss curve as on
+// the CPU, to rounding. After an error of the device only the destructor may follow: what this
+// process still holds of the device may be of no use.
+#pragma once
+
+#include <memory>
+
+#include "common/error.hpp"
+#include "trainer/device/device.hpp"
+#include "trainer/device/modules.hpp"
+#include "trainer/model/model_spec.hpp"
+#include "trainer/model/trainable.hpp"
+
+namespace trainward::trainer {
+
+struct DeviceConfig {
+  DeviceOptions device;
+  std::int64_t devices = 1;  // whose number divides the batches of a step
+  Placement placement = Placement::host;
+  bool evaluates = true;  // evaluate() is used; else it is an error, and nothing is compiled for it
+};
+
+// Errors: usage for sizes that cannot be and for a plugin that is none; else the device's.
+Result<std::unique_ptr<Trainable>> make_device_model(const TrainingSpec& spec,
+                                                     const DeviceConfig& config);
+
+}  // namespace trainward::trainer

@@ -1,0 +1,203 @@
+#include "trainer/device/device_outer_layers.hpp"
+
+#include "trainer/device/backward_programs.hpp"
+#include "trainer/device/parameter_group.hpp"
+#include "trainer/device/update_factors.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using Arguments = std::vector<const Shards*>;
+
+struct OuterPrograms {
+  DeviceProgram embed;
+  std::optional<DeviceProgram> head_evaluate;
+  BackwardDevicePrograms head, embed_backward;
+  GroupPrograms core;
+  std::optional<GroupPrograms> own_head;
+};
+
+Result<OuterPrograms> make_programs(Device& device, const OuterModules& modules) {
+  auto embed = device.make(modules.embed);
+  if (!embed) return propagate(embed);
+  auto head_evaluate = device.make(modules.head_evaluate);
+  if (!head_evaluate) return propagate(head_evaluate);
+  auto head = make_programs(device, modules.head);
+  if (!head) return propagate(head);
+  auto embed_backward = make_programs(device, modules.embed_backward);
+  if (!embed_backward) return propagate(embed_backward);
+  auto core = make_programs(device, modules.core_group);
+  if (!core) return propagate(core);
+  OuterPrograms programs{std::move(*embed),          std::move(*head_evaluate), std::move(*head),
+                         std::move(*embed_backward), std::move(*core),          std::nullopt};
+  if (modules.head_group) {
+    auto own = make_programs(device, *modules.head_group);
+    if (!own) return propagate(own);
+    programs.own_head = std::move(*own);
+  }
+  return programs;
+}
+
+class DeviceOuterLayers final : public OuterLayers {
+ public:
+  DeviceOuterLayers(Device& device, OuterPrograms programs, const TrainingSpec& part,
+                    const ParameterTable& table, const FlatMemory& flat)
+      : device_(device),
+        programs_(std::move(programs)),
+        part_(part),
+        table_(table),
+        flat_(flat),
+        core_(table, core_outer(table), programs_.core) {
+    if (programs_.own_head) own_head_.emplace(table, ar_head(table), *programs_.own_head);
+  }
+
+  Result<Shards> embed(const BatchTokens& tokens) override {
+    auto ids = upload_ids(tokens);
+    if (!ids) return ids;
+    return first_of(programs_.embed.run(Arguments{&*ids, &argument(table_.embedding())}));
+  }
+
+  Result<Shards> head(const BatchTokens& tokens, const Shards& x, bool first) override {
+    auto ids = upload_ids(tokens);
+    if (!ids) return ids;
+    Arguments arguments = head_arguments(*ids, x);
+    std::vector<Shards*> sums;
+    for (const std::size_t i : table_.head()) sums.push_back(&gradient(i));
+    auto results = run_backward(programs_.head, arguments, sums, 2, !first);
+    if (!results) return propagate(results);
+    losses_.push_back(std::move((*results)[0]));
+    return std::move((*results)[1]);
+  }
+
+  Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) override {
+    auto ids = upload_ids(tokens);
+    if (!ids) return propagate(ids);
+    // A shared weight has the head's part already.
+    const bool add = !first || table_.tied;
+    Arguments arguments{&*ids, &dx};
+    std::vector<Shards*> sums{&gradient(table_.embedding())};
+    auto results = run_backward(programs_.embed_backward, arguments, sums, 0, add);
+    if (!results) return propagate(results);
+    return {};
+  }
+
+  Status finish(Shards& squares, optim::AdamW& /*optimizer*/) override {
+    auto ok = core_.finish(squares);
+    if (ok && own_head_) ok = own_head_->finish(squares);
+    return ok;
+  }
+
+  Result<double> take_loss() override {
+    double sum = 0;
+    for (const Shards& loss : losses_) {
+      auto mean = mean_over_devices(loss);
+      if (!mean) return mean;
+      sum += *mean;
+    }
+    losses_.clear();
+    return sum;
+  }
+
+  Status begin_update(optim::AdamW& optimizer, std::int64_t t) override {
+    auto ok = update(core_, optimizer.factors(part_.learning_rate, t));
+    if (ok && own_head_) ok = update(*own_head_, optimizer.factors(part_.head_learning_rate, t));
+    return ok;
+  }
+  Status end_update() override { return {}; }
+
+  Result<double> evaluate(const BatchTokens& tokens, const Shards& x) override {
+    auto ids = upload_ids(tokens);
+    if (!ids) return propagate(ids);
+    auto loss = first_of(programs_.head_evaluate->run(head_arguments(*ids, x)));
+    if (!loss) return propagate(loss);
+    return mean_over_devices(*loss);
+  }
+
+  Status upload() override {
+    auto ok = core_.upload(device_, flat_);
+    if (ok && own_head_) ok = own_head_->upload(device_, flat_);
+    return ok;
+  }
+  Status download() override {
+    auto ok = core_.download(flat_);
+    if (ok && own_head_) ok = own_head_->download(flat_);
+    return ok;
+  }
+
+  [[nodiscard]] std::size_t arena_bytes() const override { return 0; }
+
+ private:
+  static Result<Shards> first_of(Result<std::vector<Shards>> results) {
+    if (!results) return propagate(results);
+    return std::move(results->front());
+  }
+
+  Result<Shards> upload_ids(const BatchTokens& tokens) {
+    std::vector<const void*> data;
+    for (const auto& part : tokens) data.push_back(part.data());
+    return device_.upload({graph::Element::i32, {part_.batch_size, part_.block_size}}, data);
+  }
+
+  [[nodiscard]] std::pair<ParameterGroup*, std::size_t> place(std::size_t of_table) {
+    if (const auto i = core_.find(of_table)) return {&core_, *i};
+    return {&*own_head_, own_head_->find(of_table).value()};
+  }
+  const Shards& argument(std::size_t of_table) {
+    const auto [group, i] = place(of_table);
+    return of_table == table_.embedding() ? group->parameter(i) : group->argument(i);
+  }
+  Shards& gradient(std::size_t of_table) {
+    const auto [group, i] = place(of_table);
+    return group->gradient(i);
+  }
+
+  Arguments head_arguments(const Shards& ids, const Shards& x) {
+    Arguments arguments{&ids, &x};
+    for (const std::size_t i : table_.head()) {
+      const auto [group, k] = place(i);
+      arguments.push_back(&group->argument(k));
+    }
+    return arguments;
+  }
+
+  Result<double> mean_over_devices(const Shards& loss) const {
+    double sum = 0;
+    for (std::size_t d = 0; d < loss.size(); ++d) {
+      float value = 0;
+      if (auto ok = trainer::download(loss, std::as_writable_bytes(std::span(&value, 1)), d); !ok) {
+        return propagate(ok);
+      }
+      sum += static_cast<double>(value);
+    }
+    return sum / static_cast<double>(loss.size());
+  }
+
+  Status update(ParameterGroup& group, const optim::AdamWFactors& factors) {
+    auto uploaded = upload_factors(device_, factors);
+    if (!uploaded) return propagate(uploaded);
+    return group.update(*uploaded);
+  }
+
+  Device& device_;
+  OuterPrograms programs_;
+  TrainingSpec part_;
+  const ParameterTable& table_;
+  const FlatMemory& flat_;
+  ParameterGroup core_;
+  std::optional<ParameterGroup> own_head_;
+  std::vector<Shards> losses_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<OuterLayers>> make_device_outer_layers(Device& device,
+                                                              const OuterModules& modules,
+                                                              const TrainingSpec& part,
+                                                              const ParameterTable& table,
+                                                              const FlatMemory& flat) {
+  auto programs = make_programs(device, modules);
+  if (!programs) return propagate(programs);
+  return std::make_unique<DeviceOuterLayers>(device, std::move(*programs), part, table, flat);
+}
+
+}  // namespace trainward::trainer

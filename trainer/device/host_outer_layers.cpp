@@ -1,0 +1,276 @@
+#include "trainer/device/host_outer_layers.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "trainer/cpu/memory.hpp"
+#include "trainer/cpu/program.hpp"
+#include "trainer/device/head_parts.hpp"
+#include "trainer/device/host_thread.hpp"
+#include "trainer/device/modules.hpp"
+#include "trainer/model/program_call.hpp"
+#include "trainer/model/segments.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using cpu::Memory;
+using cpu::Program;
+
+// The first of a step overwrites the gradients; the others add to them.
+struct HostBackward {
+  Program head, embed;
+};
+
+struct HostPrograms {
+  Program embed, head, head_evaluate;
+  HostBackward first;
+  std::optional<HostBackward> more;  // only with accumulation
+  std::vector<graph::Type> kept;     // from head to the gradients of its parameters
+
+  [[nodiscard]] std::size_t workspace_bytes() const { return cpu::aligned(largest_workspace()); }
+  [[nodiscard]] std::size_t largest_workspace() const {
+    return std::max({embed.workspace_bytes(), head.workspace_bytes(),
+                     head_evaluate.workspace_bytes(), first.head.workspace_bytes(),
+                     first.embed.workspace_bytes(), more ? more->head.workspace_bytes() : 0,
+                     more ? more->embed.workspace_bytes() : 0});
+  }
+};
+
+// The sequences of all devices make one batch here.
+TrainingSpec whole_batch(TrainingSpec part) {
+  part.batch_size *= part.ranks;
+  part.ranks = 1;
+  return part;
+}
+
+Result<HostPrograms> compile(const TrainingSpec& spec, const cpu::Runtime& runtime) {
+  auto segments = make_segments(spec);
+  if (!segments) return propagate(segments);
+  const HeadParts head = split_head(segments->head);
+  HostPrograms programs;
+  for (std::size_t i = 2; i < head.input.outputs.size(); ++i) {
+    programs.kept.push_back(head.input.type(head.input.outputs[i]));
+  }
+  const auto make = [&](Program& into, const graph::Graph& graph,
+                        std::size_t first_sum = SIZE_MAX) -> Status {
+    auto program = Program::compile(graph, runtime, first_sum);
+    if (!program) return propagate(program);
+    into = std::move(*program);
+    return {};
+  };
+  auto ok = make(programs.embed, segments->embed);
+  if (ok) ok = make(programs.head, head.input);
+  if (ok) ok = make(programs.head_evaluate, segments->head_evaluate);
+  if (ok) ok = make(programs.first.head, head.parameters);
+  // A shared weight has the head's part already.
+  const std::size_t first_sum = spec.model.tied ? 0 : SIZE_MAX;
+  if (ok) ok = make(programs.first.embed, segments->embed_backward, first_sum);
+  if (ok && spec.accumulation > 1) {
+    HostBackward& more = programs.more.emplace();
+    ok = make(more.head, head.parameters, 0);
+    if (ok) ok = make(more.embed, segments->embed_backward, 0);
+  }
+  if (!ok) return propagate(ok);
+  return programs;
+}
+
+class HostOuterLayers final : public OuterLayers {
+ public:
+  HostOuterLayers(Device& device, const TrainingSpec& part, const ParameterTable& table,
+                  const FlatMemory& flat, std::unique_ptr<cpu::Runtime> runtime,
+                  HostPrograms programs, Memory memory)
+      : device_(device),
+        part_(part),
+        table_(table),
+        flat_(flat),
+        runtime_(std::move(runtime)),
+        programs_(std::move(programs)),
+        memory_(std::move(memory)),
+        x_type_{graph::Element::f32, {part.batch_size, part.block_size, part.model.width}},
+        ids_(static_cast<std::size_t>(part.ranks * part.batch_size * part.block_size)),
+        call_(table, flat, memory_.data()),
+        embedding_{table.embedding()},
+        head_(table.head()) {
+    std::byte* next = memory_.data() + programs_.workspace_bytes();
+    const std::size_t x_bytes = cpu::aligned(part_bytes() * device.count());
+    x_ = std::exchange(next, next + x_bytes);
+    dx_ = std::exchange(next, next + x_bytes);
+    for (const graph::Type& type : programs_.kept) {
+      kept_.push_back(std::exchange(next, next + cpu::buffer_bytes(type)));
+    }
+  }
+
+  Result<Shards> embed(const BatchTokens& tokens) override {
+    host_.wait();
+    gather(tokens);
+    host_.run([this] {
+      call_.in(ids_.data());
+      call_.in_parameters(embedding_, programs_.embed);
+      call_.out(x_);
+      call_.run(programs_.embed);
+    });
+    return upload_parts(x_);
+  }
+
+  Result<Shards> head(const BatchTokens& tokens, const Shards& x, bool first) override {
+    host_.wait();
+    gather(tokens);
+    if (auto ok = download_parts(x, x_); !ok) return propagate(ok);
+    host_.run([this] {
+      add_head_inputs(programs_.head);
+      call_.out(&loss_);
+      call_.out(dx_);
+      for (std::byte* kept : kept_) call_.out(kept);
+      call_.run(programs_.head);
+    });
+    losses_ += static_cast<double>(loss_);
+    auto dx = upload_parts(dx_);
+    host_.start([this, first] {
+      Program& program = (first ? programs_.first : *programs_.more).head;
+      add_head_inputs(program);
+      for (const std::byte* kept : kept_) call_.in(kept);
+      call_.out_gradients(head_);
+      call_.run(program);
+    });
+    return dx;
+  }
+
+  Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) override {
+    host_.wait();
+    gather(tokens);
+    if (auto ok = download_parts(dx, dx_); !ok) return ok;
+    host_.start([this, first] {
+      Program& program = (first ? programs_.first : *programs_.more).embed;
+      call_.in(ids_.data());
+      call_.in(dx_);
+      call_.out_gradients(embedding_);
+      call_.run(program);
+    });
+    return {};
+  }
+
+  Status finish(Shards& /*squares*/, optim::AdamW& optimizer) override {
+    host_.run([&] {
+      for (const optim::Group& group : host_groups(part_, table_)) {
+        optimizer.add_to_norm(flat_.gradients().subspan(group.begin, group.end - group.begin));
+      }
+    });
+    return {};
+  }
+
+  Result<double> take_loss() override { return std::exchange(losses_, 0); }
+
+  Status begin_update(optim::AdamW& optimizer, std::int64_t t) override {
+    host_.start([this, &optimizer, t] {
+      optimizer.step(
+          {flat_.parameters(), flat_.gradients(), flat_.mean(), flat_.variance(), flat_.packed()},
+          t);
+    });
+    return {};
+  }
+  Status end_update() override {
+    host_.wait();
+    return {};
+  }
+
+  Result<double> evaluate(const BatchTokens& tokens, const Shards& x) override {
+    host_.wait();
+    gather(tokens);
+    if (auto ok = download_parts(x, x_); !ok) return propagate(ok);
+    host_.run([this] {
+      add_head_inputs(programs_.head_evaluate);
+      call_.out(&loss_);
+      call_.run(programs_.head_evaluate);
+    });
+    return static_cast<double>(loss_);
+  }
+
+  // It works on the host's arrays themselves.
+  Status upload() override { return {}; }
+  Status download() override {
+    host_.wait();
+    return {};
+  }
+
+  [[nodiscard]] std::size_t arena_bytes() const override { return memory_.size(); }
+
+ private:
+  [[nodiscard]] std::size_t part_bytes() const {
+    return static_cast<std::size_t>(graph::element_count(x_type_.shape)) * sizeof(float);
+  }
+
+  void gather(const BatchTokens& tokens) {
+    auto* next = ids_.data();
+    for (const auto& part : tokens) next = std::copy(part.begin(), part.end(), next);
+  }
+
+  Result<Shards> upload_parts(const std::byte* whole) {
+    std::vector<const void*> parts;
+    for (std::size_t d = 0; d < device_.count(); ++d) parts.push_back(whole + d * part_bytes());
+    return device_.upload(x_type_, parts);
+  }
+  Status download_parts(const Shards& value, std::byte* whole) {
+    for (std::size_t d = 0; d < device_.count(); ++d) {
+      auto ok = trainer::download(value, std::span(whole + d * part_bytes(), part_bytes()), d);
+      if (!ok) return ok;
+    }
+    return {};
+  }
+
+  void add_head_inputs(const Program& head) {
+    call_.in(ids_.data());
+    call_.in(x_);
+    call_.in_parameters(head_, head);
+  }
+
+  Device& device_;
+  TrainingSpec part_;
+  const ParameterTable& table_;
+  const FlatMemory& flat_;
+  std::unique_ptr<cpu::Runtime> runtime_;
+  HostPrograms programs_;
+  Memory memory_;
+  graph::Type x_type_;  // of one device
+  std::vector<std::int32_t> ids_;
+  ProgramCall call_;
+  std::vector<std::size_t> embedding_, head_;
+  std::byte* x_ = nullptr;
+  std::byte* dx_ = nullptr;
+  std::vector<std::byte*> kept_;
+  float loss_ = 0;
+  double losses_ = 0;
+  HostThread host_;  // last: what runs on it uses everything above
+};
+
+}  // namespace
+
+std::vector<optim::Group> host_groups(const TrainingSpec& part, const ParameterTable& table) {
+  const std::size_t blocks = table.infos[table.block(0).front()].offset;
+  const std::size_t norm = table.infos[table.head().front()].offset;
+  std::vector<optim::Group> groups{{0, blocks, part.learning_rate},
+                                   {norm, table.head_begin, part.learning_rate}};
+  if (!table.tied) groups.push_back({table.head_begin, table.elements, part.head_learning_rate});
+  return groups;
+}
+
+Result<std::unique_ptr<OuterLayers>> make_host_outer_layers(Device& device,
+                                                            const TrainingSpec& part,
+                                                            const ParameterTable& table,
+                                                            const FlatMemory& flat) {
+  auto runtime = cpu::Runtime::create(part.threads);
+  if (!runtime) return propagate(runtime);
+  const TrainingSpec whole = whole_batch(part);
+  auto programs = compile(whole, **runtime);
+  if (!programs) return propagate(programs);
+  const graph::Type x{graph::Element::f32, {whole.batch_size, whole.block_size, whole.model.width}};
+  std::size_t bytes = programs->workspace_bytes() + 2 * cpu::buffer_bytes(x);
+  for (const graph::Type& type : programs->kept) bytes += cpu::buffer_bytes(type);
+  auto memory = Memory::allocate(bytes);
+  if (!memory) return propagate(memory);
+  return std::make_unique<HostOuterLayers>(device, part, table, flat, std::move(*runtime),
+                                           std::move(*programs), std::move(*memory));
+}
+
+}  // namespace trainward::trainer

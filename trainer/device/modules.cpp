@@ -1,0 +1,195 @@
+#include "trainer/device/modules.hpp"
+
+#include <algorithm>
+
+#include "trainer/device/optimizer_graphs.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using graph::Graph;
+using graph::Type;
+using stablehlo::Module;
+using Reuses = std::vector<std::optional<std::size_t>>;
+
+class Maker {
+ public:
+  Maker(const TrainingSpec& part, const DeviceUse& use)
+      : part_(part), use_(use), table_(make_parameter_table(part.model)) {}
+
+  Result<DeviceModules> make() {
+    Result<Segments> segments = make_segments(part_);
+    if (!segments) return propagate(segments);
+    DeviceModules all;
+    all.kept = segments->kept.size();
+    make_blocks(*segments, all);
+    if (use_.placement == Placement::device) make_outer(*segments, all.outer.emplace());
+    if (error_) return tl::unexpected<Error>(*error_);
+    return all;
+  }
+
+ private:
+  void make_blocks(const Segments& segments, DeviceModules& all) {
+    all.block_forward = module("block_forward", segments.block_forward);
+    if (use_.evaluates) all.block_evaluate = module("block_evaluate", segments.block_evaluate);
+    const std::size_t dy = segments.block_backward.parameters.size() - 1;
+    all.block_backward = backward("block_backward", segments.block_backward, 1, {{0, dy}}, false);
+    const std::size_t first_weight = part_.dropout > 0 ? 2 : 1;
+    const std::vector<std::size_t> weights = table_.block(0);
+    all.block_group = group("block", weights,
+                            packed_in({&segments.block_forward, &segments.block_backward},
+                                      first_weight, weights.size()));
+  }
+
+  void make_outer(const Segments& segments, OuterModules& outer) {
+    outer.embed = module("embed", segments.embed);
+    if (use_.evaluates) outer.head_evaluate = module("head_evaluate", segments.head_evaluate);
+    outer.head = backward("head", segments.head, 2, {}, false);
+    outer.embed_backward =
+        backward("embed_backward", segments.embed_backward, 0, {}, part_.model.tied);
+    const std::vector<std::size_t> head = table_.head();
+    const std::vector<bool> packed = packed_in({&segments.head}, 2, head.size());
+    const auto is_packed = [&](const std::vector<std::size_t>& which) {
+      std::vector<bool> flags;
+      for (const std::size_t i : which) {
+        const auto at = std::find(head.begin(), head.end(), i);
+        flags.push_back(at != head.end() && packed[static_cast<std::size_t>(at - head.begin())]);
+      }
+      return flags;
+    };
+    const std::vector<std::size_t> core = core_outer(table_);
+    outer.core_group = group("core", core, is_packed(core));
+    const std::vector<std::size_t> own = ar_head(table_);
+    if (!own.empty()) outer.head_group = group("head", own, is_packed(own));
+  }
+
+  // Sums of gradients begin at output `first_sum`. `always_more`: something has been added before
+  // the first batch of a step.
+  BackwardModules backward(const std::string& name, const Graph& graph, std::size_t first_sum,
+                           const std::vector<std::pair<std::size_t, std::size_t>>& replaced,
+                           bool always_more) {
+    const std::size_t own = graph.parameters.size();
+    Reuses reuses(graph.outputs.size());
+    for (const auto& [output, parameter] : replaced) reuses[output] = parameter;
+    BackwardModules made{module(name, graph, reuses), std::nullopt};
+    if (!always_more && part_.accumulation == 1) return made;
+    auto adding = add_to_sums(graph, first_sum);
+    if (!adding) {
+      note(adding.error());
+      return made;
+    }
+    for (std::size_t i = first_sum; i < reuses.size(); ++i) reuses[i] = own + i - first_sum;
+    made.more = module(name + "_more", *adding, reuses);
+    return made;
+  }
+
+  // Whether any of these graphs takes parameter `first` + i as bf16.
+  static std::vector<bool> packed_in(const std::vector<const Graph*>& graphs, std::size_t first,
+                                     std::size_t count) {
+    std::vector<bool> packed(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      packed[i] = std::any_of(graphs.begin(), graphs.end(), [&](const Graph* graph) {
+        return graph->type(graph->parameters[first + i]).element == graph::Element::bf16;
+      });
+    }
+    return packed;
+  }
+
+  GroupModules group(const std::string& name, const std::vector<std::size_t>& which,
+                     const std::vector<bool>& packed) {
+    std::vector<Type> types;
+    types.reserve(which.size());
+    for (const std::size_t i : which) types.push_back({graph::Element::f32, table_.infos[i].shape});
+    GroupModules made;
+    made.packed = packed;
+    const std::size_t n = types.size();
+    auto finish = make_finish(types, use_.devices);
+    if (finish) {
+      Reuses reuses;
+      for (std::size_t i = 0; i < finish->outputs.size(); ++i) reuses.emplace_back(i);
+      made.finish = module("finish_" + name, *finish, reuses);
+    } else {
+      note(finish.error());
+    }
+    auto update = make_update(types, packed,
+                              {part_.weight_decay, part_.beta1, part_.beta2, part_.epsilon,
+                               part_.gradient_clip, part_.schedule});
+    if (update) {
+      // Parameters, means, variances; gradients are in between. What is packed is new memory.
+      Reuses reuses(update->outputs.size());
+      for (std::size_t i = 0; i < n; ++i) {
+        reuses[i] = update_factors + i;
+        reuses[n + i] = update_factors + 2 * n + i;
+        reuses[2 * n + i] = update_factors + 3 * n + i;
+      }
+      made.update = module("update_" + name, *update, reuses);
+    } else {
+      note(update.error());
+    }
+    return made;
+  }
+
+  Module module(std::string name, const Graph& graph, Reuses reuses = {}) {
+    auto lowered = stablehlo::lower(graph, use_.target);
+    if (!lowered) {
+      lowered.error().what = fmt::format("{}: {}", name, lowered.error().what);
+      note(lowered.error());
+      return {};
+    }
+    if (use_.target == stablehlo::Target::tiles) reuses.clear();
+    return {std::move(name), use_.devices, *std::move(lowered), std::move(reuses)};
+  }
+  void note(const Error& error) {
+    if (!error_) error_ = error;
+  }
+
+  const TrainingSpec& part_;
+  const DeviceUse& use_;
+  ParameterTable table_;
+  std::optional<Error> error_;
+};
+
+void add(const BackwardModules& backward, std::vector<const Module*>& all) {
+  all.push_back(&backward.first);
+  if (backward.more) all.push_back(&*backward.more);
+}
+
+void add(const GroupModules& group, std::vector<const Module*>& all) {
+  all.push_back(&group.finish);
+  all.push_back(&group.update);
+}
+
+}  // namespace
+
+std::vector<const Module*> DeviceModules::all() const {
+  std::vector<const Module*> all{&block_forward};
+  if (block_evaluate) all.push_back(&*block_evaluate);
+  add(block_backward, all);
+  add(block_group, all);
+  if (outer) {
+    all.push_back(&outer->embed);
+    if (outer->head_evaluate) all.push_back(&*outer->head_evaluate);
+    add(outer->head, all);
+    add(outer->embed_backward, all);
+    add(outer->core_group, all);
+    if (outer->head_group) add(*outer->head_group, all);
+  }
+  return all;
+}
+
+std::vector<std::size_t> core_outer(const ParameterTable& table) {
+  const std::vector<std::size_t> head = table.head();
+  return {table.embedding(), head[0], head[1]};
+}
+
+std::vector<std::size_t> ar_head(const ParameterTable& table) {
+  const std::vector<std::size_t> head = table.head();
+  if (table.tied) return {};
+  return {head.begin() + 2, head.end()};
+}
+
+Result<DeviceModules> make_modules(const TrainingSpec& part, const DeviceUse& use) {
+  return Maker(part, use).make();
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,75 @@
+// The programs of a model whose blocks run on a device, ready to be printed: the segments of a
+// training step (trainer/model/segments.hpp), their sums over batches, and the optimizer, each
+// lowered to what accelerators take.
+//
+// A block's programs are made once and run for every layer. Every module is for all `devices`
+// together, each with its part of the sequences and a copy of all parameters. Parameters of a
+// program come in the order: what the segment takes, then sums so far (`…_more`). Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/error.hpp"
+#include "trainer/model/model_spec.hpp"
+#include "trainer/model/parameters.hpp"
+#include "trainer/model/segments.hpp"
+#include "trainer/stablehlo/lower.hpp"
+#include "trainer/stablehlo/module.hpp"
+
+namespace trainward::trainer {
+
+enum class Placement {
+  host,    // embedding and head stay with the CPU executor, as an N300 needs
+  device,  // all of the model is on the device
+};
+
+struct DeviceUse {
+  std::int64_t devices = 1;
+  Placement placement = Placement::host;
+  bool evaluates = true;  // data that is not trained on is looked at, which has programs of its own
+  // With a general target results take over the memory of what they replace.
+  stablehlo::Target target = stablehlo::Target::tiles;
+};
+
+// Parameters that are updated by one program.
+struct GroupModules {
+  stablehlo::Module finish;  // (squares, gradients…) -> (squares, gradients… summed over devices)
+  stablehlo::Module update;  // optimizer_graphs.hpp
+  std::vector<bool> packed;  // which of the parameters programs take as bf16
+};
+
+struct BackwardModules {
+  stablehlo::Module first;                // its sums overwrite
+  std::optional<stablehlo::Module> more;  // adds to sums so far; where anything is added up
+};
+
+struct OuterModules {  // Placement::device
+  stablehlo::Module embed;
+  std::optional<stablehlo::Module> head_evaluate;
+  BackwardModules head, embed_backward;
+  GroupModules core_group;                 // core_outer()
+  std::optional<GroupModules> head_group;  // ar_head(), unless it is empty
+};
+
+struct DeviceModules {
+  stablehlo::Module block_forward;
+  std::optional<stablehlo::Module> block_evaluate;
+  BackwardModules block_backward;
+  GroupModules block_group;
+  std::optional<OuterModules> outer;
+  std::size_t kept = 0;  // how many values block_forward keeps for block_backward
+
+  [[nodiscard]] std::vector<const stablehlo::Module*> all() const;
+};
+
+// `part`: the work of one device. Errors (usage): what cannot be lowered.
+Result<DeviceModules> make_modules(const TrainingSpec& part, const DeviceUse& use);
+
+// The parameters outside the blocks, by their learning rates: the core's (embedding, last layer
+// norm) and the head's own, of which a model that shares the embedding has none.
+std::vector<std::size_t> core_outer(const ParameterTable& table);
+std::vector<std::size_t> ar_head(const ParameterTable& table);
+
+}  // namespace trainward::trainer

@@ -1,0 +1,34 @@
+// The parts of a training step that follow the gradients, as graphs: adding up over batches, the
+// norm, and AdamW. Pure; all values f32 unless said.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/error.hpp"
+#include "trainer/graph/graph.hpp"
+#include "trainer/optim/adamw.hpp"
+
+namespace trainward::trainer {
+
+// `backward` with one more parameter for each output from `first_sum` on, which is added to it:
+// (parameters…, sums so far…) -> the same outputs.
+Result<graph::Graph> add_to_sums(const graph::Graph& backward, std::size_t first_sum);
+
+// (squares [], gradients…) -> (squares + the gradients' squares [], gradients…). With more than one
+// device the gradients are first summed over them; alone, they are not given back.
+Result<graph::Graph> make_finish(const std::vector<graph::Type>& gradients, std::int64_t devices);
+
+// What AdamW's update takes each step, as scalars in this order; optim::AdamWFactors has the rest.
+enum class UpdateFactor { keep, clip, step_size, denominator };
+inline constexpr std::size_t update_factors = 4;
+std::vector<float> values_of(const optim::AdamWFactors& factors);  // in that order
+
+// (factors [] × 4, parameters…, gradients…, means…, variances…)
+//   -> (parameters…, means…, variances…, and as bf16 those parameters for which `packed` says so)
+// with the formula of trainer/optim/adamw_loops.inc.
+Result<graph::Graph> make_update(const std::vector<graph::Type>& parameters,
+                                 const std::vector<bool>& packed,
+                                 const optim::AdamWOptions& options);
+
+}  // namespace trainward::trainer

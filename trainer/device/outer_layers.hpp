@@ -1,0 +1,55 @@
+// Embedding and head of a model whose blocks run on devices: with the CPU executor
+// (host_outer_layers.hpp) or on the devices too (device_outer_layers.hpp).
+//
+// A step: embed, head, embed_backward for each batch; finish; loss; begin_update, end_update. The
+// devices' thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "common/error.hpp"
+#include "trainer/device/device.hpp"
+#include "trainer/optim/adamw.hpp"
+
+namespace trainward::trainer {
+
+// One batch's ids for each device, [batch, block] each.
+using BatchTokens = std::vector<std::span<const std::int32_t>>;
+
+class OuterLayers {
+ public:
+  OuterLayers() = default;
+  OuterLayers(const OuterLayers&) = delete;
+  OuterLayers& operator=(const OuterLayers&) = delete;
+  OuterLayers(OuterLayers&&) = delete;
+  OuterLayers& operator=(OuterLayers&&) = delete;
+  virtual ~OuterLayers() = default;
+
+  // The input of the first block.
+  virtual Result<Shards> embed(const BatchTokens& tokens) = 0;
+  // From the last block's output its gradient; `first` of the step.
+  virtual Result<Shards> head(const BatchTokens& tokens, const Shards& x, bool first) = 0;
+  virtual Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) = 0;
+  // After the last batch: its gradients become part of the norm, in either of the two.
+  virtual Status finish(Shards& squares, optim::AdamW& optimizer) = 0;
+  // Of the step's batches, added up.
+  virtual Result<double> take_loss() = 0;
+  // Step number `t`, with the optimizer's norm. What the host does goes on beside the devices until
+  // end_update(), which must follow.
+  virtual Status begin_update(optim::AdamW& optimizer, std::int64_t t) = 0;
+  virtual Status end_update() = 0;
+
+  // Loss of a batch that is not trained on.
+  virtual Result<double> evaluate(const BatchTokens& tokens, const Shards& x) = 0;
+
+  // From the host's arrays to where it works, and back there.
+  virtual Status upload() = 0;
+  virtual Status download() = 0;
+
+  [[nodiscard]] virtual std::size_t arena_bytes() const = 0;  // of the host
+};
+
+}  // namespace trainward::trainer

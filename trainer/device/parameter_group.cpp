@@ -1,0 +1,110 @@
+#include "trainer/device/parameter_group.hpp"
+
+#include <algorithm>
+
+namespace trainward::trainer {
+namespace {
+
+void add_all(const std::vector<Shards>& values, std::vector<const Shards*>& arguments) {
+  for (const Shards& value : values) arguments.push_back(&value);
+}
+
+void move_some(std::vector<Shards>& from, std::size_t begin, std::vector<Shards>& into) {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] = std::move(from[begin + i]);
+}
+
+}  // namespace
+
+Result<GroupPrograms> make_programs(Device& device, const GroupModules& modules) {
+  auto finish = device.make(modules.finish);
+  if (!finish) return propagate(finish);
+  auto update = device.make(modules.update);
+  if (!update) return propagate(update);
+  return GroupPrograms{std::move(*finish), std::move(*update), modules.packed};
+}
+
+ParameterGroup::ParameterGroup(const ParameterTable& table, std::vector<std::size_t> which,
+                               const GroupPrograms& programs)
+    : table_(&table),
+      which_(std::move(which)),
+      programs_(&programs),
+      parameters_(which_.size()),
+      packed_(which_.size()),
+      gradients_(which_.size()),
+      means_(which_.size()),
+      variances_(which_.size()) {}
+
+std::optional<std::size_t> ParameterGroup::find(std::size_t of_table) const {
+  const auto at = std::find(which_.begin(), which_.end(), of_table);
+  if (at == which_.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - which_.begin());
+}
+
+Status ParameterGroup::upload(Device& device, const FlatMemory& flat) {
+  for (std::size_t i = 0; i < which_.size(); ++i) {
+    const ParameterInfo& info = table_->infos[which_[i]];
+    const auto put = [&](Shards& into, graph::Element element, const void* data) -> Status {
+      into.clear();  // the old value goes first: there may be no room for both
+      auto value = device.upload({element, info.shape}, data);
+      if (!value) return propagate(value);
+      into = std::move(*value);
+      return {};
+    };
+    using graph::Element;
+    auto ok = put(parameters_[i], Element::f32, flat.parameters().data() + info.offset);
+    if (ok) ok = put(means_[i], Element::f32, flat.mean().data() + info.offset);
+    if (ok) ok = put(variances_[i], Element::f32, flat.variance().data() + info.offset);
+    if (ok && programs_->packed[i]) {
+      ok = put(packed_[i], Element::bf16, flat.packed().data() + info.offset);
+    }
+    if (!ok) return ok;
+  }
+  return {};
+}
+
+Status ParameterGroup::download(const FlatMemory& flat) const {
+  for (std::size_t i = 0; i < which_.size(); ++i) {
+    const ParameterInfo& info = table_->infos[which_[i]];
+    const auto get = [&](const Shards& from, std::span<float> array) {
+      return trainer::download(from,
+                               std::as_writable_bytes(array.subspan(info.offset, info.size())));
+    };
+    auto ok = get(parameters_[i], flat.parameters());
+    if (ok) ok = get(means_[i], flat.mean());
+    if (ok) ok = get(variances_[i], flat.variance());
+    if (!ok) return ok;
+  }
+  return {};
+}
+
+Status ParameterGroup::finish(Shards& squares) {
+  std::vector<const Shards*> arguments{&squares};
+  add_all(gradients_, arguments);
+  auto results = programs_->finish.run(arguments);
+  if (!results) return propagate(results);
+  squares = std::move(results->front());
+  if (results->size() > 1) move_some(*results, 1, gradients_);
+  return {};
+}
+
+Status ParameterGroup::update(std::span<const Shards> factors) {
+  std::vector<const Shards*> arguments;
+  for (const Shards& factor : factors) arguments.push_back(&factor);
+  for (const auto* values : {&parameters_, &gradients_, &means_, &variances_}) {
+    add_all(*values, arguments);
+  }
+  auto results = programs_->update.run(arguments);
+  if (!results) return propagate(results);
+  const std::size_t n = which_.size();
+  move_some(*results, 0, parameters_);
+  move_some(*results, n, means_);
+  move_some(*results, 2 * n, variances_);
+  std::size_t next = 3 * n;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (programs_->packed[i]) packed_[i] = std::move((*results)[next++]);
+    gradients_[i].clear();
+  }
+  return {};
+}
+
+}  // namespace trainward::trainer

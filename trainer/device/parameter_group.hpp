@@ -1,0 +1,56 @@
+// Parameters that one program updates, with their gradients and moments, on every device.
+//
+// Between steps the gradients are empty. Which lie where in the flat arrays of the host is the
+// table's. Borrows its programs. The devices' thread only.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "common/error.hpp"
+#include "trainer/device/device.hpp"
+#include "trainer/device/modules.hpp"
+#include "trainer/model/parameters.hpp"
+#include "trainer/model/state_views.hpp"
+
+namespace trainward::trainer {
+
+struct GroupPrograms {
+  DeviceProgram finish, update;
+  std::vector<bool> packed;
+};
+Result<GroupPrograms> make_programs(Device& device, const GroupModules& modules);
+
+class ParameterGroup {
+ public:
+  ParameterGroup(const ParameterTable& table, std::vector<std::size_t> which,
+                 const GroupPrograms& programs);
+
+  // From the host's arrays, and back there.
+  Status upload(Device& device, const FlatMemory& flat);
+  Status download(const FlatMemory& flat) const;
+
+  [[nodiscard]] std::size_t size() const { return which_.size(); }
+  // The place in the group of a parameter of the table, or nothing.
+  [[nodiscard]] std::optional<std::size_t> find(std::size_t of_table) const;
+
+  [[nodiscard]] const Shards& parameter(std::size_t i) const { return parameters_[i]; }
+  // As programs take it: packed as bf16, where some do.
+  [[nodiscard]] const Shards& argument(std::size_t i) const {
+    return programs_->packed[i] ? packed_[i] : parameters_[i];
+  }
+  [[nodiscard]] Shards& gradient(std::size_t i) { return gradients_[i]; }
+
+  // Adds the gradients' squares; with several devices, sums the gradients over them.
+  Status finish(Shards& squares);
+  // `factors` in the order of UpdateFactor. Leaves no gradients.
+  Status update(std::span<const Shards> factors);
+
+ private:
+  const ParameterTable* table_;
+  std::vector<std::size_t> which_;
+  const GroupPrograms* programs_;
+  std::vector<Shards> parameters_, packed_, gradients_, means_, variances_;
+};
+
+}  // namespace trainward::trainer

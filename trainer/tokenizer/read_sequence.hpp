@@ -1,0 +1,25 @@
+// What several parts of a tokenizer.json have in common: one step, or a "Sequence" of steps.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "common/error.hpp"
+#include "common/json.hpp"
+
+namespace trainward::trainer {
+
+struct SequenceForm {
+  std::string_view list;   // the key that holds the steps
+  std::string_view steps;  // what they are called in an error
+  std::size_t most;        // as many of them
+};
+
+using ReadStep = std::function<Status(const json::value& step, const std::string& where)>;
+
+// Reads each step in its order; `where` is the path of the value, for errors.
+Status read_sequence(const json::value& value, const std::string& where, const SequenceForm& form,
+                     const ReadStep& read_step);
+
+}  // namespace trainward::trainer
