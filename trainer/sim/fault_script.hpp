@@ -1,0 +1,58 @@
+// What a simulated N300 suffers from, read from a JSON object.
+//
+// Units: bytes of the whole board (two chips), milliseconds, attempts as the supervisor counts them
+// (from 1), steps done by the process. Every key may be absent; an unknown one is an error of kind
+// usage. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "common/error.hpp"
+
+namespace trainward::n300 {
+
+// The moment a fault strikes: at the first program of a step, in one attempt.
+struct Moment {
+  std::int64_t attempt = 0;
+  std::int64_t after_steps = 0;  // steps that attempt does before it
+  friend bool operator==(const Moment&, const Moment&) = default;
+};
+
+struct SlowCompile {
+  std::int64_t attempt = 0;
+  std::int64_t ms_per_op = 0;  // instead of compile_ms_per_op
+  friend bool operator==(const SlowCompile&, const SlowCompile&) = default;
+};
+
+// How a refused allocation is told: as Tenstorrent's plugin does, error 13 without a text and the
+// reason on stderr, or as XLA's plugins do, RESOURCE_EXHAUSTED with the reason in the error.
+enum class OutOfMemory { error_13, resource_exhausted };
+
+struct FaultScript {
+  std::uint64_t dram_bytes = std::uint64_t{24} << 30;
+  std::uint64_t base_bytes = 0;           // in use before the first buffer
+  std::uint64_t leak_bytes_per_step = 0;  // taken by each step, given back by a new process
+  OutOfMemory oom = OutOfMemory::error_13;
+  std::optional<Moment> hang = std::nullopt;           // a program never returns
+  std::optional<Moment> abort = std::nullopt;          // the process ends with SIGABRT
+  std::optional<Moment> ethernet_loss = std::nullopt;  // the second chip no longer answers
+  std::int64_t compile_ms_per_op = 0;
+  std::optional<SlowCompile> slow_compile = std::nullopt;
+  std::optional<std::int64_t> corrupt_kernel_cache = std::nullopt;  // in this attempt
+  bool dead_second_chip = false;         // one device; programs for two are refused
+  bool loads_executables = true;         // false: as the real plugin, which only serializes
+  bool compiles_without_device = false;  // the real plugin cannot
+
+  // For this attempt; 0: does not wait.
+  [[nodiscard]] std::int64_t compile_ms_per_op_in(std::int64_t attempt) const {
+    return slow_compile && slow_compile->attempt == attempt ? slow_compile->ms_per_op
+                                                            : compile_ms_per_op;
+  }
+};
+
+// "" is a board without faults. `where` names the text in errors.
+Result<FaultScript> read_fault_script(std::string_view text, std::string_view where);
+
+}  // namespace trainward::n300
