@@ -1,26 +1,12 @@
 #include "trainer/loop/attempt_plan.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "common/protocol.hpp"
-#include "common/strict_object.hpp"
 #include "common/text.hpp"
 
 namespace trainward::trainer {
 namespace {
-
-constexpr std::int64_t any_count = std::numeric_limits<std::int64_t>::max();
-
-Result<BoardScript::Hang> read_hang(const json::object& object) {
-  BoardScript::Hang hang;
-  StrictObject keys(object, "simulate.hang");
-  keys.whole("attempt", hang.attempt, 1, any_count);
-  keys.whole("after_steps", hang.after_steps, 0, any_count);
-  if (!keys.has("attempt")) keys.complain("attempt", "is missing", "which attempt is to hang");
-  if (auto ok = keys.finish(); !ok) return propagate(ok);
-  return hang;
-}
 
 constexpr std::int64_t most_skipped = 1'000'000;
 constexpr std::int64_t most_at_once = 65'536;
@@ -65,22 +51,6 @@ TrainingSpec planned(TrainingSpec configured, const AttemptPlan& plan) {
   return configured;
 }
 
-Result<BoardScript> read_board_script(const json::object& simulate) {
-  BoardScript script;
-  StrictObject keys(simulate, "simulate");
-  keys.bytes("dram_bytes", script.dram_bytes);
-  keys.bytes("base_bytes", script.base_bytes);
-  keys.bytes("leak_bytes_per_step", script.leak_bytes_per_step);
-  const json::object* hang = keys.object("hang");
-  if (auto ok = keys.finish(); !ok) return propagate(ok);
-  if (hang != nullptr) {
-    auto read = read_hang(*hang);
-    if (!read) return propagate(read);
-    script.hang = *read;
-  }
-  return script;
-}
-
 std::int64_t batches_to_skip(const AttemptPlan& plan, std::int64_t step) {
   std::int64_t most = 0;
   for (const SkippedSteps& window : plan.skip) {
@@ -100,14 +70,6 @@ Result<AttemptPlan> read_attempt_plan(std::string_view text) {
   if (board == nullptr || board->is_null()) return plan;
   if (!board->is_object()) return fail(ErrorKind::usage, "board is not an object", env::plan);
   plan.serial = string_or(board->get_object(), "serial", "");
-  const json::value* simulate = board->get_object().if_contains("simulate");
-  if (simulate == nullptr || simulate->is_null()) return plan;
-  if (!simulate->is_object()) {
-    return fail(ErrorKind::usage, "board.simulate is not an object", env::plan);
-  }
-  auto script = read_board_script(simulate->get_object());
-  if (!script) return propagate(script);
-  plan.simulate = *script;
   return plan;
 }
 

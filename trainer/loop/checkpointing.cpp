@@ -106,6 +106,7 @@ void Checkpointing::reserve(std::optional<std::int64_t> available) {
 }
 
 Status Checkpointing::begin(const Progress& progress) {
+  if (auto gathered = model_.gather_state(); !gathered) return gathered;
   if (in_background_) {
     auto begun = saver_.begin(contents(progress));
     if (begun || saver_.pending()) return begun;

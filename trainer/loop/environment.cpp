@@ -22,6 +22,10 @@ Result<WorkerEnvironment> read_environment(const EnvironmentLookup& look_up) {
   if (environment.checkpoint_dir && environment.checkpoint_dir->empty()) {
     environment.checkpoint_dir.reset();
   }
+  environment.program_cache = value_of(look_up, env::program_cache);
+  if (environment.program_cache && environment.program_cache->empty()) {
+    environment.program_cache.reset();
+  }
   environment.resume_from = value_of(look_up, env::resume_from);
   environment.plan = value_of(look_up, env::plan).value_or("");
   const std::string attempt = value_of(look_up, env::attempt).value_or("");

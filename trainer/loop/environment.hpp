@@ -19,7 +19,8 @@ struct WorkerEnvironment {
   std::int64_t attempt = 0;  // 0: nobody counts
   std::optional<std::string> checkpoint_dir;
   std::optional<std::string> resume_from;  // present and empty: told to start fresh
-  std::string plan;                        // JSON (attempt_plan.hpp)
+  std::optional<std::string> program_cache;
+  std::string plan;  // JSON (attempt_plan.hpp)
 };
 
 // Returns nullptr for a variable that is not set, as getenv() does.

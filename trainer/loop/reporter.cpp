@@ -28,6 +28,22 @@ void Reporter::status(const std::string& words) {
   line(words);
 }
 
+void Reporter::compiled(const CompiledProgram& program) {
+  Message message{{program.hit ? "CACHE_HIT" : "CACHE_MISS", program.key},
+                  {"PROGRAM", program.name},
+                  {"MS", std::to_string(program.ms)}};
+  if (!program.dropped.empty()) {
+    message.emplace_back("CACHE_DROPPED", program.dropped);
+    line(fmt::format("{}: thrown out of the program cache: {}", program.name, program.dropped));
+  }
+  if (!program.problem.empty()) {
+    line(fmt::format("{}: the program cache: {}", program.name, program.problem));
+  }
+  sinks_.notify(message);
+  line(fmt::format("{}: {} in {} ms", program.name, program.hit ? "loaded" : "compiled",
+                   program.ms));
+}
+
 void Reporter::resumed(std::int64_t step) {
   sinks_.notify({{"RESUMED_STEP", std::to_string(step)}});
 }

@@ -28,6 +28,15 @@ struct Sinks {
 // outlive the sinks.
 Sinks process_sinks(const Notifier& notifier);
 
+struct CompiledProgram {
+  std::string name;
+  std::string key;      // its place in the cache
+  bool hit = false;     // it was there
+  std::int64_t ms = 0;  // until it could be run
+  std::string dropped;  // why what was in the cache is thrown away; empty: it was not
+  std::string problem;  // why the cache could not be used; empty: it could
+};
+
 class Reporter {
  public:
   explicit Reporter(Sinks sinks) : sinks_(std::move(sinks)) {}
@@ -36,7 +45,8 @@ class Reporter {
 
   void phase(std::string_view name);      // load, compile, train, save, evaluate
   void status(const std::string& words);  // what is going on, in words
-  void resumed(std::int64_t step);        // 0: a fresh start
+  void compiled(const CompiledProgram& program);
+  void resumed(std::int64_t step);  // 0: a fresh start
   void step(const Progress& progress, double grad_norm, double tokens_per_second);
   void log_step(const Progress& progress, double grad_norm, double tokens_per_second);
   void evaluated(std::int64_t step, double loss);  // of data that is not trained on

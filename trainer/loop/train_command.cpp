@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "trainer/cpu/runtime.hpp"
+#include "trainer/loop/device_setup.hpp"
 #include "trainer/loop/signals.hpp"
 #include "trainer/loop/worker_config.hpp"
 #include "trainer/model/agillm3.hpp"
@@ -13,12 +14,9 @@
 #include "trainer/ranks/launcher.hpp"
 #include "trainer/ranks/mpi_communicator.hpp"
 #include "trainer/ranks/rank.hpp"
-#include "trainer/sim/simulated_board.hpp"
 
 namespace trainward::trainer {
 namespace {
-
-using MakeModel = std::function<Result<std::unique_ptr<Trainable>>(const TrainingSpec&)>;
 
 // Used before any thread exists, so nothing changes the environment meanwhile.
 const char* look_up(const char* name) {
@@ -44,8 +42,7 @@ int train_with(const MakeModel& make_model, const WorkerOptions& options) {
     return exit_code::configuration;
   }
   SignalRequests requests;
-  return run_worker(options, *environment,
-                    {sinks, requests, make_model, hang_for_ever, bf16_is_fast});
+  return run_worker(options, *environment, {sinks, requests, make_model, bf16_is_fast});
 }
 
 int launch(std::int64_t ranks, char* const* arguments) {
@@ -103,8 +100,9 @@ int train_as_rank(const WorkerOptions& options) {
     if (peers.rank() == 0) {
       const auto config = load_worker_config(options.config_file);
       const std::int64_t ranks = config ? config->ranks : 1;
-      code =
-          train_with([&](const TrainingSpec& spec) { return lead(spec, ranks, peers); }, options);
+      code = train_with([&](const WorkerConfig& c, const WorkerEnvironment&,
+                            Reporter&) { return lead(c.training, ranks, peers); },
+                        options);
       dismiss_followers(peers, code);
     } else {
       code = serve(peers);
@@ -123,8 +121,9 @@ int run_train(const WorkerOptions& options, char* const* arguments) {
   if (started_as_rank(look_up)) return train_as_rank(options);
   // What is wrong with the configuration is told by the run that reads it again.
   const auto config = load_worker_config(options.config_file);
-  if (config && config->ranks > 1) return launch(config->ranks, arguments);
-  return train_with(make_agillm3, options);
+  const bool processes = config && config->device == cpu_device;
+  if (processes && config->ranks > 1) return launch(config->ranks, arguments);
+  return train_with(make_model, options);
 }
 
 }  // namespace trainward::trainer

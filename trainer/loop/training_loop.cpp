@@ -25,8 +25,6 @@ Result<Ending> TrainingLoop::train() {
     switch (*end) {
       case StepEnd::not_a_number:
         return Ending::not_a_number;
-      case StepEnd::device_failed:
-        return Ending::device_failed;
       case StepEnd::done:
         break;
     }
@@ -43,18 +41,6 @@ bool TrainingLoop::time_to_save() const {
 }
 
 Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
-  if (ports_.board != nullptr) {
-    auto answer = ports_.board->begin_step();
-    if (!answer) {
-      ports_.reporter.raw_error(as_the_device_prints_it(answer.error().what));
-      return StepEnd::device_failed;
-    }
-    if (*answer == BoardAnswer::hangs) ports_.hang();
-  }
-  return train_on_next_batch();
-}
-
-Result<TrainingLoop::StepEnd> TrainingLoop::train_on_next_batch() {
   Reporter& reporter = ports_.reporter;
   const std::int64_t began = reporter.now().mono_ms;
   auto batch = data_.next();

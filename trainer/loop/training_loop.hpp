@@ -1,7 +1,6 @@
 // The training loop: batches in, steps, checkpoints and reports out.
 //
 //   for each step:  stop asked for? -> save, end
-//                   board ready?    -> no: what the device would do (fail, or hang)
 //                   step            -> not a number: end without saving it
 //                   report; evaluate when it is time; save when it is time, when asked to and
 //                   after the last step
@@ -10,13 +9,12 @@
 // when that has ended; no run ends before the one that is running has. A save that fails costs that
 // checkpoint, not the run; only the last one is an error. Errors of the model are passed on.
 //
-// Everything the loop touches is given and outlives it; the clock, the saving and the hanging are
-// ports, so a test runs it without files or time. One thread.
+// Everything the loop touches is given and outlives it; the clock and the saving are ports, so a
+// test runs it without files or time. One thread.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 
 #include "common/error.hpp"
 #include "trainer/data/batch_reader.hpp"
@@ -27,7 +25,6 @@
 #include "trainer/loop/reporter.hpp"
 #include "trainer/loop/requests.hpp"
 #include "trainer/model/trainable.hpp"
-#include "trainer/sim/simulated_board.hpp"
 
 namespace trainward::trainer {
 
@@ -39,19 +36,16 @@ struct LoopPlan {
 };
 
 enum class Ending {
-  finished,       // all steps done and saved
-  stopped,        // asked to; what was done is saved
-  not_a_number,   // the loss or the gradient
-  device_failed,  // the board ran out of memory
+  finished,      // all steps done and saved
+  stopped,       // asked to; what was done is saved
+  not_a_number,  // the loss or the gradient
 };
 
 struct LoopPorts {
   Reporter& reporter;
   Requests& requests;
-  SimulatedBoard* board;  // nullptr: no board to ask
   CheckpointPort& checkpoints;
-  HeldOut* held_out;           // nullptr: nothing to evaluate on
-  std::function<void()> hang;  // does not return, except in tests
+  HeldOut* held_out;  // nullptr: nothing to evaluate on
 };
 
 class TrainingLoop {
@@ -69,9 +63,8 @@ class TrainingLoop {
   [[nodiscard]] const Progress& progress() const { return progress_; }
 
  private:
-  enum class StepEnd { done, not_a_number, device_failed };
+  enum class StepEnd { done, not_a_number };
   Result<StepEnd> one_step();
-  Result<StepEnd> train_on_next_batch();
   void tell_not_a_number(const StepResult& result);
   Result<Ending> train();
   Status evaluate_if_due();

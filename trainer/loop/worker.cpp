@@ -9,7 +9,6 @@
 #include "trainer/loop/load_data.hpp"
 #include "trainer/loop/resume.hpp"
 #include "trainer/loop/training_loop.hpp"
-#include "trainer/loop/worker_config.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -34,14 +33,15 @@ ResumeRequest resume_request(const WorkerOptions& options, const WorkerEnvironme
   return {How::folder, *environment.resume_from};
 }
 
-Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config, const WorkerPorts& ports,
-                                              Reporter& reporter) {
+Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config,
+                                              const WorkerEnvironment& environment,
+                                              const WorkerPorts& ports, Reporter& reporter) {
   reporter.phase("compile");
   const bool bf16 = config.training.precision == graph::Precision::bf16;
   reporter.status(fmt::format("planning {} for {} by {} tokens{}", config.model,
                               config.training.batch_size, config.training.block_size,
                               bf16 ? ", products in bf16" : ""));
-  auto model = ports.make_model(config.training);
+  auto model = ports.make_model(config, environment, reporter);
   if (model) {
     reporter.status(fmt::format("{}: {}, {} of working memory", config.model,
                                 count((*model)->parameter_count(), "parameter"),
@@ -51,7 +51,9 @@ Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config, const 
 }
 
 // Before the digest is made: what is really used decides the weights.
-void settle_precision(TrainingSpec& training, const WorkerPorts& ports, Reporter& reporter) {
+void settle_precision(WorkerConfig& config, const WorkerPorts& ports, Reporter& reporter) {
+  TrainingSpec& training = config.training;
+  if (config.device != cpu_device) return;
   if (training.precision != graph::Precision::bf16 || ports.bf16_is_fast()) return;
   training.precision = graph::Precision::f32;
   reporter.status(
@@ -75,7 +77,6 @@ int exit_code_of(Ending ending) {
     case Ending::stopped:
       return exit_code::try_again;
     case Ending::not_a_number:
-    case Ending::device_failed:
       return exit_code::failed;
   }
   return exit_code::failed;
@@ -106,7 +107,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   auto plan = as_usage(read_attempt_plan(environment.plan));
   if (!plan) return propagate(plan);
   config->training = planned(config->training, *plan);
-  settle_precision(config->training, ports, reporter);
+  settle_precision(*config, ports, reporter);
   if (plan->checkpoint_every > 0) config->checkpoint_every = plan->checkpoint_every;
   const fs::path root =
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
@@ -129,7 +130,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   reporter.resumed(point ? point->progress.step : 0);
 
   config->training.initialise = !point;
-  auto model = plan_model(*config, ports, reporter);
+  auto model = plan_model(*config, environment, ports, reporter);
   if (!model) return propagate(model);
   if (config->held_out() >= corpus->blocks()) {
     return fail(
@@ -164,14 +165,10 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
     for (std::int64_t i = 0; i < left_out; ++i) data.skip();
   }
 
-  std::optional<SimulatedBoard> board;
-  if (plan->simulate) board.emplace(*plan->simulate, environment.attempt);
   reporter.status(fmt::format("training from step {} to {}", progress.step, config->steps));
   TrainingLoop loop(
       {config->steps, config->checkpoint_every, config->log_every, config->evaluate_every}, **model,
-      data, progress,
-      {reporter, ports.requests, board ? &*board : nullptr, checkpoints,
-       held_out ? &*held_out : nullptr, ports.hang});
+      data, progress, {reporter, ports.requests, checkpoints, held_out ? &*held_out : nullptr});
   return loop.run();
 }
 

@@ -15,7 +15,7 @@
 #include "trainer/loop/environment.hpp"
 #include "trainer/loop/reporter.hpp"
 #include "trainer/loop/requests.hpp"
-#include "trainer/model/model_spec.hpp"
+#include "trainer/loop/worker_config.hpp"
 #include "trainer/model/trainable.hpp"
 
 namespace trainward::trainer {
@@ -27,11 +27,14 @@ struct WorkerOptions {
   std::optional<std::string> resume;          // a checkpoint folder, or "auto" for the newest
 };
 
+// For the work of this attempt, which may not be quite what the configuration says.
+using MakeModel = std::function<Result<std::unique_ptr<Trainable>>(
+    const WorkerConfig& config, const WorkerEnvironment& environment, Reporter& reporter)>;
+
 struct WorkerPorts {
   Sinks sinks;
   Requests& requests;
-  std::function<Result<std::unique_ptr<Trainable>>(const TrainingSpec&)> make_model;
-  std::function<void()> hang;
+  MakeModel make_model;
   // Whether this machine multiplies bf16 faster than f32; asked when the configuration wants bf16.
   std::function<bool()> bf16_is_fast;
 };

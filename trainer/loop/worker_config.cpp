@@ -112,17 +112,60 @@ void read_mesh(StrictObject& keys, WorkerConfig& config) {
   }
 }
 
+std::optional<pjrt::OptionValue> option_value(const json::value& value) {
+  if (value.is_string()) return std::string(value.get_string());
+  if (value.is_bool()) return value.get_bool();
+  if (value.is_int64()) return value.get_int64();
+  if (value.is_double()) return static_cast<float>(value.get_double());
+  if (!value.is_array()) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (const json::value& item : value.get_array()) {
+    if (!item.is_int64()) return std::nullopt;
+    numbers.push_back(item.get_int64());
+  }
+  return numbers;
+}
+
+void read_options(StrictObject& keys, WorkerConfig& config) {
+  const json::object* options = keys.object("options");
+  if (options == nullptr) return;
+  for (const auto& [name, value] : *options) {
+    if (auto known = option_value(value)) {
+      config.options.push_back({std::string(name), std::move(*known)});
+    } else {
+      keys.complain("options",
+                    fmt::format("'{}' is not a text, number, true, false or list of whole numbers",
+                                std::string(name)));
+    }
+  }
+}
+
+void read_plugin(StrictObject& keys, WorkerConfig& config) {
+  keys.text("plugin", config.plugin);
+  if (!config.plugin.empty()) config.device = plugin_device;
+  keys.text("device", config.device);
+  if (config.device != cpu_device && config.device != plugin_device) {
+    keys.complain("device", fmt::format("is '{}', expected 'cpu' or 'pjrt'", config.device));
+  } else if (config.device == plugin_device && config.plugin.empty()) {
+    keys.complain("plugin", "is missing", "the PJRT plugin of the device, or 'sim_n300'");
+  }
+  read_options(keys, config);
+  std::string placement = "host";
+  keys.text("placement", placement);
+  if (placement == "device") config.placement = Placement::device;
+  if (placement != "device" && placement != "host") {
+    keys.complain("placement", fmt::format("is '{}', expected 'host' or 'device'", placement));
+  }
+  keys.bytes("cache_limit", config.cache_limit);
+}
+
 Status read_device(const json::object& object, WorkerConfig& config) {
   StrictObject keys(object, "device_config");
-  keys.text("device", config.device);
-  if (config.device != "cpu") {
-    keys.complain("device", fmt::format("is '{}', expected 'cpu'", config.device));
-  }
+  read_plugin(keys, config);
   std::int64_t threads = config.training.threads;
   keys.whole("threads", threads, 1, 1024);
   config.training.threads = static_cast<int>(threads);
   read_mesh(keys, config);
-  keys.leave("simulate");
   return keys.finish();
 }
 

@@ -13,11 +13,12 @@
 //                      "checkpoint_async": true, "checkpoint_shard_mib": 0,
 //                      "data": ["/usr/share/common-licenses"], "data_format": "auto",
 //                      "tokenizer": "byte", "end_of_text": "", "vocabulary": 0},
-//  "device_config": {"device": "cpu", "threads": 2, "mesh_shape": [1, 1], "enable_ddp": false},
+//  "device_config": {"device": "cpu", "threads": 2, "mesh_shape": [1, 1], "enable_ddp": false,
+//                    "plugin": "", "options": {}, "placement": "host", "cache_limit": 8589934592},
 //  "logging_config": {"log_every": 1}}
 //
-// device_config may also hold "simulate": boards for the supervisor to choose from. The worker is
-// told which it got by its plan (attempt_plan.hpp) and leaves that key alone.
+// With a plugin the device is "pjrt" unless it says "cpu", and mesh_shape counts the plugin's
+// devices, not processes.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +27,18 @@
 
 #include "common/error.hpp"
 #include "common/json.hpp"
+#include "common/programs/program_cache.hpp"
 #include "trainer/data/data_files.hpp"
+#include "trainer/device/modules.hpp"
 #include "trainer/model/model_spec.hpp"
+#include "trainer/pjrt/client.hpp"
 
 namespace trainward::trainer {
+
+inline constexpr std::string_view cpu_device = "cpu";
+inline constexpr std::string_view plugin_device = "pjrt";
+// The plugin of this project, beside the worker.
+inline constexpr std::string_view simulated_n300 = "sim_n300";
 
 struct WorkerConfig {
   std::string model = "micro_3x";       // a preset (presets.hpp)
@@ -45,16 +54,20 @@ struct WorkerConfig {
   std::string tokenizer = "byte";  // or the path of a tokenizer.json
   std::string end_of_text;         // the token that ends a document; empty: found out
   std::int64_t vocabulary = 0;     // of the model; 0: as many as the data needs
-  std::string device = "cpu";
-  std::int64_t ranks = 1;      // processes that share each step (mesh_shape [1, ranks])
+  std::string device{cpu_device};
+  std::string plugin;                       // a library, or simulated_n300
+  std::vector<pjrt::ClientOption> options;  // for the plugin
+  Placement placement = Placement::host;    // of embedding and head, with a plugin
+  std::uint64_t cache_limit = ProgramCache::default_limit_bytes;  // of compiled programs
+  std::int64_t ranks = 1;      // processes or devices that share each step (mesh_shape [1, ranks])
   std::int64_t log_every = 1;  // a log line on stdout every so many steps
 
   // SHA-256 over the parts that decide the weights after a given step: model, batch, block, rates
   // and how they change, dropout, smoothing, precision, seed, threads, data paths and format,
   // vocabulary, and the tokenizer (what it does, not where it lies); the number of steps only where
-  // the rates depend on it; not how often is saved or logged, nor how many ranks share the work. A
-  // checkpoint may only be resumed under the digest it was written with. Before fit_to_data() it is
-  // that of bytes.
+  // the rates depend on it; not how often is saved or logged, nor which device does the work or how
+  // many ranks share it: they may differ in rounding. A checkpoint may only be resumed under the
+  // digest it was written with. Before fit_to_data() it is that of bytes.
   std::string digest;
 
   [[nodiscard]] std::int64_t tokens_per_step() const {

@@ -12,7 +12,11 @@
 
 #include "common/protocol.hpp"
 #include "trainer/cpu/wait_policy.hpp"
+#include "trainer/loop/check_command.hpp"
+#include "trainer/loop/compile_command.hpp"
+#include "trainer/loop/device_setup.hpp"
 #include "trainer/loop/generate_command.hpp"
+#include "trainer/loop/lower_command.hpp"
 #include "trainer/loop/signals.hpp"
 #include "trainer/loop/tokenize_command.hpp"
 #include "trainer/loop/train_command.hpp"
@@ -105,6 +109,40 @@ CLI::App* add_generate(CLI::App& app, GenerateOptions& options) {
   return command;
 }
 
+CLI::App* add_check(CLI::App& app, CheckOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "check", "Take a few steps on the device and with the CPU, and compare gradients and losses");
+  command->add_option("--config", options.config_file, "The configuration, a JSON file")
+      ->required();
+  command->add_option("--steps", options.steps, "How many")
+      ->capture_default_str()
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{10'000}));
+  command
+      ->add_option("--correlation", options.correlation,
+                   "Least correlation of a parameter's gradient with the CPU's")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--loss", options.loss, "Largest relative difference of a loss")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--json", options.json, "One object at the end");
+  command->footer(
+      "Exit codes: 0 the device agrees, 1 it does not or failed, 75 stopped as asked, 78 something "
+      "to be changed first.\n");
+  return command;
+}
+
+CLI::App* add_lower(CLI::App& app, LowerOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("lower", "Write the programs that a device would be given, as StableHLO");
+  command->add_option("--config", options.config_file, "The configuration, a JSON file")
+      ->required();
+  command->add_option("--out", options.out, "A folder for them; made when it is missing")
+      ->required();
+  command->footer("Exit codes: 0 written, 78 something to be changed first, 1 anything else.\n");
+  return command;
+}
+
 int run(int argc, char** argv) {
   CLI::App app{
       "Trains a model, saves as it goes, and goes on where a checkpoint left off; makes its data, "
@@ -128,6 +166,20 @@ int run(int argc, char** argv) {
   const CLI::App* tokenize_command = add_tokenize(app, tokenize_options);
   GenerateOptions generate_options;
   const CLI::App* generate_command = add_generate(app, generate_options);
+  CompileOptions compile_options;
+  CLI::App* compile_command = app.add_subcommand(
+      "compile", "Compile a run's programs into the program cache, where that needs no device");
+  compile_command
+      ->add_option("--config", compile_options.config_file, "The configuration, a JSON file")
+      ->required();
+  compile_command->footer(
+      "The cache is $TRAINWARD_PROGRAM_CACHE.\n"
+      "Exit codes: 0 done, or nothing can be done, 75 stopped as asked, 78 something to be changed "
+      "first, 1 anything else.\n");
+  CheckOptions check_options;
+  const CLI::App* check_command = add_check(app, check_options);
+  LowerOptions lower_options;
+  const CLI::App* lower_command = add_lower(app, lower_options);
   std::string token_file;
   bool as_json = false;
   CLI::App* tokens_command =
@@ -146,6 +198,23 @@ int run(int argc, char** argv) {
   if (generate_command->parsed()) {
     return with_terminal(
         [&](const CommandPorts& ports) { return run_generate(generate_options, ports); });
+  }
+  if (compile_command->parsed()) {
+    return with_terminal([&](const CommandPorts& ports) {
+      auto environment =
+          read_environment(::getenv);  // NOLINT(concurrency-mt-unsafe): no thread exists yet
+      if (!environment) return tell(ports, environment.error());
+      return run_compile(compile_options, *environment, ports);
+    });
+  }
+  if (check_command->parsed()) {
+    return with_terminal([&](const CommandPorts& ports) {
+      return run_check(check_options, ports, trainer::make_model);
+    });
+  }
+  if (lower_command->parsed()) {
+    return with_terminal(
+        [&](const CommandPorts& ports) { return run_lower(lower_options, ports); });
   }
   if (tokens_command->parsed()) {
     return with_terminal(

@@ -26,6 +26,9 @@ TEST(EnvironmentTest, TellsAnAbsentResumeFromAnEmptyOne) {
   EXPECT_EQ(supervised->resume_from, "");
   EXPECT_EQ(supervised->attempt, 3);
   EXPECT_EQ(supervised->run, "main");
+  EXPECT_FALSE(supervised->program_cache);
+  EXPECT_EQ(read({{env::program_cache, "/cache"}})->program_cache, "/cache");
+  EXPECT_FALSE(read({{env::program_cache, ""}})->program_cache);
 }
 
 TEST(EnvironmentTest, RefusesAnAttemptThatIsNoNumber) {

@@ -53,7 +53,7 @@ class TrainingLoopTest : public testing::Test {
     requests_.seen = &bench_.said.last_step;
   }
 
-  Result<Ending> run(LoopPlan plan, SimulatedBoard* board = nullptr) {
+  Result<Ending> run(LoopPlan plan) {
     Reporter reporter({[this](const Message& message) {
                          bench_.said.messages.push_back(message);
                          if (const auto step = find_int(message, "STEP")) {
@@ -66,8 +66,7 @@ class TrainingLoopTest : public testing::Test {
     BatchReader data(*corpus_, 2, 1, 3);
     HeldOut held_out(*corpus_, 3, 2);
     FakeTrainable model(record_);
-    TrainingLoop loop(plan, model, data, {},
-                      {reporter, requests_, board, checkpoints_, &held_out, [this] { ++hangs_; }});
+    TrainingLoop loop(plan, model, data, {}, {reporter, requests_, checkpoints_, &held_out});
     return loop.run();
   }
 
@@ -76,7 +75,6 @@ class TrainingLoopTest : public testing::Test {
   RequestsAtSteps requests_;
   FakeRecord record_;
   FakeCheckpoints checkpoints_;
-  int hangs_ = 0;
 };
 
 TEST_F(TrainingLoopTest, SavesOnTheCadenceAndAtTheEnd) {
@@ -171,20 +169,6 @@ TEST_F(TrainingLoopTest, PassesOnAnErrorOfTheModel) {
   auto ending = run({.steps = 10, .checkpoint_every = 2});
   ASSERT_FALSE(ending);
   EXPECT_EQ(ending.error().what, "the model broke");
-}
-
-TEST_F(TrainingLoopTest, DiesWhereTheBoardRunsOutOfMemory) {
-  SimulatedBoard board({.dram_bytes = 100, .base_bytes = 40, .leak_bytes_per_step = 10}, 1);
-  EXPECT_EQ(run({.steps = 10, .checkpoint_every = 4}, &board).value(), Ending::device_failed);
-  EXPECT_EQ(record_.steps, 6);
-  EXPECT_THAT(checkpoints_.begun, ElementsAre(4));
-  EXPECT_THAT(bench_.said.err, HasSubstr("info:\nOut of Memory: Not enough space to allocate"));
-}
-
-TEST_F(TrainingLoopTest, HangsWhereTheBoardDoes) {
-  SimulatedBoard board({.hang = BoardScript::Hang{.attempt = 2, .after_steps = 3}}, 2);
-  (void)run({.steps = 4, .checkpoint_every = 4}, &board);
-  EXPECT_EQ(hangs_, 1);
 }
 
 TEST_F(TrainingLoopTest, LogsWholeLinesOnItsOwnCadence) {

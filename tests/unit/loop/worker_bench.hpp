@@ -103,15 +103,17 @@ class WorkerBench {
     std::ofstream(config) << json::serialize(json::object{
         {"training_config", training_}, {"device_config", json::object{{"threads", 1}}}});
     options.config_file = config;
+    const auto make = [&](const WorkerConfig& read, const WorkerEnvironment&, Reporter&) {
+      return make_model(read.training);
+    };
     return run_worker(options, environment,
-                      {sinks(), requests, make_model, hang, [this] { return bf16_is_fast; }});
+                      {sinks(), requests, make, [this] { return bf16_is_fast; }});
   }
 
   WorkerOptions options;
   WorkerEnvironment environment;
   RequestsAtSteps requests;
   Said said;
-  std::function<void()> hang = [] {};
   bool bf16_is_fast = false;
 
  private:

@@ -46,7 +46,7 @@ TEST(WorkerConfigTest, ReadsEveryKey) {
       "label_smoothing": 0.05, "tie_weights": true, "recompute": true, "precision": "bf16", "seed": 77,
       "evaluate_every": 5, "evaluation_blocks": 7,
       "checkpoint_every": 4, "data": ["a", "b"]},
-    "device_config": {"device": "cpu", "threads": 5, "simulate": [{"serial": "0100"}]},
+    "device_config": {"device": "cpu", "threads": 5},
     "logging_config": {"log_every": 8}})",
                            "test");
   ASSERT_TRUE(parsed);
@@ -127,6 +127,11 @@ TEST(WorkerConfigTest, RefusesWhatIsOutOfRange) {
   EXPECT_THAT(error_of(with("training_config", "precision", "fp8")).message(),
               HasSubstr("training_config.precision: is 'fp8', expected 'f32' or 'bf16'"));
   EXPECT_THAT(error_of(with("device_config", "device", "gpu")).what, HasSubstr("expected 'cpu'"));
+  EXPECT_EQ(error_of(with("device_config", "device", "pjrt")).where, "device_config.plugin");
+  EXPECT_THAT(error_of(with("device_config", "placement", "moon")).what, HasSubstr("'host'"));
+  EXPECT_THAT(
+      error_of(with("device_config", "options", json::object{{"x", json::array{"a"}}})).message(),
+      HasSubstr("device_config.options: 'x' is not"));
   EXPECT_EQ(error_of(with("training_config", "model", "mikro_3x")).hint,
             "did you mean 'micro_3x'?");
 }
@@ -193,6 +198,37 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
   digests.insert(read_worker_config(with("device_config", "threads", 3))->digest);
   digests.insert(read_worker_config(with("training_config", "data_format", "u16"))->digest);
   EXPECT_EQ(digests.size(), 1U + 4U + 9U + 7U + 4U);
+}
+
+TEST(WorkerConfigTest, APluginIsADevice) {
+  json::object config = minimal();
+  config["device_config"] =
+      json::object{{"plugin", "/opt/plugin.so"},
+                   {"placement", "device"},
+                   {"cache_limit", 1000},
+                   {"options", json::object{{"allocator", "bfc"},
+                                            {"preallocate", true},
+                                            {"memory_fraction", 0.5},
+                                            {"node_id", 3},
+                                            {"visible_devices", json::array{0, 1}}}}};
+  const auto read = read_worker_config(config);
+  ASSERT_TRUE(read) << read.error().message();
+  EXPECT_EQ(read->device, plugin_device);
+  EXPECT_EQ(read->plugin, "/opt/plugin.so");
+  EXPECT_EQ(read->placement, Placement::device);
+  EXPECT_EQ(read->cache_limit, 1000U);
+  ASSERT_EQ(read->options.size(), 5U);
+  EXPECT_EQ(read->options[0].name, "allocator");
+  EXPECT_EQ(std::get<std::string>(read->options[0].value), "bfc");
+  EXPECT_EQ(std::get<bool>(read->options[1].value), true);
+  EXPECT_EQ(std::get<float>(read->options[2].value), 0.5F);
+  EXPECT_EQ(std::get<std::int64_t>(read->options[3].value), 3);
+  EXPECT_EQ(std::get<std::vector<std::int64_t>>(read->options[4].value),
+            (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(read->digest, read_worker_config(minimal())->digest)
+      << "a run may go on with another device";
+  config["device_config"].as_object()["device"] = "cpu";
+  EXPECT_EQ(read_worker_config(config)->device, cpu_device) << "to try the same file without it";
 }
 
 TEST(WorkerConfigTest, RanksAreADecision) {

@@ -233,28 +233,6 @@ TEST_F(WorkerTest, StartedByHandItFindsTheNewestButNeverMixesRuns) {
   EXPECT_THAT(bench_.said.all("RESUMED_STEP"), ElementsAre("4"));
 }
 
-TEST_F(WorkerTest, TheSimulatedBoardComesWithThePlan) {
-  bench_.environment.plan =
-      R"({"board": {"simulate": {"dram_bytes": 100, "base_bytes": 30, "leak_bytes_per_step": 10}}})";
-  EXPECT_EQ(run(), exit_code::failed);
-  EXPECT_EQ(bench_.said.last_step, 7);
-  EXPECT_THAT(bench_.said.err, HasSubstr("Out of Memory"));
-  bench_.environment.plan = R"({"board": {"simulate": {"dram": 100}}})";
-  EXPECT_EQ(run(), exit_code::configuration);
-}
-
-TEST_F(WorkerTest, HangsOnceInTheAttemptOfTheScript) {
-  int hangs = 0;
-  bench_.hang = [&] { ++hangs; };
-  bench_.environment.plan =
-      R"({"board": {"simulate": {"hang": {"attempt": 2, "after_steps": 11}}}})";
-  EXPECT_EQ(run(), exit_code::done);
-  EXPECT_EQ(hangs, 0);
-  bench_.environment.attempt = 2;
-  (void)run();
-  EXPECT_EQ(hangs, 1);
-}
-
 TEST_F(WorkerTest, AConfigurationErrorNamesFileAndKey) {
   bench_.training()["batchsize"] = 3;
   EXPECT_EQ(run(), exit_code::configuration);

@@ -1,0 +1,19 @@
+#include "trainer/loop/device_programs.hpp"
+
+#include "trainer/loop/load_data.hpp"
+#include "trainer/model/parallel_model.hpp"
+
+namespace trainward::trainer {
+
+Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target target,
+                                      const std::filesystem::path& scratch,
+                                      const CommandPorts& ports) {
+  Reporter reporter({[](const Message&) {}, ports.err, ports.err, [] { return now(); }});
+  auto corpus = load_data(config, scratch, false, ports.requests, reporter);
+  if (!corpus) return propagate(corpus);
+  auto part = split_over(config.training, config.ranks);
+  if (!part) return propagate(part);
+  return make_modules(*part, {config.ranks, config.placement, config.held_out() > 0, target});
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,17 @@
+// The programs a configured run would give to its device, without a device.
+#pragma once
+
+#include <filesystem>
+
+#include "trainer/device/modules.hpp"
+#include "trainer/loop/command_ports.hpp"
+#include "trainer/loop/worker_config.hpp"
+
+namespace trainward::trainer {
+
+// Reads the data, which decides the vocabulary; what of it is no document is written to `scratch`.
+Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target target,
+                                      const std::filesystem::path& scratch,
+                                      const CommandPorts& ports);
+
+}  // namespace trainward::trainer
