@@ -48,6 +48,7 @@ class Control {
   virtual Result<json::value> report(const std::string& program) const = 0;
   virtual Result<json::value> checkpoints(const std::string& program) const = 0;
   virtual Result<json::value> evaluations(const std::string& program) const = 0;
+  virtual Result<json::value> compiled(const std::string& program) const = 0;
   virtual Result<json::value> events(const std::string& program, std::int64_t after) const = 0;
   virtual Result<json::value> last_probe() const = 0;
   // A negative offset counts from the end. `attempt` absent: the newest.

@@ -82,6 +82,7 @@ void program_get(Control& control, const std::string& name, const std::string& w
   if (what == "report") return respond(response_of(control.report(name)));
   if (what == "checkpoints") return respond(response_of(control.checkpoints(name)));
   if (what == "evaluations") return respond(response_of(control.evaluations(name)));
+  if (what == "compiled") return respond(response_of(control.compiled(name)));
   if (what == "events") {
     return respond(response_of(control.events(name, number(request, "after").value_or(0))));
   }

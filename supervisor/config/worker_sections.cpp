@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/yaml/scalar.hpp"
+#include "supervisor/config/device_section.hpp"
 
 namespace trainward::config {
 namespace {
@@ -21,7 +21,6 @@ constexpr std::array<std::string_view, 25> models{
     "nano_48x", "nano_96x",  "micro_3x",  "micro_6x", "micro_12x", "micro_24x", "small",
     "smallx2",  "base",      "base18",    "large"};
 
-constexpr std::array<std::string_view, 1> devices{"cpu"};
 constexpr std::array<std::string_view, 4> data_formats{"auto", "text", "u16", "u32"};
 constexpr std::int64_t largest_vocabulary = std::int64_t{1} << 22;
 constexpr std::array<std::string_view, 3> sections{"training_config", "device_config",
@@ -148,44 +147,6 @@ json::object read_training(const yaml::Node& node, const std::string& path,
   return out;
 }
 
-// [model parts, data parts], as meshes of devices are given elsewhere.
-json::array read_mesh(yaml::MapReader& reader) {
-  const json::array alone{1, 1};
-  const yaml::Node* list = reader.take("mesh_shape");
-  if (list == nullptr) return alone;
-  json::array mesh;
-  if (list->kind == yaml::Node::Kind::list) {
-    for (const yaml::Node& item : list->items) {
-      const auto size = yaml::parse_integer(item.text);
-      if (item.kind == yaml::Node::Kind::scalar && size && *size >= 1 && *size <= 1024) {
-        mesh.emplace_back(*size);
-      }
-    }
-  }
-  if (mesh.size() == 2 && mesh.size() == list->items.size() && mesh[0] == 1) return mesh;
-  reader.report(
-      "mesh_shape", *list,
-      "expected [1, N]: N processes, 1 to 1024, share each batch; found " + describe(*list));
-  return alone;
-}
-
-json::object read_device(const yaml::Node& node, const std::string& path,
-                         std::vector<yaml::Problem>& problems, const Folders& folders,
-                         std::optional<std::filesystem::path>& host) {
-  yaml::MapReader reader(node, path, problems);
-  json::object out;
-  out["device"] = reader.one_of("device", devices, "cpu");
-  out["threads"] = reader.integer("threads", 2, {1, 1024});
-  out["mesh_shape"] = read_mesh(reader);
-  out["enable_ddp"] = reader.boolean("enable_ddp", false);
-  if (out["mesh_shape"].get_array()[1] != 1 && !out["enable_ddp"].get_bool()) {
-    reader.report("enable_ddp", node, "needed by a mesh_shape of more than one process: true");
-  }
-  host = read_described_host(reader, folders);
-  reader.finish();
-  return out;
-}
-
 json::object read_logging(const yaml::Node& node, const std::string& path,
                           std::vector<yaml::Problem>& problems) {
   yaml::MapReader reader(node, path, problems);
@@ -201,10 +162,11 @@ void check_split(yaml::MapReader& program, const yaml::Node& device, const json:
   const std::int64_t ranks = worker.at("device_config").at("mesh_shape").get_array()[1].get_int64();
   const std::int64_t batch = training.at("batch_size").get_int64();
   if (batch % ranks == 0 || training.at("accumulation").get_int64() % ranks == 0) return;
+  const bool of_plugin = worker.at("device_config").at("device").get_string() == "pjrt";
   program.report("device_config.mesh_shape", device,
-                 fmt::format("{} processes cannot share batches of {} sequences; make batch_size a "
+                 fmt::format("{} {} cannot share batches of {} sequences; make batch_size a "
                              "multiple of {}",
-                             ranks, batch, ranks));
+                             ranks, of_plugin ? "devices" : "processes", batch, ranks));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "common/text.hpp"
 #include "common/version.hpp"
+#include "supervisor/ctl/arguments_cache.hpp"
 #include "supervisor/ctl/arguments_checkpoint.hpp"
 #include "supervisor/ctl/commands.hpp"
 #include "supervisor/ctl/words.hpp"
@@ -25,6 +26,7 @@ struct Parsed {
   TailRequest tail;
   ClassifyRequest classify;
   CheckpointArguments checkpoint;
+  CacheArguments cache;
   Action action;
 };
 
@@ -134,12 +136,21 @@ void add_files(CLI::App& app, Parsed& parsed) {
     parsed.action = [&](const Context& context) { return classify(context, parsed.classify); };
   });
 
-  auto* config = app.add_subcommand("config", "configuration files: check");
+  auto* config = app.add_subcommand("config", "configuration files: check, worker");
   config->require_subcommand(1)->fallthrough();
   auto* check = config->add_subcommand("check", "find every problem in a file")->fallthrough();
   check->add_option("FILE", parsed.folder)->required();
   check->callback([&] {
     parsed.action = [&](const Context& context) { return check_config(context, parsed.folder); };
+  });
+  auto* worker =
+      config->add_subcommand("worker", "what trainward-worker is given, as JSON")->fallthrough();
+  worker->add_option("FILE", parsed.folder)->required();
+  worker->add_option("NAME", parsed.name, "the program, when there are several");
+  worker->callback([&] {
+    parsed.action = [&](const Context& context) {
+      return show_worker_config(context, parsed.folder, parsed.name);
+    };
   });
 }
 
@@ -196,6 +207,7 @@ int run(std::vector<std::string> arguments, const std::filesystem::path& default
   add_control(app, parsed);
   add_reading(app, parsed);
   add_checkpoint_verbs(app, parsed.checkpoint, parsed.action);
+  add_cache_verbs(app, parsed.cache, parsed.action);
   add_files(app, parsed);
 
   std::string suggestion;

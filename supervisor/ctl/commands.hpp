@@ -86,6 +86,17 @@ struct ExportRequest {
 };
 int export_checkpoint(const Context& context, const ExportRequest& request);
 
+struct CacheRequest {
+  std::string folder;  // empty: STATE_DIR/cache/programs
+  bool repair = false;
+  std::optional<std::uint64_t> max_bytes;
+  std::optional<std::int64_t> older_than_ms;
+};
+int list_programs(const Context& context, const CacheRequest& request);
+int verify_programs(const Context& context, const CacheRequest& request);
+int prune_programs(const Context& context, const CacheRequest& request);
+int clear_programs(const Context& context, const CacheRequest& request);
+
 struct ClassifyRequest {
   std::string file;   // "-": standard input
   std::string rules;  // a rules file of the user, or empty
@@ -95,5 +106,7 @@ struct ClassifyRequest {
 int classify(const Context& context, const ClassifyRequest& request);
 
 int check_config(const Context& context, const std::string& file);
+// What trainward-worker is given for a program, as JSON; `name` empty: for the only one.
+int show_worker_config(const Context& context, const std::string& file, const std::string& name);
 
 }  // namespace trainward::ctl

@@ -31,6 +31,8 @@ std::string format_diff(const json::object& diff, const Style& style);
 
 std::string format_repair(const json::object& repair, const Style& style);
 
+std::string format_cache(const json::object& cache, std::int64_t now_ms, const Style& style);
+
 std::string format_classified(const json::object& document, const Style& style);
 
 }  // namespace trainward::ctl

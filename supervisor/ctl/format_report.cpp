@@ -54,6 +54,12 @@ std::string held_out_line(const json::object& report) {
   return line("held-out loss", text);
 }
 
+// Of a run whose worker tells of compiled programs; nothing otherwise.
+std::string programs_line(const json::object& report) {
+  const std::string text = programs_text(report);
+  return text.empty() ? "" : line("programs", text);
+}
+
 std::string tokens_text(const json::object& report) {
   std::string text = grouped(int_or(report, "tokens", 0));
   if (const auto rate = get_number(report, "tokens_per_second")) {
@@ -115,6 +121,7 @@ std::string format_report(const json::object& report, const Style& style) {
   text += line("loss", loss_text(report));
   text += held_out_line(report);
   text += line("tokens", tokens_text(report));
+  text += programs_line(report);
   text += line("wall time", human_seconds(number_or(report, "wall_seconds", 0)));
   text += line("effective training", effective_text(report));
   if (const auto rows = get_array(report, "phases"); rows && !(*rows)->empty()) {

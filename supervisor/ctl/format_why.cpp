@@ -55,6 +55,9 @@ std::string facts_of(const json::object& attempt, std::int64_t now_ms) {
   if (const std::string board = string_or(attempt, "board", ""); !board.empty()) {
     text += fmt::format("  board    {}\n", clean(board));
   }
+  if (const std::string programs = programs_text(attempt); !programs.empty()) {
+    text += fmt::format("  programs {}\n", programs);
+  }
   const std::int64_t last = int_or(attempt, "last_step", 0);
   if (last == 0) {
     text += fmt::format("  steps    none, it was to go on from step {}\n",

@@ -56,6 +56,13 @@ std::string human_seconds(double seconds) {
   return human_duration(std::llround(std::min(seconds, longest) * 1000));
 }
 
+std::string programs_text(const json::object& counts) {
+  const std::int64_t hits = int_or(counts, "cache_hits", 0);
+  const std::int64_t misses = int_or(counts, "cache_misses", 0);
+  if (hits + misses <= 0) return {};
+  return fmt::format("{} compiled, {} from the cache", grouped(misses), grouped(hits));
+}
+
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 std::string percent_encoded(std::string_view text) {

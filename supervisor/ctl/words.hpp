@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/json.hpp"
 #include "common/terminal/display_text.hpp"
 
 namespace trainward::ctl {
@@ -18,7 +19,9 @@ std::optional<std::int64_t> wall_ms_of(std::string_view iso8601);
 
 std::string grouped(std::int64_t number);   // "1,234,567"
 std::string human_seconds(double seconds);  // human_duration of it
-std::string percent(double share);          // "62.3 %"
+// "3 compiled, 41 from the cache", from cache_hits and cache_misses; empty when there were none.
+std::string programs_text(const json::object& counts);
+std::string percent(double share);  // "62.3 %"
 std::string percent_encoded(std::string_view text);
 
 // "SIGKILL", "kill" or "9"; nothing for what is no signal.

@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "common/launch.hpp"
 #include "common/text.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
@@ -57,8 +59,13 @@ void AttemptFollower::read_on() {
 void AttemptFollower::take(const JournalRecord& record) {
   if (record.type == "started") return take_started(record);
   if (record.type == "message") {
+    auto compiled = compiled_program(record);
+    if (compiled && !compiled->dropped.empty()) {
+      spdlog::warn("{}: the cached program {} was dropped: {}", attempt_.program, compiled->name,
+                   compiled->dropped);
+    }
     for (auto& event : message_events(record, attempt_.checkpoints)) {
-      listener_.said({std::move(event), record.at});
+      listener_.said({std::move(event), record.at, std::exchange(compiled, std::nullopt)});
     }
   } else if (record.type == "unkillable") {
     listener_.said({unkillable_event(record), record.at});

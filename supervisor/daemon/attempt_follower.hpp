@@ -13,6 +13,7 @@
 #include "common/clock.hpp"
 #include "common/journal.hpp"
 #include "supervisor/core/event.hpp"
+#include "supervisor/daemon/journal_events.hpp"
 #include "supervisor/daemon/services.hpp"
 #include "supervisor/daemon/shim_process.hpp"
 
@@ -21,6 +22,7 @@ namespace trainward::daemon {
 struct AttemptEvent {
   core::Event event;
   Time at;
+  std::optional<CompiledProgram> compiled = {};  // told of in the same message
 };
 
 class AttemptFollower {

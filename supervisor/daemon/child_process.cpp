@@ -53,7 +53,8 @@ struct ChildProcess::Impl {
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
 
-  Status start(const std::vector<std::string>& argv) {
+  Status start(const std::vector<std::string>& argv,
+               const std::optional<Environment>& environment) {
     std::array<int, 2> out{};
     std::array<int, 2> err{};
     if (::pipe2(out.data(), O_CLOEXEC | O_NONBLOCK) != 0) return fail_errno(errno, "make a pipe");
@@ -67,7 +68,7 @@ struct ChildProcess::Impl {
     ::fcntl(err_write.get(), F_SETFL, 0);
     auto null = open_file("/dev/null", O_RDONLY);
     if (!null) return propagate(null);
-    auto started = spawn(argv, {null->get(), out_write.get(), err_write.get()});
+    auto started = spawn(argv, {null->get(), out_write.get(), err_write.get()}, environment);
     if (!started) return propagate(started);
     pid = *started;
     auto fd = open_child(pid);
@@ -111,11 +112,11 @@ struct ChildProcess::Impl {
 };
 
 ChildProcess::ChildProcess(Loop& loop, std::vector<std::string> argv, std::int64_t deadline_ms,
-                           Done done)
+                           Done done, const std::optional<Environment>& environment)
     : impl_(std::make_shared<Impl>(loop, std::move(done))) {
   // Callbacks look through a weak pointer: the owner may destroy this object inside `done`.
   const std::weak_ptr<Impl> weak = impl_;
-  if (auto started = impl_->start(argv); !started) {
+  if (auto started = impl_->start(argv, environment); !started) {
     loop.post([weak, error = started.error()] {
       if (auto self = weak.lock()) self->finish(tl::unexpected<Error>(error));
     });

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/error.hpp"
 #include "supervisor/daemon/loop.hpp"
+#include "supervisor/daemon/spawn.hpp"
 
 namespace trainward::daemon {
 
@@ -27,7 +29,8 @@ struct ChildResult {
 class ChildProcess {
  public:
   using Done = std::function<void(Result<ChildResult>)>;
-  ChildProcess(Loop& loop, std::vector<std::string> argv, std::int64_t deadline_ms, Done done);
+  ChildProcess(Loop& loop, std::vector<std::string> argv, std::int64_t deadline_ms, Done done,
+               const std::optional<Environment>& environment = std::nullopt);
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;

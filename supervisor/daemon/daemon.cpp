@@ -491,6 +491,11 @@ Result<json::value> Daemon::evaluations(const std::string& program) const {
   return as_value(parts_->store.evaluations_json(program));
 }
 
+Result<json::value> Daemon::compiled(const std::string& program) const {
+  if (auto ok = known(program); !ok) return propagate(ok);
+  return as_value(parts_->store.compiled_json(program));
+}
+
 Result<json::value> Daemon::events(const std::string& program, std::int64_t after) const {
   constexpr int most = 1'000;
   return as_value(parts_->store.events_json(program, after, most));

@@ -72,6 +72,7 @@ class Daemon final : public api::Control {
   Result<json::value> report(const std::string& program) const override;
   Result<json::value> checkpoints(const std::string& program) const override;
   Result<json::value> evaluations(const std::string& program) const override;
+  Result<json::value> compiled(const std::string& program) const override;
   Result<json::value> events(const std::string& program, std::int64_t after) const override;
   Result<json::value> last_probe() const override;
   Result<api::LogSlice> log(const std::string& program, const std::string& stream,

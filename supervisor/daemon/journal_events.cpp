@@ -1,5 +1,6 @@
 #include "supervisor/daemon/journal_events.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/host/host_files.hpp"
@@ -46,6 +47,14 @@ core::WorkerExited exited(const json::object& fields) {
   return event;
 }
 
+// What is kept and shown of a worker's texts.
+constexpr std::size_t max_name_bytes = 128;
+constexpr std::size_t max_reason_bytes = 500;
+
+bool tells_of_a_program(const Message& message) {
+  return find(message, "CACHE_HIT") || find(message, "CACHE_MISS");
+}
+
 }  // namespace
 
 std::vector<core::Event> message_events(const JournalRecord& record,
@@ -76,10 +85,23 @@ std::vector<core::Event> message_events(const JournalRecord& record,
         std::string(*path), step.value_or(0),
         std::max<std::int64_t>(find_int(message, "CHECKPOINT_MS").value_or(0), 0)});
   }
-  if (events.empty() && (find(message, "WATCHDOG") || find(message, "STATUS"))) {
+  if (events.empty() &&
+      (find(message, "WATCHDOG") || find(message, "STATUS") || tells_of_a_program(message))) {
     events.emplace_back(core::Alive{});
   }
   return events;
+}
+
+std::optional<CompiledProgram> compiled_program(const JournalRecord& record) {
+  const Message message = fields_of(record);
+  const auto hit = find(message, "CACHE_HIT");
+  const auto key = hit ? hit : find(message, "CACHE_MISS");
+  if (!key) return std::nullopt;
+  return CompiledProgram{
+      host::printable(find(message, "PROGRAM").value_or(""), max_name_bytes),
+      host::printable(*key, max_name_bytes), hit.has_value(),
+      std::max<std::int64_t>(find_int(message, "MS").value_or(0), 0),
+      host::printable(find(message, "CACHE_DROPPED").value_or(""), max_reason_bytes)};
 }
 
 std::optional<core::Event> exit_event(const JournalRecord& record) {

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/journal.hpp"
@@ -14,6 +15,18 @@ namespace trainward::daemon {
 // number that is none, or a checkpoint path outside `checkpoints`, is left out.
 std::vector<core::Event> message_events(const JournalRecord& message,
                                         const std::filesystem::path& checkpoints);
+
+// A program that a worker has compiled or found in its cache. For the record, not for the core.
+struct CompiledProgram {
+  std::string name;
+  std::string key;
+  bool hit = false;
+  std::int64_t ms = 0;
+  std::string dropped;  // why an entry of the cache was thrown away first, or empty
+};
+
+// Of a worker's datagram that tells of one; it is then also a sign of life in message_events().
+std::optional<CompiledProgram> compiled_program(const JournalRecord& message);
 
 // How the attempt ended: a WorkerExited of "exited" or a LaunchFailed of "exec_failed"; nothing for
 // other records.

@@ -41,10 +41,8 @@ std::map<std::string, std::string> inherited_environment() {
 json::object plan_json(const core::Plan& told, const hwprobe::Board* board) {
   json::object plan = core::to_json(told);
   if (board != nullptr) {
-    plan["board"] = json::object{{"serial", board->serial},
-                                 {"type", board->type},
-                                 {"bus_id", board->bus_id},
-                                 {"simulate", board->simulate}};
+    plan["board"] =
+        json::object{{"serial", board->serial}, {"type", board->type}, {"bus_id", board->bus_id}};
   }
   return plan;
 }
@@ -94,6 +92,9 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   spec.environment[env::resume_from] = order.resume_from;
   spec.environment[env::program_cache] = paths.programs_cache().string();
   spec.environment[env::plan] = json::serialize(plan_json(order.plan, order.board));
+  if (order.board != nullptr && !order.board->simulate.empty()) {
+    spec.environment[env::simulate] = json::serialize(order.board->simulate);
+  }
   spec.environment["TMPDIR"] = (folder / "tmp").string();
   spec.environment["TT_METAL_CACHE"] =
       paths.kernels_cache(order.board == nullptr ? "" : order.board->serial).string();

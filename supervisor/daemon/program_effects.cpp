@@ -5,6 +5,7 @@
 #include "checkpoint/retention.hpp"
 #include "common/fault_point.hpp"
 #include "supervisor/daemon/board_probe.hpp"
+#include "supervisor/daemon/compile_ahead.hpp"
 #include "supervisor/daemon/foreign_checkpoints.hpp"
 #include "supervisor/daemon/launcher.hpp"
 #include "supervisor/daemon/lease.hpp"
@@ -87,16 +88,59 @@ void ProgramRunner::do_reset(const std::string& serial) {
   if (!lease) return handle(core::BoardReset{"another program works on it"});
   const hwprobe::Board* found = board(serial);
   fault_point("repair.reset");
+  if (!ahead_) begin_compiling_ahead(policy_.deadlines.reset_ms);
   child_ = reset_board(services_, program_.reset_command,
                        {serial, found == nullptr ? "" : found->bus_id}, policy_.deadlines.reset_ms,
                        [this, held = std::make_shared<Fd>(std::move(*lease))](std::string error) {
                          held->reset();
+                         if (!no_board_) end_compiling_ahead("the reset is over");
                          handle(core::BoardReset{std::move(error)});
                        });
 }
 
+void ProgramRunner::note_compiling(const std::string& text) {
+  const Time at = now();
+  spdlog::info("{}: compile: {}", program_.name, text);
+  services_.console.event(program_.name, "compile", text, at);
+  auto noted =
+      services_.store.add_event({0, at.wall_ms, program_.name, state_.attempt, "compile", text});
+  if (!noted) spdlog::warn("{}: {}", program_.name, noted.error().message());
+}
+
+void ProgramRunner::begin_compiling_ahead(std::int64_t deadline_ms) {
+  ahead_ = compile_ahead(services_.loop, services_.paths, program_, state_.attempt, deadline_ms,
+                         [this](const std::string& text) {
+                           note_compiling(text);
+                           ahead_.reset();
+                         });
+}
+
+// What it has finished is in the cache; the attempt does the rest, and does not wait for it.
+void ProgramRunner::end_compiling_ahead(std::string_view why) {
+  if (!ahead_) return;
+  ahead_.reset();
+  note_compiling(fmt::format("compiling ahead was ended: {}", why));
+}
+
+// Once for each time that there is none.
+void ProgramRunner::compile_while_no_board() {
+  constexpr std::int64_t day_ms = 24 * 3600 * std::int64_t{1000};
+  using core::Stage;
+  const Stage stage = state_.stage;
+  const bool waits = stage == Stage::backoff && state_.last_cause == "no_board";
+  if (waits && !no_board_) {
+    no_board_ = true;
+    if (!ahead_) begin_compiling_ahead(day_ms);
+  }
+  if (waits || !no_board_ || stage == Stage::probing || stage == Stage::repairing) return;
+  no_board_ = false;
+  end_compiling_ahead("a board is there, or none is wanted");
+}
+
 void ProgramRunner::do_purge(const std::string& serial) {
-  in_background([this, folders = services_.paths.caches(serial)]() -> std::function<void()> {
+  const bool own_worker = program_.command.empty();
+  auto folders = folders_to_purge(services_.paths, state_, serial, own_worker);
+  in_background([this, folders = std::move(folders)]() -> std::function<void()> {
     auto error = purge_folders(folders);
     return [this, error = std::move(error)] { handle(core::CachesPurged{error}); };
   });

@@ -72,6 +72,10 @@ Status ProgramRunner::prepare() {
       if (auto ok = recorder_.record(action, decided.state, waiting.at); !ok) return ok;
       decided.actions.push_back(std::move(action));
     }
+    if (!waiting.compiled) continue;
+    auto ok = add_compiled(services_.store, program_.name, decided.state.attempt, *waiting.compiled,
+                           waiting.at);
+    if (!ok) return ok;
   }
   decided.events = pending_.size();
   auto ok = recorder_.save_state(decided.state, program_.digest, target_step_, decided.at);
@@ -91,6 +95,7 @@ void ProgramRunner::finish(bool committed) {
   state_ = std::move(decided.state);
   show(decided.actions, decided.at);
   for (const core::Action& action : decided.actions) execute(action);
+  compile_while_no_board();
   watch_worker();
   arm();
   // Nobody watched while the database refused.

@@ -67,6 +67,10 @@ class ProgramRunner final : public Participant {
 
   void do_probe();
   void do_reset(const std::string& serial);
+  void begin_compiling_ahead(std::int64_t deadline_ms);
+  void end_compiling_ahead(std::string_view why);
+  void compile_while_no_board();
+  void note_compiling(const std::string& text);
   void do_purge(const std::string& serial);
   void do_select(std::int64_t below);
   void do_launch(const core::Launch& order);
@@ -99,6 +103,8 @@ class ProgramRunner final : public Participant {
   Timer timer_;
   std::int64_t target_step_ = 0;
   std::unique_ptr<ChildProcess> child_;  // a probe or a reset
+  std::unique_ptr<ChildProcess> ahead_;  // compiles while the board is reset, or there is none
+  bool no_board_ = false;                // since when that was begun
   std::optional<hwprobe::Report> report_;
   std::unique_ptr<AttemptFollower> attempt_;
   std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside

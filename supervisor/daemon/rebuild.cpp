@@ -113,10 +113,16 @@ class ProgramHistory {
       row_.intended_ms = row_.started_ms = record.at.wall_ms;
       row_.pid = int_or(record.fields, "pid", 0);
     } else if (record.type == "message") {
+      if (const auto compiled = compiled_program(record); compiled && !lives) {
+        auto ok = add_compiled(store_, program_.name, row_.number, *compiled, record.at);
+        if (!ok) return ok;
+      }
       for (const auto& event : message_events(record, paths_.checkpoints(program_.name))) {
         if (const auto* resumed = std::get_if<core::Resumed>(&event)) {
           row_.resume_step = row_.last_step = resumed->step;
-          if (auto ok = keep_what_is_resumed(resumed->step); !ok) return ok;
+          auto ok = keep_what_is_resumed(store_, previous_, resumed->step);
+          if (!ok) return ok;
+          kept_step_ = std::max(kept_step_, previous_.kept_step);
         } else if (const auto* saved = std::get_if<core::CheckpointReported>(&event)) {
           kept_step_ = std::max(kept_step_, saved->step);
         } else if (const auto* step = std::get_if<core::StepDone>(&event); step && !lives) {
@@ -131,15 +137,6 @@ class ProgramHistory {
       exit_ = std::move(exit);
     }
     return {};
-  }
-
-  // The attempt before ended before it could say so.
-  Status keep_what_is_resumed(std::int64_t step) {
-    const std::int64_t kept = std::min(step, previous_.last_step);
-    if (previous_.number == 0 || kept <= previous_.kept_step) return {};
-    previous_.kept_step = kept;
-    kept_step_ = std::max(kept_step_, kept);
-    return store_.put_attempt(previous_);
   }
 
   Status add_step(const core::StepDone& step, Time at) {

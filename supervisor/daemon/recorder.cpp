@@ -41,6 +41,23 @@ Status add_evidence(store::Store& store, const std::string& program, std::int64_
   return {};
 }
 
+Status keep_what_is_resumed(store::Store& store, store::AttemptRow& ended, std::int64_t step) {
+  const std::int64_t kept = std::min(step, ended.last_step);
+  if (ended.number == 0 || kept <= ended.kept_step) return {};
+  ended.kept_step = kept;
+  return store.put_attempt(ended);
+}
+
+Status add_compiled(store::Store& store, const std::string& program, std::int64_t attempt,
+                    const CompiledProgram& compiled, Time at) {
+  auto ok = store.add_compiled(program, {attempt, compiled.name, compiled.key, compiled.hit,
+                                         compiled.ms, compiled.dropped, at.wall_ms});
+  if (!ok || compiled.dropped.empty()) return ok;
+  return store.add_event(
+      {0, at.wall_ms, program, attempt, "cache",
+       fmt::format("the cached program {} was dropped: {}", compiled.name, compiled.dropped)});
+}
+
 Status Recorder::recover(std::int64_t attempt) {
   auto row = store_.attempt(program_, attempt);
   if (!row) return propagate(row);
@@ -66,7 +83,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
                                    {e.attempt, e.phase, e.cause, e.begin_wall_ms, e.duration_ms});
           },
           [&](const core::RecordAttemptBegun& e) -> Status {
-            if (auto ok = keep_what_is_resumed(state); !ok) return ok;
+            if (auto ok = keep_what_is_resumed(store_, attempt_, state.resume_step); !ok) return ok;
             attempt_ = {};
             attempt_.program = program_;
             attempt_.number = e.attempt;
@@ -124,14 +141,6 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
           [](const core::PruneCheckpoints&) -> Status { return {}; },
       },
       action);
-}
-
-// A checkpoint that nobody had verified when its attempt ended has been now.
-Status Recorder::keep_what_is_resumed(const core::State& state) {
-  const std::int64_t kept = std::min(state.resume_step, attempt_.last_step);
-  if (attempt_.number == 0 || kept <= attempt_.kept_step) return {};
-  attempt_.kept_step = kept;
-  return store_.put_attempt(attempt_);
 }
 
 Status Recorder::save_state(const core::State& state, const std::string& config_digest,

@@ -6,6 +6,7 @@
 
 #include "supervisor/config/config.hpp"
 #include "supervisor/core/step.hpp"
+#include "supervisor/daemon/journal_events.hpp"
 #include "supervisor/daemon/paths.hpp"
 #include "supervisor/store/store.hpp"
 
@@ -14,6 +15,15 @@ namespace trainward::daemon {
 // Why an attempt ended, a row each.
 Status add_evidence(store::Store& store, const std::string& program, std::int64_t attempt,
                     const std::vector<core::Evidence>& evidence);
+
+// The attempt after `ended` resumed at `step`: a checkpoint that nobody had verified when `ended`
+// did has been since. Writes the row when it kept more than was known.
+Status keep_what_is_resumed(store::Store& store, store::AttemptRow& ended, std::int64_t step);
+
+// A program that the attempt compiled or found in its cache, and an event when an entry of the
+// cache was thrown away.
+Status add_compiled(store::Store& store, const std::string& program, std::int64_t attempt,
+                    const CompiledProgram& compiled, Time at);
 
 // One program's rows. Writes inside a transaction that the caller holds.
 class Recorder {
@@ -37,8 +47,6 @@ class Recorder {
   [[nodiscard]] const store::AttemptRow& attempt() const { return attempt_; }
 
  private:
-  Status keep_what_is_resumed(const core::State& state);
-
   store::Store& store_;
   const Paths& paths_;
   std::string program_;

@@ -26,7 +26,18 @@ std::unique_ptr<ChildProcess> reset_board(Services& services,
   for (const foreign::Template& word : command) argv.push_back(word.fill(values).text);
   return std::make_unique<ChildProcess>(
       services.loop, std::move(argv), deadline_ms,
-      [done = std::move(done)](Result<ChildResult> result) { done(outcome(result)); });
+      [done = std::move(done)](const Result<ChildResult>& result) { done(outcome(result)); });
+}
+
+std::vector<std::filesystem::path> folders_to_purge(const Paths& paths, const core::State& state,
+                                                    const std::string& serial, bool own_worker) {
+  const auto rung = state.rungs.find("cache_corrupt");
+  const bool first = rung != state.rungs.end() && rung->second == 1;
+  std::error_code missing;
+  const auto kernels = paths.kernels_cache(serial);
+  const bool kernels_exist = !std::filesystem::is_empty(kernels, missing) && !missing;
+  if (own_worker && state.last_cause == "cache_corrupt" && first && kernels_exist) return {kernels};
+  return paths.caches(serial);
 }
 
 std::string purge_folders(const std::vector<std::filesystem::path>& folders) {

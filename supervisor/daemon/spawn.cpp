@@ -36,9 +36,19 @@ struct Attributes {
   posix_spawnattr_t value{};
 };
 
+// As exec wants them: with a null behind the last.
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 }  // namespace
 
-Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>& fds) {
+Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>& fds,
+                    const std::optional<Environment>& environment) {
   Actions actions;
   const Attributes attributes;
   // By way of numbers above all of them, so that none is overwritten before it was copied.
@@ -53,13 +63,16 @@ Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>
   }
   ::posix_spawn_file_actions_addclosefrom_np(&actions.value, count);
   std::vector<std::string> words = argv;
-  std::vector<char*> pointers;
-  pointers.reserve(words.size() + 1);
-  for (std::string& word : words) pointers.push_back(word.data());
-  pointers.push_back(nullptr);
+  std::vector<char*> pointers = pointers_to(words);
+  std::vector<std::string> variables;
+  for (const auto& [name, value] : environment.value_or(Environment{})) {
+    variables.push_back(fmt::format("{}={}", name, value));
+  }
+  std::vector<char*> variable_pointers = pointers_to(variables);
   pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, pointers[0], &actions.value, &attributes.value,
-                                   pointers.data(), environ);
+  const int error =
+      ::posix_spawnp(&pid, pointers[0], &actions.value, &attributes.value, pointers.data(),
+                     environment ? variable_pointers.data() : environ);
   if (error != 0) return fail_errno(error, "start the program", argv.front());
   return pid;
 }

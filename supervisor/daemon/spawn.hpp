@@ -4,6 +4,8 @@
 
 #include <sys/types.h>
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,9 +13,12 @@
 
 namespace trainward::daemon {
 
+using Environment = std::map<std::string, std::string>;
+
 // fds[i] has the number i in the child. The child has default signal handling, an empty signal mask
-// and this process's environment. argv[0] is a path or is looked up in PATH.
-Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>& fds);
+// and the environment given, or else this process's. argv[0] is a path or is looked up in PATH.
+Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>& fds,
+                    const std::optional<Environment>& environment = std::nullopt);
 
 // A pidfd for a child of ours.
 Result<int> open_child(pid_t pid);

@@ -80,6 +80,16 @@ struct EvaluationRow {
   std::int64_t at_ms = 0;
 };
 
+struct CompiledRow {
+  std::int64_t attempt = 0;
+  std::string name;  // of the compiled program, such as "block_forward"
+  std::string key;
+  bool hit = false;     // the cache had it
+  std::int64_t ms = 0;  // to compile it, or to load it
+  std::string dropped;  // why an entry of the cache was thrown away first, or empty
+  std::int64_t at_ms = 0;
+};
+
 struct EventRow {
   std::int64_t id = 0;
   std::int64_t at_ms = 0;
@@ -153,6 +163,7 @@ class Store {
   Status add_step(const std::string& program, const StepRow& row);
   // Made again by the same attempt: the newer counts.
   Status add_evaluation(const std::string& program, const EvaluationRow& row);
+  Status add_compiled(const std::string& program, const CompiledRow& row);
   Status add_event(const EventRow& row);  // id is assigned
   Status add_span(const std::string& program, const SpanRow& row);
   Status add_probe(std::int64_t at_ms, const std::string& source, const std::string& report_json,
@@ -194,6 +205,7 @@ class Store {
   Result<json::object> probe_json() const;  // newest probe, or {}
   Result<json::array> checkpoints_json(const std::string& program) const;
   Result<json::array> evaluations_json(const std::string& program) const;  // by step
+  Result<json::array> compiled_json(const std::string& program) const;     // as it came
 
  private:
   struct Impl;

@@ -14,7 +14,8 @@ Result<json::array> Store::status_json(Time now) const {
                 "coalesce(a.number, 0) as attempt, coalesce(a.started_ms, 0) as started_ms, "
                 "coalesce(a.ended_ms, 0) as ended_ms, v.last_step, v.kept_step, v.attempts, "
                 "v.first_loss, v.last_loss as loss, v.tokens, v.tokens_per_second, v.board, "
-                "v.changed_at, p.changed_ms, p.target_step, v.evaluated_step, v.evaluation_loss "
+                "v.changed_at, p.changed_ms, p.target_step, v.evaluated_step, v.evaluation_loss, "
+                "v.cache_hits, v.cache_misses "
                 "from v_status v join programs p on p.name = v.name "
                 "left join attempts a on a.program = v.name and a.number = "
                 "(select max(number) from attempts where program = v.name) "
@@ -78,6 +79,11 @@ Result<json::array> Store::checkpoints_json(const std::string& program) const {
 Result<json::array> Store::evaluations_json(const std::string& program) const {
   return rows_json(*impl_->connection,
                    "select * from v_evaluations where program = ? order by step", program);
+}
+
+Result<json::array> Store::compiled_json(const std::string& program) const {
+  return rows_json(*impl_->connection, "select * from v_compiled where program = ? order by id",
+                   program);
 }
 
 }  // namespace trainward::store

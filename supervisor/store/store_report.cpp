@@ -85,7 +85,8 @@ Result<json::object> Store::report_json(const std::string& program) const {
       db,
       "select count(*) as attempts, min(started_at) as started_at, max(ended_at) as ended_at, "
       "coalesce(sum(steps_lost), 0) as steps_lost, coalesce(sum(steps_replayed), 0) as "
-      "steps_replayed from v_attempts where program = ?",
+      "steps_replayed, coalesce(sum(cache_hits), 0) as cache_hits, "
+      "coalesce(sum(cache_misses), 0) as cache_misses from v_attempts where program = ?",
       program);
   if (auto merged = merge(report, std::move(totals)); !merged) return propagate(merged);
 

@@ -73,6 +73,13 @@ Status Store::add_evaluation(const std::string& program, const EvaluationRow& ro
       program, row.step, row.attempt, row.loss, row.at_ms);
 }
 
+Status Store::add_compiled(const std::string& program, const CompiledRow& row) {
+  return impl_->connection->run(
+      "insert into compiled (program, attempt, name, key, hit, ms, dropped, at_ms) "
+      "values (?, ?, ?, ?, ?, ?, ?, ?)",
+      program, row.attempt, row.name, row.key, row.hit ? 1 : 0, row.ms, row.dropped, row.at_ms);
+}
+
 Status Store::add_event(const EventRow& row) {
   return impl_->connection->run(
       "insert into events (at_ms, program, attempt, kind, text) values (?, ?, ?, ?, ?)", row.at_ms,

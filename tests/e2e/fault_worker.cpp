@@ -1,14 +1,15 @@
 // A worker that trains on nothing and fails on purpose: the subject of the fault matrix.
 //
 //   fault-worker [--phase load|compile|train|save --fault NAME] [--steps N] [--every N]
-//                [--lines N] [--step-ms N] [--helper]
+//                [--lines N] [--step-ms N] [--helper] [--programs]
 //
 // The fault happens in the first attempt only, at step 7 in the phases train and save. Checkpoints
 // are real ones. Whoever runs beside another copy of itself writes `second-copy`; the moment before
 // a fatal fault goes to `died` (milliseconds of the wall clock).
 //
 // --lines: numbered lines to stdout, in all, spread over the steps; --helper: leaves a process in a
-// session of its own behind.
+// session of its own behind; --programs: tells of two programs, compiled in the first attempt, and
+// in later ones one from the cache and one that was damaged there.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -42,14 +43,15 @@ struct Settings {
   long lines = 0;
   long step_ms = 5;
   bool helper = false;
+  bool programs = false;
 };
 
 Settings read_settings(int argc, char** argv) {
   Settings settings;
   for (int i = 1; i < argc; ++i) {
     const std::string key = argv[i];
-    if (key == "--helper") {
-      settings.helper = true;
+    if (key == "--helper" || key == "--programs") {
+      (key == "--helper" ? settings.helper : settings.programs) = true;
       continue;
     }
     const char* value = i + 1 < argc ? argv[++i] : "";
@@ -147,6 +149,7 @@ class Run {
     }
     supervisor_.send({{"RESUMED_STEP", std::to_string(step_)}});
     enter("compile");
+    if (settings_.programs) tell_of_programs();
     supervisor_.send({{"PHASE", "train"}});
     while (step_ < settings_.steps) {
       if (stop_asked != 0) {
@@ -176,6 +179,15 @@ class Run {
     ::signal(SIGTERM, SIG_IGN);
     note("helpers", std::to_string(::getpid()));
     silence();
+  }
+
+  void tell_of_programs() {
+    const bool first = variable(env::attempt) == "1";
+    supervisor_.send(
+        {{first ? "CACHE_MISS" : "CACHE_HIT", "aa11"}, {"PROGRAM", "head"}, {"MS", "40"}});
+    Message second{{"CACHE_MISS", "bb22"}, {"PROGRAM", "embed"}, {"MS", "30"}};
+    if (!first) second.emplace_back("CACHE_DROPPED", "its bytes do not match their checksum");
+    supervisor_.send(second);
   }
 
   [[nodiscard]] bool saves_in_trouble() const { return settings_.phase == "save" && step_ == 7; }

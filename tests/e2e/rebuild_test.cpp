@@ -77,10 +77,8 @@ TEST_F(Rebuild, AStateThatCannotBeReadIsTakenFromTheNewestAttempt) {
 
 TEST_F(Rebuild, TheHistoryOfWhatHasEndedComesBack) {
   // The first attempt stands still until it is killed, here or for standing still.
-  write("host.yaml",
-        "boards:\n" + healthy_board("{dram_bytes: 1000, base_bytes: 0, leak_bytes_per_step: 0, "
-                                    "hang: {attempt: 1, after_steps: 25}}"));
-  write_training("run.yaml", 400, ", host: host.yaml", "",
+  write("host.yaml", "boards:\n" + healthy_board("{hang: {attempt: 1, after_steps: 25}}"));
+  write_training("run.yaml", 400, simulated + ", host: host.yaml", "",
                  ", evaluate_every: 10, evaluation_blocks: 2");
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
   wait_until([&] { return last_step() >= 20; });

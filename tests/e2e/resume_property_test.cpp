@@ -113,6 +113,9 @@ class ResumeProperty : public World {
   // With no more disturbances.
   void finish(const std::string& checkpoints) {
     Listener worker = train(checkpoints);
+    finish(worker);
+  }
+  void finish(Listener& worker) {
     while (worker.next()) {
     }
     EXPECT_EQ(end_of(worker.pid()), 0) << daemon_log();
@@ -195,9 +198,7 @@ TEST_F(ResumeProperty, StoppedItSavesAndGoesOn) {
   Listener next = train("disturbed");
   ASSERT_TRUE(next.hears("RESUMED_STEP", 0)) << daemon_log();
   EXPECT_EQ(next.heard(), saved);
-  while (next.next()) {
-  }
-  EXPECT_EQ(end_of(next.pid()), 0) << daemon_log();
+  finish(next);
   expect_same_end("straight", "disturbed");
 }
 
@@ -220,9 +221,7 @@ TEST_F(ResumeProperty, AskedToSaveItSavesAndTheNextGoesOnFromThere) {
   ASSERT_TRUE(next.hears("RESUMED_STEP", 0)) << daemon_log();
   // Unless it had come to its end before it was killed.
   EXPECT_TRUE(next.heard() == saved || next.heard() == steps) << next.heard();
-  while (next.next()) {
-  }
-  EXPECT_EQ(end_of(next.pid()), 0) << daemon_log();
+  finish(next);
   expect_same_end("straight", "disturbed");
 }
 

@@ -1,5 +1,7 @@
 // Training to the end through faults, with the same weights as without them.
 
+#include <map>
+
 #include "world.hpp"
 
 namespace trainward::e2e {
@@ -17,20 +19,21 @@ class Training : public World {
  protected:
   static std::string two_boards() {
     return dead_board + healthy_board(
-                            "{dram_bytes: 1000, base_bytes: 0, leak_bytes_per_step: 83, "
+                            // Twelve steps of an attempt fit into 24 GiB, with the model's own MiB.
+                            "{leak_bytes_per_step: 2040109465, "
                             "hang: {attempt: 2, after_steps: 6}}");
   }
 };
 
 TEST_F(Training, FaultsDoNotChangeOneBitOfTheWeights) {
   write("host.yaml", two_boards());
-  write_training("calm.yaml", 40, "");
+  write_training("calm.yaml", 40, simulated);
   ASSERT_EQ(run("trainwardd", {"--once", "calm.yaml"}).code, 0);
   const std::string calm = digest();
   ASSERT_EQ(calm.size(), 65U) << calm;
   std::filesystem::remove_all(path(".trainward"));
 
-  write_training("faulty.yaml", 40, ", host: host.yaml");
+  write_training("faulty.yaml", 40, simulated + ", host: host.yaml");
   const Output faulty = run("trainwardd", {"--once", "faulty.yaml"});
   ASSERT_EQ(faulty.code, 0) << faulty.out << faulty.err;
   EXPECT_EQ(digest(), calm);
@@ -55,9 +58,61 @@ TEST_F(Training, FaultsDoNotChangeOneBitOfTheWeights) {
   EXPECT_EQ(attempts().back().last_step, 40);
 }
 
+// The card says little more than "Error code: 13"; the rest is on stderr.
+TEST_F(Training, EachFaultOfTheCardIsKnownByItsName) {
+  write("host.yaml", "boards:\n" + healthy_board("{loads_executables: false, "
+                                                 "ethernet_loss: {attempt: 1, after_steps: 7}, "
+                                                 "corrupt_kernel_cache: {attempt: 2}, "
+                                                 "abort: {attempt: 3, after_steps: 3}}"));
+  write_training("run.yaml", 40, simulated + ", host: host.yaml",
+                 "    reset_command: [/bin/true]\n");
+  const Output output = run("trainwardd", {"--once", "run.yaml"});
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+  std::vector<std::string> causes;
+  for (const store::AttemptRow& attempt : attempts()) causes.push_back(attempt.cause);
+  EXPECT_EQ(causes, (std::vector<std::string>{"ethernet", "cache_corrupt", "unknown", "done"}))
+      << output.out;
+}
+
+// On a card that can load what it compiled, as the simulated one can when nothing else is said.
+TEST_F(Training, ARestartCompilesNothing) {
+  write("host.yaml", "boards:\n" + healthy_board("{abort: {attempt: 1, after_steps: 12}}"));
+  write_training("run.yaml", 20, simulated + ", host: host.yaml");
+  const Output output = run("trainwardd", {"--once", "run.yaml"});
+  ASSERT_EQ(output.code, 0) << output.out << output.err;
+  const auto compiled =
+      store::Store::open_read_only(path(".trainward/trainward.db"))->compiled_json("run").value();
+  std::map<std::int64_t, std::pair<int, int>> by_attempt;  // hits and misses
+  for (const json::value& program : compiled) {
+    auto& [hits, misses] = by_attempt[program.at("attempt").as_int64()];
+    ++(program.at("hit").as_int64() == 1 ? hits : misses);
+  }
+  ASSERT_EQ(by_attempt.size(), 2U);
+  EXPECT_EQ(by_attempt[1].first, 0);
+  EXPECT_GT(by_attempt[1].second, 0);
+  EXPECT_EQ(by_attempt[2], std::pair(by_attempt[1].second, 0));
+}
+
+// Both chips of a board share each step; the curve is that of one.
+TEST_F(Training, TwoChipsTrainAsOne) {
+  const auto held_out_loss = [&](const std::string& mesh) {
+    std::filesystem::remove_all(path(".trainward"));
+    write_training("run.yaml", 20, simulated + mesh, "",
+                   ", evaluate_every: 20, evaluation_blocks: 4");
+    const Output output = run("trainwardd", {"--once", "run.yaml"});
+    EXPECT_EQ(output.code, 0) << output.out << output.err;
+    auto store = store::Store::open_read_only(path(".trainward/trainward.db"));
+    const auto evaluations = store->evaluations_json("run").value();
+    return evaluations.empty() ? 0 : evaluations.back().at("loss").as_double();
+  };
+  const double one = held_out_loss("");
+  EXPECT_GT(one, 0);
+  EXPECT_NEAR(held_out_loss(", mesh_shape: [1, 2], enable_ddp: true"), one, 1e-4 * one);
+}
+
 TEST_F(Training, TheViewsOfTheDatabaseTellTheStory) {
   write("host.yaml", two_boards());
-  write_training("run.yaml", 30, ", host: host.yaml");
+  write_training("run.yaml", 30, simulated + ", host: host.yaml");
   ASSERT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
   const Output why = ctl({"why", "run", "2"});
   EXPECT_EQ(why.code, 0) << why.err;

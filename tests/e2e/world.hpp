@@ -69,6 +69,9 @@ class World : public ::testing::Test {
            simulate + "\n";
   }
 
+  // For device_config: on the simulated N300, which is then the host's board.
+  inline static const std::string simulated = ", plugin: sim_n300, options: {threads: 1}";
+
   // A model that trains in milliseconds. `device` is added to device_config, `training` to
   // training_config, `more` to the program.
   void write_training(const std::string& file, int steps, const std::string& device,
@@ -77,7 +80,7 @@ class World : public ::testing::Test {
                     std::to_string(steps) +
                     ", batch_size: 2, block_size: 16, learning_rate: 0.01, checkpoint_every: 5, "
                     "data: [text.txt]" +
-                    training + "}\n    device_config: {device: cpu, threads: 1" + device +
+                    training + "}\n    device_config: {threads: 1" + device +
                     "}\n    deadlines: {train_floor: 2s, stop: 20s}\n    backoff: {first: "
                     "20ms}\n" +
                     more);

@@ -1,5 +1,6 @@
 -- Views, the public face of the database. Columns are only ever added. The newest migration makes
 -- them all anew.
+drop view if exists v_compiled;
 drop view if exists v_evaluations;
 drop view if exists v_steps;
 drop view if exists v_events;
@@ -63,7 +64,11 @@ select program,
        resume_from,
        folder,
        remedy,
-       plan
+       plan,
+       (select count(*) from compiled c
+        where c.program = raw.program and c.attempt = raw.number and c.hit) as cache_hits,
+       (select count(*) from compiled c
+        where c.program = raw.program and c.attempt = raw.number and not c.hit) as cache_misses
 from raw;
 
 -- A row per program of the configuration.
@@ -95,7 +100,11 @@ select p.name,
        (select e.step from evaluations e where e.program = p.name
         order by e.attempt desc, e.step desc limit 1) as evaluated_step,
        (select e.loss from evaluations e where e.program = p.name
-        order by e.attempt desc, e.step desc limit 1) as evaluation_loss
+        order by e.attempt desc, e.step desc limit 1) as evaluation_loss,
+       (select count(*) from compiled c where c.program = p.name and c.hit and c.attempt =
+          (select max(a.number) from attempts a where a.program = p.name)) as cache_hits,
+       (select count(*) from compiled c where c.program = p.name and not c.hit and c.attempt =
+          (select max(a.number) from attempts a where a.program = p.name)) as cache_misses
 from programs p
 where not p.removed;
 
@@ -159,3 +168,9 @@ select e.program, e.step, e.attempt, e.loss,
 from evaluations e
 where e.attempt = (select max(n.attempt) from evaluations n
                    where n.program = e.program and n.step = e.step);
+
+-- What the attempts compiled, or found in the cache, in the order they told of it.
+create view v_compiled as
+select id, program, attempt, name, key, hit, ms, dropped,
+       strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') as at
+from compiled;

@@ -128,6 +128,56 @@ TEST_F(ConfigProblems, Meshes) {
   }
 }
 
+TEST_F(ConfigProblems, Plugins) {
+  const auto with = [&](const std::string& device) {
+    return problems("programs:\n  a:\n    device_config: {" + device + "}\n");
+  };
+  const std::string at = "3:20: programs.a.device_config";
+  EXPECT_THAT(with("plugin: sim_n300"), IsEmpty());
+  EXPECT_THAT(with("device: pjrt"),
+              ElementsAre(at + ": missing key 'plugin', expected 'sim_n300' or the file of a "
+                               "plugin"));
+  EXPECT_THAT(with("plugin: p.so"),
+              ElementsAre("3:29: programs.a.device_config.plugin: neither 'sim_n300' nor a file: " +
+                          (folder_ / "p.so").string()));
+  EXPECT_THAT(with("plugin: [a]"), ElementsAre(HasSubstr("found a list")));
+  EXPECT_THAT(
+      with("plugin: sim_n300, mesh_shape: [1, 2]"),
+      ElementsAre(at + ".enable_ddp: needed by a mesh_shape of more than one device: true"));
+  EXPECT_THAT(with("plugin: sim_n300, mesh_shape: [1, 3], enable_ddp: true"),
+              ElementsAre(HasSubstr("3 devices cannot share batches of 8 sequences")));
+  EXPECT_THAT(with("plugin: sim_n300, placement: both"),
+              ElementsAre(HasSubstr("expected one of host, device")));
+  EXPECT_THAT(with("plugin: sim_n300, cache_limit: 5"), ElementsAre(HasSubstr("add a unit")));
+  EXPECT_THAT(with("plugin: sim_n300, cache_limit: 5KiB"), ElementsAre(HasSubstr("from 1MiB")));
+  EXPECT_THAT(with("plugin: sim_n300, option: {}"),
+              ElementsAre(HasSubstr("unknown key 'option'; did you mean 'options'?")));
+  EXPECT_THAT(with("placement: device"),
+              ElementsAre(HasSubstr("placement: goes with a plugin, and none is named")));
+  EXPECT_THAT(with("device: cpu, plugin: sim_n300, placement: device"), IsEmpty())
+      << "the same file, tried on the CPU";
+}
+
+TEST_F(ConfigProblems, PluginOptions) {
+  const auto with = [&](const std::string& options) {
+    return problems("programs:\n  a:\n    device_config:\n      plugin: sim_n300\n      options: " +
+                    options + "\n");
+  };
+  EXPECT_THAT(with("{}"), IsEmpty());
+  EXPECT_THAT(with("{a: [1, -2], b: [], c: text, 'd e': '5'}"), IsEmpty());
+  for (const char* wrong : {"{a: {b: 1}}", "{a: [x]}", "{a: [1.5]}", "{a: ['1']}", "{a: [[1]]}"}) {
+    EXPECT_THAT(with(wrong),
+                ElementsAre(StartsWith("5:20: programs.a.device_config.options.a: expected text, a "
+                                       "number, true or false, or a list of whole numbers, found")))
+        << wrong;
+  }
+  EXPECT_THAT(with("[1]"), ElementsAre(HasSubstr("expected a map of options, found a list")));
+  EXPECT_THAT(with("{a: 1, a: 2}"), ElementsAre(HasSubstr("duplicate key")));
+  std::string many = "{";
+  for (int i = 0; i < 257; ++i) many += "o" + std::to_string(i) + ": 1, ";
+  EXPECT_THAT(with(many + "}"), ElementsAre(HasSubstr("at most 256")));
+}
+
 TEST_F(ConfigProblems, ProgramNames) {
   EXPECT_THAT(problems("programs: {'a b': {}}\n"),
               ElementsAre("1:12: program name 'a b': expected 1 to 64 of A-Z a-z 0-9 _ . -"));

@@ -1,3 +1,5 @@
+#include <fstream>
+
 #include "fixture.hpp"
 
 namespace trainward::ctl {
@@ -41,6 +43,19 @@ TEST_F(CtlTest, ConfigCheckListsEveryProblem) {
   const Ran as_json = ctl({"config", "check", (folder_ / "none.yaml").string(), "--json"});
   EXPECT_EQ(as_json.code, 1);
   EXPECT_THAT(as_json.out, HasSubstr(R"("ok":false)"));
+}
+
+TEST_F(CtlTest, ConfigWorkerShowsWhatAWorkerIsGiven) {
+  const std::string file = (folder_ / "two.yaml").string();
+  const std::string own = "    training_config: {model: femto_1x, steps: 3, data: [two.yaml]}\n";
+  std::ofstream(file) << "programs:\n  a:\n" + own + "  b: {command: [/bin/true]}\n";
+  const Ran ran = ctl({"config", "worker", file, "a"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("\"model\":\"femto_1x\""));
+  EXPECT_THAT(ctl({"config", "worker", file}).err, HasSubstr("name one"));
+  EXPECT_THAT(ctl({"config", "worker", file, "c"}).err, HasSubstr("no program c"));
+  EXPECT_THAT(ctl({"config", "worker", file, "b"}).err, HasSubstr("a command of its own"));
+  EXPECT_EQ(ctl({"config", "worker", (folder_ / "none.yaml").string()}).code, 1);
 }
 
 TEST_F(CtlTest, CkptOfNothing) {

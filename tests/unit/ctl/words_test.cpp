@@ -7,6 +7,13 @@
 namespace trainward::ctl {
 namespace {
 
+TEST(Words, CountsOfProgramsOnlyWhereThereAreAny) {
+  EXPECT_EQ(programs_text({{"cache_hits", 1041}, {"cache_misses", 3}}),
+            "3 compiled, 1,041 from the cache");
+  EXPECT_EQ(programs_text({{"cache_hits", 0}, {"cache_misses", nullptr}}), "");
+  EXPECT_EQ(programs_text({}), "");
+}
+
 TEST(Words, CleanDisarmsTerminalControls) {
   EXPECT_EQ(clean("a\x1b[31mb\x07"), "a?[31mb?");
   EXPECT_EQ(clean("tab\tline\nend"), "tab line end");

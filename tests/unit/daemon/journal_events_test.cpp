@@ -76,6 +76,29 @@ TEST(JournalEvents, AnEvaluationHasAStepAndALoss) {
   }
 }
 
+TEST(JournalEvents, ACompiledProgramIsForTheRecordAndASignOfLife) {
+  const auto compiled = [](const std::string& fields) {
+    return compiled_program(record("message", R"({"fields":)" + fields + "}"));
+  };
+  const std::string hit = R"({"CACHE_HIT":"3f2a","PROGRAM":"head","MS":"12"})";
+  only<core::Alive>(message(hit));
+  ASSERT_TRUE(compiled(hit));
+  EXPECT_TRUE(compiled(hit)->hit);
+  EXPECT_EQ(compiled(hit)->key, "3f2a");
+  EXPECT_EQ(compiled(hit)->name, "head");
+  EXPECT_EQ(compiled(hit)->ms, 12);
+  EXPECT_EQ(compiled(hit)->dropped, "");
+  const auto miss = compiled(
+      R"({"CACHE_MISS":"3f2a","PROGRAM":"a\nb","MS":"-1","CACHE_DROPPED":"is cut short"})");
+  ASSERT_TRUE(miss);
+  EXPECT_FALSE(miss->hit);
+  EXPECT_EQ(miss->name, "a?b");
+  EXPECT_EQ(miss->ms, 0);
+  EXPECT_EQ(miss->dropped, "is cut short");
+  EXPECT_FALSE(compiled(R"({"PROGRAM":"head","MS":"12","CACHE_DROPPED":"x"})"));
+  EXPECT_EQ(message(R"({"CACHE_MISS":"3f2a","PHASE":"train"})").size(), 1U) << "more than life";
+}
+
 TEST(JournalEvents, SeveralKeysAreSeveralEventsInTheOrderOfTheWork) {
   const auto events = message(
       R"({"STEP":"7","LOSS":"2.5","PHASE":"train","RESUMED_STEP":"6",

@@ -35,7 +35,10 @@ TEST_F(DocumentsTest, Status) {
   EXPECT_NEAR(must(get_number(trainer, "loss")), 3.7, 1e-9);
   EXPECT_EQ(must(get_int(trainer, "evaluated_step")), 36);
   EXPECT_EQ(must(get_number(trainer, "evaluation_loss")), 4.25);
+  EXPECT_EQ(must(get_int(trainer, "cache_hits")), 2) << "of the newest attempt";
+  EXPECT_EQ(must(get_int(trainer, "cache_misses")), 0);
   const json::object& idle = rows[0].as_object();
+  EXPECT_EQ(must(get_int(idle, "cache_hits")), 0);
   EXPECT_EQ(must(get_int(idle, "pid")), 0);
   EXPECT_EQ(must(get_int(idle, "uptime_ms")), 0);
   EXPECT_TRUE(idle.at("loss").is_null());
@@ -97,6 +100,8 @@ TEST_F(DocumentsTest, ReportAddsUp) {
   EXPECT_EQ(must(get_number(report, "best_evaluation_loss")), 4.25);
   EXPECT_NEAR(must(get_number(report, "tokens_per_second")), 40'000.0 / 60, 1e-6);
   EXPECT_NEAR(must(get_number(report, "wall_seconds")), 320.0, 1e-9);
+  EXPECT_EQ(must(get_int(report, "cache_hits")), 3);
+  EXPECT_EQ(must(get_int(report, "cache_misses")), 3);
   EXPECT_EQ(report.at("causes").as_array().size(), 2U);
   EXPECT_EQ(report.at("phases").at(0).at("phase").as_string(), "stepping");
   EXPECT_EQ(report.at("boards").at(1).at("verdict").as_string(), "REMOTE_LOST");
@@ -108,6 +113,7 @@ TEST_F(DocumentsTest, ReportOfAProgramThatNeverRan) {
   EXPECT_EQ(must(get_int(report, "attempts")), 0);
   EXPECT_EQ(must(get_number(report, "wall_seconds")), 0.0);
   EXPECT_TRUE(report.at("tokens_per_second").is_null());
+  EXPECT_EQ(must(get_int(report, "cache_hits")), 0);
   EXPECT_FALSE(store_->report_json("nope").has_value());
 }
 
@@ -118,6 +124,21 @@ TEST_F(DocumentsTest, EvaluationsByStep) {
   EXPECT_EQ(rows[1].at("attempt").as_int64(), 2);
   EXPECT_EQ(rows[1].at("loss").as_double(), 4.5);
   EXPECT_TRUE(must(store_->evaluations_json("idle")).empty());
+}
+
+TEST_F(DocumentsTest, CompiledProgramsAsTheyWereTold) {
+  const auto rows = must(store_->compiled_json("trainer"));
+  ASSERT_EQ(rows.size(), 6U);
+  EXPECT_EQ(rows[0].at("name").as_string(), "head");
+  EXPECT_EQ(rows[0].at("hit").as_int64(), 0);
+  EXPECT_EQ(rows[0].at("ms").as_int64(), 900);
+  EXPECT_EQ(rows[3].at("attempt").as_int64(), 2);
+  EXPECT_EQ(rows[3].at("dropped").as_string(), "is cut short");
+  EXPECT_EQ(rows[3].at("at").as_string(), "2025-11-20T21:46:42.000Z");
+  EXPECT_TRUE(must(store_->compiled_json("idle")).empty());
+  const auto why = must(store_->why_json("trainer", 2));
+  EXPECT_EQ(why.at("attempt").at("cache_hits").as_int64(), 1);
+  EXPECT_EQ(why.at("attempt").at("cache_misses").as_int64(), 1);
 }
 
 TEST_F(DocumentsTest, EventsAfterAnIdAndTheNewest) {

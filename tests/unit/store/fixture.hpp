@@ -107,6 +107,15 @@ class StoreTest : public testing::Test {
     must(store.add_evaluation("trainer", {24, 2, 4.5, epoch_ms + 220'000}));
     must(store.add_evaluation("trainer", {36, 3, 4.25, epoch_ms + 318'000}));
 
+    // The second attempt found all but one, which was damaged.
+    must(store.add_compiled("trainer", {1, "head", "k1", false, 900, "", epoch_ms + 101'000}));
+    must(store.add_compiled("trainer", {1, "embed", "k2", false, 100, "", epoch_ms + 102'000}));
+    must(store.add_compiled("trainer", {2, "head", "k1", true, 9, "", epoch_ms + 201'000}));
+    must(store.add_compiled("trainer",
+                            {2, "embed", "k2", false, 110, "is cut short", epoch_ms + 202'000}));
+    must(store.add_compiled("trainer", {3, "head", "k1", true, 8, "", epoch_ms + 301'000}));
+    must(store.add_compiled("trainer", {3, "embed", "k2", true, 7, "", epoch_ms + 302'000}));
+
     must(store.put_checkpoint(
         "trainer", {"/c/step-00000024", 24, 1, 1 << 20, "verified", "", epoch_ms + 150'000}));
     must(store.put_checkpoint(

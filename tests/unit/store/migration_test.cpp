@@ -23,7 +23,7 @@ class MigrationTest : public StoreTest {
   }
 };
 
-TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesEvaluations) {
+TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesWhatIsNew) {
   for (int version = 1; version < newest_version(); ++version) {
     SCOPED_TRACE(version);
     std::filesystem::remove(file_);
@@ -32,10 +32,13 @@ TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesEvaluations) {
     EXPECT_EQ(must(store.attempt("trainer", 1))->last_step, 25);
     EXPECT_TRUE(must(store.evaluations_json("trainer")).empty());
     must(store.add_evaluation("trainer", {25, 1, 2.75, epoch_ms}));
+    EXPECT_TRUE(must(store.compiled_json("trainer")).empty());
+    must(store.add_compiled("trainer", {1, "head", "k", true, 5, "", epoch_ms}));
     const auto status = must(store.status_json(Time{}));
     ASSERT_EQ(status.size(), 1U);
     EXPECT_EQ(status[0].at("loss").as_double(), 2.5);
     EXPECT_EQ(status[0].at("evaluation_loss").as_double(), 2.75);
+    EXPECT_EQ(status[0].at("cache_hits").as_int64(), 1);
   }
 }
 

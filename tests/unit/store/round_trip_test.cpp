@@ -116,6 +116,14 @@ TEST_F(StoreTest, AnEvaluationOfAnUnknownAttemptIsRefused) {
   EXPECT_EQ(refused.error().kind, ErrorKind::usage);
 }
 
+TEST_F(StoreTest, ACompiledProgramOfAnUnknownAttemptIsRefused) {
+  Store store = open();
+  fill(store);
+  const auto refused = store.add_compiled("trainer", {9, "head", "k", true, 1, "", 0});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+}
+
 TEST_F(StoreTest, AnAttemptOfAnUnknownProgramIsRefused) {
   Store store = open();
   const auto refused = store.put_attempt(attempt(1, 0, 0, 0, 0));

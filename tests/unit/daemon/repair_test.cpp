@@ -1,0 +1,59 @@
+#include "supervisor/daemon/repair.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "temporary_folder.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+using ::testing::ElementsAre;
+
+class Purge : public ::testing::Test {
+ protected:
+  Purge() {
+    std::filesystem::create_directories(kernels_ / "tt-metal-cache");
+    std::filesystem::create_directories(paths_.kernels_cache("B2") / "tt-metal-cache");
+    std::filesystem::create_directories(paths_.programs_cache());
+    state_.last_cause = "cache_corrupt";
+    state_.rungs["cache_corrupt"] = 1;
+  }
+
+  TemporaryFolder folder_;
+  Paths paths_{folder_.path(), {}};
+  std::filesystem::path kernels_ = paths_.kernels_cache("B1");
+  core::State state_;
+};
+
+TEST_F(Purge, KernelsOfTheBoardFirstThenTheProgramsToo) {
+  EXPECT_THAT(folders_to_purge(paths_, state_, "B1", true), ElementsAre(kernels_));
+  state_.rungs["cache_corrupt"] = 2;
+  EXPECT_THAT(folders_to_purge(paths_, state_, "B1", true),
+              ElementsAre(paths_.programs_cache(), kernels_));
+}
+
+TEST_F(Purge, BothWhereKernelsCannotBeToBlame) {
+  const auto both = ElementsAre(paths_.programs_cache(), kernels_);
+  EXPECT_THAT(folders_to_purge(paths_, state_, "B1", false), both) << "a command of the user's";
+  state_.last_cause = "hang";
+  EXPECT_THAT(folders_to_purge(paths_, state_, "B1", true), both);
+  state_.last_cause = "cache_corrupt";
+  std::filesystem::remove(kernels_ / "tt-metal-cache");
+  EXPECT_THAT(folders_to_purge(paths_, state_, "B1", true), both) << "there are no kernels";
+  std::filesystem::remove(kernels_);
+  EXPECT_THAT(folders_to_purge(paths_, state_, "B1", true), both);
+}
+
+TEST_F(Purge, DeletesWhatIsInsideAndOnlyThat) {
+  std::ofstream(kernels_ / "tt-metal-cache" / "x.elf") << "elf";
+  EXPECT_EQ(purge_folders({kernels_, folder_.path() / "missing"}), "");
+  EXPECT_TRUE(std::filesystem::is_empty(kernels_));
+  EXPECT_TRUE(std::filesystem::exists(paths_.kernels_cache("B2") / "tt-metal-cache"));
+  EXPECT_TRUE(std::filesystem::exists(paths_.programs_cache()));
+}
+
+}  // namespace
+}  // namespace trainward::daemon
