@@ -26,6 +26,10 @@ endif()
 add_library(trainward_options INTERFACE)
 # What a program does not call is not loaded: a command is to answer in milliseconds.
 target_link_options(trainward_options INTERFACE -Wl,--as-needed)
+# Installed programs look for libraries in a folder of ours first, where the bundle has them, whatever
+# LD_LIBRARY_PATH says; the libraries find each other so too, which the newer tag would not do.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/trainward")
+target_link_options(trainward_options INTERFACE -Wl,--disable-new-dtags)
 target_compile_options(trainward_options INTERFACE -Wall -Wextra -Wpedantic -Werror -pthread)
 if(TRAINWARD_SANITIZE)
   target_compile_options(trainward_options INTERFACE
@@ -72,6 +76,7 @@ function(trainward_binary name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE trainward_options ${ARG_LINKS})
   install(TARGETS ${name} RUNTIME DESTINATION bin)
+  set_property(GLOBAL APPEND PROPERTY TRAINWARD_PROGRAMS ${name})
 endfunction()
 
 # trainward_test(<name> SOURCES ... LINKS ... [LABELS ...]): a GoogleTest program, one ctest entry a case.

@@ -95,7 +95,10 @@ void measure_whole(const char* name, const trainer::ModelGraph& graph,
 }
 
 void tell_first_step(const Options& options) {
-  FirstStepCase which{options.first_step, 0, 64, options.effort.threads, options.scratch};
+  FirstStepCase which;
+  which.model = options.first_step;
+  which.threads = options.effort.threads;
+  which.scratch = options.scratch;
   if (options.first_step == "large") which.vocabulary = 128'815;
   const FirstStep result = measure_first_step(which);
   fmt::print(
