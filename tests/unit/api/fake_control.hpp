@@ -40,6 +40,9 @@ class FakeControl final : public Control {
   Result<json::value> evaluations(const std::string& p) const override {
     return note("evaluations " + p);
   }
+  Result<json::value> compiled(const std::string& p) const override {
+    return note("compiled " + p);
+  }
   Result<json::value> events(const std::string& p, std::int64_t after) const override {
     return note("events " + p + " " + std::to_string(after));
   }

@@ -24,6 +24,7 @@ TEST(Routes, EachPathAsksForOneThing) {
   ask(control, "GET", "/v1/programs/a/why", {{"attempt", "x"}});
   ask(control, "GET", "/v1/programs/a/log", {{"stream", "stderr"}, {"offset", "-1600"}});
   ask(control, "GET", "/v1/programs/a/evaluations");
+  ask(control, "GET", "/v1/programs/a/compiled");
   ask(control, "GET", "/v1/probe");
   ask(control, "POST", "/v1/probe");
   ask(control, "POST", "/v1/upgrade");
@@ -31,7 +32,7 @@ TEST(Routes, EachPathAsksForOneThing) {
   EXPECT_EQ(control.asked, (std::vector<std::string>{
                                "status", "command a 0", "command a 2", "command all 1", "why a 3",
                                "why a -1", "log a stderr -1600 1048576", "evaluations a",
-                               "last_probe", "probe", "upgrade", "shutdown"}));
+                               "compiled a", "last_probe", "probe", "upgrade", "shutdown"}));
 }
 
 TEST(Routes, WhatDoesNotExistIs404AndChangesNothing) {
