@@ -7,7 +7,6 @@
 #include "checkpoint/checkpoint.hpp"
 #include "common/text.hpp"
 #include "supervisor/config/policy.hpp"
-#include "supervisor/containment/attempt_facts.hpp"
 #include "supervisor/daemon/foreign_checkpoints.hpp"
 #include "supervisor/daemon/rebuild.hpp"
 
@@ -222,8 +221,8 @@ Result<core::State> ProgramRunner::state_of_newest_attempt() const {
   if (!attempts) return propagate(attempts);
   if (attempts->empty()) return core::State{};
   const store::AttemptRow& last = attempts->back();
-  core::State state = state_after(last, services_.paths.checkpoints(program_.name),
-                                  containment::shim_lives(last.folder), program_.autostart);
+  core::State state =
+      state_after(last, services_.paths.checkpoints(program_.name), program_.autostart);
   state.highest_step = services_.store.highest_step(program_.name).value_or(0);
   state.kept_step = services_.store.newest_checkpoint(program_.name).value_or(0);
   state.kept_at_launch = state.kept_step;

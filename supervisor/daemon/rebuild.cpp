@@ -46,8 +46,7 @@ class ProgramHistory {
       ++rebuilt.attempts;
     }
     rebuilt.steps += steps_;
-    core::State state =
-        state_after(row_, paths_.checkpoints(program_.name), lives, program_.autostart);
+    core::State state = state_after(row_, paths_.checkpoints(program_.name), program_.autostart);
     state.highest_step = highest_step_;
     state.kept_step = state.kept_at_launch = kept_step_;
     return put_program(state);
@@ -216,14 +215,14 @@ Result<Rebuilt> rebuild(store::Store& store, const Paths& paths,
 }
 
 core::State state_after(const store::AttemptRow& last, const std::filesystem::path& checkpoints,
-                        bool lives, bool autostart) {
+                        bool autostart) {
   const Time at = now();
   core::State state;
   state.attempt = last.number;
   state.resume_step = last.resume_step;
   state.first_step = last.first_step;
   state.last_step = last.last_step;
-  if (lives) {
+  if (last.ended_ms == 0) {
     // What its journal says comes next, with the times of then: nothing newer was seen.
     state.stage = core::Stage::launching;
     state.wanted = true;

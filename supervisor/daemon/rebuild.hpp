@@ -33,9 +33,9 @@ struct Rebuilt {
 Result<Rebuilt> rebuild(store::Store& store, const Paths& paths,
                         const std::vector<config::Program>& programs, CrashRules& rules);
 
-// What a program goes on from whose state cannot be read. `last` is its newest attempt, `lives`
-// says that its shim does.
+// What a program goes on from whose state cannot be read. `last` is its newest attempt; one without
+// an end may live, and has in its journal what nobody recorded.
 core::State state_after(const store::AttemptRow& last, const std::filesystem::path& checkpoints,
-                        bool lives, bool autostart);
+                        bool autostart);
 
 }  // namespace trainward::daemon
