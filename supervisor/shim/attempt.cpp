@@ -17,6 +17,7 @@ namespace {
 // So long after the last event memory is given back, once.
 constexpr int quiet_after_ms = 50;
 constexpr int messages_a_turn = 256;
+constexpr int look_again_ms = 5;  // at a disk that is behind
 
 std::int64_t milliseconds(const timeval& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1000 + time.tv_usec / 1000;
@@ -59,11 +60,12 @@ int Attempt::wait_ms() const {
 }
 
 void Attempt::wait() {
+  const bool room = disk_.takes_messages(now().mono_ms);
   std::array<pollfd, 4> watched{{{signals_, POLLIN, 0},
-                                 {socket_.fd(), POLLIN, 0},
+                                 {room ? socket_.fd() : -1, POLLIN, 0},
                                  {output_.poll_fd(), POLLIN, 0},
                                  {error_.poll_fd(), POLLIN, 0}}};
-  const int limit = wait_ms();
+  const int limit = room ? wait_ms() : look_again_ms;
   const int happened = limit < 0 ? wait_small(watched.data(), watched.size())
                                  : ::poll(watched.data(), watched.size(), limit);
   if (happened < 0) return;
@@ -73,7 +75,7 @@ void Attempt::wait() {
   }
   if (happened > 0) quiet_ = false;
   // Heartbeats first; logs can wait in their pipes.
-  if (watched[1].revents != 0) take_messages();
+  if (watched[1].revents != 0) take_messages(false);
   const std::int64_t at = now().mono_ms;
   if (watched[2].revents != 0 || output_.wait_ms() >= 0) output_.pump(at);
   if (watched[3].revents != 0 || error_.wait_ms() >= 0) error_.pump(at);
@@ -124,9 +126,10 @@ void Attempt::look_for_unkillable() {
   if (!survivors.empty()) record_unkillable(survivors);
 }
 
-void Attempt::take_messages() {
+void Attempt::take_messages(bool last) {
   // Bounded a turn for the same reason as the logs; a burst is taken over several turns.
   for (int turn = 0; turn < messages_a_turn; ++turn) {
+    if (!last && !disk_.takes_messages(now().mono_ms)) return;
     const auto message = socket_.receive();
     if (!message) return;
     if (!message->empty()) disk_.message(*message, now());
@@ -144,7 +147,7 @@ void Attempt::drain(LogIntake& intake) {
 
 void Attempt::finish() {
   const Swept swept = sweep(cgroup_, worker_.pid, signals_, kill_wait_ms_);
-  take_messages();
+  take_messages(true);
   drain(output_);
   drain(error_);
   disk_.drain_logs();

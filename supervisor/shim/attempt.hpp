@@ -38,7 +38,7 @@ class Attempt {
   int wait_ms() const;
   void take_signals();
   void reap();
-  void take_messages();
+  void take_messages(bool last);
   void look_for_unkillable();
   void drain(LogIntake& intake);
   void finish();

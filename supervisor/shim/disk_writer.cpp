@@ -8,6 +8,8 @@ namespace trainward::shim {
 namespace {
 
 constexpr std::int64_t retry_after_ms = 1'000;
+// Half of what a worker waits before it leaves a message out (Notifier::send).
+constexpr std::int64_t patience_ms = 500;
 // What a full disk costs is told once in a while, not once a line.
 constexpr std::int64_t report_after_ms = 10'000;
 
@@ -42,6 +44,16 @@ void DiskWriter::message(const Message& message, Time at) {
   fields.add_json("fields", pairs.object());
   const std::lock_guard lock(mutex_);
   push({"message", std::move(fields), at, false, kind_of(message)});
+}
+
+bool DiskWriter::takes_messages(std::int64_t mono_ms) {
+  const std::lock_guard lock(mutex_);
+  if (!queue_.half_full()) {
+    behind_since_ms_ = 0;
+    return true;
+  }
+  if (behind_since_ms_ == 0) behind_since_ms_ = mono_ms;
+  return journal_failed_ || mono_ms - behind_since_ms_ >= patience_ms;
 }
 
 void DiskWriter::push(QueuedRecord record) {

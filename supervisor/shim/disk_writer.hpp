@@ -46,6 +46,10 @@ class DiskWriter {
 
   void record(std::string_view type, JsonText fields, Time at, bool sync);
   void message(const Message& message, Time at);
+  // Whether another message should be taken from the worker. While a slow disk is behind, messages
+  // wait in the socket and the worker with them, so that none is lost; but only for so long, and
+  // not at all for a disk that refuses. Then the journal's queue lets old ones go.
+  bool takes_messages(std::int64_t mono_ms);
 
   // Where the next bytes of a stream may be put; empty when the disk is behind.
   std::span<char> space(Stream stream);
@@ -87,7 +91,8 @@ class DiskWriter {
   JournalQueue queue_;
   bool journal_failed_ = false;
   std::int64_t retry_ms_ = 0;
-  bool busy_ = false;  // the thread is in a log write
+  std::int64_t behind_since_ms_ = 0;  // 0: it is not
+  bool busy_ = false;                 // the thread is in a log write
   bool stop_ = false;
   Dropped stalled_;   // counted by the main thread
   Dropped reported_;  // log bytes already told in the journal

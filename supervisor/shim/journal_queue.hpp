@@ -32,6 +32,7 @@ class JournalQueue {
 
   void push(QueuedRecord record);
   [[nodiscard]] bool empty() const { return records_.empty(); }
+  [[nodiscard]] bool half_full() const { return bytes_ > max_bytes / 2; }
   // The oldest record, taken out; put back at its place when the disk refused it.
   QueuedRecord take();
   void put_back(QueuedRecord record);

@@ -4,8 +4,11 @@
 
 #include <cstring>
 
+#include "common/journal.hpp"
+#include "supervisor/shim/disk_writer.hpp"
 #include "supervisor/shim/journal_queue.hpp"
 #include "supervisor/shim/log_ring.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward::shim {
 namespace {
@@ -36,6 +39,30 @@ TEST(JournalQueue, IsBoundedAndKeepsTheNewestOfEachKind) {
   EXPECT_EQ(last_step, 99'999);
   EXPECT_EQ(kept,
             (std::vector<std::string>{"started", "messagePHASE", "messageCHECKPOINT", "exited"}));
+}
+
+// The disk is behind because nothing has started to write; time is what the test says.
+TEST(DiskWriter, MessagesWaitForASlowDiskButNotForLong) {
+  const TemporaryFolder folder;
+  const auto log = [&](const char* name) {
+    return std::move(*LogFile::open(folder.path() / name, 1 << 20, 1));
+  };
+  DiskWriter disk(std::move(*JournalWriter::open(folder.path() / "journal")), log("out"),
+                  log("err"), std::move(*LogRing::make()), std::move(*LogRing::make()));
+  std::int64_t sent = 0;
+  for (; disk.takes_messages(1000); ++sent) {
+    ASSERT_LT(sent, 10'000);
+    disk.message({{"STEP", std::to_string(sent)}}, {sent, sent});
+  }
+  EXPECT_GT(sent, 50);
+  EXPECT_FALSE(disk.takes_messages(1400));
+  EXPECT_TRUE(disk.takes_messages(1500));
+  ASSERT_TRUE(disk.start());
+  disk.stop();
+  EXPECT_TRUE(disk.takes_messages(1501));
+  const auto batch = read_journal(folder.path() / "journal", 0);
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(static_cast<std::int64_t>(batch->records.size()), sent) << "none was dropped";
 }
 
 TEST(LogRing, BytesComeOutInOrderAcrossTheWrap) {
