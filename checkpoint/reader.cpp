@@ -4,6 +4,7 @@
 #include <cstring>
 #include <map>
 
+#include "checkpoint/cached_file.hpp"
 #include "checkpoint/disk/transfer.hpp"
 #include "checkpoint/verified.hpp"
 
@@ -17,6 +18,21 @@ Targets by_name(const std::vector<TensorTarget>& targets) {
   Targets map;
   for (const TensorTarget& target : targets) map[target.info.name] = &target;
   return map;
+}
+
+tl::unexpected<Error> changed(const fs::path& where) {
+  return fail(ErrorKind::corrupt, "its header is another than a moment ago", where.string(),
+              "the disk or the memory is failing: look at the kernel log");
+}
+
+// Empty: nobody wants it.
+Result<std::span<std::byte>> place_of(const Slot& slot, const Targets& targets,
+                                      const fs::path& where) {
+  const auto target = targets.find(slot.info.name);
+  if (target == targets.end()) return std::span<std::byte>();
+  const TensorTarget& to = *target->second;
+  if (to.info.dtype != slot.info.dtype || to.info.shape != slot.info.shape) return changed(where);
+  return to.bytes;
 }
 
 // Takes a tensor file as it comes by and puts each tensor where it belongs. The header is parsed
@@ -44,7 +60,7 @@ class Scatter {
     std::uint64_t length = 0;
     if (prefix_.size() < sizeof length) return {};
     std::memcpy(&length, prefix_.data(), sizeof length);
-    if (length > std::min(max_header_bytes, file_bytes_ - sizeof length)) return changed();
+    if (length > std::min(max_header_bytes, file_bytes_ - sizeof length)) return changed(where_);
     if (prefix_.size() - sizeof length < length) return {};
     const std::uint64_t offset = sizeof length + length;
     auto header = parse_safetensors_header(std::string_view(prefix_).substr(sizeof length, length),
@@ -61,21 +77,14 @@ class Scatter {
       const std::uint64_t begin = header_->data_offset + slot.begin;
       const std::uint64_t end = header_->data_offset + slot.end;
       const auto size = std::min<std::uint64_t>(bytes.size(), end - at);
-      if (const auto target = targets_.find(slot.info.name); target != targets_.end()) {
-        const TensorTarget& to = *target->second;
-        if (to.info.dtype != slot.info.dtype || to.info.shape != slot.info.shape) return changed();
-        if (size > 0) std::memcpy(to.bytes.data() + (at - begin), bytes.data(), size);
-      }
+      auto to = place_of(slot, targets_, where_);
+      if (!to) return propagate(to);
+      if (!to->empty() && size > 0) std::memcpy(to->data() + (at - begin), bytes.data(), size);
       at += size;
       bytes = bytes.subspan(size);
       if (at == end) ++next_;
     }
     return {};
-  }
-
-  [[nodiscard]] Status changed() const {
-    return fail(ErrorKind::corrupt, "its header is another than a moment ago", where_.string(),
-                "the disk or the memory is failing: look at the kernel log");
   }
 
   const Targets& targets_;
@@ -133,10 +142,16 @@ Status Reader::read_into(const std::vector<TensorTarget>& model_targets,
                                 const Targets& targets) -> Status {
     if (targets.empty()) return {};
     for (const Verified::TensorFile& file : files) {
-      Scatter scatter(targets, checkpoint.files[file.file].size,
-                      opened_->folder / checkpoint.manifest.files[file.file].name);
-      auto ok = checker.check(
-          file.file, {}, [&](std::uint64_t at, auto bytes) { return scatter.take(at, bytes); });
+      const OpenFile& opened = checkpoint.files[file.file];
+      const FileEntry& entry = checkpoint.manifest.files[file.file];
+      const fs::path where = opened_->folder / entry.name;
+      const auto place = [&](const Slot& slot) { return place_of(slot, targets, where); };
+      Scatter scatter(targets, opened.size, where);
+      auto ok = !io.make_queue && !io.progress && is_cached(opened)
+                    ? read_cached(opened, entry, file.header.data_offset, place, where)
+                    : checker.check(file.file, {}, [&](std::uint64_t at, auto bytes) {
+                        return scatter.take(at, bytes);
+                      });
       if (!ok) return ok;
     }
     return {};

@@ -1,5 +1,6 @@
-// A checkpoint read straight into the memory it is for: each byte crosses the disk once, past the
-// page cache, and is compared with its checksum on the way. Needs no memory of its own but 32 MiB.
+// A checkpoint read straight into the memory it is for: each byte is compared with its checksum on
+// the way. What the page cache holds comes from there, by several threads; the rest crosses the
+// disk once, past the cache. Needs no memory of its own but 32 MiB.
 //
 //   open()        manifest, sizes, headers and state are checked; no tensor is read yet
 //   read_into()   fills every target, or fails (corrupt: damaged, or not a checkpoint of these
@@ -46,7 +47,8 @@ class Reader {
   [[nodiscard]] std::vector<TensorInfo> model() const;
   [[nodiscard]] std::vector<TensorInfo> optimizer() const;
 
-  // A section without targets is not read.
+  // A section without targets is not read. With a queue of the caller's every byte comes through
+  // it.
   Status read_into(const std::vector<TensorTarget>& model,
                    const std::vector<TensorTarget>& optimizer, const IoOptions& io = {}) const;
 

@@ -188,13 +188,19 @@ Status FileChecker::check(std::size_t file, std::span<std::byte> into, const Tra
   if (!read) return read;
   const std::vector<std::string> blocks = hasher.finish();
   // Equal sizes give equal numbers of blocks: parse_manifest has checked it.
-  const auto [found, expected] =
-      std::mismatch(blocks.begin(), blocks.end(), entry.blocks.begin(), entry.blocks.end());
+  const auto found =
+      std::mismatch(blocks.begin(), blocks.end(), entry.blocks.begin(), entry.blocks.end()).first;
   if (found == blocks.end()) return {};
-  const auto begin = static_cast<std::uint64_t>(found - blocks.begin()) * block_bytes;
-  return bad(where,
-             fmt::format("is damaged between bytes {} and {}: checksum {}, the manifest says {}",
-                         begin, std::min(begin + block_bytes, entry.size) - 1, *found, *expected));
+  return damaged_block(entry, static_cast<std::size_t>(found - blocks.begin()), *found, where);
+}
+
+tl::unexpected<Error> damaged_block(const FileEntry& entry, std::size_t block,
+                                    std::string_view found, const fs::path& where) {
+  const std::uint64_t begin = block * block_bytes;
+  return bad(
+      where,
+      fmt::format("is damaged between bytes {} and {}: checksum {}, the manifest says {}", begin,
+                  std::min(begin + block_bytes, entry.size) - 1, found, entry.blocks[block]));
 }
 
 Result<Verified> open_verified(const fs::path& folder, Read how, const IoOptions& io,

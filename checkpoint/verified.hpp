@@ -64,6 +64,10 @@ class FileChecker {
   Transfer transfer_;
 };
 
+// What is wrong with a block of a file whose checksum is `found`.
+tl::unexpected<Error> damaged_block(const FileEntry& entry, std::size_t block,
+                                    std::string_view found, const std::filesystem::path& where);
+
 Summary summarize(const std::filesystem::path& folder, const Manifest& manifest,
                   std::uint64_t manifest_bytes);
 

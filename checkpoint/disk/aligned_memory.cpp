@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "common/text.hpp"
@@ -10,6 +11,7 @@ namespace trainward::checkpoint {
 namespace {
 
 constexpr std::uint64_t huge_page_bytes = 2U << 20U;
+constexpr std::size_t populate_bytes = 32U << 20U;
 
 }  // namespace
 
@@ -37,15 +39,19 @@ Result<AlignedMemory> AlignedMemory::allocate(std::uint64_t size) {
 }
 
 Status AlignedMemory::populate() {
-  if (bytes_.empty()) return {};
-  if (::madvise(bytes_.data(), bytes_.size(), MADV_POPULATE_WRITE) == 0) return {};
-  if (errno != EINVAL) {
-    return fail_errno(errno, fmt::format("get {} of memory", human_bytes(bytes_.size())), {},
-                      "free memory on this machine");
-  }
-  // Kernels before 5.14.
-  for (std::size_t at = 0; at < bytes_.size(); at += page_bytes) {
-    *static_cast<volatile std::byte*>(&bytes_[at]) = std::byte{0};
+  // In pieces: no other thread of the process can map memory while one is under way, which for all
+  // of a large model's is a second.
+  for (std::size_t at = 0; at < bytes_.size(); at += populate_bytes) {
+    const auto piece = bytes_.subspan(at, std::min(populate_bytes, bytes_.size() - at));
+    if (::madvise(piece.data(), piece.size(), MADV_POPULATE_WRITE) == 0) continue;
+    if (errno != EINVAL) {
+      return fail_errno(errno, fmt::format("get {} of memory", human_bytes(bytes_.size())), {},
+                        "free memory on this machine");
+    }
+    // Kernels before 5.14.
+    for (std::size_t page = 0; page < piece.size(); page += page_bytes) {
+      *static_cast<volatile std::byte*>(&piece[page]) = std::byte{0};
+    }
   }
   return {};
 }
