@@ -224,6 +224,8 @@ class Folder {
   }
   Folded operator()(const op::ScatterAddRows&) const { return {}; }
   Folded operator()(const op::AllReduce&) const { return {}; }
+  Folded operator()(const op::Attention&) const { return {}; }
+  Folded operator()(const op::AttentionGradient&) const { return {}; }
 
  private:
   [[nodiscard]] std::optional<double> constant(std::size_t input) const {

@@ -153,7 +153,30 @@ class Rule {
     return {};
   }
 
+  Value operator()(const op::Attention& attention) {
+    if (attention.result == AttentionResult::statistics) return none("an attention's statistics");
+    const Value statistics =
+        once(op::Attention{attention.scale, AttentionResult::statistics}, node_.inputs);
+    return b_.append(op::AttentionGradient{attention.scale, static_cast<std::int64_t>(k_)},
+                     {x(0), x(1), x(2), statistics, y_, g_});
+  }
+  Value operator()(const op::AttentionGradient&) { return none("the gradient of attention"); }
+
  private:
+  // Where it stands after y already, as part of what was differentiated, that one.
+  Value once(const Op& op, const std::vector<Value>& inputs) {
+    const std::vector<Node>& nodes = b_.graph().nodes;
+    for (std::size_t i = y_.index(); i < nodes.size(); ++i) {
+      if (nodes[i].op == op && nodes[i].inputs == inputs) {
+        return Value{static_cast<std::int32_t>(i)};
+      }
+    }
+    return b_.append(op, inputs);
+  }
+  Value none(std::string_view of) {
+    b_.set_error({ErrorKind::usage, fmt::format("{} has no gradient", of), {}, {}});
+    return {};
+  }
   [[nodiscard]] Value x(std::size_t i) const { return node_.inputs[i]; }
 
   // The cotangent of one operand ("ours") is a product of g with the other operand ("other") over

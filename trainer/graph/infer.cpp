@@ -190,8 +190,32 @@ class Inference {
     if (sum.devices < 1 || sum.devices > most_devices) return wrong("no such number of devices");
     return inputs_[0];
   }
+  Result<Type> operator()(const op::Attention& attention) const {
+    if (!is_count(3) || !are_queries_keys_values()) return wrong_attention();
+    return attention.result == AttentionResult::output ? inputs_[0] : statistics();
+  }
+  Result<Type> operator()(const op::AttentionGradient& gradient) const {
+    if (!is_count(6) || !are_queries_keys_values()) return wrong_attention();
+    if (inputs_[3] != statistics()) return wrong("the statistics must be one f32 for each query");
+    if (inputs_[4] != inputs_[0] || inputs_[5] != inputs_[0]) {
+      return wrong("output and cotangent must be like the queries");
+    }
+    if (gradient.input < 0 || gradient.input > 2) return wrong("inputs are 0, 1 and 2");
+    return inputs_[0];
+  }
 
  private:
+  [[nodiscard]] bool are_queries_keys_values() const {
+    return inputs_[0].element == Element::bf16 && inputs_[0].shape.size() == 4 &&
+           inputs_[1] == inputs_[0] && inputs_[2] == inputs_[0];
+  }
+  [[nodiscard]] Result<Type> wrong_attention() const {
+    return wrong("queries, keys and values must be alike: bf16 [batch, positions, heads, width]");
+  }
+  [[nodiscard]] Type statistics() const {
+    const Shape& q = inputs_[0].shape;
+    return {Element::f32, {q[0], q[2], q[1]}};
+  }
   static std::int64_t at(const Shape& shape, std::int64_t axis) {
     return shape[static_cast<std::size_t>(axis)];
   }

@@ -96,7 +96,9 @@ std::string_view name_of(const Op& op) {
                           [](const op::DotGeneral&) { return View("dot_general"); },
                           [](const op::GatherRows&) { return View("gather"); },
                           [](const op::ScatterAddRows&) { return View("scatter"); },
-                          [](const op::AllReduce&) { return View("all_reduce"); }},
+                          [](const op::AllReduce&) { return View("all_reduce"); },
+                          [](const op::Attention&) { return View("attention"); },
+                          [](const op::AttentionGradient&) { return View("attention_gradient"); }},
                     op);
 }
 
@@ -138,7 +140,14 @@ std::string attributes_of(const Op& op) {
           },
           [](const op::GatherRows&) { return Text(); },
           [](const op::ScatterAddRows& s) { return fmt::format("rows={}", s.rows); },
-          [](const op::AllReduce& a) { return fmt::format("devices={}", a.devices); }},
+          [](const op::AllReduce& a) { return fmt::format("devices={}", a.devices); },
+          [](const op::Attention& a) {
+            return fmt::format("scale={:a} result={}", a.scale,
+                               a.result == AttentionResult::output ? "output" : "statistics");
+          },
+          [](const op::AttentionGradient& a) {
+            return fmt::format("scale={:a} input={}", a.scale, a.input);
+          }},
       op);
 }
 

@@ -34,6 +34,7 @@ enum class ReduceKind { sum, maximum };
 // What a product does with its operands: takes them as they are, or rounds them to bf16 first. Sums
 // and the result are f32 in both; StableHLO calls the second the algorithm bf16_bf16_f32.
 enum class Precision { f32, bf16 };
+enum class AttentionResult { output, statistics };
 
 namespace op {
 
@@ -126,12 +127,29 @@ struct AllReduce {
   friend bool operator==(const AllReduce&, const AllReduce&) = default;
 };
 
+// Causal attention as one operation, of which no score reaches the memory: softmax(q · kᵀ · scale)
+// · v where position i sees the positions 0 to i. Only for devices whose compiler has it (StableHLO
+// has none; it becomes a custom call); the CPU executor refuses it.
+struct Attention {  // inputs: q, k, v, bf16 [batch, positions, heads, width]
+  double scale = 1;
+  // The output is like q. The statistics are what gradients need of the softmax: per query the log
+  // of the sum of the exponentials of its scores, f32 [batch, heads, positions].
+  AttentionResult result = AttentionResult::output;
+  friend bool operator==(const Attention&, const Attention&) = default;
+};
+struct AttentionGradient {  // inputs: q, k, v, statistics, output, the output's cotangent
+  double scale = 1;
+  std::int64_t input = 0;  // whose cotangent it is: q, k or v
+  friend bool operator==(const AttentionGradient&, const AttentionGradient&) = default;
+};
+
 }  // namespace op
 
-using Op = std::variant<op::Parameter, op::Constant, op::Iota, op::Unary, op::Binary, op::Compare,
-                        op::Select, op::Convert, op::Reduce, op::Broadcast, op::Reshape,
-                        op::Transpose, op::Slice, op::Pad, op::Concatenate, op::DotGeneral,
-                        op::GatherRows, op::ScatterAddRows, op::AllReduce>;
+using Op =
+    std::variant<op::Parameter, op::Constant, op::Iota, op::Unary, op::Binary, op::Compare,
+                 op::Select, op::Convert, op::Reduce, op::Broadcast, op::Reshape, op::Transpose,
+                 op::Slice, op::Pad, op::Concatenate, op::DotGeneral, op::GatherRows,
+                 op::ScatterAddRows, op::AllReduce, op::Attention, op::AttentionGradient>;
 
 // The StableHLO name: "dot_general", "add", …
 std::string_view name_of(const Op& op);

@@ -165,6 +165,24 @@ std::int64_t number(Line& line, std::string_view key) {
   return line.whole();
 }
 
+Op attention(Line& line) {
+  line.expect("scale=");
+  op::Attention attention{hexadecimal(line)};
+  line.expect(" result=");
+  if (line.take_if("statistics")) {
+    attention.result = AttentionResult::statistics;
+  } else {
+    line.expect("output");
+  }
+  return attention;
+}
+
+Op attention_gradient(Line& line) {
+  line.expect("scale=");
+  const double scale = hexadecimal(line);
+  return op::AttentionGradient{scale, number(line, " input=")};
+}
+
 std::optional<Op> with_attributes(std::string_view name, Line& line, const Type& type) {
   if (name == "parameter") {
     line.expect("name=");
@@ -182,6 +200,8 @@ std::optional<Op> with_attributes(std::string_view name, Line& line, const Type&
   if (name == "dot_general") return dot_general(line);
   if (name == "scatter") return op::ScatterAddRows{number(line, "rows=")};
   if (name == "all_reduce") return op::AllReduce{number(line, "devices=")};
+  if (name == "attention") return attention(line);
+  if (name == "attention_gradient") return attention_gradient(line);
   if (name == "convert") {
     line.expect("to=");
     return op::Convert{type.element};

@@ -30,6 +30,19 @@ Value causal_attention(Builder& b, const QueryKeyValue& parts, double scale, Val
   return b.reshape(b.transpose(mixed, {0, 2, 1, 3}), {shape[0], to, shape[2] * shape[3]});
 }
 
+Value fused_attention(Builder& b, const QueryKeyValue& parts, double scale) {
+  std::vector<Value> inputs;
+  for (const Value part : {parts.q, parts.k, parts.v}) {
+    inputs.push_back(b.convert(part, Element::bf16));
+  }
+  const Value mixed = b.append(graph::op::Attention{scale}, inputs);
+  // For the gradient: what the forward made can be kept.
+  b.append(graph::op::Attention{scale, graph::AttentionResult::statistics}, std::move(inputs));
+  const Shape shape = b.type(mixed).shape;
+  if (shape.size() != 4) return mixed;
+  return b.reshape(b.convert(mixed, Element::f32), {shape[0], shape[1], shape[2] * shape[3]});
+}
+
 QueryKeyValue project(Builder& b, Value x, const AttentionWeights& weights, std::int64_t heads) {
   const Shape shape = b.type(x).shape;
   if (shape.size() != 3 || heads <= 0 || shape[2] % heads != 0) {
@@ -43,23 +56,26 @@ QueryKeyValue project(Builder& b, Value x, const AttentionWeights& weights, std:
   const auto split = [&](Value y) {  // [batch, positions, heads, head width]
     return b.reshape(y, {shape[0], shape[1], heads, shape[2] / heads});
   };
-  const auto ranked = [&](Value weight) {
-    return b.dot(split(linear(b, x, weight)), weights.u, {{}, {}, {3}, {0}});
-  };
-  const Value q = ranked(weights.q);
-  const Value k = ranked(weights.k);
-  return {q, k, split(linear(b, x, weights.v))};
+  const Value q = split(linear(b, x, weights.q));
+  const Value k = split(linear(b, x, weights.k));
+  const Value v = split(linear(b, x, weights.v));
+  const auto through = [&](Value y, Value matrix) { return b.dot(y, matrix, {{}, {}, {3}, {0}}); };
+  const Shape u = b.type(weights.u).shape;
+  if (u.size() == 2 && u[1] < u[0]) return {through(q, weights.u), through(k, weights.u), v};
+  return {through(q, b.dot(weights.u, weights.u, {{}, {}, {1}, {1}})), k, v};
 }
 
 double score_scale(std::int64_t width, std::int64_t heads) {
   return 1 / std::sqrt(static_cast<double>(width / heads));
 }
 
-Value attention(Builder& b, Value x, const AttentionWeights& weights, std::int64_t heads) {
+Value attention(Builder& b, Value x, const AttentionWeights& weights, std::int64_t heads,
+                bool fused) {
   const QueryKeyValue parts = project(b, x, weights, heads);
   if (b.error()) return {};
   const double scale = score_scale(b.type(x).shape[2], heads);
-  return linear(b, causal_attention(b, parts, scale), weights.proj);
+  const Value mixed = fused ? fused_attention(b, parts, scale) : causal_attention(b, parts, scale);
+  return linear(b, mixed, weights.proj);
 }
 
 }  // namespace trainward::trainer

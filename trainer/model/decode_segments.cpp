@@ -56,8 +56,8 @@ class Maker {
   Status make_attend(Graph& into) const {
     Builder b;
     const Value x = b.parameter("x", x_);
-    const Value q = b.parameter("q", per_head(rows_, model_.rank));
-    const Value keys = b.parameter("keys", per_head(context_, model_.rank));
+    const Value q = b.parameter("q", per_head(rows_, model_.score_width()));
+    const Value keys = b.parameter("keys", per_head(context_, model_.score_width()));
     const Value values = b.parameter("values", per_head(context_, model_.head_width()));
     const Value first = b.parameter("first", {Element::i32, {}});
     const std::vector<Value> p = parameters(b, table_.block(0));

@@ -98,7 +98,7 @@ struct Decoder::State {
     return reinterpret_cast<const float*>(weights.data()) + table.infos[i].offset;
   }
   // Elements of a layer's cache: keys, then values.
-  [[nodiscard]] std::int64_t key_row() const { return model.heads * model.rank; }
+  [[nodiscard]] std::int64_t key_row() const { return model.heads * model.score_width(); }
   [[nodiscard]] std::int64_t layer_elements() const {
     return aligned(context * key_row()) + aligned(context * model.width);
   }

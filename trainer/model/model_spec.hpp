@@ -3,6 +3,7 @@
 // Plain values; check_spec() names the first that cannot be.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -23,6 +24,8 @@ struct ModelSpec {
   // Rows the embedding and the head really have: accelerators tile by 32.
   [[nodiscard]] std::int64_t padded_vocabulary() const { return (vocabulary + 31) / 32 * 32; }
   [[nodiscard]] std::int64_t head_width() const { return width / heads; }
+  // Of what the scores are products of: attention.hpp.
+  [[nodiscard]] std::int64_t score_width() const { return std::min(rank, head_width()); }
 
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
@@ -46,10 +49,11 @@ struct TrainingSpec {
   // bf16: weights and activations are rounded to it where they are multiplied. What is really used,
   // whether or not it is faster on this machine.
   graph::Precision precision = graph::Precision::f32;
-  bool recompute = false;     // block backward computes the forward again instead of keeping it
-  bool initialise = true;     // else every parameter is zero until restore()
-  std::uint64_t seed = 1234;  // decides every initial value
-  int threads = 2;            // results are equal bit for bit only for equal thread counts
+  bool fused_attention = false;  // attention is one operation, which only some devices have
+  bool recompute = false;        // block backward computes the forward again instead of keeping it
+  bool initialise = true;        // else every parameter is zero until restore()
+  std::uint64_t seed = 1234;     // decides every initial value
+  int threads = 2;               // results are equal bit for bit only for equal thread counts
 
   [[nodiscard]] std::int64_t batches_per_step() const { return accumulation * ranks; }
   // The effective batch.

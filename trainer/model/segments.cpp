@@ -22,10 +22,14 @@ using graph::Value;
 bool worth_keeping(const Graph& graph, const graph::Node& node) {
   if (node.op == graph::Op{op::Convert{Element::bf16}}) {
     const graph::Node* source = &graph.node(node.inputs[0]);
-    if (std::holds_alternative<op::Transpose>(source->op)) source = &graph.node(source->inputs[0]);
+    while (std::holds_alternative<op::Transpose>(source->op) ||
+           std::holds_alternative<op::Reshape>(source->op)) {
+      source = &graph.node(source->inputs[0]);
+    }
     return std::holds_alternative<op::DotGeneral>(source->op);
   }
   return std::holds_alternative<op::DotGeneral>(node.op) ||
+         std::holds_alternative<op::Attention>(node.op) ||
          std::holds_alternative<op::Reduce>(node.op) || std::holds_alternative<op::Unary>(node.op);
 }
 
@@ -69,7 +73,8 @@ class Maker {
 
   // `key` invalid: nothing is dropped.
   Value block(Builder& b, Value x, Value key, const std::vector<Value>& p) const {
-    Value attended = attention(b, attention_input(b, x, p), attention_weights(p), model_.heads);
+    Value attended = attention(b, attention_input(b, x, p), attention_weights(p), model_.heads,
+                               spec_.fused_attention);
     if (key.valid()) attended = dropout(b, attended, key, spec_.dropout);
     return after_attention(b, x, attended, p);
   }

@@ -55,10 +55,11 @@ Result<FlatMemory> FlatMemory::allocate(std::size_t elements, bool with_packed) 
   return flat;
 }
 
-void FlatMemory::pack() const {
-  const cpu::Lane lane{parameters().data(), 1};
-  cpu::tile_kernel(cpu::TileOp::to_bf16)(packed().data(), &lane,
-                                         static_cast<std::ptrdiff_t>(packed().size()));
+void FlatMemory::pack(std::size_t begin, std::size_t end) const {
+  if (!with_packed_) return;
+  const cpu::Lane lane{parameters().data() + begin, 1};
+  cpu::tile_kernel(cpu::TileOp::to_bf16)(packed().data() + begin, &lane,
+                                         static_cast<std::ptrdiff_t>(end - begin));
 }
 
 std::vector<TensorView> model_views(const ParameterTable& table, const FlatMemory& flat) {

@@ -21,10 +21,15 @@ class FlatMemory {
   [[nodiscard]] std::span<float> gradients() const { return array(1); }
   [[nodiscard]] std::span<float> mean() const { return array(2); }
   [[nodiscard]] std::span<float> variance() const { return array(3); }
+  [[nodiscard]] std::span<float> moments() const {  // both, one after the other
+    return {mean().data(), 2 * elements_};
+  }
   [[nodiscard]] std::span<std::uint16_t> packed() const {  // empty unless asked for
     return {reinterpret_cast<std::uint16_t*>(array(4).data()), with_packed_ ? elements_ : 0};
   }
-  void pack() const;  // all of the parameters, where they are kept packed
+  // Of the parameters, where they are kept packed.
+  void pack() const { pack(0, elements_); }
+  void pack(std::size_t begin, std::size_t end) const;
   [[nodiscard]] std::size_t bytes() const { return memory_.size(); }
 
  private:

@@ -46,6 +46,8 @@ class Unpadder {
   Form operator()(const op::Concatenate&) { return same(); }
   Form operator()(const op::GatherRows&) { return same(); }
   Form operator()(const op::ScatterAddRows&) { return same(); }
+  Form operator()(const op::Attention&) { return same(); }
+  Form operator()(const op::AttentionGradient&) { return same(); }
 
   Form operator()(const op::Unary& unary) {
     using Kind = graph::UnaryKind;

@@ -22,6 +22,9 @@ struct Module {
   // Per output the parameter whose buffer it may take over, which is of the same type and taken
   // over once (tf.aliasing_output). Empty: none is.
   std::vector<std::optional<std::size_t>> reuses;
+  // Products of f32 operands are f32 throughout. Else the compiler may round the operands, as XLA's
+  // does for GPUs (tf32).
+  bool full_precision = false;
 };
 
 bool is_module_name(std::string_view name);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "trainer/stablehlo/counts.hpp"
+#include "trainer/stablehlo/cudnn_attention.hpp"
 #include "trainer/stablehlo/literal.hpp"
 
 namespace trainward::stablehlo {
@@ -49,7 +50,8 @@ class Body {
         return fail(ErrorKind::usage,
                     fmt::format("{}: {} (node %{})", graph::name_of(node.op), wrong_, i));
       }
-      names_[i] = put(operation);
+      // Of an operation that is there already, a name.
+      names_[i] = operation.starts_with('%') ? operation : put(operation);
     }
     for (const Value output : graph_.outputs) read(output);
     write_return();
@@ -126,8 +128,10 @@ class Body {
         dot.lhs_batch.empty()
             ? ""
             : fmt::format(", batching_dims = {} x {}", list(dot.lhs_batch), list(dot.rhs_batch));
-    return moved(fmt::format("{}, contracting_dims = {} x {}", batch, list(dot.lhs_contract),
-                             list(dot.rhs_contract)));
+    const bool full = module_.full_precision && type(0).element == Element::f32;
+    return moved(fmt::format("{}, contracting_dims = {} x {}{}", batch, list(dot.lhs_contract),
+                             list(dot.rhs_contract),
+                             full ? ", precision = [HIGHEST, HIGHEST]" : ""));
   }
   std::string operator()(const op::GatherRows&) {
     const std::size_t rank = type(1).shape.size();
@@ -170,6 +174,18 @@ class Body {
         "    }}) : {4}",
         input(0), list(devices), sum.devices, scalar, signature());
   }
+  std::string operator()(const op::Attention& attention) {
+    const std::string call = put_once(cudnn_attention(inputs(), attention.scale, type(0).shape), 3);
+    if (attention.result == graph::AttentionResult::statistics) return call + "#1";
+    return positions_before_heads(call + "#0");
+  }
+  std::string operator()(const op::AttentionGradient& gradient) {
+    const std::string operands = fmt::format("{}, {}, {}, {}, {}, {}", input(0), input(1), input(2),
+                                             input(3), input(5), input(4));
+    const std::string call =
+        put_once(cudnn_attention_backward(operands, gradient.scale, type(0).shape), 4);
+    return positions_before_heads(fmt::format("{}#{}", call, gradient.input));
+  }
 
  private:
   [[nodiscard]] const Type& type(std::size_t k) const { return graph_.type(node_->inputs[k]); }
@@ -202,6 +218,22 @@ class Body {
     return {};
   }
 
+  // What cuDNN gives lies in memory like q already, so this moves nothing.
+  [[nodiscard]] std::string positions_before_heads(std::string_view value) const {
+    const graph::Shape& q = node_->type.shape;
+    return fmt::format("stablehlo.transpose {}, dims = [0, 2, 1, 3] : ({}) -> {}", value,
+                       tensor({Element::bf16, {q[0], q[2], q[1], q[3]}}), tensor(node_->type));
+  }
+
+  // One operation for all nodes that take a result of it.
+  std::string put_once(const std::string& operation, int results) {
+    const auto [known, is_new] = calls_.try_emplace(operation);
+    if (is_new) {
+      known->second = fmt::format("%{}", next_++);
+      text_ += fmt::format("    {}:{} = {}\n", known->second, results, operation);
+    }
+    return known->second;
+  }
   std::string put(std::string_view operation) {
     std::string name = fmt::format("%{}", next_++);
     text_ += fmt::format("    {} = {}\n", name, operation);
@@ -238,6 +270,7 @@ class Body {
   const Node* node_ = nullptr;
   std::vector<std::string> names_;
   std::map<std::string, std::string> constants_;
+  std::map<std::string, std::string> calls_;
   std::string text_;
   std::string wrong_;
   int next_ = 0;

@@ -256,6 +256,38 @@ class Evaluation {
       result_[i] = in(0)[i] * static_cast<double>(sum.devices);
     }
   }
+  void operator()(const op::Attention& attention) {
+    each_query([&](std::int64_t b, std::int64_t i, std::int64_t h) {
+      Numbers weights;
+      double total = 0;
+      for (std::int64_t j = 0; j <= i; ++j) {
+        weights.push_back(std::exp(attention.scale * product(0, {b, i, h, 0}, 1, {b, j, h, 0})));
+        total += weights.back();
+      }
+      if (attention.result == AttentionResult::statistics) {
+        result_[flat(node_->type.shape, {b, h, i})] = std::log(total);
+        return;
+      }
+      for (std::int64_t j = 0; j <= i; ++j) {
+        add_row({b, i, h, 0}, weights[static_cast<std::size_t>(j)] / total, 2, {b, j, h, 0});
+      }
+    });
+  }
+  void operator()(const op::AttentionGradient& gradient) {
+    each_query([&](std::int64_t b, std::int64_t i, std::int64_t h) {
+      const Index query{b, i, h, 0};
+      const double shared = product(5, query, 4, query);
+      const double statistics = in(3)[flat(shape(3), {b, h, i})];
+      for (std::int64_t j = 0; j <= i; ++j) {
+        const Index key{b, j, h, 0};
+        const double weight = std::exp(gradient.scale * product(0, query, 1, key) - statistics);
+        const double score = gradient.scale * weight * (product(5, query, 2, key) - shared);
+        if (gradient.input == 0) add_row(query, score, 1, key);
+        if (gradient.input == 1) add_row(key, score, 0, query);
+        if (gradient.input == 2) add_row(key, weight, 5, query);
+      }
+    });
+  }
   void operator()(const op::ScatterAddRows& scatter) {
     const std::int64_t width = node_->type.shape[1];
     for (std::size_t i = 0; i < in(1).size(); ++i) {
@@ -282,6 +314,27 @@ class Evaluation {
   void pick(const std::function<Index(const Index&)>& source) {
     each([&](const Index& i) { return in(0)[flat(shape(0), source(i))]; });
   }
+
+  // Of [batch, positions, heads, width].
+  void each_query(const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& f) const {
+    const Shape& q = shape(0);
+    for_each({q[0], q[1], q[2]}, [&](const Index& at) { f(at[0], at[1], at[2]); });
+  }
+  // Of the rows that begin there, in two inputs.
+  [[nodiscard]] double product(std::size_t a, const Index& in_a, std::size_t c,
+                               const Index& in_c) const {
+    double sum = 0;
+    for (std::size_t k = 0; k < width(); ++k) {
+      sum += in(a)[flat(shape(a), in_a) + k] * in(c)[flat(shape(c), in_c) + k];
+    }
+    return sum;
+  }
+  void add_row(const Index& to, double factor, std::size_t input, const Index& from) {
+    for (std::size_t k = 0; k < width(); ++k) {
+      result_[flat(node_->type.shape, to) + k] += factor * in(input)[flat(shape(input), from) + k];
+    }
+  }
+  [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(shape(0)[3]); }
 
   const Graph& graph_;
   std::vector<Numbers> values_;

@@ -56,6 +56,44 @@ TEST(Print, WritesAModule) {
 )");
 }
 
+TEST(Print, AttentionIsOneCallForAllThatIsTakenOfIt) {
+  using graph::AttentionResult;
+  Builder b;
+  const graph::Type type{Element::bf16, {2, 64, 3, 8}};
+  std::vector<Value> in;
+  for (const char* name : {"q", "k", "v", "d"}) in.push_back(b.parameter(name, type));
+  const std::vector<Value> qkv(in.begin(), in.begin() + 3);
+  const Value y = b.append(op::Attention{0.25}, qkv);
+  const Value statistics = b.append(op::Attention{0.25, AttentionResult::statistics}, qkv);
+  std::vector<Value> outputs{y, statistics};
+  for (const int k : {0, 1, 2}) {
+    outputs.push_back(
+        b.append(op::AttentionGradient{0.25, k}, {in[0], in[1], in[2], statistics, y, in[3]}));
+  }
+  const std::string text = text_of({"attend", 1, finished(b, outputs), {}});
+  const auto occurrences = [&](std::string_view part) {
+    std::size_t count = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(occurrences("custom_call"), 2U) << text;
+  for (const char* part : {
+           "%0:3 = stablehlo.custom_call @__cudnn$fmhaSoftmax(%arg0, %arg1, %arg2) {api_version = "
+           "2 : i32, backend_config = \"{\\22operation_queue_id\\22:",
+           "\\22fmha_scale\\22:2.5E-1,",
+           "\\22dimensions\\22:[\\222\\22,\\223\\22,\\2264\\22,\\2264\\22]",
+           "-> (tensor<2x3x64x8xbf16>, tensor<2x3x64xf32>, tensor<0xui8>)\n",
+           "%1 = stablehlo.transpose %0#0, dims = [0, 2, 1, 3] : (tensor<2x3x64x8xbf16>) -> "
+           "tensor<2x64x3x8xbf16>\n",
+           "%2:4 = stablehlo.custom_call @__cudnn$fmhaSoftmaxBackward(%arg0, %arg1, %arg2, %0#1, "
+           "%arg3, %1) {",
+           "%4 = stablehlo.transpose %2#1, ",
+           "return %1, %0#1, %3, %4, %5 : ",
+       }) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
 TEST(Print, SpellsEveryOperation) {
   Builder b;
   const Value x = b.parameter("x", {Element::f32, {2, 3}});
