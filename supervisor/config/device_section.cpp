@@ -12,6 +12,7 @@ using yaml::Node;
 
 constexpr std::array<std::string_view, 2> devices{"cpu", "pjrt"};
 constexpr std::array<std::string_view, 2> placements{"host", "device"};
+constexpr std::array<std::string_view, 3> attentions{"auto", "plain", "fused"};
 constexpr std::string_view simulated = "sim_n300";
 constexpr std::int64_t default_cache_limit = std::int64_t{8} << 30;
 constexpr yaml::SizeRange cache_limits{std::int64_t{1} << 20, std::int64_t{1} << 50};
@@ -109,7 +110,7 @@ json::object read_options(MapReader& reader) {
 // Settings of a plugin without one are a misunderstanding. Beside `device: cpu` they are not: the
 // same file is tried on the CPU.
 void refuse_without_plugin(MapReader& reader) {
-  for (const std::string_view key : {"options", "placement", "cache_limit"}) {
+  for (const std::string_view key : {"options", "placement", "attention", "cache_limit"}) {
     if (const Node* node = reader.node().find(key); node != nullptr) {
       reader.report(key, *node, "goes with a plugin, and none is named");
     }
@@ -139,6 +140,7 @@ json::object read_device(const Node& node, const std::string& path,
   out["plugin"] = read_plugin(reader, folders);
   out["options"] = read_options(reader);
   out["placement"] = reader.one_of("placement", placements, "host");
+  out["attention"] = reader.one_of("attention", attentions, "auto");
   out["cache_limit"] = reader.size_bytes("cache_limit", default_cache_limit, cache_limits);
   if (device == "pjrt") reader.need("plugin", "'sim_n300' or the file of a plugin");
   if (device == "cpu" && !names("device")) refuse_without_plugin(reader);

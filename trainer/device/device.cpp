@@ -45,6 +45,8 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions& options, std::
   auto client = pjrt::Client::create(device->plugin_, options.options);
   if (!client) return failed(client.error());
   device->client_ = std::move(*client);
+  device->uploads_.emplace(*device->client_);
+  device->say_ = options.say;
   const auto found = static_cast<std::int64_t>(device->client_->device_count());
   if (found < devices) {
     return fail(ErrorKind::usage,
@@ -99,6 +101,33 @@ Result<Shards> Device::upload(const graph::Type& type, std::span<const void* con
 
 Result<Shards> Device::upload(const graph::Type& type, const void* data) {
   return upload(type, std::vector<const void*>(count_, data));
+}
+
+Result<Shards> Device::begin_upload(const graph::Type& type, const void* data) {
+  Shards shards;
+  for (std::size_t d = 0; d < count_; ++d) {
+    auto buffer = uploads_->add(d, type, data);
+    if (!buffer) return failed(buffer.error());
+    shards.push_back(std::move(*buffer));
+  }
+  return shards;
+}
+
+void Device::map(std::span<std::byte> memory) {
+  auto mapped = client_->map(memory);
+  if (mapped) {
+    mapped_.push_back(std::move(*mapped));
+  } else if (mapped.error().code != pjrt::ErrorCode::unimplemented && say_) {
+    say_(
+        fmt::format("starts and saves take longer, since the device cannot reach memory itself: {}",
+                    pjrt::to_error(mapped.error()).message()));
+  }
+}
+
+Status Device::finish_uploads() {
+  auto done = uploads_->wait();
+  if (!done) return failed(done.error());
+  return {};
 }
 
 }  // namespace trainward::trainer

@@ -19,6 +19,7 @@
 #include "trainer/pjrt/client.hpp"
 #include "trainer/pjrt/compiler.hpp"
 #include "trainer/pjrt/plugin.hpp"
+#include "trainer/pjrt/uploads.hpp"
 #include "trainer/stablehlo/lower.hpp"
 #include "trainer/stablehlo/module.hpp"
 
@@ -76,6 +77,12 @@ class Device {
   // Dense and row-major; the memory is free again afterwards. One address a device, or one for all.
   Result<Shards> upload(const graph::Type& type, std::span<const void* const> data);
   Result<Shards> upload(const graph::Type& type, const void* data);
+  // The same, but the memory is the devices' until finish_uploads().
+  Result<Shards> begin_upload(const graph::Type& type, const void* data);
+  Status finish_uploads();
+  // From now on copies from and to this memory are as fast as the devices can, where the plugin has
+  // the means; else nothing changes. Touches all of it. The memory outlives this object.
+  void map(std::span<std::byte> memory);
 
  private:
   Device(std::shared_ptr<const pjrt::Plugin> plugin, std::size_t count)
@@ -83,8 +90,11 @@ class Device {
 
   std::shared_ptr<const pjrt::Plugin> plugin_;
   std::unique_ptr<pjrt::Client> client_;
+  std::vector<pjrt::MappedMemory> mapped_;
+  std::optional<pjrt::Uploads> uploads_;
   std::optional<ProgramCache> cache_;
   std::unique_ptr<pjrt::Compiler> compiler_;
+  std::function<void(const std::string&)> say_;
   std::size_t count_;
 };
 

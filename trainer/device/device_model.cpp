@@ -43,9 +43,10 @@ struct Activations {
 
 class DeviceModel final : public Trainable {
  public:
-  DeviceModel(const TrainingSpec& part, ParameterTable table, FlatMemory flat,
+  DeviceModel(const TrainingSpec& part, const DeviceUse& use, ParameterTable table, FlatMemory flat,
               std::unique_ptr<Device> device, BlockPrograms programs)
-      : part_(part),
+      : use_(use),
+        part_(part),
         table_(std::move(table)),
         flat_(std::move(flat)),
         device_(std::move(device)),
@@ -58,14 +59,14 @@ class DeviceModel final : public Trainable {
   }
 
   // After the constructor, since the table and the arrays must not move any more.
-  Status begin(const DeviceUse& use, const DeviceModules& modules) {
-    auto outer = use.placement == Placement::host
+  Status begin(const DeviceModules& modules) {
+    auto outer = use_.placement == Placement::host
                      ? make_host_outer_layers(*device_, part_, table_, flat_)
                      : make_device_outer_layers(*device_, *modules.outer, part_, table_, flat_);
     if (!outer) return propagate(outer);
     outer_ = std::move(*outer);
     std::vector<optim::Group> groups;
-    if (use.placement == Placement::host) groups = host_groups(part_, table_);
+    if (use_.placement == Placement::host) groups = host_groups(part_, table_);
     optimizer_.emplace(optim::AdamWOptions{part_.weight_decay, part_.beta1, part_.beta2,
                                            part_.epsilon, part_.gradient_clip, part_.schedule},
                        std::move(groups), table_.elements, part_.threads);
@@ -87,14 +88,14 @@ class DeviceModel final : public Trainable {
     }
     auto squares = sum_squares();
     if (!squares) return propagate(squares);
-    optimizer_->add_squares(*squares);
-    auto loss = outer_->take_loss();
-    if (!loss) return propagate(loss);
-    const StepResult result{*loss / static_cast<double>(part_.accumulation), optimizer_->norm()};
-    if (auto ok = check_finite(result, steps_done_ + 1); !ok) return propagate(ok);
-    ++steps_done_;
+    auto clip = outer_->clip(*squares);
+    if (!clip) return propagate(clip);
     in_flat_ = false;
-    if (auto ok = update(); !ok) return propagate(ok);
+    if (!*clip) return update_by_norm(*squares);
+    // The devices go on while the host hears what came of the step.
+    if (auto ok = update(&**clip); !ok) return propagate(ok);
+    auto result = read_result(*squares);
+    if (result) ++steps_done_;
     return result;
   }
 
@@ -235,7 +236,7 @@ class DeviceModel final : public Trainable {
   }
 
   // Of all gradients that are on the devices; those of the host are in the optimizer already.
-  Result<double> sum_squares() {
+  Result<Shards> sum_squares() {
     const float zero = 0;
     auto squares = device_->upload({graph::Element::f32, {1}}, &zero);
     if (!squares) return propagate(squares);
@@ -243,34 +244,63 @@ class DeviceModel final : public Trainable {
       if (auto ok = block.finish(*squares); !ok) return propagate(ok);
     }
     if (auto ok = outer_->finish(*squares, *optimizer_); !ok) return propagate(ok);
-    float sum = 0;
-    if (auto ok = download(*squares, std::as_writable_bytes(std::span(&sum, 1))); !ok) {
-      return propagate(ok);
-    }
-    return static_cast<double>(sum);
+    return squares;
   }
 
-  Status update() {
-    auto factors = upload_factors(*device_, optimizer_->factors(part_.learning_rate, steps_done_));
+  // Waits for the gradients. Error: a number that is none.
+  Result<StepResult> read_result(const Shards& squares) {
+    float sum = 0;
+    if (auto ok = download(squares, std::as_writable_bytes(std::span(&sum, 1))); !ok) {
+      return propagate(ok);
+    }
+    optimizer_->add_squares(static_cast<double>(sum));
+    auto loss = outer_->take_loss();
+    if (!loss) return propagate(loss);
+    const StepResult result{*loss / static_cast<double>(part_.accumulation), optimizer_->norm()};
+    if (auto ok = check_finite(result, steps_done_ + 1); !ok) return propagate(ok);
+    return result;
+  }
+
+  Result<StepResult> update_by_norm(const Shards& squares) {
+    auto result = read_result(squares);
+    if (!result) return result;
+    if (auto ok = update(nullptr); !ok) return propagate(ok);
+    ++steps_done_;
+    return result;
+  }
+
+  Status update(const Shards* clip) {
+    const std::int64_t t = steps_done_ + 1;
+    auto factors = upload_factors(*device_, optimizer_->factors(part_.learning_rate, t));
     if (!factors) return propagate(factors);
-    if (auto ok = outer_->begin_update(*optimizer_, steps_done_); !ok) return ok;
+    if (auto ok = outer_->begin_update(*optimizer_, t, clip); !ok) return ok;
     Status updated;
     for (std::size_t i = 0; i < blocks_.size() && updated; ++i) {
-      updated = blocks_[i].update(*factors);
+      updated = blocks_[i].update(*factors, clip);
     }
     auto ended = outer_->end_update();
     return updated ? ended : updated;
   }
 
-  Status upload() {
-    flat_.pack();
-    for (ParameterGroup& block : blocks_) {
-      if (auto ok = block.upload(*device_, flat_); !ok) return ok;
-    }
-    in_flat_ = true;
-    return outer_->upload();
+  // What is uploaded at a start, and downloaded at each save. All of it is touched then anyway.
+  void map_memory() {
+    if (std::exchange(mapped_, true)) return;
+    device_->map(std::as_writable_bytes(flat_.parameters()));
+    device_->map(std::as_writable_bytes(flat_.moments()));
   }
 
+  Status upload() {
+    if (use_.placement == Placement::device) map_memory();
+    auto ok = outer_->upload();
+    for (ParameterGroup& block : blocks_) {
+      if (ok) ok = block.upload(*device_, flat_);
+    }
+    auto arrived = device_->finish_uploads();
+    in_flat_ = ok && arrived;
+    return ok ? arrived : ok;
+  }
+
+  DeviceUse use_;
   TrainingSpec part_;  // ranks: how many devices share a step
   ParameterTable table_;
   FlatMemory flat_;
@@ -282,6 +312,7 @@ class DeviceModel final : public Trainable {
   std::vector<Activations> activations_;
   std::unique_ptr<OuterLayers> outer_;
   std::int64_t steps_done_ = 0;
+  bool mapped_ = false;
   bool in_flat_ = false;  // what the devices hold is in the host's arrays too
 };
 
@@ -294,17 +325,21 @@ Result<std::unique_ptr<Trainable>> make_device_model(const TrainingSpec& spec,
   if (!part) return propagate(part);
   auto device = Device::open(config.device, config.devices);
   if (!device) return propagate(device);
-  const DeviceUse use{config.devices, config.placement, config.evaluates, (*device)->target()};
+  const DeviceUse use{config.devices, config.placement, config.evaluates,
+                      config.attention.value_or(attention_of((*device)->client().platform_name())),
+                      (*device)->target()};
   auto modules = make_modules(*part, use);
   if (!modules) return propagate(modules);
   auto programs = make_programs(**device, *modules);
   if (!programs) return propagate(programs);
   ParameterTable table = make_parameter_table(spec.model);
-  auto flat = FlatMemory::allocate(table.elements, spec.precision == graph::Precision::bf16);
+  const bool packs =
+      spec.precision == graph::Precision::bf16 && config.placement == Placement::host;
+  auto flat = FlatMemory::allocate(table.elements, packs);
   if (!flat) return propagate(flat);
-  auto model = std::make_unique<DeviceModel>(*part, std::move(table), std::move(*flat),
+  auto model = std::make_unique<DeviceModel>(*part, use, std::move(table), std::move(*flat),
                                              std::move(*device), std::move(*programs));
-  if (auto ok = model->begin(use, *modules); !ok) return propagate(ok);
+  if (auto ok = model->begin(*modules); !ok) return propagate(ok);
   return model;
 }
 

@@ -4,11 +4,12 @@
 // Several devices share each step's sequences and have a copy of all parameters each: data
 // parallel, one process. Parameters and moments live on the devices; the host's arrays follow when
 // gather_state() is called. The state, the data and the number of steps decide the loss curve as on
-// the CPU, to rounding. After an error of the device only the destructor may follow: what this
-// process still holds of the device may be of no use.
+// the CPU, to rounding. After an error of the device, and after a loss that is no number where all of
+// the model is on the devices, only the destructor may follow: what they hold may be of no use.
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "common/error.hpp"
 #include "trainer/device/device.hpp"
@@ -22,6 +23,7 @@ struct DeviceConfig {
   DeviceOptions device;
   std::int64_t devices = 1;  // whose number divides the batches of a step
   Placement placement = Placement::host;
+  std::optional<AttentionUse> attention;  // none: as the platform asks for (attention_of)
   bool evaluates = true;  // evaluate() is used; else it is an error, and nothing is compiled for it
 };
 

@@ -13,6 +13,7 @@ struct OuterPrograms {
   DeviceProgram embed;
   std::optional<DeviceProgram> head_evaluate;
   BackwardDevicePrograms head, embed_backward;
+  std::optional<DeviceProgram> clip;
   GroupPrograms core;
   std::optional<GroupPrograms> own_head;
 };
@@ -26,10 +27,13 @@ Result<OuterPrograms> make_programs(Device& device, const OuterModules& modules)
   if (!head) return propagate(head);
   auto embed_backward = make_programs(device, modules.embed_backward);
   if (!embed_backward) return propagate(embed_backward);
+  auto clip = device.make(modules.clip);
+  if (!clip) return propagate(clip);
   auto core = make_programs(device, modules.core_group);
   if (!core) return propagate(core);
-  OuterPrograms programs{std::move(*embed),          std::move(*head_evaluate), std::move(*head),
-                         std::move(*embed_backward), std::move(*core),          std::nullopt};
+  OuterPrograms programs{
+      std::move(*embed), std::move(*head_evaluate), std::move(*head), std::move(*embed_backward),
+      std::move(*clip),  std::move(*core),          std::nullopt};
   if (modules.head_group) {
     auto own = make_programs(device, *modules.head_group);
     if (!own) return propagate(own);
@@ -87,6 +91,14 @@ class DeviceOuterLayers final : public OuterLayers {
     return ok;
   }
 
+  Result<std::optional<Shards>> clip(const Shards& squares) override {
+    const float all = 1;
+    auto factor = programs_.clip ? first_of(programs_.clip->run(Arguments{&squares}))
+                                 : device_.upload({graph::Element::f32, {1}}, &all);
+    if (!factor) return propagate(factor);
+    return std::optional(std::move(*factor));
+  }
+
   Result<double> take_loss() override {
     double sum = 0;
     for (const Shards& loss : losses_) {
@@ -98,9 +110,11 @@ class DeviceOuterLayers final : public OuterLayers {
     return sum;
   }
 
-  Status begin_update(optim::AdamW& optimizer, std::int64_t t) override {
-    auto ok = update(core_, optimizer.factors(part_.learning_rate, t));
-    if (ok && own_head_) ok = update(*own_head_, optimizer.factors(part_.head_learning_rate, t));
+  Status begin_update(optim::AdamW& optimizer, std::int64_t t, const Shards* clip) override {
+    auto ok = update(core_, optimizer.factors(part_.learning_rate, t), clip);
+    if (ok && own_head_) {
+      ok = update(*own_head_, optimizer.factors(part_.head_learning_rate, t), clip);
+    }
     return ok;
   }
   Status end_update() override { return {}; }
@@ -172,10 +186,10 @@ class DeviceOuterLayers final : public OuterLayers {
     return sum / static_cast<double>(loss.size());
   }
 
-  Status update(ParameterGroup& group, const optim::AdamWFactors& factors) {
+  Status update(ParameterGroup& group, const optim::AdamWFactors& factors, const Shards* clip) {
     auto uploaded = upload_factors(device_, factors);
     if (!uploaded) return propagate(uploaded);
-    return group.update(*uploaded);
+    return group.update(*uploaded, clip);
   }
 
   Device& device_;

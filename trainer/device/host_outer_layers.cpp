@@ -162,7 +162,9 @@ class HostOuterLayers final : public OuterLayers {
 
   Result<double> take_loss() override { return std::exchange(losses_, 0); }
 
-  Status begin_update(optim::AdamW& optimizer, std::int64_t t) override {
+  Result<std::optional<Shards>> clip(const Shards& /*squares*/) override { return std::nullopt; }
+
+  Status begin_update(optim::AdamW& optimizer, std::int64_t t, const Shards* /*clip*/) override {
     host_.start([this, &optimizer, t] {
       optimizer.step(
           {flat_.parameters(), flat_.gradients(), flat_.mean(), flat_.variance(), flat_.packed()},
@@ -188,7 +190,13 @@ class HostOuterLayers final : public OuterLayers {
   }
 
   // It works on the host's arrays themselves.
-  Status upload() override { return {}; }
+  Status upload() override {
+    for (const std::size_t i : table_.head()) {
+      const ParameterInfo& info = table_.infos[i];
+      flat_.pack(info.offset, info.offset + info.size());
+    }
+    return {};
+  }
   Status download() override {
     host_.wait();
     return {};

@@ -12,12 +12,35 @@ using graph::Type;
 using stablehlo::Module;
 using Reuses = std::vector<std::optional<std::size_t>>;
 
+// Why attention cannot be one operation; empty: it can.
+std::string obstacle_to_fusing(const TrainingSpec& part) {
+  constexpr std::int64_t most_width = 128;  // forward and backward, in cuDNN 9 on every generation
+  const std::int64_t width = part.model.head_width();
+  if (part.precision != graph::Precision::bf16) return "it needs precision bf16";
+  if (part.model.score_width() != width) return "the rank is smaller than the width of a head";
+  if (width % 8 != 0 || width > most_width) {
+    return fmt::format("heads are {} wide; it takes multiples of 8 up to {}", width, most_width);
+  }
+  if (part.block_size % 64 != 0) {
+    return fmt::format("block_size {} is not a multiple of 64", part.block_size);
+  }
+  return {};
+}
+
 class Maker {
  public:
-  Maker(const TrainingSpec& part, const DeviceUse& use)
-      : part_(part), use_(use), table_(make_parameter_table(part.model)) {}
+  Maker(TrainingSpec part, const DeviceUse& use)
+      : part_(std::move(part)), use_(use), table_(make_parameter_table(part_.model)) {}
 
   Result<DeviceModules> make() {
+    if (use_.attention != AttentionUse::plain) {
+      const std::string obstacle = obstacle_to_fusing(part_);
+      if (!obstacle.empty() && use_.attention == AttentionUse::fused) {
+        return fail(ErrorKind::usage, "attention cannot be fused: " + obstacle,
+                    "device_config.attention", "let it be auto, which takes what there is");
+      }
+      part_.fused_attention = obstacle.empty();
+    }
     Result<Segments> segments = make_segments(part_);
     if (!segments) return propagate(segments);
     DeviceModules all;
@@ -47,6 +70,14 @@ class Maker {
     outer.head = backward("head", segments.head, 2, {}, false);
     outer.embed_backward =
         backward("embed_backward", segments.embed_backward, 0, {}, part_.model.tied);
+    if (part_.gradient_clip > 0) {
+      auto clip = make_clip(part_.gradient_clip);
+      if (clip) {
+        outer.clip = module("clip", *clip);
+      } else {
+        note(clip.error());
+      }
+    }
     const std::vector<std::size_t> head = table_.head();
     const std::vector<bool> packed = packed_in({&segments.head}, 2, head.size());
     const auto is_packed = [&](const std::vector<std::size_t>& which) {
@@ -103,6 +134,14 @@ class Maker {
     GroupModules made;
     made.packed = packed;
     const std::size_t n = types.size();
+    if (std::find(packed.begin(), packed.end(), true) != packed.end()) {
+      auto pack = make_pack(types, packed);
+      if (pack) {
+        made.pack = module("pack_" + name, *pack);
+      } else {
+        note(pack.error());
+      }
+    }
     auto finish = make_finish(types, use_.devices);
     if (finish) {
       Reuses reuses;
@@ -136,14 +175,15 @@ class Maker {
       note(lowered.error());
       return {};
     }
-    if (use_.target == stablehlo::Target::tiles) reuses.clear();
-    return {std::move(name), use_.devices, *std::move(lowered), std::move(reuses)};
+    const bool general = use_.target == stablehlo::Target::general;
+    if (!general) reuses.clear();
+    return {std::move(name), use_.devices, *std::move(lowered), std::move(reuses), general};
   }
   void note(const Error& error) {
     if (!error_) error_ = error;
   }
 
-  const TrainingSpec& part_;
+  TrainingSpec part_;
   const DeviceUse& use_;
   ParameterTable table_;
   std::optional<Error> error_;
@@ -155,6 +195,7 @@ void add(const BackwardModules& backward, std::vector<const Module*>& all) {
 }
 
 void add(const GroupModules& group, std::vector<const Module*>& all) {
+  if (group.pack) all.push_back(&*group.pack);
   all.push_back(&group.finish);
   all.push_back(&group.update);
 }
@@ -171,10 +212,15 @@ std::vector<const Module*> DeviceModules::all() const {
     if (outer->head_evaluate) all.push_back(&*outer->head_evaluate);
     add(outer->head, all);
     add(outer->embed_backward, all);
+    if (outer->clip) all.push_back(&*outer->clip);
     add(outer->core_group, all);
     if (outer->head_group) add(*outer->head_group, all);
   }
   return all;
+}
+
+AttentionUse attention_of(std::string_view platform) {
+  return platform == "cuda" ? AttentionUse::where_it_fits : AttentionUse::plain;
 }
 
 std::vector<std::size_t> core_outer(const ParameterTable& table) {

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "common/error.hpp"
@@ -25,10 +26,17 @@ enum class Placement {
   device,  // all of the model is on the device
 };
 
+enum class AttentionUse {
+  plain,          // products and a softmax: every device has them
+  where_it_fits,  // one operation (op::Attention), for sizes that cuDNN has it for
+  fused,          // that, or an error
+};
+
 struct DeviceUse {
   std::int64_t devices = 1;
   Placement placement = Placement::host;
   bool evaluates = true;  // data that is not trained on is looked at, which has programs of its own
+  AttentionUse attention = AttentionUse::plain;
   // With a general target results take over the memory of what they replace.
   stablehlo::Target target = stablehlo::Target::tiles;
 };
@@ -38,6 +46,8 @@ struct GroupModules {
   stablehlo::Module finish;  // (squares, gradients…) -> (squares, gradients… summed over devices)
   stablehlo::Module update;  // optimizer_graphs.hpp
   std::vector<bool> packed;  // which of the parameters programs take as bf16
+  std::optional<stablehlo::Module>
+      pack;  // (parameters…) -> those as bf16; none where there are none
 };
 
 struct BackwardModules {
@@ -49,6 +59,7 @@ struct OuterModules {  // Placement::device
   stablehlo::Module embed;
   std::optional<stablehlo::Module> head_evaluate;
   BackwardModules head, embed_backward;
+  std::optional<stablehlo::Module> clip;   // (squares) -> factor; where gradients are clipped
   GroupModules core_group;                 // core_outer()
   std::optional<GroupModules> head_group;  // ar_head(), unless it is empty
 };
@@ -63,6 +74,9 @@ struct DeviceModules {
 
   [[nodiscard]] std::vector<const stablehlo::Module*> all() const;
 };
+
+// What suits a platform, by the name its plugin gives it: "cuda" has attention in cuDNN.
+AttentionUse attention_of(std::string_view platform);
 
 // `part`: the work of one device. Errors (usage): what cannot be lowered.
 Result<DeviceModules> make_modules(const TrainingSpec& part, const DeviceUse& use);

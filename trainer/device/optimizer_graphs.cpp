@@ -69,8 +69,26 @@ Result<Graph> make_finish(const std::vector<Type>& gradients, std::int64_t devic
   return finish(b, outputs);
 }
 
+Result<Graph> make_clip(double limit) {
+  Builder b;
+  const Value norm = b.sqrt(b.parameter("squares", {}));
+  const Value excess = b.scale(b.add(norm, b.constant_like(1e-6, norm)), 1 / limit);
+  const Value one = b.constant_like(1, norm);
+  return finish(b, {b.div(one, b.max(one, excess))});
+}
+
 std::vector<float> values_of(const optim::AdamWFactors& factors) {
   return {factors.keep, factors.clip, factors.step_size, factors.denominator};
+}
+
+Result<Graph> make_pack(const std::vector<Type>& types, const std::vector<bool>& packed) {
+  Builder b;
+  const std::vector<Value> weights = parameters(b, "parameter", types);
+  std::vector<Value> halves;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    if (packed[i]) halves.push_back(b.convert(weights[i], graph::Element::bf16));
+  }
+  return finish(b, halves);
 }
 
 Result<Graph> make_update(const std::vector<Type>& types, const std::vector<bool>& packed,

@@ -19,10 +19,19 @@ Result<graph::Graph> add_to_sums(const graph::Graph& backward, std::size_t first
 // device the gradients are first summed over them; alone, they are not given back.
 Result<graph::Graph> make_finish(const std::vector<graph::Type>& gradients, std::int64_t devices);
 
+// (squares [] of all gradients) -> what they are multiplied by, so that their norm is at most
+// `limit`
+// [], as optim::AdamW::factors has it.
+Result<graph::Graph> make_clip(double limit);
+
 // What AdamW's update takes each step, as scalars in this order; optim::AdamWFactors has the rest.
 enum class UpdateFactor { keep, clip, step_size, denominator };
 inline constexpr std::size_t update_factors = 4;
 std::vector<float> values_of(const optim::AdamWFactors& factors);  // in that order
+
+// (parameters…) -> those of them for which `packed` says so, as bf16. Not for none.
+Result<graph::Graph> make_pack(const std::vector<graph::Type>& parameters,
+                               const std::vector<bool>& packed);
 
 // (factors [] × 4, parameters…, gradients…, means…, variances…)
 //   -> (parameters…, means…, variances…, and as bf16 those parameters for which `packed` says so)

@@ -1,12 +1,13 @@
 // Embedding and head of a model whose blocks run on devices: with the CPU executor
 // (host_outer_layers.hpp) or on the devices too (device_outer_layers.hpp).
 //
-// A step: embed, head, embed_backward for each batch; finish; loss; begin_update, end_update. The
-// devices' thread only.
+// A step: embed, head, embed_backward for each batch; finish; then loss and begin_update,
+// end_update, in the order that clip() decides. The devices' thread only.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -35,11 +36,14 @@ class OuterLayers {
   virtual Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) = 0;
   // After the last batch: its gradients become part of the norm, in either of the two.
   virtual Status finish(Shards& squares, optim::AdamW& optimizer) = 0;
+  // What gradients of so many squares are multiplied by, where all of them are on the devices: the
+  // host need not wait for the norm. Nothing where the host has some of them.
+  virtual Result<std::optional<Shards>> clip(const Shards& squares) = 0;
   // Of the step's batches, added up.
   virtual Result<double> take_loss() = 0;
-  // Step number `t`, with the optimizer's norm. What the host does goes on beside the devices until
-  // end_update(), which must follow.
-  virtual Status begin_update(optim::AdamW& optimizer, std::int64_t t) = 0;
+  // Step number `t`, with the optimizer's norm, or `clip` (not null) in its place. What the host
+  // does goes on beside the devices until end_update(), which must follow.
+  virtual Status begin_update(optim::AdamW& optimizer, std::int64_t t, const Shards* clip) = 0;
   virtual Status end_update() = 0;
 
   // Loss of a batch that is not trained on.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trainer/device/optimizer_graphs.hpp"
+
 namespace trainward::trainer {
 namespace {
 
@@ -16,11 +18,13 @@ void move_some(std::vector<Shards>& from, std::size_t begin, std::vector<Shards>
 }  // namespace
 
 Result<GroupPrograms> make_programs(Device& device, const GroupModules& modules) {
+  auto pack = device.make(modules.pack);
+  if (!pack) return propagate(pack);
   auto finish = device.make(modules.finish);
   if (!finish) return propagate(finish);
   auto update = device.make(modules.update);
   if (!update) return propagate(update);
-  return GroupPrograms{std::move(*finish), std::move(*update), modules.packed};
+  return GroupPrograms{std::move(*pack), std::move(*finish), std::move(*update), modules.packed};
 }
 
 ParameterGroup::ParameterGroup(const ParameterTable& table, std::vector<std::size_t> which,
@@ -43,23 +47,37 @@ std::optional<std::size_t> ParameterGroup::find(std::size_t of_table) const {
 Status ParameterGroup::upload(Device& device, const FlatMemory& flat) {
   for (std::size_t i = 0; i < which_.size(); ++i) {
     const ParameterInfo& info = table_->infos[which_[i]];
-    const auto put = [&](Shards& into, graph::Element element, const void* data) -> Status {
+    const auto put = [&](Shards& into, std::span<float> array) -> Status {
       into.clear();  // the old value goes first: there may be no room for both
-      auto value = device.upload({element, info.shape}, data);
+      auto value =
+          device.begin_upload({graph::Element::f32, info.shape}, array.data() + info.offset);
       if (!value) return propagate(value);
       into = std::move(*value);
       return {};
     };
-    using graph::Element;
-    auto ok = put(parameters_[i], Element::f32, flat.parameters().data() + info.offset);
-    if (ok) ok = put(means_[i], Element::f32, flat.mean().data() + info.offset);
-    if (ok) ok = put(variances_[i], Element::f32, flat.variance().data() + info.offset);
-    if (ok && programs_->packed[i]) {
-      ok = put(packed_[i], Element::bf16, flat.packed().data() + info.offset);
-    }
+    packed_[i].clear();
+    auto ok = put(parameters_[i], flat.parameters());
+    if (ok) ok = put(means_[i], flat.mean());
+    if (ok) ok = put(variances_[i], flat.variance());
     if (!ok) return ok;
   }
+  return pack();
+}
+
+Status ParameterGroup::pack() {
+  if (!programs_->pack) return {};
+  std::vector<const Shards*> arguments;
+  add_all(parameters_, arguments);
+  auto results = programs_->pack->run(arguments);
+  if (!results) return propagate(results);
+  take_packed(*results, 0);
   return {};
+}
+
+void ParameterGroup::take_packed(std::vector<Shards>& results, std::size_t next) {
+  for (std::size_t i = 0; i < which_.size(); ++i) {
+    if (programs_->packed[i]) packed_[i] = std::move(results[next++]);
+  }
 }
 
 Status ParameterGroup::download(const FlatMemory& flat) const {
@@ -87,9 +105,10 @@ Status ParameterGroup::finish(Shards& squares) {
   return {};
 }
 
-Status ParameterGroup::update(std::span<const Shards> factors) {
+Status ParameterGroup::update(std::span<const Shards> factors, const Shards* clip) {
   std::vector<const Shards*> arguments;
   for (const Shards& factor : factors) arguments.push_back(&factor);
+  if (clip != nullptr) arguments[static_cast<std::size_t>(UpdateFactor::clip)] = clip;
   for (const auto* values : {&parameters_, &gradients_, &means_, &variances_}) {
     add_all(*values, arguments);
   }
@@ -99,11 +118,8 @@ Status ParameterGroup::update(std::span<const Shards> factors) {
   move_some(*results, 0, parameters_);
   move_some(*results, n, means_);
   move_some(*results, 2 * n, variances_);
-  std::size_t next = 3 * n;
-  for (std::size_t i = 0; i < n; ++i) {
-    if (programs_->packed[i]) packed_[i] = std::move((*results)[next++]);
-    gradients_[i].clear();
-  }
+  take_packed(*results, 3 * n);
+  for (Shards& gradient : gradients_) gradient.clear();
   return {};
 }
 

@@ -16,6 +16,7 @@
 namespace trainward::trainer {
 
 struct GroupPrograms {
+  std::optional<DeviceProgram> pack;
   DeviceProgram finish, update;
   std::vector<bool> packed;
 };
@@ -26,7 +27,7 @@ class ParameterGroup {
   ParameterGroup(const ParameterTable& table, std::vector<std::size_t> which,
                  const GroupPrograms& programs);
 
-  // From the host's arrays, and back there.
+  // From the host's arrays, which the devices read until Device::finish_uploads(); and back there.
   Status upload(Device& device, const FlatMemory& flat);
   Status download(const FlatMemory& flat) const;
 
@@ -43,10 +44,14 @@ class ParameterGroup {
 
   // Adds the gradients' squares; with several devices, sums the gradients over them.
   Status finish(Shards& squares);
-  // `factors` in the order of UpdateFactor. Leaves no gradients.
-  Status update(std::span<const Shards> factors);
+  // `factors` in the order of UpdateFactor; `clip`, when not null, in place of that one. Leaves no
+  // gradients.
+  Status update(std::span<const Shards> factors, const Shards* clip);
 
  private:
+  Status pack();
+  void take_packed(std::vector<Shards>& results, std::size_t next);
+
   const ParameterTable* table_;
   std::vector<std::size_t> which_;
   const GroupPrograms* programs_;

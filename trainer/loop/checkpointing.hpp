@@ -22,7 +22,8 @@ struct Carried {
   checkpoint::AlignedMemory memory;
   std::vector<checkpoint::TensorView> model;
   std::vector<checkpoint::TensorView> optimizer;
-  json::object extra;  // keys of the training state that are not the trainer's own
+  std::int64_t read_ms = 0;  // of all tensors, from the disk or its cache
+  json::object extra;        // keys of the training state that are not the trainer's own
 };
 
 // Fills `model` from the checkpoint and brings along whatever else it holds.

@@ -43,8 +43,9 @@ Status compile_all(const CompileOptions& options, const WorkerEnvironment& envir
   auto cache = ProgramCache::open(*environment.program_cache, config->cache_limit);
   if (!cache) return propagate(cache);
   config->training = planned(config->training, *plan);
-  auto modules = device_programs(*config, target_of((*topology)->plugin()),
-                                 std::filesystem::temp_directory_path(), ports);
+  auto modules =
+      device_programs(*config, target_of((*topology)->plugin()), (*topology)->platform().name,
+                      std::filesystem::temp_directory_path(), ports);
   if (!modules) return propagate(modules);
   for (const stablehlo::Module* module : modules->all()) {
     if (ports.requests.stop_requested()) return fail(ErrorKind::transient, "was asked to stop");

@@ -6,6 +6,7 @@
 namespace trainward::trainer {
 
 Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target target,
+                                      std::string_view platform,
                                       const std::filesystem::path& scratch,
                                       const CommandPorts& ports) {
   Reporter reporter({[](const Message&) {}, ports.err, ports.err, [] { return now(); }});
@@ -13,7 +14,8 @@ Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target ta
   if (!corpus) return propagate(corpus);
   auto part = split_over(config.training, config.ranks);
   if (!part) return propagate(part);
-  return make_modules(*part, {config.ranks, config.placement, config.held_out() > 0, target});
+  return make_modules(*part, {config.ranks, config.placement, config.held_out() > 0,
+                              config.attention.value_or(attention_of(platform)), target});
 }
 
 }  // namespace trainward::trainer

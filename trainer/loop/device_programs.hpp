@@ -10,7 +10,9 @@
 namespace trainward::trainer {
 
 // Reads the data, which decides the vocabulary; what of it is no document is written to `scratch`.
+// `platform`: the plugin's name for it, "" where nobody knows.
 Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target target,
+                                      std::string_view platform,
                                       const std::filesystem::path& scratch,
                                       const CommandPorts& ports);
 

@@ -41,6 +41,7 @@ Result<DeviceConfig> device_config(const WorkerConfig& config, const WorkerEnvir
   DeviceConfig device;
   device.devices = config.ranks;
   device.placement = config.placement;
+  device.attention = config.attention;
   device.evaluates = config.held_out() > 0;
   device.device.plugin = std::move(*plugin);
   device.device.options = config.options;

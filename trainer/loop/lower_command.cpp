@@ -5,24 +5,34 @@
 #include "trainer/loop/device_programs.hpp"
 #include "trainer/loop/device_setup.hpp"
 #include "trainer/pjrt/plugin.hpp"
+#include "trainer/pjrt/topology.hpp"
 #include "trainer/stablehlo/print.hpp"
 
 namespace trainward::trainer {
 namespace {
 
+struct Destination {
+  stablehlo::Target target = stablehlo::Target::tiles;
+  std::string platform;
+};
+
 // A plugin that is not there counts as Tenstorrent's.
-stablehlo::Target target_for(const WorkerConfig& config) {
+Destination destination_of(const WorkerConfig& config) {
   auto file = find_plugin(config.plugin);
-  if (!file) return stablehlo::Target::tiles;
+  if (!file) return {};
   auto plugin = pjrt::Plugin::open(*file);
-  return plugin ? target_of(**plugin) : stablehlo::Target::tiles;
+  if (!plugin) return {};
+  // A client would take the device, and a run may be using it.
+  auto topology = pjrt::Topology::create(*plugin, "", config.options);
+  return {target_of(**plugin), topology ? (*topology)->platform().name : ""};
 }
 
 Status lower(const LowerOptions& options, const CommandPorts& ports) {
   auto config = load_worker_config(options.config_file);
   if (!config) return propagate(config);
   if (auto ok = make_folders(options.out); !ok) return ok;
-  auto modules = device_programs(*config, target_for(*config), options.out, ports);
+  const Destination to = destination_of(*config);
+  auto modules = device_programs(*config, to.target, to.platform, options.out, ports);
   if (!modules) return propagate(modules);
   for (const stablehlo::Module* module : modules->all()) {
     const std::filesystem::path file = options.out / (module->name + ".mlir");

@@ -156,6 +156,14 @@ void read_plugin(StrictObject& keys, WorkerConfig& config) {
   if (placement != "device" && placement != "host") {
     keys.complain("placement", fmt::format("is '{}', expected 'host' or 'device'", placement));
   }
+  std::string attention = "auto";
+  keys.text("attention", attention);
+  if (attention == "plain") config.attention = AttentionUse::plain;
+  if (attention == "fused") config.attention = AttentionUse::fused;
+  if (attention != "auto" && !config.attention) {
+    keys.complain("attention",
+                  fmt::format("is '{}', expected 'auto', 'plain' or 'fused'", attention));
+  }
   keys.bytes("cache_limit", config.cache_limit);
 }
 

@@ -14,7 +14,8 @@
 //                      "data": ["/usr/share/common-licenses"], "data_format": "auto",
 //                      "tokenizer": "byte", "end_of_text": "", "vocabulary": 0},
 //  "device_config": {"device": "cpu", "threads": 2, "mesh_shape": [1, 1], "enable_ddp": false,
-//                    "plugin": "", "options": {}, "placement": "host", "cache_limit": 8589934592},
+//                    "plugin": "", "options": {}, "placement": "host",
+//                    "attention": "auto", "cache_limit": 8589934592},
 //  "logging_config": {"log_every": 1}}
 //
 // With a plugin the device is "pjrt" unless it says "cpu", and mesh_shape counts the plugin's
@@ -58,6 +59,7 @@ struct WorkerConfig {
   std::string plugin;                       // a library, or simulated_n300
   std::vector<pjrt::ClientOption> options;  // for the plugin
   Placement placement = Placement::host;    // of embedding and head, with a plugin
+  std::optional<AttentionUse> attention;    // none: as the device's platform asks for
   std::uint64_t cache_limit = ProgramCache::default_limit_bytes;  // of compiled programs
   std::int64_t ranks = 1;      // processes or devices that share each step (mesh_shape [1, ranks])
   std::int64_t log_every = 1;  // a log line on stdout every so many steps

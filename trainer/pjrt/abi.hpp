@@ -137,8 +137,8 @@ struct Api {
   Undeclared AsyncHostToDeviceTransferManager_BufferSize;
   Undeclared AsyncHostToDeviceTransferManager_SetBufferError;
   Undeclared AsyncHostToDeviceTransferManager_AddMetadata;
-  Undeclared Client_DmaMap;
-  Undeclared Client_DmaUnmap;
+  Call<Client_DmaMap_Args> Client_DmaMap;
+  Call<Client_DmaUnmap_Args> Client_DmaUnmap;
   Undeclared Client_CreateUninitializedBuffer;
   Undeclared Client_UpdateGlobalProcessInfo;
   Undeclared TopologyDescription_Deserialize;

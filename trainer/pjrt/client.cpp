@@ -99,6 +99,20 @@ Outcome<Executable> Client::load(std::string_view serialized, std::int64_t repli
 }
 
 Outcome<Buffer> Client::upload(std::size_t device, const graph::Type& type, const void* data) {
+  abi::Event* done = nullptr;
+  auto buffer = upload(device, type, data, abi::HostBufferSemantics_ImmutableOnlyDuringCall, done);
+  // It tells when `data` is free again, which it is.
+  session_->calls().destroy(done);
+  return buffer;
+}
+
+Outcome<Buffer> Client::begin_upload(std::size_t device, const graph::Type& type, const void* data,
+                                     abi::Event*& done) {
+  return upload(device, type, data, abi::HostBufferSemantics_ImmutableUntilTransferCompletes, done);
+}
+
+Outcome<Buffer> Client::upload(std::size_t device, const graph::Type& type, const void* data,
+                               abi::HostBufferSemantics until, abi::Event*& done) {
   constexpr const char* call = "Client_BufferFromHostBuffer";
   if (auto owned = session_->own(call); !owned) return propagate(owned);
   if (device >= devices_.size()) {
@@ -111,12 +125,11 @@ Outcome<Buffer> Client::upload(std::size_t device, const graph::Type& type, cons
   args.type = buffer_type(type.element);
   args.dims = type.shape.data();
   args.num_dims = type.shape.size();
-  args.host_buffer_semantics = abi::HostBufferSemantics_ImmutableOnlyDuringCall;
+  args.host_buffer_semantics = until;
   args.device = devices_[device];
   auto uploaded = session_->calls().make(&abi::Api::Client_BufferFromHostBuffer, call, args);
   if (!uploaded) return propagate(uploaded);
-  // It tells when `data` is free again, which it is.
-  session_->calls().destroy(args.done_with_host_buffer);
+  done = args.done_with_host_buffer;
   return Buffer(Handle<abi::Buffer>(session_, args.buffer));
 }
 

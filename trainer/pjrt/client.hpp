@@ -15,6 +15,7 @@
 #include "trainer/graph/type.hpp"
 #include "trainer/pjrt/buffer.hpp"
 #include "trainer/pjrt/executable.hpp"
+#include "trainer/pjrt/mapped_memory.hpp"
 #include "trainer/pjrt/named_values.hpp"
 #include "trainer/pjrt/platform.hpp"
 
@@ -48,12 +49,23 @@ class Client {
   // `data` is dense and row-major, and the caller's again when this returns.
   Outcome<Buffer> upload(std::size_t device, const graph::Type& type, const void* data);
 
+  // The same without a wait: the plugin reads `data` until `done` has happened (null: it has),
+  // which is the caller's. Uploads keeps account of that.
+  Outcome<Buffer> begin_upload(std::size_t device, const graph::Type& type, const void* data,
+                               abi::Event*& done);
+
+  Outcome<MappedMemory> map(std::span<std::byte> memory) {
+    return MappedMemory::map(session_, memory);
+  }
+
   // Nothing where the plugin does not tell.
   [[nodiscard]] std::optional<MemoryStats> memory(std::size_t device) const;
 
  private:
   explicit Client(std::shared_ptr<Session> session) : session_(std::move(session)) {}
   Outcome<void> read_platform();
+  Outcome<Buffer> upload(std::size_t device, const graph::Type& type, const void* data,
+                         abi::HostBufferSemantics until, abi::Event*& done);
   [[nodiscard]] Outcome<void> check_replicas(const char* call, std::int64_t replicas) const;
 
   std::shared_ptr<Session> session_;

@@ -148,6 +148,8 @@ TEST_F(ConfigProblems, Plugins) {
               ElementsAre(HasSubstr("3 devices cannot share batches of 8 sequences")));
   EXPECT_THAT(with("plugin: sim_n300, placement: both"),
               ElementsAre(HasSubstr("expected one of host, device")));
+  EXPECT_THAT(with("plugin: sim_n300, attention: flash"),
+              ElementsAre(HasSubstr("expected one of auto, plain, fused")));
   EXPECT_THAT(with("plugin: sim_n300, cache_limit: 5"), ElementsAre(HasSubstr("add a unit")));
   EXPECT_THAT(with("plugin: sim_n300, cache_limit: 5KiB"), ElementsAre(HasSubstr("from 1MiB")));
   EXPECT_THAT(with("plugin: sim_n300, option: {}"),

@@ -38,7 +38,7 @@ TEST_F(ConfigTest, FillsInEveryDefault) {
       R"("tie_weights":false,"recompute":false,"seed":1234,"evaluate_every":0,"evaluation_blocks":32,)"
       R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"schedule":"constant","precision":"f32","data":["/usr/share/common-licenses"],)"
       R"("data_format":"auto","tokenizer":"byte","end_of_text":"","vocabulary":0},)"
-      R"("device_config":{"device":"cpu","threads":2,"mesh_shape":[1,1],"enable_ddp":false,"plugin":"","options":{},"placement":"host","cache_limit":8589934592},"logging_config":{"log_every":1}})");
+      R"("device_config":{"device":"cpu","threads":2,"mesh_shape":[1,1],"enable_ddp":false,"plugin":"","options":{},"placement":"host","attention":"auto","cache_limit":8589934592},"logging_config":{"log_every":1}})");
 }
 
 TEST_F(ConfigTest, APluginAndWhatItIsGiven) {
@@ -50,14 +50,15 @@ TEST_F(ConfigTest, APluginAndWhatItIsGiven) {
     EXPECT_TRUE(config) << config.error().front().text();
     return config->programs.at(0).worker.at("device_config").as_object();
   };
-  EXPECT_EQ(json::serialize(device_of(
-                "plugin: data/plugin.so, mesh_shape: [1, 2], enable_ddp: true, cache_limit: 1GiB, "
-                "placement: device, options: {text: a b, whole: -5, quoted: '5', real: 2.0, "
-                "yes: true, list: [1, 2], none: []}")),
-            R"({"device":"pjrt","threads":2,"mesh_shape":[1,2],"enable_ddp":true,"plugin":")" +
-                (folder_ / "data/plugin.so").string() +
-                R"(","options":{"text":"a b","whole":-5,"quoted":"5","real":2E0,"yes":true,)" +
-                R"("list":[1,2],"none":[]},"placement":"device","cache_limit":1073741824})");
+  EXPECT_EQ(
+      json::serialize(device_of(
+          "plugin: data/plugin.so, mesh_shape: [1, 2], enable_ddp: true, cache_limit: 1GiB, "
+          "placement: device, options: {text: a b, whole: -5, quoted: '5', real: 2.0, "
+          "yes: true, list: [1, 2], none: []}")),
+      R"({"device":"pjrt","threads":2,"mesh_shape":[1,2],"enable_ddp":true,"plugin":")" +
+          (folder_ / "data/plugin.so").string() +
+          R"(","options":{"text":"a b","whole":-5,"quoted":"5","real":2E0,"yes":true,)" +
+          R"("list":[1,2],"none":[]},"placement":"device","attention":"auto","cache_limit":1073741824})");
   EXPECT_EQ(device_of("plugin: sim_n300").at("plugin").as_string(), "sim_n300");
   EXPECT_EQ(device_of("plugin: sim_n300").at("device").as_string(), "pjrt");
   EXPECT_EQ(device_of("plugin: sim_n300, device: cpu").at("device").as_string(), "cpu");

@@ -200,6 +200,18 @@ TEST(WorkerConfigTest, DigestChangesWithWhatDecidesTheWeightsOnly) {
   EXPECT_EQ(digests.size(), 1U + 4U + 9U + 7U + 4U);
 }
 
+TEST(WorkerConfigTest, AttentionIsTheDevicesChoiceUnlessItIsSaid) {
+  EXPECT_EQ(read_worker_config(minimal())->attention, std::nullopt);
+  EXPECT_EQ(read_worker_config(with("device_config", "attention", "auto"))->attention,
+            std::nullopt);
+  EXPECT_EQ(read_worker_config(with("device_config", "attention", "plain"))->attention,
+            AttentionUse::plain);
+  EXPECT_EQ(read_worker_config(with("device_config", "attention", "fused"))->attention,
+            AttentionUse::fused);
+  EXPECT_THAT(error_of(with("device_config", "attention", "flash")).what,
+              HasSubstr("expected 'auto', 'plain' or 'fused'"));
+}
+
 TEST(WorkerConfigTest, APluginIsADevice) {
   json::object config = minimal();
   config["device_config"] =

@@ -1,6 +1,7 @@
 #include "counting_plugin.hpp"
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <sstream>
@@ -36,7 +37,9 @@ struct Error : Counted<&test::Live::errors> {
   int code = 0;
   std::string text;
 };
-struct Event : Counted<&test::Live::events> {};
+struct Event : Counted<&test::Live::events> {
+  std::function<void()> copy;  // of memory that was lent until this happens
+};
 struct Memory {};
 struct DeviceDescription {};
 struct Device {
@@ -180,11 +183,16 @@ abi::Error* plugin_attributes(abi::Plugin_Attributes_Args* args) {
 }
 
 abi::Error* event_destroy(abi::Event_Destroy_Args* args) {
+  if (args->event->copy) complain("Event_Destroy: nobody waited for the memory that was lent");
   delete args->event;
   return begin("Event_Destroy", args);
 }
 
-abi::Error* event_await(abi::Event_Await_Args* args) { return begin("Event_Await", args); }
+abi::Error* event_await(abi::Event_Await_Args* args) {
+  if (args->event->copy) args->event->copy();
+  args->event->copy = {};
+  return begin("Event_Await", args);
+}
 
 // --- clients and devices ---
 
@@ -396,9 +404,14 @@ std::size_t element_size(abi::Buffer_Type type) {
 abi::Error* buffer_from_host(abi::Client_BufferFromHostBuffer_Args* args) {
   if (auto* error = begin("Client_BufferFromHostBuffer", args)) return error;
   check_thread(args->client, "Client_BufferFromHostBuffer");
-  if (args->host_buffer_semantics != abi::HostBufferSemantics_ImmutableOnlyDuringCall) {
+  const bool lent =
+      args->host_buffer_semantics == abi::HostBufferSemantics_ImmutableUntilTransferCompletes;
+  if (!lent && args->host_buffer_semantics != abi::HostBufferSemantics_ImmutableOnlyDuringCall) {
     complain("BufferFromHostBuffer: keeps the caller's memory");
   }
+#ifdef WITH_SHUTDOWN
+  if (lent) complain("BufferFromHostBuffer: Tenstorrent's would never give the memory back");
+#endif
   if (args->device == nullptr) return fail(3, "no device");
   if (args->device_layout != nullptr) return fail(12, "layouts of devices");
   auto* buffer = new abi::Buffer(args->client);
@@ -406,9 +419,17 @@ abi::Error* buffer_from_host(abi::Client_BufferFromHostBuffer_Args* args) {
   buffer->dims.assign(args->dims, args->dims + args->num_dims);
   std::size_t size = element_size(args->type);
   for (const auto dim : buffer->dims) size *= static_cast<std::size_t>(dim);
-  buffer->bytes.assign(static_cast<const char*>(args->data), size);
+  auto* event = new abi::Event;
+  const auto copy = [buffer, data = static_cast<const char*>(args->data), size] {
+    buffer->bytes.assign(data, size);
+  };
+  if (lent) {
+    event->copy = copy;
+  } else {
+    copy();
+  }
   args->buffer = buffer;
-  args->done_with_host_buffer = new abi::Event;
+  args->done_with_host_buffer = event;
   return nullptr;
 }
 

@@ -145,6 +145,23 @@ struct Client_BufferFromHostBuffer_Args {
 };
 static_assert(sizeof(Client_BufferFromHostBuffer_Args) == 120);
 
+struct Client_DmaMap_Args {
+  std::size_t struct_size;
+  Extension* extension_start;
+  Client* client;
+  void* data;
+  std::size_t size;
+};
+static_assert(sizeof(Client_DmaMap_Args) == 40);
+
+struct Client_DmaUnmap_Args {
+  std::size_t struct_size;
+  Extension* extension_start;
+  Client* client;
+  void* data;
+};
+static_assert(sizeof(Client_DmaUnmap_Args) == 32);
+
 struct Client_TopologyDescription_Args {
   std::size_t struct_size;
   Extension* extension_start;
