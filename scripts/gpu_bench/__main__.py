@@ -39,6 +39,8 @@ def options_of(arguments):
     run.add_argument("--loss", action="store_true",
                      help="compare the losses of a small model with those of the CPU")
     run.add_argument("--loss-model", default="small")
+    run.add_argument("--peer", action="store_true",
+                     help="the same step in PyTorch, compiled, in the same run (NVIDIA)")
     run.add_argument("--limit", type=float, default=540, help="seconds for everything")
     run.add_argument("--work", help="folder for checkpoints: 7 GB of room for large")
     return parser.parse_args(arguments)

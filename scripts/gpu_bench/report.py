@@ -37,6 +37,10 @@ def _speed_rows(results):
     rows = [["tokens a second"] + [f"batch {batch}" for batch in batches]]
     rows.append(["Trainward, median"] + [_number(b["tokens_per_second_median"])
                                          for b in batches.values()])
+    if any("peer" in b for b in batches.values()):
+        rows.append(["PyTorch, compiled, in this run"] +
+                    [_number(b.get("peer", {}).get("tokens_per_second_median"))
+                     for b in batches.values()])
     rows.append(["Trainward, mean"] + [_number(b["tokens_per_second_mean"])
                                        for b in batches.values()])
     return rows
@@ -59,10 +63,12 @@ def _start_lines(results):
                         f"({b['loaded_warm']} loaded, {b['compiled_warm']} compiled)")
         lines.append(f"batch {batch}: " + ", ".join(said))
         if "crash_exec_to_step_s" in b:
-            lines.append(f"  after SIGKILL, from {_bytes(b['checkpoint_bytes'])} of checkpoint: "
+            lines.append(f"  after SIGKILL, {_bytes(b['checkpoint_bytes'])} of checkpoint in memory: "
                          f"step {b['resumed_at_step']} done "
                          f"{_seconds(b['crash_exec_to_step_s'])} s after exec, "
-                         f"{_seconds(b['crash_kill_to_step_s'])} s after the kill")
+                         f"{_seconds(b['crash_kill_to_step_s'])} s after the kill; "
+                         f"{_seconds(b.get('disk_exec_to_step_s'))} s after exec where it is read from "
+                         "the disk")
         lines.append(f"  peak memory: host {_bytes(b['host_peak_bytes'])}, "
                      f"device {_bytes(b.get('device_peak_bytes'))}")
     return lines

@@ -2,11 +2,15 @@
 
 For each batch size a run with an empty program cache, and one that shows what memory it needs. With
 the first size also a start with the programs in the cache; a start from the checkpoint of the first
-run, killed after some steps; and the start after that.
+run as it lies on the disk, killed after some steps; and the start after that, with the checkpoint in
+the page cache.
 """
 
+import json
 import os
 import statistics
+import subprocess
+import sys
 import time
 
 import attempt
@@ -30,6 +34,16 @@ def rates(done, tokens):
 def folder_bytes(folder):
     return sum(os.path.getsize(os.path.join(where, name))
                for where, _, names in os.walk(folder) for name in names)
+
+
+def bring_into_memory(folder):
+    """Saves go past the page cache; this puts into it what a machine with memory to spare would keep."""
+    room = bytearray(1 << 24)
+    for where, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(where, name), "rb", buffering=0) as file:
+                while file.readinto(room):
+                    pass
 
 
 class Bench:
@@ -98,6 +112,11 @@ class Bench:
             into["compiled_warm"], into["loaded_warm"] = warm.compiled, warm.loaded
         checkpoint = os.path.join(self.checkpoints(batch), f"step-{self.options.steps:08d}")
         into["checkpoint_bytes"] = folder_bytes(checkpoint)
+        on_disk = self.attempt(f"batch {batch}, from the checkpoint on the disk", batch, more,
+                               self.checkpoints(batch), resume=checkpoint, kill_after=FEW)
+        if on_disk:
+            into["disk_exec_to_step_s"] = on_disk.first_step()
+        bring_into_memory(checkpoint)
         crashed = self.attempt(f"batch {batch}, from the checkpoint, to be killed", batch, more,
                                self.checkpoints(batch), resume=checkpoint, kill_after=FEW)
         again = crashed and self.attempt(f"batch {batch}, after the SIGKILL", batch, more,
@@ -106,6 +125,21 @@ class Bench:
             into["crash_exec_to_step_s"] = again.first_step()
             into["crash_kill_to_step_s"] = again.began + again.first_step() - crashed.kill_sent
             into["resumed_at_step"] = again.steps[0][1]
+
+    def peer(self, batch):
+        """PyTorch on the same device, right after ours."""
+        o = self.options
+        command = [sys.executable, os.path.join(os.path.dirname(__file__), "peer.py"), o.model,
+                   str(o.vocabulary), str(o.block), str(batch), str(o.steps)]
+        print(f"gpu-bench: batch {batch}, PyTorch", flush=True)
+        left = self.deadline - time.monotonic()
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=self.log, text=True,
+                                  timeout=max(left, 1), check=True)
+        except subprocess.SubprocessError as error:
+            self.results["failed"].append(f"batch {batch}, PyTorch: {error}")
+            return
+        self.results["batches"][str(batch)]["peer"] = json.loads(done.stdout.splitlines()[-1])
 
     def memory(self, batch):
         """What the device must have, where its driver tells."""
@@ -130,5 +164,7 @@ def measure(options, found, programs, work, log, deadline):
             if first:
                 bench.restarts(batch)
             bench.memory(batch)
+            if options.peer:
+                bench.peer(batch)
     bench.results["complete"] = not bench.results["failed"]
     return bench.results
