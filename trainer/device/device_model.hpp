@@ -4,8 +4,8 @@
 // Several devices share each step's sequences and have a copy of all parameters each: data
 // parallel, one process. Parameters and moments live on the devices; the host's arrays follow when
 // gather_state() is called. The state, the data and the number of steps decide the loss curve as on
-// the CPU, to rounding. After an error of the device, and after a loss that is no number where all of
-// the model is on the devices, only the destructor may follow: what they hold may be of no use.
+// the CPU, to rounding. After an error of the device, and after a loss that is no number where all
+// of the model is on the devices, only the destructor may follow: what they hold may be of no use.
 #pragma once
 
 #include <memory>
