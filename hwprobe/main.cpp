@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <sstream>
 #include <string>
 
 #include "common/file.hpp"
+#include "common/terminal/display_text.hpp"
 #include "hwprobe/described.hpp"
 #include "hwprobe/host_look.hpp"
 #include "hwprobe/stages/recording.hpp"
@@ -89,7 +91,7 @@ std::string contradiction(const Options& options) {
 }
 
 int cannot_tell(const std::string& message) {
-  fmt::print(stderr, "trainward-probe: {}\n", message);
+  fmt::print(stderr, "trainward-probe: {}\n", trainward::clean(message));
   return static_cast<int>(probe::Health::unclear);
 }
 
@@ -120,7 +122,11 @@ int run(int argc, char** argv) {
   if (options.json) {
     fmt::print("{}\n", trainward::json::serialize(probe::to_json(*report)));
   } else {
-    fmt::print("{}", probe::to_table(*report));
+    // Line by line: what boards and recordings say of themselves is not for a terminal to obey.
+    std::istringstream lines(probe::to_table(*report));
+    for (std::string line; std::getline(lines, line);) {
+      fmt::print("{}\n", trainward::clean(line));
+    }
   }
   if (std::fflush(stdout) != 0) return cannot_tell("the report could not be written");
   return static_cast<int>(probe::health(*report));

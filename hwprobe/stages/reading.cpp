@@ -17,13 +17,12 @@ std::string escaped(std::string_view text) {
   return out.substr(1, out.size() - 2);
 }
 
+// A mark behind a space would end the key. "tenstorrent!0" stays readable.
 std::string escaped_key(std::string_view key) {
   std::string out;
   for (const char c : escaped(key)) {
-    if (c == '=') {
-      out += "\\u003d";
-    } else if (c == '!') {
-      out += "\\u0021";
+    if ((c == '=' || c == '!') && out.ends_with(' ')) {
+      out += c == '=' ? "\\u003d" : "\\u0021";
     } else {
       out += c;
     }
@@ -31,9 +30,13 @@ std::string escaped_key(std::string_view key) {
   return out;
 }
 
+// Of the space before the first mark; npos when there is none.
+std::size_t end_of_key(std::string_view line) { return std::min(line.find(" ="), line.find(" !")); }
+
 std::optional<std::string> unescaped(std::string_view text) {
-  // Most lines have nothing to undo.
-  if (text.find_first_of("\\\"") == std::string_view::npos) return std::string(text);
+  // Most lines have nothing to undo. What is not plain is checked too: a file may be a stranger's.
+  const auto plain = [](char c) { return c >= ' ' && c <= '~' && c != '\\' && c != '"'; };
+  if (std::all_of(text.begin(), text.end(), plain)) return std::string(text);
   const auto value = parse_json('"' + std::string(text) + '"', "a reading");
   if (!value || !value->is_string()) return std::nullopt;
   return std::string(value->get_string());
@@ -55,13 +58,13 @@ std::string format(const Reading& reading) {
 
 std::optional<Reading> parse_reading(std::string_view line) {
   if (line.size() > max_line_bytes || line.starts_with('#')) return std::nullopt;
-  const auto mark = line.find_first_of("=!");
-  if (mark == std::string_view::npos || mark < 2 || line[mark - 1] != ' ') return std::nullopt;
-  auto key = unescaped(line.substr(0, mark - 1));
-  std::string_view rest = line.substr(mark + 1);
+  const auto end = end_of_key(line);
+  if (end == std::string_view::npos || end == 0) return std::nullopt;
+  auto key = unescaped(line.substr(0, end));
+  std::string_view rest = line.substr(end + 2);
   if (rest.starts_with(' ')) rest.remove_prefix(1);
   if (!key || key->empty()) return std::nullopt;
-  if (line[mark] == '!') {
+  if (line[end + 1] == '!') {
     if (!is_errno_name(rest)) return std::nullopt;
     return Reading{std::move(*key), "", std::string(rest)};
   }

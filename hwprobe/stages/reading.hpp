@@ -6,9 +6,9 @@
 //
 // KEY is a verb and its arguments: `file PATH`, `bytes PATH` (hex digits), `list PATH` (names, a
 // space between two), `link PATH`, `config OFFSET`, `bar OFFSET`, `noc X Y ADDRESS`, `driver`,
-// `wait MS`. Keys and values are escaped as JSON strings without their quotes; `=` and `!` in keys
-// are escaped too, so the first one of a line ends the key. Bytes that are not UTF-8 become U+FFFD.
-// Pure.
+// `wait MS`. Keys and values are escaped as JSON strings without their quotes; so is a `=` or `!`
+// behind a space of a key: the first one in a line ends the key. Bytes that are not UTF-8 become
+// U+FFFD. Pure.
 #pragma once
 
 #include <optional>

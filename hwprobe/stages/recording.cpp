@@ -82,6 +82,7 @@ class Reader {
     if (!ending) return bad(number, "has an unknown ending");
     const std::string_view time = next_word(value);
     std::from_chars(time.data(), time.data() + time.size(), stage_->took_ms);
+    stage_->took_ms = std::max<std::int64_t>(stage_->took_ms, 0);
     stage_->ending = *ending;
     stage_->detail = std::string(value);
     stage_ = nullptr;

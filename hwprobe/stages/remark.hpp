@@ -11,7 +11,8 @@ struct Remark {
   Evidence evidence;
 };
 
-// The board's verdict becomes the remark's when that is worse; its evidence comes first then.
+// The verdicts of the board and its chips become the remark's where that is worse; its evidence
+// comes first then.
 void add(Board& board, const Remark& remark);
 
 // What the ending of a stage says of the board; nothing for one that has finished.
