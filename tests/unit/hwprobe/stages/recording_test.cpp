@@ -47,7 +47,7 @@ TEST(Recording, CutAnywhereItHoldsWhatWasThereBefore) {
     const auto looks = looks_from_text(text.substr(0, size));
     ASSERT_TRUE(looks) << size << ": " << looks.error().message();
     for (std::size_t b = 0; b < looks->size(); ++b) {
-      const BoardLook& whole = sample()[b];
+      const BoardLook whole = sample()[b];
       for (std::size_t s = 0; s < (*looks)[b].stages.size(); ++s) {
         const StageResult& stage = (*looks)[b].stages[s];
         if (stage == whole.stages[s]) continue;
