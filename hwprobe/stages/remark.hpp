@@ -11,8 +11,8 @@ struct Remark {
   Evidence evidence;
 };
 
-// The verdicts of the board and its chips become the remark's where that is worse; its evidence
-// comes first then.
+// The verdicts of the board and its chips become the remark's where that is worse, or where it is
+// no more than UNKNOWN but keeps a run away; its evidence comes first then.
 void add(Board& board, const Remark& remark);
 
 // What the ending of a stage says of the board; nothing for one that has finished.

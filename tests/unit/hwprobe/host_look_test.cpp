@@ -127,6 +127,20 @@ TEST_F(HostLook, OneBoardThatHangsDoesNotSpoilTheOthers) {
   EXPECT_EQ(health(*found), Health::degraded);
 }
 
+TEST_F(HostLook, ADegradedBoardThatDidNotAnswerIsNotUsable) {
+  put_card("0000:c1:00.0");
+  write(device("0000:c1:00.0") + "current_link_width", "8\n");
+  write(device("0000:c1:00.0") + "max_link_width", "16\n");
+  EXPECT_EQ(report(look())->boards.at(0).verdict, Verdict::degraded);
+  put_fifo(node("0000:c1:00.0") + "tt_card_type");
+  const auto found = report(look(milliseconds(200)));
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->boards.at(0).verdict, Verdict::unknown);
+  ASSERT_EQ(found->boards[0].evidence.size(), 2U);
+  EXPECT_THAT(found->boards[0].evidence[0].what, HasSubstr("was not done"));
+  EXPECT_THAT(found->boards[0].evidence[1].what, HasSubstr("PCIe runs at"));
+}
+
 TEST_F(HostLook, ABoardOffTheBusIsAskedNothingElse) {
   put_card("0000:c1:00.0");
   write(device("0000:c1:00.0") + "config", "\xff\xff\xff\xff");
