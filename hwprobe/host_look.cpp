@@ -130,6 +130,7 @@ std::vector<BoardLook> look_at_host(const HostOptions& options,
   const auto boards = bus_facts(looks.front().stages.front()).boards;
   if (!boards || boards->empty()) return looks;
   std::vector<Stage> each;
+  each.reserve(stages.size());
   for (const ProbeStage& stage : stages) each.push_back(stage.stage);
   auto more = run_stages(*boards, each, options.state, processes, options.limits);
   looks.insert(looks.end(), std::make_move_iterator(more.begin()),

@@ -34,6 +34,7 @@ std::vector<BoardLook> run_stages(const std::vector<std::string>& boards,
                                   const std::filesystem::path& state_folder, Processes& processes,
                                   const RunLimits& limits) {
   std::vector<std::unique_ptr<BoardRun>> runs;
+  runs.reserve(boards.size());
   auto now = Clock::now();
   for (const std::string& board : boards) {
     runs.push_back(std::make_unique<BoardRun>(board, stages, state_folder, processes, limits, now));
@@ -46,6 +47,7 @@ std::vector<BoardLook> run_stages(const std::vector<std::string>& boards,
     now = Clock::now();
   }
   std::vector<BoardLook> looks;
+  looks.reserve(runs.size());
   for (const auto& run : runs) looks.push_back(run->look());
   return looks;
 }

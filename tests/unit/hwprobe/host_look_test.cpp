@@ -92,7 +92,7 @@ TEST_F(HostLook, HealthyBoardsAndTheSameFromTheirRecording) {
 TEST_F(HostLook, AnAttributeThatHangsKeepsWhatWasReadBefore) {
   put_card("0000:c1:00.0");
   put_fifo(node("0000:c1:00.0") + "tt_serial");
-  const auto found = report(look(milliseconds(200)));
+  const auto found = report(look(milliseconds(500)));
   ASSERT_TRUE(found);
   const Board& board = found->boards.at(0);
   EXPECT_EQ(board.verdict, Verdict::unknown);
@@ -108,7 +108,7 @@ TEST_F(HostLook, AnAttributeThatHangsKeepsWhatWasReadBefore) {
 TEST_F(HostLook, AHeartbeatThatCannotBeReadAgainIsNotFrozen) {
   put_card("0000:c1:00.0");
   options_.wait = [this](milliseconds) { put_fifo(node("0000:c1:00.0") + "tt_heartbeat"); };
-  const auto looks = look(milliseconds(200));
+  const auto looks = look(milliseconds(500));
   const auto found = report(looks);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->boards.at(0).verdict, Verdict::unknown);
@@ -133,7 +133,7 @@ TEST_F(HostLook, ADegradedBoardThatDidNotAnswerIsNotUsable) {
   write(device("0000:c1:00.0") + "max_link_width", "16\n");
   EXPECT_EQ(report(look())->boards.at(0).verdict, Verdict::degraded);
   put_fifo(node("0000:c1:00.0") + "tt_card_type");
-  const auto found = report(look(milliseconds(200)));
+  const auto found = report(look(milliseconds(500)));
   ASSERT_TRUE(found);
   EXPECT_EQ(found->boards.at(0).verdict, Verdict::unknown);
   ASSERT_EQ(found->boards[0].evidence.size(), 2U);
@@ -167,7 +167,7 @@ TEST_F(HostLook, ABoardThatHoldsItsChildIsStuck) {
   put_card("0000:c1:00.0");
   put_fifo(device("0000:c1:00.0") + "config");
   options_.limits.kill_grace = milliseconds(50);
-  auto looks = look_at_host(options_, stages(milliseconds(100)), kernel);
+  auto looks = look_at_host(options_, stages(milliseconds(400)), kernel);
   auto found = report(looks);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->boards.at(0).verdict, Verdict::stuck_in_kernel);
@@ -177,7 +177,7 @@ TEST_F(HostLook, ABoardThatHoldsItsChildIsStuck) {
   EXPECT_EQ(report(*looks_from_text(to_text(looks)))->boards.at(0).verdict,
             Verdict::stuck_in_kernel);
   kernel.hold = false;
-  looks = look_at_host(options_, stages(milliseconds(100)), kernel);
+  looks = look_at_host(options_, stages(milliseconds(400)), kernel);
   EXPECT_EQ(looks.at(1).stages.at(0).ending, Ending::deadline);
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
 }
