@@ -1,5 +1,6 @@
 #include "hwprobe/stages/state_folder.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -22,7 +23,7 @@ Status make(const fs::path& folder) {
   if (!S_ISDIR(found.st_mode) || found.st_uid != ::geteuid()) {
     return fail(ErrorKind::permanent, "is not a folder of this user", folder.string());
   }
-  if (::access(folder.c_str(), W_OK) != 0) {
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) != 0) {
     return fail_errno(errno, "write into", folder.string());
   }
   return {};
