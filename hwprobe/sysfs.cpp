@@ -1,42 +1,43 @@
 #include "hwprobe/sysfs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
-#include <string>
+#include <functional>
+#include <map>
 #include <string_view>
-#include <vector>
 
 #include "common/text.hpp"
-#include "hwprobe/facts.hpp"
-#include "hwprobe/verdict.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
-namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 
+constexpr std::string_view bus = "/sys/bus/pci/devices";
 constexpr std::int64_t tenstorrent_vendor = 0x1e52;
 // Two looks this far apart see a living heartbeat move; a still one gets a third look, so that
 // nobody is called dead for less than two seconds of silence.
 constexpr milliseconds first_wait{1200};
 constexpr milliseconds second_wait{1000};
+constexpr std::size_t most_attributes = 64;
 
-struct Device {
-  BoardFacts facts;
-  fs::path attributes;  // .../tenstorrent/tenstorrent!N; empty without a driver
-  std::optional<std::int64_t> heartbeat;
-};
+std::string folder_of(const std::string& bus_id) { return fmt::format("{}/{}", bus, bus_id); }
 
-// The kernel caches `vendor`, so only the configuration space itself tells a board that is gone.
-bool fell_off_the_bus(const fs::path& device) {
-  const auto config = read_attribute(device / "config");
-  return config && config->size() >= 2 && (*config)[0] == '\xff' && (*config)[1] == '\xff';
+// "/sys/…/tenstorrent/tenstorrent!0"; empty without a driver.
+std::string node_of(Files& files, const std::string& device) {
+  const std::string folder = device + "/tenstorrent";
+  const auto nodes = files.names(folder);
+  return !nodes || nodes->empty() ? "" : fmt::format("{}/{}", folder, nodes->front());
 }
 
-std::vector<std::int64_t> holders(const FsRoot& root, std::string_view number, pid_t self) {
+// `nodes`: "tenstorrent!0"
+std::vector<std::int64_t> holders(Files& files, std::string_view nodes) {
   std::vector<std::int64_t> out;
-  const auto text = read_attribute(root.at("/proc/driver/tenstorrent") / number / "pids");
+  const std::string_view node = nodes.substr(0, nodes.find(' '));
+  const std::string_view number = node.substr(node.find('!') + 1);
+  const auto text = files.text(fmt::format("/proc/driver/tenstorrent/{}/pids", number));
   if (!text) return out;
   std::string_view rest = *text;
   while (!rest.empty()) {
@@ -45,8 +46,7 @@ std::vector<std::int64_t> holders(const FsRoot& root, std::string_view number, p
     std::int64_t pid = 0;
     const auto [stop, error] = std::from_chars(line.data(), line.data() + line.size(), pid);
     // 0 is a holder outside our pid namespace; one process is listed once per open descriptor.
-    if (error == std::errc() && pid != self &&
-        std::find(out.begin(), out.end(), pid) == out.end()) {
+    if (error == std::errc() && std::find(out.begin(), out.end(), pid) == out.end()) {
       out.push_back(pid);
     }
     rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -54,101 +54,144 @@ std::vector<std::int64_t> holders(const FsRoot& root, std::string_view number, p
   return out;
 }
 
-void read_temperature(const fs::path& device, ChipFacts& chip) {
-  for (const std::string& name : names_in(device / "hwmon")) {
-    const fs::path sensors = device / "hwmon" / name;
-    const auto millidegrees = read_number(sensors / "temp1_input");
+ChipFacts& local_chip(BoardFacts& facts) {
+  if (facts.chips.empty()) {
+    ChipFacts chip;
+    chip.id = "L";
+    chip.confidence = "kernel attributes";
+    chip.looked_at = true;
+    facts.chips.push_back(std::move(chip));
+  }
+  return facts.chips.front();
+}
+
+void read_sensors(Files& files, const std::string& device, ChipFacts& chip) {
+  const auto sensors = files.names(device + "/hwmon");
+  if (!sensors) return;
+  for (const std::string& name : *sensors) {
+    const std::string folder = fmt::format("{}/hwmon/{}", device, name);
+    const auto millidegrees = files.number(folder + "/temp1_input");
     if (!millidegrees) continue;
     chip.temperature_c = static_cast<double>(*millidegrees) / 1000.0;
-    if (const auto limit = read_number(sensors / "temp1_max"); limit && *limit > 0) {
+    if (const auto limit = files.number(folder + "/temp1_max"); limit && *limit > 0) {
       chip.limit_c = static_cast<double>(*limit) / 1000.0;
+    }
+    // Not judged; a recording is to hold them.
+    for (const char* other : {"in0_input", "curr1_input", "power1_input", "power1_max"}) {
+      (void)files.text(fmt::format("{}/{}", folder, other));
     }
     return;
   }
 }
 
-Device look_at(const FsRoot& root, const fs::path& path, const std::string& bus_id, pid_t self) {
-  Device device;
-  BoardFacts& facts = device.facts;
-  facts.bus_id = bus_id;
-  ChipFacts chip;
-  chip.id = "L";
-  chip.confidence = "kernel attributes";
-  chip.looked_at = true;
-  facts.off_bus = fell_off_the_bus(path);
+using Attributes = std::map<std::string, Reading, std::less<>>;
 
-  const auto nodes = names_in(path / "tenstorrent");
-  facts.has_driver = !nodes.empty();
-  if (!nodes.empty()) {
-    device.attributes = path / "tenstorrent" / nodes.front();
-    facts.serial = read_attribute(device.attributes / "tt_serial").value_or("");
-    facts.type = read_attribute(device.attributes / "tt_card_type").value_or("");
-    facts.firmware = read_attribute(device.attributes / "tt_fw_bundle_ver").value_or("");
-    device.heartbeat = read_number(device.attributes / "tt_heartbeat");
-    const std::string_view node = nodes.front();  // "tenstorrent!0"
-    facts.holders = holders(root, node.substr(node.find('!') + 1), self);
+// Every tt_* of the node, asked once: what is not judged is to be in a recording.
+Attributes read_attributes(Files& files, const std::string& node) {
+  Attributes attributes;
+  const auto names = files.names(node);
+  if (!names) return attributes;
+  for (const std::string& name : *names) {
+    if (!name.starts_with("tt_") || attributes.size() == most_attributes) continue;
+    attributes.emplace(name, files.answer("file", fmt::format("{}/{}", node, name)));
   }
-  read_temperature(path, chip);
-  const auto text = [&](const char* name) { return read_attribute(path / name).value_or(""); };
-  facts.pcie = {text("current_link_speed"), text("max_link_speed"), text("current_link_width"),
-                text("max_link_width")};
-  facts.chips.push_back(std::move(chip));
+  return attributes;
+}
+
+std::string text_of(const Attributes& attributes, std::string_view name) {
+  const auto found = attributes.find(name);
+  return found == attributes.end() ? "" : text_in(found->second).value_or("");
+}
+
+// The driver answers so while a board is being reset. One attribute without data is no sign: its
+// firmware may not publish it. Neither is one that is not there.
+bool resets(const Attributes& attributes, bool has_sensors) {
+  const auto says = [](std::string_view error) {
+    return [error](const auto& attribute) { return attribute.second.error == error; };
+  };
+  if (std::any_of(attributes.begin(), attributes.end(), says("ENODEV"))) return true;
+  return !has_sensors && attributes.size() > 1 &&
+         std::all_of(attributes.begin(), attributes.end(), says("ENODATA"));
+}
+
+Heartbeat watch_heartbeat(Files& files, const std::string& file, const Reading& reading) {
+  const auto first = number_in(reading);
+  if (!first) return Heartbeat::unknown;
+  for (const milliseconds time : {first_wait, second_wait}) {
+    if (!files.wait(time)) return Heartbeat::unknown;
+    const auto again = files.number(file);
+    if (!again) return Heartbeat::unknown;
+    if (*again != *first) return Heartbeat::alive;
+  }
+  return Heartbeat::frozen;
+}
+
+}  // namespace
+
+BusFacts look_at_bus(Files& files) {
+  BusFacts facts;
+  const auto devices = files.names(bus);
+  if (!devices) return facts;
+  facts.boards.emplace();
+  for (const std::string& bus_id : *devices) {
+    if (files.number(folder_of(bus_id) + "/vendor") == tenstorrent_vendor) {
+      facts.boards->push_back(bus_id);
+    }
+  }
+  (void)files.text("/sys/module/tenstorrent/version");
+  facts.has_driver = files.names("/sys/module/tenstorrent").has_value() ||
+                     files.names("/sys/class/tenstorrent").has_value();
+  return facts;
+}
+
+void look_at_pci(Files& files, const std::string& bus_id, BoardFacts& facts,
+                 std::vector<Remark>& /*remarks*/) {
+  const std::string device = folder_of(bus_id);
+  (void)local_chip(facts);
+  // The kernel caches `vendor`, so only the configuration space itself tells a board that is gone.
+  const auto header = files.bytes(device + "/config");
+  facts.off_bus = header && header->starts_with("ffff");
+  const auto text = [&](const char* name) {
+    return files.text(fmt::format("{}/{}", device, name)).value_or("");
+  };
+  facts.pcie.current_speed = text("current_link_speed");
+  facts.pcie.max_speed = text("max_link_speed");
+  facts.pcie.current_width = text("current_link_width");
+  facts.pcie.max_width = text("max_link_width");
+  const Reading nodes = files.answer("list", device + "/tenstorrent");
+  // An answer that never came is not the answer that there is no driver.
+  facts.has_driver = nodes.error.empty() ? !nodes.value.empty() : nodes.error != "ENOENT";
+  if (nodes.error.empty() && facts.has_driver) facts.holders = holders(files, nodes.value);
+}
+
+void look_at_attributes(Files& files, const std::string& bus_id, BoardFacts& facts,
+                        std::vector<Remark>& remarks) {
+  const std::string device = folder_of(bus_id);
+  read_sensors(files, device, local_chip(facts));
+  const std::string node = node_of(files, device);
+  if (node.empty()) return;
+
+  const Attributes attributes = read_attributes(files, node);
+  facts.serial = text_of(attributes, "tt_serial");
+  facts.type = text_of(attributes, "tt_card_type");
+  facts.firmware = text_of(attributes, "tt_fw_bundle_ver");
   if (facts.type == "n300") {
     ChipFacts remote;
     remote.id = "R";
     remote.confidence = "not read";
     facts.chips.push_back(std::move(remote));
   }
-  return device;
-}
-
-// True when the device had a heartbeat before and it has not moved since.
-bool stands_still(const Device& device) {
-  return device.heartbeat && !device.facts.off_bus &&
-         read_number(device.attributes / "tt_heartbeat") == device.heartbeat;
-}
-
-void watch_heartbeats(std::vector<Device>& devices, const SysfsSource::Wait& wait) {
-  const auto has_one = [](const Device& device) { return device.heartbeat.has_value(); };
-  if (std::none_of(devices.begin(), devices.end(), has_one)) return;
-  wait(first_wait);
-  if (std::any_of(devices.begin(), devices.end(), stands_still)) wait(second_wait);
-  for (Device& device : devices) {
-    if (!device.heartbeat) continue;
-    device.facts.chips.front().heartbeat =
-        stands_still(device) ? Heartbeat::frozen : Heartbeat::alive;
+  if (resets(attributes, local_chip(facts).temperature_c.has_value())) {
+    remarks.push_back({Verdict::resetting,
+                       {"the driver has no data of the board: it is being reset, or its firmware "
+                        "has not come up",
+                        "look again in three minutes; if it stays, reset the board"}});
+    return;
   }
-}
-
-}  // namespace
-
-Result<Report> SysfsSource::look() {
-  const fs::path bus = root_.at("/sys/bus/pci/devices");
-  std::error_code error;
-  if (!fs::is_directory(bus, error)) {
-    return fail(ErrorKind::permanent, "cannot list the PCI devices", bus.string(),
-                "this machine shows no PCI bus; name a described host instead");
+  if (const auto beat = attributes.find("tt_heartbeat"); beat != attributes.end()) {
+    local_chip(facts).heartbeat =
+        watch_heartbeat(files, fmt::format("{}/tt_heartbeat", node), beat->second);
   }
-  std::vector<Device> devices;
-  for (const std::string& bus_id : names_in(bus)) {
-    if (read_number(bus / bus_id / "vendor") != tenstorrent_vendor) continue;
-    devices.push_back(look_at(root_, bus / bus_id, bus_id, self_));
-  }
-  watch_heartbeats(devices, wait_);
-
-  Report report;
-  report.source = "sysfs";
-  for (const Device& device : devices) report.boards.push_back(judge(device.facts));
-  if (devices.empty()) {
-    const bool driver = fs::exists(root_.at("/sys/module/tenstorrent"), error) ||
-                        fs::exists(root_.at("/sys/class/tenstorrent"), error);
-    report.evidence.push_back(
-        {driver ? "the tenstorrent driver is loaded, but no board is on the PCI bus"
-                : "no Tenstorrent board is on the PCI bus",
-         driver ? "power-cycle the host; if it stays, check that the board sits in its slot"
-                : "on a host without a board, describe one in a file (--host FILE)"});
-  }
-  return report;
 }
 
 }  // namespace trainward::hwprobe

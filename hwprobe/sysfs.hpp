@@ -1,34 +1,33 @@
 // Boards as the kernel shows them, without opening a device: PCI, the driver's attributes, hwmon.
 //
-// In: a root folder ("/" or a fake tree), a way to wait, and our own process id (so that we do not
-// count as a holder). Out: a report about chip L of each board; chip R has no presence in the
-// kernel and stays "not read". Failure: only when the PCI bus cannot be listed at all.
-// A read may block in the kernel for tens of seconds during a reset: see source.hpp.
+// In: Files, live or recorded, and the board's PCI address. Out: facts about chip L (chip R has no
+// presence in the kernel). What cannot be read stays unset and is never a fault. The same function
+// runs in the child, where every access is streamed, and in the parent, over what was streamed.
 #pragma once
 
-#include <sys/types.h>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include <chrono>
-#include <filesystem>
-#include <functional>
-
-#include "hwprobe/source.hpp"
-#include "hwprobe/sysfs_files.hpp"
+#include "hwprobe/facts.hpp"
+#include "hwprobe/stages/files.hpp"
+#include "hwprobe/stages/remark.hpp"
 
 namespace trainward::hwprobe {
 
-class SysfsSource : public Source {
- public:
-  using Wait = std::function<void(std::chrono::milliseconds)>;
-
-  SysfsSource(std::filesystem::path root, Wait wait, pid_t self)
-      : root_(std::move(root)), wait_(std::move(wait)), self_(self) {}
-  Result<Report> look() override;
-
- private:
-  FsRoot root_;
-  Wait wait_;
-  pid_t self_;
+struct BusFacts {
+  std::optional<std::vector<std::string>> boards;  // PCI addresses; nothing: no bus could be listed
+  bool has_driver = false;                         // the kernel module is loaded
 };
+
+BusFacts look_at_bus(Files& files);
+
+// PCI, and who holds the device.
+void look_at_pci(Files& files, const std::string& bus_id, BoardFacts& facts,
+                 std::vector<Remark>& remarks);
+
+// The driver's attributes and hwmon; waits 1.2 s or more to see the heartbeat move.
+void look_at_attributes(Files& files, const std::string& bus_id, BoardFacts& facts,
+                        std::vector<Remark>& remarks);
 
 }  // namespace trainward::hwprobe

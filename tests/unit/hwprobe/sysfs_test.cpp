@@ -1,14 +1,21 @@
-// The kernel's view, from fake trees. Waiting is a function of the test: no test sleeps.
+// The kernel's view, from fake trees: every look is recorded and judged from the recording, as a
+// parent does with what its children said, but here in one process. Waiting is a function of the
+// test: no test sleeps.
 #include "hwprobe/sysfs.hpp"
 
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 
+#include <array>
+#include <random>
+
+#include "hwprobe/host_look.hpp"
+#include "hwprobe/verdict.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
+using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -38,16 +45,35 @@ class Sysfs : public TemporaryFolder {
     on_wait_ = [this] { put_attribute("tt_heartbeat", "112"); };
   }
 
-  Result<Report> look() {
-    SysfsSource source(
-        folder_,
-        [this](std::chrono::milliseconds time) {
-          waits_.push_back(time.count());
-          if (on_wait_) on_wait_();
-        },
-        4321);
-    return source.look();
+  // Runs the bodies here; `change` may bend what was read.
+  std::vector<BoardLook> looks() {
+    HostOptions options;
+    options.root = folder_;
+    options.wait = [this](milliseconds time) {
+      waits_.push_back(time.count());
+      if (on_wait_) on_wait_();
+    };
+    LiveFiles live(folder_, options.wait);
+    StageResult bus;
+    bus.stage = "bus";
+    RecordingFiles files(live, [&](const Reading& reading) { bus.readings.push_back(reading); });
+    const auto boards = look_at_bus(files).boards;
+    std::vector<BoardLook> looks{{"bus", {bus}}};
+    for (const std::string& bus_id : boards.value_or(std::vector<std::string>())) {
+      BoardLook look{bus_id, {}};
+      for (const ProbeStage& stage : probe_stages(options)) {
+        if (stage.stage.when && !stage.stage.when(bus_id, look.stages)) continue;
+        StageResult result;
+        result.stage = stage.stage.name;
+        EXPECT_TRUE(stage.stage.body(
+            bus_id, [&](const Reading& reading) { result.readings.push_back(reading); }));
+        look.stages.push_back(std::move(result));
+      }
+      looks.push_back(std::move(look));
+    }
+    return looks;
   }
+  Result<Report> look() { return report_of(looks(), probe_stages({}), "sysfs"); }
   Board only_board() {
     const auto report = look();
     EXPECT_TRUE(report);
@@ -149,23 +175,100 @@ TEST_F(Sysfs, CardWithoutDriver) {
   EXPECT_EQ(only_board().verdict, Verdict::no_driver);
 }
 
-TEST_F(Sysfs, OtherHoldersMakeItBusyAndWeDoNot) {
+TEST_F(Sysfs, HoldersMakeItBusy) {
   put_healthy_card();
-  write("proc/driver/tenstorrent/0/pids", "4321\n");
+  write("proc/driver/tenstorrent/0/pids", "");
   EXPECT_EQ(only_board().verdict, Verdict::ok);
   put_attribute("tt_heartbeat", "100");
-  write("proc/driver/tenstorrent/0/pids", "77\n4321\n77\n");
+  write("proc/driver/tenstorrent/0/pids", "77\n0\n77\n");
   const Board board = only_board();
   EXPECT_EQ(board.verdict, Verdict::busy);
-  EXPECT_THAT(board.evidence.at(0).what, HasSubstr("process 77"));
+  EXPECT_THAT(board.evidence.at(0).what, HasSubstr("process 77, 0"));
 }
 
-TEST_F(Sysfs, AFifoIsNotWaitedFor) {
+// What attribute `name` answers becomes `error`.
+void refuse(BoardLook& look, std::string_view name, const std::string& error) {
+  for (StageResult& stage : look.stages) {
+    for (Reading& reading : stage.readings) {
+      if (reading.key.ends_with(name)) reading = {reading.key, "", error};
+    }
+  }
+}
+
+TEST_F(Sysfs, AResetTakesTheDataAway) {
   put_healthy_card();
-  const auto path = folder_ / device / "tenstorrent/tenstorrent!0/tt_serial";
-  std::filesystem::remove(path);
-  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_EQ(only_board().serial, "");
+  const std::vector<BoardLook> healthy = looks();
+  const auto verdict = [&](const std::vector<std::pair<std::string, std::string>>& refused) {
+    std::vector<BoardLook> bent = healthy;
+    for (const auto& [name, error] : refused) refuse(bent.at(1), name, error);
+    const auto report = report_of(bent, probe_stages({}), "replay");
+    EXPECT_TRUE(report && report->boards.size() == 1);
+    return report->boards.at(0);
+  };
+  EXPECT_EQ(verdict({{"tt_serial", "ENODEV"}}).verdict, Verdict::resetting);
+  EXPECT_EQ(verdict({{"tt_serial", "ENODATA"}}).verdict, Verdict::ok);
+  const std::vector<std::pair<std::string, std::string>> no_data{{"tt_serial", "ENODATA"},
+                                                                 {"tt_card_type", "ENODATA"},
+                                                                 {"tt_fw_bundle_ver", "ENODATA"},
+                                                                 {"tt_heartbeat", "ENODATA"}};
+  // Its sensors still answer: firmware that publishes nothing else, no reset.
+  EXPECT_EQ(verdict(no_data).verdict, Verdict::ok);
+  auto nothing = no_data;
+  nothing.emplace_back("temp1_input", "ENODATA");
+  const Board board = verdict(nothing);
+  EXPECT_EQ(board.verdict, Verdict::resetting);
+  EXPECT_THAT(board.evidence.at(0).advice, HasSubstr("three minutes"));
+  EXPECT_EQ(board.chips.at(0).verdict, Verdict::resetting);
+}
+
+TEST_F(Sysfs, AHealthyCardIsNeverCalledBadWhateverCannotBeRead) {
+  put_healthy_card();
+  for (const char* name : {"tt_aiclk", "tt_asic_id", "tt_arc_fw_ver"}) put_attribute(name, "1");
+  write("proc/driver/tenstorrent/0/pids", "");
+  const std::vector<BoardLook> healthy = looks();
+  const unsigned seed = std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "seed " << seed);
+  std::mt19937 random(seed);
+  for (int i = 0; i < 10'000; ++i) {
+    std::vector<BoardLook> bent = healthy;
+    const unsigned share = random() % 101;
+    for (StageResult& stage : bent.at(1).stages) {
+      for (Reading& reading : stage.readings) {
+        if (random() % 100 < share && !reading.key.ends_with("/tenstorrent")) {
+          const std::array<const char*, 4> errors{"ENOENT", "EACCES", "EIO", "EINVAL"};
+          reading = {reading.key, "", errors.at(random() % errors.size())};
+        }
+      }
+    }
+    const auto report = report_of(bent, probe_stages({}), "replay");
+    ASSERT_TRUE(report);
+    ASSERT_EQ(report->boards.at(0).verdict, Verdict::ok) << report->boards[0].evidence.at(0).what;
+  }
+}
+
+// Cut anywhere, the look says less; it never says that something is broken.
+TEST_F(Sysfs, ALookThatWasCutShortBlamesNobody) {
+  put_healthy_card();
+  on_wait_ = [this] {
+    if (waits_.size() == 2) put_attribute("tt_heartbeat", "101");
+  };
+  const std::vector<BoardLook> whole = looks();
+  ASSERT_EQ(waits_.size(), 2U);
+  for (std::size_t stage = 0; stage < 2; ++stage) {
+    for (std::size_t kept = 0; kept < whole.at(1).stages.at(stage).readings.size(); ++kept) {
+      std::vector<BoardLook> cut = whole;
+      cut[1].stages.resize(stage + 1);
+      StageResult& last = cut[1].stages.back();
+      last.readings.resize(kept);
+      last.ending = Ending::deadline;
+      const auto report = report_of(cut, probe_stages({}), "replay");
+      ASSERT_TRUE(report);
+      const Board& board = report->boards.at(0);
+      EXPECT_EQ(board.verdict, Verdict::unknown) << stage << " " << kept;
+      EXPECT_EQ(board.evidence.size(), 1U);
+      EXPECT_THAT(board.evidence.at(0).what, HasSubstr("was not done"));
+    }
+  }
 }
 
 TEST_F(Sysfs, EmptyBusSaysWhy) {

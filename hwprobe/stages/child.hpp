@@ -1,0 +1,31 @@
+// Starts the child of a stage.
+//
+// The child keeps no descriptor but its own end of the pipe: not the parent's output (whoever reads
+// that would wait for a child that hangs), not the lock of any board. It dies with its parent, and
+// ends with a code of its own on SIGBUS. Call only from a process with one thread: the child goes
+// on in our code.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "common/error.hpp"
+#include "common/fd.hpp"
+#include "hwprobe/stages/stage.hpp"
+
+namespace trainward::hwprobe {
+
+inline constexpr int exit_failed = 1;
+inline constexpr int exit_bus_error = 77;
+// Under this key a body that failed says why, as its last line.
+inline constexpr std::string_view failure_key = "stage failed";
+
+struct Child {
+  pid_t pid = 0;
+  Fd output;  // non-blocking; lines of reading.hpp
+};
+
+Result<Child> start_child(const Stage& stage, const std::string& board);
+
+}  // namespace trainward::hwprobe
