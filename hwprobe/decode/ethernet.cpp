@@ -36,16 +36,13 @@ class Core {
   wh::Tile tile_;
 };
 
-EthernetChannel read(const Core& core, unsigned number) {
-  EthernetChannel channel;
-  channel.channel = number;
-  channel.heartbeat = core.word(at::heartbeat);
+void read(const Core& core, EthernetChannel& channel) {
   channel.firmware = core.word(at::firmware);
   channel.port_disable_mask = core.word(at::port_disable_mask);
   channel.routing_off = core.word(at::routing_off);
   channel.train_status = core.word(at::train_status);
   channel.link_inactive = core.word(at::link_inactive);
-  channel.connection = core.word(at::connection + 4 * number);
+  channel.connection = core.word(at::connection + 4 * channel.channel);
   channel.link_status = core.word(at::link_status);
   channel.retrain_request = core.word(at::retrain_request);
   channel.soft_reset = core.word(at::soft_reset);
@@ -63,7 +60,6 @@ EthernetChannel read(const Core& core, unsigned number) {
   channel.pcs_faults = core.word(at::pcs_faults);
   channel.corrected = core.wide(at::corrected_high, at::corrected_low);
   channel.uncorrected = core.wide(at::uncorrected_high, at::uncorrected_low);
-  return channel;
 }
 
 }  // namespace
@@ -82,8 +78,11 @@ EthernetLook look_at_ethernet(RegisterIo& all_registers, std::span<const unsigne
   for (const unsigned number : channels) {
     if (number >= wh::ethernet_tiles.size()) continue;
     const Core core(registers, number);
-    if (const auto first = core.word(at::heartbeat); !first && dead()) return look;
-    look.channels.push_back(read(core, number));
+    EthernetChannel& channel = look.channels.emplace_back();
+    channel.channel = number;
+    channel.heartbeat = core.word(at::heartbeat);
+    if (dead()) return look;
+    read(core, channel);
     if (dead()) return look;
   }
   if (!registers.wait(between_beats)) return look;
