@@ -22,6 +22,8 @@ class KmdRegisters : public RegisterIo {
  public:
   KmdRegisters(KmdCalls& calls, std::filesystem::path node, std::filesystem::path config)
       : calls_(calls), node_(std::move(node)), config_(std::move(config)) {}
+  KmdRegisters(const KmdRegisters&) = delete;
+  KmdRegisters& operator=(const KmdRegisters&) = delete;
   ~KmdRegisters() override;
 
   Result<std::uint32_t> config32(std::uint32_t offset) override;

@@ -20,6 +20,8 @@ class TtsimRegisters : public RegisterIo {
  public:
   static Result<std::unique_ptr<TtsimRegisters>> open(const std::filesystem::path& library,
                                                       unsigned board);
+  TtsimRegisters(const TtsimRegisters&) = delete;
+  TtsimRegisters& operator=(const TtsimRegisters&) = delete;
   ~TtsimRegisters() override;
 
   Result<std::uint32_t> config32(std::uint32_t offset) override;
