@@ -5,12 +5,17 @@
 // the board unknown. Evidence is ordered worst first.
 #pragma once
 
+#include <vector>
+
 #include "hwprobe/facts.hpp"
 #include "hwprobe/report.hpp"
 
 namespace trainward::hwprobe {
 
 Board judge(const BoardFacts& facts);
+
+// All boards of a host, which are to run the same firmware.
+std::vector<Board> judge_host(std::vector<BoardFacts> host);
 
 // Exit status of trainward-probe for a report.
 enum class Health { healthy = 0, degraded = 1, unusable = 2, unclear = 3 };

@@ -1,0 +1,315 @@
+// The kernel driver, played by a double: versions 1.27 to 2.10, windows that run out, resets.
+#include "hwprobe/registers/kmd.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+
+#include <cstring>
+
+#include "fake_card.hpp"
+#include "hwprobe/decode/arc.hpp"
+#include "hwprobe/decode/ethernet.hpp"
+#include "hwprobe/registers/kmd_abi.hpp"
+#include "temporary_folder.hpp"
+
+namespace trainward::hwprobe {
+namespace {
+
+using testing::ElementsAre;
+
+// Serves the words of a FakeCard through windows, as the driver does.
+class FakeDriver : public KmdCalls {
+ public:
+  explicit FakeDriver(int major = 2, int minor = 10) : major_(major), minor_(minor) {}
+
+  Result<Fd> open(const std::filesystem::path& node, int flags) override {
+    opened.push_back(node.string());
+    open_flags = flags;
+    if (open_error != 0) return fail_read(open_error, node.string());
+    return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+
+  int ioctl(int /*fd*/, unsigned long request, void* argument) override {
+    requests.push_back(request & 0xFF);
+    if (ioctl_error != 0) return ioctl_error;
+    switch (request) {
+      case kmd::get_driver_info:
+        return driver_info(*static_cast<kmd::DriverVersion*>(argument));
+      case kmd::get_device_info: {
+        auto& info = *static_cast<kmd::DeviceInfo*>(argument);
+        info.size = sizeof info - 4;
+        info.vendor = 0x1E52;
+        info.device = 0x401E;
+        info.bus_dev_fn = 0xC100;
+        return 0;
+      }
+      case kmd::query_mappings: {
+        auto& mappings = *static_cast<kmd::Mappings*>(argument);
+        mappings.mappings[0] = {1, 0, 0, bar0_bytes};
+        mappings.mappings[1] = {2, 0, std::uint64_t{1} << 32, bar0_bytes};
+        return 0;
+      }
+      case kmd::allocate_window:
+        return allocate(*static_cast<kmd::AllocateWindow*>(argument));
+      case kmd::configure_window:
+        return configure(*static_cast<kmd::ConfigureWindow*>(argument));
+      case kmd::free_window:
+        if (mapped_windows != 0) return EBUSY;
+        ++freed;
+        return 0;
+      default:
+        return EINVAL;
+    }
+  }
+
+  Result<RegisterWindow> map(int /*fd*/, std::uint64_t offset, std::size_t bytes) override {
+    if (offset == wormhole::bar::window_begin) {
+      EXPECT_EQ(bytes, wormhole::bar::window_bytes);
+      return RegisterWindow(bar_words().data(), [](const volatile std::uint32_t*) {});
+    }
+    if (map_error != 0) return fail_read(map_error, "mmap");
+    EXPECT_EQ(offset, window_offset);
+    EXPECT_EQ(bytes, window_.size() * 4);
+    ++mapped_windows;
+    return RegisterWindow(window_.data(),
+                          [this](const volatile std::uint32_t*) { --mapped_windows; });
+  }
+
+  Result<std::uint32_t> config32(const std::filesystem::path& /*file*/,
+                                 std::uint32_t offset) override {
+    return card.config32(offset);
+  }
+  void wait(std::chrono::milliseconds time) override {
+    EXPECT_TRUE(card.wait(time));
+    refill();
+  }
+
+  // After the card's words were changed.
+  void refill() {
+    if (!bar_.empty()) fill_bar();
+    if (place_.id != 0) fill_window();
+  }
+
+  FakeCard card;
+  std::uint64_t bar0_bytes = 512ULL << 20;
+  int open_error = 0;
+  int ioctl_error = 0;
+  int map_error = 0;
+  std::uint64_t smallest_free = 1 << 20;  // smaller windows are all taken
+  std::vector<std::string> opened;
+  int open_flags = 0;
+  std::vector<unsigned long> requests;
+  std::vector<std::uint64_t> window_sizes;
+  int mapped_windows = 0;
+  int freed = 0;
+
+ private:
+  static constexpr std::uint64_t window_offset = 7ULL << 36;
+
+  int driver_info(kmd::DriverVersion& info) const {
+    info.api = major_ >= 2 ? 2 : 1;
+    info.size = 8;
+    if (major_ < 2) return 0;
+    info.size = info.room;
+    info.major = static_cast<std::uint8_t>(major_);
+    info.minor = static_cast<std::uint8_t>(minor_);
+    info.patch = 1;
+    return 0;
+  }
+  int allocate(kmd::AllocateWindow& request) {
+    if (major_ == 1 && minor_ < 32) return EINVAL;
+    window_sizes.push_back(request.size);
+    if (request.size < smallest_free) return ENOMEM;
+    window_.assign(request.size / 4, 0);
+    request.id = 5;
+    request.offset_uncached = window_offset;
+    return 0;
+  }
+  int configure(const kmd::ConfigureWindow& request) {
+    const kmd::WindowTarget& target = request.target;
+    if (request.id != 5 || target.x_start != 0 || target.y_start != 0 || target.multicast != 0 ||
+        target.linked != 0 || target.address % (window_.size() * 4) != 0 ||
+        target.address >= std::uint64_t{1} << 36) {
+      return EINVAL;
+    }
+    EXPECT_EQ(target.ordering, kmd::strict_ordering);
+    place_ = request;
+    fill_window();
+    return 0;
+  }
+  void fill_window() {
+    std::fill(window_.begin(), window_.end(), 0xDEADBEEF);
+    const kmd::WindowTarget& target = place_.target;
+    for (const auto& [key, word] : card.noc) {
+      const auto& [x, y, address] = key;
+      if (x != target.x_end || y != target.y_end || address < target.address) continue;
+      if (address - target.address < window_.size() * 4) {
+        window_[(address - target.address) / 4] = word;
+      }
+    }
+  }
+  std::vector<std::uint32_t>& bar_words() {
+    fill_bar();
+    return bar_;
+  }
+  void fill_bar() {
+    if (bar_.empty()) bar_.assign(wormhole::bar::window_bytes / 4, 0);
+    for (const auto& [offset, word] : card.bar) {
+      bar_[(offset - wormhole::bar::window_begin) / 4] = word;
+    }
+  }
+
+  int major_;
+  int minor_;
+  std::vector<std::uint32_t> bar_;
+  std::vector<std::uint32_t> window_;
+  kmd::ConfigureWindow place_;
+};
+
+KmdRegisters registers_of(FakeDriver& driver) { return {driver, "/dev/tenstorrent/0", "config"}; }
+
+TEST(Kmd, OpensLateOnceAndQuietly) {
+  FakeDriver driver;
+  {
+    KmdRegisters registers = registers_of(driver);
+    EXPECT_EQ(registers.config32(0), 0x401E1E52U);
+    EXPECT_TRUE(driver.opened.empty());
+    EXPECT_EQ(registers.bar32(wormhole::bar::post_code), 0xC0DE0001U);
+    EXPECT_EQ(registers.bar32(wormhole::bar::scratch6), 0U);
+    EXPECT_EQ(registers.noc32(0, 10, wormhole::noc_check), 0x1060A280U);
+    EXPECT_THAT(driver.opened, ElementsAre("/dev/tenstorrent/0"));
+    EXPECT_EQ(driver.open_flags, O_RDWR | O_CLOEXEC | O_APPEND | O_NONBLOCK);
+  }
+  EXPECT_EQ(driver.freed, 1);  // it was unmapped before
+  EXPECT_THAT(driver.requests, ElementsAre(2, 11, 13, 12));
+}
+
+TEST(Kmd, AWindowIsMovedOnlyWhenItMust) {
+  FakeDriver driver;
+  KmdRegisters registers = registers_of(driver);
+  EXPECT_EQ(registers.noc32(9, 6, wormhole::ethernet::train_status), 1U);
+  EXPECT_EQ(registers.noc32(9, 6, wormhole::ethernet::firmware), 0x6E000U);
+  EXPECT_EQ(registers.noc32(9, 6, wormhole::ethernet::soft_reset), 0U);
+  EXPECT_EQ(registers.noc32(1, 6, wormhole::ethernet::remote_channel), 1U);
+  EXPECT_THAT(driver.requests, ElementsAre(11, 13, 13, 13));
+}
+
+TEST(Kmd, TakesALargerWindowWhenTheSmallOnesAreTaken) {
+  for (const std::uint64_t size : {1ULL << 20, 2ULL << 20, 16ULL << 20}) {
+    FakeDriver driver;
+    driver.smallest_free = size;
+    KmdRegisters registers = registers_of(driver);
+    EXPECT_EQ(registers.noc32(0, 10, wormhole::noc_check), 0x1060A280U);
+    EXPECT_EQ(driver.window_sizes.back(), size);
+  }
+  FakeDriver driver;
+  driver.smallest_free = 1ULL << 40;
+  KmdRegisters registers = registers_of(driver);
+  EXPECT_EQ(error_name(registers.noc32(0, 10, wormhole::noc_check).error()), "ENOMEM");
+  EXPECT_EQ(driver.window_sizes.size(), 3U);
+  EXPECT_FALSE(registers.noc32(9, 6, wormhole::ethernet::train_status));
+  EXPECT_EQ(driver.window_sizes.size(), 3U);  // not asked again
+}
+
+TEST(Kmd, AWindowThatCannotBeMappedIsGivenBack) {
+  FakeDriver driver;
+  driver.map_error = ENODEV;
+  {
+    KmdRegisters registers = registers_of(driver);
+    EXPECT_EQ(error_name(registers.noc32(0, 10, wormhole::noc_check).error()), "ENODEV");
+  }
+  EXPECT_EQ(driver.freed, 1);
+}
+
+TEST(Kmd, RefusesOtherAddressesWithoutOpening) {
+  FakeDriver driver;
+  KmdRegisters registers = registers_of(driver);
+  EXPECT_EQ(registers.bar32(0x1FF30328).error().kind, ErrorKind::usage);
+  EXPECT_EQ(registers.noc32(1, 1, 0xFFB11030).error().kind, ErrorKind::usage);
+  EXPECT_EQ(registers.config32(0x40).error().kind, ErrorKind::usage);
+  EXPECT_TRUE(driver.opened.empty());
+}
+
+TEST(Kmd, ABarThatIsTooSmallIsNotMapped) {
+  FakeDriver driver;
+  driver.bar0_bytes = 1 << 20;
+  KmdRegisters registers = registers_of(driver);
+  EXPECT_EQ(error_name(registers.bar32(wormhole::bar::post_code).error()), "ENXIO");
+}
+
+TEST(Kmd, EveryDriverVersion) {
+  const std::vector<std::pair<int, int>> versions{{1, 27}, {1, 28}, {1, 29}, {1, 31}, {1, 32},
+                                                  {1, 34}, {2, 0},  {2, 3},  {2, 6},  {2, 10}};
+  for (const auto& [major, minor] : versions) {
+    SCOPED_TRACE(fmt::format("{}.{}", major, minor));
+    FakeDriver driver(major, minor);
+    KmdRegisters registers = registers_of(driver);
+    const ArcLook look = look_at_arc(registers);
+    ASSERT_TRUE(look.driver);
+    EXPECT_EQ(look.driver->version, major < 2 ? "" : fmt::format("{}.{}.1", major, minor));
+    EXPECT_EQ(look.driver->bus_id, "0000:c1:00.0");
+    EXPECT_EQ(look.hang, Hang::none);
+    EXPECT_EQ(look.state, ArcState::running);
+    EXPECT_EQ(look.heartbeat, Heartbeat::alive);
+    const EthernetLook ethernet = look_at_ethernet(registers, wormhole::on_board_channels);
+    ASSERT_EQ(ethernet.channels.size(), 2U);
+    const bool windows = major > 1 || minor >= 32;
+    EXPECT_EQ(judge_on_board_link(ethernet.channels[0], FakeCard::board_id).state,
+              windows ? LinkState::up : LinkState::unknown);
+  }
+}
+
+TEST(Kmd, AResetIsNoHang) {
+  for (const int error : {ENODEV, ENODATA, EBUSY, EAGAIN}) {
+    FakeDriver driver;
+    driver.open_error = error;
+    KmdRegisters registers = registers_of(driver);
+    const ArcLook look = look_at_arc(registers);
+    EXPECT_EQ(look.driver_error, ::strerrorname_np(error));
+    EXPECT_EQ(look.hang, Hang::none);
+    EXPECT_EQ(look.state, ArcState::unknown);
+    EXPECT_EQ(driver.opened.size(), 1U);
+  }
+  FakeDriver driver;
+  driver.ioctl_error = ENODEV;
+  KmdRegisters registers = registers_of(driver);
+  EXPECT_EQ(look_at_arc(registers).driver_error, "ENODEV");
+}
+
+TEST(Kmd, AllOnesAreAHang) {
+  FakeDriver driver;
+  driver.card.noc[{0, 10, wormhole::noc_check}] = 0xFFFFFFFF;
+  KmdRegisters registers = registers_of(driver);
+  EXPECT_EQ(look_at_arc(registers).hang, Hang::noc);
+}
+
+class SystemCalls : public TemporaryFolder {};
+
+TEST_F(SystemCalls, ReadConfigurationSpaceAndSayWhatFailed) {
+  SystemKmdCalls calls;
+  const auto file = write("config", std::string("\x52\x1e\x1e\x40\x01\x02", 6));
+  EXPECT_EQ(calls.config32(file, 0), 0x401E1E52U);
+  EXPECT_EQ(error_name(calls.config32(file, 4).error()), "ENODATA");
+  EXPECT_EQ(error_name(calls.config32(folder_ / "none", 0).error()), "ENOENT");
+  EXPECT_EQ(error_name(calls.open(folder_ / "none", O_RDWR).error()), "ENOENT");
+  auto fd = calls.open(file, O_RDONLY | O_CLOEXEC);
+  ASSERT_TRUE(fd);
+  EXPECT_EQ(calls.ioctl(fd->get(), kmd::get_driver_info, nullptr), ENOTTY);
+  const auto window = calls.map(fd->get(), 0, 4096);
+  ASSERT_TRUE(window);
+  EXPECT_EQ(window->get()[0], 0x401E1E52U);
+  EXPECT_FALSE(calls.map(fd->get(), 1, 4096));
+  calls.wait(std::chrono::milliseconds(0));
+}
+
+TEST_F(SystemCalls, WhatIsNoDriverIsSaidSo) {
+  SystemKmdCalls calls;
+  const auto file = write("node", "x");
+  KmdRegisters registers(calls, file, file);
+  EXPECT_EQ(error_name(registers.driver().error()), "ENOTTY");
+  EXPECT_EQ(error_name(registers.bar32(wormhole::bar::post_code).error()), "ENOTTY");
+  EXPECT_EQ(error_name(registers.noc32(0, 10, wormhole::noc_check).error()), "ENOTTY");
+}
+
+}  // namespace
+}  // namespace trainward::hwprobe
