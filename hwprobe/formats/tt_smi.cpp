@@ -134,7 +134,8 @@ Snapshot* board_for(std::vector<Snapshot>& boards, const Entry& entry) {
 std::vector<Snapshot> pair_up(std::vector<Entry> entries) {
   std::vector<Snapshot> boards;
   // Whatever their order in the file: first those on a bus, then what hangs on them.
-  std::ranges::stable_partition(entries, [](const Entry& entry) { return !entry.bus_id.empty(); });
+  std::stable_partition(entries.begin(), entries.end(),
+                        [](const Entry& entry) { return !entry.bus_id.empty(); });
   for (Entry& entry : entries) {
     Snapshot* board = entry.bus_id.empty() ? board_for(boards, entry) : nullptr;
     if (board == nullptr) {

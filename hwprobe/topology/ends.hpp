@@ -14,7 +14,6 @@ struct End {
   std::string port;  // may be empty
 
   friend bool operator==(const End&, const End&) = default;
-  friend auto operator<=>(const End&, const End&) = default;
 };
 
 // `board` is the serial number of the board that lists the link.

@@ -118,7 +118,7 @@ class Search {
                      [](const Candidate& a, const Candidate& b) { return a.cost < b.cost; });
     for (const Candidate& candidate : candidates) {
       // Costs only grow, so the rest cannot become cheaper than the best.
-      if (best_ && at_least(candidate.cost) >= best_->cost) return;
+      if (best_ && !(at_least(candidate.cost) < best_->cost)) return;
       if (steps_left_ == 0) {
         complete_ = false;
         return;

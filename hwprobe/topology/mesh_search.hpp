@@ -5,11 +5,11 @@
 // forbidden, where a program can run; with broken links expensive, what is missing when it cannot.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "hwprobe/topology/place.hpp"
@@ -23,7 +23,10 @@ struct Cost {
   std::int64_t faults = 0;
   std::int64_t degraded = 0;
 
-  friend auto operator<=>(const Cost&, const Cost&) = default;
+  friend bool operator<(const Cost& a, const Cost& b) {
+    return std::tie(a.missing, a.boards, a.faults, a.degraded) <
+           std::tie(b.missing, b.boards, b.faults, b.degraded);
+  }
 };
 
 inline constexpr std::int64_t forbidden = -1;
