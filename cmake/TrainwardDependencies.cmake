@@ -12,6 +12,7 @@ find_package(CLI11 REQUIRED)
 find_package(GTest REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(benchmark REQUIRED)
+find_package(pugixml REQUIRED)
 include(GoogleTest)
 
 find_package(PkgConfig REQUIRED)

@@ -1,16 +1,21 @@
 // trainward-probe: one look at the hardware, as a table or as JSON.
 // Exit status: 0 healthy, 1 some boards usable, 2 none, 3 could not tell.
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <sstream>
 #include <string>
 
 #include "common/file.hpp"
 #include "common/terminal/display_text.hpp"
 #include "hwprobe/described.hpp"
+#include "hwprobe/draw/drawing.hpp"
+#include "hwprobe/formats/cluster_descriptor.hpp"
+#include "hwprobe/formats/input.hpp"
+#include "hwprobe/formats/nvidia_verdict.hpp"
+#include "hwprobe/formats/tt_smi.hpp"
 #include "hwprobe/host_look.hpp"
+#include "hwprobe/probe_options.hpp"
 #include "hwprobe/stages/recording.hpp"
 #include "hwprobe/stages/state_folder.hpp"
 #include "hwprobe/table.hpp"
@@ -22,29 +27,18 @@ namespace probe = trainward::hwprobe;
 using trainward::Result;
 using trainward::Status;
 
-struct Options {
-  std::string source;
-  std::string host;
-  std::string root = "/";
-  std::string state;
-  std::string record;
-  std::string replay;
-  bool deep = false;
-  bool json = false;
-};
-
-Result<probe::Report> replay(const Options& options) {
-  auto text = trainward::read_file(options.replay, probe::max_recording_bytes);
+Result<probe::Report> replay(const std::string& file) {
+  auto text = trainward::read_file(file, probe::max_recording_bytes);
   if (!text) return propagate(text);
   auto looks = probe::looks_from_text(*text);
   if (!looks) {
-    looks.error().where = options.replay + ": " + looks.error().where;
+    looks.error().where = file + ": " + looks.error().where;
     return propagate(looks);
   }
   return probe::report_of(*looks, probe::probe_stages({}), "replay");
 }
 
-Result<probe::Report> look_at_this_host(const Options& options) {
+Result<probe::Report> look_at_this_host(const probe::ProbeOptions& options) {
   probe::HostOptions host;
   host.root = options.root;
   host.deep = options.deep;
@@ -67,27 +61,34 @@ Result<probe::Report> look_at_this_host(const Options& options) {
   return probe::report_of(looks, stages, "sysfs");
 }
 
-Result<probe::Report> look(const Options& options) {
-  if (!options.replay.empty()) return replay(options);
-  if (options.source == "described") return probe::DescribedSource(options.host).look();
+// What another program printed.
+template <typename Reader>
+Result<probe::Report> read_output(const std::string& name, std::size_t max_bytes,
+                                  const Reader& reader) {
+  auto text = probe::read_input(name, max_bytes);
+  if (!text) return propagate(text);
+  return reader(*text, name == "-" ? "standard input" : name);
+}
+
+Result<probe::Report> look(const probe::ProbeOptions& options) {
+  if (!options.nvidia.empty()) {
+    return read_output(options.nvidia, probe::max_nvidia_smi_bytes, probe::read_nvidia_smi);
+  }
+  if (!options.tt_smi.empty()) {
+    return read_output(options.tt_smi, probe::max_snapshot_bytes, probe::read_tt_smi);
+  }
+  if (!options.replay.empty()) return replay(options.replay);
+  if (!options.host.empty()) return probe::DescribedSource(options.host).look();
   return look_at_this_host(options);
 }
 
-// What options contradict each other; empty: none.
-std::string contradiction(const Options& options) {
-  if (options.source == "described" && options.host.empty()) {
-    return "--source described needs --host FILE";
-  }
-  if (options.source == "sysfs" && !options.host.empty()) {
-    return "--host FILE goes with --source described";
-  }
-  if (!options.record.empty() && (!options.replay.empty() || options.source == "described")) {
-    return "--record FILE goes with a look at this host";
-  }
-  if (!options.replay.empty() && !options.host.empty()) {
-    return "--replay FILE and --host FILE cannot be had together";
-  }
-  return "";
+Result<probe::Expected> read_expected(const std::string& file) {
+  if (file.empty()) return probe::Expected{};
+  auto text = probe::read_input(file, probe::max_descriptor_bytes);
+  if (!text) return propagate(text);
+  auto descriptor = probe::read_cluster_descriptor(*text, file);
+  if (!descriptor) return propagate(descriptor);
+  return std::move(descriptor->expected);
 }
 
 int cannot_tell(const std::string& message) {
@@ -96,36 +97,23 @@ int cannot_tell(const std::string& message) {
 }
 
 int run(int argc, char** argv) {
-  Options options;
-  CLI::App app{"Looks at the accelerator boards of this host and says what state they are in."};
-  app.add_option("--source", options.source, "sysfs (this host) or described (a file)")
-      ->check(CLI::IsMember({"sysfs", "described"}));
-  app.add_option("--host", options.host, "description of a host; implies --source described");
-  app.add_option("--root", options.root, "folder that stands for / (sysfs)");
-  app.add_option("--state", options.state, "folder of the probe's locks and memory");
-  app.add_option("--record", options.record, "write everything that was read into this file");
-  app.add_option("--replay", options.replay, "report on such a file instead of on this host");
-  app.add_flag("--deep", options.deep, "also the stages that need an idle board");
-  app.add_flag("--json", options.json, "print the report as one JSON object");
-  app.footer("Exit status: 0 healthy, 1 some boards usable, 2 none, 3 could not tell.");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help
-    return cannot_tell(error.what());
-  }
-  if (options.source.empty()) options.source = options.host.empty() ? "sysfs" : "described";
-  if (const std::string wrong = contradiction(options); !wrong.empty()) return cannot_tell(wrong);
+  const auto parsed = probe::parse_options(argc, argv);
+  if (!parsed.problem.empty()) return cannot_tell(parsed.problem);
+  if (!parsed.options) return parsed.exit_code;
+  const probe::ProbeOptions& options = *parsed.options;
 
+  const auto expected = read_expected(options.expected);
+  if (!expected) return cannot_tell(expected.error().message());
   auto report = look(options);
   if (!report) return cannot_tell(report.error().message());
+  probe::apply_expected(*report, *expected);
   if (options.json) {
     fmt::print("{}\n", trainward::json::serialize(probe::to_json(*report)));
   } else {
-    // Line by line: what boards and recordings say of themselves is not for a terminal to obey.
-    std::istringstream lines(probe::to_table(*report));
-    for (std::string line; std::getline(lines, line);) {
-      fmt::print("{}\n", trainward::clean(line));
+    const bool colours = ::isatty(STDOUT_FILENO) == 1;
+    fmt::print("{}", probe::to_table(*report, colours));
+    if (options.draw) {
+      fmt::print("\n{}", probe::draw(probe::make_graph(*report, *expected), colours));
     }
   }
   if (std::fflush(stdout) != 0) return cannot_tell("the report could not be written");

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "hwprobe/registers/register_io.hpp"
-#include "hwprobe/registers/register_line.hpp"
+#include "hwprobe/stages/reading.hpp"
 
 namespace trainward::hwprobe {
 

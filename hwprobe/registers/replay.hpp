@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "hwprobe/registers/register_io.hpp"
-#include "hwprobe/registers/register_line.hpp"
+#include "hwprobe/stages/reading.hpp"
 
 namespace trainward::hwprobe {
 

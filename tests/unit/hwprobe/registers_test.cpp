@@ -9,56 +9,12 @@
 #include "hwprobe/registers/allowed.hpp"
 #include "hwprobe/registers/recording.hpp"
 #include "hwprobe/registers/replay.hpp"
+#include "read_lines.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
 using testing::HasSubstr;
-
-TEST(RegisterLines, LookAsDocumented) {
-  EXPECT_EQ(format({"bar 0x1ff30060", "0xc0de0001", ""}), "bar 0x1ff30060 = 0xc0de0001");
-  EXPECT_EQ(format({"noc 9 6 0x1104", "", "ENODEV"}), "noc 9 6 0x1104 ! ENODEV");
-  EXPECT_EQ(format({"a=b!", "x = y\n", ""}), "a\\u003db\\u0021 = x = y\\n");
-}
-
-TEST(RegisterLines, AnyTextComesBack) {
-  const unsigned seed = std::random_device()();
-  SCOPED_TRACE(seed);
-  std::mt19937 random(seed);
-  const auto text = [&](std::size_t least) {
-    std::string out;
-    const std::vector<std::string> pieces{"a",  " ",  "=",    "!", "\\",
-                                          "\"", "\n", "\x01", "ä", "u003d"};
-    const std::size_t length = least + random() % 12;
-    for (std::size_t i = 0; i < length; ++i) out += pieces[random() % pieces.size()];
-    return out;
-  };
-  for (int i = 0; i < 2000; ++i) {
-    const bool failed = random() % 3 == 0;
-    const Reading reading{text(1), failed ? "" : text(0), failed ? text(1) : ""};
-    const std::string line = format(reading);
-    EXPECT_EQ(line.find('\n'), std::string::npos);
-    const auto again = parse_reading(line);
-    ASSERT_TRUE(again) << line;
-    EXPECT_EQ(*again, reading) << line;
-  }
-}
-
-TEST(RegisterLines, WhatIsNoLine) {
-  for (const char* line : {"", "=", " = ", "x", "x =", "x= 5", "x ! ", " = 5", "= 5", "x\"y\\ = 5",
-                           "x = \\q", "x = \\u12"}) {
-    EXPECT_FALSE(parse_reading(line)) << line;
-  }
-}
-
-TEST(RegisterLines, ARecordingIsReadUpToWhereItWasCut) {
-  const auto readings = parse_readings("# a card\n\nbar 0x4 = 0x5\nbar 0x8 ! EIO\nbar 0x", "file");
-  ASSERT_TRUE(readings);
-  EXPECT_EQ(readings->size(), 2U);
-  const auto wrong = parse_readings("bar 0x4 = 0x5\nwhat\n", "file");
-  ASSERT_FALSE(wrong);
-  EXPECT_EQ(wrong.error().where, "file:2");
-}
 
 TEST(RegisterKeys, WordsHaveOneForm) {
   EXPECT_EQ(parse_word("0xffffffff"), 0xFFFFFFFFU);
@@ -173,9 +129,8 @@ TEST(Replay, ARecordedLookIsTheSameLook) {
     const ArcLook arc = look_at_arc(recording);
     const EthernetLook ethernet = look_at_ethernet(recording, wormhole::on_board_channels);
 
-    const auto readings = parse_readings(lines, "");
-    ASSERT_TRUE(readings);
-    ReplayRegisters replay(*readings);
+    const auto readings = read_lines(lines);
+    ReplayRegisters replay(readings);
     const ArcLook arc_again = look_at_arc(replay);
     const EthernetLook ethernet_again = look_at_ethernet(replay, wormhole::on_board_channels);
     EXPECT_EQ(arc_again.driver, arc.driver);

@@ -1,6 +1,7 @@
 // The simulator's backend, over a library that only has its functions; and over the simulator
 // itself where TRAINWARD_TTSIM names its library (variant wh_x2, an N300).
 #include "hwprobe/registers/ttsim.hpp"
+#include "read_lines.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -111,10 +112,8 @@ Board look(const std::filesystem::path& folder, const char* library, const Damag
   EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
   auto text = read_file(lines, 1 << 20);
   EXPECT_TRUE(text);
-  const auto readings = parse_readings(text ? *text : "", "lines");
-  EXPECT_TRUE(readings);
-  if (!readings) return {};
-  ReplayRegisters replay(*readings);
+  const auto readings = read_lines(text.value_or(""));
+  ReplayRegisters replay(readings);
   BoardFacts facts;
   Baselines baselines("boot");
   const ArcLook arc = look_at_arc(replay);

@@ -1,0 +1,63 @@
+#include "hwprobe/probe_options.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace trainward::hwprobe {
+namespace {
+
+// What options contradict each other; empty: none. `source` may say which of two is meant.
+std::string contradiction(const ProbeOptions& options, const std::string& source) {
+  if (source == "described" && options.host.empty()) {
+    return "--source described needs --host FILE";
+  }
+  if (source == "sysfs" && !options.host.empty()) {
+    return "--host FILE goes with --source described";
+  }
+  const bool of_others = !options.replay.empty() || !options.host.empty() ||
+                         !options.nvidia.empty() || !options.tt_smi.empty();
+  if (!options.record.empty() && of_others) return "--record FILE goes with a look at this host";
+  if (!options.replay.empty() && !options.host.empty()) {
+    return "--replay FILE and --host FILE cannot be had together";
+  }
+  return "";
+}
+
+}  // namespace
+
+ParsedOptions parse_options(int argc, char** argv) {
+  ProbeOptions options;
+  std::string source;
+  CLI::App app{"Looks at the accelerator boards of this host and says what state they are in."};
+  app.add_option("--source", source, "sysfs (this host) or described (a file)")
+      ->check(CLI::IsMember({"sysfs", "described"}));
+  auto* host = app.add_option("--host", options.host, "a described host instead of this one");
+  auto* root = app.add_option("--root", options.root, "folder that stands for / (sysfs)");
+  app.add_option("--state", options.state, "folder of the probe's locks and memory");
+  app.add_option("--record", options.record, "write everything that was read into this file");
+  auto* replay =
+      app.add_option("--replay", options.replay, "report on such a file instead of on this host");
+  auto* nvidia = app.add_option("--nvidia", options.nvidia,
+                                "what nvidia-smi -q -x printed: a file, or - for standard input");
+  auto* tt_smi = app.add_option("--tt-smi", options.tt_smi,
+                                "what tt-smi -s --snapshot_no_tty printed: a file, or -");
+  for (auto* of_others : {nvidia, tt_smi}) {
+    of_others->excludes(host)->excludes(root)->excludes(replay)->excludes("--source");
+  }
+  nvidia->excludes(tt_smi);
+  app.add_option("--expect", options.expected, "cluster descriptor of what the host should have");
+  app.add_flag("--deep", options.deep, "also ask tt-smi about boards that nobody uses");
+  app.add_flag("--draw", options.draw, "draw the chips and the links below the table");
+  app.add_flag("--json", options.json, "print the report as one JSON object");
+  app.footer("Exit status: 0 healthy, 1 some boards usable, 2 none, 3 could not tell.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return {std::nullopt, app.exit(error), ""};  // --help
+    return {std::nullopt, 0, error.what()};
+  }
+  std::string problem = contradiction(options, source);
+  if (!problem.empty()) return {std::nullopt, 0, std::move(problem)};
+  return {std::move(options), 0, ""};
+}
+
+}  // namespace trainward::hwprobe
