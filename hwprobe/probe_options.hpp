@@ -7,7 +7,7 @@
 namespace trainward::hwprobe {
 
 struct ProbeOptions {
-  std::string host;      // description of a host; empty: this one
+  std::string host;  // description of a host; empty: this one
   std::string root = "/";
   std::string state;     // empty: default_state_folder()
   std::string record;    // a file to be written; or empty

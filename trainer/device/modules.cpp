@@ -29,8 +29,8 @@ std::string obstacle_to_fusing(const TrainingSpec& part) {
 
 class Maker {
  public:
-  Maker(TrainingSpec part, const DeviceUse& use)
-      : part_(std::move(part)), use_(use), table_(make_parameter_table(part_.model)) {}
+  Maker(const TrainingSpec& part, const DeviceUse& use)
+      : part_(part), use_(use), table_(make_parameter_table(part.model)) {}
 
   Result<DeviceModules> make() {
     if (use_.attention != AttentionUse::plain) {

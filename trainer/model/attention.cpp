@@ -66,7 +66,8 @@ QueryKeyValue project(Builder& b, Value x, const AttentionWeights& weights, std:
 }
 
 double score_scale(std::int64_t width, std::int64_t heads) {
-  return 1 / std::sqrt(static_cast<double>(width / heads));
+  const std::int64_t head_width = width / heads;
+  return 1 / std::sqrt(static_cast<double>(head_width));
 }
 
 Value attention(Builder& b, Value x, const AttentionWeights& weights, std::int64_t heads,
