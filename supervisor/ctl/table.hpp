@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace trainward::ctl {
+#include "common/terminal/colour.hpp"
 
-enum class Colour { plain, green, yellow, red, dim, bold };
+namespace trainward::ctl {
 
 struct Style {
   bool colour = false;
