@@ -1,11 +1,11 @@
 #include "counting_plugin.hpp"
 
 #include <cstring>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "trainer/pjrt/abi.hpp"
 
@@ -38,7 +38,10 @@ struct Error : Counted<&test::Live::errors> {
   std::string text;
 };
 struct Event : Counted<&test::Live::events> {
-  std::function<void()> copy;  // of memory that was lent until this happens
+  // Of memory that was lent until this happens.
+  Buffer* into = nullptr;  // null: nothing is to be copied (any more)
+  const char* from = nullptr;
+  std::size_t size = 0;
 };
 struct Memory {};
 struct DeviceDescription {};
@@ -66,6 +69,7 @@ struct Buffer : Counted<&test::Live::buffers>, OfClient {
   std::string bytes;
   bool deleted = false;
   int ready_asked = 0;
+  Event* lent_until = nullptr;
 };
 struct Executable : Counted<&test::Live::executables> {
   std::string text;
@@ -183,14 +187,19 @@ abi::Error* plugin_attributes(abi::Plugin_Attributes_Args* args) {
 }
 
 abi::Error* event_destroy(abi::Event_Destroy_Args* args) {
-  if (args->event->copy) complain("Event_Destroy: nobody waited for the memory that was lent");
+  if (args->event->into != nullptr) {
+    complain("Event_Destroy: nobody waited for the memory that was lent");
+    args->event->into->lent_until = nullptr;
+  }
   delete args->event;
   return begin("Event_Destroy", args);
 }
 
 abi::Error* event_await(abi::Event_Await_Args* args) {
-  if (args->event->copy) args->event->copy();
-  args->event->copy = {};
+  if (auto* into = std::exchange(args->event->into, nullptr); into != nullptr) {
+    into->bytes.assign(args->event->from, args->event->size);
+    into->lent_until = nullptr;
+  }
   return begin("Event_Await", args);
 }
 
@@ -420,13 +429,14 @@ abi::Error* buffer_from_host(abi::Client_BufferFromHostBuffer_Args* args) {
   std::size_t size = element_size(args->type);
   for (const auto dim : buffer->dims) size *= static_cast<std::size_t>(dim);
   auto* event = new abi::Event;
-  const auto copy = [buffer, data = static_cast<const char*>(args->data), size] {
-    buffer->bytes.assign(data, size);
-  };
+  const auto* data = static_cast<const char*>(args->data);
   if (lent) {
-    event->copy = copy;
+    event->into = buffer;
+    event->from = data;
+    event->size = size;
+    buffer->lent_until = event;
   } else {
-    copy();
+    buffer->bytes.assign(data, size);
   }
   args->buffer = buffer;
   args->done_with_host_buffer = event;
@@ -435,6 +445,7 @@ abi::Error* buffer_from_host(abi::Client_BufferFromHostBuffer_Args* args) {
 
 abi::Error* buffer_destroy(abi::Buffer_Destroy_Args* args) {
   check_thread(args->buffer->client, "Buffer_Destroy");
+  if (args->buffer->lent_until != nullptr) args->buffer->lent_until->into = nullptr;
   delete args->buffer;
   return begin("Buffer_Destroy", args);
 }

@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdio>
 
-#include "../temporary_folder.hpp"
+#include "temporary_folder.hpp"
 #include "hwprobe/report.hpp"
 #include "nvidia_sample.hpp"
 
