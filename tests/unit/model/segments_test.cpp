@@ -1,6 +1,5 @@
 // The model's own graphs on the executor, threaded, against the reference interpreter; and the
 // pieces of the model against formulas written out by hand.
-#include "trainer/graph/differentiate.hpp"
 #include "trainer/model/segments.hpp"
 
 #include <gtest/gtest.h>
@@ -8,6 +7,7 @@
 #include <cmath>
 
 #include "cpu/harness.hpp"
+#include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/products.hpp"
 #include "trainer/model/attention.hpp"
 
