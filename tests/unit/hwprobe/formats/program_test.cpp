@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdio>
 
-#include "temporary_folder.hpp"
 #include "hwprobe/report.hpp"
 #include "nvidia_sample.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
