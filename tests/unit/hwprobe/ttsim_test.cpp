@@ -1,7 +1,6 @@
 // The simulator's backend, over a library that only has its functions; and over the simulator
 // itself where TRAINWARD_TTSIM names its library (variant wh_x2, an N300).
 #include "hwprobe/registers/ttsim.hpp"
-#include "read_lines.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include "hwprobe/registers/recording.hpp"
 #include "hwprobe/registers/replay.hpp"
 #include "hwprobe/verdict.hpp"
+#include "read_lines.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
