@@ -1,9 +1,6 @@
 #include "hwprobe/register_stages.hpp"
 
-#include <fmt/format.h>
 #include <unistd.h>
-
-#include <thread>
 
 #include "common/file.hpp"
 #include "common/process_id.hpp"
@@ -23,25 +20,24 @@ constexpr std::string_view counters_key = "counters";
 // Two links of a board need some two hundred bytes.
 constexpr std::size_t max_counters_bytes = 8 * 1024;
 
-using Look = std::function<void(RegisterIo&)>;
+using Look = void (*)(RegisterIo&, bool watch_heart);
 
 Stage::Body reading(OpenRegisters open, Look look) {
-  return [open = std::move(open), look = std::move(look)](const std::string& board,
-                                                          const Emit& emit) -> Status {
-    auto registers = open(board, emit);
-    if (!registers) return propagate(registers);
-    RecordingRegisters recording(**registers, emit);
-    look(recording);
+  return [open = std::move(open), look](const std::string& board, const Emit& emit) -> Status {
+    auto opened = open(board, emit);
+    if (!opened) return propagate(opened);
+    RecordingRegisters recording(*opened->registers, emit);
+    look(recording, !opened->heart_watched);
     return {};
   };
 }
 
 // Other chips have other things at these addresses: nothing else of them is read.
-ArcLook look_at_wormhole(RegisterIo& registers) {
+ArcLook look_at_wormhole(RegisterIo& registers, bool watch_heart) {
   const auto ids = registers.config32(wormhole::config::ids);
   constexpr std::uint32_t wormhole_ids = (wormhole::device_id << 16) | wormhole::vendor_id;
   if (!ids || (*ids != wormhole_ids && *ids != wormhole::all_ones)) return {};
-  return look_at_arc(registers);
+  return look_at_arc(registers, watch_heart);
 }
 
 std::filesystem::path counters_file(const std::filesystem::path& state, const std::string& board) {
@@ -71,16 +67,19 @@ OpenRegisters card_registers(const HostOptions& options) {
   std::shared_ptr<KmdCalls> calls = options.kmd_calls;
   if (!calls) calls = std::make_shared<SystemKmdCalls>();
   return [calls, root = options.root](const std::string& board,
-                                      const Emit& emit) -> Result<std::unique_ptr<RegisterIo>> {
-    LiveFiles live(root, [](std::chrono::milliseconds time) { std::this_thread::sleep_for(time); });
+                                      const Emit& emit) -> Result<OpenedRegisters> {
+    LiveFiles live(root, nullptr);
     RecordingFiles files(live, emit);
     // Asked again: a reset gives a board another number.
     const std::string number = node_number(files, board);
     if (number.empty()) {
       return fail(ErrorKind::transient, "the driver has let go of the board", board);
     }
-    return std::make_unique<KmdRegisters>(*calls, root / "dev/tenstorrent" / number,
-                                          root / "sys/bus/pci/devices" / board / "config");
+    OpenedRegisters opened;
+    opened.heart_watched = heartbeat_of(files, board).has_value();
+    opened.registers = std::make_unique<KmdRegisters>(
+        *calls, root / "dev/tenstorrent" / number, root / "sys/bus/pci/devices" / board / "config");
+    return opened;
   };
 }
 
@@ -88,11 +87,13 @@ ProbeStage registers_stage(OpenRegisters open) {
   ProbeStage stage;
   stage.stage.name = "registers";
   stage.stage.deadline = deadline;
-  stage.stage.body =
-      reading(std::move(open), [](RegisterIo& registers) { look_at_wormhole(registers); });
+  stage.stage.body = reading(std::move(open), [](RegisterIo& registers, bool watch_heart) {
+    look_at_wormhole(registers, watch_heart);
+  });
   stage.interpret = [](const StageResult& result, Interpretation& so_far) {
     ReplayRegisters registers(result.readings);
-    so_far.arc = look_at_wormhole(registers);
+    // Where the child did not watch the heart, nothing is recorded of it, and nothing follows.
+    so_far.arc = look_at_wormhole(registers, true);
     add(so_far.arc, so_far.facts);
   };
   return stage;
@@ -103,7 +104,7 @@ ProbeStage ethernet_stage(OpenRegisters open, std::filesystem::path state) {
   stage.stage.name = "ethernet";
   stage.stage.deadline = deadline;
   stage.stage.body = [state = std::move(state),
-                      read = reading(std::move(open), [](RegisterIo& registers) {
+                      read = reading(std::move(open), [](RegisterIo& registers, bool) {
                         look_at_ethernet(registers, wormhole::on_board_channels);
                       })](const std::string& board, const Emit& emit) {
     emit_counters(counters_file(state, board), emit);

@@ -18,9 +18,14 @@
 
 namespace trainward::hwprobe {
 
+struct OpenedRegisters {
+  std::unique_ptr<RegisterIo> registers;
+  bool heart_watched = false;  // the stage before has seen the same counter move, or stand still
+};
+
 // Runs in the child. What it looks up on the way it emits.
 using OpenRegisters =
-    std::function<Result<std::unique_ptr<RegisterIo>>(const std::string& board, const Emit& emit)>;
+    std::function<Result<OpenedRegisters>(const std::string& board, const Emit& emit)>;
 
 // Through the kernel's driver.
 OpenRegisters card_registers(const HostOptions& options);

@@ -88,11 +88,11 @@ std::optional<std::vector<std::string>> boards_in(const StageResult& simulator) 
 }
 
 OpenRegisters simulated_registers(const std::filesystem::path& library) {
-  return [library](const std::string& board, const Emit&) -> Result<std::unique_ptr<RegisterIo>> {
+  return [library](const std::string& board, const Emit&) -> Result<OpenedRegisters> {
     auto opened = TtsimRegisters::open(library, number_of(board).value_or(0));
     if (!opened) return propagate(opened);
     if (auto started = (*opened)->wait(time_to_start); !started) return propagate(started);
-    return std::make_unique<BeatingBoard>(std::move(*opened));
+    return OpenedRegisters{std::make_unique<BeatingBoard>(std::move(*opened)), false};
   };
 }
 

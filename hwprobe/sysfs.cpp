@@ -152,6 +152,11 @@ std::string node_number(Files& files, const std::string& bus_id) {
   return nodes.error.empty() ? std::string(number_in_names(nodes.value)) : "";
 }
 
+std::optional<std::int64_t> heartbeat_of(Files& files, const std::string& bus_id) {
+  const std::string node = node_of(files, folder_of(bus_id));
+  return node.empty() ? std::nullopt : files.number(node + "/tt_heartbeat");
+}
+
 void look_at_pci(Files& files, const std::string& bus_id, BoardFacts& facts,
                  std::vector<Remark>& /*remarks*/) {
   const std::string device = folder_of(bus_id);

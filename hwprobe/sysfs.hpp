@@ -5,6 +5,7 @@
 // runs in the child, where every access is streamed, and in the parent, over what was streamed.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,6 +29,9 @@ BusFacts look_at_bus(Files& files);
 
 // "0" of its node tenstorrent!0; empty without a driver. A reset may change it.
 std::string node_number(Files& files, const std::string& bus_id);
+
+// The driver's counter that moves while the management processor lives; nothing where it has none.
+std::optional<std::int64_t> heartbeat_of(Files& files, const std::string& bus_id);
 
 // PCI, and who holds the device.
 void look_at_pci(Files& files, const std::string& bus_id, BoardFacts& facts,

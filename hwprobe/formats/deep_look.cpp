@@ -156,6 +156,7 @@ BoardLook look_through_tt_smi(const std::vector<BoardLook>& looks,
 }
 
 void add_tt_smi(const std::vector<BoardLook>& looks, Report& report) {
+  if (report.boards.empty()) return;
   for (const BoardLook& look : looks) {
     if (look.board != tt_smi_look) continue;
     for (const StageResult& result : look.stages) add_result(result, report);

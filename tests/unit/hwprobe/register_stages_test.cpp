@@ -93,6 +93,22 @@ TEST_F(RegisterStages, AHealthyBoard) {
   EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
 }
 
+TEST_F(RegisterStages, AHeartIsWatchedOnce) {
+  const auto waits = [](const StageResult& stage) {
+    return std::any_of(stage.readings.begin(), stage.readings.end(),
+                       [](const Reading& reading) { return reading.key == "wait 1200"; });
+  };
+  EXPECT_TRUE(waits(look().at(1).stages.at(2)));
+  const std::string beat = device("0000:c1:00.0") + "tenstorrent/tenstorrent!0/tt_heartbeat";
+  write(beat, "100\n");
+  options_.wait = [this, beat](milliseconds) { write(beat, "101\n"); };
+  driver_->card.arc_frozen = true;  // which the second watch would find
+  const auto looks = look();
+  EXPECT_TRUE(waits(looks.at(1).stages.at(1)));
+  EXPECT_FALSE(waits(looks.at(1).stages.at(2)));
+  EXPECT_EQ(report(looks).boards.at(0).verdict, Verdict::ok);
+}
+
 TEST_F(RegisterStages, ADeadLinkAndADeadProcessor) {
   driver_->card.at_channel(8, at::train_status) = 2;
   EXPECT_EQ(board().verdict, Verdict::degraded);
