@@ -22,14 +22,13 @@ constexpr std::size_t max_counters_bytes = 8 * 1024;
 
 using Look = void (*)(RegisterIo&, bool watch_heart);
 
-Stage::Body reading(OpenRegisters open, Look look) {
-  return [open = std::move(open), look](const std::string& board, const Emit& emit) -> Status {
-    auto opened = open(board, emit);
-    if (!opened) return propagate(opened);
-    RecordingRegisters recording(*opened->registers, emit);
-    look(recording, !opened->heart_watched);
-    return {};
-  };
+Status read_registers(const OpenRegisters& open, Look look, const std::string& board,
+                      const Emit& emit) {
+  auto opened = open(board, emit);
+  if (!opened) return propagate(opened);
+  RecordingRegisters recording(*opened->registers, emit);
+  look(recording, !opened->heart_watched);
+  return {};
 }
 
 // Other chips have other things at these addresses: nothing else of them is read.
@@ -87,9 +86,12 @@ ProbeStage registers_stage(OpenRegisters open) {
   ProbeStage stage;
   stage.stage.name = "registers";
   stage.stage.deadline = deadline;
-  stage.stage.body = reading(std::move(open), [](RegisterIo& registers, bool watch_heart) {
-    look_at_wormhole(registers, watch_heart);
-  });
+  stage.stage.body = [open = std::move(open)](const std::string& board, const Emit& emit) {
+    const Look look = [](RegisterIo& registers, bool watch_heart) {
+      look_at_wormhole(registers, watch_heart);
+    };
+    return read_registers(open, look, board, emit);
+  };
   stage.interpret = [](const StageResult& result, Interpretation& so_far) {
     ReplayRegisters registers(result.readings);
     // Where the child did not watch the heart, nothing is recorded of it, and nothing follows.
@@ -103,12 +105,13 @@ ProbeStage ethernet_stage(OpenRegisters open, std::filesystem::path state) {
   ProbeStage stage;
   stage.stage.name = "ethernet";
   stage.stage.deadline = deadline;
-  stage.stage.body = [state = std::move(state),
-                      read = reading(std::move(open), [](RegisterIo& registers, bool) {
-                        look_at_ethernet(registers, wormhole::on_board_channels);
-                      })](const std::string& board, const Emit& emit) {
+  stage.stage.body = [open = std::move(open), state = std::move(state)](const std::string& board,
+                                                                        const Emit& emit) {
     emit_counters(counters_file(state, board), emit);
-    return read(board, emit);
+    const Look look = [](RegisterIo& registers, bool) {
+      look_at_ethernet(registers, wormhole::on_board_channels);
+    };
+    return read_registers(open, look, board, emit);
   };
   stage.interpret = [](const StageResult& result, Interpretation& so_far) {
     ReplayRegisters registers(result.readings);

@@ -152,6 +152,7 @@ Status emit_output(const std::vector<std::string>& words, std::size_t max_bytes,
   if (!failure) return propagate(failure);
   std::vector<std::string> copy = words;
   std::vector<char*> argv;
+  argv.reserve(copy.size() + 1);
   for (std::string& word : copy) argv.push_back(word.data());
   argv.push_back(nullptr);
 
