@@ -76,6 +76,7 @@ struct BoardFacts {
   // Since its last reset, when somebody knows: links and telemetry take minutes to come back.
   std::optional<std::chrono::seconds> since_reset;
   std::vector<std::int64_t> holders;  // processes that have the device open
+  bool held_alone = false;            // one of them lets nobody else open it
   PcieFacts pcie;
   std::vector<ChipFacts> chips;
   std::vector<LinkFacts> links;

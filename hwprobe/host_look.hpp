@@ -1,39 +1,25 @@
-// The boards of this host, or of a recording, through the stages; and the report that follows.
+// The boards of this host, of a simulator or of a recording, through the stages; and the report
+// that follows.
 //
 //   look (children, may be killed) ──> BoardLook of each board ──> report_of (pure)
 //                                           └──> a recording ──┘
 #pragma once
 
-#include <filesystem>
-#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/error.hpp"
-#include "hwprobe/facts.hpp"
+#include "hwprobe/probe_stage.hpp"
 #include "hwprobe/report.hpp"
-#include "hwprobe/stages/live_files.hpp"
-#include "hwprobe/stages/remark.hpp"
-#include "hwprobe/stages/run_stages.hpp"
 
 namespace trainward::hwprobe {
 
-// A stage and what its readings say. `interpret` adds to the facts; pure, since it is also given
-// recordings. New ways of looking are a line in probe_stages().
-struct ProbeStage {
-  using Interpret = std::function<void(const StageResult&, const std::string& board,
-                                       BoardFacts& facts, std::vector<Remark>& remarks)>;
-  Stage stage;
-  Interpret interpret;
-};
+// What is recorded like a board and is none.
+inline constexpr std::string_view bus_look = "bus";
+inline constexpr std::string_view tt_smi_look = "tt-smi";
 
-struct HostOptions {
-  std::filesystem::path root = "/";  // or a fake tree
-  std::filesystem::path state;       // locks and memory of the stages
-  bool deep = false;                 // also stages that need an idle board
-  LiveFiles::Wait wait;              // empty: sleep
-  RunLimits limits;
-};
+bool is_board(const BoardLook& look);
 
 // The stages of a board, in their order.
 std::vector<ProbeStage> probe_stages(const HostOptions& options);

@@ -120,6 +120,10 @@ Findings judge_board(const BoardFacts& facts) {
     findings.push_back({Verdict::busy,
                         {fmt::format("in use by process {}", fmt::join(facts.holders, ", ")),
                          "wait for it, or end it"}});
+  } else if (facts.held_alone) {
+    findings.push_back(
+        {Verdict::busy,
+         {"in use by a process that lets no other open the device", "wait for it, or end it"}});
   }
   judge_reset(facts, findings);
   judge_age(facts, findings);

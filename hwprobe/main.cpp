@@ -5,17 +5,20 @@
 
 #include <cstdio>
 #include <string>
+#include <vector>
 
 #include "common/file.hpp"
 #include "common/terminal/display_text.hpp"
 #include "hwprobe/described.hpp"
 #include "hwprobe/draw/drawing.hpp"
 #include "hwprobe/formats/cluster_descriptor.hpp"
+#include "hwprobe/formats/deep_look.hpp"
 #include "hwprobe/formats/input.hpp"
 #include "hwprobe/formats/nvidia_verdict.hpp"
 #include "hwprobe/formats/tt_smi.hpp"
 #include "hwprobe/host_look.hpp"
 #include "hwprobe/probe_options.hpp"
+#include "hwprobe/register_stages.hpp"
 #include "hwprobe/stages/recording.hpp"
 #include "hwprobe/stages/state_folder.hpp"
 #include "hwprobe/table.hpp"
@@ -27,6 +30,13 @@ namespace probe = trainward::hwprobe;
 using trainward::Result;
 using trainward::Status;
 
+Result<probe::Report> report_of(const std::vector<probe::BoardLook>& looks,
+                                const std::vector<probe::ProbeStage>& stages, const char* source) {
+  auto report = probe::report_of(looks, stages, source);
+  if (report) probe::add_tt_smi(looks, *report);
+  return report;
+}
+
 Result<probe::Report> replay(const std::string& file) {
   auto text = trainward::read_file(file, probe::max_recording_bytes);
   if (!text) return propagate(text);
@@ -35,13 +45,13 @@ Result<probe::Report> replay(const std::string& file) {
     looks.error().where = file + ": " + looks.error().where;
     return propagate(looks);
   }
-  return probe::report_of(*looks, probe::probe_stages({}), "replay");
+  return report_of(*looks, probe::probe_stages({}), "replay");
 }
 
 Result<probe::Report> look_at_this_host(const probe::ProbeOptions& options) {
   probe::HostOptions host;
   host.root = options.root;
-  host.deep = options.deep;
+  host.simulator = options.simulator;
   if (options.state.empty()) {
     auto folder = probe::default_state_folder();
     if (!folder) return propagate(folder);
@@ -52,13 +62,18 @@ Result<probe::Report> look_at_this_host(const probe::ProbeOptions& options) {
   }
   const auto stages = probe::probe_stages(host);
   probe::Processes processes;
-  const auto looks = probe::look_at_host(host, stages, processes);
+  auto looks = probe::look_at_host(host, stages, processes);
+  if (options.deep) {
+    looks.push_back(probe::look_through_tt_smi(looks, stages, host, processes));
+  }
   if (!options.record.empty()) {
     // Before anything is made of it: what could not be judged is what somebody wants to see.
     const auto written = trainward::write_file_durably(options.record, probe::to_text(looks));
     if (!written) return trainward::fail(written.error().kind, written.error().message());
   }
-  return probe::report_of(looks, stages, "sysfs");
+  // What a later look compares with. It does without where nothing can be kept.
+  (void)probe::remember_counters(looks, stages, host.state);
+  return report_of(looks, stages, options.simulator.empty() ? "sysfs" : "simulator");
 }
 
 // What another program printed.

@@ -44,6 +44,10 @@ ParsedOptions parse_options(int argc, char** argv) {
     of_others->excludes(host)->excludes(root)->excludes(replay)->excludes("--source");
   }
   nvidia->excludes(tt_smi);
+  auto* simulator = app.add_option("--ttsim", options.simulator,
+                                   "library of the simulator ttsim: its boards instead of these");
+  for (auto* other : {host, root, replay, nvidia, tt_smi}) simulator->excludes(other);
+  simulator->excludes("--source");
   app.add_option("--expect", options.expected, "cluster descriptor of what the host should have");
   app.add_flag("--deep", options.deep, "also ask tt-smi about boards that nobody uses");
   app.add_flag("--draw", options.draw, "draw the chips and the links below the table");

@@ -33,11 +33,14 @@ std::string node_of(Files& files, const std::string& device) {
 }
 
 // `nodes`: "tenstorrent!0"
+std::string_view number_in_names(std::string_view nodes) {
+  const std::string_view node = nodes.substr(0, nodes.find(' '));
+  return node.substr(node.find('!') + 1);
+}
+
 std::vector<std::int64_t> holders(Files& files, std::string_view nodes) {
   std::vector<std::int64_t> out;
-  const std::string_view node = nodes.substr(0, nodes.find(' '));
-  const std::string_view number = node.substr(node.find('!') + 1);
-  const auto text = files.text(fmt::format("/proc/driver/tenstorrent/{}/pids", number));
+  const auto text = files.text(fmt::format("{}/{}/pids", holders_folder, number_in_names(nodes)));
   if (!text) return out;
   std::string_view rest = *text;
   while (!rest.empty()) {
@@ -142,6 +145,16 @@ BusFacts look_at_bus(Files& files) {
   facts.has_driver = files.names("/sys/module/tenstorrent").has_value() ||
                      files.names("/sys/class/tenstorrent").has_value();
   return facts;
+}
+
+std::string node_number(Files& files, const std::string& bus_id) {
+  const Reading nodes = files.answer("list", folder_of(bus_id) + "/tenstorrent");
+  return nodes.error.empty() ? std::string(number_in_names(nodes.value)) : "";
+}
+
+std::optional<std::int64_t> heartbeat_of(Files& files, const std::string& bus_id) {
+  const std::string node = node_of(files, folder_of(bus_id));
+  return node.empty() ? std::nullopt : files.number(node + "/tt_heartbeat");
 }
 
 void look_at_pci(Files& files, const std::string& bus_id, BoardFacts& facts,

@@ -5,8 +5,10 @@
 // runs in the child, where every access is streamed, and in the parent, over what was streamed.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hwprobe/facts.hpp"
@@ -15,12 +17,21 @@
 
 namespace trainward::hwprobe {
 
+// A file for each board: NUMBER/pids.
+inline constexpr std::string_view holders_folder = "/proc/driver/tenstorrent";
+
 struct BusFacts {
   std::optional<std::vector<std::string>> boards;  // PCI addresses; nothing: no bus could be listed
   bool has_driver = false;                         // the kernel module is loaded
 };
 
 BusFacts look_at_bus(Files& files);
+
+// "0" of its node tenstorrent!0; empty without a driver. A reset may change it.
+std::string node_number(Files& files, const std::string& bus_id);
+
+// The driver's counter that moves while the management processor lives; nothing where it has none.
+std::optional<std::int64_t> heartbeat_of(Files& files, const std::string& bus_id);
 
 // PCI, and who holds the device.
 void look_at_pci(Files& files, const std::string& bus_id, BoardFacts& facts,

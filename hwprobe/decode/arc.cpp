@@ -51,7 +51,7 @@ ArcLook only_hang(const ArcLook& look, Hang hang) {
 
 }  // namespace
 
-ArcLook look_at_arc(RegisterIo& all_registers) {
+ArcLook look_at_arc(RegisterIo& all_registers, bool watch_heart) {
   ArcLook look;
   if (auto info = all_registers.driver()) {
     look.driver = std::move(*info);
@@ -67,7 +67,7 @@ ArcLook look_at_arc(RegisterIo& all_registers) {
   look.state = arc_state(look.post_code, status);
   if (look.state == ArcState::running || look.state == ArcState::asleep) {
     read_telemetry(registers, look);
-    watch_heartbeat(registers, look);
+    if (watch_heart) watch_heartbeat(registers, look);
   }
   // It may have died while it was looked at.
   if (registers.suspect()) {

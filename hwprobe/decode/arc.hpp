@@ -25,6 +25,7 @@ struct ArcLook {
   Heartbeat heartbeat = Heartbeat::unknown;
 };
 
-ArcLook look_at_arc(RegisterIo& registers);
+// `watch_heart`: false where somebody else has watched it already, which saves the time.
+ArcLook look_at_arc(RegisterIo& registers, bool watch_heart = true);
 
 }  // namespace trainward::hwprobe

@@ -61,35 +61,44 @@ Baselines Baselines::load(const std::filesystem::path& file, std::string boot_id
   Baselines baselines(std::move(boot_id));
   std::error_code error;
   if (!std::filesystem::exists(file, error)) return baselines;
-  if (auto read = baselines.read(file); !read) {
-    baselines.first_.clear();
-    baselines.changed_ = true;
-    baselines.note_ = fmt::format("{}: {}", file.string(), read.error().what);
-  }
+  baselines.take(read_json_file(file, max_file_bytes), file.string());
   return baselines;
 }
 
-Status Baselines::read(const std::filesystem::path& file) {
-  auto value = read_json_file(file, max_file_bytes);
-  if (!value) return propagate(value);
-  if (!value->is_object()) return fail(ErrorKind::corrupt, "is not an object", file.string());
+Baselines Baselines::from_text(std::string_view text, std::string boot_id) {
+  constexpr const char* where = "counters of links";
+  Baselines baselines(std::move(boot_id));
+  if (!text.empty()) baselines.take(parse_json(text, where), where);
+  return baselines;
+}
+
+void Baselines::take(const Result<json::value>& value, const std::string& where) {
+  auto read = this->read(value, where);
+  if (read) return;
+  first_.clear();
+  changed_ = true;
+  note_ = fmt::format("{}: {}", where, read.error().what);
+}
+
+Status Baselines::read(const Result<json::value>& value, const std::string& where) {
+  if (!value) return tl::unexpected<Error>(value.error());
+  if (!value->is_object()) return fail(ErrorKind::corrupt, "is not an object", where);
   auto boot = get_string(value->get_object(), "boot_id");
   if (!boot) return propagate(boot);
   if (*boot != boot_id_) return {};
   auto links = get_array(value->get_object(), "links");
   if (!links) return propagate(links);
   if ((*links)->size() > most_links) {
-    return fail(ErrorKind::corrupt, fmt::format("has more than {} links", most_links),
-                file.string());
+    return fail(ErrorKind::corrupt, fmt::format("has more than {} links", most_links), where);
   }
   for (const json::value& item : **links) {
-    if (!item.is_object()) return fail(ErrorKind::corrupt, "a link is no object", file.string());
+    if (!item.is_object()) return fail(ErrorKind::corrupt, "a link is no object", where);
     auto chip = get_string(item.get_object(), "chip");
     if (!chip) return propagate(chip);
     auto channel = get_int(item.get_object(), "channel");
     if (!channel) return propagate(channel);
     if (chip->size() > longest_chip || *channel < 0 || *channel >= channels) {
-      return fail(ErrorKind::corrupt, "a link that no board has", file.string());
+      return fail(ErrorKind::corrupt, "a link that no board has", where);
     }
     first_[{std::move(*chip), static_cast<unsigned>(*channel)}] = {
         counter(item.get_object(), "retrains"), counter(item.get_object(), "crc_errors"),

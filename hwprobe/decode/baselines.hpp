@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "common/error.hpp"
+#include "common/json.hpp"
 
 namespace trainward::hwprobe {
 
@@ -44,6 +45,8 @@ class Baselines {
 
   // What the file keeps of this boot; nothing of any other.
   static Baselines load(const std::filesystem::path& file, std::string boot_id);
+  // The same of a file's text; empty: there was no file.
+  static Baselines from_text(std::string_view text, std::string boot_id);
   [[nodiscard]] Status save(const std::filesystem::path& file) const;
 
   LinkGrowth growth(const std::string& chip, unsigned channel, const LinkCounters& now);
@@ -54,7 +57,8 @@ class Baselines {
   [[nodiscard]] bool changed() const { return changed_; }
 
  private:
-  Status read(const std::filesystem::path& file);
+  Status read(const Result<json::value>& value, const std::string& where);
+  void take(const Result<json::value>& value, const std::string& where);
 
   std::string boot_id_;
   std::map<std::pair<std::string, unsigned>, LinkCounters> first_;

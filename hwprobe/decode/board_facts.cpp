@@ -105,6 +105,7 @@ LinkFacts link(const EthernetChannel& core, std::optional<std::uint64_t> board_i
 void add(const ArcLook& look, BoardFacts& facts) {
   add_hang(look.hang, facts);
   if (look.driver_error == "ENODEV" || look.driver_error == "ENODATA") facts.resetting = true;
+  if (look.driver_error == "EAGAIN") facts.held_alone = true;
   const bool saw_something = look.hang != Hang::none || look.post_code || look.telemetry;
   if (!saw_something) return;
 

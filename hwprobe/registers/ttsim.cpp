@@ -29,6 +29,7 @@ constexpr unsigned noc_address_bits = 36;
 // A board runs at a gigahertz, a simulator does not. This is enough for the firmware of the
 // Ethernet cores to count on.
 constexpr std::uint32_t steps_a_millisecond = 100;
+constexpr unsigned most_boards = 32;
 constexpr std::uint32_t most_steps = 200'000;
 
 template <typename Function>
@@ -125,6 +126,15 @@ Status TtsimRegisters::wait(std::chrono::milliseconds time) {
   functions_->clock(
       static_cast<std::uint32_t>(std::min<std::uint64_t>(asked * steps_a_millisecond, most_steps)));
   return {};
+}
+
+unsigned TtsimRegisters::boards() const {
+  unsigned count = 0;
+  while (count < most_boards &&
+         functions_->config_read(count << 3, wormhole::config::ids) != wormhole::all_ones) {
+    ++count;
+  }
+  return count;
 }
 
 void TtsimRegisters::poke_bar(std::uint32_t offset, std::uint32_t word) {

@@ -30,6 +30,9 @@ class TtsimRegisters : public RegisterIo {
   Result<DriverInfo> driver() override;
   Status wait(std::chrono::milliseconds time) override;
 
+  // How many boards are simulated.
+  [[nodiscard]] unsigned boards() const;
+
   // Breaks the simulated board, for tests: a word of BAR0, or of a tile.
   void poke_bar(std::uint32_t offset, std::uint32_t word);
   void poke_noc(unsigned x, unsigned y, std::uint64_t address, std::uint32_t word);

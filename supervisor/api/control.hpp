@@ -20,6 +20,11 @@ struct LogSlice {
   std::int64_t attempt = 0;  // whose log it is
 };
 
+struct ProbeRequest {
+  bool deep = false;     // also by tt-smi, of boards that nobody uses
+  bool recorded = true;  // in the run database
+};
+
 class Control {
  public:
   virtual ~Control() = default;
@@ -39,7 +44,7 @@ class Control {
   // runs and accepts the configuration.
   virtual void upgrade(Answer answer) = 0;
   virtual Result<json::value> shutdown() = 0;
-  virtual void probe(Answer answer) = 0;
+  virtual void probe(const ProbeRequest& request, Answer answer) = 0;
 
   virtual Result<json::value> status() const = 0;
   virtual Result<json::value> history(const std::string& program) const = 0;  // "" for all

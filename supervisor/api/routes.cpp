@@ -109,13 +109,17 @@ void get(Control& control, const std::string& what, const Request& request,
   respond(not_found(request));
 }
 
+ProbeRequest probe_request(const Request& request) {
+  return {number(request, "deep").value_or(0) != 0, number(request, "record").value_or(1) != 0};
+}
+
 void post(Control& control, const std::string& what, const Request& request, Respond respond) {
   if (what == "reread") return respond(response_of(control.reread()));
   if (what == "update") return control.update(answer_to(std::move(respond)));
   if (what == "reload") return respond(response_of(control.reload()));
   if (what == "upgrade") return control.upgrade(answer_to(std::move(respond)));
   if (what == "shutdown") return respond(response_of(control.shutdown()));
-  if (what == "probe") return control.probe(answer_to(std::move(respond)));
+  if (what == "probe") return control.probe(probe_request(request), answer_to(std::move(respond)));
   respond(not_found(request));
 }
 

@@ -24,6 +24,7 @@ struct Parsed {
   std::int64_t attempt = 0;
   int limit = 100;
   TailRequest tail;
+  ProbeRequest probe;
   ClassifyRequest classify;
   CheckpointArguments checkpoint;
   CacheArguments cache;
@@ -112,7 +113,17 @@ void add_reading(CLI::App& app, Parsed& parsed) {
     };
   });
 
-  app.add_subcommand("probe", "look at the hardware")->callback([&] { parsed.action = probe; });
+  auto* probe_verb = app.add_subcommand("probe", "look at the hardware");
+  auto* deep = probe_verb->add_flag("--deep", parsed.probe.deep,
+                                    "also ask tt-smi about boards that nobody uses");
+  probe_verb->add_flag("--watch", parsed.probe.watch, "look again and again, until Ctrl-C")
+      ->excludes(deep);
+  probe_verb->add_option("--every", parsed.probe.every_s, "seconds between two looks (5)")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->needs("--watch");
+  probe_verb->callback([&] {
+    parsed.action = [&](const Context& context) { return probe(context, parsed.probe); };
+  });
 }
 
 void add_files(CLI::App& app, Parsed& parsed) {

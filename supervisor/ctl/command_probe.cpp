@@ -1,7 +1,10 @@
-// probe: a fresh look at the hardware by the daemon, else the newest one on record.
-#include <sstream>
+// probe: a fresh look at the hardware by the daemon, else the newest one on record; once, or again
+// and again.
+#include <chrono>
+#include <thread>
 
 #include "common/text.hpp"
+#include "hwprobe/draw/drawing.hpp"
 #include "hwprobe/table.hpp"
 #include "hwprobe/verdict.hpp"
 #include "supervisor/ctl/commands.hpp"
@@ -14,39 +17,61 @@ namespace {
 
 constexpr int could_not_tell = static_cast<int>(hwprobe::Health::unclear);
 
+// The daemon keeps a look on record unless it is one of many.
+std::string target_of(const ProbeRequest& request, bool recorded) {
+  std::string target = "/v1/probe";
+  if (request.deep) target += "?deep=1";
+  if (!recorded) target += request.deep ? "&record=0" : "?record=0";
+  return target;
+}
+
+Reply<json::value> look_now(const Context& context, const std::string& target) {
+  return Client(context.settings.socket_path()).document(Method::post, target, long_deadline);
+}
+
 // Where there is no daemon the newest look on record must do.
-Answer<json::value> look(const Context& context) {
-  auto reply =
-      Client(context.settings.socket_path()).document(Method::post, "/v1/probe", long_deadline);
+Answer<json::value> look(const Context& context, const ProbeRequest& request) {
+  auto reply = look_now(context, target_of(request, true));
   if (reply) return std::move(*reply);
   const Trouble trouble = reply.error().trouble;
-  if (trouble != Trouble::missing && trouble != Trouble::refused) {
+  if (request.deep || (trouble != Trouble::missing && trouble != Trouble::refused)) {
     return tl::unexpected<Failure>(failure_of(reply.error()));
   }
   return ask(context, "/v1/probe",
              [](const store::Store& store) -> Result<json::value> { return store.probe_json(); });
 }
 
-std::string text_of(const hwprobe::Report& report, const json::object& record,
-                    std::int64_t now_ms) {
-  std::string text = fmt::format("{} seen through {}",
+std::string text_of(const hwprobe::Report& report, const std::string& when, bool colour) {
+  std::string text = fmt::format("{} seen through {}{}\n",
                                  count(static_cast<std::int64_t>(report.boards.size()), "board"),
-                                 clean(report.source));
-  if (const std::int64_t at = int_or(record, "at_ms", 0); at > 0) text += ", " + age(now_ms - at);
-  text += '\n';
-  std::istringstream lines(hwprobe::to_table(report));
-  for (std::string line; std::getline(lines, line);) text += clean(line) + '\n';
+                                 clean(report.source), when);
+  // These make what comes from elsewhere safe themselves.
+  text += hwprobe::to_table(report, colour);
+  if (const std::string drawing = hwprobe::draw(hwprobe::make_graph(report), colour);
+      !drawing.empty()) {
+    text += '\n' + drawing;
+  }
   return text;
 }
 
-}  // namespace
-
-int probe(const Context& context) {
-  auto answer = as_object(look(context));
-  if (!answer) {
-    finish(context, answer.error());
-    return could_not_tell;
+// Over what was drawn before: line by line, so that nothing flickers.
+std::string drawn_over(const std::string& text) {
+  std::string out = "\x1b[H";
+  for (const char c : text) {
+    if (c == '\n') out += "\x1b[K";
+    out += c;
   }
+  return out + "\x1b[J";
+}
+
+int say_failure(const Context& context, const Failure& failure) {
+  finish(context, failure);
+  return could_not_tell;
+}
+
+int show(const Context& context, Answer<json::value> document) {
+  auto answer = as_object(std::move(document));
+  if (!answer) return say_failure(context, answer.error());
   if (context.settings.json) context.print_json(*answer);
   std::ostream& out = context.terminal.out;
   if (answer->empty()) {
@@ -64,12 +89,44 @@ int probe(const Context& context) {
   }
   const auto report =
       hwprobe::report_from_json(record ? answer->at("report") : json::value(*answer));
-  if (!report) {
-    finish(context, {could_not_tell, report.error()});
-    return could_not_tell;
+  if (!report) return say_failure(context, {could_not_tell, report.error()});
+  if (!context.settings.json) {
+    const std::int64_t at = int_or(*answer, "at_ms", 0);
+    const std::string when = at > 0 ? ", " + age(context.terminal.now.wall_ms - at) : "";
+    out << text_of(*report, when, context.terminal.colour);
   }
-  if (!context.settings.json) out << text_of(*report, *answer, context.terminal.now.wall_ms);
   return static_cast<int>(hwprobe::health(*report));
+}
+
+// Until interrupted, or until the daemon is gone. One that is busy with a look of its own is asked
+// again.
+int watch(const Context& context, const ProbeRequest& request) {
+  constexpr long try_again = 503;
+  const Terminal& terminal = context.terminal;
+  for (bool first = true;; first = false) {
+    auto reply = look_now(context, target_of(request, first));
+    if (!reply && reply.error().status != try_again) {
+      return say_failure(context, failure_of(reply.error()));
+    }
+    if (reply && context.settings.json) {
+      context.print_json(*reply);
+    } else if (reply) {
+      const auto report = hwprobe::report_from_json(*reply);
+      if (!report) return say_failure(context, {could_not_tell, report.error()});
+      const std::string text = text_of(*report, ", " + iso8601(now().wall_ms), terminal.colour);
+      terminal.out << (terminal.redraws ? drawn_over(text) : (first ? text : '\n' + text));
+    }
+    terminal.out.flush();
+    // Nobody reads any more.
+    if (!terminal.out) return could_not_tell;
+    std::this_thread::sleep_for(std::chrono::duration<double>(request.every_s));
+  }
+}
+
+}  // namespace
+
+int probe(const Context& context, const ProbeRequest& request) {
+  return request.watch ? watch(context, request) : show(context, look(context, request));
 }
 
 }  // namespace trainward::ctl

@@ -40,7 +40,12 @@ int why(const Context& context, const std::string& program, std::optional<std::i
 int report(const Context& context, const std::string& program);
 int events(const Context& context, const std::string& program, int limit);
 
-int probe(const Context& context);
+struct ProbeRequest {
+  bool deep = false;   // also by tt-smi, of boards that nobody uses
+  bool watch = false;  // again and again, until interrupted
+  double every_s = 5;  // between two looks
+};
+int probe(const Context& context, const ProbeRequest& request);
 
 // `place`: a checkpoint, a folder of checkpoints or a program (checkpoint_place.hpp).
 int list_checkpoints(const Context& context, const std::string& name_or_folder);

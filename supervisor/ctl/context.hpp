@@ -35,6 +35,7 @@ struct Terminal {
   int width = 0;  // columns; 0: not a terminal, lines are never cut
   Time now;
   std::function<int()> err_width = {};  // columns of err's terminal now; empty: it is none
+  bool redraws = false;                 // out is a terminal that can be drawn over
 };
 
 struct Settings {

@@ -36,9 +36,9 @@ int main(int argc, char** argv) {
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   const bool dumb = variable("TERM") == "dumb";
   const bool colour = terminal && variable("NO_COLOR").empty() && !dumb;
-  trainward::ctl::Terminal streams{std::cout,        std::cerr,
-                                   colour,           terminal ? terminal_width(STDOUT_FILENO) : 0,
-                                   trainward::now(), {}};
+  trainward::ctl::Terminal streams{
+      std::cout,        std::cerr, colour,           terminal ? terminal_width(STDOUT_FILENO) : 0,
+      trainward::now(), {},        terminal && !dumb};
   if (::isatty(STDERR_FILENO) == 1 && !dumb) {
     streams.err_width = [] { return terminal_width(STDERR_FILENO); };
   }

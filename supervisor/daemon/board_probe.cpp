@@ -9,6 +9,8 @@ namespace {
 
 // Longer than every stage's own deadline together.
 constexpr std::int64_t deadline_ms = 30'000;
+// And with what tt-smi may take.
+constexpr std::int64_t deep_deadline_ms = deadline_ms + 125'000;
 
 Result<hwprobe::Report> read_report(Result<ChildResult> result) {
   if (!result) return propagate(result);
@@ -42,16 +44,21 @@ Status record(store::Store& store, const Result<hwprobe::Report>& report, Time a
 std::unique_ptr<ChildProcess> probe_boards(Loop& loop, const Paths& paths,
                                            const std::optional<std::filesystem::path>& host,
                                            store::Store& store,
-                                           std::function<void(Result<hwprobe::Report>)> done) {
+                                           std::function<void(Result<hwprobe::Report>)> done,
+                                           const ProbeHow& how) {
   std::vector<std::string> argv{paths.program("trainward-probe").string(), "--json"};
   if (host) argv.insert(argv.end(), {"--source", "described", "--host", host->string()});
+  if (how.deep) argv.emplace_back("--deep");
   return std::make_unique<ChildProcess>(
-      loop, std::move(argv), deadline_ms,
-      [&store, began = now().mono_ms, done = std::move(done)](Result<ChildResult> result) {
+      loop, std::move(argv), how.deep ? deep_deadline_ms : deadline_ms,
+      [&store, recorded = how.recorded, began = now().mono_ms,
+       done = std::move(done)](Result<ChildResult> result) {
         auto report = read_report(std::move(result));
         const Time at = now();
-        if (auto ok = record(store, report, at, at.mono_ms - began); !ok) {
-          spdlog::warn("the probe was not recorded: {}", ok.error().message());
+        if (recorded) {
+          if (auto ok = record(store, report, at, at.mono_ms - began); !ok) {
+            spdlog::warn("the probe was not recorded: {}", ok.error().message());
+          }
         }
         done(std::move(report));
       });

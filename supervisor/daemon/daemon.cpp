@@ -443,7 +443,7 @@ Result<json::value> Daemon::shutdown() {
   return json::object{{"result", "shutting down: workers save and exit"}};
 }
 
-void Daemon::probe(Answer answer) {
+void Daemon::probe(const api::ProbeRequest& request, Answer answer) {
   if (probe_) {
     return answer(
         fail(ErrorKind::transient, "a probe is running already", "", "ask again in a moment"));
@@ -458,7 +458,8 @@ void Daemon::probe(Answer answer) {
                           parts_->loop.post([this] { probe_.reset(); });
                           if (!report) return answer(propagate(report));
                           answer(json::value(hwprobe::to_json(*report)));
-                        });
+                        },
+                        {request.deep, request.recorded});
 }
 
 Result<json::value> Daemon::status() const { return as_value(parts_->store.status_json(now())); }

@@ -64,7 +64,7 @@ class Daemon final : public api::Control {
   Result<json::value> reload() override;
   void upgrade(Answer answer) override;
   Result<json::value> shutdown() override;
-  void probe(Answer answer) override;
+  void probe(const api::ProbeRequest& request, Answer answer) override;
   Result<json::value> status() const override;
   Result<json::value> history(const std::string& program) const override;
   Result<json::value> why(const std::string& program,

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "common/json.hpp"
+#include "hwprobe/formats/deep_look.hpp"
 #include "hwprobe/host_look.hpp"
 #include "hwprobe/stages/recording.hpp"
 #include "hwprobe/table.hpp"
@@ -21,8 +22,9 @@ void check(std::string_view text) {
   const auto again = hwprobe::looks_from_text(written);
   require(again.has_value(), "what was accepted can be written and read again");
   require(*again == *looks, "and says the same");
-  const auto report = hwprobe::report_of(*looks, hwprobe::probe_stages({}), "replay");
+  auto report = hwprobe::report_of(*looks, hwprobe::probe_stages({}), "replay");
   if (!report) return;
+  hwprobe::add_tt_smi(*looks, *report);
   (void)hwprobe::to_table(*report);
   require(parse_json(json::serialize(hwprobe::to_json(*report)), "report").has_value(),
           "its report is JSON");

@@ -27,7 +27,10 @@ class FakeControl final : public Control {
   Result<json::value> reload() override { return note("reload"); }
   void upgrade(Answer answer) override { answer(note("upgrade")); }
   Result<json::value> shutdown() override { return note("shutdown"); }
-  void probe(Answer answer) override { answer(note("probe")); }
+  void probe(const ProbeRequest& request, Answer answer) override {
+    answer(note(std::string("probe") + (request.deep ? " deep" : "") +
+                (request.recorded ? "" : " unrecorded")));
+  }
   Result<json::value> status() const override { return note("status"); }
   Result<json::value> history(const std::string& p) const override { return note("history " + p); }
   Result<json::value> why(const std::string& p, std::optional<std::int64_t> n) const override {

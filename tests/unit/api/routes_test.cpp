@@ -27,12 +27,14 @@ TEST(Routes, EachPathAsksForOneThing) {
   ask(control, "GET", "/v1/programs/a/compiled");
   ask(control, "GET", "/v1/probe");
   ask(control, "POST", "/v1/probe");
+  ask(control, "POST", "/v1/probe", {{"deep", "1"}, {"record", "0"}});
   ask(control, "POST", "/v1/upgrade");
   ask(control, "POST", "/v1/shutdown");
-  EXPECT_EQ(control.asked, (std::vector<std::string>{
-                               "status", "command a 0", "command a 2", "command all 1", "why a 3",
-                               "why a -1", "log a stderr -1600 1048576", "evaluations a",
-                               "compiled a", "last_probe", "probe", "upgrade", "shutdown"}));
+  EXPECT_EQ(control.asked,
+            (std::vector<std::string>{"status", "command a 0", "command a 2", "command all 1",
+                                      "why a 3", "why a -1", "log a stderr -1600 1048576",
+                                      "evaluations a", "compiled a", "last_probe", "probe",
+                                      "probe deep unrecorded", "upgrade", "shutdown"}));
 }
 
 TEST(Routes, WhatDoesNotExistIs404AndChangesNothing) {

@@ -201,6 +201,75 @@ TEST_F(ControlTest, ProbeExitsWithTheHealth) {
   EXPECT_EQ(ctl({"probe"}).code, 3);
 }
 
+const char* const two_chips =
+    R"({"source":"sysfs","boards":[{"serial":"01","type":"n300","bus_id":"0000:c1:00.0",)"
+    R"("verdict":"OK","chips":[{"id":"L","verdict":"OK","confidence":"full","temperature_c":57,)"
+    R"("evidence":[]},{"id":"R","verdict":"OK","confidence":"full","temperature_c":38,)"
+    R"("evidence":[]}],"links":[{"from":"L:8","to":"R:0","up":true,"retrains":0}],)"
+    R"("evidence":[],"simulate":{}}],"evidence":[]})";
+
+TEST_F(ControlTest, ProbeDrawsTheBoards) {
+  daemon_->answers("POST /v1/probe", two_chips);
+  daemon_->answers("POST /v1/probe?deep=1", two_chips);
+  const Ran ran = ctl({"probe"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.out, HasSubstr("| L  OK  57°C | 8 --------- 0 | R  OK  38°C |"));
+  EXPECT_EQ(ran.out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(ctl({"probe", "--deep"}).out, ran.out);
+}
+
+// Two reports, and the daemon busy between them.
+void watchable(FakeDaemon& daemon) {
+  const std::string later = "POST /v1/probe?record=0";
+  daemon.answers("POST /v1/probe", two_chips);
+  daemon.answers(later, {503, R"({"error":{"kind":"transient","what":"busy"}})", "", false});
+  daemon.answers(later, two_chips);
+  daemon.answers(later, {404, R"({"error":{"kind":"usage","what":"over"}})", "", false});
+}
+
+TEST_F(ControlTest, ProbeWatchesUntilTheDaemonIsGone) {
+  watchable(*daemon_);
+  const Ran ran = ctl({"probe", "--watch", "--every", "0.1"});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.err, HasSubstr("over"));
+  const std::string head = "1 board seen through sysfs, 2";
+  EXPECT_EQ(ran.out.find(head), 0U);
+  EXPECT_NE(ran.out.find("\n\n" + head), std::string::npos);
+  EXPECT_EQ(ran.out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(daemon_->requests().size(), 4U);
+}
+
+TEST_F(ControlTest, ProbeWatchesAsJsonLines) {
+  watchable(*daemon_);
+  const Ran ran = ctl({"probe", "--json", "--watch", "--every", "0.1"});
+  const std::string line = json::serialize(*parse_json(two_chips, "")) + "\n";
+  EXPECT_EQ(ran.out, line + line);
+  EXPECT_EQ(ctl({"probe", "--watch", "--deep"}).code, 2);
+  EXPECT_EQ(ctl({"probe", "--every", "1"}).code, 2);
+}
+
+TEST_F(ControlTest, ProbeDrawsOverATerminal) {
+  watchable(*daemon_);
+  std::ostringstream out;
+  std::ostringstream err;
+  Terminal terminal{out, err, true, 80, Time{now_ms, 0}, {}, true};
+  run({"probe", "--watch", "--every", "0.1"}, folder_, terminal);
+  const std::string text = out.str();
+  EXPECT_EQ(text.find("\x1b[H1 board seen"), 0U);
+  EXPECT_THAT(text, testing::EndsWith("\x1b[J"));
+  for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 1)) {
+    EXPECT_EQ(text.substr(at - 3, 3), "\x1b[K");
+  }
+}
+
+TEST_F(ControlTest, ADeepProbeNeedsTheDaemon) {
+  daemon_.reset();  // its socket stays
+  const Ran ran = ctl({"probe", "--deep"});
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.out, IsEmpty());
+  EXPECT_EQ(ctl({"probe", "--watch"}).code, 3);
+}
+
 TEST_F(ControlTest, AnAnswerOfTheWrongShapeIsAnotherVersion) {
   daemon_->answers("GET /v1/history", R"({"rows":[]})");
   const Ran ran = ctl({"history"});

@@ -1,10 +1,14 @@
 // A library with the simulator's functions and none of the simulator: windows over a few words.
 // Like the simulator it ends the process at an access that it does not know, or at a second start.
+// FAKE_TTSIM_WORDS may name a recording: then it has those words instead.
 #include <array>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
+#include <string>
 #include <tuple>
 
 namespace {
@@ -45,6 +49,25 @@ std::uint32_t& word_at(std::uint64_t address) {
   return found->second;
 }
 
+// "bar 0x1ff30060 = 0xc0de0001", "noc 9 6 0x1104 = 0x1"; of a key that comes twice the first
+// counts.
+void read_words(const char* file) {
+  Board& words = board();
+  words.bar.clear();
+  words.noc.clear();
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    unsigned x = 0;
+    unsigned y = 0;
+    unsigned long long at = 0;
+    unsigned word = 0;
+    if (std::sscanf(line.c_str(), "bar %llx = %x", &at, &word) == 2) words.bar.emplace(at, word);
+    if (std::sscanf(line.c_str(), "noc %u %u %llx = %x", &x, &y, &at, &word) == 4) {
+      words.noc.emplace(std::tuple(x, y, at), word);
+    }
+  }
+}
+
 }  // namespace
 
 extern "C" {
@@ -52,6 +75,7 @@ extern "C" {
 __attribute__((visibility("default"))) void libttsim_init() {
   if (board().started) std::_Exit(1);
   board().started = true;
+  if (const char* file = std::getenv("FAKE_TTSIM_WORDS")) read_words(file);
 }
 
 __attribute__((visibility("default"))) void libttsim_exit() {
@@ -85,5 +109,9 @@ __attribute__((visibility("default"))) void libttsim_pci_mem_wr_bytes(std::uint6
 
 __attribute__((visibility("default"))) void libttsim_clock(std::uint32_t steps) {
   board().clock += steps;
+  // The cores of the links count.
+  for (auto& [place, word] : board().noc) {
+    if (std::get<2>(place) == 0x1C) ++word;
+  }
 }
 }

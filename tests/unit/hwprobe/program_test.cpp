@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -20,9 +21,10 @@ class ProbeProgram : public TemporaryFolder {
     int code = -1;
     std::string output;  // and what it complained
   };
-  Outcome run(const std::string& options) const {
+  // `environment`: "NAME=value "
+  Outcome run(const std::string& options, const std::string& environment = "") const {
     const std::string state = " --state " + (folder_ / "state").string();
-    FILE* pipe = ::popen((PROBE " " + options + state + " 2>&1").c_str(), "r");
+    FILE* pipe = ::popen((environment + PROBE " " + options + state + " 2>&1").c_str(), "r");
     Outcome outcome;
     std::array<char, 4096> buffer{};
     for (std::size_t got = 0; (got = ::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
@@ -40,6 +42,14 @@ class ProbeProgram : public TemporaryFolder {
     write(device + "current_link_width", width + "\n");
     write(device + "max_link_width", "16\n");
     write(device + "tenstorrent/tenstorrent!0/tt_serial", "0100014511708037\n");
+  }
+  // `pids`: who holds the card.
+  void put_holders(const std::string& pids) const { write("proc/driver/tenstorrent/0/pids", pids); }
+  // A tt-smi that does this, instead of any other.
+  std::string with_tt_smi(const std::string& script) const {
+    const auto program = write("bin/tt-smi", "#!/bin/sh\n" + script);
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    return "PATH=" + (folder_ / "bin").string() + ":$PATH ";
   }
   std::string root() const { return "--root " + folder_.string(); }
   std::string file(const char* name) const { return (folder_ / name).string(); }
@@ -100,6 +110,109 @@ TEST_F(ProbeProgram, SaysWhatItCannotDo) {
   complains("--nonsense", "nonsense");
   put_card("16");
   complains(root() + " --record " + file("none") + "/recording", "No such file");
+}
+
+const char* const snapshot =
+    R"({"device_info": [
+      {"board_info": {"bus_id": "0000:c1:00.0", "board_type": "n300 L",
+                      "board_id": "100014511708037"}, "telemetry": {"asic_temperature": "57.0"}},
+      {"board_info": {"bus_id": "N/A", "board_type": "n300 R", "board_id": "100014511708037"},
+       "telemetry": {"asic_temperature": "TEMPERATURE"}, "limits": {"thm_limit": "75"}}]})";
+
+std::string snapshot_at(const std::string& temperature) {
+  std::string text = snapshot;
+  return text.replace(text.find("TEMPERATURE"), 11, temperature);
+}
+
+TEST_F(ProbeProgram, TtSmiTellsOfChipR) {
+  put_card("16");
+  put_holders("");
+  const auto deep = [&](const std::string& script) {
+    return run(root() + " --deep --record " + file("recording"), with_tt_smi(script));
+  };
+  const auto printing = [&](const std::string& text) {
+    return "[ \"$*\" = '-s --snapshot_no_tty' ] && cat " + write("snapshot", text).string();
+  };
+  Outcome outcome = deep(printing(snapshot_at("38.0")));
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("R OK 38°C"));
+  EXPECT_EQ(run("--replay " + file("recording")).output, outcome.output);
+  outcome = deep(printing(snapshot_at("81.0")));
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.output, HasSubstr("chip R is at 81.0 °C"));
+  EXPECT_THAT(outcome.output, HasSubstr("HOT"));
+  // Long, in one line, and with characters of several bytes at every place.
+  const std::string spaces(100'000, ' ');
+  outcome = deep(printing("{\"x\": \"" + spaces + "°°°\"," + snapshot_at("38.0").substr(1)));
+  EXPECT_THAT(outcome.output, HasSubstr("R OK 38°C"));
+}
+
+TEST_F(ProbeProgram, ATtSmiThatDoesNotAnswerIsSaidAndNoFault) {
+  put_card("16");
+  put_holders("");
+  const auto deep = [&](const std::string& script, const char* words) {
+    const std::string options = root() + " --deep --record " + file("recording");
+    const Outcome outcome = run(options, with_tt_smi(script));
+    EXPECT_EQ(outcome.code, 0) << words;
+    EXPECT_THAT(outcome.output, HasSubstr(words));
+    EXPECT_THAT(outcome.output, HasSubstr("chip R is known by its links only"));
+    EXPECT_EQ(run("--replay " + file("recording")).output, outcome.output);
+  };
+  deep("echo no driver >&2; exit 1", "tt-smi ended with 1 and without a snapshot (no driver)");
+  deep("echo hello", "tt-smi ended with 0 and without a snapshot (");
+  deep("kill -9 $$", "tt-smi ended with signal 9");
+  deep("exec yes", "tt-smi: says more than");
+  const Outcome none = run(root() + " --deep", "PATH=/nonexistent ");
+  EXPECT_EQ(none.code, 0);
+  EXPECT_THAT(none.output, HasSubstr("tt-smi is not installed"));
+}
+
+TEST_F(ProbeProgram, TtSmiIsNotAskedAboutABoardThatMayBeInUse) {
+  put_card("16");
+  const auto deep = [&](const char* words) {
+    const std::string environment = with_tt_smi("touch " + file("asked"));
+    const std::string options = root() + " --deep --record " + file("recording");
+    const Outcome outcome = run(options, environment);
+    EXPECT_THAT(outcome.output, HasSubstr(words));
+    EXPECT_FALSE(std::filesystem::exists(file("asked")));
+    EXPECT_EQ(run("--replay " + file("recording")).output, outcome.output);
+  };
+  deep("perhaps in use: its driver does not tell");
+  put_holders("4321\n");
+  deep("is in use by process 4321");
+  put_holders("");
+  std::filesystem::remove_all(folder_ / "sys/bus/pci/devices/0000:c1:00.0/tenstorrent");
+  deep("is not to be asked: it is NO_DRIVER");
+}
+
+TEST_F(ProbeProgram, BoardsOfASimulator) {
+  const std::string words = std::string("FAKE_TTSIM_WORDS=") + SOURCE_FOLDER +
+                            "/tests/unit/hwprobe/samples/ttsim_n300.replay ";
+  const std::string options = "--ttsim " FAKE_TTSIM " --record " + file("recording");
+  const Outcome outcome = run(options, words);
+  EXPECT_EQ(outcome.code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("01000146118320AE"));
+  EXPECT_THAT(outcome.output, HasSubstr("L OK 40°C, R OK"));
+  EXPECT_EQ(run("--replay " + file("recording")).output, outcome.output);
+  EXPECT_THAT(run("--json " + options, words).output, HasSubstr("{\"source\":\"simulator\""));
+  // Without those words it ends at the first one that is asked for.
+  EXPECT_THAT(run(options).output, HasSubstr("the stage 'registers' of the look failed"));
+  const Outcome none = run("--ttsim /no/such/library.so");
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.output, HasSubstr("cannot load the simulator"));
+  EXPECT_EQ(run("--ttsim a --host b").code, 3);
+}
+
+TEST_F(ProbeProgram, TheSimulatorItself) {
+  const char* library = std::getenv("TRAINWARD_TTSIM");
+  if (library == nullptr) GTEST_SKIP() << "TRAINWARD_TTSIM names no simulator";
+  const std::string options = std::string("--ttsim ") + library + " --record " + file("recording");
+  for (int i = 0; i < 2; ++i) {  // the second look has counters to compare with
+    const Outcome outcome = run(options);
+    EXPECT_EQ(outcome.code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("L OK 40°C, R OK"));
+    EXPECT_EQ(run("--replay " + file("recording")).output, outcome.output);
+  }
 }
 
 TEST_F(ProbeProgram, NobodyWaitsForItsOutputWhenAChildHangs) {

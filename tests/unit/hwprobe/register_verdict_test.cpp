@@ -86,6 +86,7 @@ TEST(RegisterVerdicts, EveryFaultOfTheCard) {
        Verdict::noc_hung, "NOC0"},
       {[](FakeCard& card) { card.driver_error = "ENODEV"; }, Verdict::resetting, "being reset"},
       {[](FakeCard& card) { card.driver_error = "ENODATA"; }, Verdict::resetting, "being reset"},
+      {[](FakeCard& card) { card.driver_error = "EAGAIN"; }, Verdict::busy, "lets no other open"},
       {bar(wormhole::bar::post_code, 0), Verdict::arc_dead, "post code 0x00000000"},
       {bar(wormhole::bar::post_code, 0x11110000), Verdict::resetting, "booting"},
       {bar(wormhole::bar::message_status, 0xDEADC0DE), Verdict::arc_dead, "watchdog"},
@@ -311,7 +312,7 @@ FakeCard& make_some_card(FakeCard& card, std::mt19937& random) {
     if (random() % 100 >= unreadable) return "";
     return key.substr(0, 3) == "bar" ? "ENODATA" : "EINVAL";
   };
-  if (chance(10)) card.driver_error = "EAGAIN";
+  if (chance(10)) card.driver_error = "EACCES";
   return card;
 }
 
