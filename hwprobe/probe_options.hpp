@@ -1,13 +1,15 @@
 // The command line of trainward-probe.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace trainward::hwprobe {
 
 struct ProbeOptions {
-  std::string host;      // description of a host; empty: this one
+  std::string host;  // description of a host; empty: this one
   std::string root = "/";
   std::string state;     // empty: default_state_folder()
   std::string record;    // a file to be written; or empty
@@ -15,6 +17,8 @@ struct ProbeOptions {
   std::string nvidia;    // output of nvidia-smi: a file, or "-"
   std::string tt_smi;    // output of tt-smi: likewise
   std::string expected;  // cluster descriptor; empty: nothing is expected
+  std::optional<std::chrono::milliseconds> stream;  // samples of `boards`, so often
+  std::vector<std::string> boards;
   bool deep = false;
   bool draw = false;
   bool json = false;
