@@ -41,6 +41,8 @@ int report(const Context& context, const std::string& program);
 int events(const Context& context, const std::string& program, int limit);
 
 int probe(const Context& context);
+int boards(const Context& context);  // on record; nothing is looked at
+int board_samples(const Context& context, const std::string& serial, int limit);
 
 // `place`: a checkpoint, a folder of checkpoints or a program (checkpoint_place.hpp).
 int list_checkpoints(const Context& context, const std::string& name_or_folder);
