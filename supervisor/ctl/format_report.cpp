@@ -96,15 +96,16 @@ std::string phases_text(const json::array& rows, const Style& style) {
 }
 
 std::string boards_text(const json::array& rows, const Style& style) {
-  Table table({{""}, {""}, {""}, {""}, {""}});
+  Table table({{""}, {""}, {""}, {""}});
   for (const json::value& value : rows) {
     if (!value.is_object()) continue;
     const json::object& row = value.get_object();
-    const auto hottest = get_number(row, "hottest_c");
     const std::string verdict = string_or(row, "verdict", "-");
-    table.add({string_or(row, "serial", "-"), Cell(verdict, colour_of(verdict)),
-               count(int_or(row, "attempts", 0), "attempt"),
-               hottest ? fmt::format("up to {:.0f} °C", *hottest) : "",
+    std::string use = count(int_or(row, "attempts", 0), "attempt");
+    if (const auto hottest = get_number(row, "hottest_c")) {
+      use += fmt::format(", up to {:.0f} °C", *hottest);
+    }
+    table.add({string_or(row, "serial", "-"), Cell(verdict, colour_of(verdict)), std::move(use),
                string_or(row, "reason", "")});
   }
   return table.text(style, "  ");
