@@ -24,7 +24,7 @@ double limit_of(const Sample& sample) { return sample.limit_c.value_or(usual_lim
 }  // namespace
 
 void SampleWatch::set(Sign sign, bool holds, std::string text, std::string over,
-                      std::int64_t now_mono_ms, std::vector<Finding>& out) {
+                      std::int64_t now_mono_ms, std::vector<SampleFinding>& out) {
   Condition& condition = conditions_[static_cast<std::size_t>(sign)];
   if (!holds) {
     if (condition.holds) {
@@ -47,7 +47,7 @@ void SampleWatch::set(Sign sign, bool holds, std::string text, std::string over,
 
 void SampleWatch::count(Counter& counter, Sign sign, std::optional<std::int64_t> value,
                         std::string_view what, std::int64_t now_mono_ms,
-                        std::vector<Finding>& out) {
+                        std::vector<SampleFinding>& out) {
   if (!value) return;
   // Smaller than before: the board came back after a reset, and counts from the beginning.
   if (counter.last && *value > *counter.last) counter.untold += *value - *counter.last;
@@ -63,7 +63,7 @@ void SampleWatch::count(Counter& counter, Sign sign, std::optional<std::int64_t>
 }
 
 void SampleWatch::watch_heat(const Sample& sample, std::int64_t now_mono_ms,
-                             std::vector<Finding>& out) {
+                             std::vector<SampleFinding>& out) {
   if (!sample.temperature_c) return;
   const double limit = limit_of(sample);
   const double now_c = *sample.temperature_c;
@@ -77,7 +77,7 @@ void SampleWatch::watch_heat(const Sample& sample, std::int64_t now_mono_ms,
 // An idle board lowers its clock too. So the clock alone says nothing: only beside heat, or beside
 // power drawn up to the limit, which no idle board does.
 void SampleWatch::watch_clock(const Sample& sample, std::int64_t now_mono_ms,
-                              std::vector<Finding>& out) {
+                              std::vector<SampleFinding>& out) {
   if (!sample.clock_mhz || *sample.clock_mhz == 0) return;
   highest_clock_ = std::max(highest_clock_, *sample.clock_mhz);
   const bool hot = sample.temperature_c && *sample.temperature_c >= limit_of(sample) - near_limit_c;
@@ -95,7 +95,7 @@ void SampleWatch::watch_clock(const Sample& sample, std::int64_t now_mono_ms,
 }
 
 void SampleWatch::watch_heartbeat(const Sample& sample, std::int64_t now_mono_ms,
-                                  std::vector<Finding>& out) {
+                                  std::vector<SampleFinding>& out) {
   if (!sample.heartbeat) {
     // Unreadable for a while, as during a reset: what it stood at before proves nothing.
     beat_.reset();
@@ -114,8 +114,8 @@ void SampleWatch::watch_heartbeat(const Sample& sample, std::int64_t now_mono_ms
       "heartbeat goes on", now_mono_ms, out);
 }
 
-std::vector<Finding> SampleWatch::take(const Sample& sample, std::int64_t now_mono_ms) {
-  std::vector<Finding> out;
+std::vector<SampleFinding> SampleWatch::take(const Sample& sample, std::int64_t now_mono_ms) {
+  std::vector<SampleFinding> out;
   set(Sign::gone, !sample.present, "gone from the PCI bus", "on the PCI bus again", now_mono_ms,
       out);
   if (!sample.present) return out;

@@ -26,7 +26,7 @@ namespace trainward::hwprobe {
 
 enum class Sign { gone, frozen, fatal, hot, throttling, link };
 
-struct Finding {
+struct SampleFinding {
   Sign sign = Sign::hot;
   bool over = false;  // it was, and is not any more
   std::string text;
@@ -34,7 +34,7 @@ struct Finding {
 
 class SampleWatch {
  public:
-  std::vector<Finding> take(const Sample& sample, std::int64_t now_mono_ms);
+  std::vector<SampleFinding> take(const Sample& sample, std::int64_t now_mono_ms);
 
  private:
   struct Condition {
@@ -51,12 +51,13 @@ class SampleWatch {
   };
 
   void set(Sign sign, bool holds, std::string text, std::string over, std::int64_t now_mono_ms,
-           std::vector<Finding>& out);
+           std::vector<SampleFinding>& out);
   void count(Counter& counter, Sign sign, std::optional<std::int64_t> value, std::string_view what,
-             std::int64_t now_mono_ms, std::vector<Finding>& out);
-  void watch_heat(const Sample& sample, std::int64_t now_mono_ms, std::vector<Finding>& out);
-  void watch_clock(const Sample& sample, std::int64_t now_mono_ms, std::vector<Finding>& out);
-  void watch_heartbeat(const Sample& sample, std::int64_t now_mono_ms, std::vector<Finding>& out);
+             std::int64_t now_mono_ms, std::vector<SampleFinding>& out);
+  void watch_heat(const Sample& sample, std::int64_t now_mono_ms, std::vector<SampleFinding>& out);
+  void watch_clock(const Sample& sample, std::int64_t now_mono_ms, std::vector<SampleFinding>& out);
+  void watch_heartbeat(const Sample& sample, std::int64_t now_mono_ms,
+                       std::vector<SampleFinding>& out);
 
   std::array<Condition, 6> conditions_;
   std::array<Counter, 3> counters_;

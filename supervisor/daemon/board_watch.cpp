@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t thin_every_ms = 3'600'000;
 
 // As heavy as the kernel's own word on the same (docs/architecture.md, host evidence).
-core::HostFact fact_of(const hwprobe::Finding& finding, std::string text) {
+core::HostFact fact_of(const hwprobe::SampleFinding& finding, std::string text) {
   constexpr int about_the_board = 45;
   constexpr int general = 30;
   constexpr int hint = 15;
@@ -90,7 +90,7 @@ void BoardWatch::take(Watched& watched, std::string_view line) {
   if (watched.taken_mono_ms > 0 && at.mono_ms - watched.taken_mono_ms < order_.every_ms / 2) return;
   watched.taken_mono_ms = at.mono_ms;
   if (hwprobe::says_something(*sample)) record(watched, *sample, at);
-  for (const hwprobe::Finding& finding : watched.judge.take(*sample, at.mono_ms)) {
+  for (const hwprobe::SampleFinding& finding : watched.judge.take(*sample, at.mono_ms)) {
     tell(watched, finding, at);
   }
 }
@@ -133,7 +133,7 @@ Status BoardWatch::write(Watched& watched, const hwprobe::Sample& sample, Time a
   return transaction->commit();
 }
 
-void BoardWatch::tell(const Watched& watched, const hwprobe::Finding& finding, Time at) {
+void BoardWatch::tell(const Watched& watched, const hwprobe::SampleFinding& finding, Time at) {
   std::string text = fmt::format("board {}: {}", watched.serial, finding.text);
   if (!finding.over) return sink_(fact_of(finding, std::move(text)));
   spdlog::info("{}: {}", order_.program, text);

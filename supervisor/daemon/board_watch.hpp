@@ -63,7 +63,7 @@ class BoardWatch {
   void take(Watched& watched, std::string_view line);
   void record(Watched& watched, const hwprobe::Sample& sample, Time at);
   Status write(Watched& watched, const hwprobe::Sample& sample, Time at);
-  void tell(const Watched& watched, const hwprobe::Finding& finding, Time at);
+  void tell(const Watched& watched, const hwprobe::SampleFinding& finding, Time at);
 
   store::Store& store_;
   Order order_;

@@ -25,13 +25,13 @@ class SampleWatchTest : public testing::Test {
     return sample;
   }
   // Ten seconds after the one before.
-  std::vector<Finding> take(const Sample& sample) {
+  std::vector<SampleFinding> take(const Sample& sample) {
     now_ms_ += 10'000;
     return watch_.take(sample, now_ms_);
   }
-  static std::vector<Sign> signs(const std::vector<Finding>& findings) {
+  static std::vector<Sign> signs(const std::vector<SampleFinding>& findings) {
     std::vector<Sign> out;
-    for (const Finding& finding : findings) out.push_back(finding.sign);
+    for (const SampleFinding& finding : findings) out.push_back(finding.sign);
     return out;
   }
 
@@ -126,7 +126,7 @@ TEST_F(SampleWatchTest, CountersAreToldByTheirGrowth) {
   int told = 0;
   for (int i = 0; i < 60; ++i) {
     *sample.aer_correctable += 2;
-    for (const Finding& finding : take(sample)) {
+    for (const SampleFinding& finding : take(sample)) {
       ++told;
       EXPECT_THAT(finding.text, HasSubstr("120 corrected PCIe errors"));
     }
@@ -175,7 +175,7 @@ TEST_F(SampleWatchTest, AHealthyBoardIsNeverAccusedWhateverIsAbsent) {
       if (flip()) sample.heartbeat.reset();
       if (flip()) sample.aer_correctable.reset();
       if (flip()) sample.aer_fatal.reset();
-      for (const Finding& finding : watch.take(sample, i * 10'000)) {
+      for (const SampleFinding& finding : watch.take(sample, i * 10'000)) {
         ADD_FAILURE() << finding.text;
       }
     }
