@@ -70,6 +70,25 @@ LinkFacts read_link(MapReader& reader) {
   return link;
 }
 
+// Where counters may grow to in a run of two weeks is far below what they can hold.
+constexpr yaml::IntegerRange growth{0, 1'000'000};
+
+WatchPart read_watch_part(MapReader& reader) {
+  constexpr std::array<std::string_view, 2> beats{"alive", "frozen"};
+  WatchPart part;
+  part.samples = reader.integer("samples", part.samples, {1, 1'000'000});
+  if (reader.node().find("temperature_c") != nullptr) {
+    part.temperature_c = reader.number("temperature_c", 0, {.min = -50, .max = 200});
+  }
+  part.power_w = reader.number("power_w", part.power_w, {.min = 0, .max = 1000});
+  part.clock_mhz = reader.integer("clock_mhz", part.clock_mhz, {0, 10'000});
+  part.heartbeat = reader.one_of("heartbeat", beats, "alive") == "alive";
+  part.aer_correctable = reader.integer("aer_correctable", 0, growth);
+  part.aer_nonfatal = reader.integer("aer_nonfatal", 0, growth);
+  part.aer_fatal = reader.integer("aer_fatal", 0, growth);
+  return part;
+}
+
 void check_serial(MapReader& reader, const std::string& serial) {
   const Node* node = reader.node().find("serial");
   if (node == nullptr || serial.empty()) return;
@@ -80,8 +99,9 @@ void check_serial(MapReader& reader, const std::string& serial) {
   }
 }
 
-BoardFacts read_board(MapReader& reader) {
-  BoardFacts board;
+DescribedBoard read_board(MapReader& reader) {
+  DescribedBoard described;
+  BoardFacts& board = described.facts;
   reader.need("serial", "16 hexadecimal digits in quotes");
   board.serial = reader.text("serial", "");
   check_serial(reader, board.serial);
@@ -94,6 +114,8 @@ BoardFacts read_board(MapReader& reader) {
        [&](MapReader& entry) { board.chips.push_back(read_chip(entry)); });
   each(reader, "links", reader.take("links"),
        [&](MapReader& entry) { board.links.push_back(read_link(entry)); });
+  each(reader, "watch", reader.take("watch"),
+       [&](MapReader& entry) { described.watch.push_back(read_watch_part(entry)); });
   if (const Node* simulate = reader.take("simulate"); simulate != nullptr) {
     if (simulate->kind == Node::Kind::map) {
       board.simulate = to_json_value(*simulate).as_object();
@@ -101,30 +123,36 @@ BoardFacts read_board(MapReader& reader) {
       reader.report("simulate", *simulate, "expected a map of keys, found " + describe(*simulate));
     }
   }
-  return board;
+  return described;
 }
 
 }  // namespace
 
-Result<Report> DescribedSource::look() {
-  auto bytes = read_file(file_, max_file_bytes);
+Result<std::vector<DescribedBoard>> read_described(const std::filesystem::path& file) {
+  auto bytes = read_file(file, max_file_bytes);
   if (!bytes) return propagate(bytes);
   yaml::Document document = yaml::parse(*bytes, {.max_bytes = max_file_bytes});
 
-  Report report;
-  report.source = "described";
+  std::vector<DescribedBoard> boards;
   MapReader reader(document.root, "", document.problems);
   reader.need("boards", "a list of boards");
   each(reader, "boards", reader.take("boards"),
-       [&](MapReader& entry) { report.boards.push_back(judge(read_board(entry))); });
+       [&](MapReader& entry) { boards.push_back(read_board(entry)); });
   reader.finish();
-  if (!document.problems.empty()) {
-    const yaml::Problem& first = document.problems.front();
-    const auto more = static_cast<std::int64_t>(document.problems.size()) - 1;
-    return fail(ErrorKind::usage, first.message,
-                fmt::format("{}:{}:{}", file_.string(), first.mark.line, first.mark.column),
-                more == 0 ? "" : "and " + count(more, "more problem"));
-  }
+  if (document.problems.empty()) return boards;
+  const yaml::Problem& first = document.problems.front();
+  const auto more = static_cast<std::int64_t>(document.problems.size()) - 1;
+  return fail(ErrorKind::usage, first.message,
+              fmt::format("{}:{}:{}", file.string(), first.mark.line, first.mark.column),
+              more == 0 ? "" : "and " + count(more, "more problem"));
+}
+
+Result<Report> DescribedSource::look() {
+  const auto boards = read_described(file_);
+  if (!boards) return tl::unexpected<Error>(boards.error());
+  Report report;
+  report.source = "described";
+  for (const DescribedBoard& board : *boards) report.boards.push_back(judge(board.facts));
   if (report.boards.empty()) {
     report.evidence.push_back({"the file describes no boards", ""});
   }

@@ -7,10 +7,15 @@
 
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "hwprobe/source.hpp"
+#include "hwprobe/watch/described_samples.hpp"
 
 namespace trainward::hwprobe {
+
+// What the file says, before any judgement.
+Result<std::vector<DescribedBoard>> read_described(const std::filesystem::path& file);
 
 class DescribedSource : public Source {
  public:

@@ -23,6 +23,7 @@
 #include "hwprobe/stages/state_folder.hpp"
 #include "hwprobe/table.hpp"
 #include "hwprobe/verdict.hpp"
+#include "hwprobe/watch/stream.hpp"
 
 namespace {
 
@@ -111,11 +112,19 @@ int cannot_tell(const std::string& message) {
   return static_cast<int>(probe::Health::unclear);
 }
 
+// Until nobody reads any more.
+int stream(const probe::ProbeOptions& options) {
+  const auto ended = probe::stream_samples(
+      {options.root, options.host, options.boards, *options.stream}, STDOUT_FILENO);
+  return ended ? 0 : cannot_tell(ended.error().message());
+}
+
 int run(int argc, char** argv) {
   const auto parsed = probe::parse_options(argc, argv);
   if (!parsed.problem.empty()) return cannot_tell(parsed.problem);
   if (!parsed.options) return parsed.exit_code;
   const probe::ProbeOptions& options = *parsed.options;
+  if (options.stream) return stream(options);
 
   const auto expected = read_expected(options.expected);
   if (!expected) return cannot_tell(expected.error().message());

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "hwprobe/watch/stream.hpp"
+
 namespace trainward::hwprobe {
 namespace {
 
@@ -19,7 +21,12 @@ std::string contradiction(const ProbeOptions& options, const std::string& source
   if (!options.replay.empty() && !options.host.empty()) {
     return "--replay FILE and --host FILE cannot be had together";
   }
-  return "";
+  if (!options.stream) return options.boards.empty() ? "" : "boards are named for --stream only";
+  if (options.boards.empty()) return "--stream MS needs the boards it is to watch";
+  const bool of_a_look = !options.record.empty() || !options.replay.empty() ||
+                         !options.nvidia.empty() || !options.tt_smi.empty() ||
+                         !options.expected.empty() || options.deep || options.draw;
+  return of_a_look ? "--stream MS goes with --root, --host and boards only" : "";
 }
 
 }  // namespace
@@ -49,6 +56,11 @@ ParsedOptions parse_options(int argc, char** argv) {
   for (auto* other : {host, root, replay, nvidia, tt_smi}) simulator->excludes(other);
   simulator->excludes("--source");
   app.add_option("--expect", options.expected, "cluster descriptor of what the host should have");
+  std::int64_t stream_ms = 0;
+  auto* stream = app.add_option("--stream", stream_ms,
+                                "print what BOARD measures, a line a board every so many ms")
+                     ->check(CLI::Range(shortest_interval.count(), longest_interval.count()));
+  app.add_option("BOARD", options.boards, "boards of --stream: PCI addresses");
   app.add_flag("--deep", options.deep, "also ask tt-smi about boards that nobody uses");
   app.add_flag("--draw", options.draw, "draw the chips and the links below the table");
   app.add_flag("--json", options.json, "print the report as one JSON object");
@@ -59,6 +71,7 @@ ParsedOptions parse_options(int argc, char** argv) {
     if (error.get_exit_code() == 0) return {std::nullopt, app.exit(error), ""};  // --help
     return {std::nullopt, 0, error.what()};
   }
+  if (stream->count() > 0) options.stream = std::chrono::milliseconds(stream_ms);
   std::string problem = contradiction(options, source);
   if (!problem.empty()) return {std::nullopt, 0, std::move(problem)};
   return {std::move(options), 0, ""};

@@ -1,8 +1,10 @@
 // The command line of trainward-probe.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace trainward::hwprobe {
 
@@ -16,6 +18,8 @@ struct ProbeOptions {
   std::string tt_smi;     // output of tt-smi: likewise
   std::string expected;   // cluster descriptor; empty: nothing is expected
   std::string simulator;  // library of ttsim; empty: this host's boards
+  std::optional<std::chrono::milliseconds> stream;  // samples of `boards`, so often
+  std::vector<std::string> boards;
   bool deep = false;
   bool draw = false;
   bool json = false;

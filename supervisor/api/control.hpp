@@ -56,6 +56,11 @@ class Control {
   virtual Result<json::value> compiled(const std::string& program) const = 0;
   virtual Result<json::value> events(const std::string& program, std::int64_t after) const = 0;
   virtual Result<json::value> last_probe() const = 0;
+  // The newest look at each board, with its newest sample.
+  virtual Result<json::value> boards() const = 0;
+  // after_ms < 0: the newest `limit`. Kind usage when there is no such board.
+  virtual Result<json::value> board_samples(const std::string& serial, std::int64_t after_ms,
+                                            std::int64_t limit) const = 0;
   // A negative offset counts from the end. `attempt` absent: the newest.
   virtual Result<LogSlice> log(const std::string& program, const std::string& stream,
                                std::optional<std::int64_t> attempt, std::int64_t offset,

@@ -7,6 +7,8 @@
 namespace trainward::api {
 namespace {
 
+constexpr std::int64_t max_samples = 10'000;
+constexpr std::int64_t usual_samples = 360;  // an hour of them
 constexpr std::int64_t max_log_bytes = 1024 * 1024;
 
 std::optional<std::int64_t> number(const Request& request, const std::string& key) {
@@ -69,6 +71,13 @@ Response log_response(const Control& control, const std::string& program, const 
   return response;
 }
 
+Result<json::value> samples(const Control& control, const std::string& serial,
+                            const Request& request) {
+  const std::int64_t limit = number(request, "limit").value_or(usual_samples);
+  return control.board_samples(serial, number(request, "after").value_or(-1),
+                               std::clamp<std::int64_t>(limit, 1, max_samples));
+}
+
 Response not_found(const Request& request) {
   return error_response(
       404, Error{ErrorKind::usage, "there is no such resource", request.method + " " + request.path,
@@ -106,6 +115,7 @@ void get(Control& control, const std::string& what, const Request& request,
     return respond(response_of(control.events("", number(request, "after").value_or(0))));
   }
   if (what == "probe") return respond(response_of(control.last_probe()));
+  if (what == "boards") return respond(response_of(control.boards()));
   respond(not_found(request));
 }
 
@@ -136,6 +146,9 @@ Handler make_routes(Control& control) {
     if (parts.size() < 2 || parts[0] != "v1") return respond(not_found(request));
     if (parts.size() == 4 && parts[1] == "programs" && reading) {
       return program_get(control, parts[2], parts[3], request, respond);
+    }
+    if (parts.size() == 4 && parts[1] == "boards" && parts[3] == "samples" && reading) {
+      return respond(response_of(samples(control, parts[2], request)));
     }
     const auto verb = reading || parts[1] != "programs" ? std::nullopt : verb_of(parts.back());
     if (parts.size() == 4 && verb) {

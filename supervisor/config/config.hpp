@@ -36,6 +36,7 @@ struct Program {
   json::object worker;
   bool needs_board = false;                      // runs only on a board found usable, alone on it
   std::optional<std::filesystem::path> host;     // a described (simulated) host instead of this one
+  std::int64_t sample_every_ms = 10'000;         // what its board measures; 0: not
   foreign::WatchSpec watch;                      // of a foreign command
   std::vector<foreign::Template> reset_command;  // of a board; empty: none
   int checkpoints_keep = 3;

@@ -22,6 +22,12 @@ void refuse_for_worker(MapReader& map, std::string_view key, std::string_view us
 
 void read_board(MapReader& map, const Folders& folders, Program& program) {
   program.needs_board = map.boolean("required", true);
+  constexpr std::int64_t hour_ms = 3'600'000;
+  program.sample_every_ms = map.duration_ms("sample_every", program.sample_every_ms, {0, hour_ms});
+  if (const auto* every = map.node().find("sample_every");
+      every != nullptr && program.sample_every_ms > 0 && program.sample_every_ms < 100) {
+    map.report("sample_every", *every, "expected 100ms to 1h, or 0s for no samples at all");
+  }
   if (program.command.empty()) return refuse_for_worker(map, "host", "device_config.host");
   program.host = read_described_host(map, folders);
 }

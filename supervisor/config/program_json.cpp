@@ -100,6 +100,7 @@ json::object to_json(const Program& program) {
   out["worker"] = program.worker;
   out["needs_board"] = program.needs_board;
   out["host"] = program.host ? json::value(program.host->string()) : json::value(nullptr);
+  out["sample_every_ms"] = program.sample_every_ms;
   out["watch"] = watch_json(program.watch);
   out["reset_command"] = words_json(program.reset_command);
   out["checkpoints"] = {{"keep", program.checkpoints_keep},

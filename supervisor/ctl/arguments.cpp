@@ -113,6 +113,17 @@ void add_reading(CLI::App& app, Parsed& parsed) {
     };
   });
 
+  auto* boards_verb = app.add_subcommand("boards", "boards on record, and what they measured");
+  boards_verb->add_option("SERIAL", parsed.name, "the samples of this one");
+  boards_verb->add_option("-n,--lines", parsed.limit, "how many samples (100)")
+      ->check(CLI::Range(1, 10000));
+  boards_verb->callback([&] {
+    parsed.action = [&](const Context& context) {
+      if (parsed.name.empty()) return boards(context);
+      return board_samples(context, parsed.name, parsed.limit);
+    };
+  });
+
   auto* probe_verb = app.add_subcommand("probe", "look at the hardware");
   auto* deep = probe_verb->add_flag("--deep", parsed.probe.deep,
                                     "also ask tt-smi about boards that nobody uses");

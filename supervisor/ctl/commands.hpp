@@ -46,6 +46,8 @@ struct ProbeRequest {
   double every_s = 5;  // between two looks
 };
 int probe(const Context& context, const ProbeRequest& request);
+int boards(const Context& context);  // on record; nothing is looked at
+int board_samples(const Context& context, const std::string& serial, int limit);
 
 // `place`: a checkpoint, a folder of checkpoints or a program (checkpoint_place.hpp).
 int list_checkpoints(const Context& context, const std::string& name_or_folder);

@@ -22,6 +22,10 @@ std::string format_report(const json::object& report, const Style& style);
 
 std::string format_events(const json::array& rows, const Style& style);
 
+// Boards with their newest sample; the samples of one board.
+std::string format_boards(const json::array& rows, std::int64_t now_ms, const Style& style);
+std::string format_samples(const json::array& rows, std::int64_t now_ms, const Style& style);
+
 std::string format_checkpoints(const json::array& rows, std::int64_t now_ms, const Style& style);
 
 std::string format_checkpoint(const json::object& checkpoint, std::int64_t now_ms,

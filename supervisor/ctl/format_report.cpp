@@ -101,8 +101,12 @@ std::string boards_text(const json::array& rows, const Style& style) {
     if (!value.is_object()) continue;
     const json::object& row = value.get_object();
     const std::string verdict = string_or(row, "verdict", "-");
-    table.add({string_or(row, "serial", "-"), Cell(verdict, colour_of(verdict)),
-               count(int_or(row, "attempts", 0), "attempt"), string_or(row, "reason", "")});
+    std::string use = count(int_or(row, "attempts", 0), "attempt");
+    if (const auto hottest = get_number(row, "hottest_c")) {
+      use += fmt::format(", up to {:.0f} °C", *hottest);
+    }
+    table.add({string_or(row, "serial", "-"), Cell(verdict, colour_of(verdict)), std::move(use),
+               string_or(row, "reason", "")});
   }
   return table.text(style, "  ");
 }

@@ -504,6 +504,13 @@ Result<json::value> Daemon::events(const std::string& program, std::int64_t afte
 
 Result<json::value> Daemon::last_probe() const { return as_value(parts_->store.probe_json()); }
 
+Result<json::value> Daemon::boards() const { return as_value(parts_->store.boards_json()); }
+
+Result<json::value> Daemon::board_samples(const std::string& serial, std::int64_t after_ms,
+                                          std::int64_t limit) const {
+  return as_value(parts_->store.board_samples_json(serial, after_ms, static_cast<int>(limit)));
+}
+
 Result<api::LogSlice> Daemon::log(const std::string& program, const std::string& stream,
                                   std::optional<std::int64_t> attempt, std::int64_t offset,
                                   std::int64_t limit) const {

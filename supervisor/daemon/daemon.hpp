@@ -75,6 +75,9 @@ class Daemon final : public api::Control {
   Result<json::value> compiled(const std::string& program) const override;
   Result<json::value> events(const std::string& program, std::int64_t after) const override;
   Result<json::value> last_probe() const override;
+  Result<json::value> boards() const override;
+  Result<json::value> board_samples(const std::string& serial, std::int64_t after_ms,
+                                    std::int64_t limit) const override;
   Result<api::LogSlice> log(const std::string& program, const std::string& stream,
                             std::optional<std::int64_t> attempt, std::int64_t offset,
                             std::int64_t limit) const override;

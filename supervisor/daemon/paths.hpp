@@ -3,6 +3,7 @@
 //   STATE_DIR/
 //     trainward.db  trainward.sock  trainwardd.lock
 //     leases/       one lock file a board and a program
+//     watch/        of each watched board the helper that hangs, if one does
 //     cache/        programs compiled, vendor kernel caches per board
 //     runs/NAME/checkpoints/step-00000010/
 //     runs/NAME/attempts/0001/{launch.json,worker.json,journal.ndjson,stdout.log,stderr.log}
@@ -42,6 +43,7 @@ struct Paths {
   [[nodiscard]] std::filesystem::path board_lease(const std::string& serial) const {
     return state / "leases" / ("board-" + serial);
   }
+  [[nodiscard]] std::filesystem::path board_watch() const { return state / "watch"; }
   [[nodiscard]] std::filesystem::path program(const char* name) const { return programs / name; }
 };
 

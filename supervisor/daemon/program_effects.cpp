@@ -215,6 +215,7 @@ void ProgramRunner::watch_worker() {
                             found == nullptr ? "" : found->bus_id,
                             services_.paths.caches(state_.board)},
         [this](core::HostFact fact) { handle(std::move(fact)); });
+    watch_boards();
   }
   if (state_.stage != core::Stage::training || !worker_->sample_due(now().mono_ms)) return;
   in_background([this, worker = worker_]() -> std::function<void()> {
@@ -223,6 +224,23 @@ void ProgramRunner::watch_worker() {
       if (sample) handle(*sample);
     };
   });
+}
+
+void ProgramRunner::watch_boards() {
+  if (program_.sample_every_ms == 0 || state_.board.empty()) return;
+  const hwprobe::Board* found = board(state_.board);
+  WatchedBoard watched{state_.board, found == nullptr ? "" : found->bus_id};
+  // A daemon that took the worker over has not looked at the boards.
+  if (found == nullptr) watched.bus_id = services_.store.board_bus_id(state_.board).value_or("");
+  BoardWatch::Order order;
+  order.program = program_.name;
+  order.attempt = state_.attempt;
+  order.boards = {std::move(watched)};
+  order.host = program_.host;
+  order.every_ms = program_.sample_every_ms;
+  board_watch_ = std::make_unique<BoardWatch>(
+      services_.loop, processes_, services_.paths, services_.store, std::move(order),
+      [this](core::HostFact fact) { handle(std::move(fact)); });
 }
 
 void ProgramRunner::do_check_activity() {

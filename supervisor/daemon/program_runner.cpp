@@ -159,6 +159,7 @@ void ProgramRunner::on_attempt_ended() {
   if (foreign_) foreign_->finish();
   foreign_.reset();
   worker_.reset();
+  board_watch_.reset();
   if (!std::holds_alternative<core::WorkerExited>(attempt_->exit()->event)) {
     exit_due_ = true;
     return deliver_exit();

@@ -13,6 +13,7 @@
 #include "supervisor/config/config.hpp"
 #include "supervisor/core/step.hpp"
 #include "supervisor/daemon/attempt_follower.hpp"
+#include "supervisor/daemon/board_watch.hpp"
 #include "supervisor/daemon/child_process.hpp"
 #include "supervisor/daemon/foreign_watch.hpp"
 #include "supervisor/daemon/recorder.hpp"
@@ -79,6 +80,7 @@ class ProgramRunner final : public Participant {
   void do_signal(core::Signal signal);
   void do_check_activity();
   void watch_worker();
+  void watch_boards();
 
   void follow(std::int64_t attempt);
   void on_attempt_ended();
@@ -109,6 +111,8 @@ class ProgramRunner final : public Participant {
   std::unique_ptr<AttemptFollower> attempt_;
   std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside
   std::shared_ptr<WorkerWatch> worker_;
+  hwprobe::Processes processes_;
+  std::unique_ptr<BoardWatch> board_watch_;  // as long as worker_
   bool exit_due_ = false;  // the attempt has ended; held until its checkpoints are judged
   bool refused_ = false;   // the database has not taken the newest turn yet
   std::optional<core::DaemonStarted> restarted_;  // told once the old attempt has ended

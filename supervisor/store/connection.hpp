@@ -98,7 +98,8 @@ class Connection {
   static void bind(SQLite::Statement& statement, int position, const std::string& value) {
     statement.bind(position, value);
   }
-  static void bind(SQLite::Statement& statement, int position, const std::optional<int>& value) {
+  template <typename T>
+  static void bind(SQLite::Statement& statement, int position, const std::optional<T>& value) {
     value ? statement.bind(position, *value) : statement.bind(position);
   }
 

@@ -117,6 +117,17 @@ struct CheckpointRow {
   std::int64_t at_ms = 0;
 };
 
+// What a board measured of itself while a program ran on it; what it does not publish is unset.
+struct BoardSampleRow {
+  std::string serial;
+  std::int64_t at_ms = 0;
+  std::string program;
+  std::int64_t attempt = 0;
+  std::optional<double> temperature_c, limit_c, power_w, voltage_v, current_a;
+  std::optional<std::int64_t> clock_mhz, heartbeat;
+  std::optional<std::int64_t> aer_correctable, aer_nonfatal, aer_fatal;  // as the kernel counts
+};
+
 class Store {
  public:
   // Opens or makes the file (mode 0640) and migrates it; refuses a newer schema and a foreign file.
@@ -172,6 +183,10 @@ class Store {
                    const std::string& verdict, const std::string& reason, std::int64_t at_ms);
   // Faults, quarantine, probation: JSON, whatever the verdict of the newest look is.
   Status put_board_record(const std::string& serial, const std::string& record, std::int64_t at_ms);
+  Status add_board_sample(const BoardSampleRow& row);  // by (serial, at_ms)
+  // Of samples older than a day the hottest of five minutes stays, of those older than thirty days
+  // the hottest of an hour, none for longer than 400 days.
+  Status thin_board_samples(const std::string& serial, std::int64_t now_ms);
   Status put_checkpoint(const std::string& program,
                         const CheckpointRow& row);  // by (program, path)
   // Changes only the state of a checkpoint that is known.
@@ -189,6 +204,8 @@ class Store {
   Result<std::int64_t> newest_checkpoint(const std::string& program) const;  // step; 0: none
   // "" for a board that never did anything worth keeping.
   Result<std::string> board_record(const std::string& serial) const;
+  // As the newest look at it saw it; "" for a board nobody has looked at.
+  Result<std::string> board_bus_id(const std::string& serial) const;
   Result<std::int64_t> highest_step(const std::string& program) const;  // 0: none
   Result<std::int64_t> step_rows(const std::string& program) const;  // how many steps were recorded
   Result<std::int64_t> newest_ms() const;  // when anything was last recorded; 0: never
@@ -203,6 +220,11 @@ class Store {
   Result<json::array> events_json(const std::string& program, std::int64_t after_id,
                                   int limit) const;
   Result<json::object> probe_json() const;  // newest probe, or {}
+  // The newest look at each board, with its newest sample.
+  Result<json::array> boards_json() const;
+  // after_ms < 0: the newest `limit`. Oldest first in any case; kind usage for an unknown board.
+  Result<json::array> board_samples_json(const std::string& serial, std::int64_t after_ms,
+                                         int limit) const;
   Result<json::array> checkpoints_json(const std::string& program) const;
   Result<json::array> evaluations_json(const std::string& program) const;  // by step
   Result<json::array> compiled_json(const std::string& program) const;     // as it came

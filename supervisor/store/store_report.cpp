@@ -147,11 +147,14 @@ Result<json::object> Store::report_json(const std::string& program) const {
                           "order by seconds desc, phase, cause",
                           program);
   if (auto put = put_rows(report, "ledger", std::move(ledger)); !put) return propagate(put);
-  auto boards = rows_json(db,
-                          "select serial, type, bus_id, verdict, reason, (select count(*) from "
-                          "attempts a where a.program = ? and a.board = boards.serial) as attempts "
-                          "from boards order by serial",
-                          program);
+  auto boards =
+      rows_json(db,
+                "select serial, type, bus_id, verdict, reason, (select count(*) from "
+                "attempts a where a.program = ? and a.board = boards.serial) as attempts, "
+                "(select max(s.temperature_c) from board_samples s where s.program = ? "
+                "and s.serial = boards.serial) as hottest_c "
+                "from boards order by serial",
+                program, program);
   if (auto put = put_rows(report, "boards", std::move(boards)); !put) return propagate(put);
   return document;
 }

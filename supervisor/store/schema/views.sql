@@ -1,5 +1,6 @@
 -- Views, the public face of the database. Columns are only ever added. The newest migration makes
 -- them all anew.
+drop view if exists v_board_samples;
 drop view if exists v_compiled;
 drop view if exists v_evaluations;
 drop view if exists v_steps;
@@ -174,3 +175,10 @@ create view v_compiled as
 select id, program, attempt, name, key, hit, ms, dropped,
        strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') as at
 from compiled;
+
+-- What boards measured while programs ran on them; older ones are thinned out.
+create view v_board_samples as
+select serial, at_ms, strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') as at,
+       program, attempt, temperature_c, limit_c, power_w, voltage_v, current_a, clock_mhz,
+       heartbeat, aer_correctable, aer_nonfatal, aer_fatal
+from board_samples;

@@ -50,6 +50,12 @@ class FakeControl final : public Control {
     return note("events " + p + " " + std::to_string(after));
   }
   Result<json::value> last_probe() const override { return note("last_probe"); }
+  Result<json::value> boards() const override { return note("boards"); }
+  Result<json::value> board_samples(const std::string& serial, std::int64_t after,
+                                    std::int64_t limit) const override {
+    if (serial == "nope") return fail(ErrorKind::usage, "no such board", serial, "hint");
+    return note("samples " + serial + " " + std::to_string(after) + " " + std::to_string(limit));
+  }
   Result<LogSlice> log(const std::string& p, const std::string& stream, std::optional<std::int64_t>,
                        std::int64_t offset, std::int64_t limit) const override {
     note("log " + p + " " + stream + " " + std::to_string(offset) + " " + std::to_string(limit));

@@ -37,6 +37,20 @@ TEST(Routes, EachPathAsksForOneThing) {
                                       "probe deep unrecorded", "upgrade", "shutdown"}));
 }
 
+TEST(Routes, BoardsAndTheirSamples) {
+  FakeControl control;
+  ask(control, "GET", "/v1/boards");
+  ask(control, "GET", "/v1/boards/01/samples");
+  ask(control, "GET", "/v1/boards/01/samples", {{"after", "17"}, {"limit", "99999999"}});
+  ask(control, "GET", "/v1/boards/01/samples", {{"after", "x"}, {"limit", "-4"}});
+  EXPECT_EQ(control.asked, (std::vector<std::string>{"boards", "samples 01 -1 360",
+                                                     "samples 01 17 10000", "samples 01 -1 1"}));
+  EXPECT_EQ(ask(control, "GET", "/v1/boards/nope/samples").status, 404);
+  EXPECT_EQ(ask(control, "GET", "/v1/boards/01/nothing").status, 404);
+  EXPECT_EQ(ask(control, "GET", "/v1/boards/01").status, 404);
+  EXPECT_EQ(ask(control, "POST", "/v1/boards/01/samples").status, 404);
+}
+
 TEST(Routes, WhatDoesNotExistIs404AndChangesNothing) {
   FakeControl control;
   for (const char* path : {"/", "", "/v2/programs", "/v1", "/v1/programs/a/b/c", "/v1/shutdown",

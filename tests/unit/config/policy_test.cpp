@@ -79,6 +79,20 @@ TEST_F(ConfigPolicy, ACommandGetsABoardWhenItAsksForOne) {
               ElementsAre(HasSubstr("no such file")));
 }
 
+TEST_F(ConfigPolicy, ABoardIsSampledEveryTenSecondsUnlessToldOtherwise) {
+  const auto every = [this](const std::string& board) {
+    const auto config = load_text("programs:\n  a: {command: [train]" + board + "}\n");
+    return config ? config->programs[0].sample_every_ms : -1;
+  };
+  EXPECT_EQ(every(""), 10'000);
+  EXPECT_EQ(every(", board: {sample_every: 1min}"), 60'000);
+  EXPECT_EQ(every(", board: {sample_every: 0s}"), 0);
+  EXPECT_EQ(every(", board: {sample_every: 99ms}"), -1);
+  EXPECT_EQ(every(", board: {sample_every: 2h}"), -1);
+  EXPECT_THAT(problems("programs:\n  a: {command: [train], board: {sample_every: 5ms}}\n"),
+              ElementsAre(HasSubstr("expected 100ms to 1h")));
+}
+
 TEST_F(ConfigPolicy, ACommandIsJudgedByWhatItIsWatchedBy) {
   const auto silent = policy("    command: [train]\n");
   EXPECT_FALSE(silent.speaks);

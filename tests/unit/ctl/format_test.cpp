@@ -188,5 +188,31 @@ TEST(FormatAnything, PassesNoTerminalCommandsOn) {
   EXPECT_THAT(format_events(rows, {}), Not(HasSubstr("\x1b")));
 }
 
+TEST(FormatBoards, ShowWhatWasMeasuredAndADashForWhatWasNot) {
+  const auto rows = parsed(R"j([
+    {"serial":"010001451170c0c4","type":"n300","bus_id":"0000:41:00.0","verdict":"OK","reason":"",
+     "at_ms":1763674940000,"sampled_ms":1763674990000,"temperature_c":79.4,"limit_c":75,
+     "power_w":45,"clock_mhz":500,"heartbeat":4711,"aer_correctable":1200,"aer_fatal":3},
+    {"serial":"0100014511708037","verdict":"HOT","reason":"\u001b[2J","at_ms":1763674940000,
+     "temperature_c":null,"heartbeat":"x"}, 7])j");
+  const std::string text = format_boards(rows.as_array(), now_ms, {});
+  EXPECT_THAT(text, HasSubstr("79 °C"));
+  EXPECT_THAT(text, HasSubstr("500 MHz"));
+  EXPECT_THAT(text, HasSubstr("4711"));
+  EXPECT_THAT(text, HasSubstr("1,203"));
+  EXPECT_THAT(text, HasSubstr("10 s ago"));
+  EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(format_boards(rows.as_array(), now_ms, {true, 0}), HasSubstr("\x1b[31m"));
+}
+
+TEST(FormatBoards, SamplesNameTheAttempt) {
+  const auto rows = parsed(R"j([{"at_ms":1763674990000,"program":"run","attempt":7,
+                                 "temperature_c":57}])j");
+  const std::string text = format_samples(rows.as_array(), now_ms, {});
+  EXPECT_THAT(text, HasSubstr("ATTEMPT  PROGRAM"));
+  EXPECT_THAT(text, HasSubstr("      7  run"));
+  EXPECT_THAT(text, HasSubstr("10 s ago"));
+}
+
 }  // namespace
 }  // namespace trainward::ctl

@@ -34,6 +34,9 @@ TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesWhatIsNew) {
     must(store.add_evaluation("trainer", {25, 1, 2.75, epoch_ms}));
     EXPECT_TRUE(must(store.compiled_json("trainer")).empty());
     must(store.add_compiled("trainer", {1, "head", "k", true, 5, "", epoch_ms}));
+    must(store.add_board_sample(
+        {"01", epoch_ms, "trainer", 1, 57.0, {}, {}, {}, {}, {}, {}, {}, {}, {}}));
+    EXPECT_EQ(must(store.board_samples_json("01", -1, 9)).size(), 1U);
     const auto status = must(store.status_json(Time{}));
     ASSERT_EQ(status.size(), 1U);
     EXPECT_EQ(status[0].at("loss").as_double(), 2.5);
