@@ -448,11 +448,12 @@ void Daemon::probe(Answer answer) {
     return answer(
         fail(ErrorKind::transient, "a probe is running already", "", "ask again in a moment"));
   }
-  std::optional<std::filesystem::path> host;
+  ProbeOrder order;
   for (const config::Program& program : parts_->config.programs) {
-    if (program.host) host = program.host;
+    if (program.host) order = {program.host, {}};
+    if (!program.probe_command.empty()) order = {std::nullopt, program.probe_command};
   }
-  probe_ = probe_boards(parts_->loop, parts_->services.paths, host, parts_->store,
+  probe_ = probe_boards(parts_->loop, parts_->services.paths, order, parts_->store,
                         [this, answer](Result<hwprobe::Report> report) {
                           // The object that calls this must outlive the call.
                           parts_->loop.post([this] { probe_.reset(); });
