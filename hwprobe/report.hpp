@@ -1,6 +1,7 @@
 // What a look at the hardware found: boards, chips, links, and a verdict with its evidence.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -58,8 +59,9 @@ struct Board {
   Verdict verdict = Verdict::unknown;
   std::vector<Chip> chips;
   std::vector<Link> links;
-  std::vector<Evidence> evidence;  // why the verdict, worst first
-  json::object simulate;           // described hosts only: handed to the worker's simulated device
+  std::vector<Evidence> evidence;     // why the verdict, worst first
+  std::vector<std::int64_t> holders;  // processes that have it open, as far as they can be seen
+  json::object simulate;  // described hosts only: handed to the worker's simulated device
 };
 
 struct Report {

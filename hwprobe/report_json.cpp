@@ -41,6 +41,7 @@ json::object board_json(const Board& board) {
           {"chips", std::move(chips)},
           {"links", std::move(links)},
           {"evidence", evidence_json(board.evidence)},
+          {"holders", json::value_from(board.holders)},
           {"simulate", board.simulate}};
 }
 
@@ -115,6 +116,17 @@ Result<Link> read_link(const json::object& object) {
   return Link{std::move(*from), std::move(*to), *up, int_or(object, "retrains", 0)};
 }
 
+// Absent in reports of older probes; what is no pid is left out.
+std::vector<std::int64_t> read_holders(const json::object& object) {
+  std::vector<std::int64_t> holders;
+  const auto array = get_array(object, "holders");
+  if (!array) return holders;
+  for (const json::value& item : **array) {
+    if (item.is_int64() && holders.size() < max_entries) holders.push_back(item.get_int64());
+  }
+  return holders;
+}
+
 Result<Board> read_board(const json::object& object) {
   Board board;
   auto serial = text(object, "serial");
@@ -134,6 +146,7 @@ Result<Board> read_board(const json::object& object) {
   board.chips = std::move(*chips);
   board.links = std::move(*links);
   board.evidence = std::move(*evidence);
+  board.holders = read_holders(object);
   if (auto simulate = get_object(object, "simulate")) board.simulate = **simulate;
   return board;
 }

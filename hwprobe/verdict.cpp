@@ -63,6 +63,7 @@ Board judge(const BoardFacts& facts) {
   board.serial = facts.serial;
   board.type = facts.type;
   board.bus_id = facts.bus_id;
+  board.holders = facts.holders;
   board.simulate = facts.simulate;
   for (const LinkFacts& link : facts.links) {
     if (link.known) board.links.push_back({link.from, link.to, link.up, link.retrains});

@@ -109,6 +109,7 @@ Board judge(const GpuFacts& facts) {
   board.serial = facts.uuid.empty() ? facts.bus_id : facts.uuid;
   if (board.serial.empty()) board.serial = "unknown";
   board.type = facts.product;
+  board.holders = facts.holders;
   board.bus_id = facts.bus_id;
   Chip chip;
   chip.id = "GPU";

@@ -47,6 +47,18 @@ void need_program(MapReader& reader, std::string_view key, const Node& first) {
   }
 }
 
+std::vector<Template> read_words(MapReader& program, std::string_view key, std::string_view example,
+                                 Names names) {
+  std::vector<Template> command;
+  const Node* list = take_list(program, key, example);
+  if (list == nullptr) return command;
+  need_program(program, key, list->items.front());
+  for (const Node& item : list->items) {
+    command.push_back(read_template(program, key, item, names));
+  }
+  return command;
+}
+
 bool variable_name(std::string_view name) {
   const auto word = [](unsigned char c) { return c < 0x80 && (std::isalnum(c) != 0 || c == '_'); };
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
@@ -83,15 +95,12 @@ foreign::Command read_command(MapReader& program) {
   return command;
 }
 
+std::vector<Template> read_probe_command(MapReader& program) {
+  return read_words(program, "probe_command", "[my-probe, --json]", {});
+}
+
 std::vector<Template> read_reset_command(MapReader& program) {
-  std::vector<Template> command;
-  const Node* list = take_list(program, "reset_command", "[tt-smi, -r, \"{bus_id}\"]");
-  if (list == nullptr) return command;
-  need_program(program, "reset_command", list->items.front());
-  for (const Node& item : list->items) {
-    command.push_back(read_template(program, "reset_command", item, foreign::reset_names()));
-  }
-  return command;
+  return read_words(program, "reset_command", "[tt-smi, -r, \"{bus_id}\"]", foreign::reset_names());
 }
 
 std::map<std::string, Template> read_environment(MapReader& program) {

@@ -24,6 +24,13 @@ using core::Backoff;
 using core::Budgets;
 using core::Deadlines;
 
+// Chips in rows and columns; every two neighbours are linked.
+struct Mesh {
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+  friend bool operator==(const Mesh&, const Mesh&) = default;
+};
+
 struct Program {
   std::string name;  // [A-Za-z0-9_.-]{1,64}
   bool autostart = true;
@@ -34,15 +41,19 @@ struct Program {
   // The trainer's configuration (training_config, device_config, logging_config of the file) with
   // every default filled in, as the worker reads it; empty object for a foreign command.
   json::object worker;
-  bool needs_board = false;                      // runs only on a board found usable, alone on it
-  std::optional<std::filesystem::path> host;     // a described (simulated) host instead of this one
-  std::int64_t sample_every_ms = 10'000;         // what its board measures; 0: not
-  foreign::WatchSpec watch;                      // of a foreign command
+  bool needs_board = false;                   // runs only on a board found usable, alone on it
+  std::optional<Mesh> mesh;                   // what its boards must form; none: any one will do
+  std::optional<std::filesystem::path> host;  // a described (simulated) host instead of this one
+  std::vector<foreign::Template>
+      probe_command;                      // prints a report of the host; empty: our own probe
+  std::int64_t sample_every_ms = 10'000;  // what its boards measure; 0: not
+  foreign::WatchSpec watch;               // of a foreign command
   std::vector<foreign::Template> reset_command;  // of a board; empty: none
   int checkpoints_keep = 3;
   std::int64_t checkpoints_keep_every = 0;  // steps; 0: no milestones
   bool saves_when_asked = true;             // SIGTERM makes it write a checkpoint
   Deadlines deadlines;
+  std::int64_t settle_ms = 180'000;  // from a reset until the boards are what they were
   Budgets budgets;
   Backoff backoff;
   core::Shrinking shrinking;

@@ -1,6 +1,10 @@
 #include "supervisor/config/policy_sections.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "common/yaml/scalar.hpp"
 
 namespace trainward::config {
 namespace {
@@ -20,6 +24,26 @@ void refuse_for_worker(MapReader& map, std::string_view key, std::string_view us
   map.report(key, *node, fmt::format("is for a 'command'; our own worker has {}", use_instead));
 }
 
+// At most as many chips as programs are placed on (hwprobe/topology/place.hpp).
+std::optional<Mesh> read_mesh_of_boards(MapReader& map) {
+  constexpr std::int64_t most = 32;
+  const yaml::Node* list = map.take("mesh_shape");
+  if (list == nullptr) return std::nullopt;
+  std::vector<std::int64_t> sides;
+  if (list->kind == yaml::Node::Kind::list && list->items.size() == 2) {
+    for (const yaml::Node& item : list->items) {
+      const auto side = yaml::parse_integer(item.text);
+      const bool fits = item.kind == yaml::Node::Kind::scalar && side && *side >= 1;
+      if (fits && *side <= most) sides.push_back(*side);
+    }
+  }
+  if (sides.size() == 2 && sides[0] * sides[1] <= most) return Mesh{sides[0], sides[1]};
+  map.report("mesh_shape", *list,
+             fmt::format("expected [rows, columns] of at most {} chips, such as [2, 2]; found {}",
+                         most, describe(*list)));
+  return std::nullopt;
+}
+
 void read_board(MapReader& map, const Folders& folders, Program& program) {
   program.needs_board = map.boolean("required", true);
   constexpr std::int64_t hour_ms = 3'600'000;
@@ -28,6 +52,7 @@ void read_board(MapReader& map, const Folders& folders, Program& program) {
       every != nullptr && program.sample_every_ms > 0 && program.sample_every_ms < 100) {
     map.report("sample_every", *every, "expected 100ms to 1h, or 0s for no samples at all");
   }
+  program.mesh = read_mesh_of_boards(map);
   if (program.command.empty()) return refuse_for_worker(map, "host", "device_config.host");
   program.host = read_described_host(map, folders);
 }
@@ -52,7 +77,7 @@ bool starts_in_silence(const Program& program) {
   return !program.watch.protocol && watches_files(program.watch);
 }
 
-void read_deadlines(MapReader& map, const Program& program, Deadlines& d) {
+void read_deadlines(MapReader& map, const Program& program, Deadlines& d, std::int64_t& settle_ms) {
   d.load_ms = map.duration_ms("load", d.load_ms, deadline_range);
   d.compile_ms = map.duration_ms("compile", d.compile_ms, deadline_range);
   if (starts_in_silence(program)) d.start_ms = d.compile_ms;
@@ -62,6 +87,7 @@ void read_deadlines(MapReader& map, const Program& program, Deadlines& d) {
   d.evaluate_ms = map.duration_ms("evaluate", d.evaluate_ms, deadline_range);
   d.stop_ms = map.duration_ms("stop", d.stop_ms, deadline_range);
   d.reset_ms = map.duration_ms("reset", d.reset_ms, deadline_range);
+  settle_ms = map.duration_ms("settle", settle_ms, deadline_range);
 }
 
 void read_budgets(MapReader& map, Budgets& b) {
@@ -121,8 +147,9 @@ void read_policy_sections(MapReader& reader, const Folders& folders, Program& pr
   in_section(reader, "board", [&](MapReader& map) { read_board(map, folders, program); });
   in_section(reader, "checkpoints", [&](MapReader& map) { read_checkpoints(map, program); });
   if (starts_in_silence(program)) program.deadlines.start_ms = program.deadlines.compile_ms;
-  in_section(reader, "deadlines",
-             [&](MapReader& map) { read_deadlines(map, program, program.deadlines); });
+  in_section(reader, "deadlines", [&](MapReader& map) {
+    read_deadlines(map, program, program.deadlines, program.settle_ms);
+  });
   in_section(reader, "budgets", [&](MapReader& map) { read_budgets(map, program.budgets); });
   in_section(reader, "backoff", [&](MapReader& map) { read_backoff(map, program.backoff); });
   in_section(reader, "plan", [&](MapReader& map) { read_plan(map, program); });

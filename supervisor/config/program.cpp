@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "common/digest.hpp"
+#include "common/text.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/command.hpp"
 #include "supervisor/config/policy_sections.hpp"
@@ -66,6 +67,34 @@ void take_over_training(Program& program) {
   program.cadence.max_steps = training.at("checkpoint_every").to_number<std::int64_t>();
 }
 
+// The devices of a plugin are chips; on the processor there is nothing to be placed.
+void settle_mesh(MapReader& reader, Program& program) {
+  if (!program.needs_board) return program.mesh.reset();
+  if (program.command.empty()) {
+    const json::object& device = program.worker.at("device_config").as_object();
+    const auto devices = device.at("mesh_shape").as_array().at(1).to_number<std::int64_t>();
+    if (device.at("device").as_string() != "pjrt") return program.mesh.reset();
+    if (program.mesh && program.mesh->rows * program.mesh->columns != devices) {
+      reader.report(
+          "board.mesh_shape", *reader.node().find("board"),
+          fmt::format("is {} x {}, and device_config.mesh_shape asks for {} in all",
+                      program.mesh->rows, program.mesh->columns, count(devices, "device")));
+    }
+    if (!program.mesh) program.mesh = Mesh{1, devices};
+  }
+  if (program.mesh == Mesh{}) program.mesh.reset();
+}
+
+void check_probe(MapReader& reader, const Program& program) {
+  if (program.probe_command.empty()) return;
+  const Node& node = *reader.node().find("probe_command");
+  if (program.host) {
+    reader.report("probe_command", node, "looks at a host, and a described one is given instead");
+  } else if (!program.needs_board) {
+    reader.report("probe_command", node, "goes with 'board', and this program needs none");
+  }
+}
+
 }  // namespace
 
 Program read_program(const yaml::Member& member, const Folders& folders,
@@ -95,8 +124,11 @@ Program read_program(const yaml::Member& member, const Folders& folders,
     take_over_training(program);
   }
   program.watch = read_watch(reader, foreign);
+  program.probe_command = read_probe_command(reader);
   program.reset_command = read_reset_command(reader);
   read_policy_sections(reader, folders, program);
+  settle_mesh(reader, program);
+  check_probe(reader, program);
   reader.finish();
   program.digest = sha256_hex(canonical_json(to_json(program)));
   return program;

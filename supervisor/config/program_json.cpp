@@ -102,6 +102,9 @@ json::object to_json(const Program& program) {
   out["host"] = program.host ? json::value(program.host->string()) : json::value(nullptr);
   out["sample_every_ms"] = program.sample_every_ms;
   out["watch"] = watch_json(program.watch);
+  out["mesh"] = program.mesh ? json::value(json::array{program.mesh->rows, program.mesh->columns})
+                             : json::value(nullptr);
+  out["probe_command"] = words_json(program.probe_command);
   out["reset_command"] = words_json(program.reset_command);
   out["checkpoints"] = {{"keep", program.checkpoints_keep},
                         {"keep_every", program.checkpoints_keep_every},
@@ -112,7 +115,8 @@ json::object to_json(const Program& program) {
       {"start_ms", deadlines.start_ms},     {"load_ms", deadlines.load_ms},
       {"compile_ms", deadlines.compile_ms}, {"train_floor_ms", deadlines.train_floor_ms},
       {"save_ms", deadlines.save_ms},       {"evaluate_ms", deadlines.evaluate_ms},
-      {"stop_ms", deadlines.stop_ms},       {"reset_ms", deadlines.reset_ms}};
+      {"stop_ms", deadlines.stop_ms},       {"reset_ms", deadlines.reset_ms},
+      {"settle_ms", program.settle_ms}};
   out["budgets"] = {{"attempts", budgets.attempts},
                     {"attempts_without_progress", budgets.attempts_without_progress},
                     {"time_without_progress_ms", budgets.time_without_progress_ms}};

@@ -80,6 +80,7 @@ struct RecordCheckpoint {
 struct Probe {};
 struct ResetBoard {
   std::string serial;
+  std::vector<std::string> more = {};  // that the program ran on as well, to be reset with it
 };
 struct PurgeCaches {
   std::string serial;  // of the board whose kernel cache goes; empty: the one without a board
@@ -94,6 +95,7 @@ struct Launch {
   std::string board;
   std::string resume_from;
   Plan plan = {};
+  std::vector<std::string> more_boards = {};  // of a program that runs on several, beside `board`
 };
 enum class Signal { terminate, kill };
 struct SendSignal {

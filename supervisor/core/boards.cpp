@@ -17,6 +17,12 @@ bool is_board_fault(std::string_view cause) {
   return std::find(causes.begin(), causes.end(), cause) != causes.end();
 }
 
+std::int64_t stains(const BoardRecord& board) {
+  constexpr std::int64_t on_probation = 100;
+  return static_cast<std::int64_t>(board.faults_wall_ms.size()) +
+         (board.probation ? on_probation : 0);
+}
+
 bool quarantined(const BoardRecord& board, std::int64_t now_wall_ms) {
   return now_wall_ms < board.quarantined_until_wall_ms;
 }

@@ -23,8 +23,18 @@ struct BoardRecord {
   friend bool operator==(const BoardRecord&, const BoardRecord&) = default;
 };
 
+// A board that a program runs on beside its first one.
+struct HeldBoard {
+  std::string serial;
+  BoardRecord record;
+  friend bool operator==(const HeldBoard&, const HeldBoard&) = default;
+};
+
 // Faults that speak against the board and not against the program.
 bool is_board_fault(std::string_view cause);
+
+// Of two boards the one with fewer stains is the better one.
+[[nodiscard]] std::int64_t stains(const BoardRecord& board);
 
 [[nodiscard]] bool quarantined(const BoardRecord& board, std::int64_t now_wall_ms);
 

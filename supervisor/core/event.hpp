@@ -36,13 +36,22 @@ struct BoardFound {
   BoardRecord record = {};  // what it has done before
   bool in_use = false;      // another program works on it: not usable, and not to be reset
 };
+// For a program that needs several chips, linked to each other as a mesh: the shell knows the links
+// and says which boards it is to have.
+struct BoardSet {
+  std::vector<std::string> serials;  // in the order of the mesh; empty: it is refused
+  std::string refusal;               // what is missing, or who holds it
+  friend bool operator==(const BoardSet&, const BoardSet&) = default;
+};
 struct ProbeFinished {
   std::vector<BoardFound> boards;
-  std::string error;  // the probe itself failed
+  std::string error;                 // the probe itself failed
+  std::optional<BoardSet> set = {};  // none: any one usable board will do
 };
 
 struct BoardReset {
-  std::string error;  // empty: it worked
+  std::string error;       // empty: it worked, and the board is what it was
+  std::string found = {};  // by the look afterwards
 };
 struct CachesPurged {
   std::string error;

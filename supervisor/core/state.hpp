@@ -108,7 +108,7 @@ struct State {
 
   // ---- the attempt ----
   std::int64_t attempt = 0;  // number of the newest attempt, from 1
-  std::string board;         // serial of the board it runs on; empty without one
+  std::string board;         // serial of the (first) board it runs on; empty without one
   std::int64_t pid = 0;      // the worker's, while it runs
   std::string resume_from;   // checkpoint folder the attempt was told to resume from
   std::int64_t resume_step = 0;
@@ -151,6 +151,7 @@ struct State {
   int rollbacks = 0;                          // since a step beyond it
   std::map<std::string, std::string> boards;  // serial → verdict last reported to the operator
   BoardRecord board_record;                   // of `board`
+  std::vector<HeldBoard> more_boards;         // of a program that runs on several, beside `board`
   std::vector<std::string> repairs;  // "purge_caches", "reset_board": to be done before a launch
 
   std::optional<OpenSpan> span;

@@ -102,6 +102,11 @@ void fields(S& s, F&& f) {
   f("probation", s.probation);
   f("reason", s.reason);
 }
+template <Is<HeldBoard> S, typename F>
+void fields(S& s, F&& f) {
+  f("serial", s.serial);
+  f("record", s.record);
+}
 template <Is<State> S, typename F>
 void fields(S& s, F&& f) {
   f("wanted", s.wanted);
@@ -148,6 +153,7 @@ void fields(S& s, F&& f) {
   f("rollbacks", s.rollbacks);
   f("boards", s.boards);
   f("board_record", s.board_record);
+  f("more_boards", s.more_boards);
   f("repairs", s.repairs);
   f("span", s.span);
 }

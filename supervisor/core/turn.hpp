@@ -65,6 +65,18 @@ class Turn {
   void select_checkpoint();
   void report_board(const BoardFound& board);
   void wait_for_board(const ProbeFinished& probe);
+  [[nodiscard]] const BoardFound* cleanest_board(const ProbeFinished& probe) const;
+  bool take_boards(const ProbeFinished& probe);
+  void drop_boards();
+  [[nodiscard]] std::vector<std::string> more_serials() const;
+  [[nodiscard]] std::string board_names() const;  // "board A", "boards A, B"
+  // The record of each board the program runs on.
+  template <typename F>
+  void each_board(F&& visit) {
+    if (state_.board.empty()) return;
+    visit(state_.board, state_.board_record);
+    for (HeldBoard& held : state_.more_boards) visit(held.serial, held.record);
+  }
   [[nodiscard]] Plan plan_attempt() const;
   void end_attempt(const Verdict& verdict, std::optional<int> code, std::optional<int> signal);
   void charge(bool advanced);

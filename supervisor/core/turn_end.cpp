@@ -53,14 +53,16 @@ void Turn::charge(bool advanced) {
 }
 
 void Turn::charge_board(const std::string& cause, const std::string& why) {
-  if (state_.board.empty() || !is_board_fault(cause)) return;
-  if (add_fault(state_.board_record, why, policy_.quarantine, now_.wall_ms)) {
-    note("board",
-         fmt::format("board {} goes into quarantine for {}: {}", state_.board,
-                     human_duration(state_.board_record.quarantined_until_wall_ms - now_.wall_ms),
-                     why));
-  }
-  act(RecordBoard{state_.board, state_.board_record});
+  if (!is_board_fault(cause)) return;
+  // Which of several it was, nobody can tell from here: each of them is a suspect.
+  each_board([&](const std::string& serial, BoardRecord& record) {
+    if (add_fault(record, why, policy_.quarantine, now_.wall_ms)) {
+      note("board",
+           fmt::format("board {} goes into quarantine for {}: {}", serial,
+                       human_duration(record.quarantined_until_wall_ms - now_.wall_ms), why));
+    }
+    act(RecordBoard{serial, record});
+  });
 }
 
 bool Turn::apply_remedy(const std::string& cause, bool advanced, std::string& name) {
@@ -91,14 +93,14 @@ bool Turn::apply_remedy(const std::string& cause, bool advanced, std::string& na
       if (state_.below == 0) state_.below = 1;
       return ++state_.rollbacks <= policy_.rollback.tries;
     case Remedy::quarantine_board:
-      quarantine(state_.board_record, cause, policy_.quarantine, now_.wall_ms);
-      note("board",
-           fmt::format("board {} goes into quarantine for {}: nothing else helped against "
-                       "{}",
-                       state_.board,
-                       human_duration(state_.board_record.quarantined_until_wall_ms - now_.wall_ms),
-                       cause));
-      act(RecordBoard{state_.board, state_.board_record});
+      each_board([&](const std::string& serial, BoardRecord& record) {
+        quarantine(record, cause, policy_.quarantine, now_.wall_ms);
+        note("board",
+             fmt::format("board {} goes into quarantine for {}: nothing else helped against {}",
+                         serial, human_duration(record.quarantined_until_wall_ms - now_.wall_ms),
+                         cause));
+        act(RecordBoard{serial, record});
+      });
       return true;
     case Remedy::stop:
       return false;

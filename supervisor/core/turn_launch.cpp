@@ -32,7 +32,7 @@ void Turn::next_repair() {
   if (!state_.repairs.empty()) return ask_for_repair();
   ++state_.attempt;
   if (!policy_.needs_board) {
-    state_.board.clear();
+    drop_boards();
     return select_checkpoint();
   }
   enter(Stage::probing, "looking for a healthy board");
@@ -42,7 +42,7 @@ void Turn::next_repair() {
 void Turn::ask_for_repair() {
   const bool reset = state_.repairs.front() == to_string(Remedy::reset_board);
   enter(Stage::repairing, reset ? "resetting the board" : "purging the compile caches");
-  if (reset) return act(ResetBoard{state_.board});
+  if (reset) return act(ResetBoard{state_.board, more_serials()});
   act(PurgeCaches{state_.board});
 }
 
@@ -68,9 +68,13 @@ void Turn::ask_again() {
 
 void Turn::on(const BoardReset& e) {
   if (state_.stage != Stage::repairing) return;
-  note("reset", e.error.empty()
-                    ? fmt::format("board {} was reset", state_.board)
-                    : fmt::format("board {} could not be reset: {}", state_.board, e.error));
+  const std::string names = board_names();
+  if (e.error.empty()) {
+    note("reset", fmt::format("{} {} reset{}{}", names, state_.more_boards.empty() ? "was" : "were",
+                              e.found.empty() ? "" : "; ", e.found));
+  } else {
+    note("reset", fmt::format("{} could not be reset: {}", names, e.error));
+  }
   state_.repairs.erase(state_.repairs.begin());
   next_repair();
 }
@@ -100,21 +104,61 @@ void Turn::report_board(const BoardFound& board) {
 
 void Turn::on(const ProbeFinished& e) {
   if (state_.stage != Stage::probing) return;
-  const BoardFound* chosen = nullptr;
-  for (const BoardFound& board : e.boards) {
-    report_board(board);
-    if (!board.usable || quarantined(board.record, now_.wall_ms)) continue;
-    // The one with the cleanest record; the first of equals.
-    const auto stains = [](const BoardFound& b) {
-      return b.record.faults_wall_ms.size() + (b.record.probation ? 100U : 0U);
-    };
-    if (chosen == nullptr || stains(board) < stains(*chosen)) chosen = &board;
-  }
-  if (!e.error.empty() || chosen == nullptr) return wait_for_board(e);
+  for (const BoardFound& board : e.boards) report_board(board);
+  if (!e.error.empty() || !take_boards(e)) return wait_for_board(e);
   state_.rungs.erase("no_board");
-  state_.board = chosen->serial;
-  state_.board_record = chosen->record;
   select_checkpoint();
+}
+
+// The first of equals; nullptr: there is none.
+const BoardFound* Turn::cleanest_board(const ProbeFinished& probe) const {
+  const BoardFound* chosen = nullptr;
+  for (const BoardFound& board : probe.boards) {
+    if (!board.usable || quarantined(board.record, now_.wall_ms)) continue;
+    if (chosen == nullptr || stains(board.record) < stains(chosen->record)) chosen = &board;
+  }
+  return chosen;
+}
+
+// False: there is none to take, or not all of those the program is to have.
+bool Turn::take_boards(const ProbeFinished& probe) {
+  std::vector<const BoardFound*> taken;
+  if (!probe.set) {
+    if (const BoardFound* chosen = cleanest_board(probe)) taken.push_back(chosen);
+  } else {
+    for (const std::string& serial : probe.set->serials) {
+      const auto found = std::find_if(
+          probe.boards.begin(), probe.boards.end(),
+          [&](const BoardFound& board) { return board.serial == serial && board.usable; });
+      if (found == probe.boards.end()) return false;
+      taken.push_back(&*found);
+    }
+  }
+  if (taken.empty()) return false;
+  drop_boards();
+  state_.board = taken.front()->serial;
+  state_.board_record = taken.front()->record;
+  for (std::size_t i = 1; i < taken.size(); ++i) {
+    state_.more_boards.push_back({taken[i]->serial, taken[i]->record});
+  }
+  return true;
+}
+
+void Turn::drop_boards() {
+  state_.board.clear();
+  state_.more_boards.clear();
+}
+
+std::vector<std::string> Turn::more_serials() const {
+  std::vector<std::string> serials;
+  for (const HeldBoard& held : state_.more_boards) serials.push_back(held.serial);
+  return serials;
+}
+
+std::string Turn::board_names() const {
+  std::string names = (state_.more_boards.empty() ? "board " : "boards ") + state_.board;
+  for (const HeldBoard& held : state_.more_boards) names += ", " + held.serial;
+  return names;
 }
 
 // No board is not an attempt: nothing was launched, so no budget is charged but patience is.
@@ -123,6 +167,10 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   if (!probe.error.empty()) {
     why = "the probe failed: " + probe.error;
     note("probe", why);
+  } else if (probe.set && !probe.set->refusal.empty()) {
+    why = "no place to run: " + probe.set->refusal;
+    // Once for each time that there is none.
+    if (!state_.rungs.contains("no_board")) note("placement", why);
   } else if (!probe.boards.empty()) {
     why = "no usable board: ";
     for (const BoardFound& board : probe.boards) {
@@ -142,6 +190,7 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   const auto look = static_cast<std::uint32_t>(looks);
   if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {
     const auto turn = static_cast<std::size_t>(std::countr_zero(look));
+    drop_boards();
     state_.board = broken.at(turn % broken.size())->serial;
     state_.repairs.emplace_back(to_string(Remedy::reset_board));
     note("board", why);
@@ -217,10 +266,10 @@ void Turn::on(const CheckpointSelected& e) {
   enter(Stage::launching, "launching");
   act(RecordAttemptBegun{state_.attempt});
   note("launch", fmt::format("attempt {}{}{}", state_.attempt,
-                             state_.board.empty() ? "" : " on board " + state_.board,
+                             state_.board.empty() ? "" : " on " + board_names(),
                              e.path.empty() ? ", from the beginning"
                                             : fmt::format(", resuming from step {}", e.step)));
-  act(Launch{state_.attempt, state_.board, state_.resume_from, plan_attempt()});
+  act(Launch{state_.attempt, state_.board, state_.resume_from, plan_attempt(), more_serials()});
 }
 
 void Turn::on(const CheckpointRejected& e) {

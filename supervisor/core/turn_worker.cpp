@@ -116,9 +116,9 @@ void Turn::on(const CheckpointVerified& e) {
     state_.trouble_step = 0;
     state_.rollbacks = 0;
   }
-  if (!state_.board.empty() && add_service(state_.board_record, policy_.quarantine, now_.wall_ms)) {
-    act(RecordBoard{state_.board, state_.board_record});
-  }
+  each_board([&](const std::string& serial, BoardRecord& record) {
+    if (add_service(record, policy_.quarantine, now_.wall_ms)) act(RecordBoard{serial, record});
+  });
 }
 
 void Turn::on(const Alive& /*e*/) {

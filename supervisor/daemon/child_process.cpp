@@ -23,6 +23,7 @@ constexpr std::size_t kept_error_bytes = 4 * 1024;
 struct Collected {
   Fd read;
   std::string text;
+  bool overflow = false;
 
   // False when the pipe has ended.
   bool take(std::size_t keep_tail) {
@@ -34,7 +35,8 @@ struct Collected {
       if (got == 0) return false;
       text.append(chunk.data(), static_cast<std::size_t>(got));
       if (keep_tail > 0 && text.size() > keep_tail) text.erase(0, text.size() - keep_tail);
-      if (text.size() > max_output_bytes) return false;
+      overflow = text.size() > max_output_bytes;
+      if (overflow) return false;
     }
   }
 };
@@ -42,12 +44,13 @@ struct Collected {
 }  // namespace
 
 struct ChildProcess::Impl {
-  Impl(Loop& loop_in, Done done_in) : loop(loop_in), deadline(loop_in), done(std::move(done_in)) {}
+  Impl(Loop& loop_in, std::string name_in, Done done_in)
+      : loop(loop_in), name(std::move(name_in)), deadline(loop_in), done(std::move(done_in)) {}
   ~Impl() {
     exited.reset();
     output_watch.reset();
     error_watch.reset();
-    if (pid > 0 && !reaped) ::kill(pid, SIGKILL);
+    kill_all();
     if (pid > 0 && !reaped) ::waitpid(pid, nullptr, WNOHANG);
   }
   Impl(const Impl&) = delete;
@@ -68,13 +71,23 @@ struct ChildProcess::Impl {
     ::fcntl(err_write.get(), F_SETFL, 0);
     auto null = open_file("/dev/null", O_RDONLY);
     if (!null) return propagate(null);
-    auto started = spawn(argv, {null->get(), out_write.get(), err_write.get()}, environment);
+    auto started = spawn(argv, {null->get(), out_write.get(), err_write.get()}, environment, true);
     if (!started) return propagate(started);
     pid = *started;
     auto fd = open_child(pid);
     if (!fd) return propagate(fd);
     pidfd.reset(*fd);
     return {};
+  }
+
+  void kill_all() const {
+    if (pid > 0 && !reaped) ::kill(-pid, SIGKILL);
+  }
+
+  void refuse_flood() {
+    kill_all();
+    finish(fail(ErrorKind::permanent,
+                "printed more than " + human_bytes(max_output_bytes) + "; it was ended", name));
   }
 
   void finish(Result<ChildResult> result) {
@@ -94,11 +107,13 @@ struct ChildProcess::Impl {
     exited.reset();
     output_watch.reset();
     error_watch.reset();
+    if (output.overflow) return refuse_flood();
     finish(ChildResult{WIFEXITED(status) ? WEXITSTATUS(status) : -1, std::move(output.text),
                        std::string(trim(error.text))});
   }
 
   Loop& loop;
+  std::string name;
   Timer deadline;
   Done done;
   pid_t pid = 0;
@@ -113,7 +128,7 @@ struct ChildProcess::Impl {
 
 ChildProcess::ChildProcess(Loop& loop, std::vector<std::string> argv, std::int64_t deadline_ms,
                            Done done, const std::optional<Environment>& environment)
-    : impl_(std::make_shared<Impl>(loop, std::move(done))) {
+    : impl_(std::make_shared<Impl>(loop, argv.front(), std::move(done))) {
   // Callbacks look through a weak pointer: the owner may destroy this object inside `done`.
   const std::weak_ptr<Impl> weak = impl_;
   if (auto started = impl_->start(argv, environment); !started) {
@@ -124,7 +139,9 @@ ChildProcess::ChildProcess(Loop& loop, std::vector<std::string> argv, std::int64
   }
   impl_->output_watch.emplace(loop, impl_->output.read.get(), [weak] {
     auto self = weak.lock();
-    if (self && !self->output.take(0)) self->output_watch.reset();
+    if (!self || self->output.take(0)) return;
+    self->output_watch.reset();
+    if (self->output.overflow) self->refuse_flood();
   });
   impl_->error_watch.emplace(loop, impl_->error.read.get(), [weak] {
     auto self = weak.lock();
@@ -136,7 +153,7 @@ ChildProcess::ChildProcess(Loop& loop, std::vector<std::string> argv, std::int64
   impl_->deadline.after(deadline_ms, [weak, deadline_ms, name = argv.front()] {
     auto self = weak.lock();
     if (!self) return;
-    ::kill(self->pid, SIGKILL);
+    self->kill_all();
     self->finish(fail(ErrorKind::transient,
                       fmt::format("gave no answer within {}", human_duration(deadline_ms)), name));
   });

@@ -1,7 +1,7 @@
 // A helper program with a deadline: started, its output collected, its exit awaited on the loop.
 //
-// A child that ignores its deadline is killed; one that the kernel will not let die is abandoned
-// (never waited for in the foreground) and reaped whenever it ends.
+// A child that ignores its deadline is killed, with what it started; one that the kernel will not
+// let die is abandoned (never waited for in the foreground) and reaped whenever it ends.
 #pragma once
 
 #include <cstdint>

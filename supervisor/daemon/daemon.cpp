@@ -448,18 +448,19 @@ void Daemon::probe(const api::ProbeRequest& request, Answer answer) {
     return answer(
         fail(ErrorKind::transient, "a probe is running already", "", "ask again in a moment"));
   }
-  std::optional<std::filesystem::path> host;
+  ProbeOrder order{{}, {}, request.deep, request.recorded};
   for (const config::Program& program : parts_->config.programs) {
-    if (program.host) host = program.host;
+    if (!program.host && program.probe_command.empty()) continue;
+    order.host = program.host;
+    order.command = program.probe_command;
   }
-  probe_ = probe_boards(parts_->loop, parts_->services.paths, host, parts_->store,
+  probe_ = probe_boards(parts_->loop, parts_->services.paths, order, parts_->store,
                         [this, answer](Result<hwprobe::Report> report) {
                           // The object that calls this must outlive the call.
                           parts_->loop.post([this] { probe_.reset(); });
                           if (!report) return answer(propagate(report));
                           answer(json::value(hwprobe::to_json(*report)));
-                        },
-                        {request.deep, request.recorded});
+                        });
 }
 
 Result<json::value> Daemon::status() const { return as_value(parts_->store.status_json(now())); }

@@ -38,13 +38,38 @@ std::map<std::string, std::string> inherited_environment() {
   return environment;
 }
 
-json::object plan_json(const core::Plan& told, const hwprobe::Board* board) {
-  json::object plan = core::to_json(told);
-  if (board != nullptr) {
-    plan["board"] =
-        json::object{{"serial", board->serial}, {"type", board->type}, {"bus_id", board->bus_id}};
-  }
+json::object board_json(const hwprobe::Board& board) {
+  return {{"serial", board.serial}, {"type", board.type}, {"bus_id", board.bus_id}};
+}
+
+std::vector<const hwprobe::Board*> boards_of(const LaunchOrder& order) {
+  std::vector<const hwprobe::Board*> boards;
+  if (order.board != nullptr) boards.push_back(order.board);
+  boards.insert(boards.end(), order.more_boards.begin(), order.more_boards.end());
+  return boards;
+}
+
+json::object plan_json(const LaunchOrder& order) {
+  json::object plan = core::to_json(order.plan);
+  if (order.board != nullptr) plan["board"] = board_json(*order.board);
+  if (!order.place) return plan;
+  json::array boards;
+  for (const hwprobe::Board* board : boards_of(order)) boards.push_back(board_json(*board));
+  plan["boards"] = std::move(boards);
+  plan["mesh"] = json::object{{"shape", {order.place->mesh.rows, order.place->mesh.columns}},
+                              {"chips", json::value_from(order.place->chips)}};
   return plan;
+}
+
+// As TT_VISIBLE_DEVICES lists them.
+std::string joined(const LaunchOrder& order, std::string hwprobe::Board::*text) {
+  std::string list;
+  for (const hwprobe::Board* board : boards_of(order)) {
+    if (board->*text == "") continue;
+    if (!list.empty()) list += ',';
+    list += board->*text;
+  }
+  return list;
 }
 
 foreign::Values values_for(const config::Program& program, const LaunchOrder& order,
@@ -53,7 +78,8 @@ foreign::Values values_for(const config::Program& program, const LaunchOrder& or
   facts.checkpoint = order.resume_from;
   facts.resume_step = order.resume_step;
   facts.attempt = order.attempt;
-  if (order.board != nullptr) facts.devices = order.board->bus_id;
+  facts.devices = joined(order, &hwprobe::Board::bus_id);
+  facts.serials = joined(order, &hwprobe::Board::serial);
   facts.checkpoint_dir = paths.checkpoints(program.name).string();
   facts.plan = order.plan;
   facts.configured.block = program.shrinking.block;
@@ -91,7 +117,7 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   spec.environment[env::checkpoint_dir] = paths.checkpoints(program.name).string();
   spec.environment[env::resume_from] = order.resume_from;
   spec.environment[env::program_cache] = paths.programs_cache().string();
-  spec.environment[env::plan] = json::serialize(plan_json(order.plan, order.board));
+  spec.environment[env::plan] = json::serialize(plan_json(order));
   if (order.board != nullptr && !order.board->simulate.empty()) {
     spec.environment[env::simulate] = json::serialize(order.board->simulate);
   }
@@ -101,29 +127,10 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   // Below the supervisor's own deadlines, so that the runtime's report of a hang comes first.
   spec.environment.emplace("TT_METAL_OPERATION_TIMEOUT_SECONDS",
                            std::to_string(program.deadlines.train_floor_ms / 1000));
-  if (order.board != nullptr && !order.board->bus_id.empty()) {
-    spec.environment["TT_VISIBLE_DEVICES"] = order.board->bus_id;
+  if (std::string visible = joined(order, &hwprobe::Board::bus_id); !visible.empty()) {
+    spec.environment["TT_VISIBLE_DEVICES"] = std::move(visible);
   }
   return spec;
-}
-
-// The leases of what an earlier attempt left are only free once it is gone.
-Status clean_slate(const config::Program& program, const LaunchOrder& order, const Paths& paths) {
-  containment::LeftoverQuery query;
-  query.run = program.name;
-  query.checkpoint_dir = paths.checkpoints(program.name);
-  query.attempts = paths.attempt(program.name, order.attempt).parent_path();
-  query.cgroup_prefix = containment::cgroup_prefix(paths.state, program.name);
-  const containment::Cleared cleared = containment::clear_leftovers(query);
-  if (cleared.killed > 0) {
-    spdlog::warn("{}: ended {} process{} that an earlier attempt had left", program.name,
-                 cleared.killed, cleared.killed == 1 ? "" : "es");
-  }
-  if (cleared.survivors.empty()) return {};
-  return fail(ErrorKind::transient,
-              "the kernel does not let go of what an earlier attempt left: " +
-                  containment::to_string(cleared.survivors),
-              program.name, "a driver or a disk holds them; a reboot ends them");
 }
 
 // Not durably: after a power cut there is no attempt any more that could need it.
@@ -148,15 +155,35 @@ Status prepare(const config::Program& program, const LaunchSpec& spec, const Pat
 
 }  // namespace
 
-Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths) {
-  if (auto clean = clean_slate(program, order, paths); !clean) return propagate(clean);
+Status end_leftovers(const config::Program& program, const Paths& paths) {
+  containment::LeftoverQuery query;
+  query.run = program.name;
+  query.checkpoint_dir = paths.checkpoints(program.name);
+  query.attempts = paths.attempt(program.name, 1).parent_path();
+  query.cgroup_prefix = containment::cgroup_prefix(paths.state, program.name);
+  const containment::Cleared cleared = containment::clear_leftovers(query);
+  if (cleared.killed > 0) {
+    spdlog::warn("{}: ended {} process{} that an earlier attempt had left", program.name,
+                 cleared.killed, cleared.killed == 1 ? "" : "es");
+  }
+  if (cleared.survivors.empty()) return {};
+  return fail(ErrorKind::transient,
+              "the kernel does not let go of what an earlier attempt left: " +
+                  containment::to_string(cleared.survivors),
+              program.name, "a driver or a disk holds them; a reboot ends them");
+}
+
+Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths,
+                     Leases leases) {
+  // The leases of what an earlier attempt left are only free once it is gone.
+  if (auto clean = end_leftovers(program, paths); !clean) return propagate(clean);
   auto program_lease = take_lease(paths.program_lease(program.name));
   if (!program_lease) return propagate(program_lease);
-  Fd board_lease;
-  if (order.board != nullptr) {
-    auto taken = take_lease(paths.board_lease(order.board->serial));
+  for (const hwprobe::Board* board : boards_of(order)) {
+    if (leases.contains(board->serial)) continue;
+    auto taken = take_lease(paths.board_lease(board->serial));
     if (!taken) return propagate(taken);
-    board_lease = std::move(*taken);
+    leases.emplace(board->serial, std::move(*taken));
   }
   const std::filesystem::path folder = paths.attempt(program.name, order.attempt);
   if (auto ok = prepare(program, make_spec(program, order, paths, folder), paths, folder); !ok) {
@@ -168,7 +195,7 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
   if (!null) return propagate(null);
   if (!log) return propagate(log);
   std::vector<int> fds{null->get(), log->get(), log->get(), program_lease->get()};
-  if (board_lease) fds.push_back(board_lease.get());
+  for (const auto& [serial, lease] : leases) fds.push_back(lease.get());
   std::vector<std::string> command =
       scope_prefix(paths.programs, program.name, order.attempt, program.deadlines.stop_ms);
   command.push_back(paths.program("trainward-shim").string());

@@ -1,6 +1,8 @@
 // The side effects of ProgramRunner: what the core asks for, and how the answers come back.
 #include <spdlog/spdlog.h>
 
+#include <utility>
+
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/retention.hpp"
 #include "common/fault_point.hpp"
@@ -13,42 +15,9 @@
 #include "supervisor/daemon/repair.hpp"
 
 namespace trainward::daemon {
-namespace {
-
-core::ProbeFinished as_event(const Result<hwprobe::Report>& report, store::Store& store,
-                             const Paths& paths) {
-  core::ProbeFinished event;
-  if (!report) {
-    event.error = report.error().message();
-    return event;
-  }
-  for (const hwprobe::Board& board : report->boards) {
-    core::BoardFound found{board.serial, std::string(hwprobe::to_string(board.verdict)),
-                           hwprobe::usable(board.verdict),
-                           board.evidence.empty() ? "" : board.evidence.front().what};
-    // Whoever holds the lease; it is given back at once.
-    if (found.usable && !take_lease(paths.board_lease(board.serial))) {
-      found.usable = false;
-      found.in_use = true;
-      found.verdict = "IN_USE";
-      found.evidence = "another program works on it";
-    }
-    const auto record = store.board_record(board.serial);
-    if (record && !record->empty()) {
-      if (auto value = parse_json(*record, "record of board " + board.serial)) {
-        found.record = core::board_record_from_json(*value);
-      }
-    }
-    event.boards.push_back(std::move(found));
-  }
-  return event;
-}
-
-}  // namespace
-
 void ProgramRunner::execute(const core::Action& action) {
   if (std::holds_alternative<core::Probe>(action)) do_probe();
-  if (const auto* order = std::get_if<core::ResetBoard>(&action)) do_reset(order->serial);
+  if (const auto* order = std::get_if<core::ResetBoard>(&action)) do_reset(*order);
   if (const auto* order = std::get_if<core::PurgeCaches>(&action)) do_purge(order->serial);
   if (const auto* order = std::get_if<core::SelectCheckpoint>(&action)) do_select(order->below);
   if (const auto* order = std::get_if<core::Launch>(&action)) do_launch(*order);
@@ -74,28 +43,74 @@ const hwprobe::Board* ProgramRunner::board(const std::string& serial) const {
   return nullptr;
 }
 
-void ProgramRunner::do_probe() {
-  child_ = probe_boards(services_.loop, services_.paths, program_.host, services_.store,
-                        [this](Result<hwprobe::Report> report) {
-                          if (report) report_ = *report;
-                          handle(as_event(report, services_.store, services_.paths));
-                        });
+ProbeOrder ProgramRunner::probe_order() const {
+  ProbeOrder order;
+  order.host = program_.host;
+  order.command = program_.probe_command;
+  return order;
 }
 
-void ProgramRunner::do_reset(const std::string& serial) {
-  // Held until it is done: another program may have taken the board meanwhile, or want it now.
-  auto lease = take_lease(services_.paths.board_lease(serial));
-  if (!lease) return handle(core::BoardReset{"another program works on it"});
-  const hwprobe::Board* found = board(serial);
+void ProgramRunner::do_probe() {
+  leases_.clear();
+  place_.reset();
+  // They would make our own board look like somebody else's. What stays is said at the launch.
+  if (auto ended = end_leftovers(program_, services_.paths); !ended) {
+    spdlog::warn("{}: {}", program_.name, ended.error().message());
+  }
+  child_ = probe_boards(
+      services_.loop, services_.paths, probe_order(), services_.store,
+      [this](const Result<hwprobe::Report>& report) {
+        if (report) report_ = *report;
+        std::optional<MeshWish> wish;
+        if (program_.mesh) {
+          wish = MeshWish{*program_.mesh, services_.mesh_wishes.of_others(program_.name)};
+        }
+        BoardsFound found =
+            boards_found(report, wish, services_.store, services_.paths, now().wall_ms);
+        place_ = std::move(found.place);
+        leases_ = std::move(found.leases);
+        handle(std::move(found.event));
+      });
+}
+
+// What was leased for a launch that will not come is given back; what waits for a place is known to
+// those that are placed meanwhile.
+void ProgramRunner::keep_boards() {
+  using core::Stage;
+  const Stage stage = state_.stage;
+  if (stage != Stage::probing && stage != Stage::selecting && stage != Stage::launching) {
+    leases_.clear();
+  }
+  // Nobody waits any more for what a reset has done.
+  if (reset_ && stage != Stage::repairing && reset_->only_looks()) reset_.reset();
+  const bool waits = stage == Stage::probing || stage == Stage::repairing ||
+                     (stage == Stage::backoff && state_.wanted);
+  if (program_.mesh && waits) {
+    services_.mesh_wishes.wish(program_.name, *program_.mesh);
+  } else {
+    services_.mesh_wishes.forget(program_.name);
+  }
+}
+
+void ProgramRunner::do_reset(const core::ResetBoard& order) {
+  ResetOrder reset{{order.serial},     program_.reset_command, policy_.deadlines.reset_ms,
+                   program_.settle_ms, probe_order(),          report_};
+  reset.boards.insert(reset.boards.end(), order.more.begin(), order.more.end());
+  // Held until it is done: another program may have taken a board meanwhile, or want it now.
+  auto held = std::make_shared<std::vector<Fd>>();
+  for (const std::string& serial : reset.boards) {
+    auto lease = take_lease(services_.paths.board_lease(serial));
+    if (!lease) return handle(core::BoardReset{"another program works on it"});
+    held->push_back(std::move(*lease));
+  }
   fault_point("repair.reset");
   if (!ahead_) begin_compiling_ahead(policy_.deadlines.reset_ms);
-  child_ = reset_board(services_, program_.reset_command,
-                       {serial, found == nullptr ? "" : found->bus_id}, policy_.deadlines.reset_ms,
-                       [this, held = std::make_shared<Fd>(std::move(*lease))](std::string error) {
-                         held->reset();
-                         if (!no_board_) end_compiling_ahead("the reset is over");
-                         handle(core::BoardReset{std::move(error)});
-                       });
+  reset_ = std::make_unique<ResetOfBoards>(
+      services_, std::move(reset), [this, held](ResetOutcome outcome) {
+        held->clear();
+        if (!no_board_) end_compiling_ahead("the reset is over");
+        handle(core::BoardReset{std::move(outcome.error), std::move(outcome.found)});
+      });
 }
 
 void ProgramRunner::note_compiling(const std::string& text) {
@@ -175,11 +190,14 @@ void ProgramRunner::do_select(std::int64_t below) {
 }
 
 void ProgramRunner::do_launch(const core::Launch& order) {
-  const LaunchOrder what{order.attempt,      recorder_.attempt().nonce,
-                         board(order.board), order.resume_from,
-                         order.plan,         state_.resume_step};
+  LaunchOrder what{order.attempt, recorder_.attempt().nonce, board(order.board), order.resume_from,
+                   order.plan,    state_.resume_step};
+  for (const std::string& serial : order.more_boards) {
+    if (const hwprobe::Board* found = board(serial)) what.more_boards.push_back(found);
+  }
+  what.place = place_;
   fault_point("launch.decided");
-  auto pid = launch(program_, what, services_.paths);
+  auto pid = launch(program_, what, services_.paths, std::exchange(leases_, {}));
   fault_point("launch.done");
   if (pid) {
     follow(order.attempt);
@@ -208,12 +226,17 @@ void ProgramRunner::do_signal(core::Signal signal) {
 void ProgramRunner::watch_worker() {
   if (state_.pid == 0 || !attempt_ || !attempt_->shim() || !core::has_worker(state_.stage)) return;
   if (!worker_) {
-    const hwprobe::Board* found = board(state_.board);
+    std::vector<std::string> bus_ids;
+    const auto add = [&](const std::string& serial) {
+      const hwprobe::Board* found = board(serial);
+      if (found != nullptr && !found->bus_id.empty()) bus_ids.push_back(found->bus_id);
+    };
+    add(state_.board);
+    for (const core::HeldBoard& held : state_.more_boards) add(held.serial);
     worker_ = std::make_shared<WorkerWatch>(
         services_.machine,
         WorkerWatch::Worker{static_cast<pid_t>(state_.pid), attempt_->shim()->pid,
-                            found == nullptr ? "" : found->bus_id,
-                            services_.paths.caches(state_.board)},
+                            std::move(bus_ids), services_.paths.caches(state_.board)},
         [this](core::HostFact fact) { handle(std::move(fact)); });
     watch_boards();
   }

@@ -32,6 +32,7 @@ ProgramRunner::ProgramRunner(Services& services, config::Program program,
 
 ProgramRunner::~ProgramRunner() {
   *alive_ = false;
+  services_.mesh_wishes.forget(program_.name);
   services_.turns.forget(this);
 }
 
@@ -95,6 +96,7 @@ void ProgramRunner::finish(bool committed) {
   show(decided.actions, decided.at);
   for (const core::Action& action : decided.actions) execute(action);
   compile_while_no_board();
+  keep_boards();
   watch_worker();
   arm();
   // Nobody watched while the database refused.

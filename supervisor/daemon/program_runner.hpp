@@ -13,7 +13,9 @@
 #include "supervisor/config/config.hpp"
 #include "supervisor/core/step.hpp"
 #include "supervisor/daemon/attempt_follower.hpp"
+#include "supervisor/daemon/board_reset.hpp"
 #include "supervisor/daemon/board_watch.hpp"
+#include "supervisor/daemon/boards_found.hpp"
 #include "supervisor/daemon/child_process.hpp"
 #include "supervisor/daemon/foreign_watch.hpp"
 #include "supervisor/daemon/recorder.hpp"
@@ -67,7 +69,9 @@ class ProgramRunner final : public Participant {
   void show(const core::Actions& actions, Time at);
 
   void do_probe();
-  void do_reset(const std::string& serial);
+  void do_reset(const core::ResetBoard& order);
+  void keep_boards();
+  [[nodiscard]] ProbeOrder probe_order() const;
   void begin_compiling_ahead(std::int64_t deadline_ms);
   void end_compiling_ahead(std::string_view why);
   void compile_while_no_board();
@@ -104,10 +108,13 @@ class ProgramRunner final : public Participant {
 
   Timer timer_;
   std::int64_t target_step_ = 0;
-  std::unique_ptr<ChildProcess> child_;  // a probe or a reset
+  std::unique_ptr<ChildProcess> child_;  // a probe
+  std::unique_ptr<ResetOfBoards> reset_;
   std::unique_ptr<ChildProcess> ahead_;  // compiles while the board is reset, or there is none
   bool no_board_ = false;                // since when that was begun
   std::optional<hwprobe::Report> report_;
+  std::optional<MeshPlace> place_;  // of the newest look
+  Leases leases_;                   // of its boards, until the launch
   std::unique_ptr<AttemptFollower> attempt_;
   std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside
   std::shared_ptr<WorkerWatch> worker_;

@@ -1,33 +1,8 @@
 #include "supervisor/daemon/repair.hpp"
 
-#include <utility>
-
-#include "common/text.hpp"
+#include <system_error>
 
 namespace trainward::daemon {
-namespace {
-
-std::string outcome(const Result<ChildResult>& result) {
-  if (!result) return result.error().message();
-  if (result->exit_code == 0) return {};
-  const std::string said(trim(result->standard_error));
-  return fmt::format("exit code {}{}{}", result->exit_code, said.empty() ? "" : ": ", said);
-}
-
-}  // namespace
-
-std::unique_ptr<ChildProcess> reset_board(Services& services,
-                                          const std::vector<foreign::Template>& command,
-                                          const BoardAddress& board, std::int64_t deadline_ms,
-                                          std::function<void(std::string)> done) {
-  std::vector<std::string> argv;
-  argv.reserve(command.size());
-  const foreign::Values values{{"serial", board.serial}, {"bus_id", board.bus_id}};
-  for (const foreign::Template& word : command) argv.push_back(word.fill(values).text);
-  return std::make_unique<ChildProcess>(
-      services.loop, std::move(argv), deadline_ms,
-      [done = std::move(done)](const Result<ChildResult>& result) { done(outcome(result)); });
-}
 
 std::vector<std::filesystem::path> folders_to_purge(const Paths& paths, const core::State& state,
                                                     const std::string& serial, bool own_worker) {

@@ -7,6 +7,7 @@
 #include "supervisor/daemon/file_watcher.hpp"
 #include "supervisor/daemon/loop.hpp"
 #include "supervisor/daemon/machine.hpp"
+#include "supervisor/daemon/mesh_wishes.hpp"
 #include "supervisor/daemon/paths.hpp"
 #include "supervisor/daemon/turns.hpp"
 #include "supervisor/store/store.hpp"
@@ -23,6 +24,7 @@ struct Services {
   FileWatcher& watcher;
   Background& background;
   Console& console;
+  MeshWishes mesh_wishes = {};
 };
 
 }  // namespace trainward::daemon

@@ -20,7 +20,7 @@ struct Actions {
 };
 
 struct Attributes {
-  Attributes() {
+  explicit Attributes(bool own_group) {
     ::posix_spawnattr_init(&value);
     sigset_t all;
     sigset_t none;
@@ -28,7 +28,9 @@ struct Attributes {
     ::sigemptyset(&none);
     ::posix_spawnattr_setsigdefault(&value, &all);
     ::posix_spawnattr_setsigmask(&value, &none);
-    ::posix_spawnattr_setflags(&value, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+    const int group = own_group ? POSIX_SPAWN_SETPGROUP : 0;
+    ::posix_spawnattr_setflags(
+        &value, static_cast<short>(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group));
   }
   ~Attributes() { ::posix_spawnattr_destroy(&value); }
   Attributes(const Attributes&) = delete;
@@ -48,9 +50,9 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 }  // namespace
 
 Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>& fds,
-                    const std::optional<Environment>& environment) {
+                    const std::optional<Environment>& environment, bool own_group) {
   Actions actions;
-  const Attributes attributes;
+  const Attributes attributes(own_group);
   // By way of numbers above all of them, so that none is overwritten before it was copied.
   const int count = static_cast<int>(fds.size());
   int above = count;

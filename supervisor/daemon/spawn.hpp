@@ -17,8 +17,10 @@ using Environment = std::map<std::string, std::string>;
 
 // fds[i] has the number i in the child. The child has default signal handling, an empty signal mask
 // and the environment given, or else this process's. argv[0] is a path or is looked up in PATH.
+// `own_group`: it leads a process group, so that it can be ended with all it starts.
 Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>& fds,
-                    const std::optional<Environment>& environment = std::nullopt);
+                    const std::optional<Environment>& environment = std::nullopt,
+                    bool own_group = false);
 
 // A pidfd for a child of ours.
 Result<int> open_child(pid_t pid);

@@ -29,9 +29,12 @@ std::int64_t bytes_in(const std::vector<std::filesystem::path>& folders) {
   return bytes;
 }
 
-std::vector<std::string> boards_of(const std::string& bus_id) {
-  if (bus_id.empty()) return {};
-  return host::with_ports_above("/", bus_id);
+std::vector<std::string> boards_of(const std::vector<std::string>& bus_ids) {
+  std::vector<std::string> all;
+  for (const std::string& bus_id : bus_ids) {
+    for (std::string& one : host::with_ports_above("/", bus_id)) all.push_back(std::move(one));
+  }
+  return all;
 }
 
 }  // namespace
@@ -41,7 +44,7 @@ WorkerWatch::WorkerWatch(Machine& machine, Worker worker, std::function<void(cor
       worker_(std::move(worker)),
       sink_(std::move(sink)),
       meter_("/", worker_.shim),
-      traces_("/", "", boards_of(worker_.bus_id)) {
+      traces_("/", "", boards_of(worker_.bus_ids)) {
   traces_.look(worker_.shim);
   machine_.add(this);
 }

@@ -22,7 +22,7 @@ class WorkerWatch final : public MachineListener {
   struct Worker {
     pid_t pid = 0;
     pid_t shim = 0;                             // adopts and waits for the worker's orphans
-    std::string bus_id;                         // of its board; empty: none
+    std::vector<std::string> bus_ids;           // of its boards
     std::vector<std::filesystem::path> caches;  // what it compiles goes there
   };
 

@@ -11,14 +11,16 @@
 namespace trainward::foreign {
 namespace {
 
-constexpr std::array<std::string_view, 9> launch_words{
-    "checkpoint", "resume_step",  "attempt",          "devices",       "block",
-    "batch",      "accumulation", "checkpoint_every", "checkpoint_dir"};
+constexpr std::array<std::string_view, 10> launch_words{
+    "checkpoint", "resume_step", "attempt",      "devices",          "serial",
+    "block",      "batch",       "accumulation", "checkpoint_every", "checkpoint_dir"};
 constexpr std::array<std::string_view, 2> reset_words{"serial", "bus_id"};
 
 tl::unexpected<Error> unknown(std::string_view name, std::span<const std::string_view> names) {
   std::string what = fmt::format("unknown name '{{{}}}'", name);
-  if (const std::string near = nearest(name, names); !near.empty()) {
+  if (names.empty()) {
+    what += "; nothing is filled in here, and a brace is written '{{'";
+  } else if (const std::string near = nearest(name, names); !near.empty()) {
     what += fmt::format("; did you mean '{{{}}}'?", near);
   } else {
     what += fmt::format("; valid: {}; a brace is written '{{{{'", fmt::join(names, ", "));
@@ -110,6 +112,7 @@ Values values_of(const LaunchFacts& facts) {
       {"resume_step", std::to_string(facts.resume_step)},
       {"attempt", std::to_string(facts.attempt)},
       {"devices", facts.devices},
+      {"serial", facts.serials},
       {"checkpoint_dir", facts.checkpoint_dir},
       {"block", number(facts.plan.block, facts.configured.block)},
       {"batch", number(facts.plan.batch, facts.configured.batch)},

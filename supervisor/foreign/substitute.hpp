@@ -19,7 +19,8 @@ namespace trainward::foreign {
 
 using Values = std::map<std::string, std::string, std::less<>>;
 
-// What `command` and `environment` may name, and what `reset_command` may.
+// What `command` and `environment` may name, and what `reset_command` may. `probe_command` is about
+// the whole host and names nothing.
 std::span<const std::string_view> launch_names();
 std::span<const std::string_view> reset_names();
 
@@ -66,6 +67,7 @@ struct LaunchFacts {
   std::int64_t resume_step = 0;
   std::int64_t attempt = 0;
   std::string devices;  // as in TT_VISIBLE_DEVICES; empty without a board
+  std::string serials;  // of the same boards
   std::string checkpoint_dir;
   core::Plan plan;
   core::Plan configured;  // stands in for what `plan` leaves as configured

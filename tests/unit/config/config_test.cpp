@@ -198,5 +198,15 @@ TEST(ShippedExample, Loads) {
   EXPECT_EQ(config->state_dir, "/tmp/.trainward");
 }
 
+TEST(ShippedExample, ForGpusLoads) {
+  const std::filesystem::path examples = std::filesystem::path(SOURCE_FOLDER) / "examples";
+  const auto config = load(examples / "nvidia.yaml", "/tmp");
+  ASSERT_TRUE(config) << config.error().front().text();
+  const Program& program = config->programs.at(0);
+  EXPECT_TRUE(program.needs_board);
+  EXPECT_EQ(program.probe_command.size(), 3U);
+  EXPECT_TRUE(program.environment.at("CUDA_VISIBLE_DEVICES").names("serial"));
+}
+
 }  // namespace
 }  // namespace trainward::config

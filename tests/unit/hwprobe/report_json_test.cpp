@@ -61,5 +61,19 @@ TEST(ReportJson, RefusesWhatIsNotAReport) {
   EXPECT_THAT(error_for("links", json::array(1000, json::object{})), HasSubstr("more than 64"));
 }
 
+TEST(ReportJson, HoldersAreKeptAndWhatIsNoPidIsLeftOut) {
+  Report report{"sysfs", {Board{}}, {}};
+  report.boards[0].holders = {4711, 12};
+  json::object value = to_json(report);
+  EXPECT_EQ(report_from_json(value)->boards[0].holders, (std::vector<std::int64_t>{4711, 12}));
+  json::object& board = value["boards"].as_array()[0].as_object();
+  board["holders"] = json::array{"init", 1.5, nullptr, 7};
+  EXPECT_EQ(report_from_json(value)->boards[0].holders, (std::vector<std::int64_t>{7}));
+  board["holders"] = json::array(1000, 1);
+  EXPECT_LE(report_from_json(value)->boards[0].holders.size(), 64U);
+  board.erase("holders");
+  EXPECT_TRUE(report_from_json(value)->boards[0].holders.empty()) << "an older probe's report";
+}
+
 }  // namespace
 }  // namespace trainward::hwprobe
