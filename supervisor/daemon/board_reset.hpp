@@ -40,6 +40,7 @@ class ResetOfBoards {
  public:
   // `done` is called once, on the loop; destroying this ends what runs, and nothing is called.
   ResetOfBoards(Services& services, ResetOrder order, std::function<void(ResetOutcome)> done);
+  ~ResetOfBoards() = default;
   ResetOfBoards(const ResetOfBoards&) = delete;
   ResetOfBoards& operator=(const ResetOfBoards&) = delete;
 
