@@ -3,14 +3,9 @@
 
 #include <vector>
 
-#include "hwprobe/report.hpp"
+#include "hwprobe/findings.hpp"
 
 namespace trainward::hwprobe {
-
-struct Finding {
-  Verdict verdict = Verdict::ok;
-  Evidence evidence;
-};
 
 // Adds findings about one chip to it and to its board: the worst verdict wins, evidence stays worst
 // first. A chip nobody had looked at counts as looked at from now on.

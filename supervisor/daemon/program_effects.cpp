@@ -251,14 +251,18 @@ void ProgramRunner::watch_worker() {
 
 void ProgramRunner::watch_boards() {
   if (program_.sample_every_ms == 0 || state_.board.empty()) return;
-  const hwprobe::Board* found = board(state_.board);
-  WatchedBoard watched{state_.board, found == nullptr ? "" : found->bus_id};
-  // A daemon that took the worker over has not looked at the boards.
-  if (found == nullptr) watched.bus_id = services_.store.board_bus_id(state_.board).value_or("");
   BoardWatch::Order order;
+  const auto add = [&](const std::string& serial) {
+    const hwprobe::Board* found = board(serial);
+    WatchedBoard watched{serial, found == nullptr ? "" : found->bus_id};
+    // A daemon that took the worker over has not looked at the boards.
+    if (found == nullptr) watched.bus_id = services_.store.board_bus_id(serial).value_or("");
+    order.boards.push_back(std::move(watched));
+  };
+  add(state_.board);
+  for (const core::HeldBoard& more : state_.more_boards) add(more.serial);
   order.program = program_.name;
   order.attempt = state_.attempt;
-  order.boards = {std::move(watched)};
   order.host = program_.host;
   order.every_ms = program_.sample_every_ms;
   board_watch_ = std::make_unique<BoardWatch>(
