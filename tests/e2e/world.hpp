@@ -74,6 +74,7 @@ class World : public ::testing::Test {
 
   // A model that trains in milliseconds. `device` is added to device_config, `training` to
   // training_config, `more` to the program.
+  // So small a model jumps about when it is trained for thousands of steps; that is no fault here.
   void write_training(const std::string& file, int steps, const std::string& device,
                       const std::string& more = "", const std::string& training = "") {
     write(file, "programs:\n  run:\n    training_config: {model: femto_1x, steps: " +
@@ -82,7 +83,7 @@ class World : public ::testing::Test {
                     "data: [text.txt]" +
                     training + "}\n    device_config: {threads: 1" + device +
                     "}\n    deadlines: {train_floor: 2s, stop: 20s}\n    backoff: {first: "
-                    "20ms}\n" +
+                    "20ms}\n    rollback: {loss_spike: false}\n" +
                     more);
   }
 
