@@ -43,7 +43,8 @@ Result<probe::Report> replay(const std::string& file) {
   if (!text) return propagate(text);
   auto looks = probe::looks_from_text(*text);
   if (!looks) {
-    looks.error().where = file + ": " + looks.error().where;
+    const std::string line = looks.error().where;
+    looks.error().where = line.empty() ? file : file + ": " + line;
     return propagate(looks);
   }
   return report_of(*looks, probe::probe_stages({}), "replay");
