@@ -5,12 +5,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <exception>
 
 #include "common/file.hpp"
+#include "common/pipe.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -74,16 +74,13 @@ void emit_to(int fd, const Reading& reading) {
 }  // namespace
 
 Result<Child> start_child(const Stage& stage, const std::string& board) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "make a pipe");
-  Fd output(ends[0]);
-  const Fd input(ends[1]);
-  if (::fcntl(output.get(), F_SETFL, O_NONBLOCK) != 0) return fail_errno(errno, "set up a pipe");
+  auto pipe = make_polled_pipe();
+  if (!pipe) return propagate(pipe);
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno(errno, "start a child");
-  if (pid == 0) run_child(stage, board, input.get(), parent);
-  return Child{pid, std::move(output)};
+  if (pid == 0) run_child(stage, board, pipe->write.get(), parent);
+  return Child{pid, std::move(pipe->read)};
 }
 
 }  // namespace trainward::hwprobe

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string_view>
 
-#include "common/fd.hpp"
+#include "common/pipe.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -25,17 +25,6 @@ constexpr std::string_view complaint_key = "complaint";
 constexpr std::string_view exit_key = "exit";
 constexpr std::size_t piece_bytes = 8 * 1024;
 constexpr std::size_t complaint_bytes = 1024;
-
-struct Pipe {
-  Fd read;
-  Fd write;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "make a pipe");
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
 
 // After fork: nothing but system calls.
 [[noreturn]] void become(char* const* argv, int output, int complaint, int failure, pid_t parent) {

@@ -11,6 +11,7 @@
 
 #include "common/fd.hpp"
 #include "common/file.hpp"
+#include "common/pipe.hpp"
 #include "common/text.hpp"
 #include "supervisor/daemon/spawn.hpp"
 
@@ -58,20 +59,16 @@ struct ChildProcess::Impl {
 
   Status start(const std::vector<std::string>& argv,
                const std::optional<Environment>& environment) {
-    std::array<int, 2> out{};
-    std::array<int, 2> err{};
-    if (::pipe2(out.data(), O_CLOEXEC | O_NONBLOCK) != 0) return fail_errno(errno, "make a pipe");
-    output.read.reset(out[0]);
-    const Fd out_write(out[1]);
-    if (::pipe2(err.data(), O_CLOEXEC | O_NONBLOCK) != 0) return fail_errno(errno, "make a pipe");
-    error.read.reset(err[0]);
-    const Fd err_write(err[1]);
-    // The child's ends block as usual.
-    ::fcntl(out_write.get(), F_SETFL, 0);
-    ::fcntl(err_write.get(), F_SETFL, 0);
+    auto out = make_polled_pipe();
+    if (!out) return propagate(out);
+    auto err = make_polled_pipe();
+    if (!err) return propagate(err);
+    output.read = std::move(out->read);
+    error.read = std::move(err->read);
     auto null = open_file("/dev/null", O_RDONLY);
     if (!null) return propagate(null);
-    auto started = spawn(argv, {null->get(), out_write.get(), err_write.get()}, environment, true);
+    auto started =
+        spawn(argv, {null->get(), out->write.get(), err->write.get()}, environment, true);
     if (!started) return propagate(started);
     pid = *started;
     auto fd = open_child(pid);

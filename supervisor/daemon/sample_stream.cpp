@@ -12,6 +12,7 @@
 #include "common/fd.hpp"
 #include "common/file.hpp"
 #include "common/line_splitter.hpp"
+#include "common/pipe.hpp"
 #include "common/process_id.hpp"
 #include "common/text.hpp"
 #include "hwprobe/stages/board_state.hpp"
@@ -104,14 +105,12 @@ struct SampleStream::Impl : std::enable_shared_from_this<Impl> {
   }
 
   Status start() {
-    std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "make a pipe");
-    output.reset(ends[0]);
-    const Fd input(ends[1]);
-    if (::fcntl(output.get(), F_SETFL, O_NONBLOCK) != 0) return fail_errno(errno, "set up a pipe");
+    auto pipe = make_polled_pipe();
+    if (!pipe) return propagate(pipe);
+    output = std::move(pipe->read);
     auto null = open_file("/dev/null", O_RDWR);
     if (!null) return propagate(null);
-    auto spawned = spawn(settings.argv, {null->get(), input.get(), null->get()});
+    auto spawned = spawn(settings.argv, {null->get(), pipe->write.get(), null->get()});
     if (!spawned) return propagate(spawned);
     pid = *spawned;
     killed = false;

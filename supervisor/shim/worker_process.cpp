@@ -7,24 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 
+#include "common/pipe.hpp"
+
 namespace trainward::shim {
 namespace {
-
-struct Pipe {
-  Fd read;
-  Fd write;
-};
-
-Result<Pipe> make_pipe() {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return fail_errno(errno, "make a pipe");
-  return Pipe{Fd(ends[0]), Fd(ends[1])};
-}
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> list;
