@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstring>
 #include <thread>
 
 #include "checkpoint/format/block_hash.hpp"
 #include "checkpoint/verified.hpp"
+#include "common/file.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;
@@ -22,17 +22,10 @@ constexpr std::size_t piece_bytes = std::size_t{1} << 18;
 constexpr std::size_t most_threads = 8;
 
 Status read_exactly(int fd, std::uint64_t at, std::span<std::byte> into, const fs::path& where) {
-  while (!into.empty()) {
-    const ssize_t got = ::pread(fd, into.data(), into.size(), static_cast<off_t>(at));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail_errno(errno, fmt::format("read at byte {}", at), where.string());
-    if (got == 0) {
-      return fail(ErrorKind::corrupt, fmt::format("ends at byte {}", at), where.string());
-    }
-    at += static_cast<std::uint64_t>(got);
-    into = into.subspan(static_cast<std::size_t>(got));
-  }
-  return {};
+  auto got = read_at(fd, into, at, where);
+  if (!got) return propagate(got);
+  if (*got == into.size()) return {};
+  return fail(ErrorKind::corrupt, fmt::format("ends at byte {}", at + *got), where.string());
 }
 
 // Part of the file that goes to one place.
@@ -56,7 +49,7 @@ class CachedFile {
     const std::string_view text(reinterpret_cast<const char*>(prefix_.data()), prefix_.size());
     if (text.size() >= sizeof length) std::memcpy(&length, text.data(), sizeof length);
     if (header_bytes > file_.size || length + sizeof length != header_bytes) {
-      return fail(ErrorKind::corrupt, "its header is another than a moment ago", where_.string());
+      return changed_header(where_);
     }
     auto header = parse_safetensors_header(text.substr(sizeof length), file_.size - header_bytes,
                                            where_.string());

@@ -20,18 +20,14 @@ Targets by_name(const std::vector<TensorTarget>& targets) {
   return map;
 }
 
-tl::unexpected<Error> changed(const fs::path& where) {
-  return fail(ErrorKind::corrupt, "its header is another than a moment ago", where.string(),
-              "the disk or the memory is failing: look at the kernel log");
-}
-
 // Empty: nobody wants it.
 Result<std::span<std::byte>> place_of(const Slot& slot, const Targets& targets,
                                       const fs::path& where) {
   const auto target = targets.find(slot.info.name);
   if (target == targets.end()) return std::span<std::byte>();
   const TensorTarget& to = *target->second;
-  if (to.info.dtype != slot.info.dtype || to.info.shape != slot.info.shape) return changed(where);
+  if (to.info.dtype != slot.info.dtype || to.info.shape != slot.info.shape)
+    return changed_header(where);
   return to.bytes;
 }
 
@@ -60,7 +56,8 @@ class Scatter {
     std::uint64_t length = 0;
     if (prefix_.size() < sizeof length) return {};
     std::memcpy(&length, prefix_.data(), sizeof length);
-    if (length > std::min(max_header_bytes, file_bytes_ - sizeof length)) return changed(where_);
+    if (length > std::min(max_header_bytes, file_bytes_ - sizeof length))
+      return changed_header(where_);
     if (prefix_.size() - sizeof length < length) return {};
     const std::uint64_t offset = sizeof length + length;
     auto header = parse_safetensors_header(std::string_view(prefix_).substr(sizeof length, length),

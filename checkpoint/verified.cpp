@@ -194,6 +194,11 @@ Status FileChecker::check(std::size_t file, std::span<std::byte> into, const Tra
   return damaged_block(entry, static_cast<std::size_t>(found - blocks.begin()), *found, where);
 }
 
+tl::unexpected<Error> changed_header(const fs::path& where) {
+  return fail(ErrorKind::corrupt, "its header is another than a moment ago", where.string(),
+              "the disk or the memory is failing: look at the kernel log");
+}
+
 tl::unexpected<Error> damaged_block(const FileEntry& entry, std::size_t block,
                                     std::string_view found, const fs::path& where) {
   const std::uint64_t begin = block * block_bytes;
