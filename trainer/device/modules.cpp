@@ -70,14 +70,7 @@ class Maker {
     outer.head = backward("head", segments.head, 2, {}, false);
     outer.embed_backward =
         backward("embed_backward", segments.embed_backward, 0, {}, part_.model.tied);
-    if (part_.gradient_clip > 0) {
-      auto clip = make_clip(part_.gradient_clip);
-      if (clip) {
-        outer.clip = module("clip", *clip);
-      } else {
-        note(clip.error());
-      }
-    }
+    if (part_.gradient_clip > 0) outer.clip = module("clip", make_clip(part_.gradient_clip));
     const std::vector<std::size_t> head = table_.head();
     const std::vector<bool> packed = packed_in({&segments.head}, 2, head.size());
     const auto is_packed = [&](const std::vector<std::size_t>& which) {
@@ -104,13 +97,8 @@ class Maker {
     for (const auto& [output, parameter] : replaced) reuses[output] = parameter;
     BackwardModules made{module(name, graph, reuses), std::nullopt};
     if (!always_more && part_.accumulation == 1) return made;
-    auto adding = add_to_sums(graph, first_sum);
-    if (!adding) {
-      note(adding.error());
-      return made;
-    }
     for (std::size_t i = first_sum; i < reuses.size(); ++i) reuses[i] = own + i - first_sum;
-    made.more = module(name + "_more", *adding, reuses);
+    made.more = module(name + "_more", add_to_sums(graph, first_sum), reuses);
     return made;
   }
 
@@ -135,39 +123,31 @@ class Maker {
     made.packed = packed;
     const std::size_t n = types.size();
     if (std::find(packed.begin(), packed.end(), true) != packed.end()) {
-      auto pack = make_pack(types, packed);
-      if (pack) {
-        made.pack = module("pack_" + name, *pack);
-      } else {
-        note(pack.error());
-      }
+      made.pack = module("pack_" + name, make_pack(types, packed));
     }
     auto finish = make_finish(types, use_.devices);
-    if (finish) {
-      Reuses reuses;
-      for (std::size_t i = 0; i < finish->outputs.size(); ++i) reuses.emplace_back(i);
-      made.finish = module("finish_" + name, *finish, reuses);
-    } else {
-      note(finish.error());
-    }
+    Reuses sums(finish ? finish->outputs.size() : 0);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = i;
+    made.finish = module("finish_" + name, finish, sums);
     auto update = make_update(types, packed,
                               {part_.weight_decay, part_.beta1, part_.beta2, part_.epsilon,
                                part_.gradient_clip, part_.schedule});
-    if (update) {
-      // Parameters, means, variances; gradients are in between. What is packed is new memory.
-      Reuses reuses(update->outputs.size());
-      for (std::size_t i = 0; i < n; ++i) {
-        reuses[i] = update_factors + i;
-        reuses[n + i] = update_factors + 2 * n + i;
-        reuses[2 * n + i] = update_factors + 3 * n + i;
-      }
-      made.update = module("update_" + name, *update, reuses);
-    } else {
-      note(update.error());
+    // Parameters, means, variances; gradients are in between. What is packed is new memory.
+    Reuses state(update ? update->outputs.size() : 3 * n);
+    for (std::size_t i = 0; i < n; ++i) {
+      state[i] = update_factors + i;
+      state[n + i] = update_factors + 2 * n + i;
+      state[2 * n + i] = update_factors + 3 * n + i;
     }
+    made.update = module("update_" + name, update, state);
     return made;
   }
 
+  Module module(std::string name, const Result<Graph>& graph, Reuses reuses = {}) {
+    if (graph) return module(std::move(name), *graph, std::move(reuses));
+    note(graph.error());
+    return {};
+  }
   Module module(std::string name, const Graph& graph, Reuses reuses = {}) {
     auto lowered = stablehlo::lower(graph, use_.target);
     if (!lowered) {

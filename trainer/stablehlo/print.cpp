@@ -227,7 +227,7 @@ class Body {
 
   // One operation for all nodes that take a result of it.
   std::string put_once(const std::string& operation, int results) {
-    const auto [known, is_new] = calls_.try_emplace(operation);
+    const auto [known, is_new] = known_.try_emplace(operation);
     if (is_new) {
       known->second = fmt::format("%{}", next_++);
       text_ += fmt::format("    {}:{} = {}\n", known->second, results, operation);
@@ -242,7 +242,7 @@ class Body {
   std::string constant(double value, const Type& type) {
     const std::string operation = fmt::format("stablehlo.constant dense<{}> : {}",
                                               literal(value, type.element), tensor(type));
-    const auto [known, is_new] = constants_.try_emplace(operation);
+    const auto [known, is_new] = known_.try_emplace(operation);
     if (is_new) known->second = put(operation);
     return known->second;
   }
@@ -269,8 +269,7 @@ class Body {
   const Graph& graph_;
   const Node* node_ = nullptr;
   std::vector<std::string> names_;
-  std::map<std::string, std::string> constants_;
-  std::map<std::string, std::string> calls_;
+  std::map<std::string, std::string> known_;  // constants and calls, by what was written
   std::string text_;
   std::string wrong_;
   int next_ = 0;
