@@ -1,11 +1,15 @@
-// One thread for work that would hold the loop up: reading and hashing checkpoints.
+// Work that would hold the loop up: reading and hashing checkpoints, logs, folders.
+//
+// Jobs of one queue run one after the other; each queue has a thread of its own while it has jobs,
+// so a file system that does not answer holds up only whoever asked it. At most 16 threads work at
+// a time, those that wait for longer than 2 s not counted.
 #pragma once
 
-#include <condition_variable>
-#include <deque>
+#include <cstdint>
 #include <functional>
-#include <mutex>
-#include <thread>
+#include <memory>
+#include <optional>
+#include <string>
 
 #include "supervisor/daemon/loop.hpp"
 
@@ -13,22 +17,44 @@ namespace trainward::daemon {
 
 class Background {
  public:
+  using Then = std::function<void()>;
+
+  struct Job {
+    std::string what;  // "read the checkpoints in FOLDER", for whoever asks why nothing happens
+    // On a thread. It owns what it uses: a job that is stuck in the kernel outlives the daemon's
+    // objects. What it returns is called on the loop.
+    std::function<Then()> work;
+    // Called on the loop, once, when the job was given `late_ms` ago and has not ended; null:
+    // nobody minds. Its result still comes if it ends after all.
+    std::int64_t late_ms = 30'000;
+    std::function<void()> late = {};
+  };
+
   explicit Background(Loop& loop);
-  ~Background();  // finishes the job that runs, drops the rest
+  // Waits half a second for jobs that run; one that is stuck is left behind, as the end of the
+  // process ends it. Jobs that have not begun are dropped.
+  ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
-  // Jobs run one after the other; what `job` returns is then called on the loop.
-  void run(std::function<std::function<void()>()> job);
+  void run(const std::string& queue, Job job);
+
+  struct Running {
+    std::string what;
+    std::int64_t since_ms = 0;  // how long it has been running
+  };
+  // What this queue is at.
+  [[nodiscard]] std::optional<Running> running(const std::string& queue) const;
 
  private:
-  void work();
-  Loop& loop_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::function<std::function<void()>()>> jobs_;  // guarded by mutex_
-  bool stopping_ = false;                                    // guarded by mutex_
-  std::thread thread_;
+  struct Shared;
+  static void serve(const std::shared_ptr<Shared>& shared, const std::string& queue);
+  void begin_waiting();
+  void look();
+
+  Timer timer_;  // armed while there are jobs
+  bool looking_ = false;
+  std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace trainward::daemon

@@ -2,7 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <mutex>
+
 #include "supervisor/daemon/log_evidence.hpp"
+#include "supervisor/rules/log_matcher.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -11,35 +14,49 @@ constexpr std::int64_t quiet_ms = 60'000;
 
 }  // namespace
 
+struct CrashRules::Loaded {
+  std::filesystem::path user_rules;
+  std::mutex mutex;
+  std::shared_ptr<const rules::LogMatcher> matcher;  // guarded by mutex
+
+  // Null, and said in the log, when the rules cannot be read.
+  std::shared_ptr<const rules::LogMatcher> get() {
+    const std::lock_guard lock(mutex);
+    if (matcher) return matcher;
+    auto loaded = rules::LogMatcher::load(user_rules);
+    if (!loaded) {
+      spdlog::error("the crash rules cannot be read any more: {}", loaded.error().message());
+      return nullptr;
+    }
+    matcher = std::make_shared<const rules::LogMatcher>(std::move(*loaded));
+    return matcher;
+  }
+};
+
+CrashRules::CrashRules(Loop& loop, std::filesystem::path user_rules)
+    : loaded_(std::make_shared<Loaded>()), quiet_(loop) {
+  loaded_->user_rules = std::move(user_rules);
+}
+
 Status CrashRules::check() const {
-  if (user_rules_.empty()) return {};  // the built-in ones are tested; loading them takes 0.1 s
-  auto loaded = rules::LogMatcher::load(user_rules_);
+  if (loaded_->user_rules.empty()) return {};  // the built-in ones are tested; loading takes 0.1 s
+  auto loaded = rules::LogMatcher::load(loaded_->user_rules);
   if (!loaded) return propagate(loaded);
   return {};
 }
 
-std::vector<core::LogMatch> CrashRules::read_logs(const std::filesystem::path& attempt_folder) {
-  if (logs_are_empty(attempt_folder)) return {};
-  std::shared_ptr<const rules::LogMatcher> matcher;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!matcher_) {
-      auto loaded = rules::LogMatcher::load(user_rules_);
-      if (!loaded) {
-        spdlog::error("the crash rules cannot be read any more: {}", loaded.error().message());
-        return {};
-      }
-      matcher_ = std::make_shared<const rules::LogMatcher>(std::move(*loaded));
-    }
-    matcher = matcher_;
-  }
-  return log_evidence(attempt_folder, *matcher);
+CrashRules::Reader CrashRules::reader() const {
+  return [loaded = loaded_](const std::filesystem::path& folder) -> std::vector<core::LogMatch> {
+    if (logs_are_empty(folder)) return {};
+    const auto matcher = loaded->get();
+    return matcher ? log_evidence(folder, *matcher) : std::vector<core::LogMatch>{};
+  };
 }
 
 void CrashRules::used() {
-  quiet_.after(quiet_ms, [this] {
-    const std::lock_guard lock(mutex_);
-    matcher_.reset();
+  quiet_.after(quiet_ms, [loaded = loaded_] {
+    const std::lock_guard lock(loaded->mutex);
+    loaded->matcher.reset();
   });
 }
 

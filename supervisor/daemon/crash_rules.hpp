@@ -3,37 +3,36 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "common/error.hpp"
 #include "supervisor/core/event.hpp"
 #include "supervisor/daemon/loop.hpp"
-#include "supervisor/rules/log_matcher.hpp"
 
 namespace trainward::daemon {
 
 class CrashRules {
  public:
-  CrashRules(Loop& loop, std::filesystem::path user_rules)
-      : user_rules_(std::move(user_rules)), quiet_(loop) {}
+  CrashRules(Loop& loop, std::filesystem::path user_rules);
 
   // Reads the user's rules once, so that a bad file is an error at the start.
   Status check() const;
 
-  // What the logs in an attempt's folder say; on any thread. Rules that cannot be read any more are
-  // no evidence.
-  std::vector<core::LogMatch> read_logs(const std::filesystem::path& attempt_folder);
+  // Says what the logs in an attempt's folder tell; on any thread, also when this is gone. Rules
+  // that cannot be read any more are no evidence.
+  using Reader =
+      std::function<std::vector<core::LogMatch>(const std::filesystem::path& attempt_folder)>;
+  [[nodiscard]] Reader reader() const;
 
-  // On the loop, after read_logs(): the rules may go when nobody needs them for a while.
+  // On the loop, after reading: the rules may go when nobody needs them for a while.
   void used();
 
  private:
-  std::filesystem::path user_rules_;
+  struct Loaded;
+  std::shared_ptr<Loaded> loaded_;
   Timer quiet_;
-  std::mutex mutex_;
-  std::shared_ptr<const rules::LogMatcher> matcher_;  // guarded by mutex_
 };
 
 }  // namespace trainward::daemon

@@ -154,7 +154,7 @@ class ProgramHistory {
     core::Event exit =
         exit_ ? std::move(*exit_) : core::Event(core::AttemptLost{"no word of its end was found"});
     if (auto* exited = std::get_if<core::WorkerExited>(&exit)) {
-      exited->matches = rules_.read_logs(folder);
+      exited->matches = rules_.reader()(folder);
       row_.exit_code = exited->code;
       row_.exit_signal = exited->signal;
     }

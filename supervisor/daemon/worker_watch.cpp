@@ -39,27 +39,25 @@ std::vector<std::string> boards_of(const std::vector<std::string>& bus_ids) {
 
 }  // namespace
 
-WorkerWatch::WorkerWatch(Machine& machine, Worker worker, std::function<void(core::HostFact)> sink)
-    : machine_(machine),
-      worker_(std::move(worker)),
-      sink_(std::move(sink)),
+WorkerProcesses::WorkerProcesses(WatchedWorker worker)
+    : worker_(std::move(worker)),
       meter_("/", worker_.shim),
       traces_("/", "", boards_of(worker_.bus_ids)) {
   traces_.look(worker_.shim);
-  machine_.add(this);
 }
 
-WorkerWatch::~WorkerWatch() { machine_.remove(this); }
-
-std::optional<core::ActivitySeen> WorkerWatch::activity() {
-  const std::lock_guard lock(mutex_);
-  traces_.look(worker_.shim);
-  const auto usage = meter_.read();
+std::optional<core::ActivitySeen> WorkerProcesses::activity() {
+  std::optional<host::Usage> usage;
+  {
+    const std::lock_guard lock(mutex_);
+    traces_.look(worker_.shim);
+    usage = meter_.read();
+  }
   if (!usage) return std::nullopt;
   return core::ActivitySeen{usage->cpu_ms, bytes_in(worker_.caches)};
 }
 
-std::optional<core::MemorySample> WorkerWatch::memory() {
+std::optional<core::MemorySample> WorkerProcesses::memory() {
   const std::lock_guard lock(mutex_);
   traces_.look(worker_.shim);
   const auto usage = meter_.read();
@@ -68,21 +66,32 @@ std::optional<core::MemorySample> WorkerWatch::memory() {
   return core::MemorySample{usage->memory_bytes, left->bytes};
 }
 
+std::optional<core::HostFact> WorkerProcesses::weigh(const host::KernelFact& fact) {
+  const std::lock_guard lock(mutex_);
+  return traces_.weigh(fact, now());
+}
+
+WorkerWatch::WorkerWatch(Machine& machine, WatchedWorker worker,
+                         std::function<void(core::HostFact)> sink)
+    : machine_(machine),
+      pid_(worker.pid),
+      processes_(std::make_shared<WorkerProcesses>(std::move(worker))),
+      sink_(std::move(sink)) {
+  machine_.add(this);
+}
+
+WorkerWatch::~WorkerWatch() { machine_.remove(this); }
+
 bool WorkerWatch::sample_due(std::int64_t now_mono_ms) {
   if (now_mono_ms - sampled_mono_ms_ < sample_every_ms) return false;
   sampled_mono_ms_ = now_mono_ms;
   return true;
 }
 
-std::string WorkerWatch::thread_report() const { return host::thread_report("/", worker_.pid); }
+std::string WorkerWatch::thread_report() const { return host::thread_report("/", pid_); }
 
 void WorkerWatch::kernel_said(const host::KernelFact& fact) {
-  std::optional<core::HostFact> ours;
-  {
-    const std::lock_guard lock(mutex_);
-    ours = traces_.weigh(fact, now());
-  }
-  if (ours) sink_(std::move(*ours));
+  if (auto ours = processes_->weigh(fact)) sink_(std::move(*ours));
 }
 
 void WorkerWatch::machine_said(const core::HostFact& fact) { sink_(fact); }

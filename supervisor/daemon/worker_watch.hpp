@@ -17,24 +17,40 @@
 
 namespace trainward::daemon {
 
+struct WatchedWorker {
+  pid_t pid = 0;
+  pid_t shim = 0;                             // adopts and waits for the worker's orphans
+  std::vector<std::string> bus_ids;           // of its boards
+  std::vector<std::filesystem::path> caches;  // what it compiles goes there
+};
+
+// Its processes; on any thread. Shared, because a look that hangs outlives whoever asked for it.
+class WorkerProcesses {
+ public:
+  explicit WorkerProcesses(WatchedWorker worker);
+
+  // Nothing when the worker is gone.
+  std::optional<core::ActivitySeen> activity();
+  std::optional<core::MemorySample> memory();
+  // What a fact of the kernel's log means for them.
+  std::optional<core::HostFact> weigh(const host::KernelFact& fact);
+
+ private:
+  WatchedWorker worker_;
+  std::mutex mutex_;
+  host::UsageMeter meter_;     // guarded by mutex_
+  host::WorkerTraces traces_;  // guarded by mutex_
+};
+
 class WorkerWatch final : public MachineListener {
  public:
-  struct Worker {
-    pid_t pid = 0;
-    pid_t shim = 0;                             // adopts and waits for the worker's orphans
-    std::vector<std::string> bus_ids;           // of its boards
-    std::vector<std::filesystem::path> caches;  // what it compiles goes there
-  };
-
   // `sink` is called on the loop.
-  WorkerWatch(Machine& machine, Worker worker, std::function<void(core::HostFact)> sink);
+  WorkerWatch(Machine& machine, WatchedWorker worker, std::function<void(core::HostFact)> sink);
   ~WorkerWatch() override;
   WorkerWatch(const WorkerWatch&) = delete;
   WorkerWatch& operator=(const WorkerWatch&) = delete;
 
-  // On any thread, one at a time. Nothing when the worker is gone.
-  std::optional<core::ActivitySeen> activity();
-  std::optional<core::MemorySample> memory();
+  [[nodiscard]] std::shared_ptr<WorkerProcesses> processes() const { return processes_; }
 
   // Whether a memory sample is due: at most one in ten seconds.
   bool sample_due(std::int64_t now_mono_ms);
@@ -47,11 +63,9 @@ class WorkerWatch final : public MachineListener {
 
  private:
   Machine& machine_;
-  Worker worker_;
+  pid_t pid_;
+  std::shared_ptr<WorkerProcesses> processes_;
   std::function<void(core::HostFact)> sink_;
-  std::mutex mutex_;
-  host::UsageMeter meter_;     // guarded by mutex_
-  host::WorkerTraces traces_;  // guarded by mutex_
   std::int64_t sampled_mono_ms_ = 0;
 };
 
