@@ -58,6 +58,9 @@ AttemptFacts read_attempt(const std::filesystem::path& folder) {
   const json::object first = parse(std::string_view(head).substr(0, head.find('\n')));
   if (string_or(first, "type", "") == "started") {
     facts.shim = shim_of(first);
+    facts.worker = ProcessId{static_cast<pid_t>(int_or(first, "pid", 0)),
+                             static_cast<std::uint64_t>(int_or(first, "start_ticks", 0)),
+                             string_or(first, "boot_id", "")};
     facts.cgroup = string_or(first, "cgroup", "");
   }
   std::string tail =

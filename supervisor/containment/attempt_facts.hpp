@@ -14,9 +14,10 @@ namespace trainward::containment {
 
 struct AttemptFacts {
   std::filesystem::path folder;
-  std::optional<ProcessId> shim;  // from "started"
-  std::filesystem::path cgroup;   // from "started"; empty: none
-  bool settled = false;           // the last record says that it ended, and left nothing
+  std::optional<ProcessId> shim;    // from "started"
+  std::optional<ProcessId> worker;  // from "started"
+  std::filesystem::path cgroup;     // from "started"; empty: none
+  bool settled = false;             // the last record says that it ended, and left nothing
 };
 
 // Of the fields of a "started" record.

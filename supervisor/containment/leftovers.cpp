@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <map>
 #include <optional>
 #include <set>
@@ -101,6 +102,18 @@ std::string cgroup_prefix(const std::filesystem::path& state, const std::string&
   std::string name = run;
   std::replace(name.begin(), name.end(), '/', '_');
   return fmt::format("trainward.{:08x}.{}.", hash, name);
+}
+
+void kill_worker(const std::filesystem::path& attempt_folder) {
+  const AttemptFacts facts = read_attempt(attempt_folder);
+  if (!facts.cgroup.empty()) {
+    Cgroup::existing(this_host(), facts.cgroup.filename().string()).kill();
+  }
+  if (!facts.worker) return;
+  // As long as the descriptor says that it is this process, its number is nobody else's.
+  const auto worker = open_process(*facts.worker);
+  if (worker) ::kill(-facts.worker->pid, SIGKILL);
+  if (worker) ::kill(facts.worker->pid, SIGKILL);
 }
 
 Cleared clear_leftovers(const LeftoverQuery& query) {

@@ -37,6 +37,10 @@ struct Cleared {
 // Cheap (well below a millisecond) when the last attempt's journal says that its shim left nothing.
 Cleared clear_leftovers(const LeftoverQuery& query);
 
+// SIGKILL to the worker of this attempt, its group and everything in its cgroup, for a shim that
+// does not do it. Does not wait. Nothing of it may be there any more.
+void kill_worker(const std::filesystem::path& attempt_folder);
+
 // "trainward.1a2b3c4d.name." of this state folder and program; a group's name is that and the
 // attempt's number.
 std::string cgroup_prefix(const std::filesystem::path& state, const std::string& run);

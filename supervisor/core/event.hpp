@@ -19,6 +19,7 @@ struct StartRequested {
 struct StopRequested {
   std::string who;           // "operator", "shutdown"
   bool keep_wanted = false;  // the daemon goes, the intent stays: the next daemon starts it again
+  bool at_once = false;      // whoever asked does not wait for a save
 };
 struct RestartRequested {};
 // A daemon begins. It comes after what the attempt's journal still held, told in the journal's own

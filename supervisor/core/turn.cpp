@@ -131,6 +131,14 @@ void Turn::kill(std::string cause, std::string why) {
   act(SendSignal{Signal::kill});
 }
 
+// The same stop, only harder.
+void Turn::kill_stopping(const std::string& why) {
+  note("kill", why + "; SIGKILL");
+  state_.kills_sent = 1;
+  enter(Stage::killing, "killing");
+  act(SendSignal{Signal::kill});
+}
+
 void Turn::stop_for(std::string cause, std::string why) {
   note(cause == "stopped" ? "state" : "planned", fmt::format("{}; SIGTERM sent", why));
   state_.kill = Kill{std::move(cause), std::move(why)};

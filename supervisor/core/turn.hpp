@@ -91,7 +91,7 @@ class Turn {
   void stop_for(std::string cause, std::string why);
   void plan_restart_if_due();
   [[nodiscard]] bool safe_to_restart() const;
-  void hang_or_wait(std::int64_t silent_ms);
+  void kill_stopping(const std::string& why);
 
   // ---- bookkeeping ----
   [[nodiscard]] bool listening() const;  // what the worker says still decides something

@@ -29,6 +29,7 @@ void Turn::on(const StopRequested& e) {
       state_.kill = Kill{"stopped", "asked to stop by " + e.who};
     }
     state_.halt = true;
+    if (e.at_once && state_.stage == Stage::stopping) kill_stopping("asked to end at once");
     return;
   }
   if (!has_worker(state_.stage)) {
@@ -38,10 +39,11 @@ void Turn::on(const StopRequested& e) {
   }
   state_.halt = true;
   stop_for("stopped", "asked to stop by " + e.who);
+  if (e.at_once) kill_stopping("asked to end at once");
 }
 
 void Turn::on(const RestartRequested& /*e*/) {
-  on(StopRequested{"operator", false});
+  on(StopRequested{"operator"});
   state_.wanted = true;
   if (has_worker(state_.stage)) {
     state_.restart_when_stopped = true;

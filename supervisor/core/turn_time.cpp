@@ -39,12 +39,8 @@ void Turn::on(const TimerFired& /*e*/) {
     case Stage::backoff:
       return begin_attempt("waited long enough");
     case Stage::stopping:
-      // Asked to stop and did not: the same stop, only harder.
-      note("kill", fmt::format("no exit {} after SIGTERM; SIGKILL", human_duration(silent)));
       state_.kill->why += "; it did not exit in time and was killed";
-      state_.kills_sent = 1;
-      enter(Stage::killing, "killing");
-      return act(SendSignal{Signal::kill});
+      return kill_stopping(fmt::format("no exit {} after SIGTERM", human_duration(silent)));
     case Stage::killing:
       if (state_.kills_sent >= patience) return on(Unkillable{"it does not react to SIGKILL"});
       ++state_.kills_sent;

@@ -7,6 +7,7 @@
 #include "common/launch.hpp"
 #include "common/text.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
+#include "supervisor/containment/leftovers.hpp"
 #include "supervisor/daemon/journal_events.hpp"
 #include "supervisor/daemon/lease.hpp"
 #include "supervisor/daemon/log_evidence.hpp"
@@ -142,7 +143,11 @@ void AttemptFollower::end_later() {
   });
 }
 
-Status AttemptFollower::send(core::Signal signal) {
+Status AttemptFollower::send(core::Signal signal, int kills_sent) {
+  if (shim_ && signal == core::Signal::kill && kills_sent > 1) {
+    containment::kill_worker(attempt_.folder);
+    if (kills_sent > 2) return shim_->end();
+  }
   if (shim_) return shim_->send(signal);
   // A launch that was decided but never seen: if nobody holds the program's lease, nobody lives.
   if (!exit_ && take_lease(services_.paths.program_lease(attempt_.program))) {
@@ -167,6 +172,7 @@ void AttemptFollower::on_shim_gone() {
   }
   if (watch_) services_.watcher.remove(*watch_);
   watch_.reset();
+  over_ = true;
   auto ended = std::move(listener_.ended);
   if (ended) ended();
 }

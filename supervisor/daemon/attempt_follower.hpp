@@ -53,8 +53,17 @@ class AttemptFollower {
   // `ended` follows on the loop. Returns whether one lives or may be about to start.
   bool adopt();
 
-  // Without a shim it sees whether one can still exist, and ends the attempt when not.
-  Status send(core::Signal signal);
+  // Without a shim it sees whether one can still exist, and ends the attempt when not. A kill goes
+  // to the shim; the second one (`kills_sent`) to the worker as well, and the third to both.
+  Status send(core::Signal signal, int kills_sent);
+
+  [[nodiscard]] std::int64_t number() const { return attempt_.number; }
+  // Its shim is gone, and `ended` was called.
+  [[nodiscard]] bool over() const { return over_; }
+  // That its shim is stopped and does nothing, in words; empty: it is not.
+  [[nodiscard]] std::string shim_trouble() const { return shim_ ? shim_->trouble() : ""; }
+  // Reads what is there now, and the rest of it in the next turns of the loop.
+  void read_on();
 
   [[nodiscard]] const std::optional<AttemptEvent>& exit() const { return exit_; }
   // What its logs say, for the exit.
@@ -67,7 +76,6 @@ class AttemptFollower {
   [[nodiscard]] std::int64_t offset() const { return exit_ ? exit_offset_ : offset_; }
 
  private:
-  void read_on();
   void take(const JournalRecord& record);
   void take_started(const JournalRecord& record);
   void on_shim_gone();
@@ -84,6 +92,7 @@ class AttemptFollower {
   std::int64_t exit_offset_ = 0;
   bool adopting_ = false;
   bool behind_ = false;
+  bool over_ = false;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "supervisor/containment/proc.hpp"
 #include "supervisor/daemon/spawn.hpp"
 
 namespace trainward::daemon {
@@ -39,12 +40,28 @@ void ShimProcess::on_exit() {
   gone();  // destroys this object
 }
 
-Status ShimProcess::send(core::Signal signal) const {
-  const int number = signal == core::Signal::kill ? SIGUSR2 : SIGTERM;
+Status ShimProcess::signal(int number) const {
   if (::syscall(SYS_pidfd_send_signal, pidfd_.get(), number, nullptr, 0) != 0) {
     return fail_errno(errno, "signal the shim");
   }
   return {};
+}
+
+Status ShimProcess::send(core::Signal signal) const {
+  auto sent = this->signal(signal == core::Signal::kill ? SIGUSR2 : SIGTERM);
+  return sent ? this->signal(SIGCONT) : sent;
+}
+
+Status ShimProcess::end() const { return signal(SIGKILL); }
+
+std::string ShimProcess::trouble() const {
+  const std::string stat = containment::read_proc(fmt::format("/proc/{}/stat", pid_));
+  const std::string_view state = stat_field(stat, 3);
+  if (state != "T" && state != "t") return {};
+  return fmt::format(
+      "the worker's shim (process {}) is stopped by {} (state {}): nothing the worker reports "
+      "arrives; `kill -CONT {}` wakes it",
+      pid_, state == "T" ? "a signal" : "a debugger", state, pid_);
 }
 
 }  // namespace trainward::daemon

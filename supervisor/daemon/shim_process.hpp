@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "common/error.hpp"
 #include "common/process_id.hpp"
@@ -22,9 +23,15 @@ class ShimProcess {
   static Result<std::unique_ptr<ShimProcess>> adopt(Loop& loop, const ProcessId& id,
                                                     std::function<void()> gone);
 
+  // As the shim understands it; also wakes one that was stopped.
   Status send(core::Signal signal) const;
+  // SIGKILL to the shim itself; the kernel then kills the worker (parent-death signal).
+  Status end() const;
+  // That it is stopped (a signal, a debugger), in words; empty: it is not.
+  [[nodiscard]] std::string trouble() const;
 
  private:
+  Status signal(int number) const;
   ShimProcess(Loop& loop, Fd pidfd, pid_t pid, std::function<void()> gone);
   void on_exit();
   Fd pidfd_;
