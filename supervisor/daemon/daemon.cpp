@@ -204,39 +204,53 @@ void Daemon::on_change() {
   for (Waiter& waiter : waiting) {
     if (!waiter()) waiters_.push_back(std::move(waiter));
   }
-  const bool rest = std::all_of(runners_.begin(), runners_.end(),
-                                [](const auto& entry) { return entry.second->at_rest(); });
-  if (rest && (shutting_down_ || parts_->options.once) && waiters_.empty()) parts_->loop.stop();
+  if ((shutting_down_ || parts_->options.once) && all_rest() && waiters_.empty()) {
+    parts_->loop.stop();
+  }
 }
 
-void Daemon::shut_down() {
+// What a database that refuses has not heard of, the next daemon reads in the journals.
+bool Daemon::all_rest() const {
+  const bool unrecorded = shutting_down_ && parts_->turns.refusal();
+  return std::all_of(runners_.begin(), runners_.end(), [&](const auto& entry) {
+    return entry.second->at_rest() || (unrecorded && entry.second->at_rest_unrecorded());
+  });
+}
+
+void Daemon::shut_down(bool at_once) {
   if (std::exchange(shutting_down_, true)) {
-    spdlog::warn(
-        "leaving at once; workers that still run go on, and the next trainwardd finds them");
-    parts_->loop.stop();
-    return;
+    if (at_once) {
+      parts_->console.event("trainwardd", "shutdown", "ending the workers at once", now());
+      spdlog::warn("ending the workers at once: what they have not saved is lost");
+    } else {
+      spdlog::warn("asked to stop once more: workers are saving already, and are waited for");
+      return;
+    }
+  } else {
+    parts_->console.event("trainwardd", "shutdown", "stopping: workers save and exit", now());
   }
-  parts_->console.event("trainwardd", "shutdown", "stopping: workers save and exit", now());
   for (auto& [name, runner] : runners_) {
-    runner->handle(core::StopRequested{"shutdown", true});
+    runner->handle(core::StopRequested{"shutdown", true, at_once});
   }
   on_change();
 }
 
 int Daemon::exit_code() const {
+  if (parts_->turns.refusal()) return exit_code::try_again;
   if (!parts_->options.once) return exit_code::done;
   int code = exit_code::done;
   for (const auto& [name, runner] : runners_) {
     const core::State& state = runner->state();
     if (state.stage == core::Stage::exited && state.last_cause == "done") continue;
-    if (state.stage == core::Stage::exited) code = exit_code::failed;
-    if (state.stage == core::Stage::stopped) code = exit_code::try_again;
-    if (state.stage == core::Stage::fatal) {
+    if (state.stage == core::Stage::exited) {
+      code = exit_code::failed;
+    } else if (state.stage == core::Stage::fatal) {
       code = state.last_cause == "config"         ? exit_code::configuration
              : core::another_host_may_help(state) ? exit_code::try_again
                                                   : exit_code::do_not_requeue;
+    } else {
+      code = exit_code::try_again;  // not finished, whatever it was doing
     }
-    if (state.stage == core::Stage::unkillable) code = exit_code::try_again;
   }
   return code;
 }
@@ -244,13 +258,25 @@ int Daemon::exit_code() const {
 // ---- api::Control ----
 
 json::value Daemon::version() const {
+  json::array trouble;
+  if (auto refused = refusal(); !refused.empty()) trouble.emplace_back(std::move(refused));
   return json::object{{"name", "trainwardd"},
                       {"version", std::string(version_text)},
                       {"api", 1},
                       {"pid", ::getpid()},
                       {"started_ms", started_ms_},
                       {"state_dir", parts_->config.state_dir.string()},
-                      {"config", parts_->config.file.string()}};
+                      {"config", parts_->config.file.string()},
+                      {"trouble", std::move(trouble)}};
+}
+
+std::string Daemon::refusal() const {
+  const auto& refused = parts_->turns.refusal();
+  if (!refused) return {};
+  return fmt::format(
+      "for {} the run database has refused what happens: {}; workers go on, stops and deadlines "
+      "act, and all is recorded when it takes it again",
+      human_duration(now().mono_ms - refused->since.mono_ms), refused->error.message());
 }
 
 Status Daemon::known(const std::string& program) const {
@@ -266,14 +292,11 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
   const bool up = !rest && runner.state().stage != core::Stage::backoff;
   if (verb == api::Verb::stop) {
     if (rest) return answer(command_answer(name, "not running", false, runner.state().reason));
-    runner.handle(core::StopRequested{"operator", false});
-    waiters_.emplace_back([this, name, answer] {
-      ProgramRunner* found = find(name);
-      if (found != nullptr && !found->at_rest()) return false;
-      answer(command_answer(name, "stopped", true, found == nullptr ? "" : found->state().reason));
-      return true;
-    });
-    return;
+    return stop(name, std::move(answer));
+  }
+  if (parts_->turns.refusal()) {
+    return answer(fail(ErrorKind::transient, "nothing can be started now: " + refusal(), name,
+                       "mend what the database says (free space, permissions) and ask again"));
   }
   if (verb == api::Verb::start && up && runner.state().wanted) {
     return answer(command_answer(name, "already started", false, runner.state().reason));
@@ -303,6 +326,20 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
     if (shown == "STOPPING" || (shown == "STARTING" && !*timed_out)) return false;
     const bool ok = shown == "RUNNING" || shown == "STARTING" || shown == "EXITED";
     answer(command_answer(name, ok ? "started" : "spawn error", ok, state.reason));
+    return true;
+  });
+}
+
+void Daemon::stop(const std::string& name, Answer answer) {
+  find(name)->handle(core::StopRequested{"operator"});
+  waiters_.emplace_back([this, name, answer = std::move(answer)] {
+    ProgramRunner* found = find(name);
+    if (found == nullptr || found->at_rest()) {
+      answer(command_answer(name, "stopped", true, found == nullptr ? "" : found->state().reason));
+      return true;
+    }
+    if (!parts_->turns.refusal() || !found->at_rest_unrecorded()) return false;
+    answer(command_answer(name, "stopped", true, refusal()));
     return true;
   });
 }
@@ -463,7 +500,18 @@ void Daemon::probe(const api::ProbeRequest& request, Answer answer) {
                         });
 }
 
-Result<json::value> Daemon::status() const { return as_value(parts_->store.status_json(now())); }
+Result<json::value> Daemon::status() const {
+  auto rows = parts_->store.status_json(now());
+  if (!rows) return propagate(rows);
+  for (json::value& row : *rows) {
+    const auto runner = runners_.find(string_or(row.as_object(), "name", ""));
+    if (runner == runners_.end()) continue;
+    std::string trouble = refusal();
+    if (trouble.empty()) trouble = runner->second->trouble();
+    if (!trouble.empty()) row.as_object()["trouble"] = std::move(trouble);
+  }
+  return json::value(std::move(*rows));
+}
 
 Result<json::value> Daemon::history(const std::string& program) const {
   if (!program.empty()) {

@@ -45,9 +45,9 @@ class Daemon final : public api::Control {
   // Serves the API and goes on with every program; returns at once, work happens on the loop.
   Status start();
 
-  // Stops every program, lets workers save, then ends the loop. The second call does not wait: the
-  // workers go on without a daemon.
-  void shut_down();
+  // Stops every program, lets workers save, then ends the loop. A call while that goes on changes
+  // nothing, but with `at_once`: then workers are killed.
+  void shut_down(bool at_once = false);
 
   // Valid when the loop has ended: the exit code contract of `--once`, 0 for a daemon.
   [[nodiscard]] int exit_code() const;
@@ -95,6 +95,10 @@ class Daemon final : public api::Control {
   Status recover(const std::string& name);
   [[nodiscard]] Loaded load_again() const;
   void on_change();
+  [[nodiscard]] bool all_rest() const;
+  void stop(const std::string& name, Answer answer);
+  // That the run database refuses what happens, in words; empty: it does not.
+  [[nodiscard]] std::string refusal() const;
   ProgramRunner* find(const std::string& name);
   Status known(const std::string& program) const;
   void reexec_soon();

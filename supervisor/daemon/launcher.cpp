@@ -175,8 +175,6 @@ Status end_leftovers(const config::Program& program, const Paths& paths) {
 
 Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths,
                      Leases leases) {
-  // The leases of what an earlier attempt left are only free once it is gone.
-  if (auto clean = end_leftovers(program, paths); !clean) return propagate(clean);
   auto program_lease = take_lease(paths.program_lease(program.name));
   if (!program_lease) return propagate(program_lease);
   for (const hwprobe::Board* board : boards_of(order)) {

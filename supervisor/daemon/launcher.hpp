@@ -30,14 +30,15 @@ struct LaunchOrder {
   std::optional<MeshPlace> place = {};                  // which chips of them, in which order
 };
 
-// Ends what an earlier attempt of this program left behind, takes the leases of program and boards
-// (but for those in `leases`, which are held already), writes the attempt's folder, and starts the
-// shim with the leases in its hands. Kind transient: a process of an earlier attempt cannot be
-// killed (the message names it), a lease is held, or the machine is out of something.
+// Takes the leases of program and boards (but for those in `leases`, which are held already),
+// writes the attempt's folder, and starts the shim with the leases in its hands. Kind transient: a
+// lease is held, or the machine is out of something.
 Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths,
                      Leases leases = {});
 
-// The first part of it alone: helpers that a killed shim left behind hold the board and its lease.
+// Before it: ends what an earlier attempt of this program left behind, as helpers of a killed shim
+// hold the board and its lease. Takes up to 2 s; on any thread. Kind transient: one of them cannot
+// be killed (the message names it).
 Status end_leftovers(const config::Program& program, const Paths& paths);
 
 }  // namespace trainward::daemon

@@ -24,10 +24,13 @@ namespace {
 constexpr std::int64_t stop_margin_ms = 30'000;
 constexpr int refused_start_s = 5;
 
+constexpr std::initializer_list<int> handled_signals{SIGTERM, SIGINT,  SIGQUIT,
+                                                     SIGHUP,  SIGUSR1, SIGUSR2};
+
 sigset_t handled() {
   sigset_t set;
   ::sigemptyset(&set);
-  for (const int number : {SIGTERM, SIGINT, SIGQUIT, SIGHUP}) ::sigaddset(&set, number);
+  for (const int number : handled_signals) ::sigaddset(&set, number);
   return set;
 }
 
@@ -48,13 +51,19 @@ Ended refuse(const Error& error) {
 // What a signal leads to.
 class Ending {
  public:
-  Ending(Loop& loop, Daemon& daemon, std::optional<InitSystem>& init)
-      : loop_(loop), daemon_(daemon), init_(init) {}
+  Ending(Loop& loop, Daemon& daemon, std::optional<InitSystem>& init, bool once)
+      : loop_(loop), daemon_(daemon), init_(init), once_(once) {}
 
-  void on_signal() {
-    if (!init_ || std::exchange(asked_, true)) return stop_runs();
+  void on_signal(int number) {
+    if (number == SIGUSR2 || (number == SIGUSR1 && !once_)) {
+      return spdlog::info(
+          "SIG{} means nothing to this daemon; `trainwardctl --help` lists what does",
+          ::sigabbrev_np(number));
+    }
+    const bool again = std::exchange(asked_, true);
+    if (!init_ || again) return stop_runs(again && number == SIGINT);
     init_->why_stopped([this](StopReason reason) {
-      if (reason == StopReason::stop) return stop_runs();
+      if (reason == StopReason::stop) return stop_runs(false);
       spdlog::info("leaving the workers to the next trainwardd{}",
                    reason == StopReason::restart  ? ": systemd restarts this service"
                    : reason == StopReason::nobody ? ": systemd asked for no stop"
@@ -65,10 +74,10 @@ class Ending {
     });
   }
 
-  void stop_runs() {
+  void stop_runs(bool at_once) {
     notify(fmt::format("STOPPING=1\nSTATUS=workers save and exit\nEXTEND_TIMEOUT_USEC={}",
                        (daemon_.longest_stop_ms() + stop_margin_ms) * 1'000));
-    daemon_.shut_down();
+    daemon_.shut_down(at_once);
   }
 
   std::optional<int> code;
@@ -77,6 +86,7 @@ class Ending {
   Loop& loop_;
   Daemon& daemon_;
   std::optional<InitSystem>& init_;
+  bool once_;
   bool asked_ = false;
 };
 
@@ -122,10 +132,9 @@ Ended live(const Options& options, config::Config config) {
   auto made = Daemon::make(loop, std::move(mine), std::move(config));
   if (!made) return refuse(made.error());
   Daemon& daemon = **made;
-  Ending ending(loop, daemon, init);
+  Ending ending(loop, daemon, init, options.once);
   // SIGHUP as well: a closed terminal must let the workers save.
-  const Signals signals(loop, {SIGTERM, SIGINT, SIGQUIT, SIGHUP},
-                        [&ending](int) { ending.on_signal(); });
+  const Signals signals(loop, handled_signals, [&ending](int number) { ending.on_signal(number); });
   block_signals(false);
   if (auto started = daemon.start(); !started) {
     block_signals(true);

@@ -3,7 +3,12 @@
 //
 //   started by   SIGTERM, SIGINT, SIGQUIT, SIGHUP
 //   systemd      asks systemd: a stop lets the workers save and end; a restart leaves them alone
-//   all others   workers save and end; a second signal leaves at once, workers go on
+//   all others   workers save and end
+//
+// While they do, further signals change nothing (schedulers send several), but for a second SIGINT:
+// somebody who presses Ctrl-C again does not want to wait, and workers are killed. SIGUSR1 ends
+// `--once` like SIGTERM, as a scheduler's warning before its limit; otherwise it and SIGUSR2 are
+// only noted.
 #pragma once
 
 #include "supervisor/config/config.hpp"

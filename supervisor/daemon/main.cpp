@@ -94,6 +94,7 @@ int run(int argc, char** argv) {
   daemon::protect_from_oom();
   set_up_logging(arguments, *config);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on files is a full disk, and no reason to die
   for (;;) {
     const daemon::Ended ended = daemon::live(arguments.options, std::move(*config));
     if (!ended.reexec) return ended.code;

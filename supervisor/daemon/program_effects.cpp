@@ -27,12 +27,45 @@ void ProgramRunner::execute(const core::Action& action) {
   if (std::holds_alternative<core::PruneCheckpoints>(action)) do_prune();
 }
 
-void ProgramRunner::in_background(std::function<std::function<void()>()> work) {
-  services_.background.run([alive = alive_, work = std::move(work)]() -> std::function<void()> {
+void ProgramRunner::in_background(std::string what, std::function<std::function<void()>()> work,
+                                  std::function<void()> late) {
+  if (!late) {
+    late = [this, what] {
+      note("slow", "to " + what +
+                       " takes long; if it is not for their size, the disk or the network mount "
+                       "does not answer");
+    };
+  }
+  Background::Job job;
+  job.what = std::move(what);
+  job.work = [alive = alive_, work = std::move(work)]() -> std::function<void()> {
     return [alive, then = work()] {
       if (*alive) then();
     };
-  });
+  };
+  job.late = [alive = alive_, late = std::move(late)] {
+    if (*alive) late();
+  };
+  services_.background.run(program_.name, std::move(job));
+}
+
+void ProgramRunner::look_at_processes(std::function<std::function<void()>()> look) {
+  Background::Job job;
+  job.what = "look at the worker's processes";
+  job.work = [alive = alive_, look = std::move(look)]() -> std::function<void()> {
+    return [alive, then = look()] {
+      if (*alive) then();
+    };
+  };
+  services_.background.run(program_.name + " processes", std::move(job));
+}
+
+void ProgramRunner::end_leftovers_then(std::function<void(const Status&)> then) {
+  in_background("end what an earlier attempt left",
+                [program = program_, paths = services_.paths,
+                 then = std::move(then)]() -> std::function<void()> {
+                  return [then, ended = end_leftovers(program, paths)] { then(ended); };
+                });
 }
 
 const hwprobe::Board* ProgramRunner::board(const std::string& serial) const {
@@ -54,9 +87,14 @@ void ProgramRunner::do_probe() {
   leases_.clear();
   place_.reset();
   // They would make our own board look like somebody else's. What stays is said at the launch.
-  if (auto ended = end_leftovers(program_, services_.paths); !ended) {
-    spdlog::warn("{}: {}", program_.name, ended.error().message());
-  }
+  end_leftovers_then([this](const Status& ended) {
+    if (state_.stage != core::Stage::probing) return;
+    if (!ended) spdlog::warn("{}: {}", program_.name, ended.error().message());
+    probe_now();
+  });
+}
+
+void ProgramRunner::probe_now() {
   child_ = probe_boards(
       services_.loop, services_.paths, probe_order(), services_.store,
       [this](const Result<hwprobe::Report>& report) {
@@ -113,19 +151,19 @@ void ProgramRunner::do_reset(const core::ResetBoard& order) {
       });
 }
 
-void ProgramRunner::note_compiling(const std::string& text) {
+void ProgramRunner::note(const std::string& kind, const std::string& text) {
   const Time at = now();
-  spdlog::info("{}: compile: {}", program_.name, text);
-  services_.console.event(program_.name, "compile", text, at);
+  spdlog::info("{}: {}: {}", program_.name, kind, text);
+  services_.console.event(program_.name, kind, text, at);
   auto noted =
-      services_.store.add_event({0, at.wall_ms, program_.name, state_.attempt, "compile", text});
+      services_.store.add_event({0, at.wall_ms, program_.name, state_.attempt, kind, text});
   if (!noted) spdlog::warn("{}: {}", program_.name, noted.error().message());
 }
 
 void ProgramRunner::begin_compiling_ahead(std::int64_t deadline_ms) {
   ahead_ = compile_ahead(services_.loop, services_.paths, program_, state_.attempt, deadline_ms,
                          [this](const std::string& text) {
-                           note_compiling(text);
+                           note("compile", text);
                            ahead_.reset();
                          });
 }
@@ -134,7 +172,7 @@ void ProgramRunner::begin_compiling_ahead(std::int64_t deadline_ms) {
 void ProgramRunner::end_compiling_ahead(std::string_view why) {
   if (!ahead_) return;
   ahead_.reset();
-  note_compiling(fmt::format("compiling ahead was ended: {}", why));
+  note("compile", fmt::format("compiling ahead was ended: {}", why));
 }
 
 // Once for each time that there is none.
@@ -155,15 +193,17 @@ void ProgramRunner::compile_while_no_board() {
 void ProgramRunner::do_purge(const std::string& serial) {
   const bool own_worker = program_.command.empty();
   auto folders = folders_to_purge(services_.paths, state_, serial, own_worker);
-  in_background([this, folders = std::move(folders)]() -> std::function<void()> {
-    auto error = purge_folders(folders);
-    return [this, error = std::move(error)] { handle(core::CachesPurged{error}); };
-  });
+  in_background("purge the compile caches",
+                [this, folders = std::move(folders)]() -> std::function<void()> {
+                  auto error = purge_folders(folders);
+                  return [this, error = std::move(error)] { handle(core::CachesPurged{error}); };
+                });
 }
 
 void ProgramRunner::do_select(std::int64_t below) {
   const auto root = services_.paths.checkpoints(program_.name);
-  in_background([this, root, below, program = program_]() -> std::function<void()> {
+  const std::string what = "look for the newest verified checkpoint in " + root.string();
+  in_background(what, [this, root, below, program = program_]() -> std::function<void()> {
     const bool foreign = has_foreign_checkpoints(program);
     if (below > 0 && !foreign) {
       if (auto gone = checkpoint::roll_back(root, below); !gone) {
@@ -189,14 +229,29 @@ void ProgramRunner::do_select(std::int64_t below) {
   });
 }
 
+// Ending what is left may take seconds; a stop may be asked for meanwhile.
 void ProgramRunner::do_launch(const core::Launch& order) {
+  fault_point("launch.decided");
+  launching_ = true;
+  end_leftovers_then([this, order](const Status& ended) {
+    launching_ = false;
+    const core::State& state = newest();
+    if (state.attempt != order.attempt || !core::has_worker(state.stage)) return;
+    if (state.stage != core::Stage::launching) {
+      return handle(core::AttemptLost{"it was to end before it was launched"});
+    }
+    if (ended) return launch_now(order);
+    handle(core::LaunchFailed{ended.error().message(), ended.error().kind != ErrorKind::usage});
+  });
+}
+
+void ProgramRunner::launch_now(const core::Launch& order) {
   LaunchOrder what{order.attempt, recorder_.attempt().nonce, board(order.board), order.resume_from,
                    order.plan,    state_.resume_step};
   for (const std::string& serial : order.more_boards) {
     if (const hwprobe::Board* found = board(serial)) what.more_boards.push_back(found);
   }
   what.place = place_;
-  fault_point("launch.decided");
   auto pid = launch(program_, what, services_.paths, std::exchange(leases_, {}));
   fault_point("launch.done");
   if (pid) {
@@ -211,14 +266,18 @@ void ProgramRunner::do_launch(const core::Launch& order) {
 void ProgramRunner::do_signal(core::Signal signal) {
   if (!attempt_) return;
   fault_point("signal.decided");
-  const bool hangs = signal == core::Signal::kill && state_.kill && state_.kill->cause == "hang";
+  const core::State& state = newest();
+  const bool hangs = signal == core::Signal::kill && state.kill && state.kill->cause == "hang";
   if (hangs && worker_) {
     // What it was waiting for, before nobody can tell any more.
     if (auto report = worker_->thread_report(); !report.empty()) {
       handle(core::HostFact{"threads", 5, "hang", std::move(report)});
     }
   }
-  if (auto sent = attempt_->send(signal); !sent) {
+  if (auto trouble = attempt_->shim_trouble(); !trouble.empty()) {
+    handle(core::HostFact{"shim", 5, "unknown", std::move(trouble)});
+  }
+  if (auto sent = attempt_->send(signal, state.kills_sent); !sent) {
     spdlog::warn("{}: {}", program_.name, sent.error().message());
   }
 }
@@ -235,13 +294,13 @@ void ProgramRunner::watch_worker() {
     for (const core::HeldBoard& held : state_.more_boards) add(held.serial);
     worker_ = std::make_shared<WorkerWatch>(
         services_.machine,
-        WorkerWatch::Worker{static_cast<pid_t>(state_.pid), attempt_->shim()->pid,
-                            std::move(bus_ids), services_.paths.caches(state_.board)},
+        WatchedWorker{static_cast<pid_t>(state_.pid), attempt_->shim()->pid, std::move(bus_ids),
+                      services_.paths.caches(state_.board)},
         [this](core::HostFact fact) { handle(std::move(fact)); });
     watch_boards();
   }
   if (state_.stage != core::Stage::training || !worker_->sample_due(now().mono_ms)) return;
-  in_background([this, worker = worker_]() -> std::function<void()> {
+  look_at_processes([this, worker = worker_->processes()]() -> std::function<void()> {
     auto sample = worker->memory();
     return [this, sample] {
       if (sample) handle(*sample);
@@ -272,7 +331,7 @@ void ProgramRunner::watch_boards() {
 
 void ProgramRunner::do_check_activity() {
   if (!worker_) return;
-  in_background([this, worker = worker_]() -> std::function<void()> {
+  look_at_processes([this, worker = worker_->processes()]() -> std::function<void()> {
     auto seen = worker->activity();
     return [this, seen] {
       if (seen) handle(*seen);
@@ -282,25 +341,28 @@ void ProgramRunner::do_check_activity() {
 
 void ProgramRunner::do_verify(const core::VerifyCheckpoint& order) {
   ++verifying_;
-  in_background([this, order, program = program_,
+  in_background("verify " + order.path,
+                [this, order, program = program_,
                  root = services_.paths.checkpoints(program_.name)]() -> std::function<void()> {
-    // Of the folder before it was read: what replaces it meanwhile has not been verified.
-    std::string identity = checkpoint::identity(order.path);
-    auto summary = verify_checkpoint(program, root, order.path);
-    return [this, order, summary = std::move(summary), identity = std::move(identity)] {
-      core::CheckpointVerified event{order.attempt, order.path, order.step, 0, ""};
-      if (summary) {
-        event.step = summary->step;
-        event.bytes = summary->bytes;
-        verified_[order.path] = identity;
-      } else {
-        event.error = summary.error().message();
-      }
-      --verifying_;
-      handle(std::move(event));
-      deliver_exit();
-    };
-  });
+                  // Of the folder before it was read: what replaces it meanwhile has not been
+                  // verified.
+                  std::string identity = checkpoint::identity(order.path);
+                  auto summary = verify_checkpoint(program, root, order.path);
+                  return [this, order, summary = std::move(summary),
+                          identity = std::move(identity)] {
+                    core::CheckpointVerified event{order.attempt, order.path, order.step, 0, ""};
+                    if (summary) {
+                      event.step = summary->step;
+                      event.bytes = summary->bytes;
+                      verified_[order.path] = identity;
+                    } else {
+                      event.error = summary.error().message();
+                    }
+                    --verifying_;
+                    handle(std::move(event));
+                    deliver_exit();
+                  };
+                });
 }
 
 void ProgramRunner::do_prune() {
@@ -313,21 +375,23 @@ void ProgramRunner::do_prune() {
     const auto found = verified.find(folder.string());
     return found != verified.end() && found->second == checkpoint::identity(folder);
   };
-  in_background([this, retention = std::move(retention),
-                 root = services_.paths.checkpoints(program_.name)]() -> std::function<void()> {
-    auto pruned = checkpoint::prune(root, retention);
-    return [this, pruned = std::move(pruned)] {
-      if (!pruned) {
-        spdlog::warn("{}: old checkpoints stay: {}", program_.name, pruned.error().message());
-        return;
-      }
-      for (const auto& path : pruned->removed) {
-        verified_.erase(path.string());
-        auto noted = services_.store.mark_checkpoint(program_.name, path.string(), "pruned");
-        if (!noted) spdlog::warn("{}: {}", program_.name, noted.error().message());
-      }
-    };
-  });
+  const auto root = services_.paths.checkpoints(program_.name);
+  in_background(
+      "prune the checkpoints in " + root.string(),
+      [this, root, retention = std::move(retention)]() -> std::function<void()> {
+        auto pruned = checkpoint::prune(root, retention);
+        return [this, pruned = std::move(pruned)] {
+          if (!pruned) {
+            spdlog::warn("{}: old checkpoints stay: {}", program_.name, pruned.error().message());
+            return;
+          }
+          for (const auto& path : pruned->removed) {
+            verified_.erase(path.string());
+            auto noted = services_.store.mark_checkpoint(program_.name, path.string(), "pruned");
+            if (!noted) spdlog::warn("{}: {}", program_.name, noted.error().message());
+          }
+        };
+      });
 }
 
 }  // namespace trainward::daemon

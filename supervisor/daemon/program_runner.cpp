@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <set>
 
 #include "checkpoint/checkpoint.hpp"
 #include "common/text.hpp"
@@ -12,6 +13,27 @@
 
 namespace trainward::daemon {
 namespace {
+
+// An answer of a disk that is well comes sooner, but for very large checkpoints.
+constexpr std::int64_t slow_job_ms = 30'000;
+
+std::string slow_text(std::string_view what, std::int64_t ms) {
+  return fmt::format(
+      "to {} has taken {} so far; if it is not for their size, the disk or the network mount does "
+      "not answer",
+      what, human_duration(ms));
+}
+
+bool rests(core::Stage stage) {
+  return stage == core::Stage::stopped || stage == core::Stage::exited ||
+         stage == core::Stage::fatal || stage == core::Stage::unkillable;
+}
+
+// What is safe to do before it is recorded, and may be done twice.
+bool needs_no_record(const core::Action& action) {
+  return std::holds_alternative<core::SendSignal>(action) ||
+         std::holds_alternative<core::CheckActivity>(action);
+}
 
 std::int64_t target_of(const config::Program& program) {
   auto training = get_object(program.worker, "training_config");
@@ -36,10 +58,22 @@ ProgramRunner::~ProgramRunner() {
   services_.turns.forget(this);
 }
 
-bool ProgramRunner::at_rest() const {
-  if (busy()) return false;
-  return state_.stage == core::Stage::stopped || state_.stage == core::Stage::exited ||
-         state_.stage == core::Stage::fatal || state_.stage == core::Stage::unkillable;
+bool ProgramRunner::at_rest() const { return !busy() && rests(state_.stage); }
+
+bool ProgramRunner::at_rest_unrecorded() const {
+  const core::State& state = newest();
+  if (rests(state.stage)) return true;
+  return core::has_worker(state.stage) && !launching_ && attempt_ &&
+         attempt_->number() == state.attempt && attempt_->over();
+}
+
+std::string ProgramRunner::trouble() const {
+  if (const auto job = services_.background.running(program_.name);
+      job && job->since_ms >= slow_job_ms) {
+    return slow_text(job->what, job->since_ms);
+  }
+  if (attempt_) return attempt_->shim_trouble();
+  return {};
 }
 
 // ---- a turn ----
@@ -84,34 +118,62 @@ Status ProgramRunner::prepare() {
 }
 
 void ProgramRunner::finish(bool committed) {
-  if (!decided_) return;
-  Decided decided = std::move(*decided_);
-  decided_.reset();
+  auto decided = std::exchange(decided_, std::nullopt);
   if (!committed) {
-    refused_ = true;
-    return recorder_.restore(std::move(decided.before));
+    if (decided) recorder_.restore(std::move(decided->before));
+    act_unrecorded();
+    return changed_();
   }
-  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(decided.events));
-  state_ = std::move(decided.state);
-  show(decided.actions, decided.at);
-  for (const core::Action& action : decided.actions) execute(action);
+  if (!decided) return;
+  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(decided->events));
+  state_ = std::move(decided->state);
+  unrecorded_.reset();
+  show(decided->actions, decided->at);
+  std::size_t done = std::exchange(carried_out_, 0);
+  for (const core::Action& action : decided->actions) {
+    if (done > 0 && needs_no_record(action)) {
+      --done;
+    } else {
+      execute(action);
+    }
+  }
   compile_while_no_board();
   keep_boards();
   watch_worker();
   arm();
-  // Nobody watched while the database refused.
-  if (std::exchange(refused_, false)) handle(core::Adopted{true});
   deliver_exit();
   changed_();
+}
+
+// A full disk stops nobody's stop: signals are sent, once each, and deadlines go on. What was
+// decided is the same at every try, because the events are; the journal has it on record that the
+// shim was asked.
+void ProgramRunner::act_unrecorded() {
+  core::State state = state_;
+  core::Actions due;
+  std::size_t seen = 0;
+  for (const AttemptEvent& waiting : pending_) {
+    auto outcome = core::step(std::move(state), waiting.event, policy_, waiting.at);
+    state = std::move(outcome.state);
+    for (core::Action& action : outcome.actions) {
+      if (needs_no_record(action) && ++seen > carried_out_) due.push_back(std::move(action));
+    }
+  }
+  unrecorded_ = std::move(state);
+  carried_out_ = seen;
+  for (const core::Action& action : due) execute(action);
+  arm();
 }
 
 void ProgramRunner::arm() {
   // While old records are still being read, the deadlines they set have long passed.
   const bool behind = attempt_ && attempt_->behind();
-  const std::int64_t next = behind ? 0 : core::next_timer_ms(state_);
+  const std::int64_t next = behind ? 0 : core::next_timer_ms(newest());
   if (next == 0) return timer_.cancel();
   timer_.after(next - now().mono_ms, [this] {
-    if (!services_.turns.stuck()) handle(core::TimerFired{});
+    // What the worker has said comes before a judgement on its silence.
+    if (attempt_) attempt_->read_on();
+    handle(core::TimerFired{});
   });
 }
 
@@ -166,16 +228,29 @@ void ProgramRunner::on_attempt_ended() {
     exit_due_ = true;
     return deliver_exit();
   }
-  in_background([this, folder = attempt_->folder(),
-                 &crash_rules = services_.crash_rules]() -> std::function<void()> {
-    auto matches = crash_rules.read_logs(folder);
-    return [this, matches = std::move(matches)]() mutable {
-      services_.crash_rules.used();
-      exit_due_ = true;
-      attempt_->add_evidence(std::move(matches));
-      deliver_exit();
-    };
-  });
+  // Once: with what the logs say, or without it when they cannot be read in time.
+  const auto end = [this, number = attempt_->number()](std::vector<core::LogMatch> matches) {
+    if (exit_due_ || !attempt_ || attempt_->number() != number || !attempt_->exit()) return;
+    exit_due_ = true;
+    attempt_->add_evidence(std::move(matches));
+    deliver_exit();
+  };
+  in_background(
+      "read the logs in " + attempt_->folder().string(),
+      [this, end, folder = attempt_->folder(),
+       read = services_.crash_rules.reader()]() -> std::function<void()> {
+        auto matches = read(folder);
+        return [this, end, matches = std::move(matches)]() mutable {
+          services_.crash_rules.used();
+          end(std::move(matches));
+        };
+      },
+      [this, end] {
+        spdlog::warn("{}: the logs of attempt {} cannot be read; its end is judged without them",
+                     program_.name, state_.attempt);
+        end({});
+      });
+  changed_();
 }
 
 // What the attempt kept must be known before its end is judged.
@@ -250,18 +325,30 @@ void ProgramRunner::resume_attempt(bool machine_restarted) {
 // Reported to the daemon before, which did not live to judge them.
 void ProgramRunner::verify_unknown_checkpoints() {
   auto known = services_.store.newest_checkpoint(program_.name);
-  auto found = checkpoint::list(services_.paths.checkpoints(program_.name));
-  if (!known || !found) return;
-  const auto reported = [&](std::int64_t step) {
-    return std::any_of(pending_.begin(), pending_.end(), [&](const AttemptEvent& waiting) {
-      const auto* said = std::get_if<core::CheckpointReported>(&waiting.event);
-      return said != nullptr && said->step == step;
-    });
-  };
-  for (const checkpoint::Summary& summary : *found) {
-    if (summary.step <= *known) break;
-    if (!reported(summary.step)) do_verify({state_.attempt, summary.path.string(), summary.step});
+  if (!known) return;
+  std::set<std::int64_t> reported;
+  for (const AttemptEvent& waiting : pending_) {
+    if (const auto* said = std::get_if<core::CheckpointReported>(&waiting.event)) {
+      reported.insert(said->step);
+    }
   }
+  ++verifying_;  // the end of the attempt waits for this as well
+  const auto root = services_.paths.checkpoints(program_.name);
+  in_background(
+      "list the checkpoints in " + root.string(),
+      [this, root, known = *known, reported = std::move(reported),
+       attempt = state_.attempt]() -> std::function<void()> {
+        auto found = checkpoint::list(root);
+        return [this, found = std::move(found), known, reported, attempt] {
+          --verifying_;
+          for (const auto& summary : found ? *found : std::vector<checkpoint::Summary>{}) {
+            if (summary.step <= known) break;
+            if (reported.contains(summary.step)) continue;
+            do_verify({attempt, summary.path.string(), summary.step});
+          }
+          deliver_exit();
+        };
+      });
 }
 
 }  // namespace trainward::daemon

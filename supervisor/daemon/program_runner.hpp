@@ -55,6 +55,11 @@ class ProgramRunner final : public Participant {
   [[nodiscard]] const config::Program& program() const { return program_; }
   // Nothing runs and nothing is on its way, or what runs cannot be ended by anybody.
   [[nodiscard]] bool at_rest() const;
+  // The same as far as processes go, while the database refuses to hear of it.
+  [[nodiscard]] bool at_rest_unrecorded() const;
+  // What keeps this program from going on, in a sentence for `status`; empty: nothing that is
+  // known.
+  [[nodiscard]] std::string trouble() const;
   [[nodiscard]] bool busy() const { return !pending_.empty(); }
 
   // ---- Participant ----
@@ -64,21 +69,27 @@ class ProgramRunner final : public Participant {
 
  private:
   void say(AttemptEvent event);
+  void act_unrecorded();
+  // With what waits to be recorded.
+  [[nodiscard]] const core::State& newest() const { return unrecorded_ ? *unrecorded_ : state_; }
   void execute(const core::Action& action);
   void arm();
   void show(const core::Actions& actions, Time at);
+  // An event that the core has no part in.
+  void note(const std::string& kind, const std::string& text);
 
   void do_probe();
+  void probe_now();
   void do_reset(const core::ResetBoard& order);
   void keep_boards();
   [[nodiscard]] ProbeOrder probe_order() const;
   void begin_compiling_ahead(std::int64_t deadline_ms);
   void end_compiling_ahead(std::string_view why);
   void compile_while_no_board();
-  void note_compiling(const std::string& text);
   void do_purge(const std::string& serial);
   void do_select(std::int64_t below);
   void do_launch(const core::Launch& order);
+  void launch_now(const core::Launch& order);
   void do_verify(const core::VerifyCheckpoint& order);
   void do_prune();
   void do_signal(core::Signal signal);
@@ -92,8 +103,14 @@ class ProgramRunner final : public Participant {
   void resume_attempt(bool machine_restarted);
   Result<core::State> state_of_newest_attempt() const;
   void verify_unknown_checkpoints();
-  // `work` runs on the background thread; what it returns runs here, unless this is gone by then.
-  void in_background(std::function<std::function<void()>()> work);
+  // `work` runs on a thread and owns what it uses; what it returns runs here, unless this is gone
+  // by then. `what`: "read the checkpoints", told when it takes long; `late`: instead of that.
+  void in_background(std::string what, std::function<std::function<void()>()> work,
+                     std::function<void()> late = {});
+  // Looks at the worker's processes, whatever the files of the program are waiting for.
+  void look_at_processes(std::function<std::function<void()>()> look);
+  // Ends what an earlier attempt left, then goes on.
+  void end_leftovers_then(std::function<void(const Status&)> then);
   [[nodiscard]] const hwprobe::Board* board(const std::string& serial) const;
 
   Services& services_;
@@ -105,6 +122,8 @@ class ProgramRunner final : public Participant {
   std::deque<AttemptEvent> pending_;
 
   std::optional<Decided> decided_;
+  std::optional<core::State> unrecorded_;  // after what the database refuses
+  std::size_t carried_out_ = 0;            // of that, what was done without a record
 
   Timer timer_;
   std::int64_t target_step_ = 0;
@@ -120,8 +139,8 @@ class ProgramRunner final : public Participant {
   std::shared_ptr<WorkerWatch> worker_;
   hwprobe::Processes processes_;
   std::unique_ptr<BoardWatch> board_watch_;  // as long as worker_
+  bool launching_ = false;                   // between the order and the shim
   bool exit_due_ = false;  // the attempt has ended; held until its checkpoints are judged
-  bool refused_ = false;   // the database has not taken the newest turn yet
   std::optional<core::DaemonStarted> restarted_;  // told once the old attempt has ended
   std::map<std::string, std::string> verified_;   // checkpoint folder to its identity when read
   int verifying_ = 0;

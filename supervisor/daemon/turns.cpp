@@ -18,7 +18,7 @@ constexpr std::int64_t retry_ms = 1'000;
 
 void Turns::request(Participant* participant) {
   if (std::find(due_.begin(), due_.end(), participant) == due_.end()) due_.push_back(participant);
-  if (stuck_ || std::exchange(posted_, true)) return;
+  if (refusal_ || std::exchange(posted_, true)) return;
   loop_.post([this] {
     posted_ = false;
     turn();
@@ -58,7 +58,10 @@ void Turns::finish(std::vector<Participant*> together, bool committed) {
 
 void Turns::turn() {
   const std::vector<Participant*> together = std::exchange(due_, {});
-  if (together.empty()) return;
+  if (together.empty()) {  // whoever was refused is gone
+    refusal_.reset();
+    return;
+  }
   Status saved = commit(together);
   if (!saved && together.size() > 1 && saved.error().kind != ErrorKind::transient) {
     finish(together, false);
@@ -75,13 +78,15 @@ void Turns::turn() {
 
 void Turns::report(const Status& saved) {
   if (saved) {
-    if (std::exchange(stuck_, false)) {
+    if (std::exchange(refusal_, std::nullopt)) {
       spdlog::info("the run database takes what happens again");
       if (!due_.empty()) request(due_.front());
     }
     return;
   }
-  if (!std::exchange(stuck_, true)) {
+  const bool first = !refusal_;
+  refusal_ = Refusal{saved.error(), first ? trainward::now() : refusal_->since};
+  if (first) {
     spdlog::error("the run database does not take what happened: {}; trying again every {}",
                   saved.error().message(), human_duration(retry_ms));
   }

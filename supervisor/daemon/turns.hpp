@@ -2,13 +2,15 @@
 // start together cost a handful of fsyncs.
 //
 // Order of every turn: events → core → one transaction (states, records, journal offsets) → side
-// effects. When the commit fails nothing else happens: the events are kept and tried again each
-// second, and meanwhile the shims keep training and their journals going. A program whose records
-// alone are refused does not hold the others up.
+// effects. When the commit fails the events are kept and tried again each second, while the shims
+// keep training and their journals going; a participant then does only what is safe without a
+// record. A program whose records alone are refused does not hold the others up.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "common/clock.hpp"
 #include "common/error.hpp"
 #include "supervisor/daemon/loop.hpp"
 #include "supervisor/store/store.hpp"
@@ -22,7 +24,8 @@ class Participant {
   [[nodiscard]] virtual bool wishes() const = 0;
   // Decides on everything that is waiting and writes the records into the open transaction.
   virtual Status prepare() = 0;
-  // After the transaction: adopt what was decided and act on it, or forget it.
+  // After the transaction: adopt what was decided and act on it. Not committed: prepare() may not
+  // have been called, and comes again.
   virtual void finish(bool committed) = 0;
 };
 
@@ -34,8 +37,12 @@ class Turns {
   void request(Participant* participant);
   void forget(Participant* participant);
   void now() { turn(); }  // what waits, without waiting for the loop
-  // True while the database refuses what happened.
-  [[nodiscard]] bool stuck() const { return stuck_; }
+  // Why and since when the database refuses what happened; nothing while it takes it.
+  struct Refusal {
+    Error error;
+    Time since;
+  };
+  [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
 
  private:
   void turn();
@@ -49,7 +56,7 @@ class Turns {
   std::vector<Participant*> due_;
   std::vector<Participant*> finishing_;  // null: removed meanwhile
   bool posted_ = false;
-  bool stuck_ = false;
+  std::optional<Refusal> refusal_;
 };
 
 }  // namespace trainward::daemon
