@@ -173,6 +173,20 @@ TEST(Step, StopLetsTheWorkerSaveThenKills) {
   EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "stopped");
 }
 
+TEST(Step, AStopAtOnceDoesNotWaitForASave) {
+  World world;
+  world.run_to_training().steps(1, 3).feed(StopRequested{"shutdown", true});
+  world.feed(StopRequested{"shutdown", true});
+  EXPECT_THAT(world.newest<SendSignal>(), SizeIs(0)) << "asked again is asked once";
+  world.feed(StopRequested{"shutdown", true, true});
+  ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
+  EXPECT_EQ(world.newest<SendSignal>()[0].signal, Signal::kill);
+  world.feed(ended_by(9));
+  EXPECT_EQ(display(world.state.stage), "STOPPED");
+  EXPECT_TRUE(world.state.wanted);
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "stopped");
+}
+
 TEST(Step, ShutdownKeepsTheIntent) {
   World world;
   world.run_to_training().feed(StopRequested{"shutdown", true}).feed(exited_with(75));
