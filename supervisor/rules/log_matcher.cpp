@@ -118,8 +118,9 @@ std::optional<LogMatcher::LineMatch> LogMatcher::match(
     const std::string_view seen = without.empty() ? line : std::string_view(without);
     if (rule.scope != Scope::line && !exception) exception = exception_part(seen);
     if (rule.scope == Scope::message && !exception->empty()) continue;
-    // A step counts and a warning warns whatever is masked.
-    const std::string_view whole = rule.kind == Kind::fault ? seen : line;
+    // A step counts whatever is masked.
+    const bool goes_on = rule.kind == Kind::progress || rule.kind == Kind::finished;
+    const std::string_view whole = goes_on ? line : seen;
     const std::string_view text = rule.scope == Scope::exception ? *exception : whole;
     if (text.empty() || !compiled_->matches(id, text)) continue;
     if (rule.kind == Kind::advice) {
