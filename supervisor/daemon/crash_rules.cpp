@@ -2,8 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "supervisor/daemon/log_evidence.hpp"
-
 namespace trainward::daemon {
 namespace {
 
@@ -18,7 +16,7 @@ Status CrashRules::check() const {
   return {};
 }
 
-std::vector<core::LogMatch> CrashRules::read_logs(const std::filesystem::path& attempt_folder) {
+LogEvidence CrashRules::read_logs(const std::filesystem::path& attempt_folder) {
   if (logs_are_empty(attempt_folder)) return {};
   std::shared_ptr<const rules::LogMatcher> matcher;
   {

@@ -5,10 +5,9 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "common/error.hpp"
-#include "supervisor/core/event.hpp"
+#include "supervisor/daemon/log_evidence.hpp"
 #include "supervisor/daemon/loop.hpp"
 #include "supervisor/rules/log_matcher.hpp"
 
@@ -24,7 +23,7 @@ class CrashRules {
 
   // What the logs in an attempt's folder say; on any thread. Rules that cannot be read any more are
   // no evidence.
-  std::vector<core::LogMatch> read_logs(const std::filesystem::path& attempt_folder);
+  LogEvidence read_logs(const std::filesystem::path& attempt_folder);
 
   // On the loop, after read_logs(): the rules may go when nobody needs them for a while.
   void used();

@@ -168,11 +168,11 @@ void ProgramRunner::on_attempt_ended() {
   }
   in_background([this, folder = attempt_->folder(),
                  &crash_rules = services_.crash_rules]() -> std::function<void()> {
-    auto matches = crash_rules.read_logs(folder);
-    return [this, matches = std::move(matches)]() mutable {
+    auto evidence = crash_rules.read_logs(folder);
+    return [this, evidence = std::move(evidence)]() mutable {
       services_.crash_rules.used();
       exit_due_ = true;
-      attempt_->add_evidence(std::move(matches));
+      attempt_->add_evidence(std::move(evidence));
       deliver_exit();
     };
   });

@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t max_file_bytes = 1024 * 1024;
 constexpr std::size_t max_patterns = 60'000;
 
-// What stands in the place of masked words: no letter, digit or blank, or what is left would read on.
+// What stands in the place of masked words: no letter, digit or blank, or what is left would read
+// on.
 const std::string masked = "~";
 
 // After a fault, only a stronger one that names a class and what softens it are of interest;

@@ -6,9 +6,9 @@ namespace trainward::rules {
 namespace {
 
 constexpr std::array<std::string_view, 19> class_words{
-    "benign", "disk",          "firmware",   "device_busy", "ethernet", "device_lost",
-    "hang",   "cache_corrupt", "device_oom", "host_oom",    "config",   "network",
-    "data",   "nan",           "unknown",    "finished",    "progress", "advice", "mask"};
+    "benign",        "disk",       "firmware", "device_busy", "ethernet", "device_lost", "hang",
+    "cache_corrupt", "device_oom", "host_oom", "config",      "network",  "data",        "nan",
+    "unknown",       "finished",   "progress", "advice",      "mask"};
 constexpr std::size_t crash_class_count = 15;
 
 }  // namespace

@@ -113,7 +113,8 @@ TEST_F(Innocent, NoLineMadeFromATemplateIsTakenForAFault) {
   for (const std::string& line : templates.templates()) {
     for (int i = 0; i < of_each; ++i) all.insert(templates.fill(line));
   }
-  for (const std::string& line : all) EXPECT_EQ(accuser(line), "") << "seed " << seed << ": " << line;
+  for (const std::string& line : all)
+    EXPECT_EQ(accuser(line), "") << "seed " << seed << ": " << line;
   std::cout << all.size() << " lines made from " << templates.templates().size() << " templates\n";
   EXPECT_GE(all.size(), 2500U);
 }
