@@ -38,7 +38,16 @@ std::string signal_name(int number) {
   }
 }
 
-Evidence from_exit_code(int code) {
+// The program's own words explain an exit code better than we can.
+Evidence with_words(Evidence evidence, const LastWords& said) {
+  if (said.line.empty()) return evidence;
+  evidence.text += fmt::format("; its last line: \"{}\"", said.line);
+  evidence.location = said.location;
+  return evidence;
+}
+
+Evidence from_exit_code(const WorkerExited& exit) {
+  const int code = *exit.code;
   switch (code) {
     case exit_code::done:
       return {"exit status", 90, "done", "exit code 0: the worker finished its work", ""};
@@ -46,8 +55,9 @@ Evidence from_exit_code(int code) {
       return {"exit status", 90, "try_again",
               "exit code 75: the worker saved and asked to be started again", ""};
     case exit_code::configuration:
-      return {"exit status", 90, "config",
-              "exit code 78: the worker refused its configuration; a retry cannot help", ""};
+      return with_words(
+          {"exit status", 90, "config", "exit code 78: the worker refused its configuration", ""},
+          exit.last_words);
     case exit_code::do_not_requeue:
       return {"exit status", 90, "do_not_requeue",
               "exit code 93: the worker asked not to be started again", ""};
@@ -62,7 +72,8 @@ Evidence from_exit_code(int code) {
                         signal_name(code - by_signal)),
             ""};
   }
-  return {"exit status", 20, "unknown", fmt::format("exit code {}", code), ""};
+  Evidence failed{"exit status", 20, "unknown", fmt::format("exit code {}", code), ""};
+  return exit.matches.empty() ? with_words(std::move(failed), exit.last_words) : failed;
 }
 
 Evidence from_signal(int number) {
@@ -119,7 +130,7 @@ bool still_counts(const State& state, const MachineFact& fact, std::int64_t now_
 
 Verdict classify(const State& state, const WorkerExited& exit) {
   std::vector<Evidence> evidence = begin_evidence(state);
-  if (exit.code) evidence.push_back(from_exit_code(*exit.code));
+  if (exit.code) evidence.push_back(from_exit_code(exit));
   if (exit.signal) evidence.push_back(from_signal(*exit.signal));
   // Whoever shut the machine or the session down: what ends at that is not finished. When it was
   // us, the reason for it weighs more.

@@ -141,10 +141,17 @@ struct LogMatch {
   std::string line;
   std::string location;  // "stderr.log:117"
 };
+// What the worker said last: the last line with words in it of its standard error, else of its
+// standard output.
+struct LastWords {
+  std::string line;      // printable, at most 500 bytes; empty: it said nothing
+  std::string location;  // "stderr.log:117"
+};
 struct WorkerExited {
   std::optional<int> code;
   std::optional<int> signal;
   std::vector<LogMatch> matches;  // in the order of weight: a root before its cascade
+  LastWords last_words = {};
   std::int64_t oom_kills = 0;     // in its cgroup
   bool asked_to_stop = false;     // its shim was sent SIGTERM, by us or by somebody else
 };

@@ -10,7 +10,6 @@
 #include "supervisor/containment/leftovers.hpp"
 #include "supervisor/daemon/journal_events.hpp"
 #include "supervisor/daemon/lease.hpp"
-#include "supervisor/daemon/log_evidence.hpp"
 
 namespace trainward::daemon {
 AttemptFollower::AttemptFollower(Services& services, Attempt attempt, Listener listener)
@@ -91,9 +90,10 @@ void AttemptFollower::take_started(const JournalRecord& record) {
     });
 }
 
-void AttemptFollower::add_evidence(std::vector<core::LogMatch> matches) {
+void AttemptFollower::add_evidence(LogEvidence evidence) {
   if (auto* exited = exit_ ? std::get_if<core::WorkerExited>(&exit_->event) : nullptr) {
-    exited->matches = std::move(matches);
+    exited->matches = std::move(evidence.matches);
+    exited->last_words = std::move(evidence.last_words);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "common/journal.hpp"
 #include "supervisor/core/event.hpp"
 #include "supervisor/daemon/journal_events.hpp"
+#include "supervisor/daemon/log_evidence.hpp"
 #include "supervisor/daemon/services.hpp"
 #include "supervisor/daemon/shim_process.hpp"
 
@@ -67,7 +68,7 @@ class AttemptFollower {
 
   [[nodiscard]] const std::optional<AttemptEvent>& exit() const { return exit_; }
   // What its logs say, for the exit.
-  void add_evidence(std::vector<core::LogMatch> matches);
+  void add_evidence(LogEvidence evidence);
   // As its journal names it; nothing before it has.
   [[nodiscard]] const std::optional<ProcessId>& shim() const { return shim_id_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return attempt_.folder; }

@@ -4,7 +4,6 @@
 
 #include <mutex>
 
-#include "supervisor/daemon/log_evidence.hpp"
 #include "supervisor/rules/log_matcher.hpp"
 
 namespace trainward::daemon {
@@ -46,10 +45,10 @@ Status CrashRules::check() const {
 }
 
 CrashRules::Reader CrashRules::reader() const {
-  return [loaded = loaded_](const std::filesystem::path& folder) -> std::vector<core::LogMatch> {
+  return [loaded = loaded_](const std::filesystem::path& folder) -> LogEvidence {
     if (logs_are_empty(folder)) return {};
     const auto matcher = loaded->get();
-    return matcher ? log_evidence(folder, *matcher) : std::vector<core::LogMatch>{};
+    return matcher ? log_evidence(folder, *matcher) : LogEvidence{};
   };
 }
 

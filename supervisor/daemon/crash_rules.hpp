@@ -5,10 +5,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "common/error.hpp"
-#include "supervisor/core/event.hpp"
+#include "supervisor/daemon/log_evidence.hpp"
 #include "supervisor/daemon/loop.hpp"
 
 namespace trainward::daemon {
@@ -22,8 +21,7 @@ class CrashRules {
 
   // Says what the logs in an attempt's folder tell; on any thread, also when this is gone. Rules
   // that cannot be read any more are no evidence.
-  using Reader =
-      std::function<std::vector<core::LogMatch>(const std::filesystem::path& attempt_folder)>;
+  using Reader = std::function<LogEvidence(const std::filesystem::path& attempt_folder)>;
   [[nodiscard]] Reader reader() const;
 
   // On the loop, after reading: the rules may go when nobody needs them for a while.

@@ -2,6 +2,7 @@
 
 #include "common/launch.hpp"
 #include "common/log_files.hpp"
+#include "supervisor/rules/last_words.hpp"
 #include "supervisor/rules/log_classifier.hpp"
 
 namespace trainward::daemon {
@@ -26,18 +27,27 @@ bool logs_are_empty(const std::filesystem::path& attempt_folder) {
   return true;
 }
 
-std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_folder,
-                                         const rules::LogMatcher& matcher) {
+LogEvidence log_evidence(const std::filesystem::path& attempt_folder,
+                         const rules::LogMatcher& matcher) {
+  LogEvidence evidence;
+  const auto place = [](int stream, std::int64_t line) {
+    return fmt::format("{}:{}", streams[stream], line);
+  };
   rules::LogClassifier classifier(matcher);
-  for (int i = 0; i < 2; ++i)
-    classifier.feed(read_tail(attempt_folder / streams[i], looked_at_bytes), i);
-  std::vector<core::LogMatch> found;
+  for (int i = 0; i < 2; ++i) {
+    const std::string text = read_tail(attempt_folder / streams[i], looked_at_bytes);
+    classifier.feed(text, i);
+    if (!evidence.last_words.line.empty()) continue;
+    if (auto said = rules::last_words(matcher, text)) {
+      evidence.last_words = {std::move(said->line), place(i, said->line_number)};
+    }
+  }
   for (const rules::Finding& finding : classifier.conclude().findings) {
     if (finding.overcome || finding.strength == rules::Strength::hint) continue;
-    found.push_back({finding.rule, finding.crash_class, finding.weight, finding.line,
-                     fmt::format("{}:{}", streams[finding.stream], finding.line_number)});
+    evidence.matches.push_back({finding.rule, finding.crash_class, finding.weight, finding.line,
+                                place(finding.stream, finding.line_number)});
   }
-  return found;
+  return evidence;
 }
 
 }  // namespace trainward::daemon

@@ -9,10 +9,15 @@
 
 namespace trainward::daemon {
 
+struct LogEvidence {
+  std::vector<core::LogMatch> matches;  // strongest first
+  core::LastWords last_words;
+};
+
 // Looks at the last 1 MiB of stderr, then of stdout: runtimes report on stderr. Line numbers are
 // those of the part that was read when the file is longer. A missing log is no evidence.
-std::vector<core::LogMatch> log_evidence(const std::filesystem::path& attempt_folder,
-                                         const rules::LogMatcher& matcher);
+LogEvidence log_evidence(const std::filesystem::path& attempt_folder,
+                         const rules::LogMatcher& matcher);
 
 // True when neither log holds anything to read.
 bool logs_are_empty(const std::filesystem::path& attempt_folder);

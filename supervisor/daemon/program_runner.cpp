@@ -229,20 +229,20 @@ void ProgramRunner::on_attempt_ended() {
     return deliver_exit();
   }
   // Once: with what the logs say, or without it when they cannot be read in time.
-  const auto end = [this, number = attempt_->number()](std::vector<core::LogMatch> matches) {
-    if (exit_due_ || !attempt_ || attempt_->number() != number || !attempt_->exit()) return;
+  const auto end = [this, told = std::make_shared<bool>(false)](LogEvidence evidence) {
+    if (std::exchange(*told, true)) return;
     exit_due_ = true;
-    attempt_->add_evidence(std::move(matches));
+    attempt_->add_evidence(std::move(evidence));
     deliver_exit();
   };
   in_background(
       "read the logs in " + attempt_->folder().string(),
       [this, end, folder = attempt_->folder(),
        read = services_.crash_rules.reader()]() -> std::function<void()> {
-        auto matches = read(folder);
-        return [this, end, matches = std::move(matches)]() mutable {
+        auto evidence = read(folder);
+        return [this, end, evidence = std::move(evidence)]() mutable {
           services_.crash_rules.used();
-          end(std::move(matches));
+          end(std::move(evidence));
         };
       },
       [this, end] {

@@ -154,7 +154,9 @@ class ProgramHistory {
     core::Event exit =
         exit_ ? std::move(*exit_) : core::Event(core::AttemptLost{"no word of its end was found"});
     if (auto* exited = std::get_if<core::WorkerExited>(&exit)) {
-      exited->matches = rules_.reader()(folder);
+      LogEvidence evidence = rules_.reader()(folder);
+      exited->matches = std::move(evidence.matches);
+      exited->last_words = std::move(evidence.last_words);
       row_.exit_code = exited->code;
       row_.exit_signal = exited->signal;
     }

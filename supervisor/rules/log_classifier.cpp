@@ -55,6 +55,7 @@ void LogClassifier::take_line(Stream& stream, std::string_view line, std::int64_
       }
       break;
     case Kind::advice:
+    case Kind::mask:
       break;
   }
 }

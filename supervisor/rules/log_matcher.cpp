@@ -16,6 +16,10 @@ namespace {
 constexpr std::size_t max_file_bytes = 1024 * 1024;
 constexpr std::size_t max_patterns = 60'000;
 
+// What stands in the place of masked words: no letter, digit or blank, or what is left would read
+// on.
+const std::string masked = "~";
+
 // After a fault, only a stronger one that names a class and what softens it are of interest;
 // without one, advice is of none.
 bool worth_trying(const Rule& rule, const Rule* found) {
@@ -40,12 +44,18 @@ struct LogMatcher::Compiled {
   std::unique_ptr<LazyPattern[]> patterns;  // NOLINT(*-avoid-c-arrays): once_flag cannot move
 
   bool matches(PatternId id, std::string_view text) const {
+    return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), compiled(id));
+  }
+  void mask(PatternId id, std::string& text) const {
+    RE2::GlobalReplace(&text, compiled(id), masked);
+  }
+  const RE2& compiled(PatternId id) const {
     LazyPattern& pattern = patterns[id];
     std::call_once(pattern.once, [&] {
       const auto [rule, place] = origin[id];
       pattern.compiled = std::make_unique<RE2>(rules[rule].match[place], pattern_options());
     });
-    return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *pattern.compiled);
+    return *pattern.compiled;
   }
 };
 
@@ -94,14 +104,25 @@ std::optional<LogMatcher::LineMatch> LogMatcher::match(
     std::string_view line, const std::vector<PatternId>& candidates) const {
   std::optional<std::string_view> exception;
   std::optional<LineMatch> found;
+  std::string without;  // masked words; empty: there are none
   for (const PatternId id : candidates) {
     if (id >= compiled_->origin.size()) break;
     const RuleId number = compiled_->origin[id].first;
     const Rule& rule = compiled_->rules[number];
     if (!worth_trying(rule, found ? &compiled_->rules[found->rule] : nullptr)) continue;
-    if (rule.scope != Scope::line && !exception) exception = exception_part(line);
+    if (rule.kind == Kind::mask) {
+      if (without.empty()) without = line;
+      compiled_->mask(id, without);
+      exception.reset();
+      continue;
+    }
+    const std::string_view seen = without.empty() ? line : std::string_view(without);
+    if (rule.scope != Scope::line && !exception) exception = exception_part(seen);
     if (rule.scope == Scope::message && !exception->empty()) continue;
-    const std::string_view text = rule.scope == Scope::exception ? *exception : line;
+    // A step counts whatever is masked.
+    const bool goes_on = rule.kind == Kind::progress || rule.kind == Kind::finished;
+    const std::string_view whole = goes_on ? line : seen;
+    const std::string_view text = rule.scope == Scope::exception ? *exception : whole;
     if (text.empty() || !compiled_->matches(id, text)) continue;
     if (rule.kind == Kind::advice) {
       found->advised = true;

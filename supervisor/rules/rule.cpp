@@ -5,10 +5,10 @@
 namespace trainward::rules {
 namespace {
 
-constexpr std::array<std::string_view, 18> class_words{
-    "benign", "disk",          "firmware",   "device_busy", "ethernet", "device_lost",
-    "hang",   "cache_corrupt", "device_oom", "host_oom",    "config",   "network",
-    "data",   "nan",           "unknown",    "finished",    "progress", "advice"};
+constexpr std::array<std::string_view, 19> class_words{
+    "benign",        "disk",       "firmware", "device_busy", "ethernet", "device_lost", "hang",
+    "cache_corrupt", "device_oom", "host_oom", "config",      "network",  "data",        "nan",
+    "unknown",       "finished",   "progress", "advice",      "mask"};
 constexpr std::size_t crash_class_count = 15;
 
 }  // namespace
@@ -47,6 +47,7 @@ std::span<const std::string_view> line_classes() { return class_words; }
 
 Kind kind_of(std::string_view line_class) {
   if (line_class == "benign") return Kind::benign;
+  if (line_class == "mask") return Kind::mask;
   if (line_class == "finished") return Kind::finished;
   if (line_class == "progress") return Kind::progress;
   return line_class == "advice" ? Kind::advice : Kind::fault;

@@ -26,6 +26,7 @@ std::string_view to_string(Strength strength);
 // What a rule's lines mean.
 enum class Kind {
   benign,    // looks bad and means nothing: the line is taken away
+  mask,      // words that mean nothing: the rest of the line is searched for faults without them
   fault,     // a class of crash
   finished,  // the work was done: what stood before it was overcome
   progress,  // training goes on; some of them and what stood before was overcome
@@ -56,7 +57,7 @@ struct Rule {
 // config network data nan unknown
 std::span<const std::string_view> crash_classes();
 
-// What `class:` may say in a rules file: the above, and finished progress advice.
+// What `class:` may say in a rules file: the above, and finished progress advice mask.
 std::span<const std::string_view> line_classes();
 Kind kind_of(std::string_view line_class);
 

@@ -145,8 +145,8 @@ struct Merger {
   std::vector<Rule> take() {
     added.insert(added.end(), std::make_move_iterator(base.begin()),
                  std::make_move_iterator(base.end()));
-    // A line counts for the first rule it matches: benign lines are taken away before all, and
-    // only what is no fault can be progress.
+    // A line counts for the first rule it matches: benign lines and masked words are taken
+    // away before all, and only what is no fault can be progress.
     std::stable_sort(added.begin(), added.end(),
                      [](const Rule& a, const Rule& b) { return a.kind < b.kind; });
     return std::move(added);

@@ -162,6 +162,41 @@ TEST_F(Foreign, OutputAloneIsEnoughToWatchBy) {
   EXPECT_EQ(attempts().front().last_step, 5);
 }
 
+TEST_F(Foreign, WhyTellsWhatARefusingWorkerSaid) {
+  write("run.yaml",
+        "programs:\n  run:\n    command: [/bin/sh, -c, 'echo reading; echo \"train.yaml:3: lr must "
+        "be "
+        "above 0\" >&2; echo ----- >&2; exit 78']\n");
+  EXPECT_NE(run("trainwardd", {"--once", "run.yaml"}).code, 0);
+  ASSERT_EQ(attempts().size(), 1U) << "a retry cannot help";
+  EXPECT_EQ(attempts().front().verdict,
+            "config at step 0: exit code 78: the worker refused its configuration; its last line: "
+            "\"train.yaml:3: lr must be above 0\"");
+  const Output why = ctl({"why", "run"});
+  EXPECT_NE(why.out.find("\"train.yaml:3: lr must be above 0\" [stderr.log:1]"), std::string::npos)
+      << why.out << why.err;
+}
+
+TEST_F(Foreign, AnExitCodeWithoutAMeaningComesWithTheLastLine) {
+  write("run.yaml",
+        "programs:\n  run:\n    command: [/bin/sh, -c, 'echo the moon is full; exit 3']\n"
+        "    autorestart: never\n");
+  run("trainwardd", {"--once", "run.yaml"});
+  ASSERT_EQ(attempts().size(), 1U);
+  EXPECT_EQ(attempts().front().verdict,
+            "unknown at step 0: exit code 3; its last line: \"the moon is full\"");
+}
+
+// A model's name is no number: an end that nothing explains must not be called a NaN.
+TEST_F(Foreign, ANanoModelThatEndsIsNotCalledNaN) {
+  write("run.yaml",
+        "programs:\n  run:\n    command: [/bin/sh, -c, 'echo nano_3x: 12345 parameters; exit 1']\n"
+        "    autorestart: never\n");
+  run("trainwardd", {"--once", "run.yaml"});
+  ASSERT_EQ(attempts().size(), 1U);
+  EXPECT_EQ(attempts().front().cause, "unknown");
+}
+
 TEST_F(Foreign, TheExampleForTheSeedsScriptIsValid) {
   const Output output = ctl({"config", "check", SOURCE_FOLDER "/examples/foreign/agillm3.yaml"});
   EXPECT_EQ(output.code, 0) << output.out << output.err;

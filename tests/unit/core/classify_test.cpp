@@ -64,6 +64,38 @@ TEST(Classify, WhatEndsBecauseItWasAskedToIsNotFinished) {
   EXPECT_EQ(classify(state, exit).cause, "planned_restart");
 }
 
+TEST(Classify, AWorkerThatRefusesItsConfigurationIsQuoted) {
+  WorkerExited exit;
+  exit.code = 78;
+  exit.last_words = {"train.yaml:3: lr must be above 0", "stderr.log:12"};
+  const Verdict verdict = classify(training_at(0), exit);
+  EXPECT_EQ(verdict.cause, "config");
+  EXPECT_EQ(verdict.sentence,
+            "config at step 0: exit code 78: the worker refused its configuration; its last line: "
+            "\"train.yaml:3: lr must be above 0\"");
+  EXPECT_EQ(verdict.evidence.front().location, "stderr.log:12");
+  // What a rule found does not silence it: the worker knows better.
+  exit.matches = {{"r", "data", 60, "No such file", "stderr.log:3"}};
+  EXPECT_EQ(classify(training_at(0), exit).sentence, verdict.sentence);
+}
+
+TEST(Classify, AnExitCodeThatNoRuleExplainsComesWithTheLastLine) {
+  WorkerExited exit;
+  exit.code = 3;
+  EXPECT_EQ(classify(training_at(4), exit).sentence, "unknown at step 4: exit code 3");
+  exit.last_words = {"the moon is full", "stdout.log:7"};
+  const Verdict verdict = classify(training_at(4), exit);
+  EXPECT_EQ(verdict.sentence,
+            "unknown at step 4: exit code 3; its last line: \"the moon is full\"");
+  EXPECT_EQ(verdict.evidence.front().weight, 20);
+  EXPECT_EQ(verdict.evidence.front().location, "stdout.log:7");
+  exit.matches = {{"r", "device_oom", 60, "Out of Memory", "stderr.log:1"}};
+  EXPECT_EQ(classify(training_at(4), exit).evidence[1].text, "exit code 3");
+  exit.code = 0;
+  EXPECT_EQ(classify(training_at(4), exit).sentence,
+            "done at step 4: exit code 0: the worker finished its work");
+}
+
 TEST(Classify, EvidenceIsSortedByWeightAndNeverEmpty) {
   WorkerExited exit;
   exit.signal = 11;

@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <random>
+#include <string>
 
 #include "supervisor/host/bus_id.hpp"
 #include "supervisor/host/kernel_record.hpp"
@@ -171,6 +173,17 @@ TEST(KernelLines, ThatMeanNothing) {
         "perf: interrupt took too long (2503 > 2500)"}) {
     EXPECT_FALSE(judge_kernel_line(line)) << line;
   }
+}
+
+// The boot of healthy hosts, word for word as the crash rules are held to.
+TEST(KernelLines, OfAHealthyHostMeanNothing) {
+  std::ifstream lines(SOURCE_FOLDER "/tests/unit/rules/innocent/kernel.txt");
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    const auto fact = judge_kernel_line(line);
+    EXPECT_FALSE(fact) << line << ": " << fact->cause;
+  }
+  EXPECT_GE(count, 300);
 }
 
 TEST(KernelLines, TheCgroupOfTheKilled) {
