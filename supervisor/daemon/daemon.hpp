@@ -95,6 +95,7 @@ class Daemon final : public api::Control {
   Status recover(const std::string& name);
   [[nodiscard]] Loaded load_again() const;
   void on_change();
+  void on_change_soon();
   ProgramRunner* find(const std::string& name);
   Status known(const std::string& program) const;
   void reexec_soon();
