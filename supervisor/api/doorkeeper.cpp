@@ -41,7 +41,8 @@ Response turned_away(const std::string& why) {
   return response;
 }
 
-Doorkeeper::Doorkeeper(Handler handler) : handler_(std::move(handler)), places_(::geteuid()) {}
+Doorkeeper::Doorkeeper(Handler handler, std::chrono::milliseconds request_time)
+    : handler_(std::move(handler)), request_time_(request_time), places_(::geteuid()) {}
 
 Doorkeeper::~Doorkeeper() {
   for (const auto& [client, waiting] : std::exchange(sessions_, {})) {
@@ -73,7 +74,7 @@ void Doorkeeper::let_in(Session::Socket socket) {
                                           sessions_.erase(client);
                                         }});
   sessions_.emplace(client, session);
-  session->serve();
+  session->serve(request_time_);
 }
 
 void Doorkeeper::turn_away(const std::shared_ptr<Session>& session, const std::string& why) {

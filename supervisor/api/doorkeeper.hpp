@@ -32,7 +32,8 @@ Response turned_away(const std::string& why);
 
 class Doorkeeper {
  public:
-  explicit Doorkeeper(Handler handler);
+  // `request_time`: within which a client must have sent its request.
+  Doorkeeper(Handler handler, std::chrono::milliseconds request_time);
   ~Doorkeeper();
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
@@ -43,6 +44,7 @@ class Doorkeeper {
   void turn_away(const std::shared_ptr<Session>& session, const std::string& why);
 
   Handler handler_;
+  std::chrono::milliseconds request_time_;
   Places places_;
   Places::Client next_ = 0;
   std::map<Places::Client, std::weak_ptr<Session>> sessions_;

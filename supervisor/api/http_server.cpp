@@ -47,8 +47,9 @@ Fd spare_descriptor() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 }  // namespace
 
 struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
-  Impl(asio::io_context& context, Handler handler)
-      : acceptor(context), resume(context), doorkeeper(std::move(handler)) {}
+  Impl(asio::io_context& context, Handler handler,
+       std::chrono::milliseconds request_time)
+      : acceptor(context), resume(context), doorkeeper(std::move(handler), request_time) {}
 
   void accept() {
     acceptor.async_accept([weak = weak_from_this()](const SystemError& error, Local::socket peer) {
@@ -94,11 +95,12 @@ struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
 
 Result<std::unique_ptr<HttpServer>> HttpServer::listen(asio::io_context& context,
                                                        const std::filesystem::path& socket,
-                                                       Handler handler) {
+                                                       Handler handler,
+                                                       std::chrono::milliseconds request_time) {
   auto path = SocketPath::make(socket);
   if (!path) return propagate(path);
   if (auto room = make_room(socket); !room) return propagate(room);
-  auto impl = std::make_shared<Impl>(context, std::move(handler));
+  auto impl = std::make_shared<Impl>(context, std::move(handler), request_time);
   SystemError error;
   impl->acceptor.open(Local(), error);
   // The mode is right from the first instant: bind() applies the umask to 0777.
@@ -121,7 +123,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::adopt(asio::io_context& context,
                                                       Handler handler) {
   Fd copy(::fcntl(listening, F_DUPFD_CLOEXEC, 0));
   if (!copy) return fail_errno(errno, "use the socket that was handed over");
-  auto impl = std::make_shared<Impl>(context, std::move(handler));
+  auto impl = std::make_shared<Impl>(context, std::move(handler), usual_request_time);
   SystemError error;
   impl->acceptor.assign(Local(), copy.get(), error);
   if (error) {

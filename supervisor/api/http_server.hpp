@@ -6,6 +6,7 @@
 // away are on the log, at most once a minute.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 
@@ -20,11 +21,13 @@ namespace trainward::api {
 
 class HttpServer {
  public:
+  static constexpr std::chrono::milliseconds usual_request_time{10'000};
+
   // Replaces a dead socket and nothing else; the socket has mode 0660. Its file is removed at the
   // end, unless another lies there by then.
-  static Result<std::unique_ptr<HttpServer>> listen(boost::asio::io_context& context,
-                                                    const std::filesystem::path& socket,
-                                                    Handler handler);
+  static Result<std::unique_ptr<HttpServer>> listen(
+      boost::asio::io_context& context, const std::filesystem::path& socket, Handler handler,
+      std::chrono::milliseconds request_time = usual_request_time);
   // Serves on a socket that listens already, made by an init system. Works on a copy of the
   // descriptor and leaves the socket's file alone.
   static Result<std::unique_ptr<HttpServer>> adopt(boost::asio::io_context& context, int listening,

@@ -9,7 +9,6 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using namespace std::chrono_literals;
 
-constexpr auto request_timeout = 10s;
 constexpr auto write_timeout = 30s;
 constexpr auto parting_time = 1s;
 
@@ -32,8 +31,8 @@ void Session::abandon() {
   close();
 }
 
-void Session::serve() {
-  arm(request_timeout);
+void Session::serve(std::chrono::milliseconds request_time) {
+  arm(request_time);
   http::async_read(socket_, buffer_, parser_,
                    [self = shared_from_this()](const beast::error_code& error, std::size_t) {
                      self->on_request(error);
@@ -129,7 +128,7 @@ void Session::on_deadline() {
   if (deadline_.expiry() > std::chrono::steady_clock::now()) return;
   if (stage_ == Stage::reading) {
     return refuse(error_response(
-        408, {ErrorKind::transient, "the request was not finished within 10 s", "", ""}));
+        408, {ErrorKind::transient, "the request was not finished in time", "", ""}));
   }
   if (stage_ != Stage::asked) close();
 }

@@ -2,9 +2,9 @@
 //
 //   reading ─▶ asked ─▶ answering ─▶ (parting) ─▶ closed
 //
-// reading: 10 s for the whole request, else 408. asked: the answer is awaited, and so is the
-// client's end: when it is gone, nobody is answered. parting: after a refusal what the client still
-// sends is read and dropped for a moment, or it would see a broken connection instead of the
+// reading: the whole request must come in time, else 408. asked: the answer is awaited, and so is
+// the client's end: when it is gone, nobody is answered. parting: after a refusal what the client
+// still sends is read and dropped for a moment, or it would see a broken connection instead of the
 // reason.
 //
 // Lives as long as something is awaited. Thread: the loop's.
@@ -38,7 +38,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  void serve();
+  void serve(std::chrono::milliseconds request_time);
   // Answers at once, whatever it may want to ask.
   void refuse(Response response);
   // Ends the connection without a word.
