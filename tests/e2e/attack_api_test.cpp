@@ -30,7 +30,7 @@ class AttackApi : public World {
   pid_t start_idle(const std::string& config) {
     write("run.yaml", config);
     const pid_t daemon = start_daemon({"run.yaml"});
-    wait_until([&] { return ctl({"status"}).code == 0; });
+    wait_until([&] { return ctl({"version"}).code == 0; });
     return daemon;
   }
   Fd connect() {
@@ -113,7 +113,9 @@ TEST_F(AttackApi, SilentClientsDoNotKeepTheOwnerOut) {
   std::vector<Fd> silent;
   for (int i = 0; i < 200; ++i) {
     silent.push_back(connect());
-    if (i % 40 == 0) EXPECT_EQ(ctl({"status"}).code, 0);
+    if (i % 40 == 0) {
+      EXPECT_EQ(ctl({"status"}).code, 0);
+    }
   }
   EXPECT_EQ(ctl({"status"}).code, 0);
   EXPECT_NE(daemon_log().find("made room"), std::string::npos) << daemon_log();

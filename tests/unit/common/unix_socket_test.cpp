@@ -77,7 +77,9 @@ Fd stream_socket(const std::filesystem::path& path, std::optional<int> backlog) 
   address.sun_family = AF_UNIX;
   path.string().copy(static_cast<char*>(address.sun_path), sizeof(address.sun_path) - 1);
   EXPECT_EQ(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  if (backlog) EXPECT_EQ(::listen(fd.get(), *backlog), 0);
+  if (backlog) {
+    EXPECT_EQ(::listen(fd.get(), *backlog), 0);
+  }
   return fd;
 }
 
