@@ -56,7 +56,7 @@ TEST_F(ControlTest, AnUnkillableProgramIsNotFine) {
 
 TEST_F(ControlTest, StatusTellsWhatTheDaemonSuffersFrom) {
   daemon_->answers("GET /v1/version", R"({"trouble":["the run database refuses: disk full"]})");
-  ctl({"version"});  // the answer without trouble
+  EXPECT_EQ(ctl({"version"}).code, 0);  // the answer without trouble
   const Ran ran = ctl({"status", "a"});
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.err, "trainwardd: the run database refuses: disk full\n");
@@ -68,7 +68,7 @@ TEST_F(ControlTest, AFullDaemonIsSaidSo) {
                     R"({"error":{"kind":"transient","what":"64 clients are connected already",)"
                     R"("where":"","hint":"try again in a moment"}})",
                     "Retry-After: 1\r\n", false});
-  ctl({"status"});
+  EXPECT_EQ(ctl({"status"}).code, 3);  // there was a place
   const Ran ran = ctl({"status"});
   EXPECT_EQ(ran.code, 4);
   EXPECT_EQ(ran.err, "trainwardctl: 64 clients are connected already (try again in a moment)\n");
