@@ -47,8 +47,7 @@ Fd spare_descriptor() { return Fd(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 }  // namespace
 
 struct HttpServer::Impl : std::enable_shared_from_this<HttpServer::Impl> {
-  Impl(asio::io_context& context, Handler handler,
-       std::chrono::milliseconds request_time)
+  Impl(asio::io_context& context, Handler handler, std::chrono::milliseconds request_time)
       : acceptor(context), resume(context), doorkeeper(std::move(handler), request_time) {}
 
   void accept() {

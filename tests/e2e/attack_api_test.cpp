@@ -7,10 +7,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <fstream>
-
 #include "common/process_id.hpp"
-#include "common/text.hpp"
 #include "common/unix_socket.hpp"
 #include "world.hpp"
 
