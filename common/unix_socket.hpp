@@ -1,8 +1,12 @@
 // Unix sockets by path, also where the path is longer than the 107 bytes of sun_path.
 #pragma once
 
+#include <sys/types.h>
+
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "common/error.hpp"
 #include "common/fd.hpp"
@@ -22,7 +26,46 @@ class SocketPath {
   Fd folder_;
 };
 
-// A bound datagram socket (CLOEXEC, non-blocking), replacing a stale socket file.
+enum class SocketPlace {
+  free,  // nothing lies there
+  dead,  // a socket that nobody holds any more
+  held,  // a socket of a process that lives
+};
+
+// What lies where a socket is to be made. Anything but a socket is an error of kind permanent that
+// says what it is. Changes nothing; waits for a third of a second at most.
+Result<SocketPlace> look_at_place(const std::filesystem::path& socket);
+
+// Removes a dead socket; what else lies there stays, and is an error.
+Status make_room(const std::filesystem::path& socket);
+
+// The file of a socket that this process has just bound: removed at the end, unless it is another's
+// by then.
+class SocketFile {
+ public:
+  SocketFile() = default;
+  explicit SocketFile(SocketPath path);
+  ~SocketFile() { remove(); }
+  SocketFile(SocketFile&& other) noexcept { *this = std::move(other); }
+  SocketFile& operator=(SocketFile&& other) noexcept {
+    remove();
+    path_ = std::exchange(other.path_, std::nullopt);
+    device_ = other.device_;
+    inode_ = other.inode_;
+    return *this;
+  }
+  SocketFile(const SocketFile&) = delete;
+  SocketFile& operator=(const SocketFile&) = delete;
+
+  void remove();
+
+ private:
+  std::optional<SocketPath> path_;
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
+};
+
+// A bound datagram socket (CLOEXEC, non-blocking), in the place of a dead one or of nothing.
 Result<Fd> bind_datagram(const std::filesystem::path& path, unsigned mode);
 // A connected datagram socket (CLOEXEC, non-blocking).
 Result<Fd> connect_datagram(const std::filesystem::path& path);

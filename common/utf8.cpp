@@ -49,4 +49,17 @@ std::size_t utf8_valid_prefix(std::string_view text) {
   return at;
 }
 
+std::string valid_utf8(std::string text) {
+  std::size_t good = utf8_valid_prefix(text);
+  if (good == text.size()) return text;
+  std::string mended;
+  for (std::string_view rest = text;; good = utf8_valid_prefix(rest)) {
+    mended += rest.substr(0, good);
+    rest.remove_prefix(good);
+    if (rest.empty()) return mended;
+    mended += "\xEF\xBF\xBD";
+    rest.remove_prefix(1);
+  }
+}
+
 }  // namespace trainward

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace trainward {
@@ -14,5 +15,8 @@ std::size_t utf8_character(std::string_view text);
 std::size_t utf8_valid_prefix(std::string_view text);
 
 inline bool is_utf8(std::string_view text) { return utf8_valid_prefix(text) == text.size(); }
+
+// The text with U+FFFD for every byte that is not part of a valid character.
+std::string valid_utf8(std::string text);
 
 }  // namespace trainward

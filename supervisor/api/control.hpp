@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 
 #include "common/error.hpp"
 #include "common/json.hpp"
+#include "supervisor/api/listener.hpp"
 
 namespace trainward::api {
 
@@ -29,7 +29,7 @@ class Control {
  public:
   virtual ~Control() = default;
 
-  using Answer = std::function<void(Result<json::value>)>;
+  using Answer = Listener<Result<json::value>>;
 
   virtual json::value version() const = 0;
   // {"program", "result", "ok", "message"}; kind usage when there is no such program. `answer`

@@ -7,6 +7,7 @@
 
 #include "common/error.hpp"
 #include "common/json.hpp"
+#include "supervisor/api/listener.hpp"
 
 namespace trainward::api {
 
@@ -23,10 +24,10 @@ struct Response {
   std::string body;
 };
 
-// Called exactly once, on the loop's thread, at once or later.
-using Respond = std::function<void(Response)>;
+using Respond = Listener<Response>;
 using Handler = std::function<void(const Request&, Respond)>;
 
+// Always valid UTF-8, whatever bytes the texts in it are.
 Response json_response(const json::value& value, int status = 200);
 // {"error": {"kind", "what", "where", "hint"}}
 Response error_response(int status, const Error& error);

@@ -39,10 +39,9 @@ Response response_of(const Result<json::value>& result) {
                 : error_response(status_of(result.error()), result.error());
 }
 
-Control::Answer answer_to(Respond respond) {
-  return [respond = std::move(respond)](const Result<json::value>& result) {
-    respond(response_of(result));
-  };
+Control::Answer answer_to(const Respond& respond) {
+  return {[respond](const Result<json::value>& result) { respond(response_of(result)); },
+          [respond] { return respond.wanted(); }};
 }
 
 std::vector<std::string> segments(const std::string& path) {
@@ -123,20 +122,21 @@ ProbeRequest probe_request(const Request& request) {
   return {number(request, "deep").value_or(0) != 0, number(request, "record").value_or(1) != 0};
 }
 
-void post(Control& control, const std::string& what, const Request& request, Respond respond) {
+void post(Control& control, const std::string& what, const Request& request,
+          const Respond& respond) {
   if (what == "reread") return respond(response_of(control.reread()));
-  if (what == "update") return control.update(answer_to(std::move(respond)));
+  if (what == "update") return control.update(answer_to(respond));
   if (what == "reload") return respond(response_of(control.reload()));
-  if (what == "upgrade") return control.upgrade(answer_to(std::move(respond)));
+  if (what == "upgrade") return control.upgrade(answer_to(respond));
   if (what == "shutdown") return respond(response_of(control.shutdown()));
-  if (what == "probe") return control.probe(probe_request(request), answer_to(std::move(respond)));
+  if (what == "probe") return control.probe(probe_request(request), answer_to(respond));
   respond(not_found(request));
 }
 
 }  // namespace
 
 Handler make_routes(Control& control) {
-  return [&control](const Request& request, Respond respond) {
+  return [&control](const Request& request, const Respond& respond) {
     const std::vector<std::string> parts = segments(request.path);
     const bool reading = request.method == "GET";
     if (!reading && request.method != "POST") {
@@ -152,12 +152,12 @@ Handler make_routes(Control& control) {
     }
     const auto verb = reading || parts[1] != "programs" ? std::nullopt : verb_of(parts.back());
     if (parts.size() == 4 && verb) {
-      return control.command(parts[2], *verb, answer_to(std::move(respond)));
+      return control.command(parts[2], *verb, answer_to(respond));
     }
-    if (parts.size() == 3 && verb) return control.command_all(*verb, answer_to(std::move(respond)));
+    if (parts.size() == 3 && verb) return control.command_all(*verb, answer_to(respond));
     if (parts.size() != 2) return respond(not_found(request));
     return reading ? get(control, parts[1], request, respond)
-                   : post(control, parts[1], request, std::move(respond));
+                   : post(control, parts[1], request, respond);
   };
 }
 

@@ -49,7 +49,8 @@ class Exchange {
       connected_ = !error;
       if (!goes_on(error)) return;
       http::async_write(stream_, request_, [this](beast::error_code error, std::size_t) {
-        if (!goes_on(error)) return;
+        // A daemon that refuses may do so without reading; its reason is there all the same.
+        if (error != asio::error::broken_pipe && !goes_on(error)) return;
         http::async_read(stream_, buffer_, parser_,
                          [this](beast::error_code error, std::size_t) { goes_on(error); });
       });

@@ -18,28 +18,18 @@ struct Group {
   std::string_view text;  // after "NAME: "
 };
 
-Names names_in(const json::object& answer, std::string_view key) {
-  Names names;
-  if (const auto list = get_array(answer, key)) {
-    for (const json::value& name : **list) {
-      if (name.is_string()) names.emplace_back(name.get_string());
-    }
-  }
-  return names;
-}
-
 // Prints "NAME: text" for each group; problems go to stderr and make it a failure.
 int print_changes(const Context& context, const std::string& target,
                   const std::vector<Group>& groups, std::string_view nothing) {
   auto answer = as_object(call(context, Method::post, target, long_deadline));
   if (!answer) return finish(context, answer.error());
-  const Names problems = names_in(*answer, "problems");
+  const Names problems = texts_in(*answer, "problems");
   if (context.settings.json) {
     context.print_json(*answer);
   } else {
     std::string text;
     for (const Group& group : groups) {
-      for (const std::string& name : names_in(*answer, group.key)) {
+      for (const std::string& name : texts_in(*answer, group.key)) {
         text += fmt::format("{}: {}\n", clean(name), group.text);
       }
     }
@@ -48,17 +38,6 @@ int print_changes(const Context& context, const std::string& target,
     for (const std::string& problem : problems) context.terminal.err << clean(problem) << '\n';
   }
   return problems.empty() ? exit_status::ok : exit_status::failed;
-}
-
-int acknowledge(const Context& context, const std::string& target, std::string_view text) {
-  auto answer = as_object(call(context, Method::post, target, long_deadline));
-  if (!answer) return finish(context, answer.error());
-  if (context.settings.json) {
-    context.print_json(*answer);
-  } else {
-    context.terminal.out << text << '\n';
-  }
-  return exit_status::ok;
 }
 
 // Until the daemon that answers is another than the one of `started_ms`. False: not within 15 s.
@@ -176,7 +155,5 @@ int upgrade(const Context& context) {
     return fmt::format("Upgraded trainwardd from {} to {}", from, to);
   });
 }
-
-int shut_down(const Context& context) { return acknowledge(context, "/v1/shutdown", "Shut down"); }
 
 }  // namespace trainward::ctl

@@ -11,14 +11,26 @@ namespace {
 
 // supervisorctl counts these as not running; a program on its way up or down is fine.
 bool counts_as_down(const std::string& state) {
-  return state == "STOPPED" || state == "EXITED" || state == "FATAL" || state == "UNKNOWN";
+  return state == "STOPPED" || state == "EXITED" || state == "FATAL" || state == "UNKNOWN" ||
+         state == "UNKILLABLE";
+}
+
+// What the daemon as a whole suffers from; it is known only when it answers.
+void print_troubles(const Context& context) {
+  const auto answer = as_object(call(context, Method::get, "/v1/version"));
+  if (!answer) return;
+  for (const std::string& trouble : texts_in(*answer, "trouble")) {
+    context.terminal.err << "trainwardd: " << clean(trouble) << '\n';
+  }
 }
 
 }  // namespace
 
 int status(const Context& context, const Names& names) {
+  bool from_daemon = true;
   auto rows =
       as_array(ask(context, "/v1/programs", [&](const store::Store& store) -> Result<json::value> {
+        from_daemon = false;
         // Uptimes as of the last record: nobody watched since.
         return store.status_json(Time{store.newest_ms().value_or(0), 0});
       }));
@@ -26,6 +38,7 @@ int status(const Context& context, const Names& names) {
     finish(context, rows.error());
     return exit_status::unreachable;
   }
+  if (from_daemon) print_troubles(context);
   const bool all = names.empty() || std::find(names.begin(), names.end(), "all") != names.end();
   json::array shown;
   std::string unknown;

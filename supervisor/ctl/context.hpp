@@ -8,6 +8,7 @@
 
 #include "common/clock.hpp"
 #include "common/json.hpp"
+#include "common/utf8.hpp"
 
 namespace trainward::ctl {
 
@@ -55,9 +56,9 @@ struct Context {
   Settings settings;
   Terminal& terminal;
 
-  // One JSON document on one line.
+  // One JSON document on one line; always UTF-8, whatever the texts in it are.
   void print_json(const json::value& value) const {
-    terminal.out << json::serialize(value) << '\n';
+    terminal.out << valid_utf8(json::serialize(value)) << '\n';
   }
 };
 

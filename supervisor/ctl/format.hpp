@@ -10,7 +10,8 @@
 
 namespace trainward::ctl {
 
-// supervisorctl's lines, one per program, no title.
+// supervisorctl's lines, one per program, no title; below it what keeps the daemon from looking
+// after the program as it should.
 std::string format_status(const json::array& rows, const Style& style);
 
 // A row per attempt; `now_ms` for "3 min ago".

@@ -33,20 +33,26 @@ std::string detail_of(const json::object& row, const std::string& state) {
 }  // namespace
 
 std::string format_status(const json::array& rows, const Style& style) {
-  std::size_t longest = 30;
+  std::size_t name_width = 33;
+  std::size_t state_width = 10;
   for (const json::value& value : rows) {
     if (!value.is_object()) continue;
-    longest = std::max(longest, clean(string_or(value.get_object(), "name", "-")).size());
+    const json::object& row = value.get_object();
+    name_width = std::max(name_width, clean(string_or(row, "name", "-")).size() + 3);
+    state_width = std::max(state_width, clean(string_or(row, "state", "UNKNOWN")).size() + 2);
   }
   std::string text;
   for (const json::value& value : rows) {
     if (!value.is_object()) continue;
     const json::object& row = value.get_object();
     const std::string state = clean(string_or(row, "state", "UNKNOWN"));
-    text += fmt::format("{:<{}}", clean(string_or(row, "name", "-")), longest + 3);
-    text += coloured(fmt::format("{:<10}", state), colour_of(state), style);
+    text += fmt::format("{:<{}}", clean(string_or(row, "name", "-")), name_width);
+    text += coloured(fmt::format("{:<{}}", state, state_width), colour_of(state), style);
     text += detail_of(row, state);
     text += '\n';
+    if (const std::string trouble = clean(string_or(row, "trouble", "")); !trouble.empty()) {
+      text += coloured("  !! " + trouble, Colour::red, style) + '\n';
+    }
   }
   return text;
 }

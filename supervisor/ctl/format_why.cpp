@@ -30,6 +30,10 @@ std::string next_step(const std::string& name, const std::string& state, const s
     text = fmt::format("it was stopped. To go on: trainwardctl start {}", name);
   } else if (state == "EXITED") {
     text = fmt::format("nothing to do. The whole run: trainwardctl report {}", name);
+  } else if (state == "UNKILLABLE") {
+    text =
+        "the next attempt starts when this process is gone. If it stays, only a restart of the "
+        "machine ends it";
   } else {
     text = fmt::format("nothing to do: trainwardd goes on by itself ({})", state);
   }

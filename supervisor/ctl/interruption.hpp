@@ -1,12 +1,15 @@
-// SIGINT and SIGTERM as something to ask for, so that an operation can end in order.
+// SIGINT and SIGTERM as something to ask for, so that an operation can end in order. The second of
+// them does not ask: it ends the process at once, wherever it is, also in a system call that does
+// not come back.
 //
-// While it lives both signals are held back from this thread and those it starts, and taken note
-// of; afterwards they do what they did before. One at a time, made before other threads are.
+// While it lives both signals are held back from this thread and those it starts; a thread of its
+// own waits for them. Afterwards they do what they did before. One at a time, made before other
+// threads are.
 #pragma once
 
+#include <atomic>
 #include <csignal>
-
-#include "common/fd.hpp"
+#include <thread>
 
 namespace trainward::ctl {
 
@@ -18,12 +21,15 @@ class Interruption {
   ~Interruption();
 
   // The first of the two signals that came, or 0. Does not wait.
-  int signal();
+  [[nodiscard]] int signal() const { return seen_; }
 
  private:
+  void watch(const sigset_t& ends);
+
   sigset_t before_{};
-  Fd fd_;
-  int seen_ = 0;
+  std::atomic<int> seen_ = 0;
+  std::atomic<bool> over_ = false;
+  std::thread watcher_;
 };
 
 }  // namespace trainward::ctl

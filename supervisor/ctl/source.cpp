@@ -92,6 +92,16 @@ Answer<json::object> as_object(Answer<json::value> answer) {
   return std::move(answer->get_object());
 }
 
+std::vector<std::string> texts_in(const json::object& answer, std::string_view key) {
+  std::vector<std::string> texts;
+  if (const auto list = get_array(answer, key)) {
+    for (const json::value& text : **list) {
+      if (text.is_string()) texts.emplace_back(text.get_string());
+    }
+  }
+  return texts;
+}
+
 int finish(const Context& context, const Failure& failure) {
   context.terminal.err << "trainwardctl: " << clean(failure.error.message()) << '\n';
   return failure.exit_code;

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "supervisor/ctl/client.hpp"
 #include "supervisor/ctl/context.hpp"
@@ -42,6 +44,9 @@ Failure failure_of(const ClientError& error);
 // Answers of the wrong shape are the daemon's fault, not a crash of ours.
 Answer<json::array> as_array(Answer<json::value> answer);
 Answer<json::object> as_object(Answer<json::value> answer);
+
+// The texts of a list; none when there is no such list.
+std::vector<std::string> texts_in(const json::object& answer, std::string_view key);
 
 // Prints the error to stderr and gives the exit code.
 int finish(const Context& context, const Failure& failure);

@@ -23,6 +23,8 @@ namespace {
 
 // `trainwardctl start` answers when the worker is up, but does not wait for a long compilation.
 constexpr std::int64_t start_answer_ms = 2'000;
+// Beyond the slowest worker's own time to save: the shim's sweep, the verdict, a slow disk.
+constexpr std::int64_t end_margin_ms = 30'000;
 
 json::value command_answer(const std::string& program, std::string_view result, bool ok,
                            const std::string& message) {
@@ -141,13 +143,16 @@ Status Daemon::recover(const std::string& name) {
 
 void Daemon::add_program(config::Program program) {
   const std::string name = program.name;
-  runners_[name] = std::make_unique<ProgramRunner>(parts_->services, std::move(program), [this] {
-    // Not at once: the runner that reports may be the one that is to be removed.
-    if (std::exchange(change_posted_, true)) return;
-    parts_->loop.post([this] {
-      change_posted_ = false;
-      on_change();
-    });
+  // Not at once: the runner that reports may be the one that is to be removed.
+  runners_[name] = std::make_unique<ProgramRunner>(parts_->services, std::move(program),
+                                                   [this] { on_change_soon(); });
+}
+
+void Daemon::on_change_soon() {
+  if (std::exchange(change_posted_, true)) return;
+  parts_->loop.post([this] {
+    change_posted_ = false;
+    on_change();
   });
 }
 
@@ -287,6 +292,7 @@ Status Daemon::known(const std::string& program) const {
 
 void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
   if (auto ok = known(name); !ok) return answer(propagate(ok));
+  on_change_soon();  // also of those who asked before and have gone since: they wait no longer
   ProgramRunner& runner = *find(name);
   const bool rest = runner.at_rest();
   const bool up = !rest && runner.state().stage != core::Stage::backoff;
@@ -308,6 +314,7 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
   auto timed_out = std::make_shared<bool>(false);
   // A restart first waits for the old worker; the clock of the start runs from then on.
   waiters_.emplace_back([this, name, before, late, timed_out, answer, armed = false]() mutable {
+    if (!answer.wanted()) return true;
     ProgramRunner* found = find(name);
     if (found == nullptr) {
       answer(command_answer(name, "removed", false, "the program was removed meanwhile"));
@@ -333,6 +340,7 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
 void Daemon::stop(const std::string& name, Answer answer) {
   find(name)->handle(core::StopRequested{"operator"});
   waiters_.emplace_back([this, name, answer = std::move(answer)] {
+    if (!answer.wanted()) return true;
     ProgramRunner* found = find(name);
     if (found == nullptr || found->at_rest()) {
       answer(command_answer(name, "stopped", true, found == nullptr ? "" : found->state().reason));
@@ -356,11 +364,12 @@ void Daemon::command_all(api::Verb verb, Answer answer) {
   gathered->missing = names.size();
   if (names.empty()) return answer(gathered->answers);
   for (std::size_t i = 0; i < names.size(); ++i) {
-    command(names[i], verb, [gathered, i, name = names[i], answer](Result<json::value> one) {
+    const auto gather = [gathered, i, name = names[i], answer](Result<json::value> one) {
       gathered->answers[i] =
           one ? std::move(*one) : command_answer(name, "no such process", false, one.error().what);
       if (--gathered->missing == 0) answer(gathered->answers);
-    });
+    };
+    command(names[i], verb, {gather, [answer] { return answer.wanted(); }});
   }
 }
 
@@ -408,7 +417,7 @@ void Daemon::update(Answer answer) {
     });
   }
   waiters_.emplace_back([left, diff, answer] {
-    if (*left > 0) return false;
+    if (*left > 0 && answer.wanted()) return false;
     answer(update_answer(diff));
     return true;
   });
@@ -477,7 +486,8 @@ Result<json::value> Daemon::shutdown() {
     if (parts_->options.stop_service) return parts_->options.stop_service(stop);
     stop();
   });
-  return json::object{{"result", "shutting down: workers save and exit"}};
+  return json::object{{"result", "shutting down: workers save and exit"},
+                      {"within_ms", longest_stop_ms() + end_margin_ms}};
 }
 
 void Daemon::probe(const api::ProbeRequest& request, Answer answer) {

@@ -99,6 +99,7 @@ class Daemon final : public api::Control {
   void stop(const std::string& name, Answer answer);
   // That the run database refuses what happens, in words; empty: it does not.
   [[nodiscard]] std::string refusal() const;
+  void on_change_soon();
   ProgramRunner* find(const std::string& name);
   Status known(const std::string& program) const;
   void reexec_soon();

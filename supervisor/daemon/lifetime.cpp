@@ -13,6 +13,7 @@
 #include "common/footprint.hpp"
 #include "common/protocol.hpp"
 #include "common/text.hpp"
+#include "supervisor/daemon/descriptor_limit.hpp"
 #include "supervisor/daemon/init_system.hpp"
 #include "supervisor/daemon/reaper.hpp"
 #include "supervisor/daemon/watchdog.hpp"
@@ -110,8 +111,10 @@ void become(const std::filesystem::path& executable, char** argv) {
                      now.tv_sec * 1'000'000LL + now.tv_nsec / 1'000));
   const int socket = inherited_socket();
   if (socket >= 0) ::fcntl(socket, F_SETFD, 0);
+  restore_descriptor_limit();
   ::execv(executable.c_str(), argv);
   const int reason = errno;
+  raise_descriptor_limit();
   if (socket >= 0) ::fcntl(socket, F_SETFD, FD_CLOEXEC);
   errno = reason;
 }

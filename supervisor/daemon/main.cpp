@@ -12,6 +12,7 @@
 #include "common/log.hpp"
 #include "common/protocol.hpp"
 #include "common/version.hpp"
+#include "supervisor/daemon/descriptor_limit.hpp"
 #include "supervisor/daemon/lifetime.hpp"
 #include "supervisor/daemon/oom.hpp"
 #include "supervisor/daemon/successor.hpp"
@@ -92,6 +93,7 @@ int run(int argc, char** argv) {
   arguments.options.executable = daemon::own_executable(argv[0]);
   arguments.options.listen_fd = daemon::inherited_socket();
   daemon::protect_from_oom();
+  daemon::raise_descriptor_limit();
   set_up_logging(arguments, *config);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on files is a full disk, and no reason to die

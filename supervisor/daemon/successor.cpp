@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "common/text.hpp"
+#include "common/unix_socket.hpp"
 #include "supervisor/rules/log_matcher.hpp"
 #include "supervisor/store/store.hpp"
 
@@ -45,6 +46,8 @@ fs::path own_executable(const char* argv0) {
 
 Status check_files(const config::Config& config) {
   if (auto rules = rules::LogMatcher::load(config.rules); !rules) return propagate(rules);
+  // A socket that lives is the running daemon's.
+  if (auto place = look_at_place(config.socket); !place) return propagate(place);
   std::error_code error;
   if (!fs::exists(config.database, error)) return {};
   if (auto store = store::Store::open_read_only(config.database); !store) return propagate(store);

@@ -18,8 +18,9 @@ namespace trainward::daemon {
 // change of the working directory.
 std::filesystem::path own_executable(const char* argv0);
 
-// What `trainwardd --check` looks at beyond the configuration's own text: the crash rules load, and
-// this version understands the run database. Changes nothing.
+// What `trainwardd --check` looks at beyond the configuration's own text: the crash rules load,
+// the API's socket can be made where it is to lie, and this version understands the run database.
+// Changes nothing.
 Status check_files(const config::Config& config);
 
 // Runs `executable --version`, then `executable --check ARGUMENTS`. `done` is called once, on the

@@ -11,10 +11,12 @@ namespace trainward::api {
 class FakeControl final : public Control {
  public:
   mutable std::vector<std::string> asked;
+  std::vector<Answer> waiting;  // for the program "slow"
 
   json::value version() const override { return json::object{{"name", "fake"}}; }
   void command(const std::string& program, Verb verb, Answer answer) override {
     asked.push_back("command " + program + " " + std::to_string(static_cast<int>(verb)));
+    if (program == "slow") return waiting.push_back(std::move(answer));
     if (program == "nope")
       return answer(fail(ErrorKind::usage, "no such program", program, "hint"));
     answer(json::object{{"program", program}});

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/utf8.hpp"
 #include "fake_control.hpp"
 
 namespace trainward::api {
@@ -69,6 +70,26 @@ TEST(Routes, AnErrorCarriesItsParts) {
   const Response response = ask(control, "POST", "/v1/programs/nope/start");
   EXPECT_EQ(response.status, 404);
   EXPECT_EQ(parse_json(response.body, "").value().at("error").at("hint").as_string(), "hint");
+}
+
+TEST(Routes, AnErrorIsUtf8WhateverBytesItNames) {
+  const Response response =
+      error_response(500, {ErrorKind::corrupt, "a\xff\xfe\xc3", "\xed\xa0\x80", "caf\xc3\xa9"});
+  ASSERT_TRUE(is_utf8(response.body));
+  const json::value error = parse_json(response.body, "").value().at("error");
+  EXPECT_EQ(error.at("what").as_string(), "a\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(error.at("hint").as_string(), "caf\u00e9");
+}
+
+TEST(Routes, ACommandKnowsWhetherItsAskerStillWaits) {
+  FakeControl control;
+  bool there = true;
+  make_routes(control)({"POST", "/v1/programs/slow/stop", {}},
+                       Respond([](const Response&) {}, [&there] { return there; }));
+  ASSERT_EQ(control.waiting.size(), 1U);
+  EXPECT_TRUE(control.waiting.front().wanted());
+  there = false;
+  EXPECT_FALSE(control.waiting.front().wanted());
 }
 
 TEST(Routes, ALogCarriesItsSizeAndAttempt) {

@@ -47,6 +47,33 @@ TEST_F(ControlTest, StatusOfNamed) {
   EXPECT_EQ(ctl({"status", "b", "nope"}).code, 3);
 }
 
+TEST_F(ControlTest, AnUnkillableProgramIsNotFine) {
+  daemon_->answers("GET /v1/programs",
+                   R"([{"name":"a","state":"UNKILLABLE","reason":"the kernel keeps it"}])");
+  EXPECT_EQ(ctl({"status", "a"}).code, 0);
+  EXPECT_EQ(ctl({"status", "a"}).code, 3);
+}
+
+TEST_F(ControlTest, StatusTellsWhatTheDaemonSuffersFrom) {
+  daemon_->answers("GET /v1/version", R"({"trouble":["the run database refuses: disk full"]})");
+  EXPECT_EQ(ctl({"version"}).code, 0);  // the answer without trouble
+  const Ran ran = ctl({"status", "a"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.err, "trainwardd: the run database refuses: disk full\n");
+}
+
+TEST_F(ControlTest, AFullDaemonIsSaidSo) {
+  daemon_->answers("GET /v1/programs",
+                   {503,
+                    R"({"error":{"kind":"transient","what":"64 clients are connected already",)"
+                    R"("where":"","hint":"try again in a moment"}})",
+                    "Retry-After: 1\r\n", false});
+  EXPECT_EQ(ctl({"status"}).code, 3);  // there was a place
+  const Ran ran = ctl({"status"});
+  EXPECT_EQ(ran.code, 4);
+  EXPECT_EQ(ran.err, "trainwardctl: 64 clients are connected already (try again in a moment)\n");
+}
+
 TEST_F(ControlTest, StatusAsJson) {
   const Ran ran = ctl({"--json", "status", "a"});
   EXPECT_EQ(ran.code, 0);
@@ -131,12 +158,29 @@ TEST_F(ControlTest, RereadAndUpdate) {
   EXPECT_EQ(ctl({"update"}).out, "b: stopped\nb: removed process group\nn: added process group\n");
 }
 
-TEST_F(ControlTest, ReloadShutdownVersion) {
+TEST_F(ControlTest, ReloadVersion) {
   daemon_->answers("POST /v1/reload", R"({"result":"restarting"})");
-  daemon_->answers("POST /v1/shutdown", R"({"result":"shutting down"})");
   EXPECT_EQ(ctl({"reload"}).out, "Restarted trainwardd\n");
-  EXPECT_EQ(ctl({"shutdown"}).out, "Shut down\n");
   EXPECT_EQ(ctl({"version"}).out, "0.1.0\n");
+}
+
+TEST_F(ControlTest, ShutDownIsSaidWhenTheDaemonIsGone) {
+  daemon_->answers("POST /v1/shutdown", R"({"result":"shutting down","within_ms":60000})");
+  daemon_->answers("GET /v1/version", R"({"pid":4711})");
+  daemon_->answers("GET /v1/version", R"({"pid":4711})");
+  daemon_->answers("GET /v1/version", R"({"pid":4712,"started_ms":2})");  // another one
+  const Ran ran = ctl({"shutdown"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(ran.out, "Shut down\n");
+  EXPECT_EQ(daemon_->requests().size(), 5U);
+}
+
+TEST_F(ControlTest, ADaemonThatDoesNotEndIsSaidSo) {
+  daemon_->answers("POST /v1/shutdown", R"({"result":"shutting down","within_ms":60})");
+  const Ran ran = ctl({"shutdown"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, IsEmpty());
+  EXPECT_THAT(ran.err, HasSubstr("trainwardd (pid 4711) still runs after 60 ms: a is RUNNING"));
 }
 
 TEST_F(ControlTest, AnUpgradeIsDoneWhenAnotherDaemonAnswers) {

@@ -34,6 +34,22 @@ TEST(FormatStatus, ALongNameWidensTheColumn) {
   EXPECT_EQ(format_status(rows, {}), name + "   EXITED    done\n");
 }
 
+TEST(FormatStatus, ALongStateWidensTheColumn) {
+  const auto rows = parsed(R"([{"name":"a","state":"UNKILLABLE","reason":"the kernel keeps it"},
+                               {"name":"b","state":"FATAL","reason":"x"}])");
+  EXPECT_EQ(format_status(rows.as_array(), {}),
+            "a                                UNKILLABLE  the kernel keeps it\n"
+            "b                                FATAL       x\n");
+}
+
+TEST(FormatStatus, TellsWhatKeepsTheDaemonFromItsWork) {
+  const auto rows = parsed(R"([{"name":"a","state":"STARTING","reason":"probing",
+      "trouble":"the folder of its checkpoints does not answer\u001b[2J"}])");
+  EXPECT_EQ(format_status(rows.as_array(), {}),
+            "a                                STARTING  probing\n"
+            "  !! the folder of its checkpoints does not answer?[2J\n");
+}
+
 TEST(FormatStatus, ColoursTheState) {
   json::array rows{json::object{{"name", "a"}, {"state", "FATAL"}, {"reason", "x"}}};
   EXPECT_THAT(format_status(rows, {true, 0}), HasSubstr("\x1b[31mFATAL     \x1b[0m"));
@@ -99,6 +115,14 @@ TEST(FormatWhy, TellsWhatToDoWhenItGaveUp) {
   const std::string text = format_why(why.as_object(), now_ms, {});
   EXPECT_THAT(text, HasSubstr("trainwardctl start t"));
   EXPECT_THAT(text, HasSubstr("config check"));
+}
+
+TEST(FormatWhy, AnUnkillableProcessIsNotNothingToDo) {
+  const auto why = parsed(R"({"program":"t","state":"UNKILLABLE","reason":"r",
+    "attempt":{"attempt":5,"duration_s":1,"cause":"","verdict":""},"evidence":[]})");
+  const std::string text = format_why(why.as_object(), now_ms, {});
+  EXPECT_THAT(text, HasSubstr("restart of the machine"));
+  EXPECT_THAT(text, Not(HasSubstr("nothing to do")));
 }
 
 TEST(FormatWhy, WithoutAnAttempt) {

@@ -1,0 +1,87 @@
+#include "supervisor/api/doorkeeper.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace trainward::api {
+namespace {
+
+// Who is told why while there is no place; beyond that a connection just ends.
+constexpr std::size_t most_parting = 32;
+constexpr auto between_complaints = std::chrono::minutes(1);
+
+// As of connect(). Nobody's when the kernel does not say.
+uid_t user_of(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return uid_t(-1);
+  return peer.uid;
+}
+
+}  // namespace
+
+void Complaint::add(const std::string& what) {
+  const auto now = std::chrono::steady_clock::now();
+  ++unsaid_;
+  if (said_ && now - *said_ < between_complaints) return;
+  spdlog::warn("the API: {}{}", what,
+               unsaid_ > 1 ? fmt::format(" ({} times since it was last said)", unsaid_) : "");
+  said_ = now;
+  unsaid_ = 0;
+}
+
+Response turned_away(const std::string& why) {
+  Response response = error_response(
+      503, {ErrorKind::transient, why, "", "try again in a moment; `ss -xp` shows who is there"});
+  response.headers.emplace("Retry-After", "1");
+  return response;
+}
+
+Doorkeeper::Doorkeeper(Handler handler, std::chrono::milliseconds request_time)
+    : handler_(std::move(handler)), request_time_(request_time), places_(::geteuid()) {}
+
+Doorkeeper::~Doorkeeper() {
+  for (const auto& [client, waiting] : std::exchange(sessions_, {})) {
+    if (const auto session = waiting.lock()) session->abandon();
+  }
+  for (const auto& leaving : parting_) {
+    if (const auto session = leaving.lock()) session->abandon();
+  }
+}
+
+void Doorkeeper::let_in(Session::Socket socket) {
+  const uid_t user = user_of(socket.native_handle());
+  const Places::Client client = ++next_;
+  const Places::Verdict verdict = places_.admit(client, user);
+  if (!verdict.refusal.empty()) {
+    complaint_.add(fmt::format("a client of user {} was turned away: {}", user, verdict.refusal));
+    return turn_away(std::make_shared<Session>(std::move(socket), Session::Owner{}),
+                     verdict.refusal);
+  }
+  if (verdict.displaced) {
+    complaint_.add(fmt::format("a client that had asked for nothing made room for user {}", user));
+    const auto idle = sessions_.at(*verdict.displaced).lock();
+    if (idle) turn_away(idle, "another client took the place before this one sent its request");
+  }
+  auto session = std::make_shared<Session>(
+      std::move(socket), Session::Owner{handler_, [this, client] { places_.asked(client); },
+                                        [this, client] {
+                                          places_.left(client);
+                                          sessions_.erase(client);
+                                        }});
+  sessions_.emplace(client, session);
+  session->serve(request_time_);
+}
+
+void Doorkeeper::turn_away(const std::shared_ptr<Session>& session, const std::string& why) {
+  std::erase_if(parting_, [](const auto& other) { return other.expired(); });
+  if (parting_.size() >= most_parting) return session->close();
+  parting_.push_back(session);
+  session->refuse(turned_away(why));
+}
+
+}  // namespace trainward::api

@@ -1,0 +1,100 @@
+#include "supervisor/daemon/spawn.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "common/file.hpp"
+#include "common/pipe.hpp"
+#include "supervisor/daemon/descriptor_limit.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+class SpawnTest : public ::testing::Test {
+ protected:
+  // What the shell prints, with its standard output as descriptor 1.
+  static std::string shell(const std::string& script, std::vector<int> more = {}) {
+    auto out = make_pipe().value();
+    const auto null = open_file("/dev/null", O_RDWR).value();
+    std::vector<int> fds{null.get(), out.write.get(), null.get()};
+    fds.insert(fds.end(), more.begin(), more.end());
+    const auto pid = spawn({"sh", "-c", script}, fds);
+    EXPECT_TRUE(pid.has_value()) << pid.error().message();
+    out.write.reset();
+    std::string text;
+    char part[512];
+    for (ssize_t got = 0; (got = ::read(out.read.get(), part, sizeof(part))) > 0;) {
+      text.append(part, static_cast<std::size_t>(got));
+    }
+    if (pid) ::waitpid(*pid, nullptr, 0);
+    return text;
+  }
+};
+
+TEST_F(SpawnTest, AProgramHasTheDescriptorsGivenAndNoOthers) {
+  const auto file = open_file("/etc/passwd", O_RDONLY).value();
+  const int leaked = ::open("/etc/hostname", O_RDONLY);  // not close-on-exec
+  EXPECT_EQ(shell("ls -1 /proc/$$/fd | tr '\\n' ' '", {file.get()}), "0 1 2 3 ");
+  EXPECT_EQ(shell("readlink /proc/$$/fd/3", {file.get()}), "/etc/passwd\n");
+  ::close(leaked);
+}
+
+TEST_F(SpawnTest, DescriptorsMayTradePlaces) {
+  const auto one = make_pipe().value();
+  const auto null = open_file("/dev/null", O_RDWR).value();
+  // In the child 0 is what 1 was here, and the other way round.
+  const auto pid = spawn({"true"}, {1, 0, 2});
+  ASSERT_TRUE(pid.has_value());
+  int status = 0;
+  ::waitpid(*pid, &status, 0);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(SpawnTest, WhatIsNotThereIsAnErrorAndNoChild) {
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {  // of other tests
+  }
+  const auto pid = spawn({"/nowhere/program"}, {0, 1, 2});
+  ASSERT_FALSE(pid.has_value());
+  EXPECT_EQ(pid.error().what, "cannot start the program: No such file or directory");
+  EXPECT_LE(::waitpid(-1, nullptr, WNOHANG), 0) << "a child was left";
+}
+
+TEST_F(SpawnTest, SignalsAreAsInANewProcess) {
+  ::signal(SIGPIPE, SIG_IGN);
+  sigset_t term;
+  ::sigemptyset(&term);
+  ::sigaddset(&term, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &term, nullptr);
+  EXPECT_EQ(shell("grep -E 'SigBlk|SigIgn' /proc/self/status | tr -d '\\n\\t '"),
+            "SigBlk:0000000000000000SigIgn:0000000000000000");
+  ::pthread_sigmask(SIG_UNBLOCK, &term, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+}
+
+TEST_F(SpawnTest, AProgramGetsTheLimitOnOpenFilesThatWasThereBefore) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit low{256, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  raise_descriptor_limit();
+  rlimit raised{};
+  ::getrlimit(RLIMIT_NOFILE, &raised);
+  EXPECT_EQ(raised.rlim_cur, std::min<rlim_t>(before.rlim_max, 65'536));
+  EXPECT_EQ(shell("ulimit -Sn"), "256\n");
+  // Also when what it is given has a higher number than the limit.
+  const auto file = open_file("/etc/passwd", O_RDONLY).value();
+  const Fd high(::fcntl(file.get(), F_DUPFD_CLOEXEC, 300));
+  EXPECT_EQ(shell("readlink /proc/$$/fd/3; ulimit -Sn", {high.get()}), "/etc/passwd\n256\n");
+  restore_descriptor_limit();
+  rlimit after{};
+  ::getrlimit(RLIMIT_NOFILE, &after);
+  EXPECT_EQ(after.rlim_cur, 256U);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+}  // namespace
+}  // namespace trainward::daemon
