@@ -51,7 +51,7 @@ ProcessId shim_of(const json::object& started) {
 AttemptFacts read_attempt(const std::filesystem::path& folder) {
   AttemptFacts facts;
   facts.folder = folder;
-  auto fd = open_file(folder / attempt_files::journal, O_RDONLY);
+  auto fd = open_regular(folder / attempt_files::journal, O_RDONLY);
   struct stat info {};
   if (!fd || ::fstat(fd->get(), &info) != 0) return facts;
   const std::string head = read_at(fd->get(), 0);
