@@ -84,6 +84,7 @@ class AttemptFollower {
   std::int64_t exit_offset_ = 0;
   bool adopting_ = false;
   bool behind_ = false;
+  bool told_range_ = false;  // one warning an attempt
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -64,6 +64,7 @@ Result<Store> Store::open(const std::filesystem::path& file) {
   if (!opened) return propagate(opened);
   Connection& connection = **opened;
   if (auto checked = check_file(connection, true); !checked) return propagate(checked);
+  if (auto own = check_own(connection); !own) return propagate(own);
   if (auto whole = check_pages(connection); !whole) return propagate(whole);
   // FULL unless begin() is told otherwise.
   if (auto set =
@@ -95,6 +96,8 @@ Store::Transaction::Transaction(Transaction&&) noexcept = default;
 Store::Transaction::~Transaction() {
   if (impl_ && impl_->open) impl_->connection.roll_back();
 }
+
+Status Store::check_own() const { return store::check_own(*impl_->connection); }
 
 Result<Store::Transaction> Store::begin(Survives survives) {
   const char* setting =
