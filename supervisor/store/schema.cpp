@@ -28,7 +28,7 @@ Result<std::set<std::string>> own_views() {
 }
 
 // As SQL writes a name.
-std::string quoted(std::string_view name) {
+std::string sql_name(std::string_view name) {
   std::string text = "\"";
   for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
   return text + "\"";
@@ -85,7 +85,7 @@ Status check_own(Connection& connection) {
                                  clean(row.text(2)))
                    : fmt::format("has a view that is not Trainward's: {}", clean(name));
         remedy = fmt::format("drop it: sqlite3 {} 'drop {} {}'", connection.file().string(), type,
-                             clean(quoted(name)));
+                             clean(sql_name(name)));
       });
   if (!looked || what.empty()) return looked;
   return fail(ErrorKind::permanent, what, connection.file().string(), remedy);

@@ -64,7 +64,7 @@ Result<Store> Store::open(const std::filesystem::path& file) {
   if (!opened) return propagate(opened);
   Connection& connection = **opened;
   if (auto checked = check_file(connection, true); !checked) return propagate(checked);
-  if (auto own = check_own(connection); !own) return propagate(own);
+  if (auto own = store::check_own(connection); !own) return propagate(own);
   if (auto whole = check_pages(connection); !whole) return propagate(whole);
   // FULL unless begin() is told otherwise.
   if (auto set =
