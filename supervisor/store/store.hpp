@@ -130,8 +130,8 @@ struct BoardSampleRow {
 
 class Store {
  public:
-  // Opens or makes the file (mode 0640) and migrates it; refuses a newer schema, a foreign file, and
-  // one of ours with somebody else's triggers or views in it (permanent).
+  // Opens or makes the file (mode 0640) and migrates it; refuses a newer schema, a foreign file,
+  // and one of ours with somebody else's triggers or views in it (permanent).
   static Result<Store> open(const std::filesystem::path& file);
   // For readers: never writes, works while a daemon writes and when none runs. Kind permanent with
   // a hint when the file does not exist.
