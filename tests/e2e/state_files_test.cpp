@@ -99,7 +99,9 @@ TEST_F(StateFiles, NothingIsOpenToOthersWhateverTheUmask) {
   EXPECT_EQ(mode(path(".trainward")), 0750U);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path(".trainward"))) {
     EXPECT_EQ(mode(entry.path()) & 07U, 0U) << entry.path();
-    if (entry.is_directory()) EXPECT_EQ(mode(entry.path()), 0750U) << entry.path();
+    if (entry.is_directory()) {
+      EXPECT_EQ(mode(entry.path()), 0750U) << entry.path();
+    }
   }
   EXPECT_EQ(mode(path("good.up")), 0640U);  // the worker's own files too
   ::kill(daemon, SIGTERM);

@@ -28,7 +28,7 @@ class Open : public ::testing::Test {
   void TearDown() override { ::alarm(0); }
 
   [[nodiscard]] fs::path path(const char* name) const { return folder_.path() / name; }
-  [[nodiscard]] fs::path pipe(const char* name) const {
+  fs::path pipe(const char* name) const {
     EXPECT_EQ(::mkfifo(path(name).c_str(), 0600), 0);
     return path(name);
   }
