@@ -13,8 +13,23 @@
 
 namespace trainward {
 
-// Reads a whole file; refuses one longer than max_bytes (kind corrupt) without reading it.
+// Opens a regular file and nothing else, whatever lies at `path`: what a worker may have put there
+// must not make the reader wait, as a pipe without a writer does. Anything else is refused by its
+// kind: "is a pipe, not a file" (corrupt; a folder: usage). Everything that is read or written
+// below a state folder, a checkpoint folder or a program's own folder is opened so; tests/opens
+// finds what is not. `flags` as of open(2); with O_NOFOLLOW a link is refused too.
+Result<Fd> open_regular(const std::filesystem::path& path, int flags, unsigned mode = 0644);
+
+// The same for an entry of an open folder; `folder` is its path, for the error.
+Result<Fd> open_regular_at(int folder_fd, const std::string& name,
+                           const std::filesystem::path& folder, int flags, unsigned mode = 0644);
+
+// Reads a whole regular file; refuses one longer than max_bytes (kind corrupt).
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes);
+
+// The same of whatever lies there, a pipe or terminal too, and waits for its end. Only for what a
+// person has just named on a command line, as `<(…)` or /dev/stdin.
+Result<std::string> read_stream(const std::filesystem::path& path, std::size_t max_bytes);
 
 // Replaces `path` so that after a crash at any instant it holds the old bytes or the new ones:
 // temporary name in the same folder, fsync, rename, fsync of the folder.
@@ -31,9 +46,12 @@ Status write_all(int fd, std::string_view bytes, const std::filesystem::path& wh
 
 Status fsync_folder(const std::filesystem::path& folder);
 
-// mkdir -p, with an error that names the first folder that could not be made.
+// mkdir -p, with an error that names the first folder that could not be made. New folders are for
+// the user and the group alone (0750, or less by the umask).
 Status make_folders(const std::filesystem::path& folder);
 
+// Opens whatever lies there, and waits for it. For folders, and what only the kernel makes
+// (/proc, /sys, devices); for files see open_regular().
 Result<Fd> open_file(const std::filesystem::path& path, int flags, unsigned mode = 0644);
 
 }  // namespace trainward

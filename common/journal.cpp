@@ -49,7 +49,7 @@ Status check_version(const JournalRecord& record, const std::filesystem::path& f
 }  // namespace
 
 Result<JournalWriter> JournalWriter::open(const std::filesystem::path& file) {
-  auto fd = open_file(file, O_RDWR | O_CREAT | O_APPEND, 0640);
+  auto fd = open_regular(file, O_RDWR | O_CREAT | O_APPEND, 0640);
   if (!fd) return propagate(fd);
   std::int64_t offset = 0;
   std::int64_t sequence = 0;
@@ -121,7 +121,7 @@ Status JournalWriter::append(std::string_view type, const JsonText& fields, Time
 Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_t offset) {
   JournalBatch batch;
   batch.next_offset = offset;
-  auto fd = open_file(file, O_RDONLY);
+  auto fd = open_regular(file, O_RDONLY);
   if (!fd) {
     if (!std::filesystem::exists(file)) return batch;
     return propagate(fd);

@@ -1,5 +1,6 @@
 // What the daemon tells a shim to run: the file `launch.json` in the attempt's folder (mode 0600,
-// because the worker's environment may hold tokens).
+// because the worker's environment may hold tokens). The shim reads it once, at its start. When the
+// attempt has ended the file is shortened to what is still of use, and has the mode 0640.
 //
 // Version 2. Version 1 had none of the members from `log_max_bytes` on; it is read with their
 // defaults. A newer version is refused.
@@ -32,6 +33,10 @@ struct LaunchSpec {
   std::optional<int> oom_score_adj = 0;            // of the worker; nothing: as the shim's
   std::int64_t kill_wait_ms = 5'000;  // what lives on so long after SIGKILL is called unkillable
 
+  // Of an ended attempt: argv is its first word, and the environment has only the names of its
+  // variables, and the values of those that Trainward itself has set.
+  bool shortened = false;
+
   friend bool operator==(const LaunchSpec&, const LaunchSpec&) = default;
 };
 
@@ -46,5 +51,10 @@ inline constexpr const char* shim_log = "shim.log";
 
 std::string to_json_text(const LaunchSpec& spec);
 Result<LaunchSpec> read_launch_spec(const std::filesystem::path& file);
+
+// Of an ended attempt; keeps the file's time, which is that of the launch. Durable, and a crash
+// leaves the whole file or the shortened one. A file that is shortened already, or is not there, is
+// left as it is.
+Status shorten_launch_file(const std::filesystem::path& file);
 
 }  // namespace trainward

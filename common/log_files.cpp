@@ -43,8 +43,10 @@ std::optional<IndexEntry> read_entry(const std::filesystem::path& file) {
 Result<std::vector<Piece>> open_pieces(const std::filesystem::path& file) {
   std::vector<Piece> pieces;
   for (int number = 0;; ++number) {
-    auto fd = open_file(number == 0 ? file : rotated_log(file, number), O_RDONLY);
+    auto fd = open_regular(number == 0 ? file : rotated_log(file, number), O_RDONLY);
     if (!fd && number == 0) {
+      std::error_code error;
+      if (std::filesystem::exists(file, error)) return propagate(fd);
       return fail(ErrorKind::usage, "no log file", file.string(),
                   "the attempt has not started a worker yet, or there is no such attempt");
     }

@@ -41,6 +41,14 @@ inline constexpr int configuration = 78;   // sysexits EX_CONFIG: do not retry
 inline constexpr int do_not_requeue = 93;  // another host would not help either
 }  // namespace exit_code
 
+// What a worker may say of numbers; beyond it is a mistake that must not stay in the records. Ten
+// million steps a second for a day, and a thousand times all text there is.
+inline constexpr std::int64_t max_step = 1'000'000'000'000;
+inline constexpr std::int64_t max_tokens = 1'000'000'000'000'000;
+inline constexpr std::int64_t max_duration_ms = 365 * 24 * 3'600'000LL;
+// A loss or another measure; far below what a number may hold, so that sums of them stay numbers.
+inline constexpr double max_measure = 1e30;
+
 using Message = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr std::size_t max_message_bytes = 16 * 1024;

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
+
+#include "common/utf8.hpp"
 
 namespace trainward {
 namespace {
@@ -24,7 +27,39 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+// U+0080 to U+009F: the eight-bit control characters. U+061C, U+200B to U+200F, U+202A to U+202E,
+// U+2060 to U+2069: without width, or turning the text around. U+2028, U+2029: line ends. U+FEFF.
+bool is_hidden(std::string_view character) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 2) return byte(0) == 0xC2 ? byte(1) < 0xA0 : character == "\u061C";
+  if (character.size() != 3) return false;
+  if (byte(0) == 0xE2 && byte(1) == 0x80) {
+    return (byte(2) >= 0x8B && byte(2) <= 0x8F) || (byte(2) >= 0xA8 && byte(2) <= 0xAE);
+  }
+  if (byte(0) == 0xE2 && byte(1) == 0x81) return byte(2) >= 0xA0 && byte(2) <= 0xA9;
+  return character == "\uFEFF";
+}
+
 }  // namespace
+
+std::string clean(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = utf8_character(text);
+    const std::string_view character = text.substr(0, std::max<std::size_t>(length, 1));
+    text.remove_prefix(character.size());
+    const char c = character.front();
+    if (c == '\t' || c == '\n' || c == '\r') {
+      result += ' ';
+    } else if (length == 0 || (length == 1 && (c < ' ' || c == 0x7F)) || is_hidden(character)) {
+      result += '?';
+    } else {
+      result += character;
+    }
+  }
+  return result;
+}
 
 std::string_view trim(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r\n");
@@ -70,6 +105,12 @@ std::string human_bytes(std::uint64_t bytes) {
   if (bytes >= mib) return fmt::format("{} MiB", bytes / mib);
   if (bytes >= kib) return fmt::format("{} KiB", bytes / kib);
   return fmt::format("{} B", bytes);
+}
+
+std::string number_text(double number) {
+  const double size = std::abs(number);
+  const bool plain = size == 0 || (size >= 0.001 && size < 1e6) || !std::isfinite(number);
+  return plain ? fmt::format("{:.3f}", number) : fmt::format("{:.3g}", number);
 }
 
 std::string count(std::int64_t number, std::string_view noun) {

@@ -39,7 +39,7 @@ Result<probe::Report> report_of(const std::vector<probe::BoardLook>& looks,
 }
 
 Result<probe::Report> replay(const std::string& file) {
-  auto text = trainward::read_file(file, probe::max_recording_bytes);
+  auto text = trainward::read_stream(file, probe::max_recording_bytes);
   if (!text) return propagate(text);
   auto looks = probe::looks_from_text(*text);
   if (!looks) {

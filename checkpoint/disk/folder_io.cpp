@@ -19,26 +19,18 @@ Result<OpenFile> open_member(int folder_fd, std::string_view name,
                              const std::filesystem::path& folder) {
   const std::string plain(name);
   const std::string where = (folder / plain).string();
-  // O_NONBLOCK: opening a pipe somebody put there must not wait for its writer.
-  constexpr int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-  int fd = -1;
-  do {
-    fd = ::openat(folder_fd, plain.c_str(), flags);
-  } while (fd < 0 && errno == EINTR);
-  if (fd < 0) {
-    if (errno == ENOENT) return fail(ErrorKind::corrupt, "is missing", where);
-    if (errno == ELOOP) {
-      return fail(ErrorKind::corrupt, "is a symbolic link, which is never followed", where);
-    }
-    if (errno == ENXIO) return fail(ErrorKind::corrupt, "is not a regular file", where);
-    return fail_errno(errno, "open the file", where);
-  }
-  OpenFile file{Fd(fd), 0};
+  auto fd = open_regular_at(folder_fd, plain, folder, O_RDONLY | O_NOFOLLOW);
   struct stat info {};
-  if (::fstat(fd, &info) != 0) return fail_errno(errno, "look at the file", where);
-  if (!S_ISREG(info.st_mode)) return fail(ErrorKind::corrupt, "is not a regular file", where);
-  file.size = static_cast<std::uint64_t>(info.st_size);
-  return file;
+  if (!fd) {
+    if (::fstatat(folder_fd, plain.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT) {
+      return fail(ErrorKind::corrupt, "is missing", where);
+    }
+    // A folder in the place of a file is damage here, not a wrong use.
+    if (fd.error().kind == ErrorKind::usage) fd.error().kind = ErrorKind::corrupt;
+    return propagate(fd);
+  }
+  if (::fstat(fd->get(), &info) != 0) return fail_errno(errno, "look at the file", where);
+  return OpenFile{std::move(*fd), static_cast<std::uint64_t>(info.st_size)};
 }
 
 Result<std::string> read_member(const OpenFile& file, std::size_t max_bytes,

@@ -1,5 +1,6 @@
 #include "checkpoint/disk/latest.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "checkpoint/format/names.hpp"
@@ -18,8 +19,13 @@ Status point_latest(const std::filesystem::path& root, std::string_view folder_n
 }
 
 std::string read_latest(const std::filesystem::path& root) {
-  auto text = read_file(root / name::latest, max_bytes);
-  return text ? std::string(trim(*text)) : std::string();
+  // Not through a link: what it names would be taken for the word of a trainer.
+  auto fd = open_regular(root / name::latest, O_RDONLY | O_NOFOLLOW);
+  if (!fd) return {};
+  std::string text(max_bytes, '\0');
+  auto got = read_at(fd->get(), std::as_writable_bytes(std::span(text)), 0, root / name::latest);
+  text.resize(got.value_or(0));
+  return std::string(trim(text));
 }
 
 void restore_latest(const std::filesystem::path& root, const std::string& folder_name) {

@@ -126,7 +126,7 @@ Result<Temporary> make_temporary(const fs::path& root, std::int64_t step) {
   for (int i = 0; i < max_names; ++i) {
     const fs::path path =
         root / fmt::format("{}{}-{}-{}", name::temporary, step_name(step), ::getpid(), i);
-    if (::mkdir(path.c_str(), 0755) != 0) {
+    if (::mkdir(path.c_str(), 0750) != 0) {
       if (errno == EEXIST) continue;
       return fail_errno(errno, "create the folder", path.string(),
                         "the checkpoint folder must be writable and have free space");

@@ -63,15 +63,13 @@ class MemorySource : public ByteSource {
 }  // namespace
 
 Result<SharedSource> open_source(const std::filesystem::path& file) {
-  // O_NONBLOCK: a pipe without a writer would wait for ever.
-  auto fd = open_file(file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  if (!fd) return propagate(fd);
+  auto fd = open_regular(file, O_RDONLY);
+  if (!fd) {
+    if (std::filesystem::exists(file)) fd.error().hint = "name the .pt file itself";
+    return propagate(fd);
+  }
   struct stat info {};
   if (::fstat(fd->get(), &info) != 0) return fail_errno(errno, "stat the file", file.string());
-  if (!S_ISREG(info.st_mode)) {
-    return fail(ErrorKind::usage, "is not a regular file", file.string(),
-                "name the .pt file itself");
-  }
   return std::make_shared<FileSource>(std::move(*fd), static_cast<std::uint64_t>(info.st_size),
                                       file.string());
 }

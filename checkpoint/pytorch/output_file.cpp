@@ -24,7 +24,7 @@ Result<OutputFile> OutputFile::create(const std::filesystem::path& path) {
   std::filesystem::path temporary =
       path.parent_path() / fmt::format(".{}.tmp{}", path.filename().string(), ::getpid());
   ::unlink(temporary.c_str());
-  auto fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
+  auto fd = open_regular(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
   if (!fd) return propagate(fd);
   return OutputFile(std::move(*fd), path, std::move(temporary));
 }

@@ -16,7 +16,7 @@
 namespace trainward::host {
 
 std::optional<std::string> read_some(const std::filesystem::path& file, std::size_t max_bytes) {
-  const auto fd = open_file(file, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  const auto fd = open_regular(file, O_RDONLY);
   if (!fd) return std::nullopt;
   std::string bytes(max_bytes, '\0');
   std::size_t size = 0;

@@ -44,7 +44,7 @@ struct Temporary {
 Result<Temporary> make_temporary(const fs::path& folder, const std::string& name) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     fs::path path = folder / fmt::format("{}{}{}-{}", name, temporary_infix, ::getpid(), attempt);
-    auto fd = open_file(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, file_mode);
+    auto fd = open_regular(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, file_mode);
     if (!fd) {
       std::error_code ignored;
       if (fs::exists(fs::symlink_status(path, ignored))) continue;
@@ -76,7 +76,7 @@ Status fill(const Temporary& file, std::span<const std::string_view> pieces) {
 
 Result<std::optional<Fd>> hold_file(const fs::path& path, Wait wait) {
   for (;;) {
-    auto fd = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW, file_mode);
+    auto fd = open_regular(path, O_RDWR | O_CREAT | O_NOFOLLOW, file_mode);
     if (!fd) return propagate(fd);
     auto locked = lock(fd->get(), wait, path);
     if (!locked) return propagate(locked);
@@ -116,7 +116,7 @@ void sweep(const fs::path& folder) {
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (!name.ends_with(lock_suffix) && name.find(temporary_infix) == std::string::npos) continue;
-    auto fd = open_file(entry->path(), O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+    auto fd = open_regular(entry->path(), O_RDWR | O_NOFOLLOW);
     if (!fd) continue;
     auto locked = lock(fd->get(), Wait::no, entry->path());
     if (locked && *locked) release_file(std::move(*fd), entry->path());

@@ -22,15 +22,11 @@ namespace {
 
 // Empty when there is none.
 Result<std::optional<Fd>> open_program(const fs::path& path) {
-  int fd = -1;
-  do {
-    // Not a pipe that somebody put there, which would be waited for.
-    fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  } while (fd < 0 && errno == EINTR);
-  if (fd >= 0) return std::optional<Fd>(Fd(fd));
-  if (errno == ENOENT) return std::nullopt;
-  if (errno == ELOOP) return fail(ErrorKind::corrupt, "is a link, not a file", path.string());
-  return fail_errno(errno, "open the program", path.string());
+  std::error_code error;
+  if (!fs::exists(fs::symlink_status(path, error))) return std::nullopt;
+  auto fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
+  if (!fd) return propagate(fd);
+  return std::optional<Fd>(std::move(*fd));
 }
 
 Result<std::uint64_t> size_of(int fd, std::uint64_t limit_bytes, const fs::path& path) {

@@ -22,7 +22,7 @@ ProgramEntry look_at(const std::filesystem::path& folder, const programs::Progra
   ProgramEntry entry{file.key, {}, file.bytes, 0, file.used_ms, {}};
   const auto path = programs::file_of(folder, file.key, programs::program_suffix);
   auto looked = [&]() -> Status {
-    auto fd = open_file(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    auto fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
     if (!fd) return propagate(fd);
     auto head = programs::read_head(fd->get(), file.bytes, file.key, path);
     if (!head) return propagate(head);

@@ -1,15 +1,13 @@
-// Text made safe for a terminal, and measured in its columns.
+// Text measured in the columns of a terminal. clean() of common/text.hpp makes it safe for one.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
-namespace trainward {
+#include "common/text.hpp"
 
-// Log lines and reasons come from elsewhere: control characters, which a terminal would obey, are
-// shown as "?"; a tab or line end is a space.
-std::string clean(std::string_view text);
+namespace trainward {
 
 // Columns on a terminal, one for each UTF-8 character.
 std::size_t display_width(std::string_view text);

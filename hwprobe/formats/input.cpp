@@ -11,7 +11,7 @@
 namespace trainward::hwprobe {
 
 Result<std::string> read_input(const std::string& name, std::size_t max_bytes) {
-  if (name != "-") return read_file(name, max_bytes);
+  if (name != "-") return read_stream(name, max_bytes);
   std::string text;
   std::array<char, 16 * 1024> block{};
   for (;;) {

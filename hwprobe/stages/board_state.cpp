@@ -48,7 +48,7 @@ Result<std::optional<BoardState>> BoardState::take(const std::filesystem::path& 
   if (!is_name(board)) return fail(ErrorKind::usage, "is no name of a board", board);
   std::filesystem::path path = folder / board;
   // O_NOFOLLOW: the folder may lie where others can write.
-  auto file = open_file(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  auto file = open_regular(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);
   if (!file) return propagate(file);
   if (::flock(file->get(), LOCK_EX | LOCK_NB) == 0) {
     return BoardState(std::move(*file), std::move(path));

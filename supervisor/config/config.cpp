@@ -6,6 +6,7 @@
 #include <array>
 
 #include "common/file.hpp"
+#include "common/known_writers.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/overrides.hpp"
 #include "supervisor/config/program.hpp"
@@ -89,6 +90,12 @@ std::vector<Problem> placed(std::vector<yaml::Problem> problems, const std::stri
   return out;
 }
 
+// Of a file as a whole.
+Problem problem_of(const std::filesystem::path& file, const Error& error) {
+  const std::string hint = error.hint.empty() ? "" : fmt::format(" ({})", error.hint);
+  return {file.string(), 0, 0, error.what + hint};
+}
+
 }  // namespace
 
 std::string Problem::text() const {
@@ -98,10 +105,13 @@ std::string Problem::text() const {
 
 tl::expected<Config, std::vector<Problem>> load(const std::filesystem::path& file,
                                                 const std::filesystem::path& working_directory,
-                                                const std::vector<std::string>& overrides) {
-  auto bytes = read_file(file, max_file_bytes);
-  if (!bytes) {
-    return tl::unexpected(std::vector<Problem>{{file.string(), 0, 0, bytes.error().what}});
+                                                const std::vector<std::string>& overrides,
+                                                Accept accept) {
+  auto bytes =
+      accept == Accept::pipes ? read_stream(file, max_file_bytes) : read_file(file, max_file_bytes);
+  if (!bytes) return tl::unexpected(std::vector<Problem>{problem_of(file, bytes.error())});
+  if (auto known = check_known_writers(file); !known) {
+    return tl::unexpected(std::vector<Problem>{problem_of(file, known.error())});
   }
   const std::filesystem::path path = whole_path(file);
   const Folders folders{path.parent_path(), whole_path(working_directory)};
@@ -118,6 +128,9 @@ tl::expected<Config, std::vector<Problem>> load(const std::filesystem::path& fil
   Config config = read_config(document.root, path, folders, document.problems);
   if (!document.problems.empty()) {
     return tl::unexpected(placed(std::move(document.problems), file.string()));
+  }
+  if (auto known = check_known_writers(config.state_dir); !known) {
+    return tl::unexpected(std::vector<Problem>{problem_of(config.state_dir, known.error())});
   }
   return config;
 }

@@ -84,11 +84,17 @@ struct Problem {
   [[nodiscard]] std::string text() const;  // "file:line:column: message"
 };
 
+// What may hold the configuration. A pipe is waited for, so only a program that has just been
+// started takes one (`trainwardd --check <(…)`), never one that supervises.
+enum class Accept { files, pipes };
+
 // `working_directory` resolves state_dir; paths in the file resolve against the file's own folder.
 // `overrides` are "key.path=value" strings from the command line (`--set`), checked the same way.
+// A file or a state folder that every user of the machine may write is a problem too.
 tl::expected<Config, std::vector<Problem>> load(const std::filesystem::path& file,
                                                 const std::filesystem::path& working_directory,
-                                                const std::vector<std::string>& overrides = {});
+                                                const std::vector<std::string>& overrides = {},
+                                                Accept accept = Accept::files);
 
 json::object to_json(const Program& program);
 

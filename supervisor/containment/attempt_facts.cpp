@@ -51,7 +51,7 @@ ProcessId shim_of(const json::object& started) {
 AttemptFacts read_attempt(const std::filesystem::path& folder) {
   AttemptFacts facts;
   facts.folder = folder;
-  auto fd = open_file(folder / attempt_files::journal, O_RDONLY);
+  auto fd = open_regular(folder / attempt_files::journal, O_RDONLY);
   struct stat info {};
   if (!fd || ::fstat(fd->get(), &info) != 0) return facts;
   const std::string head = read_at(fd->get(), 0);
@@ -105,17 +105,21 @@ std::optional<std::filesystem::path> find_attempt(const std::filesystem::path& a
   return std::nullopt;
 }
 
-bool shim_lives(const std::filesystem::path& folder) {
-  const AttemptFacts facts = read_attempt(folder);
-  if (facts.shim) return open_process(*facts.shim).has_value() && !is_zombie(facts.shim->pid);
-  if (facts.settled) return false;
+std::optional<ProcessId> shim_by_name(const std::filesystem::path& folder) {
   for (const pid_t pid : all_processes()) {
     const std::string command = read_proc("/proc/" + std::to_string(pid) + "/cmdline");
     const auto end = command.find('\0');
     if (end == std::string::npos || !command.substr(0, end).ends_with("trainward-shim")) continue;
-    if (std::string_view(command).substr(end + 1) == folder.native() + '\0') return true;
+    if (std::string_view(command).substr(end + 1) != folder.native() + '\0') continue;
+    if (auto found = identify(pid); found && !is_zombie(pid)) return *found;
   }
-  return false;
+  return std::nullopt;
+}
+
+bool shim_lives(const std::filesystem::path& folder) {
+  const AttemptFacts facts = read_attempt(folder);
+  if (facts.shim) return open_process(*facts.shim).has_value() && !is_zombie(facts.shim->pid);
+  return !facts.settled && shim_by_name(folder).has_value();
 }
 
 bool last_attempt_settled(const std::filesystem::path& attempts) {

@@ -40,6 +40,9 @@ std::vector<AttemptFacts> newest_attempts(const std::filesystem::path& attempts)
 std::optional<std::filesystem::path> find_attempt(const std::filesystem::path& attempts,
                                                   const std::string& number);
 
+// The process that was started as the shim of this folder, whatever its journal says.
+std::optional<ProcessId> shim_by_name(const std::filesystem::path& folder);
+
 // The shim of this attempt runs: the process its journal names, or (before its first record) a
 // process that was started for this folder.
 bool shim_lives(const std::filesystem::path& folder);

@@ -43,7 +43,7 @@ bool gone(const std::filesystem::path& folder) {
 }  // namespace
 
 Status write_control(const std::filesystem::path& file, std::string_view text) {
-  auto fd = open_file(file, O_WRONLY);
+  auto fd = open_regular(file, O_WRONLY);
   if (!fd) return propagate(fd);
   return write_all(fd->get(), text, file);
 }
@@ -116,7 +116,7 @@ std::vector<Fd> Cgroup::open_join_files(bool unified) const {
   std::vector<Fd> files;
   for (const auto* folder : {&unified_, &systemd_, &freezer_, &memory_}) {
     if (folder->empty() || (folder == &unified_ && !unified)) continue;
-    if (auto fd = open_file(*folder / "cgroup.procs", O_WRONLY)) files.push_back(std::move(*fd));
+    if (auto fd = open_regular(*folder / "cgroup.procs", O_WRONLY)) files.push_back(std::move(*fd));
   }
   return files;
 }

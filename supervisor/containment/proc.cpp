@@ -15,6 +15,7 @@
 
 #include "common/clock.hpp"
 #include "common/fd.hpp"
+#include "common/file.hpp"
 #include "common/process_id.hpp"
 
 namespace trainward::containment {
@@ -37,11 +38,11 @@ bool ended(const Target& target) {
 
 std::string read_proc(const std::string& path) {
   std::string text;
-  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  const auto fd = open_regular(path, O_RDONLY);
   if (!fd) return text;
   std::array<char, 4096> chunk;
   for (;;) {
-    const ssize_t got = ::read(fd.get(), chunk.data(), chunk.size());
+    const ssize_t got = ::read(fd->get(), chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return text;
     text.append(chunk.data(), static_cast<std::size_t>(got));

@@ -26,7 +26,8 @@ const config::Program* find(const std::vector<config::Program>& programs, const 
 
 int show_worker_config(const Context& context, const std::string& file, const std::string& name) {
   std::error_code ignored;
-  const auto loaded = config::load(file, std::filesystem::current_path(ignored));
+  const auto loaded =
+      config::load(file, std::filesystem::current_path(ignored), {}, config::Accept::pipes);
   if (!loaded) {
     context.terminal.err << text_of(loaded.error());
     return exit_status::failed;
@@ -49,7 +50,8 @@ int show_worker_config(const Context& context, const std::string& file, const st
 
 int check_config(const Context& context, const std::string& file) {
   std::error_code ignored;
-  const auto loaded = config::load(file, std::filesystem::current_path(ignored));
+  const auto loaded =
+      config::load(file, std::filesystem::current_path(ignored), {}, config::Accept::pipes);
   json::array programs;
   json::array problems;
   if (loaded) {

@@ -37,9 +37,10 @@ std::string loss_text(const json::object& report) {
   const auto first = get_number(report, "first_loss");
   const auto last = get_number(report, "last_loss");
   if (!first || !last) return "-";
-  std::string text = fmt::format("{:.3f} at first, {:.3f} at last", *first, *last);
+  std::string text =
+      fmt::format("{} at first, {} at last", number_text(*first), number_text(*last));
   if (const auto best = get_number(report, "best_loss"))
-    text += fmt::format(", {:.3f} best", *best);
+    text += fmt::format(", {} best", number_text(*best));
   return text;
 }
 
@@ -47,10 +48,10 @@ std::string loss_text(const json::object& report) {
 std::string held_out_line(const json::object& report) {
   if (int_or(report, "evaluated_step", 0) == 0) return {};
   const auto last = get_number(report, "evaluation_loss");
-  std::string text = fmt::format("{} at step {}", last ? fmt::format("{:.3f}", *last) : "-",
+  std::string text = fmt::format("{} at step {}", last ? number_text(*last) : "-",
                                  grouped(int_or(report, "evaluated_step", 0)));
   if (const auto best = get_number(report, "best_evaluation_loss"))
-    text += fmt::format(", {:.3f} best", *best);
+    text += fmt::format(", {} best", number_text(*best));
   return line("held-out loss", text);
 }
 

@@ -22,9 +22,10 @@ std::string detail_of(const json::object& row, const std::string& state) {
       text += fmt::format("/{}", target);
     }
   }
-  if (auto loss = get_number(row, "loss")) text += fmt::format(", loss {:.3f}", *loss);
+  if (auto loss = get_number(row, "loss")) text += fmt::format(", loss {}", number_text(*loss));
   if (auto loss = get_number(row, "evaluation_loss")) {
-    text += fmt::format(", held out {:.3f} at step {}", *loss, int_or(row, "evaluated_step", 0));
+    text += fmt::format(", held out {} at step {}", number_text(*loss),
+                        int_or(row, "evaluated_step", 0));
   }
   if (attempts > 1) text += fmt::format(", attempt {}", int_or(row, "attempt", attempts));
   return text;

@@ -59,6 +59,13 @@ void AttemptFollower::read_on() {
 void AttemptFollower::take(const JournalRecord& record) {
   if (record.type == "started") return take_started(record);
   if (record.type == "message") {
+    if (!told_range_) {
+      if (const auto what = out_of_range(record)) {
+        told_range_ = true;
+        spdlog::warn("{}: attempt {} says {}: such numbers are left out", attempt_.program,
+                     attempt_.number, *what);
+      }
+    }
     auto compiled = compiled_program(record);
     if (compiled && !compiled->dropped.empty()) {
       spdlog::warn("{}: the cached program {} was dropped: {}", attempt_.program, compiled->name,
@@ -113,6 +120,8 @@ bool AttemptFollower::adopt() {
     for (const JournalRecord& record : first ? first->records : std::vector<JournalRecord>{}) {
       if (record.type == "started") shim_id_ = containment::shim_of(record.fields);
     }
+    // A worker may have put something else in the journal's place.
+    if (!first) shim_id_ = containment::shim_by_name(attempt_.folder);
   }
   if (shim_id_) {
     auto shim = ShimProcess::adopt(services_.loop, *shim_id_, [this] { on_shim_gone(); });

@@ -41,7 +41,7 @@ std::unique_ptr<ChildProcess> compile_ahead(Loop& loop, const Paths& paths,
   if (!uses_a_plugin(program)) return nullptr;
   const std::filesystem::path folder = paths.attempt(program.name, attempt);
   auto before = read_launch_spec(folder / attempt_files::launch);
-  if (!before) return nullptr;
+  if (!before || before->shortened) return nullptr;
   // That attempt's own, which is gone with it.
   before->environment.erase("TMPDIR");
   std::vector<std::string> argv{paths.program("trainward-worker").string(), "compile", "--config",

@@ -4,7 +4,8 @@
 // once where it cannot.
 //
 // Only for our own worker on a plugin. It is given the environment and the configuration of the
-// attempt that has just ended; should the next one differ, it compiles what differs.
+// attempt that has just ended, unless that was stopped long ago and its environment is gone; should
+// the next one differ, it compiles what differs.
 #pragma once
 
 #include <filesystem>

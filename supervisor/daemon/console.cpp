@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <ctime>
 
+#include "common/text.hpp"
+
 namespace trainward::daemon {
 namespace {
 
@@ -32,8 +34,8 @@ std::string rate(double tokens_per_second) {
 
 std::string describe(const Progress& p) {
   const std::string target = p.target > 0 ? fmt::format("/{}", p.target) : "";
-  return fmt::format("{}  step {}{}  loss {:.3f}  {}  attempt {}  {}", p.program, p.step, target,
-                     p.loss, rate(p.tokens_per_second), p.attempt, p.state);
+  return fmt::format("{}  step {}{}  loss {}  {}  attempt {}  {}", p.program, p.step, target,
+                     number_text(p.loss), rate(p.tokens_per_second), p.attempt, p.state);
 }
 
 std::string bar(const Progress& p) {
@@ -61,11 +63,12 @@ void Console::event(const std::string& program, const std::string& kind, const s
                     Time at) {
   if (!enabled_) return;
   erase_line();
-  std::size_t length = std::min(text.size(), longest_text);
+  const std::string safe = clean(text);
+  std::size_t length = std::min(safe.size(), longest_text);
   // Not in the middle of a UTF-8 character.
-  while (length < text.size() && length > 0 && (text[length] & 0xC0) == 0x80) --length;
+  while (length < safe.size() && length > 0 && (safe[length] & 0xC0) == 0x80) --length;
   fmt::print("{}  {}  {:<8}  {}{}\n", local_time(at.wall_ms), program, kind,
-             std::string_view(text).substr(0, length), length < text.size() ? "…" : "");
+             std::string_view(safe).substr(0, length), length < safe.size() ? "…" : "");
   std::fflush(stdout);
   drawn_mono_ms_ = 0;
 }

@@ -25,6 +25,7 @@ namespace {
 constexpr std::int64_t start_answer_ms = 2'000;
 // Beyond the slowest worker's own time to save: the shim's sweep, the verdict, a slow disk.
 constexpr std::int64_t end_margin_ms = 30'000;
+constexpr const char* lock_name = "trainwardd.lock";
 
 json::value command_answer(const std::string& program, std::string_view result, bool ok,
                            const std::string& message) {
@@ -74,7 +75,7 @@ struct Daemon::Parts {
 
 Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config::Config config) {
   if (auto made = make_folders(config.state_dir); !made) return propagate(made);
-  auto lock = take_lease(config.state_dir / "trainwardd.lock");
+  auto lock = take_lease(config.state_dir / lock_name);
   if (!lock) {
     if (lock.error().kind == ErrorKind::transient) {
       return fail(ErrorKind::transient, "another trainwardd works in this state folder",
@@ -109,7 +110,12 @@ std::filesystem::path program_folder() {
 }
 
 Daemon::Daemon(std::unique_ptr<Parts> parts)
-    : parts_(std::move(parts)), started_ms_(now().wall_ms) {}
+    : parts_(std::move(parts)),
+      started_ms_(now().wall_ms),
+      launch_files_(parts_->background, parts_->services.paths),
+      state_folder_(std::make_unique<StateFolder>(
+          parts_->loop, parts_->lock.get(), parts_->config.state_dir / lock_name,
+          [this](const Error& error) { on_state_lost(error); })) {}
 Daemon::~Daemon() = default;
 
 Status Daemon::start() {
@@ -203,7 +209,26 @@ ProgramRunner* Daemon::find(const std::string& name) {
   return found == runners_.end() ? nullptr : found->second.get();
 }
 
+// Of attempts that are over for good; that of the newest one serves compile_ahead() until the
+// program rests.
+void Daemon::shorten_launch_files() {
+  for (const auto& [name, runner] : runners_) {
+    const std::int64_t newest = runner->state().attempt;
+    launch_files_.ended_below(name, runner->at_rest() ? newest + 1 : newest);
+  }
+}
+
+// Workers are stopped as well: what they do is nowhere on record, and the next daemon, in a folder
+// that knows nothing of them, would start others beside them.
+void Daemon::on_state_lost(const Error& error) {
+  state_lost_ = true;
+  spdlog::error("{}; stopping the workers", error.message());
+  parts_->console.event("trainwardd", "state", error.message(), now());
+  if (!shutting_down_) shut_down();
+}
+
 void Daemon::on_change() {
+  shorten_launch_files();
   // A waiter may add another, so the list is taken out first.
   auto waiting = std::exchange(waiters_, {});
   for (Waiter& waiter : waiting) {
@@ -241,6 +266,7 @@ void Daemon::shut_down(bool at_once) {
 }
 
 int Daemon::exit_code() const {
+  if (state_lost_) return exit_code::failed;
   if (parts_->turns.refusal()) return exit_code::try_again;
   if (!parts_->options.once) return exit_code::done;
   int code = exit_code::done;
@@ -583,10 +609,7 @@ Result<api::LogSlice> Daemon::log(const std::string& program, const std::string&
       parts_->services.paths.attempt(program, slice.attempt) /
       (stream == "stdout" ? attempt_files::standard_output : attempt_files::standard_error);
   auto range = read_log(file, offset, limit);
-  if (!range) {
-    return fail(ErrorKind::usage, "no log file", file.string(),
-                "the attempt has not started a worker yet, or there is no such attempt");
-  }
+  if (!range) return propagate(range);
   slice.size = range->end;
   slice.offset = range->begin;
   slice.bytes = std::move(range->bytes);

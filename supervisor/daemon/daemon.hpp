@@ -12,9 +12,11 @@
 #include "supervisor/api/control.hpp"
 #include "supervisor/api/http_server.hpp"
 #include "supervisor/config/config.hpp"
+#include "supervisor/daemon/launch_files.hpp"
 #include "supervisor/daemon/program_diff.hpp"
 #include "supervisor/daemon/program_runner.hpp"
 #include "supervisor/daemon/services.hpp"
+#include "supervisor/daemon/state_folder.hpp"
 #include "supervisor/daemon/successor.hpp"
 
 namespace trainward::daemon {
@@ -100,6 +102,8 @@ class Daemon final : public api::Control {
   // That the run database refuses what happens, in words; empty: it does not.
   [[nodiscard]] std::string refusal() const;
   void on_change_soon();
+  void on_state_lost(const Error& error);
+  void shorten_launch_files();
   ProgramRunner* find(const std::string& name);
   Status known(const std::string& program) const;
   void reexec_soon();
@@ -114,6 +118,9 @@ class Daemon final : public api::Control {
   std::optional<std::filesystem::path> damaged_;  // the run database this start has set aside
   std::unique_ptr<SuccessorCheck> successor_;
   bool machine_restarted_ = false;  // while the programs of before are taken up
+  bool state_lost_ = false;
+  LaunchFiles launch_files_;
+  std::unique_ptr<StateFolder> state_folder_;
   std::unique_ptr<ChildProcess> probe_;
   std::unique_ptr<api::HttpServer> server_;  // last: its handlers use all of the above
 };

@@ -22,11 +22,10 @@ std::int64_t modified_ns(const std::filesystem::path& path) {
   return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
 }
 
-// A regular file's bytes, unless it is too long; not blocking, whatever lies there.
+// A regular file's bytes, unless it is too long.
 std::string read_small(const std::filesystem::path& path) {
-  auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
-  struct stat info {};
-  if (!fd || ::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  auto fd = open_regular(path, O_RDONLY);
+  if (!fd) return {};
   std::string bytes(foreign::max_status_bytes + 1, '\0');
   const ssize_t got = ::pread(fd->get(), bytes.data(), bytes.size(), 0);
   bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);

@@ -1,10 +1,11 @@
 #include "supervisor/daemon/journal_events.hpp"
 
-#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "common/host/host_files.hpp"
 #include "common/protocol.hpp"
+#include "common/text.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -25,9 +26,21 @@ bool lies_in(const std::filesystem::path& path, const std::filesystem::path& fol
          path.parent_path() == folder.lexically_normal();
 }
 
-// A loss that is not a number is told as it is: the core acts on it.
-double finite(std::optional<double> number) {
-  return number && std::isfinite(*number) ? *number : 0.0;
+// A loss that is not a number, or too large to be one, is told so: the core acts on it.
+double loss_of(double number) {
+  return std::abs(number) > max_measure ? std::copysign(HUGE_VAL, number) : number;
+}
+
+double measure(const Message& message, std::string_view key) {
+  const auto number = find_number(message, key);
+  return number && std::abs(*number) <= max_measure ? *number : 0.0;
+}
+
+// Nothing when it is absent, negative or beyond what can be.
+std::optional<std::int64_t> count_of(const Message& message, std::string_view key,
+                                     std::int64_t most) {
+  const auto number = find_int(message, key);
+  return number && *number >= 0 && *number <= most ? number : std::nullopt;
 }
 
 std::optional<int> small_int(const json::object& fields, const char* key) {
@@ -61,35 +74,63 @@ std::vector<core::Event> message_events(const JournalRecord& record,
                                         const std::filesystem::path& checkpoints) {
   const Message message = fields_of(record);
   std::vector<core::Event> events;
-  if (const auto step = find_int(message, "RESUMED_STEP"); step && *step >= 0) {
+  if (const auto step = count_of(message, "RESUMED_STEP", max_step)) {
     events.emplace_back(core::Resumed{*step});
   }
   if (const auto phase = find(message, "PHASE")) {
     events.emplace_back(core::PhaseEntered{std::string(*phase)});
   }
-  if (const auto step = find_int(message, "STEP"); step && *step > 0) {
-    events.emplace_back(core::StepDone{*step, find_number(message, "LOSS").value_or(0),
-                                       finite(find_number(message, "GRAD_NORM")),
-                                       find_int(message, "TOKENS").value_or(0),
-                                       finite(find_number(message, "TOKENS_PER_SECOND"))});
+  if (const auto step = count_of(message, "STEP", max_step); step && *step > 0) {
+    events.emplace_back(core::StepDone{*step, loss_of(find_number(message, "LOSS").value_or(0)),
+                                       measure(message, "GRAD_NORM"),
+                                       count_of(message, "TOKENS", max_tokens).value_or(0),
+                                       measure(message, "TOKENS_PER_SECOND")});
   }
-  if (const auto step = find_int(message, "EVALUATED_STEP"); step && *step > 0) {
+  if (const auto step = count_of(message, "EVALUATED_STEP", max_step); step && *step > 0) {
     if (const auto loss = find_number(message, "EVALUATION_LOSS")) {
-      events.emplace_back(core::Evaluated{*step, *loss});
+      events.emplace_back(core::Evaluated{*step, loss_of(*loss)});
     }
   }
   const auto path = find(message, "CHECKPOINT");
-  const auto step = find_int(message, "CHECKPOINT_STEP");
   if (path && lies_in(*path, checkpoints)) {
     events.emplace_back(core::CheckpointReported{
-        std::string(*path), step.value_or(0),
-        std::max<std::int64_t>(find_int(message, "CHECKPOINT_MS").value_or(0), 0)});
+        std::string(*path), count_of(message, "CHECKPOINT_STEP", max_step).value_or(0),
+        count_of(message, "CHECKPOINT_MS", max_duration_ms).value_or(0)});
   }
   if (events.empty() &&
       (find(message, "WATCHDOG") || find(message, "STATUS") || tells_of_a_program(message))) {
     events.emplace_back(core::Alive{});
   }
   return events;
+}
+
+std::optional<std::string> out_of_range(const JournalRecord& record) {
+  constexpr auto counts = std::to_array<std::pair<std::string_view, std::int64_t>>(
+      {{"STEP", max_step},
+       {"RESUMED_STEP", max_step},
+       {"CHECKPOINT_STEP", max_step},
+       {"EVALUATED_STEP", max_step},
+       {"TOKENS", max_tokens},
+       {"MS", max_duration_ms},
+       {"CHECKPOINT_MS", max_duration_ms}});
+  constexpr auto measures = std::to_array<std::string_view>(
+      {"LOSS", "EVALUATION_LOSS", "GRAD_NORM", "TOKENS_PER_SECOND"});
+  constexpr std::size_t longest_value = 40;
+  const Message message = fields_of(record);
+  const auto says = [&](std::string_view key, auto most) -> std::optional<std::string> {
+    const auto number = find_number(message, key);
+    if (!number || !std::isfinite(*number)) return std::nullopt;
+    if (std::abs(*number) <= static_cast<double>(most)) return std::nullopt;
+    return fmt::format("{}={} is beyond {}", key,
+                       clean(find(message, key)->substr(0, longest_value)), most);
+  };
+  for (const auto& [key, most] : counts) {
+    if (auto text = says(key, most)) return text;
+  }
+  for (const auto& key : measures) {
+    if (auto text = says(key, max_measure)) return text;
+  }
+  return std::nullopt;
 }
 
 std::optional<CompiledProgram> compiled_program(const JournalRecord& record) {
@@ -100,7 +141,7 @@ std::optional<CompiledProgram> compiled_program(const JournalRecord& record) {
   return CompiledProgram{
       host::printable(find(message, "PROGRAM").value_or(""), max_name_bytes),
       host::printable(*key, max_name_bytes), hit.has_value(),
-      std::max<std::int64_t>(find_int(message, "MS").value_or(0), 0),
+      count_of(message, "MS", max_duration_ms).value_or(0),
       host::printable(find(message, "CACHE_DROPPED").value_or(""), max_reason_bytes)};
 }
 

@@ -12,9 +12,14 @@
 namespace trainward::daemon {
 
 // A worker's datagram ("message"). Several keys of one may be several events. Foreign data: a
-// number that is none, or a checkpoint path outside `checkpoints`, is left out.
+// number that is none or beyond what can be (common/protocol.hpp), or a checkpoint path outside
+// `checkpoints`, is left out. A loss beyond is infinite: it has diverged.
 std::vector<core::Event> message_events(const JournalRecord& message,
                                         const std::filesystem::path& checkpoints);
+
+// Of such a datagram: the first number beyond what can be, "STEP=4000000000000000000 is beyond
+// 1000000000000"; nothing when all are in order.
+std::optional<std::string> out_of_range(const JournalRecord& message);
 
 // A program that a worker has compiled or found in its cache. For the record, not for the core.
 struct CompiledProgram {

@@ -135,7 +135,7 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
 
 // Not durably: after a power cut there is no attempt any more that could need it.
 Status write_plainly(const std::filesystem::path& file, const std::string& text, unsigned mode) {
-  auto fd = open_file(file, O_WRONLY | O_CREAT | O_TRUNC, mode);
+  auto fd = open_regular(file, O_WRONLY | O_CREAT | O_TRUNC, mode);
   if (!fd) return propagate(fd);
   return write_all(fd->get(), text, file);
 }
@@ -146,7 +146,7 @@ Status prepare(const config::Program& program, const LaunchSpec& spec, const Pat
     if (auto ok = make_folders(made); !ok) return ok;
   }
   // Made here so that it can be watched before the shim writes its first record.
-  auto journal = open_file(folder / attempt_files::journal, O_WRONLY | O_CREAT | O_APPEND, 0640);
+  auto journal = open_regular(folder / attempt_files::journal, O_WRONLY | O_CREAT | O_APPEND, 0640);
   if (!journal) return propagate(journal);
   auto config = write_plainly(folder / "worker.json", json::serialize(program.worker), 0640);
   if (!config) return config;
@@ -189,7 +189,7 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
   }
   fault_point("launch.prepared");
   auto null = open_file("/dev/null", O_RDWR);
-  auto log = open_file(folder / attempt_files::shim_log, O_WRONLY | O_CREAT | O_APPEND, 0640);
+  auto log = open_regular(folder / attempt_files::shim_log, O_WRONLY | O_CREAT | O_APPEND, 0640);
   if (!null) return propagate(null);
   if (!log) return propagate(log);
   std::vector<int> fds{null->get(), log->get(), log->get(), program_lease->get()};

@@ -11,7 +11,7 @@ namespace trainward::daemon {
 
 Result<Fd> take_lease(const std::filesystem::path& file) {
   if (auto made = make_folders(file.parent_path()); !made) return propagate(made);
-  auto fd = open_file(file, O_RDWR | O_CREAT, 0640);
+  auto fd = open_regular(file, O_RDWR | O_CREAT, 0640);
   if (!fd) return fd;
   if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {

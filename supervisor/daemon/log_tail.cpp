@@ -40,9 +40,9 @@ std::filesystem::path LogTail::newer() const {
 }
 
 bool LogTail::open(const std::filesystem::path& path) {
-  auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
+  auto fd = open_regular(path, O_RDONLY);
   struct stat info {};
-  if (!fd || ::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
+  if (!fd || ::fstat(fd->get(), &info) != 0) return false;
   if (fd_ && info.st_ino == inode_ && info.st_dev == device_) return false;
   fd_ = std::move(*fd);
   device_ = info.st_dev;

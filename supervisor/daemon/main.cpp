@@ -1,6 +1,7 @@
 // trainwardd: reads the configuration, then keeps its programs running.
 
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
 #include <csignal>
@@ -36,7 +37,8 @@ LogTarget log_target(const std::string& text) {
 
 // Every problem on stderr; nothing when there is one.
 std::optional<config::Config> load(const daemon::Options& options) {
-  auto config = config::load(options.config_file, options.working_directory, options.overrides);
+  auto config = config::load(options.config_file, options.working_directory, options.overrides,
+                             config::Accept::pipes);
   if (config) return std::move(*config);
   for (const config::Problem& problem : config.error()) {
     std::fprintf(stderr, "trainwardd: %s\n", problem.text().c_str());
@@ -85,6 +87,8 @@ int run(int argc, char** argv) {
   }
   std::error_code no_directory;
   arguments.options.working_directory = std::filesystem::current_path(no_directory);
+  // Whatever the umask of whoever starts it: what it makes is for its user and group alone.
+  ::umask(::umask(0) | 027);
   auto config = load(arguments.options);
   if (!config) return exit_code::configuration;
   if (arguments.check) return check(*config);

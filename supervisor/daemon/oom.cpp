@@ -34,7 +34,7 @@ int protect_from_oom() {
   ::setenv(remembered, std::to_string(workers).c_str(), 1);  // for the next image of this process
   if (now > protected_score) {
     // Refused without privileges, and then it stays as it is.
-    if (auto score = open_file(file, O_WRONLY)) {
+    if (auto score = open_regular(file, O_WRONLY)) {
       (void)write_all(score->get(), std::to_string(protected_score), file);
     }
   }

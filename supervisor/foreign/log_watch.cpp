@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 
+#include "common/protocol.hpp"
 #include "common/text.hpp"
 #include "supervisor/foreign/checkpoint_files.hpp"
 

@@ -13,9 +13,6 @@ namespace trainward::foreign {
 
 using Events = std::vector<core::Event>;
 
-// Numbers of strangers: a step above this is a mistake, not progress.
-inline constexpr std::int64_t max_step = 1'000'000'000'000;
-
 // load compile train save upload
 bool is_phase(std::string_view text);
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "common/json.hpp"
+#include "common/protocol.hpp"
 
 namespace trainward::foreign {
 namespace {

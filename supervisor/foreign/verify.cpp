@@ -117,12 +117,13 @@ Result<CheckpointFile> verify_foreign(const std::filesystem::path& path, const F
   if (!lies_inside(path, folders)) {
     return fail(ErrorKind::permanent, "lies outside the program's folders", path.string());
   }
-  // Not blocking: a pipe of that name must not hold anyone up.
-  auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
-  if (!fd) return propagate(fd);
+  auto fd = open_regular(path, O_RDONLY);
+  if (!fd) {
+    if (fd.error().kind == ErrorKind::usage) fd.error().kind = ErrorKind::corrupt;  // a folder
+    return propagate(fd);
+  }
   struct stat before {};
   if (::fstat(fd->get(), &before) != 0) return fail_errno(errno, "look at", path.string());
-  if (!S_ISREG(before.st_mode)) return damaged("is not a regular file", path);
   if (before.st_size == 0) return damaged("is empty", path);
   const auto size = static_cast<std::uint64_t>(before.st_size);
   if (auto ok = check_content(fd->get(), size, path); !ok) return propagate(ok);

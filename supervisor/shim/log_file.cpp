@@ -27,22 +27,19 @@ std::string drop_notice(const Dropped& dropped, std::string_view why) {
 }
 
 Result<LogFile> LogFile::open(const std::filesystem::path& file, std::int64_t max_bytes, int keep) {
-  auto fd = open_file(file, O_RDWR | O_CREAT | O_APPEND, 0640);
+  auto fd = open_regular(file, O_RDWR | O_CREAT | O_APPEND, 0640);
   if (!fd) return propagate(fd);
   struct stat info {};
   if (::fstat(fd->get(), &info) != 0) return fail_errno(errno, "look at the log", file.string());
   LogFile log(std::move(*fd), file, max_bytes, keep);
-  log.regular_ = S_ISREG(info.st_mode);
   log.inode_ = info.st_ino;
-  log.size_ = log.line_start_ = log.regular_ ? info.st_size : 0;
+  log.size_ = log.line_start_ = info.st_size;
   log.rotate_at_ = max_bytes;
-  if (log.regular_) {
-    log.base_ = read_log_index(file, log.inode_).value_or(0);
-    if (auto index = open_file(log_index(file), O_WRONLY | O_CREAT, 0640)) {
-      log.index_ = std::move(*index);
-    }
-    log.write_index();
+  log.base_ = read_log_index(file, log.inode_).value_or(0);
+  if (auto index = open_regular(log_index(file), O_WRONLY | O_CREAT, 0640)) {
+    log.index_ = std::move(*index);
   }
+  log.write_index();
   return log;
 }
 
@@ -76,7 +73,7 @@ void LogFile::write(std::string_view bytes, std::int64_t now_ms) {
 std::size_t LogFile::next_cut(std::string_view bytes) const {
   const std::int64_t room = rotate_at_ - size_;
   const auto length = static_cast<std::int64_t>(bytes.size());
-  if (!regular_ || length <= room) return bytes.size();
+  if (length <= room) return bytes.size();
   if (room > 0) {
     const auto last = bytes.substr(0, static_cast<std::size_t>(room)).rfind('\n');
     if (last != std::string_view::npos) return last + 1;
@@ -113,7 +110,7 @@ bool LogFile::put(std::string_view bytes) {
 }
 
 void LogFile::take_back_half_line() {
-  if (!regular_ || size_ == line_start_) return;
+  if (size_ == line_start_) return;
   if (::ftruncate(fd_.get(), line_start_) != 0) return;
   const auto half = static_cast<std::uint64_t>(size_ - line_start_);
   pending_.bytes += half;
@@ -161,7 +158,7 @@ void LogFile::write_index() {
 void LogFile::rotate() {
   rotate_at_ = size_ + max_bytes_;  // should it fail, the next try is one file further on
   const std::string fresh_name = file_.string() + ".new";
-  auto fresh = open_file(fresh_name, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0640);
+  auto fresh = open_regular(fresh_name, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0640);
   struct stat info {};
   if (!fresh || ::fstat(fresh->get(), &info) != 0) return;
   write_index();

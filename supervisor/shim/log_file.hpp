@@ -59,7 +59,6 @@ class LogFile {
   std::filesystem::path file_;
   std::int64_t max_bytes_;
   int keep_;
-  bool regular_ = true;
   std::uint64_t inode_ = 0;
   std::int64_t base_ = 0;
   std::int64_t size_ = 0;

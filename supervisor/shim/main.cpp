@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   // Away from the daemon's session, so that its terminal's Ctrl-C and hang-up do not reach
   // training.
   ::setsid();
-  ::umask(027);
+  ::umask(::umask(0) | 027);  // the worker inherits it
   if (auto ended = trainward::shim::run(argv[1]); !ended) {
     std::fprintf(stderr, "trainward-shim: %s\n", ended.error().message().c_str());
     return trainward::exit_code::failed;

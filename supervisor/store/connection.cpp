@@ -38,7 +38,9 @@ Error translate(const SQLite::Exception& exception, const std::filesystem::path&
     case SQLITE_RANGE:
     case SQLITE_MISUSE:
       return {ErrorKind::usage, fmt::format("the run database refused: {}", exception.what()),
-              where, ""};
+              where,
+              "another program has changed the file: start trainwardd again, it says what it "
+              "finds"};
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:

@@ -1,5 +1,10 @@
 #include "supervisor/store/schema.hpp"
 
+#include <set>
+#include <string>
+
+#include "common/text.hpp"
+
 namespace trainward::store {
 namespace {
 
@@ -8,6 +13,25 @@ Result<std::int64_t> pragma(Connection& connection, const char* sql) {
   auto read = connection.each(sql, [&](const Row& row) { value = row.integer(0); });
   if (!read) return propagate(read);
   return value;
+}
+
+// Trainward has no triggers. Its views are those that a new file gets: none was ever renamed.
+Result<std::set<std::string>> own_views() {
+  auto fresh = Connection::open(":memory:", Connection::Mode::read_write);
+  if (!fresh) return propagate(fresh);
+  if (auto made = migrate(**fresh); !made) return propagate(made);
+  std::set<std::string> names;
+  auto listed = (*fresh)->each("select name from sqlite_schema where type = 'view'",
+                               [&](const Row& row) { names.insert(row.text(0)); });
+  if (!listed) return propagate(listed);
+  return names;
+}
+
+// As SQL writes a name.
+std::string sql_name(std::string_view name) {
+  std::string text = "\"";
+  for (const char c : name) text += c == '"' ? "\"\"" : std::string(1, c);
+  return text + "\"";
 }
 
 }  // namespace
@@ -43,6 +67,28 @@ Status check_file(Connection& connection, bool writer) {
         connection.file().string(), "start trainwardd: it brings the file up to date");
   }
   return {};
+}
+
+Status check_own(Connection& connection) {
+  auto own = own_views();
+  if (!own) return propagate(own);
+  std::string what;
+  std::string remedy;
+  auto looked = connection.each(
+      "select type, name, tbl_name from sqlite_schema where type in ('trigger', 'view')",
+      [&](const Row& row) {
+        const std::string type = row.text(0);
+        const std::string name = row.text(1);
+        if (!what.empty() || (type == "view" && own->contains(name))) return;
+        what = type == "trigger"
+                   ? fmt::format("has a trigger that is not Trainward's: {} on {}", clean(name),
+                                 clean(row.text(2)))
+                   : fmt::format("has a view that is not Trainward's: {}", clean(name));
+        remedy = fmt::format("drop it: sqlite3 {} 'drop {} {}'", connection.file().string(), type,
+                             clean(sql_name(name)));
+      });
+  if (!looked || what.empty()) return looked;
+  return fail(ErrorKind::permanent, what, connection.file().string(), remedy);
 }
 
 Status migrate(Connection& connection) {

@@ -27,6 +27,11 @@ int newest_version();
 // damaged file (corrupt). An empty file, and one that has to be migrated, pass only for a `writer`.
 Status check_file(Connection& connection, bool writer);
 
+// Refuses (permanent) a file in which somebody else has put a trigger, which would change what is
+// written, or a view, which would stand in the way of a migration; names it and the SQL that drops
+// it. The file is not damaged, so it is not set aside.
+Status check_own(Connection& connection);
+
 // Brings a checked file to the newest version.
 Status migrate(Connection& connection);
 

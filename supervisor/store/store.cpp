@@ -1,6 +1,7 @@
 #include "supervisor/store/store.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "common/file.hpp"
 #include "supervisor/store/schema.hpp"
@@ -12,12 +13,28 @@ namespace {
 // SQLite would make the file with the umask's mode; making it first fixes the mode, and -wal and
 // -shm inherit it.
 Status make_file(const std::filesystem::path& file) {
-  if (std::filesystem::exists(file)) return {};
+  if (std::filesystem::exists(std::filesystem::symlink_status(file))) return {};
   if (auto made = make_folders(file.parent_path().empty() ? "." : file.parent_path()); !made) {
     return made;
   }
-  auto fd = open_file(file, O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  auto fd = open_regular(file, O_RDWR | O_CREAT, 0640);
   if (!fd) return propagate(fd);
+  return {};
+}
+
+// SQLite opens what it finds, and would wait for the other end of a pipe.
+Status check_files(const std::filesystem::path& file) {
+  for (const char* ending : {"", "-wal", "-shm", "-journal"}) {
+    const std::filesystem::path part = file.string() + ending;
+    struct stat info {};
+    if (::stat(part.c_str(), &info) != 0 || S_ISREG(info.st_mode)) continue;
+    auto opened = open_regular(part, O_RDONLY);
+    if (opened) continue;
+    opened.error().kind = ErrorKind::corrupt;
+    opened.error().hint =
+        "start trainwardd again: it sets the file aside and makes a new one from the journals";
+    return propagate(opened);
+  }
   return {};
 }
 
@@ -42,10 +59,12 @@ Store::~Store() = default;
 
 Result<Store> Store::open(const std::filesystem::path& file) {
   if (auto made = make_file(file); !made) return propagate(made);
+  if (auto files = check_files(file); !files) return propagate(files);
   auto opened = Connection::open(file, Connection::Mode::read_write);
   if (!opened) return propagate(opened);
   Connection& connection = **opened;
   if (auto checked = check_file(connection, true); !checked) return propagate(checked);
+  if (auto own = store::check_own(connection); !own) return propagate(own);
   if (auto whole = check_pages(connection); !whole) return propagate(whole);
   // FULL unless begin() is told otherwise.
   if (auto set =
@@ -64,6 +83,7 @@ Result<Store> Store::open_read_only(const std::filesystem::path& file) {
     return fail(ErrorKind::permanent, "there is no run database", file.string(),
                 "start trainwardd, or name the state folder with --state-dir");
   }
+  if (auto files = check_files(file); !files) return propagate(files);
   auto opened = Connection::open(file, Connection::Mode::read_only);
   if (!opened) return propagate(opened);
   if (auto checked = check_file(**opened, false); !checked) return propagate(checked);
@@ -76,6 +96,8 @@ Store::Transaction::Transaction(Transaction&&) noexcept = default;
 Store::Transaction::~Transaction() {
   if (impl_ && impl_->open) impl_->connection.roll_back();
 }
+
+Status Store::check_own() const { return store::check_own(*impl_->connection); }
 
 Result<Store::Transaction> Store::begin(Survives survives) {
   const char* setting =

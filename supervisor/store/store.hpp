@@ -130,11 +130,14 @@ struct BoardSampleRow {
 
 class Store {
  public:
-  // Opens or makes the file (mode 0640) and migrates it; refuses a newer schema and a foreign file.
+  // Opens or makes the file (mode 0640) and migrates it; refuses a newer schema, a foreign file,
+  // and one of ours with somebody else's triggers or views in it (permanent).
   static Result<Store> open(const std::filesystem::path& file);
   // For readers: never writes, works while a daemon writes and when none runs. Kind permanent with
   // a hint when the file does not exist.
   static Result<Store> open_read_only(const std::filesystem::path& file);
+  // Whether open() would refuse the file for a trigger or a view.
+  [[nodiscard]] Status check_own() const;
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   Store(const Store&) = delete;

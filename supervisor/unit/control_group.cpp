@@ -42,7 +42,7 @@ Status enter_own_group(const std::string& name) {
   }
   const auto group = *folder / (std::string(prefix) + name);
   if (auto made = make_folders(group); !made) return made;
-  auto processes = open_file(group / "cgroup.procs", O_WRONLY);
+  auto processes = open_regular(group / "cgroup.procs", O_WRONLY);
   if (!processes) return propagate(processes);
   return write_all(processes->get(), "0", group);
 }

@@ -114,11 +114,11 @@ TEST_F(Damage, NothingButRegularFilesIsOpened) {
     fs::remove(file);
 
     ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);  // opening it would wait for a writer for ever
-    EXPECT_THAT(problem().message(), HasSubstr(name + ": is not a regular file"));
+    EXPECT_THAT(problem().message(), HasSubstr(name + ": is a pipe, not a file"));
     fs::remove(file);
 
     fs::create_directory(file);
-    EXPECT_THAT(problem().message(), HasSubstr(name + ": is not a regular file"));
+    EXPECT_THAT(problem().message(), HasSubstr(name + ": is a folder, not a file"));
     fs::remove(file);
 
     fs::rename(real, file);

@@ -65,6 +65,49 @@ TEST(JournalEvents, TheUnkillableAreNamedWithWhereTheyHang) {
   }
 }
 
+// One stray datagram must not stay in the records of a run for ever.
+TEST(JournalEvents, NumbersBeyondWhatCanBeAreLeftOutAndNamed) {
+  EXPECT_TRUE(message(R"({"STEP":"4000000000000000000","LOSS":"1"})").empty());
+  EXPECT_TRUE(message(R"({"STEP":"1000000000001"})").empty());
+  EXPECT_TRUE(message(R"({"RESUMED_STEP":"9223372036854775807"})").empty());
+  EXPECT_TRUE(message(R"({"EVALUATED_STEP":"9223372036854775807","EVALUATION_LOSS":"1"})").empty());
+  const auto step = only<core::StepDone>(
+      message(R"({"STEP":"1000000000000","LOSS":"1e29","TOKENS":"9223372036854775807",)"
+              R"("GRAD_NORM":"1e300","TOKENS_PER_SECOND":"-1e31"})"));
+  EXPECT_EQ(step.step, 1'000'000'000'000);
+  EXPECT_EQ(step.loss, 1e29);
+  EXPECT_EQ(step.tokens, 0);
+  EXPECT_EQ(step.grad_norm, 0);
+  EXPECT_EQ(step.tokens_per_second, 0);
+  const auto saved = only<core::CheckpointReported>(
+      message(R"({"CHECKPOINT":"/runs/checkpoints/x","CHECKPOINT_STEP":"9223372036854775807",)"
+              R"("CHECKPOINT_MS":"9223372036854775807"})"));
+  EXPECT_EQ(saved.step, 0);
+  EXPECT_EQ(saved.write_ms, 0);
+
+  const auto said = [](const std::string& fields) {
+    return out_of_range(record("message", R"({"fields":)" + fields + "}")).value_or("");
+  };
+  EXPECT_EQ(said(R"({"STEP":"4000000000000000000"})"),
+            "STEP=4000000000000000000 is beyond 1000000000000");
+  EXPECT_EQ(said(R"({"STEP":"99999999999999999999"})"),  // no int64 either
+            "STEP=99999999999999999999 is beyond 1000000000000");
+  EXPECT_EQ(said(R"({"STEP":"1","TOKENS":"2000000000000000"})"),
+            "TOKENS=2000000000000000 is beyond 1000000000000000");
+  EXPECT_EQ(said(R"({"STEP":"1","LOSS":"1e308"})"), "LOSS=1e308 is beyond 1e+30");
+  EXPECT_EQ(said(R"({"STEP":"1000000000000","LOSS":"nan","TOKENS":"1000000000000000"})"), "");
+}
+
+// The core takes it for what it is: a run that has diverged.
+TEST(JournalEvents, ALossTooLargeToBeOneIsInfinite) {
+  const auto loss = [](const std::string& text) {
+    return only<core::StepDone>(message(R"({"STEP":"1","LOSS":")" + text + "\"}")).loss;
+  };
+  EXPECT_EQ(loss("1e308"), HUGE_VAL);
+  EXPECT_EQ(loss("-1e31"), -HUGE_VAL);
+  EXPECT_TRUE(std::isnan(loss("nan")));
+}
+
 TEST(JournalEvents, AnEvaluationHasAStepAndALoss) {
   const auto events = message(R"({"EVALUATED_STEP":"40","EVALUATION_LOSS":"2.5"})");
   EXPECT_EQ(only<core::Evaluated>(events).step, 40);

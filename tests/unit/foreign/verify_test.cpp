@@ -84,7 +84,7 @@ TEST_F(Verify, WhatIsNoCheckpointAtAll) {
   EXPECT_THAT(why("step1.pth", "<html>"), HasSubstr("neither a zip"));
   ASSERT_EQ(::mkfifo((folder_.path() / "step5.pt").c_str(), 0600), 0);
   EXPECT_THAT(verify_foreign(folder_.path() / "step5.pt", folders()).error().what,
-              HasSubstr("regular file"));
+              HasSubstr("is a pipe, not a file"));
   EXPECT_FALSE(verify_foreign(folder_.path() / "step6.pt", folders()));
   EXPECT_THAT(verify_foreign("/etc/hostname", folders()).error().what, HasSubstr("outside"));
 }

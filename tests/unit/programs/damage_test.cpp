@@ -122,7 +122,7 @@ TEST_F(ProgramDamage, WhatIsNoFileIsNotRead) {
   EXPECT_TRUE(std::filesystem::exists(secret));
   ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
   EXPECT_FALSE(*cache_.find(key(1), &dropped));
-  EXPECT_THAT(dropped, HasSubstr("is not a file"));
+  EXPECT_THAT(dropped, HasSubstr("is a pipe, not a file"));
   std::filesystem::create_directory(file());
   EXPECT_FALSE(*cache_.find(key(1), &dropped));
   EXPECT_FALSE(cache_.put(key(1), "bytes", info)) << "it cannot be replaced either";

@@ -1,0 +1,74 @@
+#include "common/launch.hpp"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <array>
+
+#include "common/file.hpp"
+#include "temporary_folder.hpp"
+
+namespace trainward {
+namespace {
+
+struct stat look_at(const std::filesystem::path& file) {
+  struct stat info {};
+  EXPECT_EQ(::stat(file.c_str(), &info), 0);
+  return info;
+}
+
+TEST(LaunchFile, OfAnEndedAttemptKeepsNoSecretAndItsTime) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / attempt_files::launch;
+  LaunchSpec spec;
+  spec.run = "run";
+  spec.attempt = 7;
+  spec.nonce = "n7";
+  spec.argv = {"python3", "train.py", "--token=hunter1"};
+  spec.environment = {{"HF_TOKEN", "hunter2"},
+                      {"TRAINWARD_SECRET", "hunter3"},  // the user's, whatever its name
+                      {"TRAINWARD_PLAN", "{\"batch\":8}"},
+                      {"TRAINWARD_RESUME_FROM", "/c/step-00000024"}};
+  ASSERT_TRUE(write_file_durably(file, to_json_text(spec), 0600));
+  const std::array<timespec, 2> then{timespec{1'700'000'000, 1}, timespec{1'700'000'000, 123}};
+  ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), then.data(), 0), 0);
+
+  ASSERT_TRUE(shorten_launch_file(file));
+  EXPECT_EQ(read_file(file, 1 << 20).value().find("hunter"), std::string::npos);
+  EXPECT_EQ(look_at(file).st_mode & 0777U, 0640U);
+  EXPECT_EQ(look_at(file).st_mtim.tv_sec, 1'700'000'000);
+  EXPECT_EQ(look_at(file).st_mtim.tv_nsec, 123);
+  const LaunchSpec kept = read_launch_spec(file).value();
+  EXPECT_TRUE(kept.shortened);
+  EXPECT_EQ(kept.attempt, 7);
+  EXPECT_EQ(kept.nonce, "n7");
+  EXPECT_EQ(kept.argv, std::vector<std::string>{"python3"});
+  EXPECT_EQ(kept.environment.size(), 4U);
+  EXPECT_EQ(kept.environment.at("HF_TOKEN"), "");
+  EXPECT_EQ(kept.environment.at("TRAINWARD_PLAN"), "{\"batch\":8}");
+  EXPECT_EQ(kept.environment.at("TRAINWARD_RESUME_FROM"), "/c/step-00000024");
+
+  const auto before = look_at(file);
+  ASSERT_TRUE(shorten_launch_file(file));  // once is enough
+  EXPECT_EQ(look_at(file).st_ino, before.st_ino);
+}
+
+TEST(LaunchFile, OneOfVersion1IsShortenedAndOneThatIsNoneIsLeft) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / attempt_files::launch;
+  EXPECT_TRUE(shorten_launch_file(file));  // not there
+  ASSERT_TRUE(
+      write_file_durably(file,
+                         R"({"version":1,"run":"r","attempt":1,"nonce":"n","argv":["a","s3cret"],)"
+                         R"("environment":{"A":"s3cret"},"directory":"/"})",
+                         0600));
+  ASSERT_TRUE(shorten_launch_file(file));
+  EXPECT_EQ(read_file(file, 1 << 20).value().find("s3cret"), std::string::npos);
+  ASSERT_TRUE(write_file_durably(file, "garbage", 0600));
+  EXPECT_EQ(shorten_launch_file(file).error().kind, ErrorKind::corrupt);
+  EXPECT_EQ(read_file(file, 100).value(), "garbage");
+}
+
+}  // namespace
+}  // namespace trainward
