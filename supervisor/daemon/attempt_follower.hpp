@@ -44,7 +44,7 @@ class AttemptFollower {
   AttemptFollower(const AttemptFollower&) = delete;
   AttemptFollower& operator=(const AttemptFollower&) = delete;
 
-  // Reads the next piece of the journal, at most about 1 MiB.
+  // Reads the next piece of the journal, some hundred records.
   void read();
   [[nodiscard]] bool behind() const { return behind_; }  // there is more to read
   // The shim this daemon has just started.
@@ -76,7 +76,7 @@ class AttemptFollower {
   Services& services_;
   Attempt attempt_;
   Listener listener_;
-  std::optional<int> watch_;
+  FileWatcher::Subscription watch_;
   std::unique_ptr<ShimProcess> shim_;
   std::optional<ProcessId> shim_id_;  // from the journal
   std::int64_t offset_;

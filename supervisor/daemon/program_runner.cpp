@@ -111,6 +111,8 @@ void ProgramRunner::arm() {
   const std::int64_t next = behind ? 0 : core::next_timer_ms(state_);
   if (next == 0) return timer_.cancel();
   timer_.after(next - now().mono_ms, [this] {
+    // No verdict before everything it has said is heard, whoever should have told of it.
+    for (bool more = attempt_ != nullptr; more; more = attempt_->behind()) attempt_->read();
     if (!services_.turns.stuck()) handle(core::TimerFired{});
   });
 }
@@ -144,7 +146,10 @@ void ProgramRunner::follow(std::int64_t attempt) {
                                services_.paths.checkpoints(program_.name), offset.value_or(0)},
       AttemptFollower::Listener{[this](AttemptEvent event) { say(std::move(event)); },
                                 [this] { on_attempt_ended(); }});
-  foreign_ = watch_foreign(services_, program_, attempt_->folder(), state_,
+  auto in_background = [&background = services_.background](BackgroundJob job) {
+    background.run(std::move(job));
+  };
+  foreign_ = watch_foreign(services_, std::move(in_background), program_, attempt_->folder(), state_,
                            [this](foreign::Events events) {
                              for (core::Event& event : events) {
                                // A checkpoint that the worker has told of itself was verified by
@@ -156,12 +161,18 @@ void ProgramRunner::follow(std::int64_t attempt) {
                            });
 }
 
-// The log is read on the background thread: it may be long, and the rules are many.
 void ProgramRunner::on_attempt_ended() {
-  if (foreign_) foreign_->finish();
-  foreign_.reset();
   worker_.reset();
   board_watch_.reset();
+  if (!foreign_) return on_all_seen();
+  foreign_->finish([this] {
+    foreign_.reset();
+    on_all_seen();
+  });
+}
+
+// The log is read on the background thread: it may be long, and the rules are many.
+void ProgramRunner::on_all_seen() {
   if (!std::holds_alternative<core::WorkerExited>(attempt_->exit()->event)) {
     exit_due_ = true;
     return deliver_exit();

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "common/file.hpp"
 #include "temporary_folder.hpp"
 
@@ -55,6 +57,28 @@ TEST_F(CheckpointFiles, NewestStepFirst) {
               ElementsAre("run/other/step12.pt", "run/ckpts/step10.pt"));
   EXPECT_THAT(find({"{checkpoint_dir}/*.pt"}), ElementsAre("state/step13.pt"));
   EXPECT_THAT(find({"nowhere/*.pt"}), IsEmpty());
+}
+
+TEST_F(CheckpointFiles, TheNewestIsFoundAmongMany) {
+  std::filesystem::create_directories(root() / "run");
+  for (int step = 1; step <= 12'000; ++step) {
+    std::ofstream(root() / fmt::format("run/step{}.pt", step));
+  }
+  const auto found = find({"step*.pt"});
+  ASSERT_EQ(found.size(), 12'000U);
+  EXPECT_EQ(found.front(), "run/step12000.pt");
+}
+
+TEST_F(CheckpointFiles, OnlyThoseWrittenSince) {
+  put("run/step1.pt");
+  put("run/step2.pt");
+  WatchSpec spec;
+  spec.checkpoints = {"step*.pt"};
+  const auto all = find_checkpoints(spec, folders());
+  ASSERT_EQ(all.size(), 2U);
+  const std::int64_t newest = std::max(all[0].modified_ns, all[1].modified_ns);
+  EXPECT_EQ(find_checkpoints(spec, folders(), newest + 1).size(), 0U);
+  EXPECT_EQ(find_checkpoints(spec, folders(), all.back().modified_ns).size(), 2U);
 }
 
 TEST_F(CheckpointFiles, NothingIsFollowedOutOfTheFolder) {
