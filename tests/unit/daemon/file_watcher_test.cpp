@@ -1,6 +1,7 @@
 // Who is told of which change; and that all is seen when the kernel refuses to tell.
 #include "supervisor/daemon/file_watcher.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <sys/inotify.h>
 #include <sys/syscall.h>
@@ -73,6 +74,10 @@ class FileWatcherTest : public testing::Test {
     loop_.run([] {});
     return std::exchange(notes_, {});
   }
+  void until_said(std::size_t count) {
+    loop_.context().restart();  // a note may have stopped it
+    while (said_.size() < count) loop_.context().run_one();
+  }
   Loop loop_;
   TemporaryFolder folder_;
   std::vector<std::string> notes_;
@@ -115,7 +120,9 @@ TEST_F(FileWatcherTest, ABurstIsOneCall) {
   const auto watch = folder("in");
   for (int i = 0; i < 3; ++i) put(std::to_string(i));
   EXPECT_THAT(next(1), ElementsAre("in 0 1 2"));
-  for (int i = 0; i < 1'000; ++i) put(std::to_string(i));
+  for (int i = 0; i < 1'000; ++i) {
+    std::filesystem::create_hard_link(folder_.path() / "0", folder_.path() / fmt::format("n{}", i));
+  }
   EXPECT_EQ(next(1).front(), "in") << "so many names are none";
 }
 
@@ -138,7 +145,7 @@ TEST_F(FileWatcherTest, WatchesThatComeBackEndThePolling) {
   put("a");
   const auto a = file("a");
   no_watch = 0;
-  while (said_.size() < 2) loop_.context().run_one();
+  until_said(2);
   EXPECT_THAT(said_[1], HasSubstr("again"));
   put("a");
   EXPECT_THAT(next(1), ElementsAre("a"));
@@ -148,12 +155,12 @@ TEST_F(FileWatcherTest, AnInstanceThatComesLaterIsUsed) {
   no_instance = EMFILE;
   put("a");
   const auto a = file("a");
-  while (said_.empty()) loop_.context().run_one();
+  until_said(1);
   EXPECT_THAT(said_[0], HasSubstr("fs.inotify.max_user_instances"));
   put("a");
   EXPECT_THAT(next(1), ElementsAre("a")) << "polled";
   no_instance = 0;
-  while (said_.size() < 2) loop_.context().run_one();
+  until_said(2);
   put("a");
   EXPECT_THAT(next(1), ElementsAre("a")) << "told";
 }

@@ -146,8 +146,9 @@ TEST_F(ForeignWatchTest, CheckpointsThatTheOutputNamesLieInTheProgramsFolders) {
 TEST_F(ForeignWatchTest, ABurstOfFilesIsAFewLooksAndTheNewestAreTold) {
   std::filesystem::create_directories(run() / "ckpts");
   launch();
+  std::ofstream(run() / "old") << "x";
   for (int step = 1; step <= 2'000; ++step) {
-    std::ofstream(run() / fmt::format("ckpts/step{}.pt", step)) << "x";
+    std::filesystem::create_hard_link(run() / "old", run() / fmt::format("ckpts/step{}.pt", step));
     loop_.context().poll();
   }
   const int during = jobs_;
