@@ -107,9 +107,9 @@ Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config
   }
   if (!store) return propagate(store);
   Paths paths{config.state_dir, program_folder()};
-  std::unique_ptr<Daemon> daemon(new Daemon(
-      std::make_unique<Parts>(loop, std::move(options), std::move(config), std::move(*lock),
-                              std::move(*store), std::move(paths))));
+  std::unique_ptr<Daemon> daemon(
+      new Daemon(std::make_unique<Parts>(loop, std::move(options), std::move(config),
+                                         std::move(*lock), std::move(*store), std::move(paths))));
   daemon->damaged_ = std::move(damaged);
   return daemon;
 }

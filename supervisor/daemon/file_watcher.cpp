@@ -148,8 +148,9 @@ struct FileWatcher::Core : std::enable_shared_from_this<FileWatcher::Core> {
       if (all) all = std::exchange(starved, false);
     }
     if (got >= 0 && !silent) polls->remove(id);
-    if (all) say("the kernel gives watches of files again: nothing is looked at once a second for "
-                 "want of them");
+    if (all)
+      say("the kernel gives watches of files again: nothing is looked at once a second for "
+          "want of them");
   }
 
   void open() {

@@ -25,8 +25,7 @@ class WatchedPaths {
   // Whether a watch was begun.
   bool folder(FileWatcher& watcher, const std::filesystem::path& path,
               std::function<void(const FileWatcher::Names&)> changed);
-  bool file(FileWatcher& watcher, const std::filesystem::path& path,
-            std::function<void()> changed);
+  bool file(FileWatcher& watcher, const std::filesystem::path& path, std::function<void()> changed);
 
  private:
   struct Watched {

@@ -28,7 +28,8 @@ std::unique_ptr<ForeignWatch> watch_foreign(Services& services, InBackground in_
   const foreign::Folders folders{program.directory, services.paths.checkpoints(program.name)};
   const ForeignWatch::Known known{state.first_step == 0 ? 0 : state.last_step, state.kept_step};
   return std::make_unique<ForeignWatch>(services.loop, services.watcher, std::move(in_background),
-                                        program.watch, folders, attempt_folder, known, std::move(sink));
+                                        program.watch, folders, attempt_folder, known,
+                                        std::move(sink));
 }
 
 bool has_foreign_checkpoints(const config::Program& program) {

@@ -11,8 +11,8 @@
 namespace trainward::daemon {
 namespace {
 
-// Of a log in one turn of the loop: some five hundred lines, whose events are one transaction.
-constexpr std::size_t log_turn_bytes = 32 * 1024;
+// Of a log in one turn of the loop: some two hundred lines, whose events are one transaction.
+constexpr std::size_t log_turn_bytes = 16 * 1024;
 // For the last look at folders that do not answer.
 constexpr std::int64_t give_up_ms = 30'000;
 
@@ -47,10 +47,9 @@ ForeignWatch::ForeignWatch(Loop& loop, FileWatcher& watcher, InBackground in_bac
           watcher, spec_, folders, modified_ns(attempt_folder_ / attempt_files::launch),
           known.kept_step,
           FolderLooks::Listener{
-              while_alive(this, alive_,
-                          [](auto& self, const FileWatcher::Names& names) {
-                            self.on_entries(names);
-                          }),
+              while_alive(
+                  this, alive_,
+                  [](auto& self, const FileWatcher::Names& names) { self.on_entries(names); }),
               while_alive(this, alive_, [](auto& self) { self.status_look_.ask(); })})),
       status_look_(loop, in_background_,
                    [this, looks = looks_]() -> std::function<void()> {
@@ -69,8 +68,8 @@ ForeignWatch::ForeignWatch(Loop& loop, FileWatcher& watcher, InBackground in_bac
       give_up_(loop) {
   if (!spec_.log.empty()) {
     for (const char* name : {attempt_files::standard_output, attempt_files::standard_error}) {
-      logs_.push_back({LogTail(attempt_folder_ / name),
-                       foreign::LogWatch(spec_.log, folders.directory)});
+      logs_.push_back(
+          {LogTail(attempt_folder_ / name), foreign::LogWatch(spec_.log, folders.directory)});
     }
     watch_logs();
   }
@@ -94,10 +93,9 @@ void ForeignWatch::on_entries(const FileWatcher::Names& names) {
 // ---- its output ----
 
 void ForeignWatch::watch_logs() {
-  watched_logs_.folder(watcher_, attempt_folder_,
-                       while_alive(this, alive_, [](auto& self, const FileWatcher::Names&) {
-                         self.watch_logs();
-                       }));
+  watched_logs_.folder(
+      watcher_, attempt_folder_,
+      while_alive(this, alive_, [](auto& self, const FileWatcher::Names&) { self.watch_logs(); }));
   for (const char* log : {attempt_files::standard_output, attempt_files::standard_error}) {
     watched_logs_.file(watcher_, attempt_folder_ / log,
                        while_alive(this, alive_, [](auto& self) { self.read_logs_soon(); }));

@@ -4,12 +4,12 @@
 // In: changes of files, as FileWatcher tells them. Out: each event once, to `sink`, on the loop;
 // those that were read together come together, so that they can be committed together.
 // The program's folders are looked at off the loop, at most five times a second however often they
-// change; its output, which lies in the state folder, is read in small pieces on the loop, so that a
-// flood does not hold up the other programs. Nothing is polled here. One timer exists, and only
-// while a checkpoint file may still be growing: that a file has stopped to change is nothing anybody
-// tells.
-// A new daemon gives what is known of the attempt and gets what happened meanwhile; what was
-// counted is not told again. What was written before the launch belongs to earlier attempts.
+// change; its output, which lies in the state folder, is read in small pieces on the loop, so that
+// a flood does not hold up the other programs. Nothing is polled here. One timer exists, and only
+// while a checkpoint file may still be growing: that a file has stopped to change is nothing
+// anybody tells. A new daemon gives what is known of the attempt and gets what happened meanwhile;
+// what was counted is not told again. What was written before the launch belongs to earlier
+// attempts.
 #pragma once
 
 #include <cstdint>

@@ -31,8 +31,8 @@ class Loop {
   void post(std::function<void()> work);
   boost::asio::io_context& context();  // for the HTTP server
 
-  // As long as it lives the loop does one piece of work. Timers, watches and posted work are counted
-  // by themselves; what runs on context() counts itself.
+  // As long as it lives the loop does one piece of work. Timers, watches and posted work are
+  // counted by themselves; what runs on context() counts itself.
   class Busy {
    public:
     // `due`: when it should have begun.

@@ -40,14 +40,14 @@ LoopLatency::Figures LoopLatency::figures(std::int64_t now_ms) const {
   Figures out{samples_, 0, percentile_ms(0.5), percentile_ms(0.99), ms(most_us_)};
   const std::int64_t oldest = now_ms / slot_ms - static_cast<std::int64_t>(minute_.size());
   for (const Slot& slot : minute_) {
-    if (slot.number > oldest) out.last_minute_max_ms = std::max(out.last_minute_max_ms, ms(slot.most_us));
+    if (slot.number > oldest)
+      out.last_minute_max_ms = std::max(out.last_minute_max_ms, ms(slot.most_us));
   }
   return out;
 }
 
 double LoopLatency::percentile_ms(double share) const {
-  const auto wanted =
-      static_cast<std::int64_t>(std::ceil(share * static_cast<double>(samples_)));
+  const auto wanted = static_cast<std::int64_t>(std::ceil(share * static_cast<double>(samples_)));
   std::int64_t seen = 0;
   for (std::size_t bucket = 0; bucket < counts_.size() && wanted > 0; ++bucket) {
     seen += counts_.at(bucket);

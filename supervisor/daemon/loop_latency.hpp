@@ -1,8 +1,8 @@
 // How long an event has to wait for the daemon, at worst: the metric of a loop that must not block.
 //
-// One sample for each piece of work the loop does: how late it began (a timer after its time, posted
-// work after its post) and how long it took, for that long nothing else had its turn. Pure: the
-// caller brings the time. Of the last minute the worst, of the whole life the worst and a
+// One sample for each piece of work the loop does: how late it began (a timer after its time,
+// posted work after its post) and how long it took, for that long nothing else had its turn. Pure:
+// the caller brings the time. Of the last minute the worst, of the whole life the worst and a
 // percentile, whose error is below a fifth.
 #pragma once
 

@@ -149,8 +149,8 @@ void ProgramRunner::follow(std::int64_t attempt) {
   auto in_background = [&background = services_.background](BackgroundJob job) {
     background.run(std::move(job));
   };
-  foreign_ = watch_foreign(services_, std::move(in_background), program_, attempt_->folder(), state_,
-                           [this](foreign::Events events) {
+  foreign_ = watch_foreign(services_, std::move(in_background), program_, attempt_->folder(),
+                           state_, [this](foreign::Events events) {
                              for (core::Event& event : events) {
                                // A checkpoint that the worker has told of itself was verified by
                                // now.

@@ -1,4 +1,5 @@
-// File systems whose changes are not all told by inotify: other hosts write to them, or layers below.
+// File systems whose changes are not all told by inotify: other hosts write to them, or layers
+// below.
 #pragma once
 
 #include <filesystem>

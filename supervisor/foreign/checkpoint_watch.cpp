@@ -16,8 +16,8 @@ Events CheckpointWatch::look(const std::vector<CheckpointFile>& found, std::int6
     const auto before = seen_.find(file.path.native());
     if (before != seen_.end()) {
       const Seen& old = before->second;
-      const bool same = old.bytes == now.bytes && old.modified_ns == now.modified_ns &&
-                        old.inode == now.inode;
+      const bool same =
+          old.bytes == now.bytes && old.modified_ns == now.modified_ns && old.inode == now.inode;
       if (same) now = old;
     }
     if (!now.told && (writer_gone || now_ms - now.since_ms >= settle_ms)) {

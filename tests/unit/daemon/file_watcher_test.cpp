@@ -3,8 +3,11 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <sched.h>
 #include <sys/inotify.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -163,6 +166,37 @@ TEST_F(FileWatcherTest, AnInstanceThatComesLaterIsUsed) {
   until_said(2);
   put("a");
   EXPECT_THAT(next(1), ElementsAre("a")) << "told";
+}
+
+// In a process of its own, for it needs mounts of its own.
+TEST_F(FileWatcherTest, OnAFileSystemThatDoesNotTellAllItLooksAsWell) {
+  constexpr int no_mount = 77;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto sub = [&](const char* name) {
+      std::filesystem::create_directories(folder_.path() / name);
+      return (folder_.path() / name).string();
+    };
+    const std::string options =
+        "lowerdir=" + sub("low") + ",upperdir=" + sub("up") + ",workdir=" + sub("work");
+    const std::string merged = sub("merged");
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("overlay", merged.c_str(), "overlay", 0, options.c_str()) != 0) {
+      ::_exit(no_mount);
+    }
+    const auto in = watcher().add_folder(merged, [&](const auto& n) { note("in", n); }).value();
+    // Nothing happens there; it is looked at all the same.
+    const bool looked = next(2) == std::vector<std::string>{"in", "in"};
+    const bool said = said_.size() == 1 && said_[0].find("overlay") != std::string::npos;
+    ::_exit(looked && said ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == no_mount) {
+    GTEST_SKIP() << "an overlay cannot be mounted here (it takes root and a kernel that has it)";
+  }
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(FileWatcherTest, ASubscriptionMayOutliveTheWatcher) {
