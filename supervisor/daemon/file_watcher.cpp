@@ -148,9 +148,8 @@ struct FileWatcher::Core : std::enable_shared_from_this<FileWatcher::Core> {
       if (all) all = std::exchange(starved, false);
     }
     if (got >= 0 && !silent) polls->remove(id);
-    if (all)
-      say("the kernel gives watches of files again: nothing is looked at once a second for "
-          "want of them");
+    if (!all) return;
+    say("the kernel gives watches of files again: nothing is looked at for want of them any more");
   }
 
   void open() {

@@ -1,6 +1,7 @@
 // Preloaded into a program: the kernel's limits of watches are used up, as editors and nodes with
-// many containers use them up. REFUSE_WATCHES: "watches" or "instances"; until the file
-// REFUSE_WATCHES_UNTIL exists, if that is set.
+// many containers use them up. REFUSE_WATCHES: "watches" or "instances"; "deaf": watches are given
+// and tell of no change.
+#include <sys/inotify.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,9 +14,7 @@ namespace {
 
 bool refused(const char* what) {
   const char* wish = ::getenv("REFUSE_WATCHES");
-  const char* until = ::getenv("REFUSE_WATCHES_UNTIL");
-  if (wish == nullptr || std::strcmp(wish, what) != 0) return false;
-  return until == nullptr || ::access(until, F_OK) != 0;
+  return wish != nullptr && std::strcmp(wish, what) == 0;
 }
 
 }  // namespace
@@ -25,6 +24,7 @@ extern "C" int inotify_add_watch(int fd, const char* path, std::uint32_t mask) n
     errno = ENOSPC;
     return -1;
   }
+  if (refused("deaf")) mask = IN_DELETE_SELF | (mask & (IN_MASK_ADD | IN_ONLYDIR));
   return static_cast<int>(::syscall(SYS_inotify_add_watch, fd, path, mask));
 }
 
