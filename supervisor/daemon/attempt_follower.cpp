@@ -25,10 +25,10 @@ AttemptFollower::AttemptFollower(Services& services, Attempt attempt, Listener l
       attempt_(std::move(attempt)),
       listener_(std::move(listener)),
       offset_(attempt_.offset) {
-  auto watch =
-      services_.watcher.add(attempt_.folder / attempt_files::journal, [this, alive = alive_] {
-        if (*alive) read_on();
-      });
+  auto watch = services_.watcher.handle().add(attempt_.folder / attempt_files::journal,
+                                              [this, alive = alive_] {
+                                                if (*alive) read_on();
+                                              });
   if (watch) {
     watch_ = std::move(*watch);
   } else {

@@ -244,19 +244,19 @@ void FileWatcher::listen() {
   watch_.emplace(loop_, core_->inotify.get(), [this] { drain(); });
 }
 
-Result<FileWatcher::Subscription> FileWatcher::add(const std::filesystem::path& file,
-                                                   std::function<void()> changed) {
+Result<FileWatcher::Subscription> FileWatcher::Handle::add(const std::filesystem::path& file,
+                                                           std::function<void()> changed) const {
   return subscribe(file, file_changes, [changed = std::move(changed)](const Names&) { changed(); });
 }
 
-Result<FileWatcher::Subscription> FileWatcher::add_folder(
-    const std::filesystem::path& folder, std::function<void(const Names&)> changed) {
+Result<FileWatcher::Subscription> FileWatcher::Handle::add_folder(
+    const std::filesystem::path& folder, std::function<void(const Names&)> changed) const {
   return subscribe(folder, folder_changes | IN_ONLYDIR, std::move(changed));
 }
 
-Result<FileWatcher::Subscription> FileWatcher::subscribe(
+Result<FileWatcher::Subscription> FileWatcher::Handle::subscribe(
     const std::filesystem::path& path, std::uint32_t mask,
-    std::function<void(const Names&)> changed) {
+    std::function<void(const Names&)> changed) const {
   Core& core = *core_;
   const auto silent = silent_file_system(path);
   int error = 0;

@@ -6,9 +6,8 @@
 // max_user_instances), and editors take most of them. What gets none is looked at once a second
 // until it gets one, which is tried every minute. Files on file systems that other hosts write to
 // are watched and looked at.
-// Threads: everything here may be called from any thread but the constructor and the destructor;
-// callbacks come on the loop. Watching a path takes as long as its file system does: on the loop
-// only what lies in the state folder.
+// Threads: watches may be begun and ended on any thread; callbacks come on the loop. To begin one
+// takes as long as the file system does: on the loop only what lies in the state folder.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +48,27 @@ class FileWatcher {
     int id_ = 0;
   };
 
+  // What a job on another thread needs, which may outlive the watcher: nothing is told then.
+  class Handle {
+   public:
+    // Calls `changed` after the file was written to; all writes of a turn are one call. The file
+    // exists; what takes its place under the same name is another file.
+    Result<Subscription> add(const std::filesystem::path& file,
+                             std::function<void()> changed) const;
+
+    // Calls `changed` with the entries of the folder that were made, moved in, or closed after
+    // writing, once a turn. The folder exists.
+    Result<Subscription> add_folder(const std::filesystem::path& folder,
+                                    std::function<void(const Names&)> changed) const;
+
+   private:
+    friend class FileWatcher;
+    explicit Handle(std::shared_ptr<Core> core) : core_(std::move(core)) {}
+    Result<Subscription> subscribe(const std::filesystem::path& path, std::uint32_t mask,
+                                   std::function<void(const Names&)> changed) const;
+    std::shared_ptr<Core> core_;
+  };
+
   // `says` is told on the loop when polling begins and why, and when it ends: for the operator.
   explicit FileWatcher(Loop& loop, std::function<void(const std::string& text)> says = {},
                        FilePolls::Rhythm rhythm = {});
@@ -56,18 +76,9 @@ class FileWatcher {
   FileWatcher(const FileWatcher&) = delete;
   FileWatcher& operator=(const FileWatcher&) = delete;
 
-  // Calls `changed` after the file was written to; all writes of a turn are one call. The file
-  // exists; what takes its place under the same name is another file.
-  Result<Subscription> add(const std::filesystem::path& file, std::function<void()> changed);
-
-  // Calls `changed` with the entries of the folder that were made, moved in, or closed after
-  // writing, once a turn. The folder exists.
-  Result<Subscription> add_folder(const std::filesystem::path& folder,
-                                  std::function<void(const Names&)> changed);
+  [[nodiscard]] Handle handle() const { return Handle(core_); }
 
  private:
-  Result<Subscription> subscribe(const std::filesystem::path& path, std::uint32_t mask,
-                                 std::function<void(const Names&)> changed);
   void listen();
   void drain();
 

@@ -42,7 +42,7 @@ bool WatchedPaths::is_watched(const std::filesystem::path& path, Watched& found)
          known->second.inode == found.inode;
 }
 
-bool WatchedPaths::folder(FileWatcher& watcher, const std::filesystem::path& path,
+bool WatchedPaths::folder(const FileWatcher::Handle& watcher, const std::filesystem::path& path,
                           std::function<void(const FileWatcher::Names&)> changed) {
   Watched watched;
   if (is_watched(path, watched)) return false;
@@ -53,7 +53,7 @@ bool WatchedPaths::folder(FileWatcher& watcher, const std::filesystem::path& pat
   return true;
 }
 
-bool WatchedPaths::file(FileWatcher& watcher, const std::filesystem::path& path,
+bool WatchedPaths::file(const FileWatcher::Handle& watcher, const std::filesystem::path& path,
                         std::function<void()> changed) {
   Watched watched;
   if (is_watched(path, watched)) return false;
@@ -66,9 +66,10 @@ bool WatchedPaths::file(FileWatcher& watcher, const std::filesystem::path& path,
 
 // ---- FolderLooks ----
 
-FolderLooks::FolderLooks(FileWatcher& watcher, foreign::WatchSpec spec, foreign::Folders folders,
-                         std::int64_t launched_ns, std::int64_t kept_step, Listener listener)
-    : watcher_(watcher),
+FolderLooks::FolderLooks(FileWatcher::Handle watcher, foreign::WatchSpec spec,
+                         foreign::Folders folders, std::int64_t launched_ns, std::int64_t kept_step,
+                         Listener listener)
+    : watcher_(std::move(watcher)),
       spec_(std::move(spec)),
       folders_(std::move(folders)),
       launched_ns_(launched_ns),

@@ -1,8 +1,9 @@
 // Looks at the folders and files of a program that is not our worker, off the loop: any of them may
 // lie on a file system that hangs, and a folder may hold a hundred thousand files.
 //
-// One look at a time; the caller sees to that. A look first makes sure that everything that exists
-// is watched, so what changes after it is told.
+// It owns what it uses: a look that hangs may outlive the daemon. One look at a time; the caller
+// sees to that. A look first makes sure that everything that exists is watched, so what changes after
+// it is told.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +24,10 @@ namespace trainward::daemon {
 class WatchedPaths {
  public:
   // Whether a watch was begun.
-  bool folder(FileWatcher& watcher, const std::filesystem::path& path,
+  bool folder(const FileWatcher::Handle& watcher, const std::filesystem::path& path,
               std::function<void(const FileWatcher::Names&)> changed);
-  bool file(FileWatcher& watcher, const std::filesystem::path& path, std::function<void()> changed);
+  bool file(const FileWatcher::Handle& watcher, const std::filesystem::path& path,
+            std::function<void()> changed);
 
  private:
   struct Watched {
@@ -44,7 +46,7 @@ class FolderLooks {
     std::function<void()> status;
   };
   // Files last written before `launched_ns` belong to earlier attempts.
-  FolderLooks(FileWatcher& watcher, foreign::WatchSpec spec, foreign::Folders folders,
+  FolderLooks(FileWatcher::Handle watcher, foreign::WatchSpec spec, foreign::Folders folders,
               std::int64_t launched_ns, std::int64_t kept_step, Listener listener);
 
   foreign::Events status();
@@ -60,7 +62,7 @@ class FolderLooks {
  private:
   void watch();
 
-  FileWatcher& watcher_;
+  FileWatcher::Handle watcher_;
   foreign::WatchSpec spec_;
   foreign::Folders folders_;
   std::int64_t launched_ns_;

@@ -32,19 +32,19 @@ auto while_alive(Owner* owner, const std::shared_ptr<bool>& alive, Work work) {
 
 }  // namespace
 
-ForeignWatch::ForeignWatch(Loop& loop, FileWatcher& watcher, InBackground in_background,
+ForeignWatch::ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground in_background,
                            foreign::WatchSpec spec, foreign::Folders folders,
                            std::filesystem::path attempt_folder, Known known,
                            std::function<void(foreign::Events)> sink)
     : loop_(loop),
-      watcher_(watcher),
+      watcher_(watcher.handle()),
       in_background_(std::move(in_background)),
       spec_(std::move(spec)),
       attempt_folder_(std::move(attempt_folder)),
       sink_(std::move(sink)),
       progress_(known.seen_step),
       looks_(std::make_shared<FolderLooks>(
-          watcher, spec_, folders, modified_ns(attempt_folder_ / attempt_files::launch),
+          watcher_, spec_, folders, modified_ns(attempt_folder_ / attempt_files::launch),
           known.kept_step,
           FolderLooks::Listener{
               while_alive(

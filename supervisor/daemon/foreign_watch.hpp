@@ -39,7 +39,7 @@ class ForeignWatch {
 
   // `attempt_folder` holds launch.json, written just before the launch, and the logs. Jobs of
   // `in_background` run one after the other. `sink` must not destroy this object.
-  ForeignWatch(Loop& loop, FileWatcher& watcher, InBackground in_background,
+  ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground in_background,
                foreign::WatchSpec spec, foreign::Folders folders,
                std::filesystem::path attempt_folder, Known known,
                std::function<void(foreign::Events)> sink);
@@ -69,7 +69,7 @@ class ForeignWatch {
 
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Loop& loop_;
-  FileWatcher& watcher_;
+  FileWatcher::Handle watcher_;
   InBackground in_background_;
   foreign::WatchSpec spec_;
   std::filesystem::path attempt_folder_;

@@ -57,10 +57,13 @@ class FileWatcherTest : public testing::Test {
     note(text);
   }
   FileWatcher::Subscription folder(const std::string& who) {
-    return watcher().add_folder(folder_.path(), [=, this](const auto& n) { note(who, n); }).value();
+    return watcher()
+        .handle()
+        .add_folder(folder_.path(), [=, this](const auto& n) { note(who, n); })
+        .value();
   }
   FileWatcher::Subscription file(const std::string& name) {
-    return watcher().add(folder_.path() / name, [=, this] { note(name); }).value();
+    return watcher().handle().add(folder_.path() / name, [=, this] { note(name); }).value();
   }
   FileWatcher& watcher() {
     if (!watcher_) {
@@ -109,13 +112,15 @@ TEST_F(FileWatcherTest, AFileTellsOfWritesAndAFolderOfFilesMovedIn) {
   put(".b");
   std::filesystem::create_directories(folder_.path() / "in");
   const auto a = file("a");
-  const auto in =
-      watcher().add_folder(folder_.path() / "in", [&](const auto& n) { note("in", n); }).value();
+  const auto in = watcher()
+                      .handle()
+                      .add_folder(folder_.path() / "in", [&](const auto& n) { note("in", n); })
+                      .value();
   put("a");
   std::filesystem::rename(folder_.path() / ".b", folder_.path() / "in/b");
   EXPECT_THAT(next(2), ElementsAre("a", "in b"));
-  EXPECT_FALSE(watcher().add(folder_.path() / "none", [] {}));
-  EXPECT_FALSE(watcher().add_folder(folder_.path() / "a", [](const auto&) {}));
+  EXPECT_FALSE(watcher().handle().add(folder_.path() / "none", [] {}));
+  EXPECT_FALSE(watcher().handle().add_folder(folder_.path() / "a", [](const auto&) {}));
   EXPECT_THAT(said_, IsEmpty());
 }
 
@@ -140,7 +145,7 @@ TEST_F(FileWatcherTest, WithoutWatchesItLooksByItself) {
   EXPECT_GT(std::count(notes.begin(), notes.end(), "in"), 1) << "what is in it may have";
   ASSERT_EQ(said_.size(), 1U) << "once";
   EXPECT_THAT(said_[0], HasSubstr("fs.inotify.max_user_watches"));
-  EXPECT_FALSE(watcher().add(folder_.path() / "none", [] {}));
+  EXPECT_FALSE(watcher().handle().add(folder_.path() / "none", [] {}));
 }
 
 TEST_F(FileWatcherTest, WatchesThatComeBackEndThePolling) {
@@ -185,7 +190,8 @@ TEST_F(FileWatcherTest, OnAFileSystemThatDoesNotTellAllItLooksAsWell) {
         ::mount("overlay", merged.c_str(), "overlay", 0, options.c_str()) != 0) {
       ::_exit(no_mount);
     }
-    const auto in = watcher().add_folder(merged, [&](const auto& n) { note("in", n); }).value();
+    const auto in =
+        watcher().handle().add_folder(merged, [&](const auto& n) { note("in", n); }).value();
     // Nothing happens there; it is looked at all the same.
     const bool looked = next(2) == std::vector<std::string>{"in", "in"};
     const bool said = said_.size() == 1 && said_[0].find("overlay") != std::string::npos;
