@@ -10,14 +10,12 @@
 #include <cerrno>
 #include <map>
 #include <mutex>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "common/fd.hpp"
-#include "common/file.hpp"
-#include "common/text.hpp"
 #include "supervisor/daemon/silent_file_systems.hpp"
+#include "supervisor/daemon/watch_refusal.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -28,33 +26,6 @@ constexpr std::uint32_t folder_changes = IN_CREATE | IN_MOVED_TO | IN_CLOSE_WRIT
 constexpr std::size_t most_names = 100;
 // Reads in one turn of the loop, of 16 KiB: a folder that changes all the time has no end of them.
 constexpr int most_reads = 16;
-
-// The path is to blame, and not the kernel's limits.
-bool is_of_the_path(int error) {
-  return error == ENOENT || error == ENOTDIR || error == ELOOP || error == ENAMETOOLONG ||
-         error == EACCES;
-}
-
-std::string limit_text(const std::string& name) {
-  const auto value = read_file("/proc/sys/fs/inotify/" + name, 64);
-  return fmt::format("fs.inotify.{} is {}", name, value ? trim(*value) : "unknown here");
-}
-
-std::string why_polled(int error) {
-  constexpr const char* meaning =
-      "; files are looked at once a second instead: all is seen, up to a second later, and this "
-      "costs some processor time";
-  if (error == EMFILE || error == ENFILE) {
-    return fmt::format("the kernel lets this user watch no more files ({}){}; raise it with sysctl",
-                       limit_text("max_user_instances"), meaning);
-  }
-  if (error == ENOSPC || error == ENOMEM) {
-    return fmt::format("the kernel gives no more watches of files ({}){}; raise it with sysctl",
-                       limit_text("max_user_watches"), meaning);
-  }
-  return fmt::format("files cannot be watched here: {}{}", std::generic_category().message(error),
-                     meaning);
-}
 
 struct Subscriber {
   std::filesystem::path path;
