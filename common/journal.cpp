@@ -11,7 +11,6 @@
 namespace trainward {
 namespace {
 
-constexpr std::size_t batch_bytes = 1024 * 1024;
 // Longer than the longest record a shim writes, so that a read always makes progress.
 constexpr std::size_t max_line_bytes = 256 * 1024;
 constexpr std::int64_t reserve_bytes = 32 * 1024;
@@ -118,7 +117,8 @@ Status JournalWriter::append(std::string_view type, const JsonText& fields, Time
   return {};
 }
 
-Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_t offset) {
+Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_t offset,
+                                  std::size_t most_bytes) {
   JournalBatch batch;
   batch.next_offset = offset;
   auto fd = open_regular(file, O_RDONLY);
@@ -126,10 +126,10 @@ Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_
     if (!std::filesystem::exists(file)) return batch;
     return propagate(fd);
   }
-  constexpr std::int64_t most_bytes = batch_bytes + max_line_bytes;
+  const auto most_read = static_cast<std::int64_t>(most_bytes + max_line_bytes);
   struct stat info {};
   if (::fstat(fd->get(), &info) != 0) return fail_errno(errno, "read the journal", file.string());
-  const std::int64_t left = std::clamp<std::int64_t>(info.st_size - offset, 0, most_bytes);
+  const std::int64_t left = std::clamp<std::int64_t>(info.st_size - offset, 0, most_read);
   std::string bytes(static_cast<std::size_t>(left), '\0');
   std::size_t filled = 0;
   while (filled < bytes.size()) {
@@ -142,7 +142,7 @@ Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_
   }
   std::string_view rest(bytes.data(), filled);
   std::size_t used = 0;
-  while (used < batch_bytes) {
+  while (used < most_bytes) {
     const auto end = rest.find('\n', used);
     if (end == std::string_view::npos) break;
     const std::string where =
@@ -156,9 +156,9 @@ Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_
     }
     used = end + 1;
   }
-  const bool full = filled == most_bytes;
+  const bool full = filled == static_cast<std::size_t>(most_read);
   if (used == 0 && full) {
-    return fail(ErrorKind::corrupt, fmt::format("has a line longer than {} bytes", most_bytes),
+    return fail(ErrorKind::corrupt, fmt::format("has a line longer than {} bytes", most_read),
                 file.string());
   }
   batch.next_offset = offset + static_cast<std::int64_t>(used);

@@ -70,8 +70,9 @@ struct JournalBatch {
   bool more = false;             // the batch was cut at its size limit
 };
 
-// Reads whole records from `offset` on, at most about 1 MiB of them. A missing file is an empty
+// Reads whole records from `offset` on, about `most_bytes` of them. A missing file is an empty
 // batch: the shim has not made it yet. Kind usage: a shim of a newer release writes this journal.
-Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_t offset);
+Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_t offset,
+                                  std::size_t most_bytes = 1024 * 1024);
 
 }  // namespace trainward

@@ -12,28 +12,36 @@
 #include "supervisor/daemon/lease.hpp"
 
 namespace trainward::daemon {
+namespace {
+
+// Of the journal in one turn of the loop: what it tells is decided and recorded in one transaction,
+// and nobody else has a turn meanwhile.
+constexpr std::size_t piece_bytes = 64 * 1024;
+
+}  // namespace
+
 AttemptFollower::AttemptFollower(Services& services, Attempt attempt, Listener listener)
     : services_(services),
       attempt_(std::move(attempt)),
       listener_(std::move(listener)),
       offset_(attempt_.offset) {
-  auto id = services_.watcher.add(attempt_.folder / attempt_files::journal, [this] { read_on(); });
-  if (id) {
-    watch_ = *id;
+  auto watch = services_.watcher.handle().add(attempt_.folder / attempt_files::journal,
+                                              [this, alive = alive_] {
+                                                if (*alive) read_on();
+                                              });
+  if (watch) {
+    watch_ = std::move(*watch);
   } else {
-    // Still safe: everything is read when the shim ends. Only live progress is missing.
-    spdlog::warn("{}: {}", attempt_.program, id.error().message());
+    // Still safe: it is read before each verdict and when the shim ends. Live progress is missing.
+    spdlog::warn("{}: {}", attempt_.program, watch.error().message());
   }
 }
 
-AttemptFollower::~AttemptFollower() {
-  *alive_ = false;
-  if (watch_) services_.watcher.remove(*watch_);
-}
+AttemptFollower::~AttemptFollower() { *alive_ = false; }
 
 void AttemptFollower::read() {
   behind_ = false;
-  auto batch = read_journal(attempt_.folder / attempt_files::journal, offset_);
+  auto batch = read_journal(attempt_.folder / attempt_files::journal, offset_, piece_bytes);
   if (!batch) {
     spdlog::error("{}: {}", attempt_.program, batch.error().message());
     return;
@@ -179,8 +187,7 @@ void AttemptFollower::on_shim_gone() {
                          now()};
     exit_offset_ = offset_;
   }
-  if (watch_) services_.watcher.remove(*watch_);
-  watch_.reset();
+  watch_ = {};
   over_ = true;
   auto ended = std::move(listener_.ended);
   if (ended) ended();

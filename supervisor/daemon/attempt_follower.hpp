@@ -45,7 +45,7 @@ class AttemptFollower {
   AttemptFollower(const AttemptFollower&) = delete;
   AttemptFollower& operator=(const AttemptFollower&) = delete;
 
-  // Reads the next piece of the journal, at most about 1 MiB.
+  // Reads the next piece of the journal, some hundred records.
   void read();
   [[nodiscard]] bool behind() const { return behind_; }  // there is more to read
   // The shim this daemon has just started.
@@ -63,9 +63,6 @@ class AttemptFollower {
   [[nodiscard]] bool over() const { return over_; }
   // That its shim is stopped and does nothing, in words; empty: it is not.
   [[nodiscard]] std::string shim_trouble() const { return shim_ ? shim_->trouble() : ""; }
-  // Reads what is there now, and the rest of it in the next turns of the loop.
-  void read_on();
-
   [[nodiscard]] const std::optional<AttemptEvent>& exit() const { return exit_; }
   // What its logs say, for the exit.
   void add_evidence(LogEvidence evidence);
@@ -77,6 +74,7 @@ class AttemptFollower {
   [[nodiscard]] std::int64_t offset() const { return exit_ ? exit_offset_ : offset_; }
 
  private:
+  void read_on();
   void take(const JournalRecord& record);
   void take_started(const JournalRecord& record);
   void on_shim_gone();
@@ -85,7 +83,7 @@ class AttemptFollower {
   Services& services_;
   Attempt attempt_;
   Listener listener_;
-  std::optional<int> watch_;
+  FileWatcher::Subscription watch_;
   std::unique_ptr<ShimProcess> shim_;
   std::optional<ProcessId> shim_id_;  // from the journal
   std::int64_t offset_;

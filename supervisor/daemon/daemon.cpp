@@ -33,6 +33,14 @@ json::value command_answer(const std::string& program, std::string_view result, 
       {"program", program}, {"result", std::string(result)}, {"ok", ok}, {"message", message}};
 }
 
+json::object loop_json(const LoopLatency::Figures& figures) {
+  return {{"samples", figures.samples},
+          {"latency_ms", json::object{{"last_minute_max", figures.last_minute_max_ms},
+                                      {"p50", figures.p50_ms},
+                                      {"p99", figures.p99_ms},
+                                      {"max", figures.max_ms}}}};
+}
+
 template <typename T>
 Result<json::value> as_value(Result<T> result) {
   if (!result) return propagate(result);
@@ -44,27 +52,34 @@ Result<json::value> as_value(Result<T> result) {
 // Everything the programs share, in the order it must be made; torn down in the opposite order.
 struct Daemon::Parts {
   Parts(Loop& loop_in, Options options_in, config::Config config_in, Fd lock_in,
-        store::Store store_in, std::unique_ptr<FileWatcher> watcher_in, Paths paths)
+        store::Store store_in, Paths paths)
       : loop(loop_in),
         options(std::move(options_in)),
         config(std::move(config_in)),
         lock(std::move(lock_in)),
         store(std::move(store_in)),
-        watcher(std::move(watcher_in)),
+        watcher(loop_in, [this](const std::string& text) { note_watching(text); }),
         turns(loop_in, store),
         crash_rules(loop_in, config.rules),
         machine(loop_in),
         background(loop_in),
         console(options.once),
         services{loop,    std::move(paths), store,      turns,  crash_rules,
-                 machine, *watcher,         background, console} {}
+                 machine, watcher,          background, console} {}
+
+  void note_watching(const std::string& text) {
+    spdlog::warn("{}", text);
+    if (auto ok = store.add_event({0, now().wall_ms, "", 0, "watch", text}); !ok) {
+      spdlog::warn("{}", ok.error().message());
+    }
+  }
 
   Loop& loop;
   Options options;
   config::Config config;
   Fd lock;
   store::Store store;
-  std::unique_ptr<FileWatcher> watcher;
+  FileWatcher watcher;
   Turns turns;
   CrashRules crash_rules;
   Machine machine;
@@ -94,12 +109,10 @@ Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config
     store = store::Store::open(config.database);
   }
   if (!store) return propagate(store);
-  auto watcher = FileWatcher::make(loop);
-  if (!watcher) return propagate(watcher);
   Paths paths{config.state_dir, program_folder()};
-  std::unique_ptr<Daemon> daemon(new Daemon(
-      std::make_unique<Parts>(loop, std::move(options), std::move(config), std::move(*lock),
-                              std::move(*store), std::move(*watcher), std::move(paths))));
+  std::unique_ptr<Daemon> daemon(
+      new Daemon(std::make_unique<Parts>(loop, std::move(options), std::move(config),
+                                         std::move(*lock), std::move(*store), std::move(paths))));
   daemon->damaged_ = std::move(damaged);
   return daemon;
 }
@@ -127,11 +140,16 @@ Status Daemon::start() {
   }
   machine_restarted_ = !booted->empty() && *booted != boot_id();
   if (auto noted = parts_->store.put_boot_id(boot_id(), now().wall_ms); !noted) return noted;
+  api::Handler routes = [&loop = parts_->loop, routes = api::make_routes(*this)](
+                            const api::Request& request, api::Respond respond) {
+    const Loop::Busy busy(loop);
+    routes(request, std::move(respond));
+  };
   const int given = parts_->options.listen_fd;
   auto server = given >= 0
-                    ? api::HttpServer::adopt(parts_->loop.context(), given, api::make_routes(*this))
+                    ? api::HttpServer::adopt(parts_->loop.context(), given, std::move(routes))
                     : api::HttpServer::listen(parts_->loop.context(), parts_->config.socket,
-                                              api::make_routes(*this));
+                                              std::move(routes));
   if (!server) return propagate(server);
   server_ = std::move(*server);
   if (auto ok = recover_removed(); !ok) return ok;
@@ -298,7 +316,8 @@ json::value Daemon::version() const {
                       {"started_ms", started_ms_},
                       {"state_dir", parts_->config.state_dir.string()},
                       {"config", parts_->config.file.string()},
-                      {"trouble", std::move(trouble)}};
+                      {"trouble", std::move(trouble)},
+                      {"loop", loop_json(parts_->loop.latency())}};
 }
 
 std::string Daemon::refusal() const {

@@ -19,15 +19,17 @@ checkpoint::Summary summary_of(const foreign::CheckpointFile& file) {
 
 }  // namespace
 
-std::unique_ptr<ForeignWatch> watch_foreign(Services& services, const config::Program& program,
+std::unique_ptr<ForeignWatch> watch_foreign(Services& services, InBackground in_background,
+                                            const config::Program& program,
                                             const std::filesystem::path& attempt_folder,
                                             const core::State& state,
                                             std::function<void(foreign::Events)> sink) {
   if (!foreign::watches_files(program.watch)) return nullptr;
   const foreign::Folders folders{program.directory, services.paths.checkpoints(program.name)};
   const ForeignWatch::Known known{state.first_step == 0 ? 0 : state.last_step, state.kept_step};
-  return std::make_unique<ForeignWatch>(services.loop, services.watcher, program.watch, folders,
-                                        attempt_folder, known, std::move(sink));
+  return std::make_unique<ForeignWatch>(services.loop, services.watcher, std::move(in_background),
+                                        program.watch, folders, attempt_folder, known,
+                                        std::move(sink));
 }
 
 bool has_foreign_checkpoints(const config::Program& program) {

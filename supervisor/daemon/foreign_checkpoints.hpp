@@ -14,8 +14,10 @@
 
 namespace trainward::daemon {
 
-// Null when nothing of the program's files is watched. `state`: as it was committed last.
-std::unique_ptr<ForeignWatch> watch_foreign(Services& services, const config::Program& program,
+// Null when nothing of the program's files is watched. `state`: as it was committed last. Looks at
+// folders run in `in_background`, one after the other.
+std::unique_ptr<ForeignWatch> watch_foreign(Services& services, InBackground in_background,
+                                            const config::Program& program,
                                             const std::filesystem::path& attempt_folder,
                                             const core::State& state,
                                             std::function<void(foreign::Events)> sink);

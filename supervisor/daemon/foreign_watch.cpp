@@ -1,20 +1,20 @@
 #include "supervisor/daemon/foreign_watch.hpp"
 
-#include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/file.hpp"
+#include <algorithm>
+#include <utility>
+
 #include "common/launch.hpp"
 
 namespace trainward::daemon {
 namespace {
 
-// A file that did not change for this long, and did not before, is complete.
-constexpr std::int64_t settle_ms = 1'000;
-// Of a log in one turn of the loop: a flood must not hold up the other programs.
-constexpr std::size_t log_turn_bytes = 1 << 20;
+// Of a log in one turn of the loop: some two hundred lines, whose events are one transaction.
+constexpr std::size_t log_turn_bytes = 16 * 1024;
+// For the last look at folders that do not answer.
+constexpr std::int64_t give_up_ms = 30'000;
 
 std::int64_t modified_ns(const std::filesystem::path& path) {
   struct stat info {};
@@ -22,155 +22,161 @@ std::int64_t modified_ns(const std::filesystem::path& path) {
   return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
 }
 
-// A regular file's bytes, unless it is too long.
-std::string read_small(const std::filesystem::path& path) {
-  auto fd = open_regular(path, O_RDONLY);
-  if (!fd) return {};
-  std::string bytes(foreign::max_status_bytes + 1, '\0');
-  const ssize_t got = ::pread(fd->get(), bytes.data(), bytes.size(), 0);
-  bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return bytes;
+// Runs on the loop, unless the owner is gone by then.
+template <typename Owner, typename Work>
+auto while_alive(Owner* owner, const std::shared_ptr<bool>& alive, Work work) {
+  return [owner, alive, work = std::move(work)](const auto&... arguments) {
+    if (*alive) work(*owner, arguments...);
+  };
 }
 
 }  // namespace
 
-ForeignWatch::ForeignWatch(Loop& loop, FileWatcher& watcher, foreign::WatchSpec spec,
-                           foreign::Folders folders, std::filesystem::path attempt_folder,
-                           Known known, std::function<void(foreign::Events)> sink)
+ForeignWatch::ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground in_background,
+                           foreign::WatchSpec spec, foreign::Folders folders,
+                           std::filesystem::path attempt_folder, Known known,
+                           std::function<void(foreign::Events)> sink)
     : loop_(loop),
-      watcher_(watcher),
+      watcher_(watcher.handle()),
+      in_background_(std::move(in_background)),
       spec_(std::move(spec)),
-      folders_(std::move(folders)),
       attempt_folder_(std::move(attempt_folder)),
       sink_(std::move(sink)),
-      launched_ns_(modified_ns(attempt_folder_ / attempt_files::launch)),
       progress_(known.seen_step),
-      status_(spec_.keys),
-      checkpoints_(launched_ns_, known.kept_step),
-      settle_(loop) {
+      looks_(std::make_shared<FolderLooks>(
+          watcher_, spec_, folders, modified_ns(attempt_folder_ / attempt_files::launch),
+          known.kept_step,
+          FolderLooks::Listener{
+              while_alive(
+                  this, alive_,
+                  [](auto& self, const FileWatcher::Names& names) { self.on_entries(names); }),
+              while_alive(this, alive_, [](auto& self) { self.status_look_.ask(); })})),
+      status_look_(loop, in_background_,
+                   [this, looks = looks_]() -> std::function<void()> {
+                     return [this, events = looks->status()] { tell(events); };
+                   }),
+      checkpoint_look_(loop, in_background_,
+                       [this, looks = looks_]() -> std::function<void()> {
+                         return [this, found = looks->checkpoints(false)] {
+                           // These are news whatever step was counted last.
+                           if (!found.events.empty()) sink_(found.events);
+                           if (found.waiting) {
+                             checkpoint_look_.ask_after(foreign::CheckpointWatch::settle_ms);
+                           }
+                         };
+                       }),
+      give_up_(loop) {
   if (!spec_.log.empty()) {
     for (const char* name : {attempt_files::standard_output, attempt_files::standard_error}) {
-      logs_.push_back({LogTail(attempt_folder_ / name), foreign::LogWatch(spec_.log, folders_)});
+      logs_.push_back(
+          {LogTail(attempt_folder_ / name), foreign::LogWatch(spec_.log, folders.directory)});
     }
-    watch_folder(attempt_folder_);
     watch_logs();
   }
-  watch_folders();
-  // What happened before anybody looked; from the loop, so that the owner is ready for events.
-  loop_.post([this, alive = alive_] {
-    if (!*alive) return;
-    read_status();
-    look_for_checkpoints(false);
-  });
+  // What happened before anybody looked; the results come from the loop, when the owner is ready.
+  on_entries({});
 }
 
-ForeignWatch::~ForeignWatch() {
-  *alive_ = false;
-  for (const auto& [path, id] : watched_) watcher_.remove(id);
+ForeignWatch::~ForeignWatch() { *alive_ = false; }
+
+// ---- the program's folders ----
+
+void ForeignWatch::on_entries(const FileWatcher::Names& names) {
+  const bool matters =
+      names.empty() || std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return foreign::may_matter(spec_, name);
+      });
+  if (matters || names.contains(spec_.status_file.filename().string())) status_look_.ask();
+  if (matters && !spec_.checkpoints.empty()) checkpoint_look_.ask();
 }
 
-void ForeignWatch::finish() {
-  while (!read_logs()) {
-  }
-  for (Log& log : logs_) tell(log.lines.end());
-  read_status();
-  look_for_checkpoints(true);
-}
-
-// ---- what is watched ----
-
-void ForeignWatch::watch_folders() {
-  for (const auto& folder : foreign::folders_to_watch(spec_, folders_)) watch_folder(folder);
-  if (spec_.status_file.empty()) return;
-  // A file that took the place of another is watched anew. A writer that keeps its file open is
-  // seen only by the file itself.
-  watch_file(folders_.directory / spec_.status_file, [this] { read_status(); });
-}
-
-void ForeignWatch::watch_folder(const std::filesystem::path& folder) {
-  if (watched_.contains(folder)) return;
-  auto id = watcher_.add_folder(
-      folder, [this, folder](const std::string& name) { on_entry(folder, name); });
-  if (id) {
-    watched_[folder] = *id;
-  } else {
-    spdlog::warn("{}", id.error().message());
-  }
-}
-
-void ForeignWatch::watch_file(const std::filesystem::path& file, std::function<void()> changed) {
-  if (const auto old = watched_.find(file); old != watched_.end()) {
-    watcher_.remove(old->second);
-    watched_.erase(old);
-  }
-  // One that is not there is heard of by its folder.
-  if (auto id = watcher_.add(file, std::move(changed))) watched_[file] = *id;
-}
+// ---- its output ----
 
 void ForeignWatch::watch_logs() {
+  watched_logs_.folder(
+      watcher_, attempt_folder_,
+      while_alive(this, alive_, [](auto& self, const FileWatcher::Names&) { self.watch_logs(); }));
   for (const char* log : {attempt_files::standard_output, attempt_files::standard_error}) {
-    watch_file(attempt_folder_ / log, [this] { read_logs_soon(); });
+    watched_logs_.file(watcher_, attempt_folder_ / log,
+                       while_alive(this, alive_, [](auto& self) { self.read_logs_soon(); }));
   }
   read_logs_soon();
-}
-
-void ForeignWatch::on_entry(const std::filesystem::path& folder, const std::string& name) {
-  if (folder == attempt_folder_) return watch_logs();
-  const bool matters = foreign::may_matter(spec_, name);
-  const bool is_status = matters || name == spec_.status_file.filename();
-  if (!is_status) return;
-  // A folder that was made anew is another one.
-  if (const auto known = watched_.find(folder / name); !name.empty() && known != watched_.end()) {
-    watcher_.remove(known->second);
-    watched_.erase(known);
-  }
-  watch_folders();
-  read_status();
-  if (matters) look_for_checkpoints(false);
-}
-
-// ---- what is read ----
-
-void ForeignWatch::read_status() {
-  if (spec_.status_file.empty()) return;
-  const auto path = folders_.directory / spec_.status_file;
-  if (modified_ns(path) < launched_ns_) return;  // an earlier attempt's
-  tell(status_.read(read_small(path)));
 }
 
 bool ForeignWatch::read_logs() {
   bool all = true;
   for (Log& log : logs_) {
     const std::string bytes = log.tail.read(log_turn_bytes);
-    tell(log.lines.feed(bytes));
+    tell_output(log.lines.feed(bytes));
     all = all && bytes.empty();
   }
   return all;
 }
 
+// Piece by piece, with a turn for everybody else between two.
 void ForeignWatch::read_logs_soon() {
-  if (reading_soon_ || logs_.empty()) return;
-  reading_soon_ = true;
-  loop_.post([this, alive = alive_] {
-    if (!*alive) return;
-    reading_soon_ = false;
-    if (!read_logs()) return read_logs_soon();
-    progress_.caught_up();
-  });
+  if (std::exchange(reading_soon_, true)) return;
+  loop_.post(while_alive(this, alive_, [](auto& self) {
+    self.reading_soon_ = false;
+    if (!self.read_logs()) return self.read_logs_soon();
+    self.progress_.caught_up();
+    if (self.done_) self.look_for_the_last_time();
+  }));
 }
 
-void ForeignWatch::look_for_checkpoints(bool writer_gone) {
-  if (spec_.checkpoints.empty()) return;
-  // These are news whatever step was counted last: `kept_step` says which are known.
-  auto events = checkpoints_.look(foreign::find_checkpoints(spec_, folders_), writer_gone);
+void ForeignWatch::tell_output(foreign::Events events) {
+  events = progress_.news(std::move(events));
+  const auto named =
+      std::stable_partition(events.begin(), events.end(), [](const core::Event& event) {
+        return !std::holds_alternative<core::CheckpointReported>(event);
+      });
+  foreign::Events checkpoints(std::make_move_iterator(named),
+                              std::make_move_iterator(events.end()));
+  events.erase(named, events.end());
   if (!events.empty()) sink_(std::move(events));
-  if (!checkpoints_.waiting()) return settle_.cancel();
-  settle_.after(settle_ms, [this] { look_for_checkpoints(false); });
+  if (checkpoints.empty()) return;
+  in_background_([this, alive = alive_, looks = looks_,
+                  checkpoints = std::move(checkpoints)]() -> std::function<void()> {
+    return [this, alive, inside = looks->inside(checkpoints)] {
+      if (*alive && !inside.empty()) sink_(inside);
+    };
+  });
 }
 
 void ForeignWatch::tell(foreign::Events events) {
   events = progress_.news(std::move(events));
   if (!events.empty()) sink_(std::move(events));
+}
+
+// ---- the end ----
+
+void ForeignWatch::finish(std::function<void()> done) {
+  done_ = std::move(done);
+  give_up_.after(give_up_ms, [this] {
+    spdlog::warn("{}: the program's folders do not answer; its last files are not looked at",
+                 attempt_folder_.string());
+    end();
+  });
+  read_logs_soon();
+}
+
+void ForeignWatch::look_for_the_last_time() {
+  for (Log& log : logs_) tell_output(log.lines.end());
+  in_background_([this, alive = alive_, looks = looks_]() -> std::function<void()> {
+    auto status = looks->status();
+    auto found = looks->checkpoints(true);
+    return [this, alive, status = std::move(status), found = std::move(found)] {
+      if (!*alive || !done_) return;
+      tell(status);
+      if (!found.events.empty()) sink_(found.events);
+      end();
+    };
+  });
+}
+
+void ForeignWatch::end() {
+  give_up_.cancel();
+  if (auto done = std::exchange(done_, nullptr)) done();
 }
 
 }  // namespace trainward::daemon

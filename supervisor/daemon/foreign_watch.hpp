@@ -1,33 +1,31 @@
 // Watches one attempt of a program that is not our worker: its status file, its output and its
 // checkpoint files, as events of the core.
 //
-// In: changes of files, told by inotify. Out: each event once, to `sink`, on the loop; those that
-// were read together come together, so that they can be committed together.
-// Nothing is polled. One timer exists, and only while a checkpoint file may still be growing: that
-// a file has stopped to change is nothing anybody tells.
-// A new daemon gives what is known of the attempt and gets what happened meanwhile; what was
-// counted is not told again. What was written before the launch belongs to earlier attempts.
-// Failure: a folder that cannot be watched is logged and looked at when something else changes, and
-// when the attempt ends.
+// In: changes of files, as FileWatcher tells them. Out: each event once, to `sink`, on the loop;
+// those that were read together come together, so that they can be committed together.
+// The program's folders are looked at off the loop, at most five times a second however often they
+// change; its output, which lies in the state folder, is read in small pieces on the loop, so that
+// a flood does not hold up the other programs. Nothing is polled here. One timer exists, and only
+// while a checkpoint file may still be growing: that a file has stopped to change is nothing
+// anybody tells. A new daemon gives what is known of the attempt and gets what happened meanwhile;
+// what was counted is not told again. What was written before the launch belongs to earlier
+// attempts.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "supervisor/daemon/file_watcher.hpp"
+#include "supervisor/daemon/folder_looks.hpp"
 #include "supervisor/daemon/log_tail.hpp"
 #include "supervisor/daemon/loop.hpp"
-#include "supervisor/foreign/checkpoint_watch.hpp"
+#include "supervisor/daemon/paced_work.hpp"
 #include "supervisor/foreign/log_watch.hpp"
 #include "supervisor/foreign/report.hpp"
 #include "supervisor/foreign/spec.hpp"
-#include "supervisor/foreign/status_file.hpp"
 
 namespace trainward::daemon {
 
@@ -39,17 +37,20 @@ class ForeignWatch {
     std::int64_t kept_step = 0;  // newest checkpoint that was verified
   };
 
-  // `attempt_folder` holds launch.json, written just before the launch, and the logs. `sink` must
-  // not destroy this object.
-  ForeignWatch(Loop& loop, FileWatcher& watcher, foreign::WatchSpec spec, foreign::Folders folders,
+  // `attempt_folder` holds launch.json, written just before the launch, and the logs. Jobs of
+  // `in_background` run one after the other. `sink` must not destroy this object.
+  ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground in_background,
+               foreign::WatchSpec spec, foreign::Folders folders,
                std::filesystem::path attempt_folder, Known known,
                std::function<void(foreign::Events)> sink);
   ~ForeignWatch();
   ForeignWatch(const ForeignWatch&) = delete;
   ForeignWatch& operator=(const ForeignWatch&) = delete;
 
-  // The program and all it started are gone: reads what is left, and takes every file as complete.
-  void finish();
+  // The program and all it started are gone: reads what is left, takes every file as complete, and
+  // then calls `done`, which may destroy this object. When the program's folders do not answer,
+  // `done` comes after half a minute without what lies there.
+  void finish(std::function<void()> done);
 
  private:
   struct Log {
@@ -57,32 +58,31 @@ class ForeignWatch {
     foreign::LogWatch lines;
   };
 
-  void watch_folders();
+  void on_entries(const FileWatcher::Names& names);
   void watch_logs();
-  void watch_folder(const std::filesystem::path& folder);
-  void watch_file(const std::filesystem::path& file, std::function<void()> changed);
-  void on_entry(const std::filesystem::path& folder, const std::string& name);
-  void read_status();
   bool read_logs();  // false: there is more
   void read_logs_soon();
-  void look_for_checkpoints(bool writer_gone);
+  void tell_output(foreign::Events events);
   void tell(foreign::Events events);
+  void look_for_the_last_time();
+  void end();
 
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   Loop& loop_;
-  FileWatcher& watcher_;
+  FileWatcher::Handle watcher_;
+  InBackground in_background_;
   foreign::WatchSpec spec_;
-  foreign::Folders folders_;
   std::filesystem::path attempt_folder_;
   std::function<void(foreign::Events)> sink_;
-  std::int64_t launched_ns_ = 0;  // on the clock of files
   foreign::Progress progress_;
-  foreign::StatusFile status_;
   std::vector<Log> logs_;
-  foreign::CheckpointWatch checkpoints_;
-  std::map<std::filesystem::path, int> watched_;  // file or folder → subscription
+  WatchedPaths watched_logs_;
+  std::shared_ptr<FolderLooks> looks_;  // used by jobs, one at a time
+  PacedWork status_look_;
+  PacedWork checkpoint_look_;
   bool reading_soon_ = false;
-  Timer settle_;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+  std::function<void()> done_;
+  Timer give_up_;
 };
 
 }  // namespace trainward::daemon

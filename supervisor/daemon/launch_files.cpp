@@ -31,14 +31,17 @@ void LaunchFiles::ended_below(const std::string& program, std::int64_t end) {
 
 void LaunchFiles::shorten_all(const std::string& program, std::int64_t from, std::int64_t end) {
   const std::int64_t until = std::min(from + at_a_time, end);
-  background_.run([this, paths = paths_, program, from, until, end]() -> std::function<void()> {
+  Background::Job job;
+  job.what = "take secrets out of launch files of " + program;
+  job.work = [this, paths = paths_, program, from, until, end]() -> Background::Then {
     for (std::int64_t attempt = from; attempt < until; ++attempt) {
       shorten(paths, program, attempt);
     }
     return [this, program, until, end] {
       if (until < end) shorten_all(program, until, end);
     };
-  });
+  };
+  background_.run("launch files", std::move(job));
 }
 
 }  // namespace trainward::daemon

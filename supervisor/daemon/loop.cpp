@@ -1,6 +1,7 @@
 #include "supervisor/daemon/loop.hpp"
 
 #include <poll.h>
+#include <spdlog/spdlog.h>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
@@ -9,14 +10,30 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
+#include <utility>
 
 namespace trainward::daemon {
 
 namespace asio = boost::asio;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+// Work that takes longer is worth a line in the log, once a minute.
+constexpr std::int64_t long_us = 50'000;
+constexpr std::int64_t say_every_ms = 60'000;
+
+std::int64_t milliseconds(Clock::time_point at) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count();
+}
+
+}  // namespace
 
 struct Loop::Impl {
   asio::io_context context{1};
   asio::executor_work_guard<asio::io_context::executor_type> keep{context.get_executor()};
+  LoopLatency latency;
+  std::int64_t said_ms = 0;
 };
 
 Loop::Loop() : impl_(std::make_unique<Impl>()) {}
@@ -31,13 +48,33 @@ void Loop::run(const std::function<void()>& on_quiet) {
   }
 }
 void Loop::stop() { impl_->context.stop(); }
-void Loop::post(std::function<void()> work) { asio::post(impl_->context, std::move(work)); }
+void Loop::post(std::function<void()> work) {
+  asio::post(impl_->context, [this, due = Clock::now(), work = std::move(work)] {
+    const Busy busy(*this, due);
+    work();
+  });
+}
 asio::io_context& Loop::context() { return impl_->context; }
+LoopLatency::Figures Loop::latency() const {
+  return impl_->latency.figures(milliseconds(Clock::now()));
+}
+
+Loop::Busy::~Busy() {
+  const auto end = Clock::now();
+  const auto us = std::chrono::duration_cast<std::chrono::microseconds>(end - due_).count();
+  const std::int64_t at_ms = milliseconds(end);
+  Impl& impl = *loop_.impl_;
+  impl.latency.note(at_ms, us);
+  if (us < long_us || (impl.said_ms != 0 && at_ms - impl.said_ms < say_every_ms)) return;
+  impl.said_ms = at_ms;
+  spdlog::debug("the loop was {} ms late", us / 1'000);
+}
 
 // Handlers hold a weak pointer: an operation that was already queued when its owner went away finds
 // nobody and does nothing.
 struct Timer::Impl : std::enable_shared_from_this<Timer::Impl> {
-  explicit Impl(Loop& loop) : timer(loop.context()) {}
+  explicit Impl(Loop& on) : loop(on), timer(on.context()) {}
+  Loop& loop;
   asio::steady_timer timer;
   std::function<void()> work;
   std::uint64_t generation = 0;
@@ -60,14 +97,15 @@ void Timer::after(std::int64_t ms, std::function<void()> work) {
                            generation = impl_->generation](const boost::system::error_code& error) {
     auto self = weak.lock();
     if (!self || error || self->generation != generation) return;
+    const Loop::Busy busy(self->loop, self->timer.expiry());
     auto due = std::move(self->work);
     due();
   });
 }
 
 struct Watch::Impl : std::enable_shared_from_this<Watch::Impl> {
-  Impl(Loop& loop, int fd, std::function<void()> callback)
-      : descriptor(loop.context(), fd), work(std::move(callback)) {}
+  Impl(Loop& on, int fd, std::function<void()> callback)
+      : loop(on), descriptor(on.context(), fd), work(std::move(callback)) {}
   ~Impl() { descriptor.release(); }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -84,11 +122,15 @@ struct Watch::Impl : std::enable_shared_from_this<Watch::Impl> {
                           [weak = weak_from_this()](const boost::system::error_code& error) {
                             auto self = weak.lock();
                             if (!self || error || !self->active) return;
-                            if (self->readable()) self->work();
+                            if (self->readable()) {
+                              const Loop::Busy busy(self->loop);
+                              self->work();
+                            }
                             if (self->active) self->wait();
                           });
   }
 
+  Loop& loop;
   asio::posix::stream_descriptor descriptor;
   std::function<void()> work;
   bool active = true;

@@ -4,9 +4,12 @@
 // Everything runs on the thread that calls run(), except post(), which any thread may call.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
+
+#include "supervisor/daemon/loop_latency.hpp"
 
 namespace boost::asio {
 class io_context;
@@ -27,6 +30,25 @@ class Loop {
   void stop();
   void post(std::function<void()> work);
   boost::asio::io_context& context();  // for the HTTP server
+
+  // As long as it lives the loop does one piece of work. Timers, watches and posted work are
+  // counted by themselves; what runs on context() counts itself.
+  class Busy {
+   public:
+    // `due`: when it should have begun.
+    explicit Busy(Loop& loop,
+                  std::chrono::steady_clock::time_point due = std::chrono::steady_clock::now())
+        : loop_(loop), due_(due) {}
+    ~Busy();
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+   private:
+    Loop& loop_;
+    std::chrono::steady_clock::time_point due_;
+  };
+  // How long what happens has to wait for the loop, since it was made.
+  [[nodiscard]] LoopLatency::Figures latency() const;
 
  private:
   struct Impl;

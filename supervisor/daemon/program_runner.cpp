@@ -171,8 +171,8 @@ void ProgramRunner::arm() {
   const std::int64_t next = behind ? 0 : core::next_timer_ms(newest());
   if (next == 0) return timer_.cancel();
   timer_.after(next - now().mono_ms, [this] {
-    // What the worker has said comes before a judgement on its silence.
-    if (attempt_) attempt_->read_on();
+    // No verdict before everything it has said is heard, whoever should have told of it.
+    for (bool more = attempt_ != nullptr; more; more = attempt_->behind()) attempt_->read();
     handle(core::TimerFired{});
   });
 }
@@ -206,8 +206,13 @@ void ProgramRunner::follow(std::int64_t attempt) {
                                services_.paths.checkpoints(program_.name), offset.value_or(0)},
       AttemptFollower::Listener{[this](AttemptEvent event) { say(std::move(event)); },
                                 [this] { on_attempt_ended(); }});
-  foreign_ = watch_foreign(services_, program_, attempt_->folder(), state_,
-                           [this](foreign::Events events) {
+  // A queue of its own: the last look at the end of an attempt waits for no long verification.
+  auto in_background = [&background = services_.background,
+                        queue = program_.name + " folders"](BackgroundJob job) {
+    background.run(queue, {"look at the program's folders", std::move(job)});
+  };
+  foreign_ = watch_foreign(services_, std::move(in_background), program_, attempt_->folder(),
+                           state_, [this](foreign::Events events) {
                              for (core::Event& event : events) {
                                // A checkpoint that the worker has told of itself was verified by
                                // now.
@@ -218,12 +223,19 @@ void ProgramRunner::follow(std::int64_t attempt) {
                            });
 }
 
-// The log is read on the background thread: it may be long, and the rules are many.
 void ProgramRunner::on_attempt_ended() {
-  if (foreign_) foreign_->finish();
-  foreign_.reset();
+  changed_();  // whoever waits for the process to be gone
   worker_.reset();
   board_watch_.reset();
+  if (!foreign_) return on_all_seen();
+  foreign_->finish([this] {
+    foreign_.reset();
+    on_all_seen();
+  });
+}
+
+// The log is read on the background thread: it may be long, and the rules are many.
+void ProgramRunner::on_all_seen() {
   if (!std::holds_alternative<core::WorkerExited>(attempt_->exit()->event)) {
     exit_due_ = true;
     return deliver_exit();
@@ -250,7 +262,6 @@ void ProgramRunner::on_attempt_ended() {
                      program_.name, state_.attempt);
         end({});
       });
-  changed_();
 }
 
 // What the attempt kept must be known before its end is judged.

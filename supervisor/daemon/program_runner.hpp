@@ -99,6 +99,7 @@ class ProgramRunner final : public Participant {
 
   void follow(std::int64_t attempt);
   void on_attempt_ended();
+  void on_all_seen();
   void deliver_exit();
   void resume_attempt(bool machine_restarted);
   Result<core::State> state_of_newest_attempt() const;

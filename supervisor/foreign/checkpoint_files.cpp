@@ -1,5 +1,7 @@
 #include "supervisor/foreign/checkpoint_files.hpp"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <sys/stat.h>
@@ -7,14 +9,18 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <memory>
 #include <set>
+#include <unordered_set>
+
+#include "common/fd.hpp"
 
 namespace trainward::foreign {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_names = 10'000;
+constexpr std::size_t most_names = 1'000'000;
 constexpr std::size_t most_folders = 64;
 constexpr std::string_view in_checkpoint_dir = "{checkpoint_dir}/";
 
@@ -41,20 +47,18 @@ bool matches(const std::string& part, const std::string& name) {
   return ::fnmatch(part.c_str(), name.c_str(), FNM_PERIOD) == 0;
 }
 
-// Entries of `folder` whose name fits; without a wildcard that is at most one, and no reading.
-std::vector<fs::path> entries(const fs::path& folder, const std::string& part) {
-  std::vector<fs::path> out;
-  std::error_code error;
-  if (!has_wildcard(part)) {
-    if (fs::exists(folder / part, error)) out.push_back(folder / part);
-    return out;
-  }
+// Calls visit(name) for the entries of `folder` whose name fits, whether they exist or not where
+// there is no wildcard: then nothing is read.
+template <typename Visit>
+void each_entry(const fs::path& folder, const std::string& part, const Visit& visit) {
+  if (!has_wildcard(part)) return visit(part);
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(folder.c_str()), &::closedir);
+  if (!open) return;
   std::size_t looked_at = 0;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+  while (const dirent* entry = ::readdir(open.get())) {
     if (++looked_at > most_names) break;
-    if (matches(part, it->path().filename().string())) out.push_back(it->path());
+    if (matches(part, entry->d_name)) visit(std::string(entry->d_name));
   }
-  return out;
 }
 
 // The folders in which the last part is to be looked for; `passed` gets those on the way.
@@ -64,36 +68,71 @@ std::vector<fs::path> last_folders(const Pattern& pattern, std::vector<fs::path>
     passed.insert(passed.end(), level.begin(), level.end());
     std::vector<fs::path> next;
     for (const fs::path& folder : level) {
-      for (fs::path& entry : entries(folder, pattern.parts[i])) {
+      each_entry(folder, pattern.parts[i], [&](const std::string& name) {
         std::error_code error;
-        if (next.size() < most_folders && fs::is_directory(entry, error)) {
-          next.push_back(std::move(entry));
+        if (name == "." || name == "..") return;
+        if (next.size() < most_folders && fs::is_directory(folder / name, error)) {
+          next.push_back(folder / name);
         }
-      }
+      });
     }
     level = std::move(next);
   }
   return level;
 }
 
+// Both without links. The same folder is below itself.
+bool begins_with(const fs::path& path, const fs::path& base) {
+  return std::mismatch(base.begin(), base.end(), path.begin(), path.end()).first == base.end();
+}
+
+// `base` without links; what of `path` exists is resolved.
+bool lies_below(const fs::path& path, const fs::path& base) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(path, error);
+  return !error && real != base && begins_with(real, base);
+}
+
 bool really_inside(const fs::path& path, const fs::path& folder) {
   std::error_code error;
   const fs::path base = fs::weakly_canonical(folder, error);
-  if (error) return false;
-  const fs::path real = fs::weakly_canonical(path, error);
-  if (error) return false;
-  const auto [end, rest] = std::mismatch(base.begin(), base.end(), real.begin(), real.end());
-  return end == base.end() && rest != real.end();
+  return !error && lies_below(path, base);
 }
 
-std::optional<CheckpointFile> look_at(const fs::path& path, const fs::path& base) {
-  const auto step = step_in_name(path.filename().string());
-  struct stat info {};
-  if (!step || ::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
-  if (!really_inside(path, base)) return std::nullopt;
-  return CheckpointFile{path, *step, static_cast<std::uint64_t>(info.st_size),
-                        info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec};
-}
+// The files of one folder. What is no link lies where its folder does, so that is asked once.
+class FolderLook {
+ public:
+  FolderLook(const fs::path& folder, const fs::path& base)
+      : folder_(folder),
+        base_(base),
+        fd_(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
+    std::error_code error;
+    const fs::path real = fs::canonical(folder, error);
+    inside_ = fd_ && !error && begins_with(real, base);
+  }
+  [[nodiscard]] std::optional<CheckpointFile> file(const std::string& name,
+                                                   std::int64_t since_ns) const {
+    const auto step = step_in_name(name);
+    struct stat info {};
+    if (!step || !inside_) return std::nullopt;
+    if (::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return std::nullopt;
+    if (S_ISLNK(info.st_mode)) {
+      if (::fstatat(fd_.get(), name.c_str(), &info, 0) != 0) return std::nullopt;
+      if (!lies_below(folder_ / name, base_)) return std::nullopt;
+    }
+    if (!S_ISREG(info.st_mode)) return std::nullopt;
+    const std::int64_t modified_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+    if (modified_ns < since_ns) return std::nullopt;
+    return CheckpointFile{folder_ / name, *step, static_cast<std::uint64_t>(info.st_size),
+                          modified_ns, info.st_ino};
+  }
+
+ private:
+  const fs::path& folder_;
+  const fs::path& base_;
+  Fd fd_;
+  bool inside_ = false;
+};
 
 }  // namespace
 
@@ -136,17 +175,22 @@ std::optional<std::int64_t> step_in_name(std::string_view name) {
   return step;
 }
 
-std::vector<CheckpointFile> find_checkpoints(const WatchSpec& spec, const Folders& folders) {
+std::vector<CheckpointFile> find_checkpoints(const WatchSpec& spec, const Folders& folders,
+                                             std::int64_t since_ns) {
   std::vector<CheckpointFile> found;
-  std::set<fs::path> known;
+  std::unordered_set<std::string> known;
   for (const std::string& glob : spec.checkpoints) {
     const Pattern pattern = pattern_of(glob, folders);
+    std::error_code error;
+    const fs::path base = fs::weakly_canonical(pattern.base, error);
+    if (error) continue;
     std::vector<fs::path> passed;
     for (const fs::path& folder : last_folders(pattern, passed)) {
-      for (const fs::path& path : entries(folder, pattern.parts.back())) {
-        auto file = look_at(path, pattern.base);
-        if (file && known.insert(path).second) found.push_back(std::move(*file));
-      }
+      const FolderLook look(folder, base);
+      each_entry(folder, pattern.parts.back(), [&](const std::string& name) {
+        auto file = look.file(name, since_ns);
+        if (file && known.insert(file->path.native()).second) found.push_back(std::move(*file));
+      });
     }
   }
   std::sort(found.begin(), found.end(), [](const CheckpointFile& a, const CheckpointFile& b) {

@@ -31,12 +31,15 @@ struct CheckpointFile {
   std::int64_t step = 0;
   std::uint64_t bytes = 0;
   std::int64_t modified_ns = 0;
+  std::uint64_t inode = 0;
   friend bool operator==(const CheckpointFile&, const CheckpointFile&) = default;
 };
 
 // Newest step first; of equal steps the one written last. Folders that cannot be read are empty.
-// At most 10,000 names a folder are looked at.
-std::vector<CheckpointFile> find_checkpoints(const WatchSpec& spec, const Folders& folders);
+// `since_ns`: only files last written then or later. Linear in the number of names, of which a
+// million a folder are looked at; takes as long as the file system does: not on the loop.
+std::vector<CheckpointFile> find_checkpoints(const WatchSpec& spec, const Folders& folders,
+                                             std::int64_t since_ns = 0);
 
 // Every folder in which something of the spec exists or may appear: those along the way as well, so
 // that one that is made later is noticed. At most 64.

@@ -1,36 +1,51 @@
 // When a foreign program's checkpoint file is complete.
 //
-// Nobody says so: a file counts when two looks in a row find it with the same size and time, or
-// when its writer is gone. Each version of a file is told once.
+// Nobody says so: a file counts when it has had the same size and time for a second, or when its
+// writer is gone. Each version of a file is told once. When many are complete at once (somebody has
+// copied old ones into the folder) the newest few are told and the others never: a checkpoint that
+// is older than one that verifies is not resumed from, and what does not verify is chosen anew from
+// the folder at the next launch.
 #pragma once
 
-#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "supervisor/foreign/checkpoint_files.hpp"
 #include "supervisor/foreign/report.hpp"
 
 namespace trainward::foreign {
 
+// Told at most, of files that are complete in the same look.
+inline constexpr std::size_t most_checkpoints_told = 16;
+
 class CheckpointWatch {
  public:
+  static constexpr std::int64_t settle_ms = 1'000;
+
   // Files last written before `since_ns` belong to earlier attempts; those up to `kept_step` were
   // counted by an earlier daemon.
   CheckpointWatch(std::int64_t since_ns, std::int64_t kept_step)
       : since_ns_(since_ns), kept_step_(kept_step) {}
 
   // `found`: as find_checkpoints() gives them. The oldest step comes first.
-  Events look(const std::vector<CheckpointFile>& found, bool writer_gone = false);
-  // Some file has to be looked at again.
+  Events look(const std::vector<CheckpointFile>& found, std::int64_t now_ms,
+              bool writer_gone = false);
+  // Some file has to be looked at again, settle_ms later.
   [[nodiscard]] bool waiting() const { return waiting_; }
+  [[nodiscard]] std::int64_t since_ns() const { return since_ns_; }
 
  private:
   struct Seen {
-    CheckpointFile file;
+    std::uint64_t bytes = 0;
+    std::int64_t modified_ns = 0;
+    std::uint64_t inode = 0;
+    std::int64_t since_ms = 0;  // the first look that found it so
     bool told = false;
   };
   std::int64_t since_ns_;
   std::int64_t kept_step_;
-  std::map<std::filesystem::path, Seen> seen_;
+  std::unordered_map<std::string, Seen> seen_;
   bool waiting_ = false;
 };
 

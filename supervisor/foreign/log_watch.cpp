@@ -75,8 +75,8 @@ Status check(const LogRule& rule) {
   return {};
 }
 
-LogWatch::LogWatch(const std::vector<LogRule>& rules, Folders folders)
-    : folders_(std::move(folders)), lines_(max_line_bytes) {
+LogWatch::LogWatch(const std::vector<LogRule>& rules, std::filesystem::path directory)
+    : directory_(std::move(directory)), lines_(max_line_bytes) {
   for (const LogRule& rule : rules) {
     if (check(rule)) rules_.push_back(std::make_unique<Rule>(rule));
   }
@@ -118,12 +118,10 @@ void LogWatch::take_line(std::string_view line, Events& events) const {
     const bool plausible = step && *step > 0 && *step <= max_step;
     const std::string checkpoint = found["checkpoint"];
     if (!checkpoint.empty()) {
-      const auto path = (folders_.directory / checkpoint).lexically_normal();
+      const auto path = (directory_ / checkpoint).lexically_normal();
       const auto in_name = step_in_name(path.filename().string());
-      if (lies_inside(path, folders_)) {
-        events.emplace_back(
-            core::CheckpointReported{path.string(), plausible ? *step : in_name.value_or(0)});
-      }
+      events.emplace_back(
+          core::CheckpointReported{path.string(), plausible ? *step : in_name.value_or(0)});
     } else if (plausible) {
       const double speed = real(found["tokens_per_second"]);
       events.emplace_back(

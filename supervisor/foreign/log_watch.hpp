@@ -27,8 +27,9 @@ Status check(const LogRule& rule);
 class LogWatch {
  public:
   // `rules` passed check(); one that does not is left out. Paths of checkpoints that are relative
-  // lie in `directory`; those that are not inside `folders` are left out.
-  LogWatch(const std::vector<LogRule>& rules, Folders folders);
+  // lie in `directory`. No path is looked at: whether it is one of the program's (lies_inside) the
+  // caller finds out, for that may take as long as a file system does.
+  LogWatch(const std::vector<LogRule>& rules, std::filesystem::path directory);
   LogWatch(LogWatch&&) noexcept;
   LogWatch& operator=(LogWatch&&) noexcept;
   LogWatch(const LogWatch&) = delete;
@@ -43,7 +44,7 @@ class LogWatch {
   struct Rule;
   void take_line(std::string_view line, Events& events) const;
   std::vector<std::unique_ptr<Rule>> rules_;
-  Folders folders_;
+  std::filesystem::path directory_;
   LineSplitter lines_;
 };
 

@@ -8,6 +8,7 @@
 
 #include "common/file.hpp"
 #include "common/launch.hpp"
+#include "supervisor/daemon/background.hpp"
 #include "temporary_folder.hpp"
 #include "words.hpp"
 
@@ -34,7 +35,11 @@ class ForeignWatchTest : public testing::Test {
     if (!std::filesystem::exists(attempt() / attempt_files::launch)) {
       ASSERT_TRUE(write_file_durably(attempt() / attempt_files::launch, "{}"));
     }
-    watch_ = std::make_unique<ForeignWatch>(loop_, *watcher_, spec_,
+    auto in_background = [this](BackgroundJob job) {
+      ++jobs_;
+      background_.run("looks", {"look", std::move(job)});
+    };
+    watch_ = std::make_unique<ForeignWatch>(loop_, watcher_, in_background, spec_,
                                             foreign::Folders{run(), folder_.path() / "state"},
                                             attempt(), known, [this](foreign::Events events) {
                                               for (auto& event : events)
@@ -47,6 +52,15 @@ class ForeignWatchTest : public testing::Test {
     expected_ = count;
     loop_.context().restart();  // it was stopped by the event before
     loop_.run([] {});
+    return words(std::exchange(events_, {}));
+  }
+  // All that is left.
+  std::vector<std::string> end() {
+    loop_.context().restart();
+    expected_ = 1'000'000;
+    watch_->finish([this] { loop_.stop(); });
+    loop_.run([] {});
+    watch_.reset();
     return words(std::exchange(events_, {}));
   }
   void status(int step) {
@@ -64,10 +78,12 @@ class ForeignWatchTest : public testing::Test {
 
   TemporaryFolder folder_;
   Loop loop_;
-  std::unique_ptr<FileWatcher> watcher_ = FileWatcher::make(loop_).value();
+  FileWatcher watcher_{loop_};
   foreign::WatchSpec spec_;
   foreign::Events events_;
   std::size_t expected_ = 0;
+  int jobs_ = 0;
+  Background background_{loop_};
   std::unique_ptr<ForeignWatch> watch_;
 };
 
@@ -94,8 +110,7 @@ TEST_F(ForeignWatchTest, WhatAnEarlierAttemptLeftIsNotNews) {
   launch();
   log("step 3\n");
   EXPECT_THAT(next(1), ElementsAre("step 3 0 0"));
-  watch_->finish();
-  EXPECT_THAT(events_, IsEmpty());
+  EXPECT_THAT(end(), IsEmpty());
 }
 
 TEST_F(ForeignWatchTest, OutputThatBeginsLaterIsRead) {
@@ -116,8 +131,67 @@ TEST_F(ForeignWatchTest, TheEndTellsTheRest) {
   log("step 1");  // no end of the line
   std::filesystem::create_directories(run() / "ckpts");
   std::ofstream(run() / "ckpts/step1.pt") << "x";
-  watch_->finish();
-  EXPECT_THAT(words(events_), ElementsAre("step 1 0 0", "checkpoint step1.pt 1"));
+  EXPECT_THAT(end(), ElementsAre("step 1 0 0", "checkpoint step1.pt 1"));
+}
+
+TEST_F(ForeignWatchTest, CheckpointsThatTheOutputNamesLieInTheProgramsFolders) {
+  spec_.log = {{R"(saved (?P<checkpoint>\S+))", ""}};
+  std::ofstream(run() / "a7.pt") << "x";
+  launch();
+  log("saved a7.pt\nsaved ../attempt/launch.json\nsaved /etc/passwd9\n");
+  EXPECT_THAT(end(), ElementsAre("checkpoint a7.pt 7"));
+}
+
+// A copy of old checkpoints into the folder, entry by entry.
+TEST_F(ForeignWatchTest, ABurstOfFilesIsAFewLooksAndTheNewestAreTold) {
+  std::filesystem::create_directories(run() / "ckpts");
+  launch();
+  std::ofstream(run() / "old") << "x";
+  for (int step = 1; step <= 2'000; ++step) {
+    std::filesystem::create_hard_link(run() / "old", run() / fmt::format("ckpts/step{}.pt", step));
+    loop_.context().poll();
+  }
+  const int during = jobs_;
+  const auto told = end();
+  EXPECT_EQ(told.back(), "checkpoint step2000.pt 2000");
+  EXPECT_LE(told.size(), foreign::most_checkpoints_told * 3) << "as many as there were looks";
+  RecordProperty("looks", during);
+  EXPECT_LT(during, 200) << "one for each file were 2,000";
+}
+
+// Nothing that anybody asked for, all the time.
+TEST_F(ForeignWatchTest, AFolderThatChangesAllTheTimeIsLookedAtFiveTimesASecond) {
+  std::filesystem::create_directories(run() / "ckpts");
+  launch();
+  const auto begin = std::chrono::steady_clock::now();
+  const auto end_of_test = begin + std::chrono::seconds(2);
+  while (std::chrono::steady_clock::now() < end_of_test) {
+    for (int i = 0; i < 50; ++i) {
+      std::ofstream(run() / "ckpts/step1.pt") << "x";
+      std::filesystem::remove(run() / "ckpts/step1.pt");
+    }
+    loop_.context().poll();
+  }
+  // Two kinds of looks, at the beginning and then every 200 ms.
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  EXPECT_LE(jobs_, 2 * (2 + static_cast<int>(took.count() * 5)));
+}
+
+TEST_F(ForeignWatchTest, AFloodOfOutputIsReadInSmallPieces) {
+  launch();
+  std::string flood;
+  for (int step = 1; step <= 20'000; ++step) flood += fmt::format("step {}\n", step);
+  log(flood);
+  std::size_t most = 0;
+  std::size_t seen = 0;
+  while (events_.empty() || std::get<core::StepDone>(events_.back()).step < 20'000) {
+    expected_ = 1'000'000;
+    loop_.context().run_one();
+    most = std::max(most, events_.size() - seen);
+    seen = events_.size();
+  }
+  EXPECT_EQ(events_.size(), 20'000U);
+  EXPECT_LT(most, 6'000U) << "of a turn of the loop";
 }
 
 TEST_F(ForeignWatchTest, ANextDaemonTellsOnlyWhatIsNew) {

@@ -57,6 +57,29 @@ TEST_F(CheckpointFiles, NewestStepFirst) {
   EXPECT_THAT(find({"nowhere/*.pt"}), IsEmpty());
 }
 
+TEST_F(CheckpointFiles, TheNewestIsFoundAmongMany) {
+  put("run/step1.pt");
+  for (int step = 2; step <= 12'000; ++step) {  // links, because new files can be slow to make
+    std::filesystem::create_hard_link(root() / "run/step1.pt",
+                                      root() / fmt::format("run/step{}.pt", step));
+  }
+  const auto found = find({"step*.pt"});
+  ASSERT_EQ(found.size(), 12'000U);
+  EXPECT_EQ(found.front(), "run/step12000.pt");
+}
+
+TEST_F(CheckpointFiles, OnlyThoseWrittenSince) {
+  put("run/step1.pt");
+  put("run/step2.pt");
+  WatchSpec spec;
+  spec.checkpoints = {"step*.pt"};
+  const auto all = find_checkpoints(spec, folders());
+  ASSERT_EQ(all.size(), 2U);
+  const std::int64_t newest = std::max(all[0].modified_ns, all[1].modified_ns);
+  EXPECT_EQ(find_checkpoints(spec, folders(), newest + 1).size(), 0U);
+  EXPECT_EQ(find_checkpoints(spec, folders(), all.back().modified_ns).size(), 2U);
+}
+
 TEST_F(CheckpointFiles, NothingIsFollowedOutOfTheFolder) {
   put("run/real/step1.pt");
   put("outside/step2.pt");
