@@ -20,8 +20,9 @@ Status reserve(int fd, std::uint64_t size, const std::filesystem::path& path) {
   do {
     result = ::fallocate(fd, 0, 0, static_cast<off_t>(size));
   } while (result != 0 && errno == EINTR);
-  // Not every file system can reserve; there, writing finds out.
-  if (result == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL) return {};
+  // Not every file system can reserve, and not every container may; there, writing finds out.
+  const bool refused = errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL || errno == EPERM;
+  if (result == 0 || refused) return {};
   return fail_errno(errno, fmt::format("reserve {}", human_bytes(size)), path.string(),
                     room_hint(errno, size));
 }

@@ -48,8 +48,8 @@ Status rename_folder(const fs::path& from, const fs::path& to) {
   return not_renamed(errno, from, to);
 }
 
-// For file systems without the flags of renameat2: between the first and the second rename `folder`
-// is missing, which clean_up() repairs after a crash.
+// For file systems without the flags of renameat2, and where it is not allowed: between the first
+// and the second rename `folder` is missing, which clean_up() repairs after a crash.
 Result<bool> move_in_by_steps(const fs::path& temporary, const fs::path& folder) {
   const fs::path old =
       folder.parent_path() / (std::string(name::replaced) + folder.filename().string());
@@ -148,7 +148,8 @@ Result<bool> move_in(const fs::path& temporary, const fs::path& folder) {
       ::renameat2(AT_FDCWD, temporary.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0) {
     return true;
   }
-  if (errno == EINVAL || errno == ENOSYS) return move_in_by_steps(temporary, folder);
+  if (errno == EINVAL || errno == ENOSYS || errno == EPERM)
+    return move_in_by_steps(temporary, folder);
   return fail_errno(errno, "rename the finished folder into place", folder.string());
 }
 

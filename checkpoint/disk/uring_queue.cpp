@@ -10,14 +10,31 @@ namespace {
 
 class UringQueue : public IoQueue {
  public:
-  UringQueue() : opened_(::io_uring_queue_init(depth, &ring_, 0) == 0) {}
+  UringQueue() : initialised_(::io_uring_queue_init(depth, &ring_, 0) == 0) {}
   UringQueue(const UringQueue&) = delete;
   UringQueue& operator=(const UringQueue&) = delete;
   ~UringQueue() override {
-    if (opened_) ::io_uring_queue_exit(&ring_);
+    if (initialised_) ::io_uring_queue_exit(&ring_);
   }
 
-  [[nodiscard]] bool opened() const { return opened_; }
+  // Linux 5.1 to 5.5 have rings without these two operations; a filter may let a ring be made and
+  // forbid its use.
+  bool works() {
+    if (!initialised_) return false;
+    io_uring_probe* probe = ::io_uring_get_probe_ring(&ring_);
+    if (probe == nullptr) return false;
+    const bool known = ::io_uring_opcode_supported(probe, IORING_OP_READ) != 0 &&
+                       ::io_uring_opcode_supported(probe, IORING_OP_WRITE) != 0;
+    ::io_uring_free_probe(probe);
+    if (!known) return false;
+    ::io_uring_prep_nop(::io_uring_get_sqe(&ring_));
+    io_uring_cqe* entry = nullptr;
+    if (::io_uring_submit_and_wait(&ring_, 1) < 0 || ::io_uring_peek_cqe(&ring_, &entry) != 0) {
+      return false;
+    }
+    ::io_uring_cqe_seen(&ring_, entry);
+    return true;
+  }
 
   void submit(const Request& request) override {
     io_uring_sqe* entry = ::io_uring_get_sqe(&ring_);
@@ -57,7 +74,7 @@ class UringQueue : public IoQueue {
  private:
   static constexpr std::uint64_t nobody = UINT64_MAX;
   io_uring ring_{};
-  bool opened_;
+  bool initialised_;
   std::deque<Answer> refused_;
 };
 
@@ -65,7 +82,7 @@ class UringQueue : public IoQueue {
 
 std::unique_ptr<IoQueue> make_uring_queue() {
   auto queue = std::make_unique<UringQueue>();
-  if (!queue->opened()) return nullptr;
+  if (!queue->works()) return nullptr;
   return queue;
 }
 

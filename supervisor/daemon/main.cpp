@@ -14,6 +14,7 @@
 #include "common/protocol.hpp"
 #include "common/version.hpp"
 #include "supervisor/daemon/descriptor_limit.hpp"
+#include "supervisor/daemon/host_offer.hpp"
 #include "supervisor/daemon/lifetime.hpp"
 #include "supervisor/daemon/oom.hpp"
 #include "supervisor/daemon/successor.hpp"
@@ -46,9 +47,15 @@ std::optional<config::Config> load(const daemon::Options& options) {
   return std::nullopt;
 }
 
+bool said(const Status& status) {
+  if (!status) std::fprintf(stderr, "trainwardd: %s\n", status.error().message().c_str());
+  return !status;
+}
+
 int check(const config::Config& config) {
-  if (auto good = daemon::check_files(config); !good) {
-    std::fprintf(stderr, "trainwardd: %s\n", good.error().message().c_str());
+  const auto offer = daemon::host_offer();
+  std::fputs(host::table(offer).c_str(), stdout);
+  if (said(host::require(offer)) || said(daemon::check_files(config))) {
     return exit_code::configuration;
   }
   return exit_code::done;
@@ -72,7 +79,8 @@ int run(int argc, char** argv) {
   app.add_flag("--once", arguments.options.once,
                "end when every program has ended, with a worker's exit codes");
   app.add_flag("--check", arguments.check,
-               "say whether this version could run it, with exit code 0 or 78, and end");
+               "say whether this version could run it here, with what this host offers and exit "
+               "code 0 or 78, and end");
   app.add_option("--set", arguments.options.overrides,
                  "override one value: --set programs.NAME.training_config.steps=100")
       ->allow_extra_args(false);
@@ -92,6 +100,8 @@ int run(int argc, char** argv) {
   auto config = load(arguments.options);
   if (!config) return exit_code::configuration;
   if (arguments.check) return check(*config);
+  // Found here, not by one attempt after the other.
+  if (said(host::require(host::kernel_features()))) return exit_code::configuration;
 
   daemon::block_signals(true);
   arguments.options.executable = daemon::own_executable(argv[0]);

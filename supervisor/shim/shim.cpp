@@ -93,7 +93,11 @@ Status run(const std::filesystem::path& folder) {
   if (!journal) return propagate(journal);
   // Whatever goes wrong before the worker runs is told in the journal, where the daemon looks.
   const auto give_up = [&](const Error& error) -> Status {
-    (void)journal->append("exec_failed", JsonText().add("what", error.message()), now(), true);
+    // What the user wrote is wrong for good; what the host refused may be given the next time.
+    (void)journal->append(
+        "exec_failed",
+        JsonText().add("what", error.message()).add("transient", error.kind != ErrorKind::usage),
+        now(), true);
     journal->close();
     return tl::unexpected<Error>(error);
   };

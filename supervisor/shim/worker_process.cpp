@@ -90,6 +90,22 @@ Forked fork_into(const containment::Cgroup& cgroup, std::vector<Fd>& joins) {
   return forked;
 }
 
+// What the kernel says of the command itself will be said again until somebody corrects it.
+bool is_about_the_command(int reason) {
+  return reason == ENOENT || reason == ENOTDIR || reason == EACCES || reason == EPERM ||
+         reason == ENOEXEC || reason == ELOOP || reason == ENAMETOOLONG || reason == E2BIG ||
+         reason == EISDIR;
+}
+
+tl::unexpected<Error> not_started(const LaunchSpec& spec, int reason) {
+  auto failure = fail_errno(
+      reason,
+      fmt::format("start the command '{}' in {}", spec.argv.front(), spec.directory.string()), "",
+      "check that the command exists and may be executed");
+  if (is_about_the_command(reason)) failure.value().kind = ErrorKind::usage;
+  return failure;
+}
+
 }  // namespace
 
 Result<WorkerProcess> start_worker(const LaunchSpec& spec, const containment::Cgroup& cgroup) {
@@ -136,10 +152,7 @@ Result<WorkerProcess> start_worker(const LaunchSpec& spec, const containment::Cg
   } while (got < 0 && errno == EINTR);
   if (got == sizeof(reason)) {
     ::waitpid(pid, nullptr, 0);
-    return fail_errno(
-        reason,
-        fmt::format("start the command '{}' in {}", spec.argv.front(), spec.directory.string()), "",
-        "check that the command exists and may be executed");
+    return not_started(spec, reason);
   }
   ::fcntl(output->read.get(), F_SETFL, O_NONBLOCK);
   ::fcntl(error->read.get(), F_SETFL, O_NONBLOCK);
