@@ -82,6 +82,11 @@ void Attack::on_daemon_end(int status) {
                      WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status)));
 }
 
+void Attack::on_answer() {
+  daemon_answered_ = true;
+  answered_ms_ = now_ms();
+}
+
 // An answer that is late because this process was, says nothing.
 void Attack::feel_pulse() {
   const std::int64_t now = now_ms();
@@ -89,12 +94,12 @@ void Attack::feel_pulse() {
   if (inflictor_.at_work(silences_daemon)) silence_until_ms_ = now + after_silence_ms;
   if (late_ourselves || now < silence_until_ms_) {
     // Still felt, so that a daemon that answers is known to be up.
-    if (pulse_.beat(now)) daemon_answered_ = true;
+    if (pulse_.beat(now)) on_answer();
     if (late_ourselves) pulse_.forget();
     return;
   }
   if (const auto answer = pulse_.beat(now)) {
-    daemon_answered_ = true;
+    on_answer();
     ++figures_.api_answers;
     figures_.slowest_answer_ms = std::max(figures_.slowest_answer_ms, answer->took_ms);
     if (answer->loop_latency_ms) {
@@ -112,8 +117,14 @@ void Attack::look_around() {
   if (now < look_ms_) return;
   look_ms_ = now + look_every_ms;
   const auto all = descendants();
+  // Seen at two looks: a helper has its worker's name until it has given itself another.
   std::map<std::string, int> copies;
-  for (const Process& worker : named(all, names::worker)) ++copies[worker.program];
+  std::set<pid_t> workers;
+  for (const Process& worker : named(all, names::worker)) {
+    workers.insert(worker.pid);
+    if (workers_.contains(worker.pid)) ++copies[worker.program];
+  }
+  workers_ = std::move(workers);
   for (const auto& [program, count] : copies) {
     if (count > 1 && !program.empty()) broken(fmt::format("{} runs {} times", program, count));
   }
@@ -190,7 +201,8 @@ bool Attack::calm_down() {
       inflictor_.commands()[arena_.start_command({"start", "all"})] = now_ms();
       start_ms = now_ms() + 3'000;
     }
-    if (daemon_answered_ && inflictor_.commands().empty() && all_work()) break;
+    const bool answers = answered_ms_ > began && !end_expected_;
+    if (answers && inflictor_.commands().empty() && all_work()) break;
     if (now_ms() - began > recovery_ms) {
       broken(fmt::format("not every program works again {} s after the last fault",
                          recovery_ms / 1'000));

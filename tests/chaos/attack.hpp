@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,7 @@ class Attack {
   void reap();
   void on_daemon_end(int status);
   void feel_pulse();
+  void on_answer();
   void look_around();
   void inflict_due();
   bool calm_down();
@@ -76,7 +78,9 @@ class Attack {
   std::int64_t paused_ms_ = 0;        // time of the attack in which nothing was inflicted
   std::int64_t tick_ms_ = 0;
   std::int64_t silence_until_ms_ = 0;
+  std::int64_t answered_ms_ = 0;
   std::int64_t look_ms_ = 0;
+  std::set<pid_t> workers_;  // at the last look
   std::map<pid_t, std::int64_t> zombies_;
   std::size_t next_ = 0;
   std::int64_t calm_at_ms_ = 0;

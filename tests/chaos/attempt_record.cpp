@@ -24,7 +24,10 @@ std::optional<std::int64_t> step_of(const JournalRecord& record) {
 }
 
 void take(const JournalRecord& record, JournalFacts& facts) {
-  if (record.type == "dropped") facts.dropped_messages += int_or(record.fields, "messages", 0);
+  if (record.type == "dropped") {
+    facts.dropped_messages += int_or(record.fields, "messages", 0);
+    facts.dropped_lines += int_or(record.fields, "log_lines", 0);
+  }
   if (record.type == "exec_failed") facts.ended = true;
   if (record.type == "message") {
     if (const auto step = step_of(record)) facts.steps.push_back(*step);

@@ -12,7 +12,8 @@ namespace trainward::chaos {
 struct JournalFacts {
   std::vector<std::int64_t> steps;  // of heartbeats, as they came
   std::int64_t dropped_messages = 0;
-  bool ended = false;  // the shim lived to see the end
+  std::int64_t dropped_lines = 0;  // of the logs
+  bool ended = false;              // the shim lived to see the end
   std::optional<int> code;
   std::optional<int> signal;
 };

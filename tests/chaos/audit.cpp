@@ -116,11 +116,12 @@ class AttemptAudit {
 
   void check_logs(const LogFacts& log, Audited& sum) {
     sum.lines += log.lines;
-    sum.dropped_lines += log.dropped_lines;
+    sum.dropped_lines += std::max(log.dropped_lines, journal_.dropped_lines);
     if (spoiled_) return;
     if (!log.problem.empty()) broken("stdout.log: {}", log.problem);
     const std::int64_t said = counts_->lines;
-    const std::int64_t kept = log.lines + log.dropped_lines;
+    // The log's own notice of its end may have found no room; the journal's has.
+    const std::int64_t kept = log.lines + std::max(log.dropped_lines, journal_.dropped_lines);
     // A shim that was killed takes along what it had not written yet.
     if (journal_.ended ? kept != said && kept != said + 1 : kept > said + 1) {
       broken("{} lines were written, the logs account for {}", said, kept);
