@@ -28,7 +28,9 @@ std::string Error::message() const {
 tl::unexpected<Error> fail_errno(int error_number, std::string_view action, std::string where,
                                  std::string hint) {
   const bool again = error_number == EINTR || error_number == EAGAIN || error_number == EBUSY ||
-                     error_number == ETIMEDOUT || error_number == ENOMEM || error_number == ENOSPC;
+                     error_number == ETIMEDOUT || error_number == ENOMEM ||
+                     error_number == ENOSPC || error_number == EDQUOT || error_number == EMFILE ||
+                     error_number == ENFILE;
   // generic_category().message() is thread-safe, unlike strerror().
   return fail(again ? ErrorKind::transient : ErrorKind::permanent,
               fmt::format("cannot {}: {}", action, std::generic_category().message(error_number)),

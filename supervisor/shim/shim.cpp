@@ -92,17 +92,20 @@ Status run(const std::filesystem::path& folder) {
   auto journal = JournalWriter::open(folder / attempt_files::journal);
   if (!journal) return propagate(journal);
   // Whatever goes wrong before the worker runs is told in the journal, where the daemon looks.
-  const auto give_up = [&](const Error& error) -> Status {
-    (void)journal->append("exec_failed", JsonText().add("what", error.message()), now(), true);
+  const auto give_up = [&](const Error& error, bool transient) -> Status {
+    (void)journal->append("exec_failed",
+                          JsonText().add("what", error.message()).add("transient", transient),
+                          now(), true);
     journal->close();
     return tl::unexpected<Error>(error);
   };
   auto parts = prepare(folder);
-  if (!parts) return give_up(parts.error());
+  // Of a newer release, and no other try reads it. Else something is missing that may come back.
+  if (!parts) return give_up(parts.error(), parts.error().kind != ErrorKind::usage);
   const LaunchSpec& spec = parts->spec;
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   auto self = identify(::getpid());
-  if (!self) return give_up(self.error());
+  if (!self) return give_up(self.error(), true);
 
   const auto cgroup = containment::Cgroup::create(
       containment::restrict_to(containment::this_host(), spec.containment),
@@ -110,7 +113,7 @@ Status run(const std::filesystem::path& folder) {
   auto worker = start_worker(spec, cgroup);
   if (!worker) {
     cgroup.remove();
-    return give_up(worker.error());
+    return give_up(worker.error(), worker.error().kind == ErrorKind::transient);
   }
   auto identity = identify(worker->pid);
   if (!identity) identity = ProcessId{worker->pid, 0, self->boot};

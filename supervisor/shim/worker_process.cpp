@@ -90,6 +90,14 @@ Forked fork_into(const containment::Cgroup& cgroup, std::vector<Fd>& joins) {
   return forked;
 }
 
+// The command itself is wrong. Anything else (no processes, no memory, a disk that fails, a file
+// that is just being replaced) may be over at the next try.
+bool lies_in_the_command(int reason) {
+  return reason == ENOENT || reason == EACCES || reason == EPERM || reason == ENOEXEC ||
+         reason == ENOTDIR || reason == EISDIR || reason == ELOOP || reason == ENAMETOOLONG ||
+         reason == E2BIG || reason == EINVAL;
+}
+
 }  // namespace
 
 Result<WorkerProcess> start_worker(const LaunchSpec& spec, const containment::Cgroup& cgroup) {
@@ -136,10 +144,13 @@ Result<WorkerProcess> start_worker(const LaunchSpec& spec, const containment::Cg
   } while (got < 0 && errno == EINTR);
   if (got == sizeof(reason)) {
     ::waitpid(pid, nullptr, 0);
-    return fail_errno(
+    const bool wrong = lies_in_the_command(reason);
+    auto failed = fail_errno(
         reason,
         fmt::format("start the command '{}' in {}", spec.argv.front(), spec.directory.string()), "",
-        "check that the command exists and may be executed");
+        wrong ? "check that the command exists and may be executed" : "");
+    failed.value().kind = wrong ? ErrorKind::permanent : ErrorKind::transient;
+    return failed;
   }
   ::fcntl(output->read.get(), F_SETFL, O_NONBLOCK);
   ::fcntl(error->read.get(), F_SETFL, O_NONBLOCK);

@@ -70,6 +70,8 @@ class AttemptAudit {
   void check_end() {
     if (row_.ended_ms == 0) return broken("has no end");
     if (row_.cause.empty()) broken("ended without a cause");
+    // No worker of an attack exits so, and nothing is wrong with its configuration.
+    if (row_.cause == "config") broken("was given up as wrongly configured: {}", row_.verdict);
     const auto evidence =
         numbers(database_,
                 fmt::format("select count(*) from evidence where program = '{}' and attempt = {}",
@@ -137,14 +139,14 @@ class AttemptAudit {
   std::optional<Counts> counts_;
 };
 
-void audit_folder(const std::filesystem::path& folder, const std::string& prefix,
-                  Problems& problems) {
+void find_groups(const std::filesystem::path& folder, const std::string& prefix,
+                 std::vector<std::filesystem::path>& found) {
   std::error_code error;
   if (folder.empty()) return;
   for (std::filesystem::recursive_directory_iterator entry(folder, error), end;
        !error && entry != end; entry.increment(error)) {
     if (entry->path().filename().string().starts_with(prefix)) {
-      problems.push_back("a cgroup is left: " + entry->path().string());
+      found.push_back(entry->path());
     }
   }
 }
@@ -196,13 +198,15 @@ void audit_ledger(const Arena& arena, std::int64_t passed_ms, std::int64_t unwan
   }
 }
 
-void audit_cgroups(const Arena& arena, Problems& problems) {
+std::vector<std::filesystem::path> cgroups_of(const Arena& arena) {
   std::string prefix = containment::cgroup_prefix(arena.state(), "");
   prefix.pop_back();  // what follows the hash is the program's name
   const containment::CgroupHost host = containment::this_host();
+  std::vector<std::filesystem::path> found;
   for (const auto& folder : {host.unified, host.systemd, host.freezer, host.memory}) {
-    audit_folder(folder, prefix, problems);
+    find_groups(folder, prefix, found);
   }
+  return found;
 }
 
 }  // namespace trainward::chaos

@@ -31,7 +31,7 @@ Audited audit_attempts(const Arena& arena, const std::set<std::string>& spoiled_
 void audit_ledger(const Arena& arena, std::int64_t passed_ms, std::int64_t unwanted_ms,
                   Problems& problems);
 
-// Groups of this state folder that are still there.
-void audit_cgroups(const Arena& arena, Problems& problems);
+// The groups of this state folder.
+std::vector<std::filesystem::path> cgroups_of(const Arena& arena);
 
 }  // namespace trainward::chaos

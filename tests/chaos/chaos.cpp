@@ -55,11 +55,12 @@ bool possible(Kind kind, const Arena& arena) {
   return !needs_preload(kind) || arena.control() != nullptr;
 }
 
-void end_everything() {
+void end_everything(const Arena& arena) {
   for (int round = 0; round < 3; ++round) {
     for (const Process& process : descendants()) ::kill(process.pid, SIGKILL);
     ::usleep(100'000);
   }
+  for (const auto& group : cgroups_of(arena)) ::rmdir(group.c_str());
 }
 
 void report(const Attack& attack, const Figures& f) {
@@ -104,7 +105,7 @@ int run(const Arguments& arguments) {
     fmt::print("  {}\n", text_of(faults[i]));
   }
   report(attack, attack.figures());
-  end_everything();
+  end_everything(*arena);
   arena->keep();
   fmt::print("what it left lies in {}; again with --seconds {} --seed {}\n",
              arena->folder().string(), arguments.seconds, arguments.seed);
