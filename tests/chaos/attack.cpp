@@ -102,8 +102,9 @@ void Attack::feel_pulse() {
     on_answer();
     ++figures_.api_answers;
     figures_.slowest_answer_ms = std::max(figures_.slowest_answer_ms, answer->took_ms);
-    if (answer->loop_latency_ms) {
-      figures_.slowest_loop_ms = std::max(figures_.slowest_loop_ms, *answer->loop_latency_ms);
+    if (answer->loop) {
+      figures_.loop.p99 = std::max(figures_.loop.p99, answer->loop->p99);
+      figures_.loop.most = std::max(figures_.loop.most, answer->loop->most);
     }
   }
   if (pulse_.waiting_ms(now) > longest_answer_ms) {

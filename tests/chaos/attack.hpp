@@ -23,7 +23,7 @@ struct Figures {
   std::int64_t daemon_starts = 0;
   std::int64_t api_answers = 0;
   std::int64_t slowest_answer_ms = 0;
-  double slowest_loop_ms = 0;
+  LoopLatency loop;  // the worst of all daemons; zeros: they did not say
   std::int64_t slowest_recovery_ms = 0;
   std::int64_t descriptors_before = 0, descriptors_after = 0;
   std::int64_t memory_before_kib = 0, memory_after_kib = 0;

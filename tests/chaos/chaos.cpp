@@ -67,12 +67,13 @@ void report(const Attack& attack, const Figures& f) {
   fmt::print(
       "{} faults, {} starts of trainwardd; {} attempts, {} heartbeats, {} lines of log\n"
       "  {} lines and {} heartbeats were dropped and owned up to\n"
-      "  API: {} answers, the slowest after {} ms; loop latency at most {:.1f} ms\n"
+      "  API: {} answers, the slowest after {} ms; loop latency {:.1f} ms (p99), {:.1f} ms at "
+      "most\n"
       "  the slowest recovery took {} ms\n"
       "  trainwardd: descriptors {} before, {} after; memory {} KiB before, {} KiB after\n",
       f.faults, f.daemon_starts, f.audited.attempts, f.audited.steps, f.audited.lines,
       f.audited.dropped_lines, f.audited.dropped_messages, f.api_answers, f.slowest_answer_ms,
-      f.slowest_loop_ms, f.slowest_recovery_ms, f.descriptors_before, f.descriptors_after,
+      f.loop.p99, f.loop.most, f.slowest_recovery_ms, f.descriptors_before, f.descriptors_after,
       f.memory_before_kib, f.memory_after_kib);
   fmt::print("{}\n", attack.problems().empty() ? "everything held" : "BROKEN");
 }

@@ -30,16 +30,17 @@ void send_text(const Fd& fd, std::string_view text) {
   (void)!::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-std::optional<double> loop_latency(std::string_view answer) {
+// {"loop": {"latency_ms": {"p99": …, "max": …}}}; a daemon that measures nothing says nothing.
+std::optional<LoopLatency> loop_latency(std::string_view answer) {
   const auto body = answer.find("\r\n\r\n");
   if (body == std::string_view::npos) return std::nullopt;
   auto value = parse_json(answer.substr(body + 4), "answer");
   if (!value || !value->is_object()) return std::nullopt;
-  const json::value* loop = value->get_object().if_contains("loop");
-  if (loop == nullptr || !loop->is_object()) return std::nullopt;
-  const json::value* latency = loop->get_object().if_contains("latency_ms");
-  if (latency == nullptr || !latency->is_number()) return std::nullopt;
-  return latency->to_number<double>();
+  auto loop = get_object(value->get_object(), "loop");
+  if (!loop) return std::nullopt;
+  auto latency = get_object(**loop, "latency_ms");
+  if (!latency) return std::nullopt;
+  return LoopLatency{number_or(**latency, "p99", 0), number_or(**latency, "max", 0)};
 }
 
 }  // namespace

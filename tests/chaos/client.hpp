@@ -20,15 +20,20 @@ Fd connect_api(const std::filesystem::path& socket);
 std::vector<Fd> crowd(const std::filesystem::path& socket, std::uint64_t count,
                       std::string_view text);
 
+// How long what happens has to wait for the daemon, in milliseconds, since it started.
+struct LoopLatency {
+  double p99 = 0;
+  double most = 0;
+};
+
 // Asks GET /v1/version, again and again, without ever blocking.
 class Pulse {
  public:
   explicit Pulse(std::filesystem::path socket) : socket_(std::move(socket)) {}
 
   struct Answer {
-    std::int64_t took_ms = 0;  // from the request to the end of the answer
-    std::optional<double>
-        loop_latency_ms;  // what the daemon measured of its own loop, if it says so
+    std::int64_t took_ms = 0;         // from the request to the end of the answer
+    std::optional<LoopLatency> loop;  // what the daemon measured of its own loop, if it says so
   };
   // To be called often. An answer when one has just come.
   std::optional<Answer> beat(std::int64_t now_ms);
