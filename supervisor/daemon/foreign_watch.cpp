@@ -46,6 +46,7 @@ ForeignWatch::ForeignWatch(Loop& loop, FileWatcher& watcher, foreign::WatchSpec 
       sink_(std::move(sink)),
       launched_ns_(modified_ns(attempt_folder_ / attempt_files::launch)),
       progress_(known.seen_step),
+      earlier_(launched_ns_),
       status_(spec_.keys),
       checkpoints_(launched_ns_, known.kept_step),
       settle_(loop) {
@@ -135,7 +136,8 @@ void ForeignWatch::on_entry(const std::filesystem::path& folder, const std::stri
 void ForeignWatch::read_status() {
   if (spec_.status_file.empty()) return;
   const auto path = folders_.directory / spec_.status_file;
-  if (modified_ns(path) < launched_ns_) return;  // an earlier attempt's
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || earlier_.is(info)) return;
   tell(status_.read(read_small(path)));
 }
 

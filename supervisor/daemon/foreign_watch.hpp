@@ -24,6 +24,7 @@
 #include "supervisor/daemon/log_tail.hpp"
 #include "supervisor/daemon/loop.hpp"
 #include "supervisor/foreign/checkpoint_watch.hpp"
+#include "supervisor/foreign/earlier_file.hpp"
 #include "supervisor/foreign/log_watch.hpp"
 #include "supervisor/foreign/report.hpp"
 #include "supervisor/foreign/spec.hpp"
@@ -76,6 +77,7 @@ class ForeignWatch {
   std::function<void(foreign::Events)> sink_;
   std::int64_t launched_ns_ = 0;  // on the clock of files
   foreign::Progress progress_;
+  foreign::EarlierFile earlier_;  // at the place of the status file
   foreign::StatusFile status_;
   std::vector<Log> logs_;
   foreign::CheckpointWatch checkpoints_;

@@ -46,6 +46,9 @@ std::int64_t Attack::now_ms() const {
   return time.tv_sec * 1'000 + time.tv_nsec / 1'000'000;
 }
 
+// As the programs under attack see it: with the time they seem to have slept.
+std::int64_t Attack::boot_ms() const { return now_ms() + inflictor_.slept_ms(); }
+
 void Attack::broken(const std::string& what) {
   problems_.push_back(what);
   fmt::print("BROKEN at {:.3f} s: {}\n", static_cast<double>(now_ms() - started_ms_) / 1'000, what);
@@ -55,7 +58,7 @@ void Attack::start_daemon() {
   daemon_ = arena_.start_daemon();
   ++figures_.daemon_starts;
   daemon_answered_ = end_expected_ = false;
-  if (asked_to_end_ms_ != 0) unwanted_ms_ += now_ms() - asked_to_end_ms_;
+  if (asked_to_end_ms_ != 0) unwanted_ms_ += boot_ms() - asked_to_end_ms_;
   asked_to_end_ms_ = 0;
   silence_until_ms_ = now_ms() + after_silence_ms;
 }
@@ -163,7 +166,7 @@ void Attack::inflict_due() {
   while (next_ < faults_.size() && faults_[next_].at_ms <= now_ms() - started_ms_ - paused_ms_) {
     const Fault& fault = faults_[next_++];
     if (fault.kind == Kind::kill_daemon || fault.kind == Kind::end_daemon) end_expected_ = true;
-    if (fault.kind == Kind::end_daemon && asked_to_end_ms_ == 0) asked_to_end_ms_ = now_ms();
+    if (fault.kind == Kind::end_daemon && asked_to_end_ms_ == 0) asked_to_end_ms_ = boot_ms();
     if (silences_daemon(fault.kind)) silence_until_ms_ = now_ms() + after_silence_ms;
     inflictor_.inflict(fault, now_ms());
     ++figures_.faults;
@@ -245,7 +248,7 @@ void Attack::finish() {
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     return broken("trainwardd does not end with 0 when asked to: status " + std::to_string(status));
   }
-  const std::int64_t passed = now_ms() - started_ms_ + inflictor_.slept_ms();
+  const std::int64_t passed = boot_ms() - started_ms_;
   std::vector<Process> left;
   do {
     while (::waitpid(-1, nullptr, WNOHANG) > 0) ::poll(nullptr, 0, 0);

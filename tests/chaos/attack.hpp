@@ -60,6 +60,7 @@ class Attack {
   void finish();
   void broken(const std::string& what);
   std::int64_t now_ms() const;
+  std::int64_t boot_ms() const;
 
   const Arena& arena_;
   std::vector<Fault> faults_;
