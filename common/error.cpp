@@ -38,7 +38,9 @@ std::string Error::message() const {
 tl::unexpected<Error> fail_errno(int error_number, std::string_view action, std::string where,
                                  std::string hint) {
   const bool again = error_number == EINTR || error_number == EAGAIN || error_number == EBUSY ||
-                     error_number == ETIMEDOUT || error_number == ENOMEM || error_number == ENOSPC;
+                     error_number == ETIMEDOUT || error_number == ENOMEM ||
+                     error_number == ENOSPC || error_number == EDQUOT || error_number == EMFILE ||
+                     error_number == ENFILE;
   if (hint.empty()) hint = usual_hint(error_number);
   // generic_category().message() is thread-safe, unlike strerror().
   return fail(again ? ErrorKind::transient : ErrorKind::permanent,

@@ -7,7 +7,7 @@
 //   {"seq":…,…,"type":"dropped","messages":…,"log_bytes":…}   what a full disk has cost since the
 //                                                             last such record
 //   {"seq":…,…,"type":"exited","code":1,…}            or "signal":9
-//   {"seq":…,…,"type":"exec_failed","what":"…"}       the command could not be started
+//   {"seq":…,…,"type":"exec_failed","what":"…","transient":false}   it could not be started
 //   {"seq":…,…,"type":"unkillable","processes":[…]}   SIGKILL was sent, and they live on
 //
 // One writer. A torn last line (the writer or the machine died) is ignored by readers and cut off

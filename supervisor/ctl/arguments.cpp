@@ -176,9 +176,11 @@ void add_files(CLI::App& app, Parsed& parsed) {
   });
 }
 
-// "-500" is tail's short form for a number of bytes, which CLI11 would take for an option.
+// "-500" is tail's short form for a number of bytes, which CLI11 would take for an option. Behind
+// "--" it is a program's name.
 void spell_out_bytes(std::vector<std::string>& arguments) {
   for (std::string& argument : arguments) {
+    if (argument == "--") return;
     if (argument.size() > 1 && argument[0] == '-' &&
         argument.find_first_not_of("0123456789", 1) == std::string::npos) {
       argument = "--bytes=" + argument.substr(1);

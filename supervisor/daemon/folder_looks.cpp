@@ -14,11 +14,10 @@ namespace {
 
 // A regular file's bytes, unless it is too long or was last written before `since_ns`; not
 // blocking, whatever lies there.
-std::string read_small(const std::filesystem::path& path, std::int64_t since_ns) {
-  auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
+std::string read_small(const std::filesystem::path& path, foreign::EarlierFile& earlier) {
+  auto fd = open_regular(path, O_RDONLY);
   struct stat info {};
-  if (!fd || ::fstat(fd->get(), &info) != 0 || !S_ISREG(info.st_mode)) return {};
-  if (info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec < since_ns) return {};
+  if (!fd || ::fstat(fd->get(), &info) != 0 || earlier.is(info)) return {};
   std::string bytes(foreign::max_status_bytes + 1, '\0');
   const ssize_t got = ::pread(fd->get(), bytes.data(), bytes.size(), 0);
   bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -72,7 +71,7 @@ FolderLooks::FolderLooks(FileWatcher::Handle watcher, foreign::WatchSpec spec,
     : watcher_(std::move(watcher)),
       spec_(std::move(spec)),
       folders_(std::move(folders)),
-      launched_ns_(launched_ns),
+      earlier_(launched_ns),
       listener_(std::move(listener)),
       status_(spec_.keys),
       checkpoints_(launched_ns, kept_step) {}
@@ -93,7 +92,7 @@ void FolderLooks::watch() {
 foreign::Events FolderLooks::status() {
   watch();
   if (spec_.status_file.empty()) return {};
-  return status_.read(read_small(folders_.directory / spec_.status_file, launched_ns_));
+  return status_.read(read_small(folders_.directory / spec_.status_file, earlier_));
 }
 
 FolderLooks::Found FolderLooks::checkpoints(bool writer_gone) {

@@ -14,6 +14,7 @@
 
 #include "supervisor/daemon/file_watcher.hpp"
 #include "supervisor/foreign/checkpoint_watch.hpp"
+#include "supervisor/foreign/earlier_file.hpp"
 #include "supervisor/foreign/report.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/status_file.hpp"
@@ -65,7 +66,7 @@ class FolderLooks {
   FileWatcher::Handle watcher_;
   foreign::WatchSpec spec_;
   foreign::Folders folders_;
-  std::int64_t launched_ns_;
+  foreign::EarlierFile earlier_;  // at the place of the status file
   Listener listener_;
   WatchedPaths watched_;
   foreign::StatusFile status_;

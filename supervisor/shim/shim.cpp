@@ -102,6 +102,7 @@ Status run(const std::filesystem::path& folder) {
     return tl::unexpected<Error>(error);
   };
   auto parts = prepare(folder);
+  // Of a newer release, and no other try reads it. Else something is missing that may come back.
   if (!parts) return give_up(parts.error());
   const LaunchSpec& spec = parts->spec;
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);

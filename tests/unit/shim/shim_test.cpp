@@ -1,5 +1,7 @@
 // What the shim owes its worker and its daemon, with real processes.
 
+#include <sys/resource.h>
+
 #include <csignal>
 
 #include "common/protocol.hpp"
@@ -35,6 +37,28 @@ TEST_F(Shim, ACommandThatDoesNotExistIsNamed) {
   EXPECT_EQ(all[0].type, "exec_failed");
   EXPECT_NE(std::string(all[0].fields.at("what").as_string()).find("/no/such/command"),
             std::string::npos);
+  EXPECT_FALSE(all[0].fields.at("transient").as_bool());
+}
+
+// Whatever it runs out of first on its way: descriptors for journal, socket, logs or pipes.
+TEST_F(Shim, WantOfDescriptorsIsNoFaultOfTheCommand) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  int failed = 0;
+  for (rlim_t most = 8; most < 24; ++most) {
+    std::filesystem::remove(folder() / attempt_files::journal);
+    const rlimit tight{most, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+    start_script("exit 0");
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    wait();
+    for (const JournalRecord& record : records()) {
+      if (record.type != "exec_failed") continue;
+      ++failed;
+      EXPECT_TRUE(record.fields.at("transient").as_bool()) << record.fields.at("what");
+    }
+  }
+  EXPECT_GT(failed, 0);
 }
 
 TEST_F(Shim, PassesSigtermOnAndWaitsForTheWorker) {

@@ -1,0 +1,37 @@
+// What must be true of what an attack leaves behind: attempts, heartbeats, logs, the ledger.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "arena.hpp"
+
+namespace trainward::chaos {
+
+using Problems = std::vector<std::string>;
+
+struct Audited {
+  std::int64_t attempts = 0;
+  std::int64_t steps = 0;
+  std::int64_t lines = 0;
+  std::int64_t dropped_lines = 0;     // that the logs own up to
+  std::int64_t dropped_messages = 0;  // that the journals own up to
+};
+
+// Every attempt of every program, once everything has ended: its end, cause and exit code; each
+// heartbeat of its journal once in the run database; each numbered line once in its logs, in order.
+// `spoiled_logs`: "PROGRAM/ATTEMPT" whose logs prove nothing.
+Audited audit_attempts(const Arena& arena, const std::set<std::string>& spoiled_logs,
+                       Problems& problems);
+
+// The time booked for the programs that were wanted all the time is the time that passed, of which
+// `unwanted_ms` may be missing.
+void audit_ledger(const Arena& arena, std::int64_t passed_ms, std::int64_t unwanted_ms,
+                  Problems& problems);
+
+// The groups of this state folder.
+std::vector<std::filesystem::path> cgroups_of(const Arena& arena);
+
+}  // namespace trainward::chaos
