@@ -49,6 +49,12 @@ struct LogMatcher::Compiled {
   void mask(PatternId id, std::string& text) const {
     RE2::GlobalReplace(&text, compiled(id), masked);
   }
+  // Behind `id`: with none, there is nothing to mask words from.
+  bool any_fault(const std::vector<PatternId>& candidates, PatternId id) const {
+    return std::any_of(candidates.rbegin(), candidates.rend(), [&](PatternId other) {
+      return other > id && other < origin.size() && rules[origin[other].first].kind == Kind::fault;
+    });
+  }
   const RE2& compiled(PatternId id) const {
     LazyPattern& pattern = patterns[id];
     std::call_once(pattern.once, [&] {
@@ -111,6 +117,7 @@ std::optional<LogMatcher::LineMatch> LogMatcher::match(
     const Rule& rule = compiled_->rules[number];
     if (!worth_trying(rule, found ? &compiled_->rules[found->rule] : nullptr)) continue;
     if (rule.kind == Kind::mask) {
+      if (!compiled_->any_fault(candidates, id)) continue;
       if (without.empty()) without = line;
       compiled_->mask(id, without);
       exception.reset();
