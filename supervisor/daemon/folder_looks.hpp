@@ -2,8 +2,8 @@
 // lie on a file system that hangs, and a folder may hold a hundred thousand files.
 //
 // It owns what it uses: a look that hangs may outlive the daemon. One look at a time; the caller
-// sees to that. A look first makes sure that everything that exists is watched, so what changes after
-// it is told.
+// sees to that. A look first makes sure that everything that exists is watched, so what changes
+// after it is told.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,8 @@ int print_lines() {
   for (int turn = 0, step = 0; turn < output_seconds * 100; ++turn) {
     std::string text;
     for (int i = 0; i < lines_a_second / 100; ++i) {
-      text += "step " + std::to_string(++step) + "/900000 | loss 2.7183 | 512 tokens | 8123 tok/s\n";
+      text +=
+          "step " + std::to_string(++step) + "/900000 | loss 2.7183 | 512 tokens | 8123 tok/s\n";
     }
     (void)!::write(STDOUT_FILENO, text.data(), text.size());
     ::poll(nullptr, 0, 10);
@@ -54,8 +55,8 @@ class Bench {
     const fs::path folder = scratch_ / "world";
     fs::remove_all(folder);
     fs::create_directories(folder / "cks");
-    std::ofstream(folder / "run.yaml") << "programs:\n  run:\n    command: " << command
-                                       << "\n    watch: " << watch << "\n";
+    std::ofstream(folder / "run.yaml")
+        << "programs:\n  run:\n    command: " << command << "\n    watch: " << watch << "\n";
     const pid_t daemon = spawn(folder, {(programs_ / "trainwardd").string(), "run.yaml"});
     while (ask(folder, "status").find("RUNNING") == std::string::npos) ::poll(nullptr, 0, 20);
     const long ticks = processor_ticks(daemon);
@@ -126,8 +127,8 @@ int main(int count, char** arguments) {
     std::fprintf(stderr, "usage: watch_bench FOLDER_OF_PROGRAMS [SCRATCH_FOLDER]\n");
     return 2;
   }
-  const fs::path scratch =
-      fs::path(count > 2 ? arguments[2] : "/dev/shm") / ("watch-bench-" + std::to_string(::getpid()));
+  const fs::path scratch = fs::path(count > 2 ? arguments[2] : "/dev/shm") /
+                           ("watch-bench-" + std::to_string(::getpid()));
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   Bench bench(fs::absolute(arguments[1]), scratch);
   const std::string sleeper = "[sleep, '1000']";
@@ -151,10 +152,11 @@ int main(int count, char** arguments) {
                 fs::remove(folder / "cks/step1.pt");
               }
             });
-  bench.run("a million lines a minute, each a step, 20 s", "[" + self + ", --lines]",
-            "{log: [{match: 'step (?P<step>\\d+).*loss (?P<loss>[0-9.]+).* (?P<tokens>\\d+) tokens', "
-            "phase: train}]}",
-            [](const fs::path&) { ::sleep(output_seconds); });
+  bench.run(
+      "a million lines a minute, each a step, 20 s", "[" + self + ", --lines]",
+      "{log: [{match: 'step (?P<step>\\d+).*loss (?P<loss>[0-9.]+).* (?P<tokens>\\d+) tokens', "
+      "phase: train}]}",
+      [](const fs::path&) { ::sleep(output_seconds); });
   fs::remove_all(scratch);
   return 0;
 }
