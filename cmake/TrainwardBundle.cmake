@@ -46,6 +46,8 @@ set(CPACK_INSTALL_CMAKE_PROJECTS
 include(CPack)
 
 add_custom_target(programs DEPENDS ${programs})
+add_dependencies(quick programs)
+add_dependencies(deep programs)
 # The same programs make the same archive: its files have the time of the commit.
 set(commit_time "git -C ${CMAKE_SOURCE_DIR} log -1 --format=%ct 2>/dev/null || echo 0")
 add_custom_target(bundle

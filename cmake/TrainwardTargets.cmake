@@ -79,9 +79,25 @@ function(trainward_binary name)
   set_property(GLOBAL APPEND PROPERTY TRAINWARD_PROGRAMS ${name})
 endfunction()
 
-# trainward_test(<name> SOURCES ... LINKS ... [LABELS ...]): a GoogleTest program, one ctest entry a case.
+# trainward_worker(<name>): a program that a supervisor watches, which is to die by its own means
+# under sanitizers too (sanitizer_defaults.cpp).
+function(trainward_worker name)
+  if(TRAINWARD_SANITIZE)
+    target_sources(${name} PRIVATE ${CMAKE_SOURCE_DIR}/cmake/sanitizer_defaults.cpp)
+  endif()
+endfunction()
+
+# The tiers of the tests, each a target: `quick` is what scripts/test builds and runs, `deep` what
+# scripts/test --all adds. A ctest entry has its tier as a label.
+add_custom_target(quick)
+add_custom_target(deep)
+# Those of both that are run under ThreadSanitizer, because they test what has threads.
+add_custom_target(threaded)
+
+# trainward_test(<name> SOURCES ... LINKS ... [DEEP] [THREADED] [TIMEOUT ...]): a GoogleTest
+# program, one ctest entry a case.
 function(trainward_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;LINKS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "DEEP;THREADED" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE trainward_options ${ARG_LINKS} GTest::gmock GTest::gtest_main)
@@ -91,10 +107,15 @@ function(trainward_test name)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 60)
   endif()
-  if(NOT ARG_LABELS)
-    set(ARG_LABELS unit)
+  set(tier quick)
+  if(ARG_DEEP)
+    set(tier deep)
+  endif()
+  add_dependencies(${tier} ${name})
+  if(ARG_THREADED)
+    add_dependencies(threaded ${name})
   endif()
   # Tests run beside each other; OpenMP threads that spin would starve them (wait_policy.hpp).
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=PASSIVE LABELS "${ARG_LABELS}")
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=PASSIVE LABELS ${tier})
 endfunction()

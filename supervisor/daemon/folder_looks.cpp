@@ -12,8 +12,7 @@
 namespace trainward::daemon {
 namespace {
 
-// A regular file's bytes, unless it is too long or was last written before `since_ns`; not
-// blocking, whatever lies there.
+// A regular file's bytes, unless it is too long or an earlier attempt's.
 std::string read_small(const std::filesystem::path& path, foreign::EarlierFile& earlier) {
   auto fd = open_regular(path, O_RDONLY);
   struct stat info {};
