@@ -1,5 +1,8 @@
 // What the shim owes its worker and its daemon, with real processes.
 
+#include <sys/resource.h>
+
+#include <algorithm>
 #include <csignal>
 
 #include "common/protocol.hpp"
