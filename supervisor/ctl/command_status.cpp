@@ -15,12 +15,18 @@ bool counts_as_down(const std::string& state) {
          state == "UNKILLABLE";
 }
 
-// What the daemon as a whole suffers from; it is known only when it answers.
-void print_troubles(const Context& context) {
+// What the daemon as a whole suffers from; it is known only when it answers. Said once, and not of
+// each program again.
+void print_troubles(const Context& context, json::array& rows) {
   const auto answer = as_object(call(context, Method::get, "/v1/version"));
   if (!answer) return;
   for (const std::string& trouble : texts_in(*answer, "trouble")) {
     context.terminal.err << "trainwardd: " << clean(trouble) << '\n';
+    for (json::value& row : rows) {
+      if (row.is_object() && string_or(row.get_object(), "trouble", "") == trouble) {
+        row.get_object().erase("trouble");
+      }
+    }
   }
 }
 
@@ -38,7 +44,7 @@ int status(const Context& context, const Names& names) {
     finish(context, rows.error());
     return exit_status::unreachable;
   }
-  if (from_daemon) print_troubles(context);
+  if (from_daemon && !context.settings.json) print_troubles(context, *rows);
   const bool all = names.empty() || std::find(names.begin(), names.end(), "all") != names.end();
   json::array shown;
   std::string unknown;

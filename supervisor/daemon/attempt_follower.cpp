@@ -43,7 +43,9 @@ void AttemptFollower::read() {
   behind_ = false;
   auto batch = read_journal(attempt_.folder / attempt_files::journal, offset_, piece_bytes);
   if (!batch) {
-    spdlog::error("{}: {}", attempt_.program, batch.error().message());
+    if (!std::exchange(told_unreadable_, true)) {
+      spdlog::error("{}: {}", attempt_.program, batch.error().message());
+    }
     return;
   }
   if (batch->bad_lines > 0) {

@@ -92,6 +92,7 @@ class AttemptFollower {
   bool adopting_ = false;
   bool behind_ = false;
   bool over_ = false;
+  bool told_unreadable_ = false;
   bool told_range_ = false;  // one warning an attempt
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

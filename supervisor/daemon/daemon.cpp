@@ -324,9 +324,9 @@ std::string Daemon::refusal() const {
   const auto& refused = parts_->turns.refusal();
   if (!refused) return {};
   return fmt::format(
-      "for {} the run database has refused what happens: {}; workers go on, stops and deadlines "
+      "since {} the run database has refused what happens: {}; workers go on, stops and deadlines "
       "act, and all is recorded when it takes it again",
-      human_duration(now().mono_ms - refused->since.mono_ms), refused->error.message());
+      iso8601(refused->since.wall_ms), refused->error.message());
 }
 
 Status Daemon::known(const std::string& program) const {

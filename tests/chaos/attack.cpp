@@ -22,6 +22,7 @@ constexpr std::int64_t look_every_ms = 250;
 constexpr std::int64_t calm_every_ms = 60'000;
 constexpr std::int64_t restart_after_ms = 150;
 constexpr std::int64_t longest_answer_ms = 1'000;
+constexpr std::int64_t late_ms = 100;  // of this process itself
 // A fault that silences the daemon has after-effects: a queue of clients, journals to catch up on.
 constexpr std::int64_t after_silence_ms = 2'000;
 constexpr std::int64_t recovery_ms = 90'000;
@@ -57,7 +58,7 @@ void Attack::broken(const std::string& what) {
 void Attack::start_daemon() {
   daemon_ = arena_.start_daemon();
   ++figures_.daemon_starts;
-  daemon_answered_ = end_expected_ = false;
+  daemon_answered_ = end_expected_ = start_hampered_ = false;
   if (asked_to_end_ms_ != 0) unwanted_ms_ += boot_ms() - asked_to_end_ms_;
   asked_to_end_ms_ = 0;
   silence_until_ms_ = now_ms() + after_silence_ms;
@@ -77,7 +78,7 @@ void Attack::on_daemon_end(int status) {
   daemon_ = 0;
   pulse_.forget();
   start_due_ms_ = now_ms() + restart_after_ms;
-  const bool hampered = inflictor_.at_work(daemon_answered_ ? takes_memory : hampers_start);
+  const bool hampered = daemon_answered_ ? inflictor_.at_work(takes_memory) : start_hampered_;
   if (end_expected_ || hampered) return;
   broken(fmt::format("trainwardd ended by itself{}: {} {}",
                      daemon_answered_ ? "" : " before it answered",
@@ -93,7 +94,7 @@ void Attack::on_answer() {
 // An answer that is late because this process was, says nothing.
 void Attack::feel_pulse() {
   const std::int64_t now = now_ms();
-  const bool late_ourselves = now - tick_ms_ > 100;
+  const bool late_ourselves = now - tick_ms_ > late_ms;
   if (inflictor_.at_work(silences_daemon)) silence_until_ms_ = now + after_silence_ms;
   if (late_ourselves || now < silence_until_ms_) {
     // Still felt, so that a daemon that answers is known to be up.
@@ -152,6 +153,7 @@ void Attack::look_around() {
 
 void Attack::tick() {
   ::poll(nullptr, 0, tick_ms);
+  start_hampered_ = start_hampered_ || inflictor_.at_work(hampers_start);
   reap();
   inflictor_.heal(now_ms());
   if (daemon_ == 0 && now_ms() >= start_due_ms_) start_daemon();
@@ -168,8 +170,11 @@ void Attack::inflict_due() {
     if (fault.kind == Kind::kill_daemon || fault.kind == Kind::end_daemon) end_expected_ = true;
     if (fault.kind == Kind::end_daemon && asked_to_end_ms_ == 0) asked_to_end_ms_ = boot_ms();
     if (silences_daemon(fault.kind)) silence_until_ms_ = now_ms() + after_silence_ms;
-    inflictor_.inflict(fault, now_ms());
+    const std::int64_t began = now_ms();
+    inflictor_.inflict(fault, began);
     ++figures_.faults;
+    // Making a thousand files takes a while, in which nobody read the daemon's answer.
+    if (now_ms() - began > late_ms) pulse_.forget();
     tick_ms_ = now_ms();
   }
 }
@@ -230,7 +235,9 @@ void Attack::measure() {
     broken(fmt::format("trainwardd has {} descriptors open, {} before the attack",
                        figures_.descriptors_after, figures_.descriptors_before));
   }
-  if (figures_.memory_after_kib > figures_.memory_before_kib + more_memory_kib) {
+  // A sanitizer, which is there where the library is not, keeps freed memory for a while.
+  const bool telling = arena_.control() != nullptr;
+  if (telling && figures_.memory_after_kib > figures_.memory_before_kib + more_memory_kib) {
     broken(fmt::format("trainwardd has grown from {} KiB to {} KiB", figures_.memory_before_kib,
                        figures_.memory_after_kib));
   }

@@ -72,6 +72,7 @@ class Attack {
   pid_t daemon_ = 0;
   bool daemon_answered_ = false;
   bool end_expected_ = false;
+  bool start_hampered_ = false;       // since the daemon was started, by a fault at work
   std::int64_t started_ms_ = 0;       // of the first daemon
   std::int64_t start_due_ms_ = 0;     // of the next daemon
   std::int64_t asked_to_end_ms_ = 0;  // the daemon was, and its programs with it; 0: no
