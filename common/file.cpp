@@ -159,16 +159,16 @@ Status write_file_durably(const std::filesystem::path& path, std::string_view by
 
 Status make_folders(const std::filesystem::path& folder) {
   constexpr mode_t folder_mode = 0750;
-  if (folder.empty() || ::mkdir(folder.c_str(), folder_mode) == 0) return {};
+  std::error_code error;
+  if (folder.empty() || std::filesystem::is_directory(folder, error)) return {};
+  if (::mkdir(folder.c_str(), folder_mode) == 0) return {};
   int problem = errno;
-  if ((problem == ENOENT || problem == ENOTDIR) && folder.has_parent_path() &&
-      folder.parent_path() != folder) {
+  if (problem == ENOENT && folder.has_parent_path() && folder.parent_path() != folder) {
     if (auto ok = make_folders(folder.parent_path()); !ok) return ok;
     if (::mkdir(folder.c_str(), folder_mode) == 0) return {};
     problem = errno;
   }
   // Somebody else may have been faster; and "state/" has no name behind its last slash.
-  std::error_code error;
   if (std::filesystem::is_directory(folder, error)) return {};
   return fail_errno(problem, "create the folder", folder.string());
 }

@@ -38,6 +38,9 @@ void say(std::string_view text) { (void)!::write(STDERR_FILENO, text.data(), tex
 Interruption::Interruption() {
   const sigset_t ends = both();
   ::pthread_sigmask(SIG_BLOCK, &ends, &before_);
+  // One that was held back already counts before anything is begun.
+  const timespec at_once{};
+  if (const int waiting = ::sigtimedwait(&ends, nullptr, &at_once); waiting > 0) seen_ = waiting;
   try {
     watcher_ = std::thread([this, ends] { watch(ends); });
   } catch (const std::system_error&) {
@@ -60,10 +63,12 @@ Interruption::~Interruption() {
 }
 
 void Interruption::watch(const sigset_t& ends) {
-  int first = 0;
-  ::sigwait(&ends, &first);
-  if (over_) return;
-  seen_ = first;
+  if (seen_ == 0) {
+    int first = 0;
+    ::sigwait(&ends, &first);
+    if (over_) return;
+    seen_ = first;
+  }
   int second = ::sigtimedwait(&ends, nullptr, &patience);
   if (second <= 0) {
     say("\ntrainwardctl: still in the middle of something; once more ends it at once\n");

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -96,21 +97,27 @@ void Background::begin_waiting() {
   }
 }
 
-void Background::serve(const std::shared_ptr<Shared>& shared, const std::string& queue) {
+void Background::serve(const std::shared_ptr<Shared>& shared, std::string queue) {
   std::unique_lock lock(shared->mutex);
-  for (;;) {
-    Shared::Queue& mine = shared->queues[queue];
-    if (mine.jobs.empty() || shared->loop == nullptr) break;
+  auto& queues = shared->queues;
+  while (shared->loop != nullptr) {
+    Shared::Queue& mine = queues[queue];
     mine.began_ms = now().mono_ms;
     auto work = std::move(mine.jobs.front().job.work);
     lock.unlock();
     Then then = work();
     work = nullptr;  // what it owns goes before its result is told
     lock.lock();
-    shared->queues[queue].jobs.pop_front();
+    queues[queue].jobs.pop_front();
     if (shared->loop != nullptr) shared->loop->post(std::move(then));
+    if (!queues[queue].jobs.empty()) continue;
+    queues.erase(queue);
+    const auto next = std::find_if(queues.begin(), queues.end(),
+                                   [](const auto& waiting) { return !waiting.second.has_thread; });
+    if (next == queues.end()) break;
+    queue = next->first;
+    next->second.has_thread = true;
   }
-  shared->queues.erase(queue);
   --shared->threads;
   shared->thread_ended.notify_all();
 }

@@ -48,7 +48,7 @@ class Background {
 
  private:
   struct Shared;
-  static void serve(const std::shared_ptr<Shared>& shared, const std::string& queue);
+  static void serve(const std::shared_ptr<Shared>& shared, std::string queue);
   void begin_waiting();
   void look();
 

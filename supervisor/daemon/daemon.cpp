@@ -231,8 +231,11 @@ ProgramRunner* Daemon::find(const std::string& name) {
 // program rests.
 void Daemon::shorten_launch_files() {
   for (const auto& [name, runner] : runners_) {
-    const std::int64_t newest = runner->state().attempt;
-    launch_files_.ended_below(name, runner->at_rest() ? newest + 1 : newest);
+    // What is compiled while there is no board needs the one that was launched last, and the newest
+    // number may be one that was not.
+    const core::State& state = runner->state();
+    const std::int64_t needed = core::has_worker(state.stage) ? state.attempt : state.attempt - 1;
+    launch_files_.ended_below(name, runner->at_rest() ? state.attempt + 1 : needed);
   }
 }
 
@@ -346,8 +349,10 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
     return stop(name, std::move(answer));
   }
   if (parts_->turns.refusal()) {
-    return answer(fail(ErrorKind::transient, "nothing can be started now: " + refusal(), name,
-                       "mend what the database says (free space, permissions) and ask again"));
+    if (verb == api::Verb::start) runner.handle(core::StartRequested{});
+    if (verb == api::Verb::restart) runner.handle(core::RestartRequested{});
+    return answer(fail(ErrorKind::transient, "it starts when that is mended: " + refusal(), name,
+                       "mend what the database says (free space, permissions)"));
   }
   if (verb == api::Verb::start && up && runner.state().wanted) {
     return answer(command_answer(name, "already started", false, runner.state().reason));

@@ -118,7 +118,7 @@ TEST_F(ProgramDamage, WhatIsNoFileIsNotRead) {
   std::filesystem::create_symlink(secret, file());
   std::string dropped;
   EXPECT_FALSE(*cache_.find(key(1), &dropped));
-  EXPECT_THAT(dropped, HasSubstr("is a link"));
+  EXPECT_THAT(dropped, HasSubstr("is a symbolic link"));
   EXPECT_TRUE(std::filesystem::exists(secret));
   ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
   EXPECT_FALSE(*cache_.find(key(1), &dropped));
