@@ -163,7 +163,8 @@ Status make_folders(const std::filesystem::path& folder) {
   if (folder.empty() || std::filesystem::is_directory(folder, error)) return {};
   if (::mkdir(folder.c_str(), folder_mode) == 0) return {};
   int problem = errno;
-  if (problem == ENOENT && folder.has_parent_path() && folder.parent_path() != folder) {
+  if ((problem == ENOENT || problem == ENOTDIR) && folder.has_parent_path() &&
+      folder.parent_path() != folder) {
     if (auto ok = make_folders(folder.parent_path()); !ok) return ok;
     if (::mkdir(folder.c_str(), folder_mode) == 0) return {};
     problem = errno;

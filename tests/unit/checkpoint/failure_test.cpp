@@ -231,10 +231,11 @@ TEST_F(Failure, AFileTooLargeForTheSystemIsRefusedAndLeavesNothing) {
 TEST_F(Failure, ARootThatCannotBeMadeIsNamed) {
   // Root may write anywhere, but nobody can make a folder inside a file or in /proc.
   testing::write_bytes(root_ / "file", "");
-  for (const fs::path& root : {root_ / "file" / "checkpoints", fs::path("/proc/checkpoints")}) {
+  for (const auto& [root, named] : {std::pair(root_ / "file" / "checkpoints", root_ / "file"),
+                                    {fs::path("/proc/checkpoints"), "/proc/checkpoints"}}) {
     auto saved = save(root, Sample(1).contents());
     ASSERT_FALSE(saved);
-    EXPECT_THAT(saved.error().message(), HasSubstr(root.string()));
+    EXPECT_THAT(saved.error().message(), HasSubstr(named.string()));
   }
   fs::remove(root_ / "file");
   expect_untouched();
