@@ -35,9 +35,10 @@ class WatchedFiles : public World {
   }
   // A worker with the protocol, whose start has a deadline that is soon over.
   void write_worker() {
-    write("run.yaml", "programs:\n  run:\n    command: [python3, " SOURCE_FOLDER
-                      "/examples/trainward_worker.py, '100000']\n    watch: {protocol: true}\n"
-                      "    deadlines: {start: 5s, train_floor: 5s, save: 5s}\n    backoff: {first: 20ms}\n");
+    write("run.yaml",
+          "programs:\n  run:\n    command: [python3, " SOURCE_FOLDER
+          "/examples/trainward_worker.py, '100000']\n    watch: {protocol: true}\n"
+          "    deadlines: {start: 5s, train_floor: 5s, save: 5s}\n    backoff: {first: 20ms}\n");
   }
   // Nothing of us in it: a status file, a log and checkpoints.
   void write_script() {

@@ -59,7 +59,10 @@ TEST(PacedWork, ManyWhoAskAreServedByOne) {
   std::atomic<int> done{0};
   int told = 0;
   PacedWork work(
-      loop, [&](BackgroundJob job) { background.run("looks", {"look", std::move(job)}); },
+      loop,
+      [&](BackgroundJob job) {
+        background.run("looks", {"look", std::move(job)});
+      },
       [&]() -> std::function<void()> {
         ++done;
         return [&] { ++told; };
