@@ -111,8 +111,7 @@ Status shorten_launch_file(const std::filesystem::path& file) {
   spec->shortened = true;
   spec->argv.resize(1);
   for (auto& [key, value] : spec->environment) {
-    const bool ours = std::any_of(kept_values.begin(), kept_values.end(),
-                                  [&](const char* name) { return key == name; });
+    const bool ours = std::find(kept_values.begin(), kept_values.end(), key) != kept_values.end();
     if (!ours) value.clear();
   }
   if (auto ok = write_file_durably(file, to_json_text(*spec), 0640); !ok) return ok;
