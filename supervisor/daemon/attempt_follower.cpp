@@ -59,8 +59,12 @@ void AttemptFollower::read() {
 
 // A turn between two pieces, so that a flood of heartbeats is committed piece by piece.
 void AttemptFollower::read_on() {
+  const bool was_behind = behind_;
   read();
-  if (!behind_) return;
+  if (!behind_) {
+    if (was_behind) listener_.caught_up();
+    return;
+  }
   services_.loop.post([this, alive = alive_] {
     if (*alive) read_on();
   });

@@ -37,6 +37,7 @@ class AttemptFollower {
   };
   struct Listener {
     std::function<void(AttemptEvent)> said;  // in the order of the journal
+    std::function<void()> caught_up;         // behind() no longer: whatever the last piece said
     std::function<void()> ended;             // exit() is there; once, and nothing is said after it
   };
 

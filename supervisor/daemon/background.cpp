@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/clock.hpp"
+#include "common/text.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -64,6 +65,13 @@ void Background::run(const std::string& queue, Job job) {
   }
   begin_waiting();
   if (!std::exchange(looking_, true)) timer_.after(look_every_ms, [this] { look(); });
+}
+
+std::string Background::slow_text(const Running& job) {
+  return fmt::format(
+      "to {} has taken {} so far; if it is not for their size, the disk or the network mount does "
+      "not answer",
+      job.what, human_duration(job.since_ms));
 }
 
 std::optional<Background::Running> Background::running(const std::string& queue) const {

@@ -17,6 +17,9 @@ namespace trainward::daemon {
 
 class Background {
  public:
+  // An answer of a disk that is well comes sooner, but for very large checkpoints.
+  static constexpr std::int64_t slow_ms = 30'000;
+
   using Then = std::function<void()>;
 
   struct Job {
@@ -26,7 +29,7 @@ class Background {
     std::function<Then()> work;
     // Called on the loop, once, when the job was given `late_ms` ago and has not ended; null:
     // nobody minds. Its result still comes if it ends after all.
-    std::int64_t late_ms = 30'000;
+    std::int64_t late_ms = slow_ms;
     std::function<void()> late = {};
   };
 
@@ -43,6 +46,8 @@ class Background {
     std::string what;
     std::int64_t since_ms = 0;  // how long it has been running
   };
+  // That a job takes long, for `status` and the events.
+  static std::string slow_text(const Running& job);
   // What this queue is at.
   [[nodiscard]] std::optional<Running> running(const std::string& queue) const;
 

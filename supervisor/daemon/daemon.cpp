@@ -168,8 +168,11 @@ Status Daemon::recover(const std::string& name) {
 void Daemon::add_program(config::Program program) {
   const std::string name = program.name;
   // Not at once: the runner that reports may be the one that is to be removed.
-  runners_[name] = std::make_unique<ProgramRunner>(parts_->services, std::move(program),
-                                                   [this] { on_change_soon(); });
+  runners_[name] =
+      std::make_unique<ProgramRunner>(parts_->services, std::move(program), [this, name] {
+        changed_.insert(name);
+        on_change_soon();
+      });
 }
 
 void Daemon::on_change_soon() {
@@ -230,7 +233,9 @@ ProgramRunner* Daemon::find(const std::string& name) {
 // Of attempts that are over for good; that of the newest one serves compile_ahead() until the
 // program rests.
 void Daemon::shorten_launch_files() {
-  for (const auto& [name, runner] : runners_) {
+  for (const std::string& name : std::exchange(changed_, {})) {
+    const ProgramRunner* runner = find(name);
+    if (runner == nullptr) continue;  // removed meanwhile
     // What is compiled while there is no board needs the one that was launched last, and the newest
     // number may be one that was not.
     const core::State& state = runner->state();
@@ -348,6 +353,10 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
     if (rest) return answer(command_answer(name, "not running", false, runner.state().reason));
     return stop(name, std::move(answer));
   }
+  if (shutting_down_) {
+    return answer(fail(ErrorKind::transient, "trainwardd is shutting down: it starts nothing more",
+                       name, "start trainwardd again; it goes on with what was running"));
+  }
   if (parts_->turns.refusal()) {
     if (verb == api::Verb::start) runner.handle(core::StartRequested{});
     if (verb == api::Verb::restart) runner.handle(core::RestartRequested{});
@@ -396,8 +405,14 @@ void Daemon::stop(const std::string& name, Answer answer) {
       answer(command_answer(name, "stopped", true, found == nullptr ? "" : found->state().reason));
       return true;
     }
-    if (!parts_->turns.refusal() || !found->at_rest_unrecorded()) return false;
-    answer(command_answer(name, "stopped", true, refusal()));
+    if (parts_->turns.refusal() && found->at_rest_unrecorded()) {
+      answer(command_answer(name, "stopped", true, refusal()));
+      return true;
+    }
+    // This stop is on record, so a later wish has overtaken it: it may never rest.
+    if (found->busy() || !found->state().wanted) return false;
+    answer(command_answer(name, "started again", false,
+                          "somebody asked for it to be started again while it was stopping"));
     return true;
   });
 }
@@ -445,7 +460,13 @@ void Daemon::update(Answer answer) {
     const bool was_wanted = find(name)->state().wanted;
     find(name)->handle(core::StopRequested{"update", false});
     waiters_.emplace_back([this, name, left, was_wanted, then = std::move(then)] {
-      if (!find(name)->at_rest()) return false;
+      ProgramRunner& runner = *find(name);
+      if (!runner.at_rest()) {
+        // Somebody has started it meanwhile.
+        const bool overtaken = !runner.busy() && runner.state().wanted;
+        if (overtaken) runner.handle(core::StopRequested{"update", false});
+        return false;
+      }
       then(was_wanted);
       --*left;
       return true;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,7 @@ class Daemon final : public api::Control {
   std::unique_ptr<Parts> parts_;
   std::map<std::string, std::unique_ptr<ProgramRunner>> runners_;
   std::vector<Waiter> waiters_;
+  std::set<std::string> changed_;  // programs, since the last on_change()
   bool change_posted_ = false;
   bool shutting_down_ = false;
   bool reexec_ = false;

@@ -30,19 +30,9 @@ void ProgramRunner::execute(const core::Action& action) {
 void ProgramRunner::in_background(std::string what, std::function<std::function<void()>()> work,
                                   std::function<void()> late) {
   if (!late) {
-    late = [this, what] {
-      note("slow", "to " + what +
-                       " takes long; if it is not for their size, the disk or the network mount "
-                       "does not answer");
-    };
+    late = [this, what] { note("slow", Background::slow_text({what, Background::slow_ms})); };
   }
-  Background::Job job;
-  job.what = std::move(what);
-  job.work = [alive = alive_, work = std::move(work)]() -> std::function<void()> {
-    return [alive, then = work()] {
-      if (*alive) then();
-    };
-  };
+  Background::Job job{std::move(what), unless_gone(std::move(work))};
   job.late = [alive = alive_, late = std::move(late)] {
     if (*alive) late();
   };
@@ -50,14 +40,17 @@ void ProgramRunner::in_background(std::string what, std::function<std::function<
 }
 
 void ProgramRunner::look_at_processes(std::function<std::function<void()>()> look) {
-  Background::Job job;
-  job.what = "look at the worker's processes";
-  job.work = [alive = alive_, look = std::move(look)]() -> std::function<void()> {
-    return [alive, then = look()] {
+  services_.background.run(program_.name + " processes",
+                           {"look at the worker's processes", unless_gone(std::move(look))});
+}
+
+std::function<Background::Then()> ProgramRunner::unless_gone(
+    std::function<Background::Then()> work) const {
+  return [alive = alive_, work = std::move(work)]() -> Background::Then {
+    return [alive, then = work()] {
       if (*alive) then();
     };
   };
-  services_.background.run(program_.name + " processes", std::move(job));
 }
 
 void ProgramRunner::end_leftovers_then(std::function<void(const Status&)> then) {

@@ -14,16 +14,6 @@
 namespace trainward::daemon {
 namespace {
 
-// An answer of a disk that is well comes sooner, but for very large checkpoints.
-constexpr std::int64_t slow_job_ms = 30'000;
-
-std::string slow_text(std::string_view what, std::int64_t ms) {
-  return fmt::format(
-      "to {} has taken {} so far; if it is not for their size, the disk or the network mount does "
-      "not answer",
-      what, human_duration(ms));
-}
-
 bool rests(core::Stage stage) {
   return stage == core::Stage::stopped || stage == core::Stage::exited ||
          stage == core::Stage::fatal || stage == core::Stage::unkillable;
@@ -69,8 +59,8 @@ bool ProgramRunner::at_rest_unrecorded() const {
 
 std::string ProgramRunner::trouble() const {
   if (const auto job = services_.background.running(program_.name);
-      job && job->since_ms >= slow_job_ms) {
-    return slow_text(job->what, job->since_ms);
+      job && job->since_ms >= Background::slow_ms) {
+    return Background::slow_text(*job);
   }
   if (attempt_) return attempt_->shim_trouble();
   return {};
@@ -127,9 +117,9 @@ void ProgramRunner::finish(bool committed) {
   if (!decided) return;
   pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(decided->events));
   state_ = std::move(decided->state);
-  unrecorded_.reset();
+  const Unrecorded before = std::exchange(unrecorded_, {});
   show(decided->actions, decided->at);
-  std::size_t done = std::exchange(carried_out_, 0);
+  std::size_t done = before.carried_out;
   for (const core::Action& action : decided->actions) {
     if (done > 0 && needs_no_record(action)) {
       --done;
@@ -146,21 +136,20 @@ void ProgramRunner::finish(bool committed) {
 }
 
 // A full disk stops nobody's stop: signals are sent, once each, and deadlines go on. What was
-// decided is the same at every try, because the events are; the journal has it on record that the
-// shim was asked.
+// decided is the same as when it is recorded, because the events are; the journal has it on record
+// that the shim was asked.
 void ProgramRunner::act_unrecorded() {
-  core::State state = state_;
   core::Actions due;
-  std::size_t seen = 0;
-  for (const AttemptEvent& waiting : pending_) {
-    auto outcome = core::step(std::move(state), waiting.event, policy_, waiting.at);
-    state = std::move(outcome.state);
+  if (!unrecorded_.state) unrecorded_.state = state_;
+  for (; unrecorded_.events < pending_.size(); ++unrecorded_.events) {
+    const AttemptEvent& waiting = pending_[unrecorded_.events];
+    auto outcome = core::step(std::move(*unrecorded_.state), waiting.event, policy_, waiting.at);
+    unrecorded_.state = std::move(outcome.state);
     for (core::Action& action : outcome.actions) {
-      if (needs_no_record(action) && ++seen > carried_out_) due.push_back(std::move(action));
+      if (needs_no_record(action)) due.push_back(std::move(action));
     }
   }
-  unrecorded_ = std::move(state);
-  carried_out_ = seen;
+  unrecorded_.carried_out += due.size();
   for (const core::Action& action : due) execute(action);
   arm();
 }
@@ -205,7 +194,7 @@ void ProgramRunner::follow(std::int64_t attempt) {
                                services_.paths.attempt(program_.name, attempt),
                                services_.paths.checkpoints(program_.name), offset.value_or(0)},
       AttemptFollower::Listener{[this](AttemptEvent event) { say(std::move(event)); },
-                                [this] { on_attempt_ended(); }});
+                                [this] { arm(); }, [this] { on_attempt_ended(); }});
   // A queue of its own: the last look at the end of an attempt waits for no long verification.
   auto in_background = [&background = services_.background,
                         queue = program_.name + " folders"](BackgroundJob job) {

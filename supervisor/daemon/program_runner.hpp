@@ -71,7 +71,9 @@ class ProgramRunner final : public Participant {
   void say(AttemptEvent event);
   void act_unrecorded();
   // With what waits to be recorded.
-  [[nodiscard]] const core::State& newest() const { return unrecorded_ ? *unrecorded_ : state_; }
+  [[nodiscard]] const core::State& newest() const {
+    return unrecorded_.state ? *unrecorded_.state : state_;
+  }
   void execute(const core::Action& action);
   void arm();
   void show(const core::Actions& actions, Time at);
@@ -110,6 +112,9 @@ class ProgramRunner final : public Participant {
                      std::function<void()> late = {});
   // Looks at the worker's processes, whatever the files of the program are waiting for.
   void look_at_processes(std::function<std::function<void()>()> look);
+  // `work` for a thread, its result for as long as this lives.
+  [[nodiscard]] std::function<Background::Then()> unless_gone(
+      std::function<Background::Then()> work) const;
   // Ends what an earlier attempt left, then goes on.
   void end_leftovers_then(std::function<void(const Status&)> then);
   [[nodiscard]] const hwprobe::Board* board(const std::string& serial) const;
@@ -123,8 +128,12 @@ class ProgramRunner final : public Participant {
   std::deque<AttemptEvent> pending_;
 
   std::optional<Decided> decided_;
-  std::optional<core::State> unrecorded_;  // after what the database refuses
-  std::size_t carried_out_ = 0;            // of that, what was done without a record
+  struct Unrecorded {  // what became of pending_ while the database refuses
+    std::optional<core::State> state;
+    std::size_t events = 0;       // of pending_, from its begin
+    std::size_t carried_out = 0;  // actions, in their order
+  };
+  Unrecorded unrecorded_;
 
   Timer timer_;
   std::int64_t target_step_ = 0;

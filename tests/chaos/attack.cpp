@@ -146,8 +146,10 @@ void Attack::look_around() {
     }
   }
   zombies_ = std::move(zombies);
-  for (const auto& [pid, since] : inflictor_.commands()) {
-    if (now - since > command_ms) broken(fmt::format("trainwardctl {} does not end", pid));
+  for (auto& [pid, command] : inflictor_.commands()) {
+    if (command.told || now - command.since_ms <= command_ms) continue;
+    command.told = true;
+    broken(fmt::format("`trainwardctl {}` ({}) does not end", fmt::join(command.words, " "), pid));
   }
 }
 
@@ -207,7 +209,7 @@ bool Attack::calm_down() {
     tick();
     // What gave up is started again, as its owner would.
     if (now_ms() >= start_ms && inflictor_.commands().empty()) {
-      inflictor_.commands()[arena_.start_command({"start", "all"})] = now_ms();
+      inflictor_.command({"start", "all"}, now_ms());
       start_ms = now_ms() + 3'000;
     }
     const bool answers = answered_ms_ > began && !end_expected_;

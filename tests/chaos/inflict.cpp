@@ -118,6 +118,10 @@ void Inflictor::burst_of_checkpoints(const Fault& fault) {
   }
 }
 
+void Inflictor::command(const std::vector<std::string>& words, std::int64_t now_ms) {
+  commands_[arena_.start_command(words)] = {words, now_ms};
+}
+
 void Inflictor::run_commands(const Fault& fault, std::int64_t now_ms) {
   const std::string any = program_at(fault.target);
   const std::string always = programs::always[fault.target % std::size(programs::always)];
@@ -133,8 +137,7 @@ void Inflictor::run_commands(const Fault& fault, std::int64_t now_ms) {
                                                           {"status", "--json"},
                                                           {"report", any}}};
   for (std::uint64_t i = 0; i <= fault.amount % 6; ++i) {
-    const auto& command = choices.at((fault.amount + i * 3) % choices.size());
-    commands_[arena_.start_command(command)] = now_ms;
+    command(choices.at((fault.amount + i * 3) % choices.size()), now_ms);
   }
 }
 

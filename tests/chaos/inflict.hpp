@@ -33,7 +33,14 @@ class Inflictor {
   // By how much CLOCK_BOOTTIME was moved.
   [[nodiscard]] std::int64_t slept_ms() const;
   // The commands that were started and have not been waited for.
-  [[nodiscard]] std::map<pid_t, std::int64_t>& commands() { return commands_; }
+  // A trainwardctl that has not ended yet.
+  struct Command {
+    std::vector<std::string> words;
+    std::int64_t since_ms = 0;
+    bool told = false;  // that it does not end
+  };
+  [[nodiscard]] std::map<pid_t, Command>& commands() { return commands_; }
+  void command(const std::vector<std::string>& words, std::int64_t now_ms);
 
  private:
   struct Cure {
@@ -54,7 +61,7 @@ class Inflictor {
   const Arena& arena_;
   std::vector<Cure> cures_;
   std::set<std::string> spoiled_logs_;
-  std::map<pid_t, std::int64_t> commands_;
+  std::map<pid_t, Command> commands_;
   std::uint64_t checkpoint_ = 0;  // number of the newest file of a burst
 };
 

@@ -162,6 +162,39 @@ TEST_F(Stop, ASecondSigtermChangesNothingWhileTheWorkerSaves) {
   EXPECT_TRUE(there("saved"));
 }
 
+TEST_F(Stop, AStopThatALaterStartOvertakesIsAnswered) {
+  write_saver();
+  const pid_t daemon = start_daemon({"run.yaml"});
+  worker();
+  wait_until([&] { return there("up"); });
+  const pid_t stop = start({program("trainwardctl"), "stop", "run"});
+  wait_until([&] { return there("saving"); });
+  const pid_t again = start({program("trainwardctl"), "start", "run"});
+  EXPECT_NE(end_of(stop), 0) << "it does not rest";
+  EXPECT_THAT(daemon_log(), testing::HasSubstr("run: ERROR (started again)"));
+  ASSERT_TRUE(open_file(path("may"), O_WRONLY).has_value());
+  EXPECT_EQ(end_of(again), 0) << daemon_log();
+  EXPECT_EQ(attempts().size(), 2U);
+  ::kill(daemon, SIGTERM);
+  ASSERT_TRUE(open_file(path("may"), O_WRONLY).has_value());
+  EXPECT_EQ(end_of(daemon), 0) << daemon_log();
+}
+
+TEST_F(Stop, NothingIsStartedOnceTheEndWasAskedFor) {
+  write_saver();
+  const pid_t daemon = start_daemon({"run.yaml"});
+  worker();
+  wait_until([&] { return there("up"); });
+  ::kill(daemon, SIGTERM);
+  wait_until([&] { return there("saving"); });
+  const Output refused = ctl({"start", "run"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_THAT(refused.out + refused.err, testing::HasSubstr("is shutting down"));
+  ASSERT_TRUE(open_file(path("may"), O_WRONLY).has_value());
+  EXPECT_EQ(end_of(daemon), 0) << daemon_log();
+  EXPECT_EQ(attempts().size(), 1U);
+}
+
 TEST_F(Stop, ASecondInterruptDoesNotWaitForTheSave) {
   write_saver();
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
