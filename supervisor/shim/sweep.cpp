@@ -20,6 +20,16 @@ void reap() {
   }
 }
 
+// Zombies among them.
+std::set<pid_t> members(const containment::Cgroup& cgroup) {
+  std::set<pid_t> pids;
+  if (!cgroup.empty()) {
+    for (const pid_t pid : cgroup.processes()) pids.insert(pid);
+  }
+  for (const pid_t pid : containment::own_children()) pids.insert(pid);
+  return pids;
+}
+
 void wait_for_child(int signals, std::int64_t at_most_ms) {
   pollfd ended{signals, POLLIN, 0};
   ::poll(&ended, 1, static_cast<int>(at_most_ms));
@@ -31,13 +41,17 @@ void wait_for_child(int signals, std::int64_t at_most_ms) {
 }  // namespace
 
 std::vector<pid_t> tree(const containment::Cgroup& cgroup) {
-  std::set<pid_t> pids;
-  if (!cgroup.empty()) {
-    for (const pid_t pid : cgroup.processes()) pids.insert(pid);
+  // One that was alive when the list was read and a zombie when it was asked has left its children
+  // to us in between. So nobody is left only when all of the list before were zombies already.
+  std::set<pid_t> before;
+  for (;;) {
+    std::set<pid_t> pids = members(cgroup);
+    std::set<pid_t> alive = pids;
+    std::erase_if(alive, containment::is_zombie);
+    const bool none_new = std::includes(before.begin(), before.end(), pids.begin(), pids.end());
+    if (!alive.empty() || none_new) return {alive.begin(), alive.end()};
+    before = std::move(pids);
   }
-  for (const pid_t pid : containment::own_children()) pids.insert(pid);
-  std::erase_if(pids, containment::is_zombie);
-  return {pids.begin(), pids.end()};
 }
 
 void kill_tree(const containment::Cgroup& cgroup, pid_t group) {

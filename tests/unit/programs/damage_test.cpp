@@ -117,14 +117,16 @@ TEST_F(ProgramDamage, WhatIsNoFileIsNotRead) {
   std::ofstream(secret) << "secret";
   std::filesystem::create_symlink(secret, file());
   std::string dropped;
-  EXPECT_FALSE(*cache_.find(key(1), &dropped));
+  EXPECT_FALSE(cache_.find(key(1), &dropped).value());
   EXPECT_THAT(dropped, HasSubstr("is a symbolic link"));
   EXPECT_TRUE(std::filesystem::exists(secret));
   ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
-  EXPECT_FALSE(*cache_.find(key(1), &dropped));
+  EXPECT_FALSE(cache_.find(key(1), &dropped).value());
   EXPECT_THAT(dropped, HasSubstr("is a pipe, not a file"));
   std::filesystem::create_directory(file());
-  EXPECT_FALSE(*cache_.find(key(1), &dropped));
+  const auto folder = cache_.find(key(1), &dropped);
+  ASSERT_FALSE(folder) << "it cannot be removed like a file";
+  EXPECT_THAT(folder.error().what, HasSubstr("is a folder, not a file"));
   EXPECT_FALSE(cache_.put(key(1), "bytes", info)) << "it cannot be replaced either";
   EXPECT_EQ(cache_.verify()->size(), 1U);
 }

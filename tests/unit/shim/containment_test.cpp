@@ -36,6 +36,19 @@ TEST_P(Containment, NoHelperOutlivesTheWorker) {
   EXPECT_EQ(seen, 3);
 }
 
+// Each dies and leaves the next one to the shim, which may be looking right then.
+TEST_P(Containment, NobodyOfALongLineOfSessionsOutlivesTheWorker) {
+  std::ofstream(folder() / "line.sh") << "echo $$\nif [ $1 -gt 0 ]; then setsid sh line.sh $(($1 - "
+                                         "1)) & fi\nexec tail -f /dev/null\n";
+  start_script("setsid sh line.sh 39 & while [ $(wc -l < stdout.log) -lt 40 ]; do :; done; exit 5");
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(records().back().fields.at("code").as_int64(), 5);
+  std::ifstream pids(folder() / attempt_files::standard_output);
+  int seen = 0;
+  for (pid_t pid = 0; pids >> pid; ++seen) EXPECT_FALSE(lives(pid)) << pid;
+  EXPECT_EQ(seen, 40);
+}
+
 TEST_P(Containment, TheGroupIsGoneAfterwards) {
   start_script("exit 0");
   EXPECT_EQ(wait(), 0);
