@@ -101,7 +101,7 @@ struct Summary {
 };
 
 struct Rejected {
-  std::filesystem::path path;  // where it lies now (renamed aside)
+  std::filesystem::path path;  // where it lies now: renamed aside when it is damaged
   std::string reason;
   std::filesystem::path original;  // where it lay
   std::int64_t step = 0;           // by its name
@@ -135,7 +135,9 @@ Result<Loaded> map(const std::filesystem::path& folder);
 // Folders that carry a readable manifest, newest step first; a missing root is an empty list.
 Result<std::vector<Summary>> list(const std::filesystem::path& root);
 
-// The newest that verifies, at or below `max_step`. Bad ones are renamed aside on the way.
+// The newest that verifies, at or below `max_step`. Damaged ones are renamed aside on the way; those
+// that nobody may read are passed over, but never for nothing: an error when no other is left. Kind
+// transient when one cannot be read just now (memory, descriptors): it may be the one to choose.
 Result<Selection> select(const std::filesystem::path& root, std::int64_t max_step = INT64_MAX,
                          const IoOptions& io = {});
 

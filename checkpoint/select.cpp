@@ -62,6 +62,7 @@ Result<Selection> select(const fs::path& root, std::int64_t max_step, const IoOp
   auto folders = step_folders(root);
   if (!folders) return propagate(folders);
   Selection selection;
+  std::optional<Error> unreadable;
   for (const fs::path& folder : *folders) {
     if (step_from_name(folder.filename().string()).value_or(INT64_MAX) > max_step) continue;
     auto verdict = judge(folder, io);
@@ -70,8 +71,13 @@ Result<Selection> select(const fs::path& root, std::int64_t max_step, const IoOp
       selection.chosen = std::move(**verdict);
       break;
     }
+    // It may be whole, and the steps since the one before it would be lost.
+    if (verdict->error().kind == ErrorKind::transient) return propagate(*verdict);
+    if (verdict->error().kind != ErrorKind::corrupt && !unreadable) unreadable = verdict->error();
     selection.rejected.push_back(reject(folder, verdict->error()));
   }
+  // A disk that lets nobody read is no reason to begin anew.
+  if (!selection.chosen && unreadable) return tl::unexpected<Error>(std::move(*unreadable));
   if (!selection.rejected.empty()) repair_latest(root, selection);
   return selection;
 }

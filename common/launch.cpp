@@ -106,7 +106,13 @@ Status shorten_launch_file(const std::filesystem::path& file) {
   // Only whole ones are for the user alone: a look at the mode spares reading thousands.
   if (::stat(file.c_str(), &info) != 0 || (info.st_mode & S_IRWXG) != 0) return {};
   auto spec = read_launch_spec(file);
-  if (!spec) return propagate(spec);
+  if (!spec) {
+    // A full disk, or the daemon's end, has cut it off: nothing was launched after it.
+    const auto text = read_file(file, max_spec_bytes);
+    const bool torn = text && (text->empty() || text->starts_with(R"({"version":)"));
+    if (spec.error().kind != ErrorKind::corrupt || !torn) return propagate(spec);
+    return write_file_durably(file, "", 0640);
+  }
   if (spec->shortened) return {};
   spec->shortened = true;
   spec->argv.resize(1);

@@ -64,11 +64,11 @@ struct CheckpointSelected {
   std::string error;  // the folder could not be read at all
 };
 
-// Found damaged on the way to the selected one, and renamed aside.
+// Passed over on the way to the selected one: damaged, and renamed aside; or nobody may read it.
 struct CheckpointRejected {
   std::string path;  // where it lay
   std::int64_t step = 0;
-  std::string aside;  // where it lies now
+  std::string aside;  // where it lies now; the same when it was left there
   std::string reason;
 };
 

@@ -273,6 +273,10 @@ void Turn::on(const CheckpointSelected& e) {
 }
 
 void Turn::on(const CheckpointRejected& e) {
+  if (e.aside == e.path) {
+    act(RecordCheckpoint{state_.attempt, e.path, e.step, 0, e.reason});
+    return note("checkpoint", fmt::format("step {} is passed over: {}", e.step, e.reason));
+  }
   act(RecordCheckpoint{state_.attempt, e.path, e.step, 0,
                        fmt::format("{}; set aside as {}", e.reason, e.aside)});
   note("damaged",

@@ -42,10 +42,11 @@ Result<checkpoint::Selection> select_foreign_checkpoint(const config::Program& p
   checkpoint::Selection out;
   if (!config::is_told_to_resume(program)) return out;
   auto selection = foreign::select_foreign(program.watch, {program.directory, root}, below_step);
-  for (const foreign::Skipped& bad : selection.skipped) {
+  if (!selection) return propagate(selection);
+  for (const foreign::Skipped& bad : selection->skipped) {
     spdlog::warn("{}: {} is passed over: {}", program.name, bad.file.path.string(), bad.reason);
   }
-  if (selection.chosen) out.chosen = summary_of(*selection.chosen);
+  if (selection->chosen) out.chosen = summary_of(*selection->chosen);
   return out;
 }
 

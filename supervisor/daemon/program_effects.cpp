@@ -15,6 +15,13 @@
 #include "supervisor/daemon/repair.hpp"
 
 namespace trainward::daemon {
+namespace {
+
+constexpr int verify_tries = 30;
+constexpr std::int64_t verify_again_ms = 1'000;
+
+}  // namespace
+
 void ProgramRunner::execute(const core::Action& action) {
   if (std::holds_alternative<core::Probe>(action)) do_probe();
   if (const auto* order = std::get_if<core::ResetBoard>(&action)) do_reset(*order);
@@ -334,28 +341,40 @@ void ProgramRunner::do_check_activity() {
 
 void ProgramRunner::do_verify(const core::VerifyCheckpoint& order) {
   ++verifying_;
-  in_background("verify " + order.path,
-                [this, order, program = program_,
-                 root = services_.paths.checkpoints(program_.name)]() -> std::function<void()> {
-                  // Of the folder before it was read: what replaces it meanwhile has not been
-                  // verified.
-                  std::string identity = checkpoint::identity(order.path);
-                  auto summary = verify_checkpoint(program, root, order.path);
-                  return [this, order, summary = std::move(summary),
-                          identity = std::move(identity)] {
-                    core::CheckpointVerified event{order.attempt, order.path, order.step, 0, ""};
-                    if (summary) {
-                      event.step = summary->step;
-                      event.bytes = summary->bytes;
-                      verified_[order.path] = identity;
-                    } else {
-                      event.error = summary.error().message();
-                    }
-                    --verifying_;
-                    handle(std::move(event));
-                    deliver_exit();
-                  };
-                });
+  verify_in_background(order, verify_tries);
+}
+
+void ProgramRunner::verify_in_background(const core::VerifyCheckpoint& order, int tries) {
+  in_background(
+      "verify " + order.path,
+      [this, order, tries, program = program_,
+       root = services_.paths.checkpoints(program_.name)]() -> std::function<void()> {
+        // Of the folder before it was read: what replaces it meanwhile has not been
+        // verified.
+        std::string identity = checkpoint::identity(order.path);
+        auto summary = verify_checkpoint(program, root, order.path);
+        return [this, order, tries, summary = std::move(summary), identity = std::move(identity)] {
+          // Without memory or descriptors nothing is known of it; soon there may be some.
+          const bool later = !summary && tries > 1 && summary.error().kind == ErrorKind::transient;
+          if (later) {
+            auto soon = std::make_shared<Timer>(services_.loop);
+            return soon->after(verify_again_ms, [this, alive = alive_, soon, order, tries] {
+              if (*alive) verify_in_background(order, tries - 1);
+            });
+          }
+          core::CheckpointVerified event{order.attempt, order.path, order.step, 0, ""};
+          if (summary) {
+            event.step = summary->step;
+            event.bytes = summary->bytes;
+            verified_[order.path] = identity;
+          } else {
+            event.error = summary.error().message();
+          }
+          --verifying_;
+          handle(std::move(event));
+          deliver_exit();
+        };
+      });
 }
 
 void ProgramRunner::do_prune() {

@@ -93,6 +93,7 @@ class ProgramRunner final : public Participant {
   void do_launch(const core::Launch& order);
   void launch_now(const core::Launch& order);
   void do_verify(const core::VerifyCheckpoint& order);
+  void verify_in_background(const core::VerifyCheckpoint& order, int tries);
   void do_prune();
   void do_signal(core::Signal signal);
   void do_check_activity();

@@ -136,7 +136,8 @@ Result<CheckpointFile> verify_foreign(const std::filesystem::path& path, const F
                         modified_ns(before)};
 }
 
-Selection select_foreign(const WatchSpec& spec, const Folders& folders, std::int64_t below_step) {
+Result<Selection> select_foreign(const WatchSpec& spec, const Folders& folders,
+                                 std::int64_t below_step) {
   Selection out;
   for (CheckpointFile& file : find_checkpoints(spec, folders)) {
     if (below_step > 0 && file.step >= below_step) continue;
@@ -145,6 +146,7 @@ Selection select_foreign(const WatchSpec& spec, const Folders& folders, std::int
       out.chosen = std::move(*verified);
       return out;
     }
+    if (verified.error().kind == ErrorKind::transient) return propagate(verified);
     out.skipped.push_back({std::move(file), verified.error().what});
   }
   return out;

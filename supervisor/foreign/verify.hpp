@@ -30,7 +30,8 @@ struct Selection {
   std::vector<Skipped> skipped;          // newest first; they stay where they are
 };
 
-// The newest file before `below_step` (0: of all) that verifies.
-Selection select_foreign(const WatchSpec& spec, const Folders& folders, std::int64_t below_step);
+// The newest file before `below_step` (0: of all) that verifies. Kind transient when a newer one
+// cannot be read just now.
+Result<Selection> select_foreign(const WatchSpec& spec, const Folders& folders, std::int64_t below_step);
 
 }  // namespace trainward::foreign

@@ -169,7 +169,15 @@ Audited audit_attempts(const Arena& arena, const std::set<std::string>& spoiled_
       problems.push_back(fmt::format("{}: no attempts on record", program));
       continue;
     }
+    const bool saves = std::find(std::begin(programs::always), std::end(programs::always),
+                                 std::string_view(program)) != std::end(programs::always);
+    std::int64_t kept = 0;
     for (const store::AttemptRow& row : *rows) {
+      if (saves && kept > 0 && row.resume_step == 0) {
+        problems.push_back(fmt::format("{}: attempt {} began anew although step {} was kept",
+                                       program, row.number, kept));
+      }
+      kept = std::max(kept, row.kept_step);
       const bool spoiled = spoiled_logs.contains(fmt::format("{}/{}", program, row.number));
       AttemptAudit(arena, database.get(), row, spoiled, problems)
           .check(arena.attempt(program, row.number), sum);

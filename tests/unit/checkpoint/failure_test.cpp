@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -264,6 +265,45 @@ TEST_F(Failure, DamageThatCannotBeSetAsideIsStillPassedOver) {
   ASSERT_EQ(selection->rejected.size(), 1U);
   EXPECT_EQ(selection->rejected[0].path, root_ / "step-00000002");
   EXPECT_THAT(selection->rejected[0].reason, HasSubstr("could not be set aside"));
+}
+
+// Descriptors run out at every place in turn: the newest is chosen, or nothing yet.
+TEST_F(Failure, WhatCannotBeReadJustNowIsNotPassedOver) {
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const int lowest = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(lowest, 0);
+  ::close(lowest);
+  int refused = 0;
+  for (rlim_t more = 0; more < 12; ++more) {
+    const rlimit tight{static_cast<rlim_t>(lowest) + more, usual.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+    const auto selection = select(root_);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+    if (selection) {
+      ASSERT_TRUE(selection->chosen) << more;
+      EXPECT_EQ(selection->chosen->step, 2) << more;
+    } else {
+      EXPECT_EQ(selection.error().kind, ErrorKind::transient) << selection.error().message();
+      ++refused;
+    }
+    expect_untouched();
+  }
+  EXPECT_GT(refused, 1);
+  EXPECT_LT(refused, 12);
+}
+
+// Passed over for an older one, but never for a new beginning.
+TEST_F(Failure, WhatNobodyMayReadIsLeftWhereItIs) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read everything";
+  ASSERT_EQ(::chmod((root_ / "step-00000002/model.safetensors").c_str(), 0), 0);
+  const auto selection = select(root_);
+  ASSERT_TRUE(selection && selection->chosen);
+  EXPECT_EQ(selection->chosen->step, 1);
+  ASSERT_EQ(selection->rejected.size(), 1U);
+  EXPECT_EQ(selection->rejected[0].path, root_ / "step-00000002");
+  ASSERT_EQ(::chmod((root_ / "step-00000001/model.safetensors").c_str(), 0), 0);
+  EXPECT_FALSE(select(root_)) << "the run would begin anew";
 }
 
 }  // namespace

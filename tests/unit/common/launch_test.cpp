@@ -70,5 +70,16 @@ TEST(LaunchFile, OneOfVersion1IsShortenedAndOneThatIsNoneIsLeft) {
   EXPECT_EQ(read_file(file, 100).value(), "garbage");
 }
 
+TEST(LaunchFile, OfOneThatIsCutOffNothingStays) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / attempt_files::launch;
+  for (const char* text : {R"({"version":2,"run":"r","environment":{"A":"s3cr)", ""}) {
+    ASSERT_TRUE(write_file_durably(file, text, 0600));
+    EXPECT_TRUE(shorten_launch_file(file));
+    EXPECT_EQ(read_file(file, 100).value(), "");
+    EXPECT_TRUE(shorten_launch_file(file)) << "it is told of no second time";
+  }
+}
+
 }  // namespace
 }  // namespace trainward

@@ -229,6 +229,14 @@ TEST(Step, ADamagedCheckpointIsRecorded) {
             "block 1 differs; set aside as /c/.corrupt-step-20");
 }
 
+TEST(Step, ACheckpointThatWasLeftWhereItLiesIsNotCalledSetAside) {
+  World world;
+  world.feed(StartRequested{}).feed(CheckpointRejected{"/c/step-20", 20, "/c/step-20", "denied"});
+  ASSERT_THAT(world.newest<RecordCheckpoint>(), SizeIs(1));
+  EXPECT_EQ(world.newest<RecordCheckpoint>()[0].error, "denied");
+  EXPECT_EQ(world.newest<RecordEvent>()[0].text, "step 20 is passed over: denied");
+}
+
 TEST(Step, WhatTheMachineSaidLongAgoIsNotWhyItEnds) {
   const HostFact pressure{"memory pressure", 30, "host_oom", "little memory was left"};
   World world;

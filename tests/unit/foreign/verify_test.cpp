@@ -96,7 +96,7 @@ TEST_F(Verify, TheNewestThatHoldsIsTaken) {
   put("step40.pt", "");
   WatchSpec spec;
   spec.checkpoints = {"*.pt"};
-  const Selection newest = select_foreign(spec, folders(), 0);
+  const Selection newest = select_foreign(spec, folders(), 0).value();
   ASSERT_TRUE(newest.chosen);
   EXPECT_EQ(newest.chosen->step, 20);
   ASSERT_EQ(newest.skipped.size(), 2U);
@@ -104,10 +104,10 @@ TEST_F(Verify, TheNewestThatHoldsIsTaken) {
   EXPECT_THAT(newest.skipped[1].reason, HasSubstr("cut off"));
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "step40.pt")) << "not ours to move";
 
-  const Selection older = select_foreign(spec, folders(), 20);
+  const Selection older = select_foreign(spec, folders(), 20).value();
   ASSERT_TRUE(older.chosen);
   EXPECT_EQ(older.chosen->step, 10);
-  EXPECT_FALSE(select_foreign(spec, folders(), 10).chosen);
+  EXPECT_FALSE(select_foreign(spec, folders(), 10)->chosen);
 }
 
 }  // namespace
