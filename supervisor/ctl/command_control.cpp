@@ -18,7 +18,15 @@ struct Outcome {
   std::string message;  // more than the word, for stderr
   bool ok = false;
   int exit_code = exit_status::ok;
+  std::optional<bool> stopped = {};  // of a restart: it was running before
 };
+
+Outcome stopped(const Outcome& outcome) {
+  return {outcome.program, "stopped", "", true, exit_status::ok};
+}
+Outcome not_running(const Outcome& outcome) {
+  return {outcome.program, "ERROR (not running)", "", false, exit_status::ok};
+}
 
 // Asking for what is already so is no failure, as supervisorctl has it.
 int exit_code_of(const std::string& result) {
@@ -31,6 +39,7 @@ Outcome outcome_of(const json::object& answer) {
   const std::string result = string_or(answer, "result", "");
   const std::string message = string_or(answer, "message", "");
   Outcome outcome{string_or(answer, "program", ""), result, "", true, exit_status::ok};
+  if (answer.contains("stopped")) outcome.stopped = bool_or(answer, "stopped", false);
   if (bool_or(answer, "ok", false)) return outcome;
   outcome.text = "ERROR (" + result + ")";
   outcome.message = message == result ? "" : message;
@@ -93,7 +102,15 @@ void print(const Context& context, const std::vector<Outcome>& outcomes) {
   context.terminal.out.flush();
 }
 
-int run(const Context& context, const std::vector<std::string>& verbs, const Names& asked) {
+json::object row(const Outcome& outcome, std::string_view action) {
+  return {{"program", outcome.program},
+          {"action", action},
+          {"ok", outcome.ok},
+          {"result", outcome.text},
+          {"message", outcome.message}};
+}
+
+int run(const Context& context, const std::string& verb, const Names& asked) {
   const bool everything = std::find(asked.begin(), asked.end(), "all") != asked.end();
   if (!everything) {
     // Without a daemon one line is enough, not one for each program.
@@ -101,31 +118,36 @@ int run(const Context& context, const std::vector<std::string>& verbs, const Nam
       return finish(context, reachable.error());
     }
   }
+  auto outcomes = everything ? all(context, verb) : each(context, verb, asked);
+  if (!outcomes) return finish(context, outcomes.error());
+  // A restart is one wish, on record before anything ends: told in the two words that people know.
+  std::vector<Outcome> stops;
+  if (verb == "restart") {
+    for (const Outcome& outcome : *outcomes) {
+      if (outcome.stopped)
+        stops.push_back(*outcome.stopped ? stopped(outcome) : not_running(outcome));
+    }
+  }
   int exit_code = exit_status::ok;
   json::array document;
-  for (const std::string& verb : verbs) {
-    auto outcomes = everything ? all(context, verb) : each(context, verb, asked);
-    if (!outcomes) return finish(context, outcomes.error());
-    for (const Outcome& outcome : *outcomes) {
-      document.push_back({{"program", outcome.program},
-                          {"action", verb},
-                          {"ok", outcome.ok},
-                          {"result", outcome.text},
-                          {"message", outcome.message}});
-      exit_code = std::max(exit_code, outcome.exit_code);
-    }
-    if (!context.settings.json) print(context, *outcomes);
+  for (const Outcome& outcome : stops) document.push_back(row(outcome, "stop"));
+  for (const Outcome& outcome : *outcomes) {
+    document.push_back(row(outcome, verb == "restart" ? "start" : verb));
+    exit_code = std::max(exit_code, outcome.exit_code);
   }
-  if (context.settings.json) context.print_json(document);
+  if (context.settings.json) {
+    context.print_json(document);
+  } else {
+    print(context, stops);
+    print(context, *outcomes);
+  }
   return exit_code;
 }
 
 }  // namespace
 
-int start(const Context& context, const Names& names) { return run(context, {"start"}, names); }
-int stop(const Context& context, const Names& names) { return run(context, {"stop"}, names); }
-int restart(const Context& context, const Names& names) {
-  return run(context, {"stop", "start"}, names);
-}
+int start(const Context& context, const Names& names) { return run(context, "start", names); }
+int stop(const Context& context, const Names& names) { return run(context, "stop", names); }
+int restart(const Context& context, const Names& names) { return run(context, "restart", names); }
 
 }  // namespace trainward::ctl

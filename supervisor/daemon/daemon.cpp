@@ -33,6 +33,15 @@ json::value command_answer(const std::string& program, std::string_view result, 
       {"program", program}, {"result", std::string(result)}, {"ok", ok}, {"message", message}};
 }
 
+// Of a restart: also whether the program was running.
+api::Control::Answer with_stopped(api::Control::Answer answer, bool stopped) {
+  return {[answer, stopped](Result<json::value> value) {
+            if (value) value->as_object()["stopped"] = stopped;
+            answer(std::move(value));
+          },
+          [answer] { return answer.wanted(); }};
+}
+
 json::object loop_json(const LoopLatency::Figures& figures) {
   return {{"samples", figures.samples},
           {"latency_ms", json::object{{"last_minute_max", figures.last_minute_max_ms},
@@ -367,6 +376,7 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
     return answer(command_answer(name, "already started", false, runner.state().reason));
   }
   const std::int64_t before = runner.state().attempt;
+  if (verb == api::Verb::restart) answer = with_stopped(std::move(answer), !rest);
   if (verb == api::Verb::start) runner.handle(core::StartRequested{});
   if (verb == api::Verb::restart) runner.handle(core::RestartRequested{});
   auto late = std::make_shared<Timer>(parts_->loop);

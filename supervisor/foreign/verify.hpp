@@ -32,6 +32,7 @@ struct Selection {
 
 // The newest file before `below_step` (0: of all) that verifies. Kind transient when a newer one
 // cannot be read just now.
-Result<Selection> select_foreign(const WatchSpec& spec, const Folders& folders, std::int64_t below_step);
+Result<Selection> select_foreign(const WatchSpec& spec, const Folders& folders,
+                                 std::int64_t below_step);
 
 }  // namespace trainward::foreign

@@ -111,8 +111,14 @@ void Attack::feel_pulse() {
       figures_.loop.most = std::max(figures_.loop.most, answer->loop->most);
     }
   }
-  if (pulse_.waiting_ms(now) > longest_answer_ms) {
-    broken(fmt::format("trainwardd has not answered for {} ms", pulse_.waiting_ms(now)));
+  // Time for which other work of the machine had the processors is not the daemon's.
+  if (pulse_.waiting_ms(now) == 0) kept_waiting_ms_ = kept_waiting_ms(daemon_);
+  if (pulse_.waiting_ms(now) <= longest_answer_ms) return;
+  const std::int64_t kept_waiting = kept_waiting_ms(daemon_) - kept_waiting_ms_;
+  if (pulse_.waiting_ms(now) - kept_waiting > longest_answer_ms) {
+    broken(
+        fmt::format("trainwardd has not answered for {} ms; for {} ms of them it had no processor",
+                    pulse_.waiting_ms(now), kept_waiting));
     pulse_.forget();
   }
 }

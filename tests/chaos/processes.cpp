@@ -1,10 +1,12 @@
 #include "processes.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "common/process_id.hpp"
@@ -95,6 +97,14 @@ std::int64_t open_descriptors(pid_t pid) {
     ++count;
   }
   return count;
+}
+
+std::int64_t kept_waiting_ms(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{0}/task/{0}/schedstat", pid));
+  std::int64_t on_processor_ns = 0;
+  std::int64_t waiting_ns = 0;
+  file >> on_processor_ns >> waiting_ns;
+  return waiting_ns / 1'000'000;
 }
 
 }  // namespace trainward::chaos

@@ -33,5 +33,7 @@ std::vector<Process> named(const std::vector<Process>& all, std::string_view nam
 // Of /proc/PID/status, in KiB ("VmRSS", "VmSize"); 0 when it is gone.
 std::int64_t memory_kib(pid_t pid, std::string_view key);
 std::int64_t open_descriptors(pid_t pid);  // 0 when it is gone
+// For how long its first thread was ready to run and other work had the processors; 0: not told.
+std::int64_t kept_waiting_ms(pid_t pid);
 
 }  // namespace trainward::chaos

@@ -180,6 +180,26 @@ TEST_F(Stop, AStopThatALaterStartOvertakesIsAnswered) {
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
 }
 
+TEST_F(Stop, ARestartIsFinishedByTheNextDaemon) {
+  write_saver();
+  const pid_t daemon = start_daemon({"run.yaml"});
+  worker();
+  wait_until([&] { return there("up"); });
+  const pid_t restart = start({program("trainwardctl"), "restart", "run"});
+  wait_until([&] { return there("saving"); });
+  ::kill(daemon, SIGKILL);
+  end_of(daemon);
+  EXPECT_NE(end_of(restart), 0) << "it cannot know";
+  ASSERT_TRUE(open_file(path("may"), O_WRONLY).has_value());
+  std::filesystem::remove(path("up"));
+  const pid_t next = start_daemon({"run.yaml"});
+  wait_until([&] { return there("up"); });
+  EXPECT_EQ(attempts().size(), 2U);
+  ::kill(next, SIGTERM);
+  ASSERT_TRUE(open_file(path("may"), O_WRONLY).has_value());
+  EXPECT_EQ(end_of(next), 0) << daemon_log();
+}
+
 TEST_F(Stop, NothingIsStartedOnceTheEndWasAskedFor) {
   write_saver();
   const pid_t daemon = start_daemon({"run.yaml"});
