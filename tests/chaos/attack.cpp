@@ -78,7 +78,7 @@ void Attack::on_daemon_end(int status) {
   daemon_ = 0;
   pulse_.forget();
   start_due_ms_ = now_ms() + restart_after_ms;
-  const bool hampered = daemon_answered_ ? inflictor_.at_work(takes_memory) : start_hampered_;
+  const bool hampered = daemon_answered_ ? now_ms() < memory_until_ms_ : start_hampered_;
   if (end_expected_ || hampered) return;
   broken(fmt::format("trainwardd ended by itself{}: {} {}",
                      daemon_answered_ ? "" : " before it answered",
@@ -161,6 +161,8 @@ void Attack::look_around() {
 
 void Attack::tick() {
   ::poll(nullptr, 0, tick_ms);
+  // An end for want of memory may be seen only after the memory was given back.
+  if (inflictor_.at_work(takes_memory)) memory_until_ms_ = now_ms() + after_silence_ms;
   start_hampered_ = start_hampered_ || inflictor_.at_work(hampers_start);
   reap();
   inflictor_.heal(now_ms());

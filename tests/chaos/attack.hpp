@@ -80,6 +80,7 @@ class Attack {
   std::int64_t paused_ms_ = 0;        // time of the attack in which nothing was inflicted
   std::int64_t tick_ms_ = 0;
   std::int64_t silence_until_ms_ = 0;
+  std::int64_t memory_until_ms_ = 0;  // until then the daemon may end for want of memory
   std::int64_t kept_waiting_ms_ = 0;  // of the daemon, when the last question was asked
   std::int64_t answered_ms_ = 0;
   std::int64_t look_ms_ = 0;
