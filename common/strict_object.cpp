@@ -1,7 +1,6 @@
 #include "common/strict_object.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "common/text.hpp"
 
@@ -35,15 +34,12 @@ void StrictObject::expected(std::string_view key, std::string_view type, const j
   complain(key, fmt::format("is {}, expected {}", json::serialize(found), type));
 }
 
-void StrictObject::whole(std::string_view key, std::int64_t& target, std::int64_t low,
-                         std::int64_t high) {
+void StrictObject::whole(std::string_view key, std::int64_t& target, IntegerRange range) {
   const json::value* found = look_up(key);
   if (found == nullptr) return;
-  if (!found->is_int64() && !found->is_uint64()) return expected(key, "a whole number", *found);
   // The parser makes an int64 of everything that fits one.
-  if (found->is_uint64() || found->get_int64() < low || found->get_int64() > high) {
-    return complain(key,
-                    fmt::format("is {}, expected {} to {}", json::serialize(*found), low, high));
+  if (!found->is_int64() || !range.contains(found->get_int64())) {
+    return expected(key, range.text(), *found);
   }
   target = found->get_int64();
 }
@@ -57,21 +53,17 @@ void StrictObject::flag(std::string_view key, bool& target) {
 
 void StrictObject::bytes(std::string_view key, std::uint64_t& target) {
   auto number = static_cast<std::int64_t>(target);
-  whole(key, number, 0, std::numeric_limits<std::int64_t>::max());
+  whole(key, number, {});
   target = static_cast<std::uint64_t>(number);
 }
 
-void StrictObject::real(std::string_view key, double& target, double low, double high) {
+void StrictObject::real(std::string_view key, double& target, NumberRange range) {
   const json::value* found = look_up(key);
   if (found == nullptr) return;
-  if (!found->is_number()) return expected(key, "a number", *found);
-  const auto number = found->to_number<double>();
-  // Written so that not-a-number fails too.
-  if (!(number >= low && number < high)) {
-    return complain(key,
-                    fmt::format("is {}, expected at least {} and below {}", number, low, high));
+  if (!found->is_number() || !range.contains(found->to_number<double>())) {
+    return expected(key, range.text(), *found);
   }
-  target = number;
+  target = found->to_number<double>();
 }
 
 void StrictObject::text(std::string_view key, std::string& target) {
@@ -79,6 +71,21 @@ void StrictObject::text(std::string_view key, std::string& target) {
   if (found == nullptr) return;
   if (!found->is_string()) return expected(key, "text", *found);
   target = view(found->get_string());
+}
+
+void StrictObject::one_of(std::string_view key, std::string& target,
+                          std::span<const std::string_view> words) {
+  std::string word = target;
+  text(key, word);
+  if (std::find(words.begin(), words.end(), word) != words.end()) {
+    target = std::move(word);
+    return;
+  }
+  const std::string close = nearest(word, words);
+  complain(key,
+           fmt::format("is '{}', expected '{}' or '{}'", word,
+                       fmt::join(words.first(words.size() - 1), "', '"), words.back()),
+           close.empty() ? "" : fmt::format("did you mean '{}'?", close));
 }
 
 void StrictObject::texts(std::string_view key, std::vector<std::string>& target) {
@@ -93,15 +100,15 @@ void StrictObject::texts(std::string_view key, std::vector<std::string>& target)
   target = std::move(list);
 }
 
-void StrictObject::wholes(std::string_view key, std::vector<std::int64_t>& target, std::int64_t low,
-                          std::int64_t high) {
+void StrictObject::wholes(std::string_view key, std::vector<std::int64_t>& target,
+                          IntegerRange range) {
   const json::value* found = look_up(key);
   if (found == nullptr) return;
-  const std::string type = fmt::format("a list of whole numbers from {} to {}", low, high);
+  const std::string type = fmt::format("a list, each {}", range.text());
   if (!found->is_array()) return expected(key, type, *found);
   std::vector<std::int64_t> list;
   for (const json::value& item : found->get_array()) {
-    if (!item.is_int64() || item.get_int64() < low || item.get_int64() > high) {
+    if (!item.is_int64() || !range.contains(item.get_int64())) {
       return expected(key, type, *found);
     }
     list.push_back(item.get_int64());

@@ -8,12 +8,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/error.hpp"
 #include "common/json.hpp"
+#include "common/range.hpp"
 
 namespace trainward {
 
@@ -22,14 +24,13 @@ class StrictObject {
   StrictObject(const json::object& object, std::string where)
       : object_(&object), where_(std::move(where)) {}
 
-  void whole(std::string_view key, std::int64_t& target, std::int64_t low, std::int64_t high);
-  void wholes(std::string_view key, std::vector<std::int64_t>& target, std::int64_t low,
-              std::int64_t high);
+  void whole(std::string_view key, std::int64_t& target, IntegerRange range);
+  void wholes(std::string_view key, std::vector<std::int64_t>& target, IntegerRange range);
   void bytes(std::string_view key, std::uint64_t& target);
-  // low <= value < high
-  void real(std::string_view key, double& target, double low, double high);
+  void real(std::string_view key, double& target, NumberRange range);
   void flag(std::string_view key, bool& target);
   void text(std::string_view key, std::string& target);
+  void one_of(std::string_view key, std::string& target, std::span<const std::string_view> words);
   void texts(std::string_view key, std::vector<std::string>& target);
   // nullptr when absent or null.
   const json::object* object(std::string_view key);

@@ -47,7 +47,7 @@ ChipFacts read_chip(MapReader& reader) {
   chip.confidence = "described";
   reader.need("id", "L or R");
   chip.id = reader.one_of("id", ids, "L");
-  const yaml::NumberRange celsius{.min = -50, .max = 200};
+  const NumberRange celsius{.min = -50, .max = 200};
   const bool has_temperature = reader.node().find("temperature_c") != nullptr;
   const double temperature = reader.number("temperature_c", 0, celsius);
   if (has_temperature) chip.temperature_c = temperature;
@@ -71,7 +71,7 @@ LinkFacts read_link(MapReader& reader) {
 }
 
 // Where counters may grow to in a run of two weeks is far below what they can hold.
-constexpr yaml::IntegerRange growth{0, 1'000'000};
+constexpr IntegerRange growth{0, 1'000'000};
 
 WatchPart read_watch_part(MapReader& reader) {
   constexpr std::array<std::string_view, 2> beats{"alive", "frozen"};

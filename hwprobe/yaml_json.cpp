@@ -7,7 +7,7 @@ namespace {
 
 json::value scalar(const yaml::Node& node) {
   if (!node.quoted) {
-    if (node.text == "true" || node.text == "false") return node.text == "true";
+    if (const auto truth = yaml::parse_boolean(node.text)) return *truth;
     if (const auto whole = yaml::parse_integer(node.text)) return *whole;
     if (const auto number = yaml::parse_number(node.text)) return *number;
   }

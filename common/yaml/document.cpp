@@ -44,7 +44,7 @@ std::string describe(const Node& node) {
       break;
   }
   if (!node.quoted && looks_like_number(node.text)) return "the number " + shown(node.text);
-  if (!node.quoted && (node.text == "true" || node.text == "false")) return node.text;
+  if (!node.quoted && parse_boolean(node.text)) return node.text;
   return fmt::format("the text '{}'", shown(node.text));
 }
 

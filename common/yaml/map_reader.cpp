@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <utility>
 
 #include "common/text.hpp"
@@ -12,10 +14,33 @@
 namespace trainward::yaml {
 namespace {
 
-std::string number_bounds(const NumberRange& range) {
-  std::string low = fmt::format("{} {}", range.above_min ? "above" : "from", range.min);
-  if (range.max == std::numeric_limits<double>::max()) return low;
-  return fmt::format("{} {} {}", low, range.below_max ? "to below" : "to", range.max);
+bool plain(const Node& node) { return node.kind == Node::Kind::scalar && !node.quoted; }
+
+// What YAML 1.1 and Python's reader took for a boolean or a number, and what to write instead.
+std::string other_spelling(const Node& node) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 8> spellings{
+      {{"yes", "true"},
+       {"on", "true"},
+       {"y", "true"},
+       {"no", "false"},
+       {"off", "false"},
+       {"n", "false"},
+       {"true", "true"},
+       {"false", "false"}}};
+  std::string word = node.text;
+  std::transform(word.begin(), word.end(), word.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const auto& [other, ours] : spellings) {
+    if (word == other) return fmt::format("; write {}", ours);
+  }
+  return "";
+}
+
+std::string without_underscores(const Node& node) {
+  std::string digits = node.text;
+  std::erase(digits, '_');
+  if (!plain(node) || digits == node.text || !looks_like_number(digits)) return "";
+  return fmt::format("; write {}", digits);
 }
 
 }  // namespace
@@ -50,8 +75,7 @@ std::string MapReader::text(std::string_view key, std::string fallback) {
   if (node == nullptr) return fallback;
   const bool scalar = node->kind == Node::Kind::scalar;
   const bool other_type =
-      scalar && !node->quoted &&
-      (looks_like_number(node->text) || node->text == "true" || node->text == "false");
+      plain(*node) && (looks_like_number(node->text) || parse_boolean(node->text));
   if (!scalar || other_type) {
     report(key, *node,
            fmt::format("expected text, found {}{}", describe(*node),
@@ -85,36 +109,32 @@ std::string MapReader::one_of(std::string_view key, std::span<const std::string_
 bool MapReader::boolean(std::string_view key, bool fallback) {
   const Node* node = take(key);
   if (node == nullptr) return fallback;
-  const bool plain = node->kind == Node::Kind::scalar && !node->quoted;
-  if (plain && node->text == "true") return true;
-  if (plain && node->text == "false") return false;
-  report(key, *node, "expected true or false, found " + describe(*node));
+  const auto value = plain(*node) ? parse_boolean(node->text) : std::nullopt;
+  if (value) return *value;
+  report(key, *node,
+         fmt::format("expected true or false, found {}{}", describe(*node), other_spelling(*node)));
   return fallback;
 }
 
 std::int64_t MapReader::integer(std::string_view key, std::int64_t fallback, IntegerRange range) {
   const Node* node = take(key);
   if (node == nullptr) return fallback;
-  const bool plain = node->kind == Node::Kind::scalar && !node->quoted;
-  const auto value = plain ? parse_integer(node->text) : std::nullopt;
-  if (value && *value >= range.min && *value <= range.max) return *value;
+  const auto value = plain(*node) ? parse_whole(node->text) : std::nullopt;
+  if (value && range.contains(*value)) return *value;
   report(key, *node,
-         fmt::format("expected a whole number from {} to {}, found {}", range.min, range.max,
-                     describe(*node)));
+         fmt::format("expected {}, found {}{}", range.text(), describe(*node),
+                     without_underscores(*node)));
   return fallback;
 }
 
 double MapReader::number(std::string_view key, double fallback, NumberRange range) {
   const Node* node = take(key);
   if (node == nullptr) return fallback;
-  const bool plain = node->kind == Node::Kind::scalar && !node->quoted;
-  const auto value = plain ? parse_number(node->text) : std::nullopt;
-  if (value && (range.above_min ? *value > range.min : *value >= range.min) &&
-      (range.below_max ? *value < range.max : *value <= range.max)) {
-    return *value;
-  }
+  const auto value = plain(*node) ? parse_number(node->text) : std::nullopt;
+  if (value && range.contains(*value)) return *value;
   report(key, *node,
-         fmt::format("expected a number {}, found {}", number_bounds(range), describe(*node)));
+         fmt::format("expected {}, found {}{}", range.text(), describe(*node),
+                     without_underscores(*node)));
   return fallback;
 }
 

@@ -7,27 +7,15 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/range.hpp"
 #include "common/yaml/document.hpp"
 
 namespace trainward::yaml {
-
-struct IntegerRange {
-  std::int64_t min = 0;
-  std::int64_t max = std::numeric_limits<std::int64_t>::max();
-};
-
-struct NumberRange {
-  double min = 0;
-  double max = std::numeric_limits<double>::max();
-  bool above_min = false;  // min itself is excluded
-  bool below_max = false;  // max itself is excluded
-};
 
 struct DurationRange {
   std::int64_t min_ms = 0;

@@ -61,6 +61,20 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
+std::optional<std::int64_t> parse_whole(std::string_view text) {
+  if (const auto integer = parse_integer(text)) return integer;
+  const auto number = parse_number(text);
+  // Beyond 2^53 a double no longer tells whole numbers apart.
+  if (!number || std::abs(*number) > 0x1p53 || std::trunc(*number) != *number) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+std::optional<bool> parse_boolean(std::string_view text) {
+  if (text == "true" || text == "True" || text == "TRUE") return true;
+  if (text == "false" || text == "False" || text == "FALSE") return false;
+  return std::nullopt;
+}
+
 std::optional<std::int64_t> parse_duration_ms(std::string_view text) {
   return parse_amount(text, units);
 }

@@ -11,8 +11,12 @@
 
 namespace trainward::yaml {
 
-std::optional<std::int64_t> parse_integer(std::string_view text);  // 5, -3, 1_000 is refused
-std::optional<double> parse_number(std::string_view text);         // 5, 0.5, 1e-8; never nan or inf
+std::optional<std::int64_t> parse_integer(std::string_view text);  // 5, -3; 1_000 is refused
+std::optional<double> parse_number(std::string_view text);         // 5, .5, 1.e-8; never nan or inf
+// A number that is whole however it is written: 5, 1e6, 2.5e3, 5.0.
+std::optional<std::int64_t> parse_whole(std::string_view text);
+// true, True, TRUE, false, False, FALSE: the booleans of YAML 1.2.
+std::optional<bool> parse_boolean(std::string_view text);
 
 // "200ms", "60s", "10min", "2h", "1.5h", "3d"
 std::optional<std::int64_t> parse_duration_ms(std::string_view text);

@@ -1,7 +1,8 @@
 // training_config, device_config and logging_config: the settings of our own worker.
 //
 // In: a program's map. Out: the worker's JSON with every key present (the trainer's worker_config
-// names the same keys). Failure: problems appended to the reader's list, defaults in the JSON.
+// reads it by the same table). Failure: problems appended to the reader's list, defaults in the
+// JSON.
 #pragma once
 
 #include <filesystem>

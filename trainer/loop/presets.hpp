@@ -1,8 +1,4 @@
-// The named sizes of AGILLM-3.
-//
-// femto_1x pico_3x nano_1x nano_3x micro_3x small smallx2 base base18 large, and the family
-// femto/pico/nano/micro _kx, where k is the "expansion": rank = k × head width. All with the
-// byte-level vocabulary: 256 bytes and end of text (id 256).
+// The named sizes of AGILLM-3 (common/settings/model_presets.hpp) as the model has them.
 #pragma once
 
 #include <string_view>

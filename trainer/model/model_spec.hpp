@@ -8,6 +8,7 @@
 #include <span>
 
 #include "common/error.hpp"
+#include "common/settings/worker_settings.hpp"
 #include "trainer/graph/op.hpp"
 #include "trainer/optim/schedule.hpp"
 
@@ -30,30 +31,17 @@ struct ModelSpec {
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 
-struct TrainingSpec {
+// Batches and accumulation are those of each process; the learning rate is that of everything under
+// "core.", the other one the head's.
+struct TrainingSpec : settings::StepSettings {
   ModelSpec model;
-  std::int64_t batch_size = 8;    // sequences at a time, in each process
-  std::int64_t accumulation = 1;  // batches of each process that make one step
-  std::int64_t ranks = 1;         // processes that share a step
-  std::int64_t block_size = 128;  // tokens a sequence
-  double learning_rate = 3e-3;    // of everything under "core."
-  double head_learning_rate = 3e-3;
-  double weight_decay = 0.01;  // decoupled, on every parameter
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
-  double gradient_clip = 1.0;  // largest global L2 norm; 0 turns clipping off
-  double dropout = 0;          // share of attention's results that is dropped in training
-  double label_smoothing = 0;  // share of the target spread evenly over the vocabulary
+  std::int64_t ranks = 1;      // processes that share a step
   optim::Schedule schedule{};  // of both rates
   // bf16: weights and activations are rounded to it where they are multiplied. What is really used,
   // whether or not it is faster on this machine.
   graph::Precision precision = graph::Precision::f32;
   bool fused_attention = false;  // attention is one operation, which only some devices have
-  bool recompute = false;        // block backward computes the forward again instead of keeping it
   bool initialise = true;        // else every parameter is zero until restore()
-  std::uint64_t seed = 1234;     // decides every initial value
-  int threads = 2;               // results are equal bit for bit only for equal thread counts
 
   [[nodiscard]] std::int64_t batches_per_step() const { return accumulation * ranks; }
   // The effective batch.

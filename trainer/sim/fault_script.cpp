@@ -20,8 +20,8 @@ Status read_pair(StrictObject& outer, std::string_view key, const std::string& w
   if (object == nullptr) return {};
   std::pair<std::int64_t, std::int64_t> pair{0, low};
   StrictObject keys(*object, where + "." + std::string(key));
-  keys.whole("attempt", pair.first, 1, any_count);
-  keys.whole(second, pair.second, low, high);
+  keys.whole("attempt", pair.first, {1, any_count});
+  keys.whole(second, pair.second, {low, high});
   if (!keys.has("attempt")) keys.complain("attempt", "is missing", "which attempt it is to strike");
   if (auto ok = keys.finish(); !ok) return ok;
   read = pair;
@@ -42,7 +42,7 @@ Status read_attempt(StrictObject& outer, std::string_view key, const std::string
   if (object == nullptr) return {};
   std::int64_t number = 0;
   StrictObject keys(*object, where + "." + std::string(key));
-  keys.whole("attempt", number, 1, any_count);
+  keys.whole("attempt", number, {1, any_count});
   if (!keys.has("attempt")) keys.complain("attempt", "is missing", "which attempt it is to strike");
   if (auto ok = keys.finish(); !ok) return ok;
   attempt = number;
@@ -74,7 +74,7 @@ Result<FaultScript> read_fault_script(std::string_view text, std::string_view wh
   keys.bytes("base_bytes", script.base_bytes);
   keys.bytes("leak_bytes_per_step", script.leak_bytes_per_step);
   read_oom(keys, script.oom);
-  keys.whole("compile_ms_per_op", script.compile_ms_per_op, 0, longest_ms);
+  keys.whole("compile_ms_per_op", script.compile_ms_per_op, {0, longest_ms});
   keys.flag("dead_second_chip", script.dead_second_chip);
   keys.flag("loads_executables", script.loads_executables);
   keys.flag("compiles_without_device", script.compiles_without_device);

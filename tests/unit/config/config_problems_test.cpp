@@ -42,7 +42,7 @@ TEST_F(ConfigProblems, WrongType) {
               ElementsAre(HasSubstr("found the number 1.5")));
   EXPECT_THAT(problems("programs:\n  a:\n    autostart: yes\n"),
               ElementsAre("3:16: programs.a.autostart: expected true or false, found the text "
-                          "'yes'"));
+                          "'yes'; write true"));
   EXPECT_THAT(problems("programs:\n  a:\n    training_config: [1]\n"),
               ElementsAre("3:22: programs.a.training_config: expected a map of keys, found a "
                           "list"));

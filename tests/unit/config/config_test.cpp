@@ -33,10 +33,10 @@ TEST_F(ConfigTest, FillsInEveryDefault) {
       json::serialize(program.worker),
       R"({"training_config":{"model":"micro_3x","steps":300,"batch_size":8,"block_size":128,)"
       R"("learning_rate":3E-3,"head_learning_rate":3E-3,"weight_decay":1E-2,"beta1":9E-1,)"
-      R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,)"
-      R"("final_learning_rate_share":1E-1,"accumulation":1,"dropout":0E0,"label_smoothing":0E0,)"
-      R"("tie_weights":false,"recompute":false,"seed":1234,"evaluate_every":0,"evaluation_blocks":32,)"
-      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"schedule":"constant","precision":"f32","data":["/usr/share/common-licenses"],)"
+      R"("beta2":9.99E-1,"epsilon":1E-8,"gradient_clip":1E0,"warmup_steps":0,"schedule":"constant",)"
+      R"("final_learning_rate_share":1E-1,"tie_weights":false,"accumulation":1,"dropout":0E0,"label_smoothing":0E0,)"
+      R"("recompute":false,"precision":"f32","seed":1234,"evaluate_every":0,"evaluation_blocks":32,)"
+      R"("checkpoint_every":10,"checkpoint_async":true,"checkpoint_shard_mib":0,"data":["/usr/share/common-licenses"],)"
       R"("data_format":"auto","tokenizer":"byte","end_of_text":"","vocabulary":0},)"
       R"("device_config":{"device":"cpu","threads":2,"mesh_shape":[1,1],"enable_ddp":false,"plugin":"","options":{},"placement":"host","attention":"auto","cache_limit":8589934592},"logging_config":{"log_every":1}})");
 }

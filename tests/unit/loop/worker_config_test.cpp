@@ -217,7 +217,7 @@ TEST(WorkerConfigTest, APluginIsADevice) {
   config["device_config"] =
       json::object{{"plugin", "/opt/plugin.so"},
                    {"placement", "device"},
-                   {"cache_limit", 1000},
+                   {"cache_limit", 1 << 20},
                    {"options", json::object{{"allocator", "bfc"},
                                             {"preallocate", true},
                                             {"memory_fraction", 0.5},
@@ -228,7 +228,7 @@ TEST(WorkerConfigTest, APluginIsADevice) {
   EXPECT_EQ(read->device, plugin_device);
   EXPECT_EQ(read->plugin, "/opt/plugin.so");
   EXPECT_EQ(read->placement, Placement::device);
-  EXPECT_EQ(read->cache_limit, 1000U);
+  EXPECT_EQ(read->cache_limit, 1U << 20U);
   ASSERT_EQ(read->options.size(), 5U);
   EXPECT_EQ(read->options[0].name, "allocator");
   EXPECT_EQ(std::get<std::string>(read->options[0].value), "bfc");

@@ -1,0 +1,127 @@
+// docs/config.md says of every setting what the table says: type, range, default and what it is.
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "common/file.hpp"
+#include "common/settings/worker_settings.hpp"
+#include "common/yaml/scalar.hpp"
+#include "supervisor/config/config.hpp"
+
+namespace trainward::settings {
+namespace {
+
+std::string number(std::int64_t value) {
+  if (value == std::numeric_limits<std::int64_t>::max()) return "2^63 - 1";
+  if (value == ranges::billion) return "10^9";
+  return fmt::to_string(value);
+}
+
+std::string number(double value) {
+  if (value == 1e9) return "10^9";
+  return value == 1e-8 ? "1e-8" : fmt::format("{}", value);
+}
+
+struct Cells {
+  std::string type, range, fallback;
+};
+
+std::string words(std::span<const std::string_view> all) {
+  return fmt::format("`{}`", fmt::join(all, "` `"));
+}
+
+struct Row {
+  const Setting& setting;
+  const WorkerSettings defaults{};
+
+  Cells operator()(const Whole& of) const {
+    const std::string unit = setting.unit.empty() ? "" : fmt::format(" ({})", setting.unit);
+    return {"whole" + unit, fmt::format("{} to {}", number(of.range.min), number(of.range.max)),
+            number(get(defaults, of))};
+  }
+  Cells operator()(const Real& of) const {
+    return {"number",
+            fmt::format("{}{} to {}{}", of.range.above_min ? "above " : "", number(of.range.min),
+                        of.range.below_max ? "below " : "", number(of.range.max)),
+            number(defaults.*of.at)};
+  }
+  Cells operator()(const Flag& of) const {
+    return {"boolean", "", defaults.*of.at ? "true" : "false"};
+  }
+  Cells operator()(const Word& of) const {
+    const bool preset = of.words.size() > 4;
+    return {preset ? "preset" : words(of.words), preset ? "see below" : "",
+            fmt::format("`{}`", defaults.*of.at)};
+  }
+  Cells operator()(const Size& of) const {
+    return {"size",
+            fmt::format("{} to {}", yaml::size_text(of.range.min), yaml::size_text(of.range.max)),
+            yaml::size_text(static_cast<std::int64_t>(defaults.*of.at))};
+  }
+  Cells operator()(const Text&) const { return {"text", "", "found out"}; }
+  Cells operator()(const Path& of) const {
+    const std::string& fallback = defaults.*of.at;
+    return {fmt::format("`{}` or path", of.word), "exists",
+            fallback.empty() ? "none" : fmt::format("`{}`", fallback)};
+  }
+  Cells operator()(const Paths& of) const {
+    return {"list of paths", "at least one, each exists", fmt::format("`[{}]`", of.fallback)};
+  }
+  Cells operator()(const Mesh& of) const {
+    return {"`[1, N]`", fmt::format("N from 1 to {}", of.most), "`[1, 1]`"};
+  }
+  Cells operator()(const Options& of) const {
+    return {"map", fmt::format("{} entries", of.most), "empty"};
+  }
+};
+
+// How the setting's line begins; more may be said after the sentence.
+std::string documented(const Setting& setting) {
+  const auto [type, range, fallback] = std::visit(Row{setting}, setting.type);
+  const std::string name = setting.section == training
+                               ? std::string(setting.key)
+                               : fmt::format("{}.{}", setting.section, setting.key);
+  return fmt::format("| `{}` | {} | {}| {} | {}", name, type, range.empty() ? "" : range + " ",
+                     fallback, setting.about);
+}
+
+// The lines of the tables of the worker's settings, and their keys.
+std::vector<std::string> lines_of_the_page() {
+  const auto page = read_file(SOURCE_FOLDER "/docs/config.md", 1 << 20);
+  EXPECT_TRUE(page);
+  const std::string& text = *page;
+  const auto begin = text.find("### `training_config`");
+  std::istringstream part(text.substr(begin, text.find("#### Plugins") - begin));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(part, line);) {
+    if (line.starts_with("| `")) lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(SettingsPage, HasEverySettingAsItIs) {
+  std::vector<std::string> left = lines_of_the_page();
+  for (const Setting& setting : worker_settings) {
+    const std::string expected = documented(setting);
+    const auto found = std::find_if(left.begin(), left.end(), [&](const std::string& line) {
+      // The word for a device's default hangs on another key.
+      return line.starts_with(
+          setting.key == "device" ? "| `device_config.device` | `cpu` `pjrt` | | `cpu`" : expected);
+    });
+    EXPECT_NE(found, left.end()) << "docs/config.md lacks a line that begins with\n" << expected;
+    if (found != left.end()) left.erase(found);
+  }
+  EXPECT_THAT(left, testing::ElementsAre(testing::StartsWith("| `device_config.host` |")))
+      << "what else is in the tables is no setting of the worker";
+}
+
+TEST(SettingsPage, NamesEveryModel) {
+  const auto page = read_file(SOURCE_FOLDER "/docs/config.md", 1 << 20);
+  ASSERT_TRUE(page);
+  for (const std::string_view name : model_names) {
+    EXPECT_NE(page->find(fmt::format("`{}`", name)), std::string::npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace trainward::settings
