@@ -14,13 +14,13 @@ void close_ledger(State& state, Time at, Actions& actions) {
   state.span.reset();
 }
 
-void book(State& state, std::string_view phase, std::string_view cause, Time at, Actions& actions) {
+void book(State& state, std::string_view phase, Cause cause, Time at, Actions& actions) {
   if (state.span && state.span->phase == phase && state.span->cause == cause) return;
   close_ledger(state, at, actions);
-  state.span = OpenSpan{state.attempt, std::string(phase), std::string(cause), at};
+  state.span = OpenSpan{state.attempt, std::string(phase), cause, at};
 }
 
-void rebook_since_progress(State& state, std::string_view cause, Time at, Actions& actions) {
+void rebook_since_progress(State& state, Cause cause, Time at, Actions& actions) {
   if (!state.span) return;
   const std::int64_t lost =
       at.mono_ms - std::max(state.progress_mono_ms, state.span->since.mono_ms);

@@ -12,13 +12,13 @@
 namespace trainward::core {
 
 // From `at` on, time belongs to `phase`. Does nothing when it does already.
-void book(State& state, std::string_view phase, std::string_view cause, Time at, Actions& actions);
+void book(State& state, std::string_view phase, Cause cause, Time at, Actions& actions);
 
 // Closes the open span: the program is not wanted any more.
 void close_ledger(State& state, Time at, Actions& actions);
 
 // The time since the last sign of progress did not go where it seemed to go: it was lost to
 // `cause`.
-void rebook_since_progress(State& state, std::string_view cause, Time at, Actions& actions);
+void rebook_since_progress(State& state, Cause cause, Time at, Actions& actions);
 
 }  // namespace trainward::core

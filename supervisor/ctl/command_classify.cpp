@@ -35,11 +35,9 @@ Status read_log(const std::string& file, rules::LogClassifier& classifier) {
 
 json::value row_of(const rules::Finding& finding) {
   return {{"rule", finding.rule},
-          {"class", finding.crash_class},
+          {"class", to_string(finding.cause)},
           {"strength", rules::to_string(finding.strength)},
           {"weight", finding.weight},
-          {"transient", rules::to_string(finding.transient)},
-          {"remedy", finding.remedy},
           {"advice", finding.advice},
           {"line", finding.line},
           {"line_number", finding.line_number},
@@ -48,16 +46,26 @@ json::value row_of(const rules::Finding& finding) {
           {"overcome", finding.overcome}};
 }
 
+// What the supervisor does about it, one after the other, as far as it is of use.
+json::array ladder_of(const rules::Finding* verdict) {
+  json::array names;
+  if (verdict == nullptr || core::facts(verdict->cause).then != core::Then::climb) return names;
+  for (const core::Remedy remedy : core::facts(verdict->cause).ladder) {
+    names.emplace_back(to_string(remedy));
+  }
+  return names;
+}
+
 json::object document_of(const std::string& file, const rules::Conclusion& conclusion) {
   const rules::Finding* verdict = conclusion.verdict();
   json::array evidence;
   for (const rules::Finding& finding : conclusion.findings) evidence.push_back(row_of(finding));
   return {{"file", file},
           {"failed", conclusion.failed},
-          {"class", conclusion.crash_class},
+          {"class", conclusion.crash_class()},
           {"rule", verdict != nullptr ? verdict->rule : ""},
-          {"transient", verdict != nullptr ? rules::to_string(verdict->transient) : "no"},
-          {"remedy", verdict != nullptr ? verdict->remedy : "none"},
+          {"retry", verdict != nullptr && core::may_retry(verdict->cause)},
+          {"ladder", ladder_of(verdict)},
           {"advice", verdict != nullptr ? verdict->advice : ""},
           {"line", verdict != nullptr ? verdict->line : conclusion.benign_line},
           {"line_number", verdict != nullptr ? verdict->line_number : 0},
@@ -75,6 +83,9 @@ int classify(const Context& context, const ClassifyRequest& request) {
   if (!matcher) {
     context.terminal.err << "trainwardctl: " << clean(matcher.error().message()) << '\n';
     return exit_status::failed;
+  }
+  for (const std::string& warning : matcher->warnings()) {
+    context.terminal.err << "trainwardctl: " << clean(warning) << '\n';
   }
   rules::LogClassifier classifier(*matcher);
   if (const Status read = read_log(request.file, classifier); !read) {

@@ -116,10 +116,11 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
   running_ = false;
   if (ended.evidence.empty()) broken(Promise::attempts, "a verdict without evidence");
   // Also when that was one time too many: whoever starts it by hand goes back all the same.
-  goes_back_ = ended.remedy == "older_checkpoint" || (ended.remedy == "stop" && state.below > 0);
-  const bool broke = ended.cause == "nan" || ended.cause == "loss_spike";
+  goes_back_ = ended.remedy == core::Remedy::older_checkpoint ||
+               (ended.remedy == core::Remedy::stop && state.below > 0);
+  const bool broke = ended.cause == core::Cause::nan || ended.cause == core::Cause::loss_spike;
   if (broke && goes_back_) trouble_from_ = state.trouble_step;
-  const bool counts = ended.cause != "stopped" || verified_here_;
+  const bool counts = ended.cause != core::Cause::stopped || verified_here_;
   if (counts) barren_in_a_row_ = verified_here_ ? 0 : barren_in_a_row_ + 1;
   if (counts && !verified_here_) ++barren_in_all_;
   // A start by hand is a new budget of patience.
