@@ -33,11 +33,28 @@ Status read_log(const std::string& file, rules::LogClassifier& classifier) {
   return read_all(fd->get(), file, classifier);
 }
 
+// The names of what the supervisor does about it, one after the other.
+json::array ladder_of(core::Cause cause) {
+  json::array names;
+  if (core::facts(cause).then == core::Then::give_up) names.emplace_back("stop");
+  if (core::facts(cause).then == core::Then::rest) names.emplace_back("none");
+  if (core::facts(cause).then == core::Then::at_once) names.emplace_back("retry");
+  if (core::facts(cause).then != core::Then::climb) return names;
+  for (const core::Remedy remedy : core::facts(cause).ladder) {
+    names.emplace_back(to_string(remedy));
+  }
+  return names;
+}
+
+const char* transient(core::Cause cause) { return core::may_retry(cause) ? "yes" : "no"; }
+
 json::value row_of(const rules::Finding& finding) {
   return {{"rule", finding.rule},
           {"class", to_string(finding.cause)},
           {"strength", rules::to_string(finding.strength)},
           {"weight", finding.weight},
+          {"transient", transient(finding.cause)},
+          {"remedy", ladder_of(finding.cause).at(0)},
           {"advice", finding.advice},
           {"line", finding.line},
           {"line_number", finding.line_number},
@@ -46,26 +63,18 @@ json::value row_of(const rules::Finding& finding) {
           {"overcome", finding.overcome}};
 }
 
-// What the supervisor does about it, one after the other, as far as it is of use.
-json::array ladder_of(const rules::Finding* verdict) {
-  json::array names;
-  if (verdict == nullptr || core::facts(verdict->cause).then != core::Then::climb) return names;
-  for (const core::Remedy remedy : core::facts(verdict->cause).ladder) {
-    names.emplace_back(to_string(remedy));
-  }
-  return names;
-}
-
 json::object document_of(const std::string& file, const rules::Conclusion& conclusion) {
   const rules::Finding* verdict = conclusion.verdict();
+  const json::array ladder = verdict != nullptr ? ladder_of(verdict->cause) : json::array();
   json::array evidence;
   for (const rules::Finding& finding : conclusion.findings) evidence.push_back(row_of(finding));
   return {{"file", file},
           {"failed", conclusion.failed},
           {"class", conclusion.crash_class()},
           {"rule", verdict != nullptr ? verdict->rule : ""},
-          {"retry", verdict != nullptr && core::may_retry(verdict->cause)},
-          {"ladder", ladder_of(verdict)},
+          {"transient", verdict != nullptr ? transient(verdict->cause) : "no"},
+          {"remedy", ladder.empty() ? json::value("none") : ladder.at(0)},
+          {"ladder", ladder},
           {"advice", verdict != nullptr ? verdict->advice : ""},
           {"line", verdict != nullptr ? verdict->line : conclusion.benign_line},
           {"line_number", verdict != nullptr ? verdict->line_number : 0},

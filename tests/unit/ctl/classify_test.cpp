@@ -49,7 +49,8 @@ TEST_F(ClassifyTest, AHealthyLogIsNoFault) {
 TEST_F(ClassifyTest, JsonHasTheWholeVerdict) {
   const json::object found = as_json({write("x\nOSError: No space left on device\n")});
   EXPECT_EQ(found.at("class").as_string(), "disk");
-  EXPECT_TRUE(found.at("retry").as_bool());
+  EXPECT_EQ(found.at("remedy").as_string(), "retry");
+  EXPECT_EQ(found.at("transient").as_string(), "yes");
   EXPECT_EQ(found.at("ladder"), (json::array{"retry"}));
   EXPECT_EQ(found.at("line_number").as_int64(), 2);
   EXPECT_EQ(found.at("lines").as_int64(), 2);
