@@ -9,6 +9,12 @@ core::LogMatch line_of(core::Cause cause) {
   return {name, cause, 60, "simulated " + name, "stderr.log:1"};
 }
 
+// None for a number that is no cause's.
+core::Cause cause_of(std::int64_t number) {
+  const bool known = number > 0 && number < static_cast<std::int64_t>(core::causes.size());
+  return known ? static_cast<core::Cause>(number) : core::Cause::none;
+}
+
 }  // namespace
 
 void Worker::go_silent(bool busy) {
@@ -25,7 +31,7 @@ void Worker::strike(const Injection& injection) {
     case Fault::crash:
       return die(11);
     case Fault::error:
-      return exit(1);
+      return exit(1, cause_of(injection.amount));
     case Fault::device_oom:
       return exit(1, core::Cause::device_oom);
     case Fault::host_oom:
