@@ -11,6 +11,7 @@
 #include "common/clock.hpp"
 #include "supervisor/core/boards.hpp"
 #include "supervisor/core/cause.hpp"
+#include "supervisor/core/phase.hpp"
 #include "supervisor/core/plan.hpp"
 
 namespace trainward::core {
@@ -35,7 +36,7 @@ struct RecordEvaluation {
 };
 struct RecordSpan {
   std::int64_t attempt = 0;
-  std::string phase;
+  Phase phase = Phase::down;
   Cause cause = Cause::none;
   std::int64_t begin_wall_ms = 0;
   std::int64_t duration_ms = 0;

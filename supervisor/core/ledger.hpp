@@ -1,10 +1,6 @@
 // The phase ledger: every second a program is wanted belongs to exactly one phase, with its cause.
-//
-// Phases: waiting probing resetting loading compiling stepping replaying saving down. Spans touch:
-// one ends where the next begins, measured by the monotonic clock.
+// Spans touch: one ends where the next begins, measured by the monotonic clock.
 #pragma once
-
-#include <string_view>
 
 #include "supervisor/core/action.hpp"
 #include "supervisor/core/state.hpp"
@@ -12,7 +8,7 @@
 namespace trainward::core {
 
 // From `at` on, time belongs to `phase`. Does nothing when it does already.
-void book(State& state, std::string_view phase, Cause cause, Time at, Actions& actions);
+void book(State& state, Phase phase, Cause cause, Time at, Actions& actions);
 
 // Closes the open span: the program is not wanted any more.
 void close_ledger(State& state, Time at, Actions& actions);

@@ -75,7 +75,7 @@ struct Kill {
 // The ledger span that is still open.
 struct OpenSpan {
   std::int64_t attempt = 0;
-  std::string phase;
+  Phase phase = Phase::down;
   Cause cause = Cause::none;
   Time since;
   friend bool operator==(const OpenSpan&, const OpenSpan&) = default;

@@ -57,42 +57,42 @@ void Turn::watch_activity() {
 }
 
 void Turn::book_training(bool replaying) {
-  book(state_, replaying ? "replaying" : "stepping", replaying ? state_.last_cause : Cause::none,
-       now_, actions_);
+  book(state_, replaying ? Phase::replaying : Phase::stepping,
+       replaying ? state_.last_cause : Cause::none, now_, actions_);
 }
 
 void Turn::book_stage() {
   switch (state_.stage) {
     case Stage::repairing:
-      return book(state_, "resetting", state_.last_cause, now_, actions_);
+      return book(state_, Phase::resetting, state_.last_cause, now_, actions_);
     case Stage::launching:
     case Stage::starting:
     case Stage::loading:
-      return book(state_, "loading", state_.last_cause, now_, actions_);
+      return book(state_, Phase::loading, state_.last_cause, now_, actions_);
     case Stage::compiling:
-      return book(state_, "compiling", state_.last_cause, now_, actions_);
+      return book(state_, Phase::compiling, state_.last_cause, now_, actions_);
     case Stage::training:
       return book_training(state_.last_step < state_.highest_step);
     case Stage::saving:
-      return book(state_, "saving", Cause::none, now_, actions_);
+      return book(state_, Phase::saving, Cause::none, now_, actions_);
     case Stage::evaluating:
-      return book(state_, "evaluating", Cause::none, now_, actions_);
+      return book(state_, Phase::evaluating, Cause::none, now_, actions_);
     case Stage::probing:
-      return book(state_, "probing", state_.last_cause, now_, actions_);
+      return book(state_, Phase::probing, state_.last_cause, now_, actions_);
     case Stage::backoff:
-      return book(state_, "waiting", state_.last_cause, now_, actions_);
+      return book(state_, Phase::waiting, state_.last_cause, now_, actions_);
     case Stage::stopped:
     case Stage::exited:
     case Stage::fatal:
       return close_ledger(state_, now_, actions_);
     case Stage::selecting:  // part of what was before
-      if (!state_.span) book(state_, "loading", state_.last_cause, now_, actions_);
+      if (!state_.span) book(state_, Phase::loading, state_.last_cause, now_, actions_);
       return;
     case Stage::stopping:
     case Stage::killing:
       return;
     case Stage::unkillable:
-      return book(state_, "down", Cause::unkillable, now_, actions_);
+      return book(state_, Phase::down, Cause::unkillable, now_, actions_);
   }
 }
 

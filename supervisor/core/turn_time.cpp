@@ -160,9 +160,9 @@ void Turn::on(const DaemonStarted& e) {
     close_ledger(state_, left_at, actions_);
     const Cause cause = e.machine_restarted ? Cause::machine_restart : Cause::supervisor_down;
     if (away > 0) {
-      act(RecordSpan{state_.attempt, "down", cause, left_at.wall_ms, away});
+      act(RecordSpan{state_.attempt, Phase::down, cause, left_at.wall_ms, away});
     }
-    book(state_, "down", cause, now_, actions_);
+    book(state_, Phase::down, cause, now_, actions_);
   }
   if (e.machine_restarted) {
     // Every time kept is of a clock that is gone; what was left of a wait is still to be waited.

@@ -80,8 +80,9 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             return store_.add_evaluation(program_, {e.step, state.attempt, e.loss, at.wall_ms});
           },
           [&](const core::RecordSpan& e) -> Status {
-            return store_.add_span(program_, {e.attempt, e.phase, std::string(to_string(e.cause)),
-                                              e.begin_wall_ms, e.duration_ms});
+            return store_.add_span(
+                program_, {e.attempt, std::string(to_string(e.phase)),
+                           std::string(to_string(e.cause)), e.begin_wall_ms, e.duration_ms});
           },
           [&](const core::RecordAttemptBegun& e) -> Status {
             if (auto ok = keep_what_is_resumed(store_, attempt_, state.resume_step); !ok) return ok;

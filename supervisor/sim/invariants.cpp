@@ -86,7 +86,8 @@ void Checker::take_action(const core::Action& action, const core::State& state) 
 }
 
 void Checker::take(const core::RecordSpan& span) {
-  if (span.duration_ms <= 0) broken(Promise::ledger, "an empty span of " + span.phase);
+  if (span.duration_ms <= 0)
+    broken(Promise::ledger, fmt::format("an empty span of {}", to_string(span.phase)));
   booked_ms_ += span.duration_ms;
 }
 
@@ -137,9 +138,11 @@ void Checker::check_ledger(Time at, const core::State& state) {
   const std::int64_t difference = booked_ms_ + open - expected_ms_;
   constexpr std::int64_t lag = 250;  // an exit is written before a verdict, and read after it
   if (difference > lag || difference < -lag) {
-    broken(Promise::ledger,
-           fmt::format("{} ms are booked{} where {} ms passed", booked_ms_ + open,
-                       span_open_ ? " in all, with " + state.span->phase : "", expected_ms_));
+    broken(
+        Promise::ledger,
+        fmt::format("{} ms are booked{} where {} ms passed", booked_ms_ + open,
+                    span_open_ ? fmt::format(" in all, with {}", to_string(state.span->phase)) : "",
+                    expected_ms_));
   }
 }
 

@@ -101,7 +101,7 @@ struct EventRow {
 
 struct SpanRow {             // one row of the phase ledger
   std::int64_t attempt = 0;  // 0: between attempts
-  std::string phase;  // waiting probing resetting loading compiling stepping replaying saving down
+  std::string phase;         // a name of core/phase.hpp
   std::string cause;  // why time went there ("device_oom" for a replay after one); may be empty
   std::int64_t begin_ms = 0;     // wall
   std::int64_t duration_ms = 0;  // monotonic

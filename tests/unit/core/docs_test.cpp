@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "supervisor/core/cause.hpp"
+#include "supervisor/core/phase.hpp"
 #include "supervisor/core/shown.hpp"
 
 namespace trainward::core {
@@ -97,6 +98,17 @@ TEST(Docs, EveryStateIsNamedAndHasItsExitCode) {
     if (row.shown == Shown::unknown) continue;  // only where a newer daemon meets an older program
     EXPECT_THAT(in_database, HasSubstr(code(row.name)));
     EXPECT_EQ(down.find(code(row.name)) != std::string::npos, row.down) << row.name;
+  }
+}
+
+TEST(Docs, EveryPhaseIsNamed) {
+  const std::string in_database = part(document("database.md"), "### v_ledger", "### ");
+  const std::string in_ladders = part(document("supervision.md"), "## Where the time went", "##");
+  const std::string in_life = part(document("architecture.md"), "is booked to one phase", "\n");
+  for (const std::string_view phase : phase_names) {
+    EXPECT_THAT(in_database, HasSubstr(code(phase)));
+    EXPECT_THAT(in_ladders, HasSubstr(std::string(phase)));
+    EXPECT_THAT(in_life, HasSubstr(std::string(phase)));
   }
 }
 

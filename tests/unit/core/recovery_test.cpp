@@ -65,7 +65,7 @@ TEST(Recovery, AnEvaluationIsAPhaseOfItsOwn) {
   ASSERT_EQ(world.state.stage, Stage::training);
   bool booked = false;
   for (const RecordSpan& span : world.every<RecordSpan>()) {
-    booked = booked || (span.phase == "evaluating" && span.duration_ms >= 50'000);
+    booked = booked || (span.phase == Phase::evaluating && span.duration_ms >= 50'000);
   }
   EXPECT_TRUE(booked);
   bool told = false;
@@ -103,7 +103,7 @@ TEST(Recovery, ALateRecordBooksNoSecondTwice) {
   world.feed(StopRequested{"operator", false}, 200).feed(exited_with(75), 100);
   std::int64_t end = 0;
   for (const RecordSpan& span : world.every<RecordSpan>()) {
-    EXPECT_GE(span.begin_wall_ms, end) << span.phase;
+    EXPECT_GE(span.begin_wall_ms, end) << to_string(span.phase);
     end = span.begin_wall_ms + span.duration_ms;
   }
 }
@@ -115,7 +115,7 @@ TEST(Recovery, AWallClockThatIsSetBackHidesNoTime) {
   world.time.wall_ms -= 7'200'000;
   world.feed(Alive{}, 100).feed(DaemonStarted{}, 5'000);
   ASSERT_THAT(world.newest<RecordSpan>(), SizeIs(2));
-  EXPECT_EQ(world.newest<RecordSpan>()[1].phase, "down");
+  EXPECT_EQ(world.newest<RecordSpan>()[1].phase, Phase::down);
   EXPECT_EQ(world.newest<RecordSpan>()[1].duration_ms, 5'000);
 }
 

@@ -27,7 +27,7 @@ TEST(StateJson, RoundTrip) {
   state.progress_mono_ms = 98;
   state.step_times_ms = {5, 6, 7};
   state.boards = {{"A", "OK"}, {"B", "REMOTE_LOST"}};
-  state.span = OpenSpan{12, "stepping", Cause::none, {1, 2}};
+  state.span = OpenSpan{12, Phase::stepping, Cause::none, {1, 2}};
   state.pid = 77;
   state.restart_when_stopped = true;
   state.rungs = {{Cause::hang, 2}};

@@ -109,7 +109,7 @@ TEST(Step, TheSilenceOfAHangIsBookedAsLostToIt) {
   std::int64_t lost = 0;
   world.feed(StopRequested{"operator", false});
   for (const RecordSpan& span : world.every<RecordSpan>()) {
-    if (span.phase == "down" && span.cause == Cause::hang) lost += span.duration_ms;
+    if (span.phase == Phase::down && span.cause == Cause::hang) lost += span.duration_ms;
   }
   EXPECT_EQ(lost, 1'005);
 }
