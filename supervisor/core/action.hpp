@@ -10,6 +10,8 @@
 
 #include "common/clock.hpp"
 #include "supervisor/core/boards.hpp"
+#include "supervisor/core/cause.hpp"
+#include "supervisor/core/phase.hpp"
 #include "supervisor/core/plan.hpp"
 
 namespace trainward::core {
@@ -34,15 +36,15 @@ struct RecordEvaluation {
 };
 struct RecordSpan {
   std::int64_t attempt = 0;
-  std::string phase;
-  std::string cause;
+  Phase phase = Phase::down;
+  Cause cause = Cause::none;
   std::int64_t begin_wall_ms = 0;
   std::int64_t duration_ms = 0;
 };
 struct Evidence {
   std::string source;
   int weight = 0;
-  std::string cause;
+  Cause cause = Cause::none;
   std::string text;
   std::string location;
   friend bool operator==(const Evidence&, const Evidence&) = default;
@@ -58,10 +60,10 @@ struct RecordAttemptEnded {
   std::int64_t attempt = 0;
   std::optional<int> code;
   std::optional<int> signal;
-  std::string cause;
+  Cause cause = Cause::none;
   std::string verdict;
   std::vector<Evidence> evidence;  // heaviest first
-  std::string remedy;              // what is done about it; empty: nothing needs to be
+  std::optional<Remedy> remedy;    // what is done about it; empty: nothing needs to be
 };
 // The board's whole record, for all programs.
 struct RecordBoard {
@@ -78,12 +80,11 @@ struct RecordCheckpoint {
 
 // ---- side effects ----
 struct Probe {};
-struct ResetBoard {
-  std::string serial;
+// Before the next attempt; answered by Repaired.
+struct Repair {
+  Remedy repair = Remedy::retry;
+  std::string serial = {};  // of the board it is about, or whose kernel cache goes; empty: of none
   std::vector<std::string> more = {};  // that the program ran on as well, to be reset with it
-};
-struct PurgeCaches {
-  std::string serial;  // of the board whose kernel cache goes; empty: the one without a board
 };
 // Newest verified first. Checkpoints of step `below` and later are set aside before the choice:
 // they hold what went wrong. 0: none are.
@@ -110,11 +111,10 @@ struct VerifyCheckpoint {
 };
 struct PruneCheckpoints {};
 
-using Action =
-    std::variant<RecordEvent, RecordStep, RecordEvaluation, RecordSpan, RecordAttemptBegun,
-                 RecordWorkerStarted, RecordAttemptEnded, RecordCheckpoint, RecordBoard, Probe,
-                 ResetBoard, PurgeCaches, SelectCheckpoint, Launch, SendSignal, CheckActivity,
-                 VerifyCheckpoint, PruneCheckpoints>;
+using Action = std::variant<RecordEvent, RecordStep, RecordEvaluation, RecordSpan,
+                            RecordAttemptBegun, RecordWorkerStarted, RecordAttemptEnded,
+                            RecordCheckpoint, RecordBoard, Probe, Repair, SelectCheckpoint, Launch,
+                            SendSignal, CheckActivity, VerifyCheckpoint, PruneCheckpoints>;
 using Actions = std::vector<Action>;
 
 }  // namespace trainward::core

@@ -1,7 +1,6 @@
 #include "supervisor/core/boards.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace trainward::core {
 namespace {
@@ -10,12 +9,6 @@ constexpr std::size_t remembered_faults = 16;
 constexpr std::int64_t day_ms = 86'400'000;
 
 }  // namespace
-
-bool is_board_fault(std::string_view cause) {
-  constexpr std::array<std::string_view, 5> causes{"ethernet", "device_lost", "hang", "device_busy",
-                                                   "firmware"};
-  return std::find(causes.begin(), causes.end(), cause) != causes.end();
-}
 
 std::int64_t stains(const BoardRecord& board) {
   constexpr std::int64_t on_probation = 100;

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "supervisor/core/policy.hpp"
@@ -29,9 +28,6 @@ struct HeldBoard {
   BoardRecord record;
   friend bool operator==(const HeldBoard&, const HeldBoard&) = default;
 };
-
-// Faults that speak against the board and not against the program.
-bool is_board_fault(std::string_view cause);
 
 // Of two boards the one with fewer stains is the better one.
 [[nodiscard]] std::int64_t stains(const BoardRecord& board);

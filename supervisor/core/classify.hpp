@@ -23,8 +23,7 @@
 namespace trainward::core {
 
 struct Verdict {
-  std::string cause;               // done stopped hang device_oom ethernet … config unknown
-  bool retry = true;               // another attempt may help
+  Cause cause = Cause::unknown;
   std::string sentence;            // for people, without a full stop
   std::vector<Evidence> evidence;  // heaviest first
 };
@@ -32,6 +31,10 @@ struct Verdict {
 // Whether what the machine said may still be why the attempt ends: for ten minutes, and longer only
 // while there was no progress since.
 bool still_counts(const State& state, const MachineFact& fact, std::int64_t now_mono_ms);
+
+// What the way a process ended says by itself. Everybody who judges an end asks here.
+Evidence from_exit_code(int code);
+Evidence from_signal(int number);
 
 Verdict classify(const State& state, const WorkerExited& exit);
 Verdict classify(const State& state, const AttemptLost& lost);

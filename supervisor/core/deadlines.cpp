@@ -39,7 +39,7 @@ std::int64_t train_ms(const State& state, const Policy& policy) {
 // operator who asks for a stop has set how long it may take.
 std::int64_t stop_ms(const State& state, const Policy& policy) {
   const std::int64_t configured = policy.deadlines.stop_ms;
-  if (!state.kill || state.kill->cause == "stopped" || state.step_times_ms.empty()) {
+  if (!state.kill || state.kill->cause == Cause::stopped || state.step_times_ms.empty()) {
     return configured;
   }
   return std::max(configured, 2 * nearly_longest(state.step_times_ms));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "supervisor/core/boards.hpp"
+#include "supervisor/core/cause.hpp"
 
 namespace trainward::core {
 
@@ -50,12 +51,11 @@ struct ProbeFinished {
   std::optional<BoardSet> set = {};  // none: any one usable board will do
 };
 
-struct BoardReset {
-  std::string error;       // empty: it worked, and the board is what it was
-  std::string found = {};  // by the look afterwards
-};
-struct CachesPurged {
-  std::string error;
+// A repair is over.
+struct Repaired {
+  Remedy repair = Remedy::retry;
+  std::string error = {};  // empty: it worked; a board is what it was
+  std::string found = {};  // by the look at the board afterwards
 };
 
 struct CheckpointSelected {
@@ -118,7 +118,7 @@ struct MemorySample {
 struct HostFact {
   std::string source;  // "kernel log", "memory pressure", …
   int weight = 0;
-  std::string cause;
+  Cause cause = Cause::unknown;
   std::string text;
 };
 // Killed, and the kernel does not let it die.
@@ -136,8 +136,8 @@ struct CheckpointVerified {
 
 struct LogMatch {
   std::string rule;
-  std::string cause;  // class of the rule
-  int weight = 60;    // as evidence; a root weighs more than its cascade
+  Cause cause = Cause::unknown;
+  int weight = 60;  // as evidence; a root weighs more than its cascade
   std::string line;
   std::string location;  // "stderr.log:117"
 };
@@ -168,9 +168,9 @@ struct TimerFired {};
 
 using Event =
     std::variant<StartRequested, StopRequested, RestartRequested, DaemonStarted, ProbeFinished,
-                 BoardReset, CachesPurged, CheckpointSelected, CheckpointRejected, LaunchFailed,
-                 WorkerStarted, PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated,
-                 Alive, ActivitySeen, MemorySample, HostFact, Unkillable, CheckpointVerified,
-                 WorkerExited, AttemptLost, Adopted, TimerFired>;
+                 Repaired, CheckpointSelected, CheckpointRejected, LaunchFailed, WorkerStarted,
+                 PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated, Alive,
+                 ActivitySeen, MemorySample, HostFact, Unkillable, CheckpointVerified, WorkerExited,
+                 AttemptLost, Adopted, TimerFired>;
 
 }  // namespace trainward::core

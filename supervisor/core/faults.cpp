@@ -1,7 +1,6 @@
 #include "supervisor/core/faults.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 namespace trainward::core {
@@ -31,12 +30,7 @@ std::optional<std::int64_t> regular_limit(const Faults& faults) {
   auto [least, most] = std::minmax_element(
       first, faults.end(), [](const Fault& a, const Fault& b) { return a.survived < b.survived; });
   // Only what a fresh process cures; a full disk is as full for the next one.
-  constexpr std::array<std::string_view, 6> of_the_process{"device_oom", "host_oom", "killed",
-                                                           "crash",      "hang",     "unknown"};
-  if (std::find(of_the_process.begin(), of_the_process.end(), first->cause) ==
-      of_the_process.end()) {
-    return std::nullopt;
-  }
+  if (!facts(first->cause).of_process) return std::nullopt;
   const bool alike = std::all_of(first, faults.end(), [&](const Fault& f) {
     return f.cause == first->cause && f.rung == first->rung;
   });

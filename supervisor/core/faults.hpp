@@ -3,15 +3,15 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "supervisor/core/cause.hpp"
 #include "supervisor/core/policy.hpp"
 
 namespace trainward::core {
 
 struct Fault {
-  std::string cause;
+  Cause cause = Cause::none;
   std::int64_t step = 0;      // last step finished
   std::int64_t survived = 0;  // steps the attempt finished
   std::int64_t lived_ms = 0;  // from the launch

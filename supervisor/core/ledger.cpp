@@ -14,18 +14,18 @@ void close_ledger(State& state, Time at, Actions& actions) {
   state.span.reset();
 }
 
-void book(State& state, std::string_view phase, std::string_view cause, Time at, Actions& actions) {
+void book(State& state, Phase phase, Cause cause, Time at, Actions& actions) {
   if (state.span && state.span->phase == phase && state.span->cause == cause) return;
   close_ledger(state, at, actions);
-  state.span = OpenSpan{state.attempt, std::string(phase), std::string(cause), at};
+  state.span = OpenSpan{state.attempt, phase, cause, at};
 }
 
-void rebook_since_progress(State& state, std::string_view cause, Time at, Actions& actions) {
+void rebook_since_progress(State& state, Cause cause, Time at, Actions& actions) {
   if (!state.span) return;
   const std::int64_t lost =
       at.mono_ms - std::max(state.progress_mono_ms, state.span->since.mono_ms);
   if (lost <= 0) return;
-  book(state, "down", cause, Time{at.wall_ms - lost, at.mono_ms - lost}, actions);
+  book(state, Phase::down, cause, Time{at.wall_ms - lost, at.mono_ms - lost}, actions);
 }
 
 }  // namespace trainward::core

@@ -1,10 +1,6 @@
 // The phase ledger: every second a program is wanted belongs to exactly one phase, with its cause.
-//
-// Phases: waiting probing resetting loading compiling stepping replaying saving down. Spans touch:
-// one ends where the next begins, measured by the monotonic clock.
+// Spans touch: one ends where the next begins, measured by the monotonic clock.
 #pragma once
-
-#include <string_view>
 
 #include "supervisor/core/action.hpp"
 #include "supervisor/core/state.hpp"
@@ -12,13 +8,13 @@
 namespace trainward::core {
 
 // From `at` on, time belongs to `phase`. Does nothing when it does already.
-void book(State& state, std::string_view phase, std::string_view cause, Time at, Actions& actions);
+void book(State& state, Phase phase, Cause cause, Time at, Actions& actions);
 
 // Closes the open span: the program is not wanted any more.
 void close_ledger(State& state, Time at, Actions& actions);
 
 // The time since the last sign of progress did not go where it seemed to go: it was lost to
 // `cause`.
-void rebook_since_progress(State& state, std::string_view cause, Time at, Actions& actions);
+void rebook_since_progress(State& state, Cause cause, Time at, Actions& actions);
 
 }  // namespace trainward::core

@@ -32,7 +32,7 @@ double scatter(const std::vector<double>& values, double centre) {
 std::optional<LossTrouble> watch_loss(LossWatch& watch, std::int64_t step, double loss,
                                       bool spikes_matter) {
   if (!std::isfinite(loss)) {
-    return LossTrouble{"nan", step, fmt::format("the loss of step {} is {}", step, loss)};
+    return LossTrouble{Cause::nan, step, fmt::format("the loss of step {} is {}", step, loss)};
   }
   if (!spikes_matter) return std::nullopt;
   const double highest_fine = watch.recent.empty() ? loss : watch.usual_limit;
@@ -51,7 +51,7 @@ std::optional<LossTrouble> watch_loss(LossWatch& watch, std::int64_t step, doubl
   }
   if (watch.high++ == 0) watch.high_since = step;
   if (watch.high < patience) return std::nullopt;
-  return LossTrouble{"loss_spike", watch.high_since,
+  return LossTrouble{Cause::loss_spike, watch.high_since,
                      fmt::format("the loss has been above {:.4g} since step {} and is {:.4g} now; "
                                  "it used to be about {:.4g}",
                                  highest_fine, watch.high_since, loss, median(watch.recent))};

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "supervisor/core/cause.hpp"
+
 namespace trainward::core {
 
 struct LossWatch {
@@ -18,8 +20,8 @@ struct LossWatch {
 };
 
 struct LossTrouble {
-  std::string cause;      // "nan" or "loss_spike"
-  std::int64_t from = 0;  // first step it shows
+  Cause cause = Cause::nan;  // or loss_spike
+  std::int64_t from = 0;     // first step it shows
   std::string why;
 };
 

@@ -1,6 +1,7 @@
 // Structs to JSON and back by one list of their fields each: a `fields(struct, visitor)` that names
 // them. Reading is forgiving: a field that is absent or of another type keeps its default, so that
-// states survive an upgrade of the daemon in both directions.
+// states survive an upgrade of the daemon in both directions. An enum with to_string() and
+// from_string() is its name; an item of a list or a map whose name is not known is left out.
 #pragma once
 
 #include <charconv>
@@ -24,6 +25,12 @@ concept Listed = requires(T& value) {
 };
 
 template <typename T>
+concept Named = std::is_enum_v<T> && requires(T& value) {
+  from_string(std::string_view(), value);
+  to_string(value);
+};
+
+template <typename T>
 json::value write(const T& value);
 template <typename T>
 void read(const json::value& from, T& to);
@@ -41,6 +48,8 @@ json::value write(const std::map<K, T>& map) {
   for (const auto& [key, item] : map) {
     if constexpr (std::is_integral_v<K>) {
       object[std::to_string(key)] = write(item);
+    } else if constexpr (Named<K>) {
+      object[to_string(key)] = write(item);
     } else {
       object[key] = write(item);
     }
@@ -57,6 +66,8 @@ json::value write(const T& value) {
     json::object object;
     fields(value, [&](const char* name, const auto& member) { object[name] = write(member); });
     return object;
+  } else if constexpr (Named<T>) {
+    return json::string(to_string(value));
   } else {
     return json::value_from(value);
   }
@@ -69,7 +80,11 @@ void read(const json::value& from, std::vector<T>& to) {
   to.clear();
   for (const json::value& item : from.get_array()) {
     T made{};
-    read(item, made);
+    if constexpr (Named<T>) {
+      if (!item.is_string() || !from_string(std::string_view(item.get_string()), made)) continue;
+    } else {
+      read(item, made);
+    }
     to.push_back(std::move(made));
   }
 }
@@ -81,6 +96,8 @@ void read(const json::value& from, std::map<K, T>& to) {
     K key{};
     if constexpr (std::is_integral_v<K>) {
       if (std::from_chars(name.data(), name.data() + name.size(), key).ec != std::errc()) continue;
+    } else if constexpr (Named<K>) {
+      if (!from_string(std::string_view(name), key)) continue;
     } else {
       key = K(name);
     }
@@ -100,6 +117,8 @@ void read(const json::value& from, T& to) {
     fields(to, [&](const char* name, auto& member) {
       if (const json::value* found = from.get_object().if_contains(name)) read(*found, member);
     });
+  } else if constexpr (Named<T>) {
+    if (from.is_string()) from_string(std::string_view(from.get_string()), to);
   } else {
     if (auto got = json::try_value_to<T>(from)) to = std::move(*got);
   }

@@ -16,6 +16,24 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+bool possible(Remedy remedy, const State& state, const Policy& policy) {
+  switch (remedy) {
+    case Remedy::retry:
+    case Remedy::stop:
+    case Remedy::purge_caches:
+      return true;
+    case Remedy::reset_board:
+      return policy.can_reset;
+    case Remedy::shrink_plan:
+      return state.plan.rung + 1 < static_cast<int>(plan_ladder(policy.shrinking).size());
+    case Remedy::older_checkpoint:
+      return state.resume_step > 0 || state.kept_step > 0;
+    case Remedy::quarantine_board:
+      return !state.board.empty();
+  }
+  return false;
+}
+
 }  // namespace
 
 std::int64_t backoff_ms(const Backoff& backoff, int failures, std::uint64_t salt) {
@@ -28,13 +46,13 @@ std::int64_t backoff_ms(const Backoff& backoff, int failures, std::uint64_t salt
 
 Next decide_next(const State& state, const Policy& policy, const Verdict& verdict) {
   using Kind = Next::Kind;
-  if (verdict.cause == "done" && policy.autorestart != Autorestart::always) {
+  if (verdict.cause == Cause::done && policy.autorestart != Autorestart::always) {
     return {Kind::finished, 0, fmt::format("done at step {}", state.last_step)};
   }
   if (policy.autorestart == Autorestart::never) {
     return {Kind::finished, 0, verdict.sentence};
   }
-  if (!verdict.retry && verdict.cause != "done") {
+  if (!may_retry(verdict.cause) && verdict.cause != Cause::done) {
     return {Kind::give_up, 0, fmt::format("{}; a retry cannot help", verdict.sentence)};
   }
   if (state.charged_attempts >= policy.budgets.attempts) {
@@ -54,14 +72,29 @@ Next decide_next(const State& state, const Policy& policy, const Verdict& verdic
                         human_duration(state.time_without_progress_ms), state.kept_step,
                         verdict.sentence)};
   }
-  if (state.attempts_without_progress == 0 || verdict.cause == "try_again" ||
-      verdict.cause == "planned_restart" || verdict.cause == "memory_leak") {
+  if (state.attempts_without_progress == 0 || facts(verdict.cause).then == Then::at_once) {
     return {};
   }
   const auto salt =
       static_cast<std::uint64_t>(state.attempt) ^ std::hash<std::string>{}(state.board);
   const std::int64_t wait = backoff_ms(policy.backoff, state.attempts_without_progress, salt);
   return {Kind::after_wait, wait, verdict.sentence};
+}
+
+Remedy climb(State& state, const Policy& policy, Cause cause, bool deterministic) {
+  const Ladder& ladder = facts(cause).ladder;
+  int& rung = state.rungs[cause];
+  while (rung < static_cast<int>(ladder.size)) {
+    const Remedy remedy = ladder.rungs.at(static_cast<std::size_t>(rung));
+    // The last rung is not left again.
+    if (remedy == Remedy::stop || ladder.size == 1) break;
+    ++rung;
+    if (deterministic && remedy == Remedy::retry) continue;
+    if (possible(remedy, state, policy)) return remedy;
+  }
+  if (ladder.back() != Remedy::stop) return Remedy::retry;
+  // At the end of the ladder only proof that nothing changes stops a run before its budgets do.
+  return deterministic || facts(cause).hopeless ? Remedy::stop : Remedy::retry;
 }
 
 }  // namespace trainward::core

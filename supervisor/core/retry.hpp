@@ -1,4 +1,5 @@
-// Whether there is a next attempt, and when.
+// Whether there is a next attempt, when, and what is done before it: a ladder for each class,
+// climbed one rung an attempt that made no progress, and remembered until one does.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,11 @@ struct Next {
 
 // `state.attempts_without_progress` already counts the attempt that ended.
 Next decide_next(const State& state, const Policy& policy, const Verdict& verdict);
+
+// The next rung for this verdict. Rungs that are not possible here (no reset command, no board, no
+// smaller plan, no older checkpoint) are passed over. `state.rungs` moves; `deterministic` skips
+// the plain retries.
+Remedy climb(State& state, const Policy& policy, Cause cause, bool deterministic);
 
 // first · 2^(failures − 1), at most max, then spread over [half, whole] by a hash of `salt`:
 // programs that failed together do not come back together.

@@ -9,28 +9,28 @@ namespace {
 struct StageName {
   Stage stage;
   std::string_view name;
-  std::string_view display;
+  Shown shown;
   bool worker;
 };
 
 constexpr std::array<StageName, 17> stages{{
-    {Stage::stopped, "stopped", "STOPPED", false},
-    {Stage::repairing, "repairing", "STARTING", false},
-    {Stage::probing, "probing", "STARTING", false},
-    {Stage::selecting, "selecting", "STARTING", false},
-    {Stage::launching, "launching", "STARTING", true},
-    {Stage::starting, "starting", "STARTING", true},
-    {Stage::loading, "loading", "STARTING", true},
-    {Stage::compiling, "compiling", "STARTING", true},
-    {Stage::training, "training", "RUNNING", true},
-    {Stage::saving, "saving", "RUNNING", true},
-    {Stage::evaluating, "evaluating", "RUNNING", true},
-    {Stage::stopping, "stopping", "STOPPING", true},
-    {Stage::killing, "killing", "STOPPING", true},
-    {Stage::unkillable, "unkillable", "UNKILLABLE", true},
-    {Stage::backoff, "backoff", "BACKOFF", false},
-    {Stage::exited, "exited", "EXITED", false},
-    {Stage::fatal, "fatal", "FATAL", false},
+    {Stage::stopped, "stopped", Shown::stopped, false},
+    {Stage::repairing, "repairing", Shown::starting, false},
+    {Stage::probing, "probing", Shown::starting, false},
+    {Stage::selecting, "selecting", Shown::starting, false},
+    {Stage::launching, "launching", Shown::starting, true},
+    {Stage::starting, "starting", Shown::starting, true},
+    {Stage::loading, "loading", Shown::starting, true},
+    {Stage::compiling, "compiling", Shown::starting, true},
+    {Stage::training, "training", Shown::running, true},
+    {Stage::saving, "saving", Shown::running, true},
+    {Stage::evaluating, "evaluating", Shown::running, true},
+    {Stage::stopping, "stopping", Shown::stopping, true},
+    {Stage::killing, "killing", Shown::stopping, true},
+    {Stage::unkillable, "unkillable", Shown::unkillable, true},
+    {Stage::backoff, "backoff", Shown::backoff, false},
+    {Stage::exited, "exited", Shown::exited, false},
+    {Stage::fatal, "fatal", Shown::fatal, false},
 }};
 
 constexpr bool in_order() {
@@ -46,7 +46,8 @@ const StageName& row(Stage stage) { return stages.at(static_cast<std::size_t>(st
 }  // namespace
 
 std::string_view to_string(Stage stage) { return row(stage).name; }
-std::string_view display(Stage stage) { return row(stage).display; }
+Shown shown(Stage stage) { return row(stage).shown; }
+std::string_view display(Stage stage) { return to_string(shown(stage)); }
 bool has_worker(Stage stage) { return row(stage).worker; }
 
 std::optional<Stage> stage_from(std::string_view text) {
@@ -61,13 +62,6 @@ std::int64_t next_timer_ms(const State& state) {
   const std::int64_t look = state.activity.next_mono_ms;
   if (deadline == 0 || look == 0) return std::max(deadline, look);
   return std::min(deadline, look);
-}
-
-bool another_host_may_help(const State& state) {
-  constexpr std::array<std::string_view, 6> program_faults{
-      "do_not_requeue", "nan", "loss_spike", "data", "resume_contract", "config"};
-  return std::find(program_faults.begin(), program_faults.end(), state.last_cause) ==
-         program_faults.end();
 }
 
 }  // namespace trainward::core

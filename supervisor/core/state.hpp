@@ -30,6 +30,7 @@
 #include "supervisor/core/leak_watch.hpp"
 #include "supervisor/core/loss_watch.hpp"
 #include "supervisor/core/plan.hpp"
+#include "supervisor/core/shown.hpp"
 
 namespace trainward::core {
 
@@ -56,7 +57,8 @@ enum class Stage {
 std::string_view to_string(Stage stage);
 std::optional<Stage> stage_from(std::string_view text);
 
-// STOPPED STARTING RUNNING BACKOFF STOPPING UNKILLABLE EXITED FATAL
+// What an operator sees of it.
+Shown shown(Stage stage);
 std::string_view display(Stage stage);
 
 // A worker process exists, or may exist.
@@ -64,8 +66,7 @@ bool has_worker(Stage stage);
 
 // What we did to a worker ourselves, and why: the heaviest evidence there is.
 struct Kill {
-  // hang stopped planned_restart memory_leak nan loss_spike resume_contract start_failed
-  std::string cause;
+  Cause cause = Cause::stopped;
   std::string why;           // one sentence
   std::int64_t mono_ms = 0;  // when; 0: not known
   friend bool operator==(const Kill&, const Kill&) = default;
@@ -74,8 +75,8 @@ struct Kill {
 // The ledger span that is still open.
 struct OpenSpan {
   std::int64_t attempt = 0;
-  std::string phase;
-  std::string cause;
+  Phase phase = Phase::down;
+  Cause cause = Cause::none;
   Time since;
   friend bool operator==(const OpenSpan&, const OpenSpan&) = default;
 };
@@ -137,12 +138,13 @@ struct State {
   std::int64_t save_write_ms = 0;  // from its begin until it is on disk; smoothed; 0: not told
 
   // ---- what earlier attempts taught ----
-  std::string last_cause;  // verdict of the attempt before: why there is a replay
+  Cause last_cause = Cause::none;  // of the attempt before: why there is a replay
   Faults faults;
   int attempts_without_progress = 0;
   int charged_attempts = 0;  // in all, without a new verified step
   std::int64_t time_without_progress_ms = 0;
-  std::map<std::string, int> rungs;  // class → how far its ladder was climbed
+  std::map<Cause, int> rungs;  // how far the ladder of a class was climbed; looks for a board
+  int unreadable = 0;          // looks for a checkpoint in a row that could not be read
   PlanMemory plan;
   std::int64_t planned_restarts = 0;  // in a row
   std::vector<DataWindow> skip;       // the newest 32
@@ -152,7 +154,7 @@ struct State {
   std::map<std::string, std::string> boards;  // serial → verdict last reported to the operator
   BoardRecord board_record;                   // of `board`
   std::vector<HeldBoard> more_boards;         // of a program that runs on several, beside `board`
-  std::vector<std::string> repairs;  // "purge_caches", "reset_board": to be done before a launch
+  std::vector<Remedy> repairs;                // to be done before a launch
 
   std::optional<OpenSpan> span;
 
@@ -161,9 +163,6 @@ struct State {
 
 // When the shell has to feed TimerFired, on the monotonic clock; 0: not at all.
 std::int64_t next_timer_ms(const State& state);
-
-// Whether a run that was given up could go on elsewhere: the host or its boards are to blame.
-bool another_host_may_help(const State& state);
 
 json::object to_json(const State& state);
 Result<State> state_from_json(const json::value& value);

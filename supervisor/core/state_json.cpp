@@ -145,6 +145,7 @@ void fields(S& s, F&& f) {
   f("charged_attempts", s.charged_attempts);
   f("time_without_progress_ms", s.time_without_progress_ms);
   f("rungs", s.rungs);
+  f("unreadable", s.unreadable);
   f("plan", s.plan);
   f("planned_restarts", s.planned_restarts);
   f("skip", s.skip);

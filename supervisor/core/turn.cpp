@@ -57,42 +57,42 @@ void Turn::watch_activity() {
 }
 
 void Turn::book_training(bool replaying) {
-  book(state_, replaying ? "replaying" : "stepping", replaying ? state_.last_cause : "", now_,
-       actions_);
+  book(state_, replaying ? Phase::replaying : Phase::stepping,
+       replaying ? state_.last_cause : Cause::none, now_, actions_);
 }
 
 void Turn::book_stage() {
   switch (state_.stage) {
     case Stage::repairing:
-      return book(state_, "resetting", state_.last_cause, now_, actions_);
+      return book(state_, Phase::resetting, state_.last_cause, now_, actions_);
     case Stage::launching:
     case Stage::starting:
     case Stage::loading:
-      return book(state_, "loading", state_.last_cause, now_, actions_);
+      return book(state_, Phase::loading, state_.last_cause, now_, actions_);
     case Stage::compiling:
-      return book(state_, "compiling", state_.last_cause, now_, actions_);
+      return book(state_, Phase::compiling, state_.last_cause, now_, actions_);
     case Stage::training:
       return book_training(state_.last_step < state_.highest_step);
     case Stage::saving:
-      return book(state_, "saving", "", now_, actions_);
+      return book(state_, Phase::saving, Cause::none, now_, actions_);
     case Stage::evaluating:
-      return book(state_, "evaluating", "", now_, actions_);
+      return book(state_, Phase::evaluating, Cause::none, now_, actions_);
     case Stage::probing:
-      return book(state_, "probing", state_.last_cause, now_, actions_);
+      return book(state_, Phase::probing, state_.last_cause, now_, actions_);
     case Stage::backoff:
-      return book(state_, "waiting", state_.last_cause, now_, actions_);
+      return book(state_, Phase::waiting, state_.last_cause, now_, actions_);
     case Stage::stopped:
     case Stage::exited:
     case Stage::fatal:
       return close_ledger(state_, now_, actions_);
     case Stage::selecting:  // part of what was before
-      if (!state_.span) book(state_, "loading", state_.last_cause, now_, actions_);
+      if (!state_.span) book(state_, Phase::loading, state_.last_cause, now_, actions_);
       return;
     case Stage::stopping:
     case Stage::killing:
       return;
     case Stage::unkillable:
-      return book(state_, "down", "unkillable", now_, actions_);
+      return book(state_, Phase::down, Cause::unkillable, now_, actions_);
   }
 }
 
@@ -121,9 +121,9 @@ void Turn::settle(Stage stage, std::string reason) {
   enter(stage, std::move(reason));
 }
 
-void Turn::kill(std::string cause, std::string why) {
-  note("kill", fmt::format("SIGKILL: {}: {}", cause, why));
-  state_.kill = Kill{std::move(cause), std::move(why), now_.mono_ms};
+void Turn::kill(Cause cause, std::string why) {
+  note("kill", fmt::format("SIGKILL: {}: {}", to_string(cause), why));
+  state_.kill = Kill{cause, std::move(why), now_.mono_ms};
   state_.kills_sent = 1;
   const std::int64_t last_progress = state_.progress_mono_ms;
   enter(Stage::killing, "killing: " + state_.kill->why);
@@ -139,9 +139,9 @@ void Turn::kill_stopping(const std::string& why) {
   act(SendSignal{Signal::kill});
 }
 
-void Turn::stop_for(std::string cause, std::string why) {
-  note(cause == "stopped" ? "state" : "planned", fmt::format("{}; SIGTERM sent", why));
-  state_.kill = Kill{std::move(cause), std::move(why)};
+void Turn::stop_for(Cause cause, std::string why) {
+  note(cause == Cause::stopped ? "state" : "planned", fmt::format("{}; SIGTERM sent", why));
+  state_.kill = Kill{cause, std::move(why)};
   state_.kills_sent = 0;
   enter(Stage::stopping, "stopping: waiting for the worker to save and exit");
   act(SendSignal{Signal::terminate});

@@ -28,8 +28,7 @@ class Turn {
 
   // ---- the way to a worker ----
   void on(const ProbeFinished& e);
-  void on(const BoardReset& e);
-  void on(const CachesPurged& e);
+  void on(const Repaired& e);
   void on(const CheckpointSelected& e);
   void on(const CheckpointRejected& e);
   void on(const LaunchFailed& e);
@@ -80,15 +79,14 @@ class Turn {
   [[nodiscard]] Plan plan_attempt() const;
   void end_attempt(const Verdict& verdict, std::optional<int> code, std::optional<int> signal);
   void charge(bool advanced);
-  void charge_board(const std::string& cause, const std::string& why);
-  // Returns false when there is nothing left to try.
-  bool apply_remedy(const std::string& cause, bool advanced, std::string& remedy);
+  void charge_board(Cause cause, const std::string& why);
+  // What is done about it, already under way; stop: there is nothing left to try.
+  Remedy apply_remedy(Cause cause, bool advanced);
   [[nodiscard]] bool made_progress() const;
-  [[nodiscard]] bool is_fault(const std::string& cause) const;
 
   // ---- ends we bring about ----
-  void kill(std::string cause, std::string why);
-  void stop_for(std::string cause, std::string why);
+  void kill(Cause cause, std::string why);
+  void stop_for(Cause cause, std::string why);
   void plan_restart_if_due();
   [[nodiscard]] bool safe_to_restart() const;
   void kill_stopping(const std::string& why);

@@ -1,9 +1,7 @@
 #include <algorithm>
-#include <array>
 
 #include "common/text.hpp"
 #include "supervisor/core/ledger.hpp"
-#include "supervisor/core/remedy.hpp"
 #include "supervisor/core/retry.hpp"
 #include "supervisor/core/turn.hpp"
 
@@ -23,12 +21,6 @@ void Turn::on(const WorkerExited& e) {
 void Turn::on(const AttemptLost& e) {
   if (!has_worker(state_.stage)) return;
   end_attempt(classify(state_, e), std::nullopt, std::nullopt);
-}
-
-bool Turn::is_fault(const std::string& cause) const {
-  constexpr std::array<std::string_view, 5> ends{"done", "stopped", "try_again", "planned_restart",
-                                                 "memory_leak"};
-  return std::find(ends.begin(), ends.end(), cause) == ends.end();
 }
 
 bool Turn::made_progress() const {
@@ -52,8 +44,8 @@ void Turn::charge(bool advanced) {
       std::max<std::int64_t>(now_.mono_ms - state_.launched_mono_ms, 0);
 }
 
-void Turn::charge_board(const std::string& cause, const std::string& why) {
-  if (!is_board_fault(cause)) return;
+void Turn::charge_board(Cause cause, const std::string& why) {
+  if (!facts(cause).of_board) return;
   // Which of several it was, nobody can tell from here: each of them is a suspect.
   each_board([&](const std::string& serial, BoardRecord& record) {
     if (add_fault(record, why, policy_.quarantine, now_.wall_ms)) {
@@ -65,47 +57,46 @@ void Turn::charge_board(const std::string& cause, const std::string& why) {
   });
 }
 
-bool Turn::apply_remedy(const std::string& cause, bool advanced, std::string& name) {
+Remedy Turn::apply_remedy(Cause cause, bool advanced) {
   // An attempt that kept something proves that trying again helps. And what runs out of memory at
   // the same step gets further when it saves more often.
   const bool saves_sooner =
-      policy_.cadence.adaptive && policy_.cadence.max_steps > 0 && cause == "device_oom";
+      policy_.cadence.adaptive && policy_.cadence.max_steps > 0 && cause == Cause::device_oom;
   const bool in_vain = !advanced && !saves_sooner && deterministic(state_.faults);
   const Remedy remedy = climb(state_, policy_, cause, in_vain);
-  name = to_string(remedy);
   switch (remedy) {
     case Remedy::retry:
-      return true;
+    case Remedy::stop:
+      break;
     case Remedy::reset_board:
     case Remedy::purge_caches:
-      state_.repairs.push_back(name);
-      return true;
+      state_.repairs.push_back(remedy);
+      break;
     case Remedy::shrink_plan:
       if (shrink(state_.plan, policy_.shrinking, now_.wall_ms)) {
         note("plan", fmt::format("a smaller plan, {} of {}", state_.plan.rung + 1,
                                  plan_ladder(policy_.shrinking).size()));
       }
-      return true;
+      break;
     case Remedy::older_checkpoint:
       // From before the trouble; when that did not help, from before what was resumed from.
       state_.below = state_.rollbacks == 0 && state_.trouble_step > 0 ? state_.trouble_step
                                                                       : state_.resume_step;
       if (state_.below == 0) state_.below = 1;
-      return ++state_.rollbacks <= policy_.rollback.tries;
+      if (++state_.rollbacks > policy_.rollback.tries) return Remedy::stop;
+      break;
     case Remedy::quarantine_board:
       each_board([&](const std::string& serial, BoardRecord& record) {
-        quarantine(record, cause, policy_.quarantine, now_.wall_ms);
+        quarantine(record, std::string(to_string(cause)), policy_.quarantine, now_.wall_ms);
         note("board",
              fmt::format("board {} goes into quarantine for {}: nothing else helped against {}",
                          serial, human_duration(record.quarantined_until_wall_ms - now_.wall_ms),
-                         cause));
+                         to_string(cause)));
         act(RecordBoard{serial, record});
       });
-      return true;
-    case Remedy::stop:
-      return false;
+      break;
   }
-  return false;
+  return remedy;
 }
 
 void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::optional<int> signal) {
@@ -120,7 +111,7 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
   state_.halt = false;
 
   const bool advanced = made_progress();
-  if (verdict.cause != "stopped" || advanced) charge(advanced);
+  if (verdict.cause != Cause::stopped || advanced) charge(advanced);
   if (fault) {
     remember(state_.faults,
              {verdict.cause, state_.last_step, state_.last_step - state_.resume_step,
@@ -128,28 +119,29 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
     charge_board(verdict.cause, verdict.sentence);
   }
   // Recycled too late to save: for the next attempts it is what it would have become.
-  if (verdict.cause == "memory_leak" && !advanced) {
+  if (verdict.cause == Cause::memory_leak && !advanced) {
     remember(state_.faults,
-             {"host_oom", state_.last_step, state_.last_step - state_.resume_step,
+             {Cause::host_oom, state_.last_step, state_.last_step - state_.resume_step,
               std::max<std::int64_t>(now_.mono_ms - state_.launched_mono_ms, 0), state_.plan.rung});
   }
   // It was to lose nothing, and lost all: whatever ends the attempts, this is no way around it.
-  if (verdict.cause == "planned_restart" && !advanced) state_.faults.clear();
+  if (verdict.cause == Cause::planned_restart && !advanced) state_.faults.clear();
   state_.planned_restarts =
-      verdict.cause == "planned_restart" && advanced ? state_.planned_restarts + 1 : 0;
+      verdict.cause == Cause::planned_restart && advanced ? state_.planned_restarts + 1 : 0;
 
   Next next;
-  std::string remedy;
-  const bool goes_on = state_.wanted && !asked_for && verdict.cause != "stopped";
+  std::optional<Remedy> remedy;
+  const bool goes_on = state_.wanted && !asked_for && verdict.cause != Cause::stopped;
   if (goes_on) {
     next = decide_next(state_, policy_, verdict);
     const bool again = next.kind == Next::Kind::at_once || next.kind == Next::Kind::after_wait;
-    if (again && fault && !apply_remedy(verdict.cause, advanced, remedy)) {
+    if (again && fault) remedy = apply_remedy(verdict.cause, advanced);
+    if (remedy == Remedy::stop) {
       next = {Next::Kind::give_up, 0,
               fmt::format("{}; everything that helps against {} was tried", verdict.sentence,
-                          verdict.cause)};
+                          to_string(verdict.cause))};
     }
-    if (next.kind == Next::Kind::give_up) remedy = to_string(Remedy::stop);
+    if (next.kind == Next::Kind::give_up) remedy = Remedy::stop;
   }
   act(RecordAttemptEnded{state_.attempt, code, signal, verdict.cause, verdict.sentence,
                          verdict.evidence, remedy});
@@ -168,8 +160,10 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
     case Next::Kind::give_up:
       return settle(Stage::fatal, next.why);
     case Next::Kind::at_once:
-      return begin_attempt(remedy.empty() || remedy == "retry" ? verdict.cause
-                                                               : verdict.cause + ", " + remedy);
+      return begin_attempt(
+          !remedy || remedy == Remedy::retry
+              ? std::string(to_string(verdict.cause))
+              : fmt::format("{}, {}", to_string(verdict.cause), to_string(*remedy)));
     case Next::Kind::after_wait:
       enter(Stage::backoff,
             fmt::format("{}; next attempt in {}", next.why, human_duration(next.wait_ms)));

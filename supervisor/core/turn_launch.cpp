@@ -4,7 +4,6 @@
 #include "common/text.hpp"
 #include "supervisor/core/deadlines.hpp"
 #include "supervisor/core/ledger.hpp"
-#include "supervisor/core/remedy.hpp"
 #include "supervisor/core/retry.hpp"
 #include "supervisor/core/turn.hpp"
 
@@ -40,10 +39,9 @@ void Turn::next_repair() {
 }
 
 void Turn::ask_for_repair() {
-  const bool reset = state_.repairs.front() == to_string(Remedy::reset_board);
-  enter(Stage::repairing, reset ? "resetting the board" : "purging the compile caches");
-  if (reset) return act(ResetBoard{state_.board, more_serials()});
-  act(PurgeCaches{state_.board});
+  const Remedy repair = state_.repairs.front();
+  enter(Stage::repairing, std::string(facts(repair).repair));
+  act(Repair{repair, state_.board, more_serials()});
 }
 
 // What the daemon before had asked for, nobody will answer any more.
@@ -66,23 +64,18 @@ void Turn::ask_again() {
   }
 }
 
-void Turn::on(const BoardReset& e) {
+void Turn::on(const Repaired& e) {
   if (state_.stage != Stage::repairing) return;
-  const std::string names = board_names();
-  if (e.error.empty()) {
-    note("reset", fmt::format("{} {} reset{}{}", names, state_.more_boards.empty() ? "was" : "were",
-                              e.found.empty() ? "" : "; ", e.found));
+  if (e.repair == Remedy::purge_caches) {
+    note("caches", e.error.empty() ? "compile caches purged; the next start compiles anew"
+                                   : "compile caches could not be purged: " + e.error);
+  } else if (e.error.empty()) {
+    note("reset",
+         fmt::format("{} {} reset{}{}", board_names(), state_.more_boards.empty() ? "was" : "were",
+                     e.found.empty() ? "" : "; ", e.found));
   } else {
-    note("reset", fmt::format("{} could not be reset: {}", names, e.error));
+    note("reset", fmt::format("{} could not be reset: {}", board_names(), e.error));
   }
-  state_.repairs.erase(state_.repairs.begin());
-  next_repair();
-}
-
-void Turn::on(const CachesPurged& e) {
-  if (state_.stage != Stage::repairing) return;
-  note("caches", e.error.empty() ? "compile caches purged; the next start compiles anew"
-                                 : "compile caches could not be purged: " + e.error);
   state_.repairs.erase(state_.repairs.begin());
   next_repair();
 }
@@ -106,7 +99,7 @@ void Turn::on(const ProbeFinished& e) {
   if (state_.stage != Stage::probing) return;
   for (const BoardFound& board : e.boards) report_board(board);
   if (!e.error.empty() || !take_boards(e)) return wait_for_board(e);
-  state_.rungs.erase("no_board");
+  state_.rungs.erase(Cause::no_board);
   select_checkpoint();
 }
 
@@ -170,7 +163,7 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   } else if (probe.set && !probe.set->refusal.empty()) {
     why = "no place to run: " + probe.set->refusal;
     // Once for each time that there is none.
-    if (!state_.rungs.contains("no_board")) note("placement", why);
+    if (!state_.rungs.contains(Cause::no_board)) note("placement", why);
   } else if (!probe.boards.empty()) {
     why = "no usable board: ";
     for (const BoardFound& board : probe.boards) {
@@ -179,8 +172,8 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
     }
   }
   --state_.attempt;
-  state_.last_cause = "no_board";
-  const int looks = ++state_.rungs["no_board"];
+  state_.last_cause = Cause::no_board;
+  const int looks = ++state_.rungs[Cause::no_board];
   // A reset brings back what only hangs. Tried after 1, 2, 4, 8, … looks in vain, one broken board
   // after the other: a dead board must neither be reset for ever nor keep the others from it.
   std::vector<const BoardFound*> broken;
@@ -192,7 +185,7 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
     const auto turn = static_cast<std::size_t>(std::countr_zero(look));
     drop_boards();
     state_.board = broken.at(turn % broken.size())->serial;
-    state_.repairs.emplace_back(to_string(Remedy::reset_board));
+    state_.repairs.push_back(Remedy::reset_board);
     note("board", why);
     return next_repair();
   }
@@ -228,16 +221,16 @@ void Turn::on(const CheckpointSelected& e) {
   if (!e.error.empty()) {
     // A disk that cannot be read now may be later; starting from the beginning would lose the run.
     note("checkpoint", "checkpoints cannot be read: " + e.error);
-    state_.last_cause = "disk";
-    const std::int64_t wait = backoff_ms(policy_.backoff, ++state_.rungs["unreadable"],
-                                         static_cast<std::uint64_t>(now_.mono_ms));
+    state_.last_cause = Cause::disk;
+    const std::int64_t wait =
+        backoff_ms(policy_.backoff, ++state_.unreadable, static_cast<std::uint64_t>(now_.mono_ms));
     enter(Stage::backoff, fmt::format("checkpoints cannot be read: {}; looking again in {}",
                                       e.error, human_duration(wait)));
     state_.deadline_mono_ms = now_.mono_ms + wait;
     --state_.attempt;  // nothing was launched
     return;
   }
-  state_.rungs.erase("unreadable");
+  state_.unreadable = 0;
   if (state_.trouble_step > 0 && state_.below > 0) {
     state_.skip.push_back({e.step + 1, state_.trouble_step});
     if (state_.skip.size() > 32) state_.skip.erase(state_.skip.begin());

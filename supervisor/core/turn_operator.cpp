@@ -4,8 +4,8 @@ namespace trainward::core {
 
 void Turn::on(const StartRequested& e) {
   state_.wanted = true;
-  state_.restart_when_stopped =
-      has_worker(state_.stage) && !listening() && state_.kill && state_.kill->cause == "stopped";
+  state_.restart_when_stopped = has_worker(state_.stage) && !listening() && state_.kill &&
+                                state_.kill->cause == Cause::stopped;
   const bool under_way = has_worker(state_.stage) || state_.stage == Stage::probing ||
                          state_.stage == Stage::selecting || state_.stage == Stage::repairing;
   if (under_way) return;
@@ -26,7 +26,7 @@ void Turn::on(const StopRequested& e) {
   if (ending) {
     // A planned restart, or a kill, becomes the operator's stop: nothing is started afterwards.
     if (state_.kill && state_.stage == Stage::stopping) {
-      state_.kill = Kill{"stopped", "asked to stop by " + e.who};
+      state_.kill = Kill{Cause::stopped, "asked to stop by " + e.who};
     }
     state_.halt = true;
     if (e.at_once && state_.stage == Stage::stopping) kill_stopping("asked to end at once");
@@ -38,7 +38,7 @@ void Turn::on(const StopRequested& e) {
     return;
   }
   state_.halt = true;
-  stop_for("stopped", "asked to stop by " + e.who);
+  stop_for(Cause::stopped, "asked to stop by " + e.who);
   if (e.at_once) kill_stopping("asked to end at once");
 }
 

@@ -51,7 +51,7 @@ void Turn::on(const TimerFired& /*e*/) {
       progress();
       return act(SendSignal{Signal::kill});
     case Stage::launching:
-      return kill("start_failed",
+      return kill(Cause::start_failed,
                   fmt::format("no worker {} after the launch", human_duration(silent)));
     case Stage::starting:
     case Stage::loading:
@@ -59,7 +59,7 @@ void Turn::on(const TimerFired& /*e*/) {
     case Stage::training:
     case Stage::saving:
     case Stage::evaluating:
-      return kill("hang",
+      return kill(Cause::hang,
                   fmt::format("no progress for {} while {} at step {} (allowed: {})",
                               human_duration(silent), to_string(state_.stage), state_.last_step,
                               human_duration(allowed_ms(state_, policy_))));
@@ -97,7 +97,7 @@ void Turn::on(const MemorySample& e) {
   // Enough to finish a step and a save, twice over.
   const std::int64_t needed = 60'000 + 4 * (usual_step_ms(state_) + state_.save_cost_ms);
   if (*left > needed || !safe_to_restart()) return;
-  stop_for("memory_leak",
+  stop_for(Cause::memory_leak,
            fmt::format("the worker's memory has grown from {} to {} and would be used up in {}",
                        human_bytes(static_cast<std::uint64_t>(state_.leak.first_bytes)),
                        human_bytes(static_cast<std::uint64_t>(state_.leak.last_bytes)),
@@ -124,7 +124,7 @@ void Turn::on(const HostFact& e) {
 
 void Turn::on(const Unkillable& e) {
   if (!has_worker(state_.stage) || state_.stage == Stage::unkillable) return;
-  if (!state_.kill) state_.kill = Kill{"unkillable", e.what};
+  if (!state_.kill) state_.kill = Kill{Cause::unkillable, e.what};
   const std::string why = fmt::format(
       "the kernel does not let the process die ({}); nothing can start before it is "
       "gone, and a restart of the machine may be needed",
@@ -158,11 +158,11 @@ void Turn::on(const DaemonStarted& e) {
   const Time left_at = state_.seen;
   if (state_.span) {
     close_ledger(state_, left_at, actions_);
-    const char* cause = e.machine_restarted ? "machine_restart" : "supervisor_down";
+    const Cause cause = e.machine_restarted ? Cause::machine_restart : Cause::supervisor_down;
     if (away > 0) {
-      act(RecordSpan{state_.attempt, "down", cause, left_at.wall_ms, away});
+      act(RecordSpan{state_.attempt, Phase::down, cause, left_at.wall_ms, away});
     }
-    book(state_, "down", cause, now_, actions_);
+    book(state_, Phase::down, cause, now_, actions_);
   }
   if (e.machine_restarted) {
     // Every time kept is of a clock that is gone; what was left of a wait is still to be waited.

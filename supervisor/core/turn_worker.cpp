@@ -28,8 +28,8 @@ void Turn::on(const Resumed& e) {
   if (!listening()) return;
   progress();
   if (e.step >= state_.resume_step) return;
-  kill("resume_contract", fmt::format("told to resume from step {}, but it reported step {}",
-                                      state_.resume_step, e.step));
+  kill(Cause::resume_contract, fmt::format("told to resume from step {}, but it reported step {}",
+                                           state_.resume_step, e.step));
 }
 
 void Turn::on(const StepDone& e) {
@@ -79,10 +79,10 @@ void Turn::plan_restart_if_due() {
   // One step early: the worker is in the next one when it hears of it.
   if (!limit || survived + 1 != *limit || !safe_to_restart()) return;
   if (state_.faults.back().rung != state_.plan.rung) return;
-  stop_for("planned_restart",
+  stop_for(Cause::planned_restart,
            fmt::format("the last three attempts ended with {} after {}; a restart before it loses "
                        "nothing",
-                       state_.faults.back().cause, count(*limit, "step")));
+                       to_string(state_.faults.back().cause), count(*limit, "step")));
 }
 
 void Turn::on(const CheckpointReported& e) {

@@ -33,13 +33,28 @@ Status read_log(const std::string& file, rules::LogClassifier& classifier) {
   return read_all(fd->get(), file, classifier);
 }
 
+// The names of what the supervisor does about it, one after the other.
+json::array ladder_of(core::Cause cause) {
+  json::array names;
+  if (core::facts(cause).then == core::Then::give_up) names.emplace_back("stop");
+  if (core::facts(cause).then == core::Then::rest) names.emplace_back("none");
+  if (core::facts(cause).then == core::Then::at_once) names.emplace_back("retry");
+  if (core::facts(cause).then != core::Then::climb) return names;
+  for (const core::Remedy remedy : core::facts(cause).ladder) {
+    names.emplace_back(to_string(remedy));
+  }
+  return names;
+}
+
+const char* transient(core::Cause cause) { return core::may_retry(cause) ? "yes" : "no"; }
+
 json::value row_of(const rules::Finding& finding) {
   return {{"rule", finding.rule},
-          {"class", finding.crash_class},
+          {"class", to_string(finding.cause)},
           {"strength", rules::to_string(finding.strength)},
           {"weight", finding.weight},
-          {"transient", rules::to_string(finding.transient)},
-          {"remedy", finding.remedy},
+          {"transient", transient(finding.cause)},
+          {"remedy", ladder_of(finding.cause).at(0)},
           {"advice", finding.advice},
           {"line", finding.line},
           {"line_number", finding.line_number},
@@ -50,14 +65,16 @@ json::value row_of(const rules::Finding& finding) {
 
 json::object document_of(const std::string& file, const rules::Conclusion& conclusion) {
   const rules::Finding* verdict = conclusion.verdict();
+  const json::array ladder = verdict != nullptr ? ladder_of(verdict->cause) : json::array();
   json::array evidence;
   for (const rules::Finding& finding : conclusion.findings) evidence.push_back(row_of(finding));
   return {{"file", file},
           {"failed", conclusion.failed},
-          {"class", conclusion.crash_class},
+          {"class", conclusion.crash_class()},
           {"rule", verdict != nullptr ? verdict->rule : ""},
-          {"transient", verdict != nullptr ? rules::to_string(verdict->transient) : "no"},
-          {"remedy", verdict != nullptr ? verdict->remedy : "none"},
+          {"transient", verdict != nullptr ? transient(verdict->cause) : "no"},
+          {"remedy", ladder.empty() ? json::value("none") : ladder.at(0)},
+          {"ladder", ladder},
           {"advice", verdict != nullptr ? verdict->advice : ""},
           {"line", verdict != nullptr ? verdict->line : conclusion.benign_line},
           {"line_number", verdict != nullptr ? verdict->line_number : 0},
@@ -75,6 +92,9 @@ int classify(const Context& context, const ClassifyRequest& request) {
   if (!matcher) {
     context.terminal.err << "trainwardctl: " << clean(matcher.error().message()) << '\n';
     return exit_status::failed;
+  }
+  for (const std::string& warning : matcher->warnings()) {
+    context.terminal.err << "trainwardctl: " << clean(warning) << '\n';
   }
   rules::LogClassifier classifier(*matcher);
   if (const Status read = read_log(request.file, classifier); !read) {

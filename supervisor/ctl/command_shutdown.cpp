@@ -9,6 +9,7 @@
 #include "common/file.hpp"
 #include "common/process_id.hpp"
 #include "common/text.hpp"
+#include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/commands.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/words.hpp"
@@ -87,7 +88,7 @@ std::string why_still_there(const Context& context) {
   for (const json::value& value : *rows) {
     const json::object& row = value.get_object();
     const std::string state = string_or(row, "state", "");
-    if (state == "STOPPED" || state == "EXITED" || state == "FATAL") continue;
+    if (core::facts(core::shown_from(state)).over) continue;
     note(string_or(row, "name", "-") + " is " + state + ", " + string_or(row, "reason", ""));
   }
   if (const auto version = as_object(call(context, Method::get, "/v1/version"))) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/commands.hpp"
 #include "supervisor/ctl/format.hpp"
 #include "supervisor/ctl/source.hpp"
@@ -8,12 +9,6 @@
 
 namespace trainward::ctl {
 namespace {
-
-// supervisorctl counts these as not running; a program on its way up or down is fine.
-bool counts_as_down(const std::string& state) {
-  return state == "STOPPED" || state == "EXITED" || state == "FATAL" || state == "UNKNOWN" ||
-         state == "UNKILLABLE";
-}
 
 // What the daemon as a whole suffers from; it is known only when it answers. Said once, and not of
 // each program again.
@@ -70,7 +65,7 @@ int status(const Context& context, const Names& names) {
                          << unknown;
   }
   for (const json::value& row : shown) {
-    if (counts_as_down(string_or(row.get_object(), "state", "UNKNOWN"))) {
+    if (core::facts(core::shown_from(string_or(row.get_object(), "state", ""))).down) {
       return exit_status::not_all_running;
     }
   }

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "common/text.hpp"
+#include "supervisor/core/phase.hpp"
 #include "supervisor/ctl/format.hpp"
 #include "supervisor/ctl/words.hpp"
 
@@ -89,9 +90,9 @@ std::string phases_text(const json::array& rows, const Style& style) {
     const std::string phase = string_or(row, "phase", "-");
     const auto length =
         static_cast<std::size_t>(std::lround(share * static_cast<double>(bar_columns)));
-    table.add(
-        {phase, human_seconds(number_or(row, "seconds", 0)), percent(share),
-         Cell(std::string(length, '#'), phase == "stepping" ? Colour::green : Colour::yellow)});
+    table.add({phase, human_seconds(number_or(row, "seconds", 0)), percent(share),
+               Cell(std::string(length, '#'),
+                    phase == to_string(core::Phase::stepping) ? Colour::green : Colour::yellow)});
   }
   return table.text(style, "  ");
 }

@@ -1,43 +1,20 @@
 #include <algorithm>
 
 #include "common/text.hpp"
+#include "supervisor/core/cause.hpp"
+#include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/format.hpp"
 #include "supervisor/ctl/words.hpp"
 
 namespace trainward::ctl {
 namespace {
 
-// What the reader can do about a cause, beyond what the supervisor does by itself.
-std::string_view advice_for(std::string_view cause) {
-  if (cause == "device_oom") {
-    return "a smaller batch or block needs less device memory (training_config)";
-  }
-  if (cause == "host_oom") return "give the machine more memory, or use smaller buffers";
-  if (cause == "disk") return "free space on the disk that holds the checkpoints";
-  if (cause == "config") {
-    return "correct the configuration; trainwardctl config check FILE shows every problem";
-  }
-  if (cause == "nan") return "a lower learning rate or stronger gradient clipping may help";
-  return "";
-}
-
 std::string next_step(const std::string& name, const std::string& state, const std::string& cause) {
-  std::string text;
-  if (state == "FATAL") {
-    text =
-        fmt::format("trainwardd has given up. Remove the cause, then: trainwardctl start {}", name);
-  } else if (state == "STOPPED") {
-    text = fmt::format("it was stopped. To go on: trainwardctl start {}", name);
-  } else if (state == "EXITED") {
-    text = fmt::format("nothing to do. The whole run: trainwardctl report {}", name);
-  } else if (state == "UNKILLABLE") {
-    text =
-        "the next attempt starts when this process is gone. If it stays, only a restart of the "
-        "machine ends it";
-  } else {
-    text = fmt::format("nothing to do: trainwardd goes on by itself ({})", state);
-  }
-  if (const std::string_view advice = advice_for(cause); !advice.empty()) {
+  const core::ShownFacts& shown = core::facts(core::shown_from(state));
+  std::string text = fmt::format(fmt::runtime(shown.next), name);
+  if (shown.next == core::next_words::nothing) text += fmt::format(" ({})", state);
+  if (const std::string_view advice = core::facts(core::cause_from(cause)).advice;
+      !advice.empty()) {
     text += fmt::format("\n      To have less of it: {}", advice);
   }
   return text;

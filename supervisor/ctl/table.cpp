@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/words.hpp"
 
 namespace trainward::ctl {
@@ -17,17 +18,21 @@ std::string coloured(std::string_view text, Colour colour, const Style& style) {
 }
 
 Colour colour_of(std::string_view word) {
-  if (word == "RUNNING" || word == "OK" || word == "done" || word == "verified") {
-    return Colour::green;
+  if (const core::Shown shown = core::shown_from(word); to_string(shown) == word) {
+    switch (core::facts(shown).tone) {
+      case core::Tone::good:
+        return Colour::green;
+      case core::Tone::changing:
+        return Colour::yellow;
+      case core::Tone::quiet:
+        return Colour::dim;
+      case core::Tone::bad:
+        return Colour::red;
+    }
   }
-  if (word == "STARTING" || word == "STOPPING" || word == "BACKOFF" || word == "BUSY" ||
-      word == "DEGRADED" || word == "UNKNOWN" || word == "RESETTING") {
-    return Colour::yellow;
-  }
-  if (word == "STOPPED" || word == "EXITED" || word == "stopped" || word == "pruned") {
-    return Colour::dim;
-  }
-  return Colour::red;
+  if (word == "OK" || word == "done" || word == "verified") return Colour::green;
+  if (word == "BUSY" || word == "DEGRADED" || word == "RESETTING") return Colour::yellow;
+  return word == "stopped" || word == "pruned" ? Colour::dim : Colour::red;
 }
 
 std::string Table::text(const Style& style, std::string_view indent) const {

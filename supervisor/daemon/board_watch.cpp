@@ -17,16 +17,16 @@ core::HostFact fact_of(const hwprobe::SampleFinding& finding, std::string text) 
   constexpr int hint = 15;
   constexpr int shown_only = 5;  // lighter than the phase: it decides nothing
   using hwprobe::Sign;
-  core::HostFact fact{"board watch", shown_only, "unknown", std::move(text)};
+  core::HostFact fact{"board watch", shown_only, core::Cause::unknown, std::move(text)};
   switch (finding.sign) {
     case Sign::gone:
     case Sign::frozen:
       fact.weight = about_the_board;
-      fact.cause = "device_lost";
+      fact.cause = core::Cause::device_lost;
       break;
     case Sign::fatal:
       fact.weight = general;
-      fact.cause = "device_lost";
+      fact.cause = core::Cause::device_lost;
       break;
     case Sign::hot:
       fact.weight = hint;
@@ -71,7 +71,7 @@ BoardWatch::BoardWatch(Loop& loop, hwprobe::Processes& processes, const Paths& p
             [this, serial = board.serial](const SampleStream::Trouble& trouble) {
               // A read that comes back late is what a reset looks like; one that never does is not.
               sink_({"board watch", trouble.stuck ? 45 : 15,
-                     trouble.stuck ? "device_lost" : "unknown",
+                     trouble.stuck ? core::Cause::device_lost : core::Cause::unknown,
                      fmt::format("board {}: {}", serial, trouble.text)});
             }});
     watched_.push_back(std::move(watched));

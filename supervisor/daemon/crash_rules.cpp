@@ -41,6 +41,7 @@ Status CrashRules::check() const {
   if (loaded_->user_rules.empty()) return {};  // the built-in ones are tested; loading takes 0.1 s
   auto loaded = rules::LogMatcher::load(loaded_->user_rules);
   if (!loaded) return propagate(loaded);
+  for (const std::string& warning : loaded->warnings()) spdlog::warn("{}", warning);
   return {};
 }
 

@@ -307,13 +307,11 @@ int Daemon::exit_code() const {
   int code = exit_code::done;
   for (const auto& [name, runner] : runners_) {
     const core::State& state = runner->state();
-    if (state.stage == core::Stage::exited && state.last_cause == "done") continue;
+    if (state.stage == core::Stage::exited && state.last_cause == core::Cause::done) continue;
     if (state.stage == core::Stage::exited) {
       code = exit_code::failed;
     } else if (state.stage == core::Stage::fatal) {
-      code = state.last_cause == "config"         ? exit_code::configuration
-             : core::another_host_may_help(state) ? exit_code::try_again
-                                                  : exit_code::do_not_requeue;
+      code = core::facts(state.last_cause).exit_status;
     } else {
       code = exit_code::try_again;  // not finished, whatever it was doing
     }
@@ -391,7 +389,8 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
     }
     if (found->busy()) return false;
     const core::State& state = found->state();
-    const auto shown = core::display(state.stage);
+    using enum core::Shown;
+    const core::Shown shown = core::shown(state.stage);
     if (state.attempt > before && !armed) {
       armed = true;
       late->after(start_answer_ms, [this, timed_out] {
@@ -399,8 +398,8 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
         on_change();
       });
     }
-    if (shown == "STOPPING" || (shown == "STARTING" && !*timed_out)) return false;
-    const bool ok = shown == "RUNNING" || shown == "STARTING" || shown == "EXITED";
+    if (shown == stopping || (shown == starting && !*timed_out)) return false;
+    const bool ok = shown == running || shown == starting || shown == exited;
     answer(command_answer(name, ok ? "started" : "spawn error", ok, state.reason));
     return true;
   });

@@ -44,7 +44,7 @@ LogEvidence log_evidence(const std::filesystem::path& attempt_folder,
   }
   for (const rules::Finding& finding : classifier.conclude().findings) {
     if (finding.overcome || finding.strength == rules::Strength::hint) continue;
-    evidence.matches.push_back({finding.rule, finding.crash_class, finding.weight, finding.line,
+    evidence.matches.push_back({finding.rule, finding.cause, finding.weight, finding.line,
                                 place(finding.stream, finding.line_number)});
   }
   return evidence;

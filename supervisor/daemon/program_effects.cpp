@@ -24,8 +24,7 @@ constexpr std::int64_t verify_again_ms = 1'000;
 
 void ProgramRunner::execute(const core::Action& action) {
   if (std::holds_alternative<core::Probe>(action)) do_probe();
-  if (const auto* order = std::get_if<core::ResetBoard>(&action)) do_reset(*order);
-  if (const auto* order = std::get_if<core::PurgeCaches>(&action)) do_purge(order->serial);
+  if (const auto* order = std::get_if<core::Repair>(&action)) do_repair(*order);
   if (const auto* order = std::get_if<core::SelectCheckpoint>(&action)) do_select(order->below);
   if (const auto* order = std::get_if<core::Launch>(&action)) do_launch(*order);
   if (const auto* order = std::get_if<core::SendSignal>(&action)) do_signal(order->signal);
@@ -130,7 +129,13 @@ void ProgramRunner::keep_boards() {
   }
 }
 
-void ProgramRunner::do_reset(const core::ResetBoard& order) {
+void ProgramRunner::do_repair(const core::Repair& order) {
+  if (order.repair == core::Remedy::reset_board) return do_reset(order);
+  if (order.repair == core::Remedy::purge_caches) return do_purge(order.serial);
+  handle(core::Repaired{order.repair, "this daemon does not know how"});
+}
+
+void ProgramRunner::do_reset(const core::Repair& order) {
   ResetOrder reset{{order.serial},     program_.reset_command, policy_.deadlines.reset_ms,
                    program_.settle_ms, probe_order(),          report_};
   reset.boards.insert(reset.boards.end(), order.more.begin(), order.more.end());
@@ -138,7 +143,7 @@ void ProgramRunner::do_reset(const core::ResetBoard& order) {
   auto held = std::make_shared<std::vector<Fd>>();
   for (const std::string& serial : reset.boards) {
     auto lease = take_lease(services_.paths.board_lease(serial));
-    if (!lease) return handle(core::BoardReset{"another program works on it"});
+    if (!lease) return handle(core::Repaired{order.repair, "another program works on it"});
     held->push_back(std::move(*lease));
   }
   fault_point("repair.reset");
@@ -147,7 +152,8 @@ void ProgramRunner::do_reset(const core::ResetBoard& order) {
       services_, std::move(reset), [this, held](ResetOutcome outcome) {
         held->clear();
         if (!no_board_) end_compiling_ahead("the reset is over");
-        handle(core::BoardReset{std::move(outcome.error), std::move(outcome.found)});
+        handle(core::Repaired{core::Remedy::reset_board, std::move(outcome.error),
+                              std::move(outcome.found)});
       });
 }
 
@@ -180,7 +186,7 @@ void ProgramRunner::compile_while_no_board() {
   constexpr std::int64_t day_ms = 24 * 3600 * std::int64_t{1000};
   using core::Stage;
   const Stage stage = state_.stage;
-  const bool waits = stage == Stage::backoff && state_.last_cause == "no_board";
+  const bool waits = stage == Stage::backoff && state_.last_cause == core::Cause::no_board;
   if (waits && !no_board_) {
     no_board_ = true;
     if (!ahead_) begin_compiling_ahead(day_ms);
@@ -196,7 +202,9 @@ void ProgramRunner::do_purge(const std::string& serial) {
   in_background("purge the compile caches",
                 [this, folders = std::move(folders)]() -> std::function<void()> {
                   auto error = purge_folders(folders);
-                  return [this, error = std::move(error)] { handle(core::CachesPurged{error}); };
+                  return [this, error = std::move(error)] {
+                    handle(core::Repaired{core::Remedy::purge_caches, error});
+                  };
                 });
 }
 
@@ -267,15 +275,16 @@ void ProgramRunner::do_signal(core::Signal signal) {
   if (!attempt_) return;
   fault_point("signal.decided");
   const core::State& state = newest();
-  const bool hangs = signal == core::Signal::kill && state.kill && state.kill->cause == "hang";
+  const bool hangs =
+      signal == core::Signal::kill && state.kill && state.kill->cause == core::Cause::hang;
   if (hangs && worker_) {
     // What it was waiting for, before nobody can tell any more.
     if (auto report = worker_->thread_report(); !report.empty()) {
-      handle(core::HostFact{"threads", 5, "hang", std::move(report)});
+      handle(core::HostFact{"threads", 5, core::Cause::hang, std::move(report)});
     }
   }
   if (auto trouble = attempt_->shim_trouble(); !trouble.empty()) {
-    handle(core::HostFact{"shim", 5, "unknown", std::move(trouble)});
+    handle(core::HostFact{"shim", 5, core::Cause::unknown, std::move(trouble)});
   }
   if (auto sent = attempt_->send(signal, state.kills_sent); !sent) {
     spdlog::warn("{}: {}", program_.name, sent.error().message());

@@ -82,7 +82,8 @@ class ProgramRunner final : public Participant {
 
   void do_probe();
   void probe_now();
-  void do_reset(const core::ResetBoard& order);
+  void do_repair(const core::Repair& order);
+  void do_reset(const core::Repair& order);
   void keep_boards();
   [[nodiscard]] ProbeOrder probe_order() const;
   void begin_compiling_ahead(std::int64_t deadline_ms);

@@ -163,7 +163,7 @@ class ProgramHistory {
     const core::Verdict verdict = verdict_of(exit, row_.last_step);
     row_.ended_ms = std::max<std::int64_t>(row_.ended_ms, 1);
     row_.kept_step = kept_step_;
-    row_.cause = verdict.cause;
+    row_.cause = to_string(verdict.cause);
     row_.verdict = verdict.sentence;
     if (auto ok = store_.put_attempt(row_); !ok) return ok;
     return add_evidence(store_, program_.name, row_.number, verdict.evidence);
@@ -234,9 +234,9 @@ core::State state_after(const store::AttemptRow& last, const std::filesystem::pa
     return state;
   }
   state.seen = at;
-  state.last_cause = last.cause;
+  state.last_cause = core::cause_from(last.cause);
   state.reason = last.verdict;
-  if (last.cause == "done") {
+  if (state.last_cause == core::Cause::done) {
     state.stage = core::Stage::exited;
   } else if (autostart) {
     state.wanted = true;

@@ -34,8 +34,9 @@ Overloaded(Fs...) -> Overloaded<Fs...>;
 Status add_evidence(store::Store& store, const std::string& program, std::int64_t attempt,
                     const std::vector<core::Evidence>& evidence) {
   for (const core::Evidence& line : evidence) {
-    auto ok = store.add_evidence(program, attempt,
-                                 {line.source, line.weight, line.cause, line.text, line.location});
+    auto ok = store.add_evidence(
+        program, attempt,
+        {line.source, line.weight, std::string(to_string(line.cause)), line.text, line.location});
     if (!ok) return ok;
   }
   return {};
@@ -79,8 +80,9 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             return store_.add_evaluation(program_, {e.step, state.attempt, e.loss, at.wall_ms});
           },
           [&](const core::RecordSpan& e) -> Status {
-            return store_.add_span(program_,
-                                   {e.attempt, e.phase, e.cause, e.begin_wall_ms, e.duration_ms});
+            return store_.add_span(
+                program_, {e.attempt, std::string(to_string(e.phase)),
+                           std::string(to_string(e.cause)), e.begin_wall_ms, e.duration_ms});
           },
           [&](const core::RecordAttemptBegun& e) -> Status {
             if (auto ok = keep_what_is_resumed(store_, attempt_, state.resume_step); !ok) return ok;
@@ -108,9 +110,9 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             attempt_.ended_ms = at.wall_ms;
             attempt_.exit_code = e.code;
             attempt_.exit_signal = e.signal;
-            attempt_.cause = e.cause;
+            attempt_.cause = to_string(e.cause);
             attempt_.verdict = e.verdict;
-            attempt_.remedy = e.remedy;
+            attempt_.remedy = e.remedy ? to_string(*e.remedy) : "";
             if (auto ok = store_.put_attempt(attempt_); !ok) return ok;
             return add_evidence(store_, program_, e.attempt, e.evidence);
           },
@@ -132,8 +134,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             return store_.put_attempt(attempt_);
           },
           [](const core::Probe&) -> Status { return {}; },
-          [](const core::ResetBoard&) -> Status { return {}; },
-          [](const core::PurgeCaches&) -> Status { return {}; },
+          [](const core::Repair&) -> Status { return {}; },
           [](const core::SelectCheckpoint&) -> Status { return {}; },
           [](const core::SendSignal&) -> Status { return {}; },
           [](const core::CheckActivity&) -> Status { return {}; },

@@ -12,6 +12,8 @@
 namespace trainward::host {
 namespace {
 
+using core::Cause;
+
 constexpr std::size_t longest_line = 8192;
 constexpr std::size_t longest_text = 400;
 
@@ -61,10 +63,11 @@ std::optional<Pattern> judge_xid(std::string_view line) {
   constexpr std::array lost{48, 64, 74, 79, 94, 95, 119, 120, 154};
   constexpr std::array program{13, 31, 43, 45};
   if (std::ranges::find(lost, xid) != lost.end() || (xid >= 140 && xid <= 149)) {
-    return Pattern{{}, "device_lost", symptom, 0};
+    return Pattern{{}, Cause::device_lost, symptom, 0};
   }
-  if (xid == 109) return Pattern{{}, "hang", symptom, 0};
-  if (std::ranges::find(program, xid) != program.end()) return Pattern{{}, "unknown", symptom, 0};
+  if (xid == 109) return Pattern{{}, Cause::hang, symptom, 0};
+  if (std::ranges::find(program, xid) != program.end())
+    return Pattern{{}, Cause::unknown, symptom, 0};
   return std::nullopt;
 }
 
@@ -109,7 +112,7 @@ std::optional<KernelFact> judge_kernel_line(std::string_view line) {
     }
   }
   if (!found) return std::nullopt;
-  return KernelFact{std::string(found->cause),
+  return KernelFact{found->cause,
                     pid,
                     printable(cgroup_in(line), 4096),
                     bus_ids_in(line),

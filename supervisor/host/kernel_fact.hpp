@@ -14,10 +14,12 @@
 #include <string_view>
 #include <vector>
 
+#include "supervisor/core/cause.hpp"
+
 namespace trainward::host {
 
 struct KernelFact {
-  std::string cause;                 // a class of docs/crash-rules.md, or "crash"
+  core::Cause cause = core::Cause::unknown;
   pid_t pid = 0;                     // process or thread it names; 0: none
   std::string cgroup;                // of the process that was killed; empty: not said
   std::vector<std::string> bus_ids;  // "0000:c1:00.0", at most 4

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "supervisor/core/cause.hpp"
+
 namespace trainward::host {
 
 // Where the pid stands: right behind a part of the pattern, or right before the last one. Names in
@@ -14,7 +16,7 @@ enum class Pid { none, behind, behind_last_found, before };
 
 struct Pattern {
   std::array<std::string_view, 3> parts;  // in this order, anything between; empty ones match
-  std::string_view cause;
+  core::Cause cause = core::Cause::unknown;
   int own = 0;  // weights: see KernelFact
   int other = 0;
   Pid pid = Pid::none;

@@ -115,7 +115,7 @@ std::optional<core::HostFact> PressureWatch::take(Time now) {
   const auto pressure =
       got > 0 ? parse_pressure({text.data(), static_cast<std::size_t>(got)}) : std::nullopt;
   if (!pressure || !limit_.admit("pressure", now.mono_ms)) return std::nullopt;
-  return core::HostFact{"memory pressure", 30, "host_oom", in_words(*pressure)};
+  return core::HostFact{"memory pressure", 30, core::Cause::host_oom, in_words(*pressure)};
 }
 
 }  // namespace trainward::host

@@ -1,8 +1,8 @@
 #include "supervisor/rules/conclusion.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+
+#include "supervisor/core/classify.hpp"
 
 namespace trainward::rules {
 namespace {
@@ -11,7 +11,7 @@ constexpr int cause_weight = 60;
 constexpr int last_cause_weight = 51;
 constexpr int hint_weight = 30;
 
-bool opaque(const Finding& finding) { return finding.crash_class == "unknown"; }
+bool opaque(const Finding& finding) { return finding.cause == core::Cause::unknown; }
 
 int weight_of(const Finding& finding) {
   if (finding.overcome) return 22;
@@ -42,67 +42,21 @@ bool before(const Finding& a, const Finding& b) {
   return a.order < b.order;
 }
 
-Finding ending_finding(std::string crash_class, int weight, Transient transient, std::string remedy,
-                       std::string line, std::string advice) {
-  Finding finding;
-  finding.rule = "exit-status";
-  finding.crash_class = std::move(crash_class);
-  finding.strength = Strength::symptom;
-  finding.transient = transient;
-  finding.remedy = std::move(remedy);
-  finding.advice = std::move(advice);
-  finding.line = std::move(line);
-  finding.count = 1;
-  finding.weight = weight;
-  finding.order = static_cast<std::size_t>(-1);
-  return finding;
-}
-
-Finding from_signal(int number) {
-  const std::string line = fmt::format("ended by signal {}", number);
-  switch (number) {
-    case 9:
-      return ending_finding("host_oom", 40, Transient::maybe, "retry", line,
-                            "Something killed the process at once: most often the kernel, for "
-                            "memory. Look at the kernel log.");
-    case 7:
-      return ending_finding("host_oom", 40, Transient::maybe, "retry", line,
-                            "A bus error: most often shared memory or a mapped file ran out of "
-                            "room.");
-    case 11:
-    case 4:
-    case 8:
-      return ending_finding("unknown", 40, Transient::maybe, "retry", line,
-                            "The program itself crashed. Retry once, then look for the fault in "
-                            "it or its libraries.");
-    default:
-      return ending_finding("unknown", 25, Transient::maybe, "retry", line,
-                            "The process was told to end, or gave up. Look at what stands before.");
-  }
-}
-
 // Nothing for an ending that is no failure.
 std::optional<Finding> from_ending(const Ending& ending) {
-  if (ending.signal) return from_signal(*ending.signal);
-  const int code = ending.exit_code.value_or(0);
-  if (code == 0) return std::nullopt;
-  // The exit codes of Trainward's contract with a worker, then those of a shell.
-  const std::string line = fmt::format("exit code {}", code);
-  if (code == 75) {
-    return ending_finding("unknown", 90, Transient::yes, "retry", line,
-                          "The worker saved and asked to be started again.");
-  }
-  if (code == 78) {
-    return ending_finding("config", 90, Transient::no, "operator", line,
-                          "The worker refused its configuration.");
-  }
-  if (code == 93) {
-    return ending_finding("unknown", 90, Transient::no, "operator", line,
-                          "The worker asked not to be started again.");
-  }
-  if (code > 128 && code <= 128 + 31) return from_signal(code - 128);
-  return ending_finding("unknown", 20, Transient::maybe, "retry", line,
-                        "The program failed and the log does not say why.");
+  if (!ending.signal && ending.exit_code.value_or(0) == 0) return std::nullopt;
+  const core::Evidence evidence =
+      ending.signal ? core::from_signal(*ending.signal) : core::from_exit_code(*ending.exit_code);
+  Finding finding;
+  finding.rule = "exit-status";
+  finding.cause = evidence.cause;
+  finding.strength = Strength::symptom;
+  finding.advice = core::facts(evidence.cause).advice;
+  finding.line = evidence.text;
+  finding.count = 1;
+  finding.weight = evidence.weight;
+  finding.order = static_cast<std::size_t>(-1);
+  return finding;
 }
 
 }  // namespace
@@ -124,7 +78,6 @@ void conclude(Conclusion& conclusion, const Ending& ending, std::size_t max_find
     finding.weight = weight;
     weight = std::max(weight - 1, last_cause_weight);
   }
-  conclusion.crash_class = conclusion.failed ? findings.front().crash_class : "benign";
 }
 
 }  // namespace trainward::rules

@@ -2,13 +2,13 @@
 //
 //   60 to 51  a cause; of several, the rule that stands first in the list: roots stand first
 //   45        a symptom that names a class; of several, the earliest line: what follows is its wake
-//   40        SIGKILL or SIGSEGV (when the ending is known)
+//   90 to 20  how the process ended, when that is known: what the daemon makes of it
+//             (supervisor/core/classify.hpp)
 //   35        a cascade that names a class
 //   32        a symptom of class unknown
 //   30        a hint
-//   25        a cascade of class unknown, and SIGABRT or SIGTERM
+//   25        a cascade of class unknown
 //   22        anything that training overcame: it went on afterwards
-//   20        an exit code without a meaning
 //
 // A log in which nothing is worth more than a hint tells of no failure: its class is benign, unless
 // the ending says that there was one.
@@ -30,11 +30,9 @@ struct Ending {
 };
 
 struct Finding {
-  std::string rule;         // "tt-dram-full"; "exit-status" for the ending
-  std::string crash_class;  // see crash_classes()
+  std::string rule;  // "tt-dram-full"; "exit-status" for the ending
+  core::Cause cause = core::Cause::unknown;
   Strength strength = Strength::cause;
-  Transient transient = Transient::maybe;
-  std::string remedy;            // see remedies()
   std::string advice;            // what a person should do, in plain words
   std::string line;              // the first line of its last series that matched, made printable
   int stream = 0;                // which one it came in
@@ -48,8 +46,7 @@ struct Finding {
 
 struct Conclusion {
   bool failed = false;
-  std::string crash_class = "benign";  // of the heaviest finding, or benign
-  std::vector<Finding> findings;       // heaviest first; the first is the verdict when it failed
+  std::vector<Finding> findings;  // heaviest first; the first is the verdict when it failed
   std::int64_t lines = 0;
   std::int64_t bytes = 0;
   std::int64_t progress = 0;  // how often training was seen to go on
@@ -57,6 +54,10 @@ struct Conclusion {
   std::string benign_line;    // the first of them
 
   [[nodiscard]] const Finding* verdict() const { return failed ? findings.data() : nullptr; }
+  // Of the heaviest finding, or benign.
+  [[nodiscard]] std::string_view crash_class() const {
+    return failed ? to_string(findings.front().cause) : "benign";
+  }
 };
 
 // Weighs and sorts the findings, adds one for the ending, and decides; at most `max_findings` stay.

@@ -87,10 +87,8 @@ Conclusion LogClassifier::conclude(const Ending& ending) {
       const Rule& rule = matcher_->rule(id);
       Finding finding;
       finding.rule = rule.id;
-      finding.crash_class = rule.crash_class;
+      finding.cause = rule.cause;
       finding.strength = series.strength;
-      finding.transient = rule.transient;
-      finding.remedy = rule.remedy;
       finding.advice = rule.advice;
       finding.line = series.line;
       finding.stream = number;

@@ -26,7 +26,7 @@ bool worth_trying(const Rule& rule, const Rule* found) {
   if (found == nullptr) return rule.kind != Kind::advice;
   return rule.kind == Kind::advice ||
          (rule.kind == Kind::fault && rule.strength < found->strength &&
-          rule.crash_class != "unknown");
+          rule.cause != core::Cause::unknown);
 }
 
 struct LazyPattern {
@@ -38,6 +38,7 @@ struct LazyPattern {
 
 struct LogMatcher::Compiled {
   std::vector<Rule> rules;
+  std::vector<std::string> warnings;
   // The patterns of all rules, one after the other: PatternId counts them.
   std::vector<std::pair<RuleId, std::uint16_t>> origin;  // rule, place in its list
   LiteralFilter filter;
@@ -71,12 +72,13 @@ Result<LogMatcher> LogMatcher::load(const std::filesystem::path& user_file) {
   if (!user_file.empty()) {
     auto text = read_file(user_file, max_file_bytes);
     if (!text) return propagate(text);
-    rules = read_rules(*text, user_file.string(), std::move(*rules));
+    rules = read_rules(*text, user_file.string(), std::move(rules->rules));
     if (!rules) return propagate(rules);
   }
   auto compiled = std::make_unique<Compiled>();
-  std::erase_if(*rules, [](const Rule& rule) { return !rule.enabled; });
-  compiled->rules = std::move(*rules);
+  std::erase_if(rules->rules, [](const Rule& rule) { return !rule.enabled; });
+  compiled->rules = std::move(rules->rules);
+  compiled->warnings = std::move(rules->warnings);
   for (std::size_t rule = 0; rule < compiled->rules.size(); ++rule) {
     const auto& match = compiled->rules[rule].match;
     for (std::size_t place = 0; place < match.size(); ++place) {
@@ -144,6 +146,8 @@ std::optional<LogMatcher::LineMatch> LogMatcher::match(
 const Rule& LogMatcher::rule(RuleId id) const { return compiled_->rules[id]; }
 
 std::size_t LogMatcher::rule_count() const { return compiled_->rules.size(); }
+
+const std::vector<std::string>& LogMatcher::warnings() const { return compiled_->warnings; }
 
 PatternId LogMatcher::traceback_mark() const {
   return static_cast<PatternId>(compiled_->origin.size());

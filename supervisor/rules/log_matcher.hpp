@@ -50,6 +50,8 @@ class LogMatcher {
 
   [[nodiscard]] const Rule& rule(RuleId id) const;
   [[nodiscard]] std::size_t rule_count() const;
+  // What the user's file says in vain, with its place.
+  [[nodiscard]] const std::vector<std::string>& warnings() const;
   [[nodiscard]] PatternId traceback_mark() const;
   // "rule: pattern", for messages.
   [[nodiscard]] std::string describe(PatternId id) const;

@@ -1,29 +1,21 @@
 #include "supervisor/rules/rule.hpp"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 namespace trainward::rules {
 namespace {
 
-constexpr std::array<std::string_view, 19> class_words{
-    "benign",        "disk",       "firmware", "device_busy", "ethernet", "device_lost", "hang",
-    "cache_corrupt", "device_oom", "host_oom", "config",      "network",  "data",        "nan",
-    "unknown",       "finished",   "progress", "advice",      "mask"};
-constexpr std::size_t crash_class_count = 15;
+constexpr std::array<std::pair<std::string_view, Kind>, 5> other_kinds{{
+    {"benign", Kind::benign},
+    {"finished", Kind::finished},
+    {"progress", Kind::progress},
+    {"advice", Kind::advice},
+    {"mask", Kind::mask},
+}};
 
 }  // namespace
-
-std::string_view to_string(Transient transient) {
-  switch (transient) {
-    case Transient::yes:
-      return "yes";
-    case Transient::maybe:
-      return "maybe";
-    case Transient::no:
-      return "no";
-  }
-  return "maybe";
-}
 
 std::string_view to_string(Strength strength) {
   switch (strength) {
@@ -39,27 +31,31 @@ std::string_view to_string(Strength strength) {
   return "hint";
 }
 
-std::span<const std::string_view> crash_classes() {
-  return std::span(class_words).first<crash_class_count>();
-}
-
-std::span<const std::string_view> line_classes() { return class_words; }
-
-Kind kind_of(std::string_view line_class) {
-  if (line_class == "benign") return Kind::benign;
-  if (line_class == "mask") return Kind::mask;
-  if (line_class == "finished") return Kind::finished;
-  if (line_class == "progress") return Kind::progress;
-  return line_class == "advice" ? Kind::advice : Kind::fault;
-}
-
-std::span<const std::string_view> remedies() {
-  static constexpr std::array<std::string_view, 15> words{
-      "none",        "retry",          "back_off",         "reset_board",
-      "power_cycle", "purge_cache",    "recompile",        "shrink_plan",
-      "free_space",  "release_device", "older_checkpoint", "fetch_again",
-      "fix_program", "operator",       "replace_host"};
+std::span<const std::string_view> line_classes() {
+  static const std::vector<std::string_view> words = [] {
+    std::vector<std::string_view> all{"benign"};
+    for (const core::CauseFacts& row : core::causes) {
+      if (row.in_rules) all.push_back(row.name);
+    }
+    for (const auto& [word, kind] : other_kinds) {
+      if (kind != Kind::benign) all.push_back(word);
+    }
+    return all;
+  }();
   return words;
+}
+
+std::string_view line_class(Kind kind, core::Cause cause) {
+  const auto* const other =
+      std::ranges::find(other_kinds, kind, [](auto& row) { return row.second; });
+  return other == other_kinds.end() ? to_string(cause) : other->first;
+}
+
+void set_line_class(Rule& rule, std::string_view word) {
+  const auto* const other =
+      std::ranges::find(other_kinds, word, [](auto& row) { return row.first; });
+  rule.kind = other == other_kinds.end() ? Kind::fault : other->second;
+  rule.cause = rule.kind == Kind::fault ? core::cause_from(word) : core::Cause::none;
 }
 
 }  // namespace trainward::rules

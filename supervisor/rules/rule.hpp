@@ -6,12 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "supervisor/core/cause.hpp"
+
 namespace trainward::rules {
-
-// May the same work succeed when simply tried again?
-enum class Transient { yes, maybe, no };
-
-std::string_view to_string(Transient transient);
 
 // What a line of a rule is worth, strongest first.
 enum class Strength {
@@ -42,40 +39,20 @@ enum class Scope {
 
 struct Rule {
   std::string id;  // [a-z0-9-]{1,64}
-  std::string crash_class;
-  std::vector<std::string> match;  // RE2 syntax; one of them is enough
   Kind kind = Kind::fault;
+  core::Cause cause = core::Cause::none;  // of a fault
+  std::vector<std::string> match;         // RE2 syntax; one of them is enough
   Scope scope = Scope::line;
   Strength strength = Strength::cause;
-  Transient transient = Transient::maybe;
-  std::string remedy = "retry";
   std::string advice;
   bool enabled = true;
 };
 
-// benign disk firmware device_busy ethernet device_lost hang cache_corrupt device_oom host_oom
-// config network data nan unknown
-std::span<const std::string_view> crash_classes();
-
-// What `class:` may say in a rules file: the above, and finished progress advice mask.
+// What `class:` of a rules file may say: benign, the causes a rule may name (core/cause.hpp), and
+// the other kinds of line.
 std::span<const std::string_view> line_classes();
-Kind kind_of(std::string_view line_class);
-
-// none              nothing to do (benign lines)
-// retry             start again, from the newest checkpoint
-// back_off          wait longer and longer between attempts
-// reset_board       reset the board, look at it again, then start again
-// power_cycle       only taking the power away helps
-// purge_cache       delete the cache of compiled kernels
-// recompile         do not use stored programs on this platform
-// shrink_plan       less memory per step: recompute, accumulate, smaller block
-// free_space        delete old checkpoints and caches
-// release_device    wait for, or end, the process that holds the device
-// older_checkpoint  go back further than the newest checkpoint
-// fetch_again       get the data anew
-// fix_program       the program must change
-// operator          a person must change the set-up
-// replace_host      this host will not do it again; another may
-std::span<const std::string_view> remedies();
+// The word for a rule of this kind and cause, and back.
+std::string_view line_class(Kind kind, core::Cause cause);
+void set_line_class(Rule& rule, std::string_view word);
 
 }  // namespace trainward::rules

@@ -69,13 +69,6 @@ std::vector<std::string> read_patterns(MapReader& reader, std::vector<std::strin
   return patterns;
 }
 
-Transient read_transient(MapReader& reader, Transient fallback) {
-  constexpr std::array<std::string_view, 3> words{"yes", "maybe", "no"};
-  const std::string word = reader.one_of("transient", words, to_string(fallback));
-  if (word == "yes") return Transient::yes;
-  return word == "no" ? Transient::no : Transient::maybe;
-}
-
 Strength read_strength(MapReader& reader, Strength fallback) {
   constexpr std::array<std::string_view, 4> words{"cause", "symptom", "cascade", "hint"};
   const std::string word = reader.one_of("strength", words, to_string(fallback));
@@ -91,6 +84,19 @@ Scope read_scope(MapReader& reader, Scope fallback) {
   return word == "message" ? Scope::message : Scope::line;
 }
 
+// Keys that rules of earlier releases have.
+std::vector<yaml::Problem> read_former_keys(MapReader& reader) {
+  std::vector<yaml::Problem> warnings;
+  for (const char* key : {"remedy", "transient"}) {
+    if (const Node* node = reader.take(key)) {
+      warnings.push_back({node->mark, reader.path_of(key) +
+                                          ": has no effect, and may be left out: what is done "
+                                          "about a failure follows from its class"});
+    }
+  }
+  return warnings;
+}
+
 // The keys of one entry over `rule`, which is an existing rule or an empty one.
 void read_fields(MapReader& reader, Rule& rule, bool trusted) {
   if (rule.id.empty()) {
@@ -98,14 +104,10 @@ void read_fields(MapReader& reader, Rule& rule, bool trusted) {
     reader.need("match", "a regular expression");
   }
   reader.take("id");
-  rule.crash_class = reader.one_of("class", line_classes(), rule.crash_class);
-  rule.kind = kind_of(rule.crash_class);
+  set_line_class(rule, reader.one_of("class", line_classes(), line_class(rule.kind, rule.cause)));
   rule.match = read_patterns(reader, std::move(rule.match), trusted);
   rule.scope = read_scope(reader, rule.scope);
   rule.strength = read_strength(reader, rule.strength);
-  const bool fault = rule.kind == Kind::fault;
-  rule.transient = read_transient(reader, fault ? rule.transient : Transient::no);
-  rule.remedy = reader.one_of("remedy", remedies(), fault ? rule.remedy : "none");
   rule.advice = reader.text("advice", rule.advice);
   rule.enabled = reader.boolean("enabled", rule.enabled);
   reader.finish();
@@ -126,6 +128,7 @@ struct Merger {
   bool trusted;
   std::vector<Rule> added;
   std::set<std::string> seen;
+  std::vector<yaml::Problem> warnings;
 
   void read(const Node& entry, std::size_t index, std::vector<yaml::Problem>& problems) {
     MapReader reader(entry, fmt::format("rules[{}]", index), problems);
@@ -133,6 +136,7 @@ struct Merger {
     if (!id.empty() && !seen.insert(id).second) {
       reader.report("id", *entry.find("id"), fmt::format("a second rule '{}' in this file", id));
     }
+    for (yaml::Problem& warning : read_former_keys(reader)) warnings.push_back(std::move(warning));
     const auto old =
         std::find_if(base.begin(), base.end(), [&](const Rule& rule) { return rule.id == id; });
     if (old != base.end()) return read_fields(reader, *old, trusted);
@@ -172,13 +176,13 @@ Error to_error(std::string_view file, std::vector<yaml::Problem> problems) {
 
 }  // namespace
 
-Result<std::vector<Rule>> read_rules(std::string_view text, std::string_view file,
-                                     std::vector<Rule> base, bool trusted) {
+Result<RuleList> read_rules(std::string_view text, std::string_view file, std::vector<Rule> base,
+                            bool trusted) {
   yaml::Document document = yaml::parse(text);
   MapReader reader(document.root, "", document.problems);
   reader.need("rules", "a list of rules");
   const Node* list = reader.take("rules");
-  Merger merger{std::move(base), trusted, {}, {}};
+  Merger merger{std::move(base), trusted, {}, {}, {}};
   if (list != nullptr && (list->kind != Node::Kind::list || list->items.size() > max_rules)) {
     reader.report("rules", *list, fmt::format("expected a list of at most {} rules", max_rules));
   } else if (list != nullptr) {
@@ -190,7 +194,12 @@ Result<std::vector<Rule>> read_rules(std::string_view text, std::string_view fil
   if (!document.problems.empty()) {
     return tl::unexpected(to_error(file, std::move(document.problems)));
   }
-  return merger.take();
+  RuleList list_of_all{merger.take(), {}};
+  for (const auto& [mark, message] : merger.warnings) {
+    list_of_all.warnings.push_back(
+        fmt::format("{}:{}:{}: {}", file, mark.line, mark.column, message));
+  }
+  return list_of_all;
 }
 
 }  // namespace trainward::rules

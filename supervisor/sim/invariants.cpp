@@ -86,7 +86,8 @@ void Checker::take_action(const core::Action& action, const core::State& state) 
 }
 
 void Checker::take(const core::RecordSpan& span) {
-  if (span.duration_ms <= 0) broken(Promise::ledger, "an empty span of " + span.phase);
+  if (span.duration_ms <= 0)
+    broken(Promise::ledger, fmt::format("an empty span of {}", to_string(span.phase)));
   booked_ms_ += span.duration_ms;
 }
 
@@ -116,10 +117,11 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
   running_ = false;
   if (ended.evidence.empty()) broken(Promise::attempts, "a verdict without evidence");
   // Also when that was one time too many: whoever starts it by hand goes back all the same.
-  goes_back_ = ended.remedy == "older_checkpoint" || (ended.remedy == "stop" && state.below > 0);
-  const bool broke = ended.cause == "nan" || ended.cause == "loss_spike";
+  goes_back_ = ended.remedy == core::Remedy::older_checkpoint ||
+               (ended.remedy == core::Remedy::stop && state.below > 0);
+  const bool broke = ended.cause == core::Cause::nan || ended.cause == core::Cause::loss_spike;
   if (broke && goes_back_) trouble_from_ = state.trouble_step;
-  const bool counts = ended.cause != "stopped" || verified_here_;
+  const bool counts = ended.cause != core::Cause::stopped || verified_here_;
   if (counts) barren_in_a_row_ = verified_here_ ? 0 : barren_in_a_row_ + 1;
   if (counts && !verified_here_) ++barren_in_all_;
   // A start by hand is a new budget of patience.
@@ -136,9 +138,11 @@ void Checker::check_ledger(Time at, const core::State& state) {
   const std::int64_t difference = booked_ms_ + open - expected_ms_;
   constexpr std::int64_t lag = 250;  // an exit is written before a verdict, and read after it
   if (difference > lag || difference < -lag) {
-    broken(Promise::ledger,
-           fmt::format("{} ms are booked{} where {} ms passed", booked_ms_ + open,
-                       span_open_ ? " in all, with " + state.span->phase : "", expected_ms_));
+    broken(
+        Promise::ledger,
+        fmt::format("{} ms are booked{} where {} ms passed", booked_ms_ + open,
+                    span_open_ ? fmt::format(" in all, with {}", to_string(state.span->phase)) : "",
+                    expected_ms_));
   }
 }
 

@@ -19,8 +19,9 @@ struct EventWords {
     for (const auto& board : e.boards) text += fmt::format(" {} {}", board.serial, board.verdict);
     return e.error.empty() ? text : text + " " + e.error;
   }
-  std::string operator()(const core::BoardReset& e) const { return "board reset " + e.error; }
-  std::string operator()(const core::CachesPurged& /*e*/) const { return "caches purged"; }
+  std::string operator()(const core::Repaired& e) const {
+    return fmt::format("{} done {}", to_string(e.repair), e.error);
+  }
   std::string operator()(const core::CheckpointSelected& e) const {
     return fmt::format("selected step {} {}", e.step, e.error);
   }
@@ -78,14 +79,16 @@ std::string describe(const core::Action& action) {
     return signal->signal == core::Signal::kill ? "SIGKILL" : "SIGTERM";
   }
   if (const auto* ended = std::get_if<core::RecordAttemptEnded>(&action)) {
-    return fmt::format("ENDED attempt {}: {}; {}", ended->attempt, ended->verdict, ended->remedy);
+    return fmt::format("ENDED attempt {}: {}; {}", ended->attempt, ended->verdict,
+                       ended->remedy ? to_string(*ended->remedy) : "");
   }
   if (const auto* select = std::get_if<core::SelectCheckpoint>(&action)) {
     return select->below > 0 ? fmt::format("SELECT below {}", select->below) : "SELECT";
   }
   if (std::holds_alternative<core::Probe>(action)) return "PROBE";
-  if (const auto* reset = std::get_if<core::ResetBoard>(&action)) return "RESET " + reset->serial;
-  if (std::holds_alternative<core::PurgeCaches>(action)) return "PURGE";
+  if (const auto* repair = std::get_if<core::Repair>(&action)) {
+    return fmt::format("REPAIR {} {}", to_string(repair->repair), repair->serial);
+  }
   return {};
 }
 

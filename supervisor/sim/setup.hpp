@@ -87,7 +87,7 @@ void fields(S& s, F&& f) {
 enum class Fault {
   // the worker
   crash,          // SIGSEGV
-  error,          // exit code 1, nothing in the log
+  error,          // exit code 1; the log names the cause of number AMOUNT (core/cause.hpp), or none
   device_oom,     // exit code 1, with a line in the log that says so
   host_oom,       // killed by the kernel
   killed,         // SIGKILL out of nowhere

@@ -59,7 +59,7 @@ class Shell {
   void launch(const core::Launch& order);
   void send(core::Signal signal);
   void select(const core::SelectCheckpoint& order);
-  void reset(const core::ResetBoard& order);
+  void repair(const core::Repair& order);
   void ask(std::int64_t takes_ms, std::vector<core::Event> answer);
   [[nodiscard]] core::ProbeFinished look() const;
   void read_journal();

@@ -41,11 +41,8 @@ void Shell::execute(const core::Action& action) {
     send(signal->signal);
   } else if (std::holds_alternative<core::CheckActivity>(action)) {
     if (site_.worker_alive()) ask(5, {site_.worker->activity()});
-  } else if (std::holds_alternative<core::PurgeCaches>(action)) {
-    m_.caches.purge();
-    ask(second_ms, {core::CachesPurged{}});
-  } else if (const auto* reset_order = std::get_if<core::ResetBoard>(&action)) {
-    reset(*reset_order);
+  } else if (const auto* repair_order = std::get_if<core::Repair>(&action)) {
+    repair(*repair_order);
   }
 }
 
@@ -89,8 +86,12 @@ core::ProbeFinished Shell::look() const {
   return found;
 }
 
-void Shell::reset(const core::ResetBoard& order) {
-  core::BoardReset answer;
+void Shell::repair(const core::Repair& order) {
+  core::Repaired answer{order.repair};
+  if (order.repair == core::Remedy::purge_caches) {
+    m_.caches.purge();
+    return ask(second_ms, {std::move(answer)});
+  }
   if (std::exchange(m_.reset_fails, false)) answer.error = "the reset command ended with 1";
   for (Board& board : m_.boards) {
     if (board.serial == order.serial && board.reset_helps && answer.error.empty()) {

@@ -46,7 +46,7 @@ void Worker::next(std::int64_t generation) {
     case Moment::start:
       return load();
     case Moment::load:
-      return link_failed_ ? exit(1, "ethernet") : compile();
+      return link_failed_ ? exit(1, core::Cause::ethernet) : compile();
     case Moment::compile:
       m_.caches.keep(order_.board, order_.plan);
       say(core::PhaseEntered{"train"});
@@ -78,7 +78,7 @@ void Worker::load() {
 void Worker::compile() {
   const Checkpoint* from = m_.disk.find(order_.resume_from);
   if (!order_.resume_from.empty() && !order_.from_scratch) {
-    if (from == nullptr || from->damaged) return exit(1, "data");
+    if (from == nullptr || from->damaged) return exit(1, core::Cause::data);
     poisoned_nan_ = from->poisoned;
     poisoned_high_ = from->poisoned;
   }
@@ -90,7 +90,7 @@ void Worker::compile() {
   m_.score.turn_to(Spent::compiling, m_.clock.true_ms);
   turn_to(Moment::compile);
   if (!alive_ || silent_) return;
-  if (m_.caches.corrupt) return exit(1, "cache_corrupt");
+  if (m_.caches.corrupt) return exit(1, core::Cause::cache_corrupt);
   const bool warm = m_.habits.keeps_caches && m_.caches.has(order_.board, order_.plan);
   const std::int64_t usual = warm ? m_.setup.compile_warm_ms : m_.setup.compile_cold_ms;
   schedule(slow_compile_ms_ > 0 ? slow_compile_ms_ : m_.random.about(usual));
@@ -148,7 +148,7 @@ void Worker::finish_step() {
     }
     oom_after_ = std::max<std::int64_t>(room, 1);
   }
-  if (oom_after_ > 0 && steps_here_ >= oom_after_) return exit(1, "device_oom");
+  if (oom_after_ > 0 && steps_here_ >= oom_after_) return exit(1, core::Cause::device_oom);
   const std::int64_t leaked = m_.setup.host_leak_mib * (steps_here_ + 1);
   if (m_.setup.host_leak_mib > 0 && 8'192 + leaked > m_.setup.host_mib) return die(9, 1);
   ++step_;
@@ -182,7 +182,7 @@ void Worker::begin_save() {
 }
 
 void Worker::finish_save() {
-  if (m_.disk.full) return exit(1, "disk");
+  if (m_.disk.full) return exit(1, core::Cause::disk);
   const Checkpoint& written = m_.disk.write(step_, poisoned_nan_ || poisoned_high_);
   saved_step_ = step_;
   last_save_ms_ = m_.clock.true_ms;

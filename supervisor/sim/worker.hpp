@@ -54,7 +54,7 @@ class Worker {
   void finish_step();
   void begin_save();
   void finish_save();
-  void exit(int code, const char* cause = nullptr, std::int64_t oom_kills = 0);
+  void exit(int code, core::Cause cause = core::Cause::none, std::int64_t oom_kills = 0);
   void die(int signal, std::int64_t oom_kills = 0);
   void end(core::WorkerExited how);
   void go_silent(bool busy);

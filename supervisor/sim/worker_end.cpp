@@ -4,8 +4,15 @@
 namespace trainward::sim {
 namespace {
 
-core::LogMatch line_of(const char* cause) {
-  return {cause, cause, 60, std::string("simulated ") + cause, "stderr.log:1"};
+core::LogMatch line_of(core::Cause cause) {
+  const std::string name(to_string(cause));
+  return {name, cause, 60, "simulated " + name, "stderr.log:1"};
+}
+
+// None for a number that is no cause's.
+core::Cause cause_of(std::int64_t number) {
+  const bool known = number > 0 && number < static_cast<std::int64_t>(core::causes.size());
+  return known ? static_cast<core::Cause>(number) : core::Cause::none;
 }
 
 }  // namespace
@@ -24,9 +31,9 @@ void Worker::strike(const Injection& injection) {
     case Fault::crash:
       return die(11);
     case Fault::error:
-      return exit(1);
+      return exit(1, cause_of(injection.amount));
     case Fault::device_oom:
-      return exit(1, "device_oom");
+      return exit(1, core::Cause::device_oom);
     case Fault::host_oom:
       return die(9, 1);
     case Fault::killed:
@@ -56,7 +63,7 @@ void Worker::strike(const Injection& injection) {
       return;
     case Fault::link_lost:
     case Fault::board_dead:
-      return m_.random.one_in(2) ? exit(1, "ethernet") : go_silent(false);
+      return m_.random.one_in(2) ? exit(1, core::Cause::ethernet) : go_silent(false);
     case Fault::shim_killed:
       if (m_.clock.true_ms >= unkillable_until_ms_) vanish();
       return;
@@ -88,11 +95,11 @@ void Worker::kernel_lets_go() {
   if (alive_ && m_.clock.true_ms >= unkillable_until_ms_) die(9);
 }
 
-void Worker::exit(int code, const char* cause, std::int64_t oom_kills) {
+void Worker::exit(int code, core::Cause cause, std::int64_t oom_kills) {
   core::WorkerExited how;
   how.code = code;
   how.oom_kills = oom_kills;
-  if (cause != nullptr) how.matches.push_back(line_of(cause));
+  if (cause != core::Cause::none) how.matches.push_back(line_of(cause));
   end(std::move(how));
 }
 

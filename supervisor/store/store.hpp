@@ -23,7 +23,7 @@ namespace trainward::store {
 // Times are wall-clock milliseconds since 1970 in *_ms columns.
 struct ProgramRow {
   std::string name;
-  std::string state;   // STOPPED STARTING RUNNING BACKOFF STOPPING EXITED FATAL
+  std::string state;   // a name of core/shown.hpp: STOPPED, RUNNING, …
   std::string reason;  // one line for people: why it is in this state
   std::string config_digest;
   std::string core_state;  // JSON of core::State: what the next daemon goes on from
@@ -50,7 +50,7 @@ struct AttemptRow {
   std::optional<int> exit_signal;
   std::string cause;    // device_oom, hang, done, stopped, …; empty while it runs
   std::string verdict;  // one sentence
-  std::string remedy;   // what was done about it: retry reset_board shrink_plan … stop; or empty
+  std::string remedy;   // what was done about it: a name of core/remedy.hpp, or empty
   std::string plan;     // JSON, as the worker was told
 };
 
@@ -101,7 +101,7 @@ struct EventRow {
 
 struct SpanRow {             // one row of the phase ledger
   std::int64_t attempt = 0;  // 0: between attempts
-  std::string phase;  // waiting probing resetting loading compiling stepping replaying saving down
+  std::string phase;         // a name of core/phase.hpp
   std::string cause;  // why time went there ("device_oom" for a replay after one); may be empty
   std::int64_t begin_ms = 0;     // wall
   std::int64_t duration_ms = 0;  // monotonic

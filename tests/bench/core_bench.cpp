@@ -48,7 +48,7 @@ void whole_attempt(benchmark::State& bench) {
     feed(CheckpointVerified{state.attempt, "/c", number, 1, ""});
     WorkerExited exit;
     exit.code = 1;
-    exit.matches = {{"rule", "device_oom", 60, "Out of Memory", "stderr.log:1"}};
+    exit.matches = {{"rule", Cause::device_oom, 60, "Out of Memory", "stderr.log:1"}};
     feed(exit);
     if (state.stage != Stage::selecting) {  // the budget of attempts is spent: begin anew
       state = step(State{}, StartRequested{}, policy, time).state;

@@ -50,7 +50,7 @@ TEST(Boards, ARefusalIsToldOnceAndCostsNoAttempt) {
     told += event.kind == "placement" ? 1 : 0;
   }
   EXPECT_EQ(told, 1);
-  EXPECT_THAT(world.every<ResetBoard>(), IsEmpty()) << "nothing is wrong with the boards";
+  EXPECT_THAT(world.every<Repair>(), IsEmpty()) << "nothing is wrong with the boards";
   EXPECT_EQ(world.state.attempts_without_progress, 0);
   EXPECT_EQ(world.state.attempt, 1);
   world.feed(pair_of({"A", "B"}));
@@ -72,16 +72,16 @@ TEST(Boards, AllAreSuspectsAreResetTogetherAndChargedEach) {
   world.policy.quarantine.faults = 2;
   world.feed(pair_of({"A", "B"})).attempt_to_training(0);
   WorkerExited exit = exited_with(1);
-  exit.matches = {{"eth", "ethernet", 60, "Ethernet core timed out", "stderr.log:3"}};
+  exit.matches = {{"eth", Cause::ethernet, 60, "Ethernet core timed out", "stderr.log:3"}};
   world.feed(exit);
   ASSERT_THAT(world.newest<RecordBoard>(), SizeIs(2));
   EXPECT_EQ(world.newest<RecordBoard>()[1].serial, "B");
   EXPECT_THAT(world.newest<RecordBoard>()[1].record.faults_wall_ms, SizeIs(1));
   world.feed(TimerFired{}, 600'000);
-  ASSERT_THAT(world.every<ResetBoard>(), SizeIs(1));
-  EXPECT_EQ(world.every<ResetBoard>()[0].serial, "A");
-  EXPECT_THAT(world.every<ResetBoard>()[0].more, ElementsAre("B"));
-  world.feed(BoardReset{"", "after 3s: A OK; B OK"});
+  ASSERT_THAT(world.every<Repair>(), SizeIs(1));
+  EXPECT_EQ(world.every<Repair>()[0].serial, "A");
+  EXPECT_THAT(world.every<Repair>()[0].more, ElementsAre("B"));
+  world.feed(Repaired{Remedy::reset_board, "", "after 3s: A OK; B OK"});
   EXPECT_EQ(world.newest<RecordEvent>()[0].text, "boards A, B were reset; after 3s: A OK; B OK");
 
   ProbeFinished probe = pair_of({"A", "B"});
@@ -102,13 +102,13 @@ TEST(Boards, AResetOfABrokenBoardIsOfThatBoardAlone) {
   ProbeFinished probe = pair_of({});
   probe.set->refusal = "board C is ARC_DEAD";
   probe.boards[2].usable = false;
-  for (int i = 0; i < 4 && world.newest<ResetBoard>().empty(); ++i) {
+  for (int i = 0; i < 4 && world.newest<Repair>().empty(); ++i) {
     world.feed(probe);
-    if (world.newest<ResetBoard>().empty()) world.feed(TimerFired{}, 3'600'000);
+    if (world.newest<Repair>().empty()) world.feed(TimerFired{}, 3'600'000);
   }
-  ASSERT_THAT(world.newest<ResetBoard>(), SizeIs(1));
-  EXPECT_EQ(world.newest<ResetBoard>()[0].serial, "C");
-  EXPECT_THAT(world.newest<ResetBoard>()[0].more, IsEmpty());
+  ASSERT_THAT(world.newest<Repair>(), SizeIs(1));
+  EXPECT_EQ(world.newest<Repair>()[0].serial, "C");
+  EXPECT_THAT(world.newest<Repair>()[0].more, IsEmpty());
 }
 
 TEST(Boards, AQuietDayIsToTheCreditOfEach) {
@@ -141,7 +141,7 @@ TEST(Boards, WhatAResetFoundIsTold) {
   const ProbeFinished broken{{{"A", "ARC_DEAD", false, "its heart stands still"}}, ""};
   world.feed(broken);
   ASSERT_EQ(world.state.stage, Stage::repairing);
-  world.feed(BoardReset{"in use by process 7", ""});
+  world.feed(Repaired{Remedy::reset_board, "in use by process 7", ""});
   EXPECT_EQ(world.newest<RecordEvent>()[0].text, "board A could not be reset: in use by process 7");
 }
 

@@ -21,47 +21,49 @@ WorkerExited exit_one_with(std::vector<LogMatch> matches) {
 
 TEST(Classify, WhatWeDidOurselvesOutweighsEverything) {
   State state = training_at(7);
-  state.kill = Kill{"hang", "no progress for 3.0 s"};
-  WorkerExited exit = exit_one_with({{"r", "device_oom", 60, "Out of Memory", "stderr.log:1"}});
-  EXPECT_EQ(classify(state, exit).cause, "hang");
+  state.kill = Kill{Cause::hang, "no progress for 3.0 s"};
+  WorkerExited exit =
+      exit_one_with({{"r", Cause::device_oom, 60, "Out of Memory", "stderr.log:1"}});
+  EXPECT_EQ(classify(state, exit).cause, Cause::hang);
 }
 
 TEST(Classify, ARuleOutweighsAnExitCodeWithoutMeaning) {
-  const Verdict verdict = classify(
-      training_at(7), exit_one_with({{"root", "ethernet", 60, "link lost", "stderr.log:4"},
-                                     {"cascade", "unknown", 60, "INTERNAL 13", "stderr.log:9"}}));
-  EXPECT_EQ(verdict.cause, "ethernet");
+  const Verdict verdict =
+      classify(training_at(7),
+               exit_one_with({{"root", Cause::ethernet, 60, "link lost", "stderr.log:4"},
+                              {"cascade", Cause::unknown, 60, "INTERNAL 13", "stderr.log:9"}}));
+  EXPECT_EQ(verdict.cause, Cause::ethernet);
   EXPECT_EQ(verdict.evidence.front().location, "stderr.log:4");
   EXPECT_NE(verdict.sentence.find("step 7"), std::string::npos);
 }
 
 TEST(Classify, AMeaningfulExitCodeOutweighsTheLog) {
-  WorkerExited exit = exit_one_with({{"r", "device_oom", 60, "mentions Out of Memory", ""}});
+  WorkerExited exit = exit_one_with({{"r", Cause::device_oom, 60, "mentions Out of Memory", ""}});
   exit.code = 0;
-  EXPECT_EQ(classify(training_at(300), exit).cause, "done");
+  EXPECT_EQ(classify(training_at(300), exit).cause, Cause::done);
   exit.code = 78;
   const Verdict refused = classify(training_at(0), exit);
-  EXPECT_EQ(refused.cause, "config");
-  EXPECT_FALSE(refused.retry);
+  EXPECT_EQ(refused.cause, Cause::config);
+  EXPECT_FALSE(may_retry(refused.cause));
 }
 
 TEST(Classify, WhatEndsBecauseItWasAskedToIsNotFinished) {
   WorkerExited exit;
   exit.asked_to_stop = true;
   exit.code = 0;
-  EXPECT_EQ(classify(training_at(30), exit).cause, "try_again");
+  EXPECT_EQ(classify(training_at(30), exit).cause, Cause::try_again);
   exit.code = 78;
-  EXPECT_EQ(classify(training_at(30), exit).cause, "config");
+  EXPECT_EQ(classify(training_at(30), exit).cause, Cause::config);
   exit.code.reset();
   exit.signal = 15;
-  EXPECT_EQ(classify(training_at(30), exit).cause, "try_again");
+  EXPECT_EQ(classify(training_at(30), exit).cause, Cause::try_again);
   exit.signal = 11;
-  EXPECT_EQ(classify(training_at(30), exit).cause, "crash");
+  EXPECT_EQ(classify(training_at(30), exit).cause, Cause::crash);
   // We asked, and know what for.
   State state = training_at(30);
-  state.kill = Kill{"planned_restart", "ahead of the next out of memory"};
+  state.kill = Kill{Cause::planned_restart, "ahead of the next out of memory"};
   exit.signal = 15;
-  EXPECT_EQ(classify(state, exit).cause, "planned_restart");
+  EXPECT_EQ(classify(state, exit).cause, Cause::planned_restart);
 }
 
 TEST(Classify, AWorkerThatRefusesItsConfigurationIsQuoted) {
@@ -69,13 +71,13 @@ TEST(Classify, AWorkerThatRefusesItsConfigurationIsQuoted) {
   exit.code = 78;
   exit.last_words = {"train.yaml:3: lr must be above 0", "stderr.log:12"};
   const Verdict verdict = classify(training_at(0), exit);
-  EXPECT_EQ(verdict.cause, "config");
+  EXPECT_EQ(verdict.cause, Cause::config);
   EXPECT_EQ(verdict.sentence,
             "config at step 0: exit code 78: the worker refused its configuration; its last line: "
             "\"train.yaml:3: lr must be above 0\"");
   EXPECT_EQ(verdict.evidence.front().location, "stderr.log:12");
   // What a rule found does not silence it: the worker knows better.
-  exit.matches = {{"r", "data", 60, "No such file", "stderr.log:3"}};
+  exit.matches = {{"r", Cause::data, 60, "No such file", "stderr.log:3"}};
   EXPECT_EQ(classify(training_at(0), exit).sentence, verdict.sentence);
 }
 
@@ -89,7 +91,7 @@ TEST(Classify, AnExitCodeThatNoRuleExplainsComesWithTheLastLine) {
             "unknown at step 4: exit code 3; its last line: \"the moon is full\"");
   EXPECT_EQ(verdict.evidence.front().weight, 20);
   EXPECT_EQ(verdict.evidence.front().location, "stdout.log:7");
-  exit.matches = {{"r", "device_oom", 60, "Out of Memory", "stderr.log:1"}};
+  exit.matches = {{"r", Cause::device_oom, 60, "Out of Memory", "stderr.log:1"}};
   EXPECT_EQ(classify(training_at(4), exit).evidence[1].text, "exit code 3");
   exit.code = 0;
   EXPECT_EQ(classify(training_at(4), exit).sentence,
@@ -100,16 +102,16 @@ TEST(Classify, EvidenceIsSortedByWeightAndNeverEmpty) {
   WorkerExited exit;
   exit.signal = 11;
   const Verdict verdict = classify(training_at(3), exit);
-  EXPECT_EQ(verdict.cause, "crash");
+  EXPECT_EQ(verdict.cause, Cause::crash);
   ASSERT_EQ(verdict.evidence.size(), 2U);
   EXPECT_GT(verdict.evidence[0].weight, verdict.evidence[1].weight);
 }
 
 TEST(Classify, ALostShimIsLostUnlessWeKilledIt) {
-  EXPECT_EQ(classify(training_at(3), AttemptLost{"no exit record"}).cause, "lost");
+  EXPECT_EQ(classify(training_at(3), AttemptLost{"no exit record"}).cause, Cause::lost);
   State state = training_at(3);
-  state.kill = Kill{"stopped", "asked"};
-  EXPECT_EQ(classify(state, AttemptLost{"no exit record"}).cause, "stopped");
+  state.kill = Kill{Cause::stopped, "asked"};
+  EXPECT_EQ(classify(state, AttemptLost{"no exit record"}).cause, Cause::stopped);
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ std::vector<RecordSpan> spans(const Actions& actions) {
 TEST(Ledger, SpansTouch) {
   State state;
   Actions actions;
-  book(state, "loading", "", {1000, 100}, actions);
-  book(state, "loading", "", {1050, 150}, actions);  // the same phase goes on
-  book(state, "stepping", "", {1200, 300}, actions);
+  book(state, Phase::loading, Cause::none, {1000, 100}, actions);
+  book(state, Phase::loading, Cause::none, {1050, 150}, actions);  // the same phase goes on
+  book(state, Phase::stepping, Cause::none, {1200, 300}, actions);
   close_ledger(state, {1500, 600}, actions);
   const auto found = spans(actions);
   ASSERT_EQ(found.size(), 2U);
@@ -31,16 +31,16 @@ TEST(Ledger, AnAttemptsTimeStaysItsOwn) {
   State state;
   Actions actions;
   state.attempt = 1;
-  book(state, "stepping", "", {0, 0}, actions);
+  book(state, Phase::stepping, Cause::none, {0, 0}, actions);
   state.attempt = 2;
-  book(state, "probing", "hang", {10, 10}, actions);
+  book(state, Phase::probing, Cause::hang, {10, 10}, actions);
   EXPECT_EQ(spans(actions).at(0).attempt, 1);
 }
 
 TEST(Ledger, AClockThatWentBackCostsNothing) {
   State state;
   Actions actions;
-  book(state, "stepping", "", {1000, 1000}, actions);
+  book(state, Phase::stepping, Cause::none, {1000, 1000}, actions);
   close_ledger(state, {900, 900}, actions);  // another boot
   EXPECT_TRUE(spans(actions).empty());
 }

@@ -49,7 +49,7 @@ TEST(Recovery, AnExitFromBeforeTheKillIsJudgedByItself) {
   world.run_to_training().steps(1, 10, 50).feed(TimerFired{}, 1'000);
   ASSERT_EQ(world.state.stage, Stage::killing);
   world.feed(ended_by(11), -5);  // written just before, read just after
-  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, "crash");
+  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, Cause::crash);
 }
 
 // Longer than a step may take; its own deadline, its own phase of the ledger, no longer steps
@@ -65,7 +65,7 @@ TEST(Recovery, AnEvaluationIsAPhaseOfItsOwn) {
   ASSERT_EQ(world.state.stage, Stage::training);
   bool booked = false;
   for (const RecordSpan& span : world.every<RecordSpan>()) {
-    booked = booked || (span.phase == "evaluating" && span.duration_ms >= 50'000);
+    booked = booked || (span.phase == Phase::evaluating && span.duration_ms >= 50'000);
   }
   EXPECT_TRUE(booked);
   bool told = false;
@@ -103,7 +103,7 @@ TEST(Recovery, ALateRecordBooksNoSecondTwice) {
   world.feed(StopRequested{"operator", false}, 200).feed(exited_with(75), 100);
   std::int64_t end = 0;
   for (const RecordSpan& span : world.every<RecordSpan>()) {
-    EXPECT_GE(span.begin_wall_ms, end) << span.phase;
+    EXPECT_GE(span.begin_wall_ms, end) << to_string(span.phase);
     end = span.begin_wall_ms + span.duration_ms;
   }
 }
@@ -115,7 +115,7 @@ TEST(Recovery, AWallClockThatIsSetBackHidesNoTime) {
   world.time.wall_ms -= 7'200'000;
   world.feed(Alive{}, 100).feed(DaemonStarted{}, 5'000);
   ASSERT_THAT(world.newest<RecordSpan>(), SizeIs(2));
-  EXPECT_EQ(world.newest<RecordSpan>()[1].phase, "down");
+  EXPECT_EQ(world.newest<RecordSpan>()[1].phase, Phase::down);
   EXPECT_EQ(world.newest<RecordSpan>()[1].duration_ms, 5'000);
 }
 
@@ -159,9 +159,9 @@ TEST(Deadline, APlannedRestartWaitsForTheStepUnderWay) {
   state.stage = Stage::stopping;
   const Policy policy;
   learn_step_time(state, 90'000);
-  state.kill = Kill{"planned_restart", ""};
+  state.kill = Kill{Cause::planned_restart, ""};
   EXPECT_EQ(allowed_ms(state, policy), 180'000);
-  state.kill = Kill{"stopped", ""};
+  state.kill = Kill{Cause::stopped, ""};
   EXPECT_EQ(allowed_ms(state, policy), policy.deadlines.stop_ms) << "the operator has set it";
 }
 
@@ -188,7 +188,7 @@ TEST(SilentProgram, ACheckpointBelowTheOneItWasGivenIsABreach) {
   World world;
   world.run_to_training(100).feed(CheckpointReported{"/c/5", 5});
   ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
-  EXPECT_EQ(world.state.kill->cause, "resume_contract");
+  EXPECT_EQ(world.state.kill->cause, Cause::resume_contract);
 }
 
 TEST(Recovery, TheEarlyLossOfReplayedStepsIsNoSpike) {
@@ -208,7 +208,7 @@ TEST(Recovery, TheEarlyLossOfReplayedStepsIsNoSpike) {
     world.feed(StepDone{step, 5.0, 1, step, 1}, 10);
   }
   ASSERT_TRUE(world.state.kill.has_value());
-  EXPECT_EQ(world.state.kill->cause, "loss_spike");
+  EXPECT_EQ(world.state.kill->cause, Cause::loss_spike);
 }
 
 TEST(Recovery, CheckpointsThatCannotBeReadNowAreReadLater) {
@@ -233,7 +233,7 @@ TEST(Budget, AStoppedAttemptThatKeptSomethingClearsIt) {
 TEST(Leak, RecycledTooLateToSaveIsRemembered) {
   World world;
   world.run_to_training().steps(1, 9);
-  world.state.kill = Kill{"memory_leak", "grown"};
+  world.state.kill = Kill{Cause::memory_leak, "grown"};
   world.state.stage = Stage::stopping;
   world.feed(ended_by(9));
   ASSERT_THAT(world.state.faults, SizeIs(1));
@@ -245,14 +245,15 @@ TEST(Remedy, AnAttemptThatKeptSomethingIsNotInVain) {
   world.run_to_training().steps(1, 5).feed(ended_by(11)).feed(TimerFired{}, 600'000);
   world.attempt_to_training(0).steps(1, 3).feed(CheckpointVerified{2, "/c/3", 3, 1, ""});
   world.steps(4, 5).feed(ended_by(11));
-  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).remedy, "retry") << "same class, same step";
+  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).remedy, Remedy::retry)
+      << "same class, same step";
 }
 
 TEST(PlannedRestart, ThatKeptNothingIsNotRepeated) {
   World world;
   world.run_to_training();
   WorkerExited full = exited_with(1);
-  full.matches = {{"r", "device_oom", 60, "Out of Memory", ""}};
+  full.matches = {{"r", Cause::device_oom, 60, "Out of Memory", ""}};
   for (const std::int64_t survived : {4, 5, 4}) {
     world.steps(1, survived).feed(full).feed(TimerFired{}, 600'000).attempt_to_training(0);
   }
@@ -271,8 +272,8 @@ TEST(NoBoard, EveryBrokenBoardGetsItsReset) {
   std::set<std::string> reset;
   for (int i = 0; i < 8; ++i) {
     world.feed(probe, 100);
-    for (const ResetBoard& order : world.newest<ResetBoard>()) reset.insert(order.serial);
-    if (world.state.stage == Stage::repairing) world.feed(BoardReset{}, 100);
+    for (const Repair& order : world.newest<Repair>()) reset.insert(order.serial);
+    if (world.state.stage == Stage::repairing) world.feed(Repaired{Remedy::reset_board}, 100);
     if (world.state.stage == Stage::backoff) world.feed(TimerFired{}, 600'000);
   }
   EXPECT_EQ(reset, (std::set<std::string>{"A", "B"}));

@@ -25,7 +25,7 @@ TEST(DecideNext, TheAttemptBudgetIsInAll) {
   State state;
   state.charged_attempts = 10;
   Verdict verdict;
-  verdict.cause = "device_oom";
+  verdict.cause = Cause::device_oom;
   const Next next = decide_next(state, policy, verdict);
   EXPECT_EQ(next.kind, Next::Kind::give_up);
   EXPECT_NE(next.why.find("10 attempts"), std::string::npos);
@@ -35,12 +35,10 @@ TEST(DecideNext, AutorestartAlwaysGoesOnAfterDone) {
   Policy policy;
   policy.autorestart = Autorestart::always;
   Verdict verdict;
-  verdict.cause = "done";
-  verdict.retry = false;
+  verdict.cause = Cause::done;
   EXPECT_EQ(decide_next(State{}, policy, verdict).kind, Next::Kind::at_once);
   policy.autorestart = Autorestart::never;
-  verdict.cause = "crash";
-  verdict.retry = true;
+  verdict.cause = Cause::crash;
   EXPECT_EQ(decide_next(State{}, policy, verdict).kind, Next::Kind::finished);
 }
 

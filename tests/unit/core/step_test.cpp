@@ -45,7 +45,7 @@ TEST(Step, ABoardThatAnotherProgramWorksOnIsWaitedForAndNeverReset) {
     EXPECT_THAT(world.state.reason, HasSubstr("another program works on it"));
     world.feed(TimerFired{}, 3'600'000);
   }
-  EXPECT_THAT(world.every<ResetBoard>(), IsEmpty());
+  EXPECT_THAT(world.every<Repair>(), IsEmpty());
   EXPECT_EQ(world.state.attempts_without_progress, 0);
   world.feed(ProbeFinished{{{"A", "OK", true, ""}}, ""});
   EXPECT_EQ(world.state.board, "A");
@@ -67,10 +67,10 @@ TEST(Step, OutOfMemoryAfterProgressIsFollowedByTheNextAttemptAtOnce) {
   world.run_to_training().steps(1, 25);
   world.feed(CheckpointVerified{1, "/c/step-20", 20, 100, ""});
   WorkerExited exit = exited_with(1);
-  exit.matches = {{"tt-dram-full", "device_oom", 60, "Out of Memory", "stderr.log:3"}};
+  exit.matches = {{"tt-dram-full", Cause::device_oom, 60, "Out of Memory", "stderr.log:3"}};
   world.feed(exit);
   ASSERT_THAT(world.newest<RecordAttemptEnded>(), SizeIs(1));
-  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "device_oom");
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, Cause::device_oom);
   EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1)) << "no back-off after progress";
   EXPECT_EQ(world.state.attempt, 2);
 }
@@ -98,7 +98,7 @@ TEST(Step, SilenceBeyondTheLearnedDeadlineIsAHang) {
   ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
   EXPECT_EQ(world.newest<SendSignal>()[0].signal, Signal::kill);
   world.feed(ended_by(9), 3);
-  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "hang");
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, Cause::hang);
   EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].evidence.front().source, "supervisor");
 }
 
@@ -109,7 +109,7 @@ TEST(Step, TheSilenceOfAHangIsBookedAsLostToIt) {
   std::int64_t lost = 0;
   world.feed(StopRequested{"operator", false});
   for (const RecordSpan& span : world.every<RecordSpan>()) {
-    if (span.phase == "down" && span.cause == "hang") lost += span.duration_ms;
+    if (span.phase == Phase::down && span.cause == Cause::hang) lost += span.duration_ms;
   }
   EXPECT_EQ(lost, 1'005);
 }
@@ -128,7 +128,7 @@ TEST(Step, StartingBelowTheCheckpointItWasGivenIsAFault) {
   world.feed(StepDone{1, 5.0, 1, 10, 1});
   ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
   world.feed(ended_by(9));
-  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "resume_contract");
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, Cause::resume_contract);
 }
 
 TEST(Step, ExitZeroIsTheEnd) {
@@ -170,7 +170,7 @@ TEST(Step, StopLetsTheWorkerSaveThenKills) {
   EXPECT_EQ(world.newest<SendSignal>()[0].signal, Signal::kill);
   world.feed(ended_by(9));
   EXPECT_EQ(display(world.state.stage), "STOPPED");
-  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "stopped");
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, Cause::stopped);
 }
 
 TEST(Step, AStopAtOnceDoesNotWaitForASave) {
@@ -184,7 +184,7 @@ TEST(Step, AStopAtOnceDoesNotWaitForASave) {
   world.feed(ended_by(9));
   EXPECT_EQ(display(world.state.stage), "STOPPED");
   EXPECT_TRUE(world.state.wanted);
-  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, "stopped");
+  EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, Cause::stopped);
 }
 
 TEST(Step, ShutdownKeepsTheIntent) {
@@ -238,30 +238,31 @@ TEST(Step, ACheckpointThatWasLeftWhereItLiesIsNotCalledSetAside) {
 }
 
 TEST(Step, WhatTheMachineSaidLongAgoIsNotWhyItEnds) {
-  const HostFact pressure{"memory pressure", 30, "host_oom", "little memory was left"};
+  const HostFact pressure{"memory pressure", 30, Cause::host_oom, "little memory was left"};
   World world;
   world.run_to_training().feed(pressure, 10).feed(StepDone{1, 1.0}, 700'000);
   world.feed(exited_with(1), 10);
-  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, "unknown");
+  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, Cause::unknown);
 
   World soon;
   soon.run_to_training().feed(pressure, 10).feed(StepDone{1, 1.0}, 10).feed(exited_with(1), 10);
-  EXPECT_EQ(soon.newest<RecordAttemptEnded>().at(0).cause, "host_oom");
+  EXPECT_EQ(soon.newest<RecordAttemptEnded>().at(0).cause, Cause::host_oom);
 
   World stuck;
   stuck.run_to_training().feed(pressure, 10).feed(ActivitySeen{}, 700'000).feed(exited_with(1), 10);
-  EXPECT_EQ(stuck.newest<RecordAttemptEnded>().at(0).cause, "host_oom") << "nothing went on since";
+  EXPECT_EQ(stuck.newest<RecordAttemptEnded>().at(0).cause, Cause::host_oom)
+      << "nothing went on since";
 }
 
 TEST(Step, AStormOfKernelLinesDoesNotHideTheHeavyOne) {
   World world;
   world.run_to_training();
-  for (int i = 0; i < 100; ++i) world.feed(HostFact{"kernel log", 30, "unknown", "noise"}, 1);
+  for (int i = 0; i < 100; ++i) world.feed(HostFact{"kernel log", 30, Cause::unknown, "noise"}, 1);
   EXPECT_THAT(world.state.facts, SizeIs(8));
-  world.feed(HostFact{"kernel log", 80, "device_lost", "the card fell off the bus"}, 1);
+  world.feed(HostFact{"kernel log", 80, Cause::device_lost, "the card fell off the bus"}, 1);
   EXPECT_THAT(world.state.facts, SizeIs(8));
   world.feed(exited_with(1), 10);
-  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, "device_lost");
+  EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, Cause::device_lost);
 }
 
 }  // namespace

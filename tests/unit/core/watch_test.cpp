@@ -32,7 +32,7 @@ TEST(LossWatch, AJumpThatStaysIsTroubleFromItsFirstStep) {
   for (int step = 103; step <= 110 && !trouble; ++step)
     trouble = watch_loss(watch, step, 9.0, true);
   ASSERT_TRUE(trouble.has_value());
-  EXPECT_EQ(trouble->cause, "loss_spike");
+  EXPECT_EQ(trouble->cause, Cause::loss_spike);
   EXPECT_EQ(trouble->from, 103);
 }
 
@@ -40,7 +40,7 @@ TEST(LossWatch, WhatIsNotANumberIsTroubleAtOnce) {
   LossWatch watch;
   const auto trouble = watch_loss(watch, 7, std::numeric_limits<double>::infinity(), false);
   ASSERT_TRUE(trouble.has_value());
-  EXPECT_EQ(trouble->cause, "nan");
+  EXPECT_EQ(trouble->cause, Cause::nan);
 }
 
 TEST(LeakWatch, FindsTheEndOfASteadyLeakAndNothingElse) {
@@ -59,12 +59,12 @@ TEST(LeakWatch, FindsTheEndOfASteadyLeakAndNothingElse) {
 TEST(Faults, ThreeOfAKindAfterTheSameStepsAreAPattern) {
   Faults faults;
   for (const std::int64_t survived : {4, 5, 4})
-    remember(faults, {"device_oom", survived, survived, 1, 0});
+    remember(faults, {Cause::device_oom, survived, survived, 1, 0});
   EXPECT_EQ(regular_limit(faults), 4);
   Faults full_disk;
-  for (int i = 0; i < 3; ++i) remember(full_disk, {"disk", 4, 4, 1, 0});
+  for (int i = 0; i < 3; ++i) remember(full_disk, {Cause::disk, 4, 4, 1, 0});
   EXPECT_FALSE(regular_limit(full_disk)) << "a fresh process does not cure it";
-  remember(faults, {"device_oom", 40, 40, 1, 0});
+  remember(faults, {Cause::device_oom, 40, 40, 1, 0});
   EXPECT_FALSE(regular_limit(faults));
 }
 

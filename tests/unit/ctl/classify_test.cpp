@@ -1,4 +1,4 @@
-// trainwardctl classify: a log in, class, remedy and the deciding line out; no daemon needed.
+// trainwardctl classify: a log in, class, ladder and the deciding line out; no daemon needed.
 #include <fstream>
 
 #include "common/json.hpp"
@@ -28,13 +28,13 @@ class ClassifyTest : public CtlTest {
   }
 };
 
-TEST_F(ClassifyTest, ShowsClassRemedyAndTheDecidingLine) {
+TEST_F(ClassifyTest, ShowsClassLadderAndTheDecidingLine) {
   const Ran ran = ctl({"classify", write("step 1 loss 3\n"
                                          "torch.OutOfMemoryError: CUDA out of memory.\n"
                                          "RuntimeError: Connection reset by peer\n")});
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, AllOf(StartsWith("device_oom: the device's memory is full\n"),
-                             HasSubstr("remedy  shrink_plan"), HasSubstr("retry   no"),
+                             HasSubstr("remedy  retry, a smaller plan (6 times)"),
                              HasSubstr("line 2: torch.OutOfMemoryError: CUDA out of memory."),
                              HasSubstr("Further evidence"), HasSubstr("network")));
 }
@@ -49,8 +49,9 @@ TEST_F(ClassifyTest, AHealthyLogIsNoFault) {
 TEST_F(ClassifyTest, JsonHasTheWholeVerdict) {
   const json::object found = as_json({write("x\nOSError: No space left on device\n")});
   EXPECT_EQ(found.at("class").as_string(), "disk");
-  EXPECT_EQ(found.at("remedy").as_string(), "free_space");
-  EXPECT_EQ(found.at("transient").as_string(), "no");
+  EXPECT_EQ(found.at("remedy").as_string(), "retry");
+  EXPECT_EQ(found.at("transient").as_string(), "yes");
+  EXPECT_EQ(found.at("ladder"), (json::array{"retry"}));
   EXPECT_EQ(found.at("line_number").as_int64(), 2);
   EXPECT_EQ(found.at("lines").as_int64(), 2);
   EXPECT_TRUE(found.at("failed").as_bool());
@@ -61,7 +62,8 @@ TEST_F(ClassifyTest, JsonHasTheWholeVerdict) {
 
 TEST_F(ClassifyTest, TheEndingIsEvidence) {
   const std::string empty = write("");
-  EXPECT_EQ(as_json({empty, "--signal", "SIGKILL"}).at("class").as_string(), "host_oom");
+  EXPECT_EQ(as_json({empty, "--signal", "SIGKILL"}).at("class").as_string(), "killed");
+  EXPECT_EQ(as_json({empty, "--exit-code", "135"}).at("class").as_string(), "crash");
   EXPECT_EQ(as_json({empty, "--exit-code", "78"}).at("class").as_string(), "config");
   EXPECT_EQ(as_json({empty, "--exit-code", "0"}).at("class").as_string(), "benign");
   EXPECT_EQ(ctl({"classify", empty, "--signal", "SIGNOTHING"}).code, 2);

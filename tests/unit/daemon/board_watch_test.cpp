@@ -87,7 +87,7 @@ TEST_F(BoardWatchTest, SamplesAreRecordedAndHeatIsToldWithItsNumbers) {
   EXPECT_EQ(facts_[0].source, "board watch");
   EXPECT_EQ(facts_[0].text, "board 010001451170c0c4: at 80 °C, its limit is 75 °C");
   EXPECT_EQ(facts_[0].weight, 15);
-  EXPECT_EQ(facts_[0].cause, "unknown");
+  EXPECT_EQ(facts_[0].cause, core::Cause::unknown);
   const auto taken = samples();
   ASSERT_GE(taken.size(), 2U);
   EXPECT_EQ(taken[0].at("temperature_c").as_double(), 57);
@@ -123,7 +123,7 @@ TEST_F(BoardWatchTest, ErrorsOfTheLinkAndABoardThatGoesAwayAreEvidence) {
     return facts_.size() == 2;
   });
   EXPECT_THAT(facts_[0].text, HasSubstr("1 fatal PCIe error"));
-  EXPECT_EQ(facts_[0].cause, "device_lost");
+  EXPECT_EQ(facts_[0].cause, core::Cause::device_lost);
   EXPECT_THAT(facts_[1].text, HasSubstr("gone from the PCI bus"));
   EXPECT_EQ(facts_[1].weight, 45);
 }

@@ -130,7 +130,7 @@ TEST(KernelLines, ThatTell) {
   for (const Line& line : telling) {
     const auto fact = judge_kernel_line(line.text);
     ASSERT_TRUE(fact) << line.text;
-    EXPECT_EQ(fact->cause, line.cause) << line.text;
+    EXPECT_EQ(to_string(fact->cause), line.cause) << line.text;
     EXPECT_EQ(fact->pid, line.pid) << line.text;
     EXPECT_EQ(fact->bus_ids.empty() ? "" : fact->bus_ids[0], line.bus_id) << line.text;
     EXPECT_EQ(fact->own, line.own) << line.text;
@@ -181,7 +181,7 @@ TEST(KernelLines, OfAHealthyHostMeanNothing) {
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
     const auto fact = judge_kernel_line(line);
-    EXPECT_FALSE(fact) << line << ": " << fact->cause;
+    EXPECT_FALSE(fact) << line << ": " << to_string(fact->cause);
   }
   EXPECT_GE(count, 300);
 }

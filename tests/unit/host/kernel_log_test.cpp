@@ -73,7 +73,7 @@ TEST_F(KernelLogFile, OnlyWhatIsNew) {
   append(line(6, now_usec(), "nothing of interest"));
   const KernelNews news = log->take();
   ASSERT_EQ(news.facts.size(), 1U);
-  EXPECT_EQ(news.facts[0].cause, "disk");
+  EXPECT_EQ(news.facts[0].cause, core::Cause::disk);
   EXPECT_FALSE(news.more);
   EXPECT_TRUE(log->take().facts.empty());
 }

@@ -51,7 +51,7 @@ TEST(RealPressure, CanBeReadAndWaitedFor) {
   const auto fact = watch->take({0, 1000});
   ASSERT_TRUE(fact);
   EXPECT_EQ(fact->weight, 30);
-  EXPECT_EQ(fact->cause, "host_oom");
+  EXPECT_EQ(fact->cause, core::Cause::host_oom);
   EXPECT_FALSE(watch->take({0, 2000})) << "once in five minutes";
   EXPECT_TRUE(watch->take({0, 400'000}));
 }

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "matcher_fixture.hpp"
+#include "supervisor/core/classify.hpp"
 
 namespace trainward::rules {
 namespace {
@@ -13,7 +14,7 @@ using Classifier = BuiltinMatcher;
 TEST_F(Classifier, AnEmptyLogIsBenign) {
   const Conclusion found = classify("");
   EXPECT_FALSE(found.failed);
-  EXPECT_EQ(found.crash_class, "benign");
+  EXPECT_EQ(found.crash_class(), "benign");
   EXPECT_EQ(found.verdict(), nullptr);
 }
 
@@ -23,16 +24,16 @@ TEST_F(Classifier, ACauseBeatsWhatOthersSeeOfIt) {
       "[rank0]: ValueError: bad\n"
       "[rank2]: torch.OutOfMemoryError: CUDA out of memory.\n"
       "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:\n");
-  EXPECT_EQ(found.crash_class, "device_oom");
+  EXPECT_EQ(found.crash_class(), "device_oom");
   std::vector<int> weights;
   for (const Finding& finding : found.findings) weights.push_back(finding.weight);
   EXPECT_THAT(weights, testing::ElementsAre(60, 45, 35, 25));
 }
 
 TEST_F(Classifier, OfExceptionsTheEarliestSpeaks) {
-  EXPECT_EQ(classify("[rank0]: FileNotFoundError: x\n[rank1]: KeyError: 'y'\n").crash_class,
+  EXPECT_EQ(classify("[rank0]: FileNotFoundError: x\n[rank1]: KeyError: 'y'\n").crash_class(),
             "data");
-  EXPECT_EQ(classify("[rank1]: KeyError: 'y'\n[rank0]: FileNotFoundError: x\n").crash_class,
+  EXPECT_EQ(classify("[rank1]: KeyError: 'y'\n[rank0]: FileNotFoundError: x\n").crash_class(),
             "config");
 }
 
@@ -53,38 +54,63 @@ TEST_F(Classifier, ProgressOvercomes) {
   EXPECT_EQ(again.verdict()->line_number, 5);
   EXPECT_EQ(again.verdict()->count, 2);
   // Numbers that are none are no progress either.
-  EXPECT_EQ(
-      classify("step 1 loss nan\nstep 2 loss nan\nstep 3 loss nan\nstep 4 loss nan\n").crash_class,
-      "nan");
+  EXPECT_EQ(classify("step 1 loss nan\nstep 2 loss nan\nstep 3 loss nan\nstep 4 loss nan\n")
+                .crash_class(),
+            "nan");
 }
 
 TEST_F(Classifier, WhatWasOvercomeSpeaksWhenTheEndingSaysThatItFailed) {
   const std::string log =
       "torch.OutOfMemoryError: CUDA out of memory.\n"
       "step 1 loss 3\nstep 2 loss 3\nstep 3 loss 2\n";
-  EXPECT_EQ(classify(log, {1, std::nullopt}).crash_class, "device_oom");
-  EXPECT_EQ(classify(log, {0, std::nullopt}).crash_class, "benign");
-  EXPECT_EQ(classify(log, {std::nullopt, 11}).crash_class, "unknown");
+  EXPECT_EQ(classify(log, {1, std::nullopt}).crash_class(), "device_oom");
+  EXPECT_EQ(classify(log, {0, std::nullopt}).crash_class(), "benign");
+  EXPECT_EQ(classify(log, {std::nullopt, 11}).crash_class(), "crash");
 }
 
 TEST_F(Classifier, EndingsAreEvidence) {
-  EXPECT_EQ(classify("", {137, std::nullopt}).crash_class, "host_oom");
-  EXPECT_EQ(classify("", {std::nullopt, 9}).crash_class, "host_oom");
-  EXPECT_EQ(classify("", {78, std::nullopt}).crash_class, "config");
-  EXPECT_EQ(classify("", {1, std::nullopt}).crash_class, "unknown");
+  EXPECT_EQ(classify("", {137, std::nullopt}).crash_class(), "killed");
+  EXPECT_EQ(classify("", {std::nullopt, 9}).crash_class(), "killed");
+  EXPECT_EQ(classify("", {78, std::nullopt}).crash_class(), "config");
+  EXPECT_EQ(classify("", {1, std::nullopt}).crash_class(), "unknown");
   EXPECT_FALSE(classify("", {0, std::nullopt}).failed);
-  EXPECT_EQ(classify("OSError: No space left on device", {std::nullopt, 9}).crash_class, "disk");
+  EXPECT_EQ(classify("OSError: No space left on device", {std::nullopt, 9}).crash_class(), "disk");
   // A finished program is no fault, whatever its log says.
   EXPECT_FALSE(classify("OSError: No space left on device", {0, std::nullopt}).failed);
+}
+
+TEST_F(Classifier, AnEndingIsJudgedAsTheDaemonJudgesIt) {
+  const auto daemon_says = [](std::optional<int> code, std::optional<int> signal) {
+    core::WorkerExited exit;
+    exit.code = code;
+    exit.signal = signal;
+    return core::classify(core::State{}, exit);
+  };
+  for (int signal = 1; signal <= 64; ++signal) {
+    const core::Verdict daemon = daemon_says(std::nullopt, signal);
+    const Conclusion found = classify("", {std::nullopt, signal});
+    ASSERT_TRUE(found.failed) << signal;
+    EXPECT_EQ(found.verdict()->cause, daemon.cause) << signal;
+    EXPECT_EQ(found.verdict()->weight, daemon.evidence.front().weight) << signal;
+    EXPECT_EQ(found.verdict()->line, daemon.evidence.front().text) << signal;
+  }
+  for (int code = 1; code <= 255; ++code) {
+    const core::Verdict daemon = daemon_says(code, std::nullopt);
+    const Conclusion found = classify("", {code, std::nullopt});
+    ASSERT_TRUE(found.failed) << code;
+    EXPECT_EQ(found.verdict()->cause, daemon.cause) << code;
+    EXPECT_EQ(found.verdict()->weight, daemon.evidence.front().weight) << code;
+    EXPECT_EQ(found.verdict()->line, daemon.evidence.front().text) << code;
+  }
 }
 
 TEST_F(Classifier, AHintNeedsAFailure) {
   const std::string retry = "HTTP 503 Service Unavailable. Retrying in 2s\n";
   EXPECT_FALSE(classify(retry).failed);
-  EXPECT_EQ(classify(retry, {1, std::nullopt}).crash_class, "network");
+  EXPECT_EQ(classify(retry, {1, std::nullopt}).crash_class(), "network");
   // The same without the promise convicts, and its line is the one shown.
   const Conclusion found = classify(retry + "503 Server Error: Service Unavailable\n");
-  EXPECT_EQ(found.crash_class, "network");
+  EXPECT_EQ(found.crash_class(), "network");
   EXPECT_EQ(found.verdict()->line_number, 2);
 }
 
@@ -93,7 +119,7 @@ TEST_F(Classifier, CodeQuotedByATracebackIsNoEvidence) {
                      "  File \"a.py\", line 3, in f\n"
                      "    raise MemoryError(\"CUDA out of memory\") if full else std::bad_alloc\n"
                      "KeyError: 'x'\n")
-                .crash_class,
+                .crash_class(),
             "config");
   EXPECT_FALSE(classify("Exception ignored in: <function X.__del__ at 0x1>\n"
                         "Traceback (most recent call last):\n"
@@ -109,7 +135,7 @@ TEST_F(Classifier, StreamsAreApart) {
   classifier.feed("step 1 loss 3\nstep 2 loss 2\nstep 3 loss 1\n", 1);
   classifier.feed("ory\n", 2);
   classifier.feed("step 4 loss 3\nstep 5 loss 2\nstep 6 loss 1\n", 1);
-  EXPECT_EQ(classifier.conclude().crash_class, "device_oom");
+  EXPECT_EQ(classifier.conclude().crash_class(), "device_oom");
   EXPECT_EQ(classifier.conclude().verdict()->stream, 2);
   for (int i = 0; i < 3; ++i) classifier.note_progress();
   EXPECT_FALSE(classifier.conclude().failed);

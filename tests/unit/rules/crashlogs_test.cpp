@@ -35,7 +35,7 @@ TEST(CrashLogs, EveryLogIsClassifiedAsItsIndexSays) {
     std::getline(fields, file, '\t');
     std::getline(fields, expected, '\t');
     const Conclusion conclusion = classify_log(*matcher, slurp(folder / file));
-    const std::string& found = conclusion.crash_class;
+    const std::string_view found = conclusion.crash_class();
     ++all;
     if (found == expected) ++right;
     EXPECT_EQ(found, expected) << file

@@ -168,7 +168,7 @@ TEST_F(Innocent, TheirNeighboursThatAreFaultsAreFound) {
   for (const auto& [line, crash_class] : faults) {
     const Conclusion found = classify(line);
     EXPECT_TRUE(found.failed) << line;
-    EXPECT_EQ(found.crash_class, crash_class) << line;
+    EXPECT_EQ(found.crash_class(), crash_class) << line;
   }
 }
 

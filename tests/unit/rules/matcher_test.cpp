@@ -29,9 +29,7 @@ TEST(LogMatcher, RootStandsBeforeCascadeWhateverTheOrderOfLines) {
       "OSError: No space left on device\r\n");
   ASSERT_EQ(matches.size(), 3U);
   EXPECT_EQ(matches[0].rule, "disk-full");
-  EXPECT_EQ(matches[0].crash_class, "disk");
-  EXPECT_EQ(matches[0].transient, Transient::no);
-  EXPECT_EQ(matches[0].remedy, "free_space");
+  EXPECT_EQ(to_string(matches[0].cause), "disk");
   EXPECT_THAT(matches[0].advice, HasSubstr("disk is full"));
   EXPECT_EQ(matches[0].line, "OSError: No space left on device");
   EXPECT_EQ(matches[0].line_number, 4);

@@ -33,28 +33,40 @@ class RuleFile : public testing::Test {
 TEST_F(RuleFile, NewRulesComeBeforeTheBuiltInOnes) {
   const auto matcher = load(
       "rules:\n"
-      "  - {id: my-oom, class: device_oom, match: 'std::bad_alloc', remedy: shrink_plan}\n"
+      "  - {id: my-oom, class: device_oom, match: 'std::bad_alloc'}\n"
       "  - {id: my-mask, class: benign, match: 'bad_alloc is fine'}\n");
   ASSERT_TRUE(matcher) << matcher.error().message();
   const auto matches = classify_log(*matcher, "std::bad_alloc is fine\nstd::bad_alloc\n").findings;
   ASSERT_EQ(matches.size(), 1U);
   EXPECT_EQ(matches[0].rule, "my-oom");
-  EXPECT_EQ(matches[0].transient, Transient::maybe);
   EXPECT_EQ(matches[0].line_number, 2);
 }
 
 TEST_F(RuleFile, AnExistingRuleIsChangedKeyByKey) {
   const auto matcher = load(
       "rules:\n"
-      "  - {id: oom-host-process, transient: no, remedy: operator}\n"
+      "  - {id: oom-host-process, advice: Buy memory}\n"
       "  - {id: disk-full, enabled: false}\n");
   ASSERT_TRUE(matcher) << matcher.error().message();
   const auto matches = classify_log(*matcher, "No space left on device\nstd::bad_alloc\n").findings;
   ASSERT_EQ(matches.size(), 1U);
   EXPECT_EQ(matches[0].rule, "oom-host-process");
-  EXPECT_EQ(matches[0].crash_class, "host_oom");
-  EXPECT_EQ(matches[0].transient, Transient::no);
-  EXPECT_EQ(matches[0].remedy, "operator");
+  EXPECT_EQ(to_string(matches[0].cause), "host_oom");
+  EXPECT_EQ(matches[0].advice, "Buy memory");
+  EXPECT_TRUE(matcher->warnings().empty());
+}
+
+TEST_F(RuleFile, KeysOfEarlierReleasesAreNamedAndChangeNothing) {
+  const auto matcher = load(
+      "rules:\n"
+      "  - {id: oom-host-process, transient: no}\n"
+      "  - {id: mine, class: data, match: 'too late', remedy: replace_host}\n");
+  ASSERT_TRUE(matcher) << matcher.error().message();
+  ASSERT_EQ(matcher->warnings().size(), 2U);
+  EXPECT_THAT(matcher->warnings()[0],
+              HasSubstr("r.yaml:2:39: rules[0].transient: has no effect, and may be left out"));
+  EXPECT_THAT(matcher->warnings()[1], HasSubstr("r.yaml:3:56: rules[1].remedy: has no effect"));
+  EXPECT_EQ(classify_log(*matcher, "too late\n").crash_class(), "data");
 }
 
 TEST_F(RuleFile, AnEmptyListIsFine) { EXPECT_TRUE(load("rules: []\n")); }
@@ -97,7 +109,7 @@ TEST_F(RuleFile, ARuleMayHaveManyPatternsAStrengthAndAScope) {
   EXPECT_EQ(found.findings[0].rule, "mine");
   EXPECT_EQ(found.findings[0].count, 2);
   EXPECT_EQ(found.findings[0].strength, Strength::cascade);
-  EXPECT_EQ(classify_log(*matcher, "[rank1]: MyError: y\n").crash_class, "data");
+  EXPECT_EQ(classify_log(*matcher, "[rank1]: MyError: y\n").crash_class(), "data");
   EXPECT_FALSE(classify_log(*matcher, "MyError: y\ntick 1\ntick 2\ntick 3\n").failed);
 }
 

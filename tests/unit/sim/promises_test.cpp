@@ -136,7 +136,7 @@ TEST(Promises, AFalseKillIsFound) {
       broken("calm", [](const core::Event& event, core::State& state, core::Actions& actions) {
         const auto* step = std::get_if<core::StepDone>(&event);
         if (step == nullptr || step->step != 5) return;
-        state.kill = core::Kill{"hang", "out of impatience"};
+        state.kill = core::Kill{core::Cause::hang, "out of impatience"};
         actions.emplace_back(core::SendSignal{core::Signal::kill});
       });
   EXPECT_EQ(found, Promise::no_false_kill);

@@ -1,0 +1,51 @@
+// Whatever a crash rule may say of a worker's end, the promises are kept, and what is done about it
+// is a rung of its ladder.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "supervisor/sim/scenario.hpp"
+#include "supervisor/sim/world.hpp"
+
+namespace trainward::sim {
+namespace {
+
+class Watching : public CoreDecider {
+ public:
+  using CoreDecider::CoreDecider;
+  core::Actions decide(const core::Event& event, Time now) override {
+    core::Actions actions = CoreDecider::decide(event, now);
+    for (const core::Action& action : actions) {
+      if (const auto* end = std::get_if<core::RecordAttemptEnded>(&action)) ended.push_back(*end);
+    }
+    return actions;
+  }
+  std::vector<core::RecordAttemptEnded> ended;
+};
+
+TEST(Causes, EveryOneThatARuleMayNameIsSurvived) {
+  for (const core::CauseFacts& row : core::causes) {
+    if (!row.in_rules) continue;
+    Scenario scenario = *make_scenario("calm", 1, 4);
+    for (int i = 0; i < 6; ++i) {
+      scenario.injections.push_back({6 * hour_ms + i * 20 * minute_ms, Fault::error,
+                                     static_cast<std::int64_t>(row.cause), Moment::train});
+    }
+    Watching decider(policy_for(scenario.setup));
+    const Outcome outcome = play(scenario, decider);
+    EXPECT_FALSE(outcome.violation.has_value()) << row.name;
+    int seen = 0;
+    for (const core::RecordAttemptEnded& end : decider.ended) {
+      if (end.cause != row.cause) continue;
+      ++seen;
+      ASSERT_TRUE(end.remedy.has_value()) << row.name;
+      const bool rung = std::ranges::find(row.ladder, *end.remedy) != row.ladder.end();
+      EXPECT_TRUE(rung || end.remedy == core::Remedy::retry || end.remedy == core::Remedy::stop)
+          << row.name << ": " << to_string(*end.remedy);
+    }
+    EXPECT_GT(seen, 0) << row.name;
+  }
+}
+
+}  // namespace
+}  // namespace trainward::sim
