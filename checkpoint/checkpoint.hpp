@@ -135,9 +135,10 @@ Result<Loaded> map(const std::filesystem::path& folder);
 // Folders that carry a readable manifest, newest step first; a missing root is an empty list.
 Result<std::vector<Summary>> list(const std::filesystem::path& root);
 
-// The newest that verifies, at or below `max_step`. Damaged ones are renamed aside on the way; those
-// that nobody may read are passed over, but never for nothing: an error when no other is left. Kind
-// transient when one cannot be read just now (memory, descriptors): it may be the one to choose.
+// The newest that verifies, at or below `max_step`. Damaged ones are renamed aside on the way;
+// those that nobody may read are passed over, but never for nothing: an error when no other is
+// left. Kind transient when one cannot be read just now (memory, descriptors): it may be the one to
+// choose.
 Result<Selection> select(const std::filesystem::path& root, std::int64_t max_step = INT64_MAX,
                          const IoOptions& io = {});
 
