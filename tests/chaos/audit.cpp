@@ -173,7 +173,7 @@ Audited audit_attempts(const Arena& arena, const std::set<std::string>& spoiled_
                                  std::string_view(program)) != std::end(programs::always);
     std::int64_t kept = 0;
     for (const store::AttemptRow& row : *rows) {
-      if (saves && kept > 0 && row.resume_step == 0) {
+      if (saves && kept > 0 && row.resume_from.empty()) {
         problems.push_back(fmt::format("{}: attempt {} began anew although step {} was kept",
                                        program, row.number, kept));
       }
