@@ -10,7 +10,7 @@
 
 #include "checkpoint/format/block_hash.hpp"
 #include "checkpoint/verified.hpp"
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;

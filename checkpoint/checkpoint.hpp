@@ -28,8 +28,8 @@
 
 #include "checkpoint/disk/io_queue.hpp"
 #include "checkpoint/tensor.hpp"
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 
 namespace trainward::checkpoint {
 

@@ -13,9 +13,9 @@
 #include "checkpoint/progress.hpp"
 #include "checkpoint/retention.hpp"
 #include "checkpoint/verified.hpp"
-#include "common/clock.hpp"
-#include "common/file.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;

@@ -2,8 +2,8 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/verified.hpp"
-#include "common/digest.hpp"
-#include "common/mapping.hpp"
+#include "common/base/digest.hpp"
+#include "common/os/mapping.hpp"
 
 namespace trainward::checkpoint {
 

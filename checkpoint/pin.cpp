@@ -5,7 +5,7 @@
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/retention.hpp"
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;

@@ -9,7 +9,7 @@
 #include "checkpoint/commit.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/image.hpp"
-#include "common/clock.hpp"
+#include "common/os/clock.hpp"
 
 namespace trainward::checkpoint {
 namespace {

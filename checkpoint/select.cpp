@@ -26,7 +26,8 @@ Rejected reject(const fs::path& folder, const Error& error) {
   return rejected;
 }
 
-// `latest` must not go on naming a folder that has been set aside.
+// `latest` must not go on naming a folder that has been set aside, now or by an earlier look that
+// could not choose.
 void repair_latest(const fs::path& root, const Selection& selection) {
   const std::string latest = read_latest(root);
   if (!step_from_name(latest) || !identity(root / latest).empty()) return;
@@ -78,7 +79,7 @@ Result<Selection> select(const fs::path& root, std::int64_t max_step, const IoOp
   }
   // A disk that lets nobody read is no reason to begin anew.
   if (!selection.chosen && unreadable) return tl::unexpected<Error>(std::move(*unreadable));
-  if (!selection.rejected.empty()) repair_latest(root, selection);
+  repair_latest(root, selection);
   return selection;
 }
 

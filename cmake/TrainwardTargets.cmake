@@ -31,6 +31,11 @@ target_link_options(trainward_options INTERFACE -Wl,--as-needed)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib/trainward")
 target_link_options(trainward_options INTERFACE -Wl,--disable-new-dtags)
 target_compile_options(trainward_options INTERFACE -Wall -Wextra -Wpedantic -Werror -pthread)
+if(CMAKE_UNITY_BUILD)
+  # A type with a member of an unnamed namespace is one file's own, whichever the compiler begins with.
+  target_compile_options(trainward_options INTERFACE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(TRAINWARD_SANITIZE)
   target_compile_options(trainward_options INTERFACE
     -fsanitize=${TRAINWARD_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
@@ -52,7 +57,7 @@ endif()
 # trainward_library(<folder> SOURCES ... [LINKS ...] [PRIVATE_LINKS ...])
 #
 # Makes the static library of one folder; target `common` for common/, `supervisor_core` for
-# supervisor/core/. Headers are included by their path from the top ("common/error.hpp"), but the
+# supervisor/core/. Headers are included by their path from the top ("common/base/error.hpp"), but the
 # path only exists for targets that link the folder: the include root is a directory in the build
 # tree that holds nothing except a link to this one folder.
 function(trainward_library folder)

@@ -7,38 +7,27 @@
 #include <string>
 #include <vector>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "common/terminal/display_text.hpp"
-#include "hwprobe/described.hpp"
+#include "hwprobe/accelerators.hpp"
+#include "hwprobe/described/described.hpp"
 #include "hwprobe/draw/drawing.hpp"
-#include "hwprobe/formats/cluster_descriptor.hpp"
-#include "hwprobe/formats/deep_look.hpp"
-#include "hwprobe/formats/input.hpp"
-#include "hwprobe/formats/nvidia_verdict.hpp"
-#include "hwprobe/formats/tt_smi.hpp"
-#include "hwprobe/host_look.hpp"
+#include "hwprobe/health.hpp"
+#include "hwprobe/input.hpp"
 #include "hwprobe/probe_options.hpp"
-#include "hwprobe/register_stages.hpp"
 #include "hwprobe/stages/recording.hpp"
 #include "hwprobe/stages/state_folder.hpp"
 #include "hwprobe/table.hpp"
-#include "hwprobe/verdict.hpp"
-#include "hwprobe/watch/stream.hpp"
+#include "hwprobe/tenstorrent/cluster_descriptor.hpp"
 
 namespace {
 
 namespace probe = trainward::hwprobe;
+using Accelerators = std::vector<probe::Accelerator>;
 using trainward::Result;
 using trainward::Status;
 
-Result<probe::Report> report_of(const std::vector<probe::BoardLook>& looks,
-                                const std::vector<probe::ProbeStage>& stages, const char* source) {
-  auto report = probe::report_of(looks, stages, source);
-  if (report) probe::add_tt_smi(looks, *report);
-  return report;
-}
-
-Result<probe::Report> replay(const std::string& file) {
+Result<probe::Report> replay(const Accelerators& all, const std::string& file) {
   auto text = trainward::read_stream(file, probe::max_recording_bytes);
   if (!text) return propagate(text);
   auto looks = probe::looks_from_text(*text);
@@ -47,13 +36,15 @@ Result<probe::Report> replay(const std::string& file) {
     looks.error().where = line.empty() ? file : file + ": " + line;
     return propagate(looks);
   }
-  return report_of(*looks, probe::probe_stages({}), "replay");
+  return probe::judge_looks(all, *looks, "replay");
 }
 
-Result<probe::Report> look_at_this_host(const probe::ProbeOptions& options) {
-  probe::HostOptions host;
+Result<probe::Report> look_at_this_host(const Accelerators& all,
+                                        const probe::ProbeOptions& options) {
+  probe::LookOptions host;
   host.root = options.root;
   host.simulator = options.simulator;
+  host.deep = options.deep;
   if (options.state.empty()) {
     auto folder = probe::default_state_folder();
     if (!folder) return propagate(folder);
@@ -62,41 +53,32 @@ Result<probe::Report> look_at_this_host(const probe::ProbeOptions& options) {
     if (auto made = trainward::make_folders(options.state); !made) return propagate(made);
     host.state = options.state;
   }
-  const auto stages = probe::probe_stages(host);
   probe::Processes processes;
-  auto looks = probe::look_at_host(host, stages, processes);
-  if (options.deep) {
-    looks.push_back(probe::look_through_tt_smi(looks, stages, host, processes));
-  }
+  const auto looks = probe::look_at_host(all, host, processes);
   if (!options.record.empty()) {
     // Before anything is made of it: what could not be judged is what somebody wants to see.
     const auto written = trainward::write_file_durably(options.record, probe::to_text(looks));
     if (!written) return trainward::fail(written.error().kind, written.error().message());
   }
-  // What a later look compares with. It does without where nothing can be kept.
-  (void)probe::remember_counters(looks, stages, host.state);
-  return report_of(looks, stages, options.simulator.empty() ? "sysfs" : "simulator");
+  probe::remember_looks(all, looks, host.state);
+  return probe::judge_looks(all, looks, options.simulator.empty() ? "sysfs" : "simulator");
 }
 
 // What another program printed.
-template <typename Reader>
-Result<probe::Report> read_output(const std::string& name, std::size_t max_bytes,
-                                  const Reader& reader) {
-  auto text = probe::read_input(name, max_bytes);
+Result<probe::Report> read_printed(const probe::PrintedReport& printed, const std::string& name) {
+  auto text = probe::read_input(name, printed.max_bytes);
   if (!text) return propagate(text);
-  return reader(*text, name == "-" ? "standard input" : name);
+  return printed.read(*text, name == "-" ? "standard input" : name);
 }
 
-Result<probe::Report> look(const probe::ProbeOptions& options) {
-  if (!options.nvidia.empty()) {
-    return read_output(options.nvidia, probe::max_nvidia_smi_bytes, probe::read_nvidia_smi);
+Result<probe::Report> look(const Accelerators& all, const probe::ProbeOptions& options) {
+  for (const probe::Accelerator& one : all) {
+    const auto file = options.printed.find(one.printed.option);
+    if (file != options.printed.end()) return read_printed(one.printed, file->second);
   }
-  if (!options.tt_smi.empty()) {
-    return read_output(options.tt_smi, probe::max_snapshot_bytes, probe::read_tt_smi);
-  }
-  if (!options.replay.empty()) return replay(options.replay);
-  if (!options.host.empty()) return probe::DescribedSource(options.host).look();
-  return look_at_this_host(options);
+  if (!options.replay.empty()) return replay(all, options.replay);
+  if (!options.host.empty()) return probe::look_at_described(options.host);
+  return look_at_this_host(all, options);
 }
 
 Result<probe::Expected> read_expected(const std::string& file) {
@@ -114,22 +96,26 @@ int cannot_tell(const std::string& message) {
 }
 
 // Until nobody reads any more.
-int stream(const probe::ProbeOptions& options) {
-  const auto ended = probe::stream_samples(
-      {options.root, options.host, options.boards, *options.stream}, STDOUT_FILENO);
+int stream(const Accelerators& all, const probe::ProbeOptions& options) {
+  const auto samplers = options.host.empty()
+                            ? probe::samplers(all, options.root, options.boards)
+                            : probe::described_samplers(options.host, options.boards);
+  if (!samplers) return cannot_tell(samplers.error().message());
+  const auto ended = probe::stream_samples(*samplers, *options.stream, STDOUT_FILENO);
   return ended ? 0 : cannot_tell(ended.error().message());
 }
 
 int run(int argc, char** argv) {
-  const auto parsed = probe::parse_options(argc, argv);
+  const Accelerators all = probe::accelerators();
+  const auto parsed = probe::parse_options(all, argc, argv);
   if (!parsed.problem.empty()) return cannot_tell(parsed.problem);
   if (!parsed.options) return parsed.exit_code;
   const probe::ProbeOptions& options = *parsed.options;
-  if (options.stream) return stream(options);
+  if (options.stream) return stream(all, options);
 
   const auto expected = read_expected(options.expected);
   if (!expected) return cannot_tell(expected.error().message());
-  auto report = look(options);
+  auto report = look(all, options);
   if (!report) return cannot_tell(report.error().message());
   probe::apply_expected(*report, *expected);
   if (options.json) {

@@ -15,8 +15,8 @@ std::string contradiction(const ProbeOptions& options, const std::string& source
   if (source == "sysfs" && !options.host.empty()) {
     return "--host FILE goes with --source described";
   }
-  const bool of_others = !options.replay.empty() || !options.host.empty() ||
-                         !options.nvidia.empty() || !options.tt_smi.empty();
+  const bool of_others =
+      !options.replay.empty() || !options.host.empty() || !options.printed.empty();
   if (!options.record.empty() && of_others) return "--record FILE goes with a look at this host";
   if (!options.replay.empty() && !options.host.empty()) {
     return "--replay FILE and --host FILE cannot be had together";
@@ -24,14 +24,14 @@ std::string contradiction(const ProbeOptions& options, const std::string& source
   if (!options.stream) return options.boards.empty() ? "" : "boards are named for --stream only";
   if (options.boards.empty()) return "--stream MS needs the boards it is to watch";
   const bool of_a_look = !options.record.empty() || !options.replay.empty() ||
-                         !options.nvidia.empty() || !options.tt_smi.empty() ||
-                         !options.expected.empty() || options.deep || options.draw;
+                         !options.printed.empty() || !options.expected.empty() || options.deep ||
+                         options.draw;
   return of_a_look ? "--stream MS goes with --root, --host and boards only" : "";
 }
 
 }  // namespace
 
-ParsedOptions parse_options(int argc, char** argv) {
+ParsedOptions parse_options(std::span<const Accelerator> all, int argc, char** argv) {
   ProbeOptions options;
   std::string source;
   CLI::App app{"Looks at the accelerator boards of this host and says what state they are in."};
@@ -43,17 +43,23 @@ ParsedOptions parse_options(int argc, char** argv) {
   app.add_option("--record", options.record, "write everything that was read into this file");
   auto* replay =
       app.add_option("--replay", options.replay, "report on such a file instead of on this host");
-  auto* nvidia = app.add_option("--nvidia", options.nvidia,
-                                "what nvidia-smi -q -x printed: a file, or - for standard input");
-  auto* tt_smi = app.add_option("--tt-smi", options.tt_smi,
-                                "what tt-smi -s --snapshot_no_tty printed: a file, or -");
-  for (auto* of_others : {nvidia, tt_smi}) {
-    of_others->excludes(host)->excludes(root)->excludes(replay)->excludes("--source");
+  std::vector<CLI::Option*> printed;
+  for (const Accelerator& one : all) {
+    if (one.printed.option.empty()) continue;
+    auto* file = app.add_option_function<std::string>(
+        one.printed.option,
+        [&options, name = one.printed.option](const std::string& text) {
+          if (!text.empty()) options.printed[name] = text;
+        },
+        one.printed.help);
+    file->excludes(host)->excludes(root)->excludes(replay)->excludes("--source");
+    for (auto* other : printed) other->excludes(file);
+    printed.push_back(file);
   }
-  nvidia->excludes(tt_smi);
   auto* simulator = app.add_option("--ttsim", options.simulator,
                                    "library of the simulator ttsim: its boards instead of these");
-  for (auto* other : {host, root, replay, nvidia, tt_smi}) simulator->excludes(other);
+  for (auto* other : {host, root, replay}) simulator->excludes(other);
+  for (auto* other : printed) simulator->excludes(other);
   simulator->excludes("--source");
   app.add_option("--expect", options.expected, "cluster descriptor of what the host should have");
   std::int64_t stream_ms = 0;

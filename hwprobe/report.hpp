@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 
 namespace trainward::hwprobe {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::checkpoint {
 namespace {

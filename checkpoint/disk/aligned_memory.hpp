@@ -9,7 +9,7 @@
 #include <span>
 #include <utility>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint {
 

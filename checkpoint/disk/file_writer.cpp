@@ -7,8 +7,8 @@
 
 #include "checkpoint/disk/room.hpp"
 #include "checkpoint/format/block_hash.hpp"
-#include "common/fd.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::checkpoint {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "checkpoint/disk/transfer.hpp"
 #include "checkpoint/format/manifest.hpp"
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::checkpoint {
 

@@ -15,7 +15,7 @@
 #include <span>
 
 #include "checkpoint/disk/io_queue.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint {
 

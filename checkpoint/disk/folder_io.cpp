@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 Result<Fd> open_folder(const std::filesystem::path& folder) {

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::checkpoint {
 

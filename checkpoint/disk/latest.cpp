@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "checkpoint/format/names.hpp"
-#include "common/file.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace {

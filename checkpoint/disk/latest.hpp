@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint {
 

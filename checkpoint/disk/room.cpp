@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::checkpoint {
 

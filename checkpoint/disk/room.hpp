@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint {
 

@@ -11,8 +11,8 @@
 #include <functional>
 
 #include "checkpoint/format/names.hpp"
-#include "common/file.hpp"
-#include "common/rename.hpp"
+#include "common/os/file.hpp"
+#include "common/os/rename.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;

@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::checkpoint {
 

@@ -16,7 +16,7 @@
 #include "checkpoint/disk/aligned_memory.hpp"
 #include "checkpoint/disk/flight.hpp"
 #include "checkpoint/disk/io_queue.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint {
 

@@ -11,7 +11,7 @@
 #include <span>
 
 #include "checkpoint/tensor.hpp"
-#include "common/bf16.hpp"
+#include "common/base/bf16.hpp"
 
 namespace trainward::checkpoint {
 

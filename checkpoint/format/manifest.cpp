@@ -21,7 +21,7 @@ constexpr std::string_view seal_begin = "  \"checksum\": \"";
 constexpr std::string_view seal_end = "\"\n}\n";
 constexpr std::string_view hint = "use an older checkpoint, or restore this one from another copy";
 
-tl::unexpected<Error> bad(std::string_view where, std::string what) {
+tl::unexpected<Error> bad_manifest(std::string_view where, std::string what) {
   return fail(ErrorKind::corrupt, std::move(what), std::string(where), std::string(hint));
 }
 
@@ -36,18 +36,20 @@ bool is_hash(std::string_view text) {
 Status check_seal(std::string_view text, std::string_view where) {
   const std::size_t seal = seal_begin.size() + hash_digits + seal_end.size();
   if (text.size() < seal || !text.ends_with(seal_end)) {
-    return bad(where, fmt::format("is cut short or damaged at its end (byte {})", text.size()));
+    return bad_manifest(where,
+                        fmt::format("is cut short or damaged at its end (byte {})", text.size()));
   }
   const std::string_view body = text.substr(0, text.size() - seal);
   const std::string_view line = text.substr(body.size());
   if (!line.starts_with(seal_begin)) {
-    return bad(where, fmt::format("has no checksum line at byte {}", body.size()));
+    return bad_manifest(where, fmt::format("has no checksum line at byte {}", body.size()));
   }
   const std::string_view stored = line.substr(seal_begin.size(), hash_digits);
   const std::string computed = hash_hex(body);
   if (stored != computed) {
-    return bad(where, fmt::format("does not match its own checksum (bytes 0 to {} give {})",
-                                  body.size(), computed));
+    return bad_manifest(
+        where, fmt::format("does not match its own checksum (bytes 0 to {} give {})", body.size(),
+                           computed));
   }
   return {};
 }
@@ -166,10 +168,10 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view where) {
   if (auto ok = check_seal(text, where); !ok) return propagate(ok);
   auto value = parse_strict_json(text, where);
   if (!value) return propagate(value);
-  if (!value->is_object()) return bad(where, "is not a JSON object");
+  if (!value->is_object()) return bad_manifest(where, "is not a JSON object");
   const json::object& object = value->get_object();
   if (string_or(object, "format", "") != format_name) {
-    return bad(where, fmt::format("key 'format' is not '{}'", format_name));
+    return bad_manifest(where, fmt::format("key 'format' is not '{}'", format_name));
   }
   if (int_or(object, "version", -1) != format_version ||
       int_or(object, "block_bytes", -1) != static_cast<std::int64_t>(block_bytes)) {
@@ -179,7 +181,7 @@ Result<Manifest> parse_manifest(std::string_view text, std::string_view where) {
                 std::string(where), "read it with the version of Trainward that wrote it");
   }
   auto manifest = read_fields(object);
-  if (!manifest) return bad(where, manifest.error().what);
+  if (!manifest) return bad_manifest(where, manifest.error().what);
   return manifest;
 }
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 
 namespace trainward::checkpoint {
 

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "checkpoint/format/strict_json.hpp"
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace {
@@ -18,8 +18,6 @@ static_assert(std::endian::native == std::endian::little,
               "tensor bytes and the length field are little-endian and are not converted");
 
 constexpr std::string_view restore_hint = "restore the file from another copy";
-
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
 
 tl::unexpected<Error> bad(std::string_view where, std::string what) {
   return fail(ErrorKind::corrupt, std::move(what), std::string(where), std::string(restore_hint));

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "checkpoint/tensor.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint {
 

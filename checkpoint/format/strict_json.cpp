@@ -12,8 +12,6 @@ namespace {
 
 using boost::system::error_code;
 
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
-
 // Builds a value from the parser's events. A value that ends in a part-by-part event (key, string,
 // number) arrives as zero or more `_part` calls and one final call with the rest.
 class Builder {

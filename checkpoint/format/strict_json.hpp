@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 
 namespace trainward::checkpoint {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "checkpoint/format/safetensors.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint {
 

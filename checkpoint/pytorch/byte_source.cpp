@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "common/fd.hpp"
-#include "common/file.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

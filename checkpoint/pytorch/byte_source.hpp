@@ -14,7 +14,7 @@
 #include <span>
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

@@ -19,7 +19,7 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/pytorch/archive.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

@@ -12,8 +12,8 @@
 #include <span>
 #include <string_view>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

@@ -6,7 +6,7 @@
 
 #include "checkpoint/pytorch/opcodes.hpp"
 #include "checkpoint/pytorch/rebuild.hpp"
-#include "common/utf8.hpp"
+#include "common/base/utf8.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "checkpoint/pytorch/pickle_tree.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

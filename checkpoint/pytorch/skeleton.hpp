@@ -20,8 +20,8 @@
 #include <string>
 
 #include "checkpoint/pytorch/pickle_tree.hpp"
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

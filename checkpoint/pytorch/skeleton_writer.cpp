@@ -10,8 +10,6 @@
 namespace trainward::checkpoint::pytorch {
 namespace {
 
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
-
 enum class Close { items, list, tuple, call, build };
 
 // Work that is still to do, the next on top: a value, a key, or the end of a container.

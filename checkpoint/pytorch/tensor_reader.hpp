@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "checkpoint/pytorch/archive.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

@@ -13,9 +13,9 @@
 namespace trainward::checkpoint::pytorch {
 namespace {
 
-class Reader {
+class MemberReader {
  public:
-  explicit Reader(SharedSource source) : source_(std::move(source)) {}
+  explicit MemberReader(SharedSource source) : source_(std::move(source)) {}
 
   Result<Archive> run() {
     auto entries = read_zip_directory(*source_);
@@ -130,6 +130,6 @@ class Reader {
 
 }  // namespace
 
-Result<Archive> open_zip(SharedSource source) { return Reader(std::move(source)).run(); }
+Result<Archive> open_zip(SharedSource source) { return MemberReader(std::move(source)).run(); }
 
 }  // namespace trainward::checkpoint::pytorch

@@ -13,7 +13,7 @@
 #include "checkpoint/tools/file_sources.hpp"
 #include "checkpoint/tools/plain_model.hpp"
 #include "checkpoint/verified.hpp"
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "checkpoint/format/floats.hpp"
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace {

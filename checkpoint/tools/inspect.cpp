@@ -6,8 +6,8 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/retention.hpp"
 #include "checkpoint/verified.hpp"
-#include "common/file.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;

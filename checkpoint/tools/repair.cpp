@@ -8,7 +8,7 @@
 #include "checkpoint/judge.hpp"
 #include "checkpoint/progress.hpp"
 #include "checkpoint/tools/repair_plan.hpp"
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;

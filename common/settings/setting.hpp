@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/range.hpp"
+#include "common/base/range.hpp"
 
 namespace trainward::settings {
 

@@ -1,5 +1,7 @@
 #include "common/terminal/display_text.hpp"
 
+#include <sys/ioctl.h>
+
 namespace trainward {
 namespace {
 
@@ -22,6 +24,11 @@ std::string shortened(std::string_view text, std::size_t width) {
     if (!continues_character(text[end]) && columns++ == width - 1) break;
   }
   return std::string(text.substr(0, end)) + "…";
+}
+
+std::size_t terminal_width(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace trainward

@@ -1,11 +1,12 @@
-// Text measured in the columns of a terminal. clean() of common/text.hpp makes it safe for one.
+// Text measured in the columns of a terminal. clean() of common/base/text.hpp makes it safe for
+// one.
 #pragma once
 
 #include <cstddef>
 #include <string>
 #include <string_view>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward {
 
@@ -13,5 +14,7 @@ namespace trainward {
 std::size_t display_width(std::string_view text);
 // At most `width` columns; what was cut shows as "…".
 std::string shortened(std::string_view text, std::size_t width);
+// Columns of the terminal behind a descriptor; 0 where there is none, or it does not say.
+std::size_t terminal_width(int fd);
 
 }  // namespace trainward

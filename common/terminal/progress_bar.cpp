@@ -7,8 +7,8 @@
 #include <cmath>
 #include <vector>
 
+#include "common/base/text.hpp"
 #include "common/terminal/display_text.hpp"
-#include "common/text.hpp"
 
 namespace trainward {
 namespace {

@@ -8,7 +8,7 @@
 #include <cctype>
 #include <utility>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "common/yaml/scalar.hpp"
 
 namespace trainward::yaml {

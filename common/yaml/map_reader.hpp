@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/range.hpp"
+#include "common/base/range.hpp"
 #include "common/yaml/document.hpp"
 
 namespace trainward::yaml {

@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/clock.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/os/clock.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds lock_pause{10};
 constexpr milliseconds longest_pause{20};
-constexpr std::size_t max_line_bytes = 64 * 1024;
+constexpr std::size_t max_child_line_bytes = 64 * 1024;
 // A stage of ours says some hundred lines; more is a body that has gone wrong.
 constexpr std::size_t max_stage_bytes = 4 * 1024 * 1024;
 
@@ -39,7 +39,7 @@ BoardRun::BoardRun(std::string board, std::span<const Stage> stages,
       phase_end_(now + limits.lock_wait),
       wake_(now),
       stage_begin_(now),
-      lines_(max_line_bytes) {
+      lines_(max_child_line_bytes) {
   look_.board = std::move(board);
 }
 
@@ -135,7 +135,7 @@ void BoardRun::start_next(Instant now) {
   pause_ = milliseconds(1);
   listening_ = true;
   bytes_ = 0;
-  lines_ = LineSplitter(max_line_bytes);
+  lines_ = LineSplitter(max_child_line_bytes);
   current_ = StageResult();
   current_.stage = stage.name;
 }

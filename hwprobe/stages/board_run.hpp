@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/line_splitter.hpp"
+#include "common/base/line_splitter.hpp"
 #include "hwprobe/stages/board_state.hpp"
 #include "hwprobe/stages/child.hpp"
 #include "hwprobe/stages/run_stages.hpp"

@@ -10,9 +10,9 @@
 #include <limits>
 #include <span>
 
-#include "common/file.hpp"
-#include "common/json.hpp"
-#include "common/json_text.hpp"
+#include "common/base/json.hpp"
+#include "common/base/json_text.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::hwprobe {
 namespace {

@@ -11,9 +11,9 @@
 #include <optional>
 #include <string>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
-#include "common/process_id.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/process_id.hpp"
 
 namespace trainward::hwprobe {
 

@@ -9,8 +9,8 @@
 #include <csignal>
 #include <exception>
 
-#include "common/file.hpp"
-#include "common/pipe.hpp"
+#include "common/os/file.hpp"
+#include "common/os/pipe.hpp"
 
 namespace trainward::hwprobe {
 namespace {

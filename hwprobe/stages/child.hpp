@@ -10,8 +10,8 @@
 
 #include <string>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 #include "hwprobe/stages/stage.hpp"
 
 namespace trainward::hwprobe {

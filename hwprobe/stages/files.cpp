@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::hwprobe {
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <iterator>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::hwprobe {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <csignal>
 
-#include "common/clock.hpp"
-#include "common/file.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::hwprobe {
 

@@ -14,7 +14,7 @@
 #include <optional>
 #include <string_view>
 
-#include "common/pipe.hpp"
+#include "common/os/pipe.hpp"
 
 namespace trainward::hwprobe {
 namespace {

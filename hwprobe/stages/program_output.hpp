@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "hwprobe/stages/recorded_files.hpp"
 
 namespace trainward::hwprobe {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "common/json.hpp"
-#include "common/json_text.hpp"
+#include "common/base/json.hpp"
+#include "common/base/json_text.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
-constexpr std::size_t max_line_bytes = 64 * 1024;
+constexpr std::size_t max_reading_bytes = 64 * 1024;
 constexpr std::size_t max_error_bytes = 16;
 
 std::string escaped(std::string_view text) {
@@ -57,7 +57,7 @@ std::string format(const Reading& reading) {
 }
 
 std::optional<Reading> parse_reading(std::string_view line) {
-  if (line.size() > max_line_bytes || line.starts_with('#')) return std::nullopt;
+  if (line.size() > max_reading_bytes || line.starts_with('#')) return std::nullopt;
   const auto end = end_of_key(line);
   if (end == std::string_view::npos || end == 0) return std::nullopt;
   auto key = unescaped(line.substr(0, end));

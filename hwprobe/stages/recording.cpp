@@ -6,14 +6,14 @@
 #include <charconv>
 #include <optional>
 
-#include "common/line_splitter.hpp"
-#include "common/text.hpp"
+#include "common/base/line_splitter.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
 constexpr std::string_view head = "# trainward-probe recording 1";
-constexpr std::size_t max_line_bytes = 64 * 1024;
+constexpr std::size_t max_recorded_line_bytes = 64 * 1024;
 constexpr std::size_t max_boards = 64;
 constexpr std::size_t max_stages = 16;
 
@@ -117,7 +117,7 @@ Result<std::vector<BoardLook>> looks_from_text(std::string_view text) {
   const auto visit = [&](std::string_view line, std::int64_t number) {
     if (status) status = reader.take(line, number);
   };
-  LineSplitter lines(max_line_bytes);
+  LineSplitter lines(max_recorded_line_bytes);
   lines.feed(text, visit);
   // A last line without an end was cut, and may say less than was read.
   if (!status) return propagate(status);

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "hwprobe/stages/stage.hpp"
 
 namespace trainward::hwprobe {

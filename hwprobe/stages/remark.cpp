@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "common/base/text.hpp"
 #include "common/terminal/display_text.hpp"
-#include "common/text.hpp"
 
 namespace trainward::hwprobe {
 namespace {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "hwprobe/stages/reading.hpp"
 #include "hwprobe/stages/recorded_files.hpp"
 

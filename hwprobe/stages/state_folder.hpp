@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::hwprobe {
 

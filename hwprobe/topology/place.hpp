@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "hwprobe/topology/graph.hpp"
 
 namespace trainward::hwprobe {

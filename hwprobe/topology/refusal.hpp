@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "hwprobe/topology/mesh_search.hpp"
 #include "hwprobe/topology/place.hpp"
 

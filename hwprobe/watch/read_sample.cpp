@@ -6,7 +6,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -73,12 +73,6 @@ Sample read_sample(Files& files, const std::string& bus_id) {
   sample.aer_nonfatal = total_errors(files, device + "/aer_dev_nonfatal");
   sample.aer_fatal = total_errors(files, device + "/aer_dev_fatal");
   read_sensors(files, device, sample);
-  const std::string folder = device + "/tenstorrent";
-  if (const auto nodes = files.names(folder); nodes && !nodes->empty()) {
-    const std::string node = fmt::format("{}/{}", folder, nodes->front());
-    sample.clock_mhz = files.number(node + "/tt_aiclk");
-    sample.heartbeat = files.number(node + "/tt_heartbeat");
-  }
   return sample;
 }
 

@@ -1,8 +1,9 @@
-// A sample of a board from the kernel's files: hwmon, the driver's attributes, the AER counters.
+// A sample of a board from the kernel's files: hwmon and the AER counters.
 //
 // In: Files and the board's PCI address. Out: what could be read; what could not is unset. Opens no
 // device and no configuration space. A read may block in the kernel: only in a process that may be
-// ended (stream.hpp). Works for any PCI device: what is not there is left out.
+// ended (stream.hpp). Works for any PCI device: what is not there is left out. What else
+// a vendor's boards publish, Accelerator::sample adds.
 #pragma once
 
 #include <string>

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::hwprobe {
 namespace {

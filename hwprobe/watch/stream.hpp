@@ -3,16 +3,17 @@
 // Out: on `output` a line a board and round, at once and then every `interval`: a sample as JSON,
 // of at most 1 KiB. Opens no device. Ends when nobody reads any more, and only then. A read that
 // hangs in the kernel stops the stream: whoever started it ends it, and gives each board a stream
-// of its own, so that one does not silence the others. Errors: kind usage when a board's name is
-// none, or a description does not have it.
+// of its own, so that one does not silence the others. Errors: kind usage when there is no board,
+// or more than there may be.
 #pragma once
 
 #include <chrono>
-#include <filesystem>
-#include <string>
+#include <cstdint>
+#include <functional>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
+#include "hwprobe/watch/sample.hpp"
 
 namespace trainward::hwprobe {
 
@@ -20,14 +21,10 @@ inline constexpr std::chrono::milliseconds shortest_interval{10};
 inline constexpr std::chrono::milliseconds longest_interval{3'600'000};
 inline constexpr std::size_t most_streamed_boards = 64;
 
-struct StreamOptions {
-  std::filesystem::path root = "/";
-  std::filesystem::path host;  // a described one instead of this
-  // PCI addresses; of a described host serials or PCI addresses.
-  std::vector<std::string> boards;
-  std::chrono::milliseconds interval{10'000};
-};
+// A board's sample of this round, from 0.
+using Sampler = std::function<Sample(std::int64_t round)>;
 
-Status stream_samples(const StreamOptions& options, int output);
+Status stream_samples(const std::vector<Sampler>& samplers, std::chrono::milliseconds interval,
+                      int output);
 
 }  // namespace trainward::hwprobe

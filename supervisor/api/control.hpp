@@ -1,12 +1,13 @@
-// What the API can ask of the daemon. Implemented by daemon::Daemon; faked in tests.
+// What the API asks of the daemon: commands, and what only a running daemon knows. What is on
+// record it reads from the store (routes.hpp). Implemented by daemon::Daemon; faked in tests.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 #include "supervisor/api/listener.hpp"
 
 namespace trainward::api {
@@ -46,22 +47,10 @@ class Control {
   virtual Result<json::value> shutdown() = 0;
   virtual void probe(const ProbeRequest& request, Answer answer) = 0;
 
-  virtual Result<json::value> status() const = 0;
-  virtual Result<json::value> history(const std::string& program) const = 0;  // "" for all
-  virtual Result<json::value> why(const std::string& program,
-                                  std::optional<std::int64_t> attempt) const = 0;
-  virtual Result<json::value> report(const std::string& program) const = 0;
-  virtual Result<json::value> checkpoints(const std::string& program) const = 0;
-  virtual Result<json::value> evaluations(const std::string& program) const = 0;
-  virtual Result<json::value> compiled(const std::string& program) const = 0;
-  virtual Result<json::value> events(const std::string& program, std::int64_t after) const = 0;
-  virtual Result<json::value> last_probe() const = 0;
-  // The newest look at each board, with its newest sample.
-  virtual Result<json::value> boards() const = 0;
-  // after_ms < 0: the newest `limit`. Kind usage when there is no such board.
-  virtual Result<json::value> board_samples(const std::string& serial, std::int64_t after_ms,
-                                            std::int64_t limit) const = 0;
-  // A negative offset counts from the end. `attempt` absent: the newest.
+  // What keeps the daemon from looking after this program as it should, in words; empty: nothing.
+  virtual std::string trouble(const std::string& program) const = 0;
+  // `stream`: "stdout" or "stderr". A negative offset counts from the end. `attempt` absent: the
+  // newest. Kind usage when there is no such program.
   virtual Result<LogSlice> log(const std::string& program, const std::string& stream,
                                std::optional<std::int64_t> attempt, std::int64_t offset,
                                std::int64_t limit) const = 0;

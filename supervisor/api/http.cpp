@@ -1,6 +1,6 @@
 #include "supervisor/api/http.hpp"
 
-#include "common/utf8.hpp"
+#include "common/base/utf8.hpp"
 
 namespace trainward::api {
 

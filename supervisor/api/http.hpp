@@ -5,8 +5,8 @@
 #include <map>
 #include <string>
 
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 #include "supervisor/api/listener.hpp"
 
 namespace trainward::api {

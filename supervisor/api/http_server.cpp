@@ -12,9 +12,9 @@
 #include <chrono>
 #include <sstream>
 
-#include "common/fd.hpp"
-#include "common/file.hpp"
-#include "common/unix_socket.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/file.hpp"
+#include "common/os/unix_socket.hpp"
 #include "supervisor/api/doorkeeper.hpp"
 
 namespace trainward::api {

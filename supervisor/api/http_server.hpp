@@ -10,7 +10,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "supervisor/api/http.hpp"
 
 namespace boost::asio {

@@ -5,7 +5,7 @@
 #include <boost/beast/http/error.hpp>
 #include <charconv>
 
-#include "common/utf8.hpp"
+#include "common/base/utf8.hpp"
 
 namespace trainward::api {
 namespace {

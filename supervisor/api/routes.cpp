@@ -1,66 +1,54 @@
 #include "supervisor/api/routes.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <vector>
+
+#include "common/os/clock.hpp"
+#include "supervisor/api/router.hpp"
 
 namespace trainward::api {
 namespace {
 
-constexpr std::int64_t max_samples = 10'000;
+constexpr int most_events = 1'000;
+constexpr std::int64_t most_samples = 10'000;
 constexpr std::int64_t usual_samples = 360;  // an hour of them
-constexpr std::int64_t max_log_bytes = 1024 * 1024;
+constexpr std::int64_t most_log_bytes = 1024 * 1024;
 
-std::optional<std::int64_t> number(const Request& request, const std::string& key) {
-  const auto found = request.query.find(key);
-  if (found == request.query.end()) return std::nullopt;
-  std::int64_t value = 0;
-  const char* end = found->second.data() + found->second.size();
-  const auto parsed = std::from_chars(found->second.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return value;
+// `usage`: what kind usage comes to. It is said of a thing that does not exist where one was named,
+// and of a wrong use otherwise.
+int status_of(const Error& error, int usage) {
+  if (error.kind == ErrorKind::usage) return usage;
+  return error.kind == ErrorKind::transient ? 503 : 500;
 }
 
-int status_of(const Error& error) {
-  switch (error.kind) {
-    case ErrorKind::usage:
-      return 404;
-    case ErrorKind::transient:
-      return 503;
-    case ErrorKind::permanent:
-    case ErrorKind::corrupt:
-      return 500;
+template <typename Document>
+Response response_of(Result<Document> result, int usage) {
+  if (!result) return error_response(status_of(result.error(), usage), result.error());
+  return json_response(json::value(std::move(*result)));
+}
+
+Control::Answer answer_to(const Respond& respond, int usage) {
+  return {
+      [respond, usage](const Result<json::value>& result) { respond(response_of(result, usage)); },
+      [respond] { return respond.wanted(); }};
+}
+
+// What is on record, with what only the daemon knows of it.
+Result<json::array> programs(const Control& control, const store::Store& store) {
+  auto rows = store.status_json(now());
+  if (!rows) return rows;
+  for (json::value& row : *rows) {
+    std::string trouble = control.trouble(string_or(row.as_object(), "name", ""));
+    if (!trouble.empty()) row.as_object()["trouble"] = std::move(trouble);
   }
-  return 500;
+  return rows;
 }
 
-Response response_of(const Result<json::value>& result) {
-  return result ? json_response(*result)
-                : error_response(status_of(result.error()), result.error());
-}
-
-Control::Answer answer_to(const Respond& respond) {
-  return {[respond](const Result<json::value>& result) { respond(response_of(result)); },
-          [respond] { return respond.wanted(); }};
-}
-
-std::vector<std::string> segments(const std::string& path) {
-  std::vector<std::string> parts;
-  for (std::size_t at = 1; at <= path.size();) {
-    const auto end = std::min(path.find('/', at), path.size());
-    parts.push_back(path.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
-Response log_response(const Control& control, const std::string& program, const Request& request) {
-  const auto stream = request.query.find("stream");
-  auto slice = control.log(
-      program, stream == request.query.end() ? "stdout" : stream->second,
-      number(request, "attempt"), number(request, "offset").value_or(0),
-      std::clamp<std::int64_t>(number(request, "limit").value_or(max_log_bytes), 0, max_log_bytes));
-  if (!slice) return error_response(status_of(slice.error()), slice.error());
+Response log_response(const Control& control, const Asked& asked) {
+  const std::int64_t limit =
+      std::min(asked.number("limit").value_or(most_log_bytes), most_log_bytes);
+  auto slice = control.log(asked.name(), asked.word("stream", "stdout"), asked.number("attempt"),
+                           asked.number("offset").value_or(0), limit);
+  if (!slice) return error_response(status_of(slice.error(), 404), slice.error());
   Response response;
   response.content_type = "text/plain; charset=utf-8";
   response.headers["X-Log-Offset"] = std::to_string(slice->offset);
@@ -70,95 +58,142 @@ Response log_response(const Control& control, const std::string& program, const 
   return response;
 }
 
-Result<json::value> samples(const Control& control, const std::string& serial,
-                            const Request& request) {
-  const std::int64_t limit = number(request, "limit").value_or(usual_samples);
-  return control.board_samples(serial, number(request, "after").value_or(-1),
-                               std::clamp<std::int64_t>(limit, 1, max_samples));
-}
+// The lines of the table, one of these for each.
+class Table {
+ public:
+  Table(Control& control, const store::Store& store) : control_(control), store_(store) {}
 
-Response not_found(const Request& request) {
-  return error_response(
-      404, Error{ErrorKind::usage, "there is no such resource", request.method + " " + request.path,
-                 "this daemon speaks version 1 of the API"});
-}
-
-void program_get(Control& control, const std::string& name, const std::string& what,
-                 const Request& request, const Respond& respond) {
-  if (what == "history") return respond(response_of(control.history(name)));
-  if (what == "why") return respond(response_of(control.why(name, number(request, "attempt"))));
-  if (what == "report") return respond(response_of(control.report(name)));
-  if (what == "checkpoints") return respond(response_of(control.checkpoints(name)));
-  if (what == "evaluations") return respond(response_of(control.evaluations(name)));
-  if (what == "compiled") return respond(response_of(control.compiled(name)));
-  if (what == "events") {
-    return respond(response_of(control.events(name, number(request, "after").value_or(0))));
+  // A document of the store.
+  template <typename Read>  // Result of an array or object, from (const Store&, const Asked&)
+  void read(std::string path, std::vector<Parameter> parameters, Read read) {
+    add("GET", std::move(path), std::move(parameters),
+        [&store = store_, read](const Asked& asked, const Respond& respond) {
+          respond(response_of(read(store, asked), 404));
+        });
   }
-  if (what == "log") return respond(log_response(control, name, request));
-  respond(not_found(request));
-}
-
-std::optional<Verb> verb_of(const std::string& word) {
-  if (word == "start") return Verb::start;
-  if (word == "stop") return Verb::stop;
-  if (word == "restart") return Verb::restart;
-  return std::nullopt;
-}
-
-void get(Control& control, const std::string& what, const Request& request,
-         const Respond& respond) {
-  if (what == "version") return respond(json_response(control.version()));
-  if (what == "programs") return respond(response_of(control.status()));
-  if (what == "history") return respond(response_of(control.history("")));
-  if (what == "events") {
-    return respond(response_of(control.events("", number(request, "after").value_or(0))));
+  // The same, of a program that must be there: /v1/programs/*/DOCUMENT.
+  template <typename Document>
+  void read_of_program(const std::string& document,
+                       Result<Document> (store::Store::*read)(const std::string&) const) {
+    read_of_program(document, {}, [read](const store::Store& store, const Asked& asked) {
+      return (store.*read)(asked.name());
+    });
   }
-  if (what == "probe") return respond(response_of(control.last_probe()));
-  if (what == "boards") return respond(response_of(control.boards()));
-  respond(not_found(request));
+  template <typename Read>
+  void read_of_program(const std::string& document, std::vector<Parameter> parameters, Read read) {
+    add("GET", "/v1/programs/*/" + document, std::move(parameters),
+        [&store = store_, read](const Asked& asked, const Respond& respond) {
+          auto program = store.program(asked.name());
+          if (!program) return respond(response_of(Result<json::value>(propagate(program)), 404));
+          if (*program) return respond(response_of(read(store, asked), 404));
+          respond(error_response(404, {ErrorKind::usage, "no such program", asked.name(),
+                                       "`trainwardctl status` lists the programs"}));
+        });
+  }
+  // What the daemon answers at once.
+  template <typename Ask>  // Result<json::value>, from (Control&)
+  void ask(std::string method, std::string path, Ask ask) {
+    add(std::move(method), std::move(path), {},
+        [&control = control_, ask](const Asked&, const Respond& respond) {
+          respond(response_of(ask(control), 400));
+        });
+  }
+  void add(std::string method, std::string path, std::vector<Parameter> parameters,
+           std::function<void(const Asked&, const Respond&)> answer) {
+    routes_.push_back(
+        {std::move(method), std::move(path), std::move(parameters), std::move(answer)});
+  }
+
+  std::vector<Route> take() { return std::move(routes_); }
+
+ private:
+  Control& control_;
+  const store::Store& store_;
+  std::vector<Route> routes_;
+};
+
+void add_reads(Table& table, const Control& control) {
+  using store::Store;
+  const Parameter after{.name = "after"};
+  table.read("/v1/programs", {},
+             [&control](const Store& store, const Asked&) { return programs(control, store); });
+  table.read("/v1/history", {},
+             [](const Store& store, const Asked&) { return store.history_json(""); });
+  table.read_of_program("history", &Store::history_json);
+  table.read_of_program("why", {{.name = "attempt", .least = 1}},
+                        [](const Store& store, const Asked& asked) {
+                          return store.why_json(asked.name(), asked.number("attempt"));
+                        });
+  table.read_of_program("report", &Store::report_json);
+  table.read_of_program("checkpoints", &Store::checkpoints_json);
+  table.read_of_program("evaluations", &Store::evaluations_json);
+  table.read_of_program("compiled", &Store::compiled_json);
+  table.read("/v1/events", {after}, [](const Store& store, const Asked& asked) {
+    return store.events_json("", asked.number("after").value_or(0), most_events);
+  });
+  // Also of programs that were removed: what happened stays on record.
+  table.read("/v1/programs/*/events", {after}, [](const Store& store, const Asked& asked) {
+    return store.events_json(asked.name(), asked.number("after").value_or(0), most_events);
+  });
+  table.read("/v1/probe", {}, [](const Store& store, const Asked&) { return store.probe_json(); });
+  table.read("/v1/boards", {},
+             [](const Store& store, const Asked&) { return store.boards_json(); });
+  table.read("/v1/boards/*/samples", {after, {.name = "limit", .least = 1}},
+             [](const Store& store, const Asked& asked) {
+               const auto limit =
+                   std::min(asked.number("limit").value_or(usual_samples), most_samples);
+               return store.board_samples_json(asked.name(), asked.number("after").value_or(-1),
+                                               static_cast<int>(limit));
+             });
 }
 
-ProbeRequest probe_request(const Request& request) {
-  return {number(request, "deep").value_or(0) != 0, number(request, "record").value_or(1) != 0};
-}
-
-void post(Control& control, const std::string& what, const Request& request,
-          const Respond& respond) {
-  if (what == "reread") return respond(response_of(control.reread()));
-  if (what == "update") return control.update(answer_to(respond));
-  if (what == "reload") return respond(response_of(control.reload()));
-  if (what == "upgrade") return control.upgrade(answer_to(respond));
-  if (what == "shutdown") return respond(response_of(control.shutdown()));
-  if (what == "probe") return control.probe(probe_request(request), answer_to(respond));
-  respond(not_found(request));
+void add_commands(Table& table, Control& control) {
+  for (const auto& [word, verb] :
+       {std::pair("start", Verb::start), {"stop", Verb::stop}, {"restart", Verb::restart}}) {
+    table.add("POST", std::string("/v1/programs/") + word, {},
+              [&control, verb = verb](const Asked&, const Respond& respond) {
+                control.command_all(verb, answer_to(respond, 404));
+              });
+    table.add("POST", std::string("/v1/programs/*/") + word, {},
+              [&control, verb = verb](const Asked& asked, const Respond& respond) {
+                control.command(asked.name(), verb, answer_to(respond, 404));
+              });
+  }
+  table.ask("POST", "/v1/reread", [](Control& daemon) { return daemon.reread(); });
+  table.add("POST", "/v1/update", {}, [&control](const Asked&, const Respond& respond) {
+    control.update(answer_to(respond, 400));
+  });
+  table.ask("POST", "/v1/reload", [](Control& daemon) { return daemon.reload(); });
+  table.add("POST", "/v1/upgrade", {}, [&control](const Asked&, const Respond& respond) {
+    control.upgrade(answer_to(respond, 400));
+  });
+  table.ask("POST", "/v1/shutdown", [](Control& daemon) { return daemon.shutdown(); });
+  table.add("POST", "/v1/probe",
+            {{.name = "deep", .words = {"0", "1"}}, {.name = "record", .words = {"0", "1"}}},
+            [&control](const Asked& asked, const Respond& respond) {
+              const ProbeRequest request{asked.word("deep", "0") == "1",
+                                         asked.word("record", "1") == "1"};
+              control.probe(request, answer_to(respond, 400));
+            });
 }
 
 }  // namespace
 
-Handler make_routes(Control& control) {
-  return [&control](const Request& request, const Respond& respond) {
-    const std::vector<std::string> parts = segments(request.path);
-    const bool reading = request.method == "GET";
-    if (!reading && request.method != "POST") {
-      return respond(error_response(
-          405, Error{ErrorKind::usage, "only GET and POST are understood", request.method, ""}));
-    }
-    if (parts.size() < 2 || parts[0] != "v1") return respond(not_found(request));
-    if (parts.size() == 4 && parts[1] == "programs" && reading) {
-      return program_get(control, parts[2], parts[3], request, respond);
-    }
-    if (parts.size() == 4 && parts[1] == "boards" && parts[3] == "samples" && reading) {
-      return respond(response_of(samples(control, parts[2], request)));
-    }
-    const auto verb = reading || parts[1] != "programs" ? std::nullopt : verb_of(parts.back());
-    if (parts.size() == 4 && verb) {
-      return control.command(parts[2], *verb, answer_to(respond));
-    }
-    if (parts.size() == 3 && verb) return control.command_all(*verb, answer_to(respond));
-    if (parts.size() != 2) return respond(not_found(request));
-    return reading ? get(control, parts[1], request, respond)
-                   : post(control, parts[1], request, respond);
-  };
+Handler make_routes(Control& control, const store::Store& store) {
+  Table table(control, store);
+  table.ask("GET", "/v1/version",
+            [](Control& daemon) { return Result<json::value>(daemon.version()); });
+  table.add("GET", "/v1/programs/*/log",
+            {{.name = "stream", .words = {"stdout", "stderr"}},
+             {.name = "attempt", .least = 1},
+             {.name = "offset"},
+             {.name = "limit", .least = 0}},
+            [&control](const Asked& asked, const Respond& respond) {
+              respond(log_response(control, asked));
+            });
+  add_reads(table, control);
+  add_commands(table, control);
+  return make_router(table.take());
 }
 
 }  // namespace trainward::api

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "common/file.hpp"
-#include "common/known_writers.hpp"
+#include "common/os/file.hpp"
+#include "common/os/known_writers.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/overrides.hpp"
 #include "supervisor/config/program.hpp"

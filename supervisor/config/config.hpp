@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 #include "supervisor/core/policy.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"

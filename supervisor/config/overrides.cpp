@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::config {
 namespace {

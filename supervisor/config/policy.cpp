@@ -2,13 +2,25 @@
 
 #include <algorithm>
 
+#include "common/base/json.hpp"
+
 namespace trainward::config {
+namespace {
+
+// Of our own worker; a command's last step is not known.
+std::int64_t target_step_of(const Program& program) {
+  auto training = get_object(program.worker, "training_config");
+  return training ? int_or(**training, "steps", 0) : 0;
+}
+
+}  // namespace
 
 core::Policy policy_of(const Program& program) {
   const bool own = program.command.empty();
   const foreign::WatchSpec& watch = program.watch;
   core::Policy policy;
   policy.autorestart = program.autorestart;
+  policy.target_step = target_step_of(program);
   policy.needs_board = program.needs_board;
   policy.can_reset = !program.reset_command.empty();
   policy.watch_cpu = watch.cpu_time;

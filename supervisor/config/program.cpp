@@ -6,8 +6,8 @@
 #include <array>
 #include <cctype>
 
-#include "common/digest.hpp"
-#include "common/text.hpp"
+#include "common/base/digest.hpp"
+#include "common/base/text.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/command.hpp"
 #include "supervisor/config/policy_sections.hpp"

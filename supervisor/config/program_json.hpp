@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 
 namespace trainward::config {
 

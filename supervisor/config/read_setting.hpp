@@ -5,7 +5,7 @@
 // in the JSON, and what they name exists now: the worker would find out an hour later.
 #pragma once
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 #include "common/settings/setting.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/reading.hpp"

@@ -1,5 +1,6 @@
 #include "supervisor/config/worker_sections.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "common/settings/worker_settings.hpp"
@@ -57,12 +58,30 @@ void check_split(MapReader& program, const Node& device, const json::object& wor
                              ranks, of_plugin ? "devices" : "processes", batch, ranks));
 }
 
+// So is this.
+void check_positions(MapReader& program, const Node& section, const json::object& worker) {
+  const json::object& training = worker.at("training_config").get_object();
+  const std::int64_t block = training.at("block_size").get_int64();
+  const auto* const model =
+      std::find_if(settings::model_presets.begin(), settings::model_presets.end(),
+                   [&](const settings::ModelPreset& preset) {
+                     return training.at("model").get_string() == json::string_view(preset.name);
+                   });
+  if (model == settings::model_presets.end() || model->positions == 0) return;
+  if (block <= model->positions) return;
+  const Node* given = section.find("block_size");
+  program.report("training_config.block_size", given != nullptr ? *given : section,
+                 fmt::format("{} has {} positions; a block of {} tokens is longer", model->name,
+                             model->positions, block));
+}
+
 }  // namespace
 
 WorkerSections read_worker_sections(MapReader& program, const Folders& folders) {
   Node nothing;
   nothing.kind = Node::Kind::map;
   const Node* device = &nothing;
+  const Node* training = &nothing;
   WorkerSections out;
   for (const std::string_view section : settings::sections) {
     const Node* node = program.take(section);
@@ -74,10 +93,12 @@ WorkerSections read_worker_sections(MapReader& program, const Folders& folders) 
       settle_device(reader, values);
       out.host = read_described_host(reader, folders);
     }
+    if (section == settings::training) training = node;
     reader.finish();
     out.worker[section] = std::move(values);
   }
   check_split(program, *device, out.worker);
+  check_positions(program, *training, out.worker);
   return out;
 }
 

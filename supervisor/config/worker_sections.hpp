@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/reading.hpp"
 

@@ -8,10 +8,10 @@
 #include <charconv>
 #include <string_view>
 
-#include "common/fd.hpp"
-#include "common/file.hpp"
-#include "common/json.hpp"
-#include "common/launch.hpp"
+#include "common/base/json.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/file.hpp"
+#include "common/wire/launch.hpp"
 #include "supervisor/containment/proc.hpp"
 
 namespace trainward::containment {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "common/json.hpp"
-#include "common/process_id.hpp"
+#include "common/base/json.hpp"
+#include "common/os/process_id.hpp"
 
 namespace trainward::containment {
 

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <system_error>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "supervisor/containment/memory_controller.hpp"
 #include "supervisor/containment/proc.hpp"
 

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 #include "supervisor/containment/host.hpp"
 
 namespace trainward::containment {

@@ -23,7 +23,7 @@ struct CgroupHost {
 inline constexpr const char* supervisor_leaf = "trainward.supervisor";
 
 // From the texts of /proc/self/mountinfo and /proc/self/cgroup.
-CgroupHost parse_host(std::string_view mountinfo, std::string_view cgroup);
+CgroupHost parse_host(std::string_view mountinfo, std::string_view names);
 CgroupHost this_host();
 
 // Only what the configuration allows: "auto" (everything), "cgroup2", "cgroup1", "none".

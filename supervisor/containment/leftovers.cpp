@@ -10,9 +10,9 @@
 #include <set>
 #include <system_error>
 
-#include "common/clock.hpp"
-#include "common/process_id.hpp"
-#include "common/protocol.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/process_id.hpp"
+#include "common/protocol/protocol.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
 #include "supervisor/containment/cgroup.hpp"
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::containment {
 

@@ -13,10 +13,10 @@
 #include <csignal>
 #include <memory>
 
-#include "common/clock.hpp"
-#include "common/fd.hpp"
-#include "common/file.hpp"
-#include "common/process_id.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/file.hpp"
+#include "common/os/process_id.hpp"
 
 namespace trainward::containment {
 namespace {

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/clock.hpp"
+#include "common/base/time.hpp"
 #include "supervisor/core/boards.hpp"
 #include "supervisor/core/cause.hpp"
 #include "supervisor/core/phase.hpp"

@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/protocol.hpp"
+#include "common/protocol/protocol.hpp"
 #include "supervisor/core/remedy.hpp"
 
 namespace trainward::core {

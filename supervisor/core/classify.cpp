@@ -4,8 +4,8 @@
 #include <csignal>
 #include <cstring>
 
-#include "common/protocol.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/protocol/protocol.hpp"
 
 namespace trainward::core {
 namespace {

@@ -159,11 +159,8 @@ struct WorkerExited {
 struct AttemptLost {
   std::string what;
 };
-// A new daemon found the worker alive, or the database took what happened again after it had
-// refused for a while: deadlines begin anew because nobody watched meanwhile.
-struct Adopted {
-  bool by_the_same_daemon = false;
-};
+// A new daemon found the worker alive: deadlines begin anew because nobody watched meanwhile.
+struct Adopted {};
 struct TimerFired {};
 
 using Event =

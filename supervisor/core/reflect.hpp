@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 
 namespace trainward::core::reflect {
 

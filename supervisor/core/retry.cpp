@@ -3,18 +3,11 @@
 #include <algorithm>
 #include <functional>
 
-#include "common/text.hpp"
+#include "common/base/random.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::core {
 namespace {
-
-// splitmix64: one multiplication chain is enough to spread consecutive attempt numbers.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15U;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
-  return x ^ (x >> 31);
-}
 
 bool possible(Remedy remedy, const State& state, const Policy& policy) {
   switch (remedy) {
@@ -41,7 +34,8 @@ std::int64_t backoff_ms(const Backoff& backoff, int failures, std::uint64_t salt
   for (int i = 1; i < failures && whole < backoff.max_ms; ++i) whole *= 2;
   whole = std::min(whole, std::max<std::int64_t>(backoff.max_ms, 1));
   const std::int64_t half = whole / 2;
-  return half + static_cast<std::int64_t>(mix(salt) % static_cast<std::uint64_t>(whole - half + 1));
+  const auto choices = static_cast<std::uint64_t>(whole - half + 1);
+  return half + static_cast<std::int64_t>(splitmix64(salt) % choices);
 }
 
 Next decide_next(const State& state, const Policy& policy, const Verdict& verdict) {

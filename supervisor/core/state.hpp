@@ -22,9 +22,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/clock.hpp"
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
+#include "common/base/time.hpp"
 #include "supervisor/core/action.hpp"
 #include "supervisor/core/faults.hpp"
 #include "supervisor/core/leak_watch.hpp"

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "supervisor/core/ledger.hpp"
 #include "supervisor/core/retry.hpp"
 #include "supervisor/core/turn.hpp"
@@ -148,7 +148,6 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
   if (!goes_on) {
     if (state_.restart_when_stopped && state_.wanted) {
       state_.restart_when_stopped = false;
-      state_.attempts_without_progress = 0;
       return begin_attempt("restart requested");
     }
     return settle(Stage::stopped, verdict.sentence);

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "supervisor/core/deadlines.hpp"
 #include "supervisor/core/ledger.hpp"
 #include "supervisor/core/retry.hpp"

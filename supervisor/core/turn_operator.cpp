@@ -6,6 +6,8 @@ void Turn::on(const StartRequested& e) {
   state_.wanted = true;
   state_.restart_when_stopped = has_worker(state_.stage) && !listening() && state_.kill &&
                                 state_.kill->cause == Cause::stopped;
+  // By hand, and not a daemon that comes back: the patience begins anew.
+  if (state_.restart_when_stopped && e.anew) state_.attempts_without_progress = 0;
   const bool under_way = has_worker(state_.stage) || state_.stage == Stage::probing ||
                          state_.stage == Stage::selecting || state_.stage == Stage::repairing;
   if (under_way) return;
@@ -47,6 +49,7 @@ void Turn::on(const RestartRequested& /*e*/) {
   state_.wanted = true;
   if (has_worker(state_.stage)) {
     state_.restart_when_stopped = true;
+    state_.attempts_without_progress = 0;
   } else {
     on(StartRequested{});
   }

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "supervisor/core/deadlines.hpp"
 #include "supervisor/core/ledger.hpp"
 #include "supervisor/core/turn.hpp"
@@ -133,12 +133,11 @@ void Turn::on(const Unkillable& e) {
   enter(Stage::unkillable, why);
 }
 
-void Turn::on(const Adopted& e) {
+void Turn::on(const Adopted& /*e*/) {
   if (!has_worker(state_.stage)) return;
   progress();
   watch_activity();
   state_.step_began_mono_ms = 0;
-  if (e.by_the_same_daemon) return;
   note("adopt", fmt::format("a new daemon took over attempt {}", state_.attempt));
   // The signal of the daemon before may not have been sent.
   if (state_.stage == Stage::stopping) act(SendSignal{Signal::terminate});

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "supervisor/core/deadlines.hpp"
 #include "supervisor/core/turn.hpp"
 
@@ -75,6 +75,8 @@ void Turn::plan_restart_if_due() {
   constexpr std::int64_t retest = 16;
   const std::int64_t survived = state_.last_step - state_.resume_step;
   if (survived < 2 || state_.planned_restarts >= retest) return;
+  const bool in_last_step = policy_.target_step > 0 && state_.last_step + 1 >= policy_.target_step;
+  if (in_last_step) return;
   const auto limit = regular_limit(state_.faults);
   // One step early: the worker is in the next one when it hears of it.
   if (!limit || survived + 1 != *limit || !safe_to_restart()) return;

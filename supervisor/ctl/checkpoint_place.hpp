@@ -12,6 +12,9 @@
 
 namespace trainward::ctl {
 
+// For the help of a command that takes such a word.
+inline constexpr const char* place_help = "a checkpoint, a folder of checkpoints, or a program";
+
 bool names_a_folder(const std::string& text);
 
 // True for a checkpoint, also a damaged one; anything else is a folder of checkpoints.

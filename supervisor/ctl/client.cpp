@@ -12,9 +12,9 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/text.hpp"
-#include "common/unix_socket.hpp"
-#include "common/version.hpp"
+#include "common/base/text.hpp"
+#include "common/base/version.hpp"
+#include "common/os/unix_socket.hpp"
 
 namespace trainward::ctl {
 namespace {

@@ -5,10 +5,12 @@
 #include <functional>
 #include <ostream>
 #include <string>
+#include <vector>
 
-#include "common/clock.hpp"
-#include "common/json.hpp"
-#include "common/utf8.hpp"
+#include "common/base/json.hpp"
+#include "common/base/time.hpp"
+#include "common/base/utf8.hpp"
+#include "supervisor/ctl/table.hpp"
 
 namespace trainward::ctl {
 
@@ -52,9 +54,13 @@ struct Settings {
   [[nodiscard]] std::filesystem::path database() const { return state_dir / "trainward.db"; }
 };
 
+using Names = std::vector<std::string>;  // of programs
+
 struct Context {
   Settings settings;
   Terminal& terminal;
+
+  [[nodiscard]] Style style() const { return {terminal.colour, terminal.width}; }
 
   // One JSON document on one line; always UTF-8, whatever the texts in it are.
   void print_json(const json::value& value) const {

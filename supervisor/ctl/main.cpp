@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string_view>
 
+#include "common/os/clock.hpp"
 #include "supervisor/ctl/arguments.hpp"
 
 namespace {

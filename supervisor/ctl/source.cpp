@@ -107,4 +107,46 @@ int finish(const Context& context, const Failure& failure) {
   return failure.exit_code;
 }
 
+std::string target_of(const std::string& program, std::string_view document) {
+  return program.empty() ? fmt::format("/v1/{}", document)
+                         : fmt::format("/v1/programs/{}/{}", percent_encoded(program), document);
+}
+
+Result<json::value> of_program(const store::Store& store, const std::string& program,
+                               Result<json::array> rows) {
+  if (!rows) return propagate(rows);
+  if (rows->empty() && !program.empty()) {
+    auto found = store.program(program);
+    if (found && !*found) {
+      return fail(ErrorKind::usage, fmt::format("no such program: {}", program), "",
+                  "trainwardctl status lists them");
+    }
+  }
+  return json::value(std::move(*rows));
+}
+
+int print_rows(const Context& context, const Answer<json::array>& rows, std::string_view nothing,
+               const std::function<std::string(const json::array&)>& text) {
+  if (!rows) return finish(context, rows.error());
+  if (context.settings.json) {
+    context.print_json(*rows);
+  } else if (rows->empty()) {
+    context.terminal.out << nothing << '\n';
+  } else {
+    context.terminal.out << text(*rows);
+  }
+  return exit_status::ok;
+}
+
+int print_document(const Context& context, const Answer<json::object>& document,
+                   const std::function<std::string(const json::object&)>& text) {
+  if (!document) return finish(context, document.error());
+  if (context.settings.json) {
+    context.print_json(*document);
+  } else {
+    context.terminal.out << text(*document);
+  }
+  return exit_status::ok;
+}
+
 }  // namespace trainward::ctl

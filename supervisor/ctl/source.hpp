@@ -51,4 +51,19 @@ std::vector<std::string> texts_in(const json::object& answer, std::string_view k
 // Prints the error to stderr and gives the exit code.
 int finish(const Context& context, const Failure& failure);
 
+// Where the API keeps a document of a program, or of all of them (""): "/v1/history".
+std::string target_of(const std::string& program, std::string_view document);
+
+// Rows of a program from the database. None at all may also mean that the name is wrong: kind
+// usage.
+Result<json::value> of_program(const store::Store& store, const std::string& program,
+                               Result<json::array> rows);
+
+// The end of a command that prints what it got: as JSON, or as `text` of it, or as `nothing` where
+// a list is empty; or the failure. Returns the exit code.
+int print_rows(const Context& context, const Answer<json::array>& rows, std::string_view nothing,
+               const std::function<std::string(const json::array&)>& text);
+int print_document(const Context& context, const Answer<json::object>& document,
+                   const std::function<std::string(const json::object&)>& text);
+
 }  // namespace trainward::ctl

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <ctime>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::ctl {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 #include "common/terminal/display_text.hpp"
 
 namespace trainward::ctl {

@@ -9,7 +9,8 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/terminal/display_text.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -47,29 +48,36 @@ std::string bar(const Progress& p) {
 
 }  // namespace
 
-Console::Console(bool enabled) : enabled_(enabled), terminal_(::isatty(STDOUT_FILENO) == 1) {}
+Console::Console(bool enabled, std::FILE* out)
+    : enabled_(enabled), out_(out), terminal_(::isatty(::fileno(out)) == 1) {}
 
 Console::~Console() {
-  if (line_drawn_) std::fputs("\n", stdout);
+  if (line_drawn_) std::fputs("\n", out_);
 }
 
 void Console::erase_line() {
   if (!line_drawn_) return;
-  std::fputs("\r\033[K", stdout);
+  std::fputs("\r\033[K", out_);
   line_drawn_ = false;
+}
+
+// A line that wraps cannot be erased, and hides the one that follows.
+std::string Console::fitted(const std::string& line) const {
+  const std::size_t width = terminal_ ? terminal_width(::fileno(out_)) : 0;
+  return width == 0 ? line : shortened(line, width);
+}
+
+void Console::print_line(const std::string& line) {
+  fmt::print(out_, "{}\n", line);
+  std::fflush(out_);
 }
 
 void Console::event(const std::string& program, const std::string& kind, const std::string& text,
                     Time at) {
   if (!enabled_) return;
   erase_line();
-  const std::string safe = clean(text);
-  std::size_t length = std::min(safe.size(), longest_text);
-  // Not in the middle of a UTF-8 character.
-  while (length < safe.size() && length > 0 && (safe[length] & 0xC0) == 0x80) --length;
-  fmt::print("{}  {}  {:<8}  {}{}\n", local_time(at.wall_ms), program, kind,
-             std::string_view(safe).substr(0, length), length < safe.size() ? "…" : "");
-  std::fflush(stdout);
+  print_line(fitted(fmt::format("{}  {}  {:<8}  {}", local_time(at.wall_ms), program, kind,
+                                shortened(clean(text), longest_text))));
   drawn_mono_ms_ = 0;
 }
 
@@ -78,15 +86,13 @@ void Console::progress(const Progress& progress, Time at) {
   if (!terminal_) {
     if (progress.step == plain_step_ || progress.step % plain_every != 0) return;
     plain_step_ = progress.step;
-    fmt::print("{}  {}\n", local_time(at.wall_ms), describe(progress));
-    std::fflush(stdout);
-    return;
+    return print_line(fmt::format("{}  {}", local_time(at.wall_ms), describe(progress)));
   }
   if (at.mono_ms - drawn_mono_ms_ < redraw_ms) return;
   drawn_mono_ms_ = at.mono_ms;
   erase_line();
-  fmt::print("{}{}", bar(progress), describe(progress));
-  std::fflush(stdout);
+  fmt::print(out_, "{}", fitted(bar(progress) + describe(progress)));
+  std::fflush(out_);
   line_drawn_ = true;
 }
 

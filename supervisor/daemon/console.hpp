@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdio>
 #include <string>
 
-#include "common/clock.hpp"
+#include "common/base/time.hpp"
 
 namespace trainward::daemon {
 
@@ -20,9 +21,10 @@ struct Progress {
 
 class Console {
  public:
-  // `enabled` false: prints nothing. On a terminal the live line is redrawn at most ten times a
-  // second; elsewhere a plain line is printed every `plain_every` steps.
-  explicit Console(bool enabled);
+  // `enabled` false: prints nothing. On a terminal no line is longer than it is wide, and the live
+  // line is redrawn at most ten times a second; elsewhere a plain line is printed every 25 steps.
+  // `out` is borrowed.
+  explicit Console(bool enabled, std::FILE* out = stdout);
   ~Console();
   Console(const Console&) = delete;
   Console& operator=(const Console&) = delete;
@@ -32,7 +34,10 @@ class Console {
 
  private:
   void erase_line();
+  void print_line(const std::string& line);
+  [[nodiscard]] std::string fitted(const std::string& line) const;
   bool enabled_;
+  std::FILE* out_;
   bool terminal_;
   bool line_drawn_ = false;
   std::int64_t drawn_mono_ms_ = 0;

@@ -6,41 +6,23 @@
 
 #include <algorithm>
 
-#include "common/file.hpp"
-#include "common/launch.hpp"
-#include "common/log_files.hpp"
-#include "common/protocol.hpp"
-#include "common/text.hpp"
-#include "common/version.hpp"
+#include "common/base/text.hpp"
+#include "common/base/time.hpp"
+#include "common/base/version.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/file.hpp"
+#include "common/protocol/protocol.hpp"
+#include "common/wire/launch.hpp"
+#include "common/wire/log_files.hpp"
 #include "supervisor/api/routes.hpp"
-#include "supervisor/daemon/board_probe.hpp"
-#include "supervisor/daemon/lease.hpp"
-#include "supervisor/daemon/program_diff.hpp"
-#include "supervisor/daemon/rebuild.hpp"
+#include "supervisor/daemon/boards/lease.hpp"
+#include "supervisor/daemon/daemon_parts.hpp"
+#include "supervisor/daemon/records/rebuild.hpp"
 
 namespace trainward::daemon {
 namespace {
 
-// `trainwardctl start` answers when the worker is up, but does not wait for a long compilation.
-constexpr std::int64_t start_answer_ms = 2'000;
-// Beyond the slowest worker's own time to save: the shim's sweep, the verdict, a slow disk.
-constexpr std::int64_t end_margin_ms = 30'000;
 constexpr const char* lock_name = "trainwardd.lock";
-
-json::value command_answer(const std::string& program, std::string_view result, bool ok,
-                           const std::string& message) {
-  return json::object{
-      {"program", program}, {"result", std::string(result)}, {"ok", ok}, {"message", message}};
-}
-
-// Of a restart: also whether the program was running.
-api::Control::Answer with_stopped(api::Control::Answer answer, bool stopped) {
-  return {[answer, stopped](Result<json::value> value) {
-            if (value) value->as_object()["stopped"] = stopped;
-            answer(std::move(value));
-          },
-          [answer] { return answer.wanted(); }};
-}
 
 json::object loop_json(const LoopLatency::Figures& figures) {
   return {{"samples", figures.samples},
@@ -50,52 +32,7 @@ json::object loop_json(const LoopLatency::Figures& figures) {
                                       {"max", figures.max_ms}}}};
 }
 
-template <typename T>
-Result<json::value> as_value(Result<T> result) {
-  if (!result) return propagate(result);
-  return json::value(std::move(*result));
-}
-
 }  // namespace
-
-// Everything the programs share, in the order it must be made; torn down in the opposite order.
-struct Daemon::Parts {
-  Parts(Loop& loop_in, Options options_in, config::Config config_in, Fd lock_in,
-        store::Store store_in, Paths paths)
-      : loop(loop_in),
-        options(std::move(options_in)),
-        config(std::move(config_in)),
-        lock(std::move(lock_in)),
-        store(std::move(store_in)),
-        watcher(loop_in, [this](const std::string& text) { note_watching(text); }),
-        turns(loop_in, store),
-        crash_rules(loop_in, config.rules),
-        machine(loop_in),
-        background(loop_in),
-        console(options.once),
-        services{loop,    std::move(paths), store,      turns,  crash_rules,
-                 machine, watcher,          background, console} {}
-
-  void note_watching(const std::string& text) {
-    spdlog::warn("{}", text);
-    if (auto ok = store.add_event({0, now().wall_ms, "", 0, "watch", text}); !ok) {
-      spdlog::warn("{}", ok.error().message());
-    }
-  }
-
-  Loop& loop;
-  Options options;
-  config::Config config;
-  Fd lock;
-  store::Store store;
-  FileWatcher watcher;
-  Turns turns;
-  CrashRules crash_rules;
-  Machine machine;
-  Background background;
-  Console console;
-  Services services;
-};
 
 Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config::Config config) {
   if (auto made = make_folders(config.state_dir); !made) return propagate(made);
@@ -144,12 +81,15 @@ Status Daemon::start() {
   if (auto rules = parts_->crash_rules.check(); !rules) return rules;
   auto booted = parts_->store.boot_id();
   if (!booted) return propagate(booted);
-  if (booted->empty()) {
+  if (!*booted) {
     if (auto ok = rebuild_database(); !ok) return ok;
   }
-  machine_restarted_ = !booted->empty() && *booted != boot_id();
-  if (auto noted = parts_->store.put_boot_id(boot_id(), now().wall_ms); !noted) return noted;
-  api::Handler routes = [&loop = parts_->loop, routes = api::make_routes(*this)](
+  const std::string before = booted->value_or("");
+  machine_restarted_ = started_since(before);
+  // What could not be read takes no place.
+  const std::string boot = boot_id().empty() ? before : boot_id();
+  if (auto noted = parts_->store.put_boot_id(boot, now().wall_ms); !noted) return noted;
+  api::Handler routes = [&loop = parts_->loop, routes = api::make_routes(*this, parts_->store)](
                             const api::Request& request, api::Respond respond) {
     const Loop::Busy busy(loop);
     routes(request, std::move(respond));
@@ -194,13 +134,12 @@ void Daemon::on_change_soon() {
 
 // A new database knows of no attempts; the folders may.
 Status Daemon::rebuild_database() {
-  auto rebuilt =
-      rebuild(parts_->store, parts_->services.paths, parts_->config.programs, parts_->crash_rules);
+  auto rebuilt = rebuild(parts_->store, parts_->services.paths, parts_->config.programs,
+                         parts_->crash_rules.reader());
   if (!rebuilt) return propagate(rebuilt);
-  parts_->crash_rules.used();
   if (!damaged_ && rebuilt->attempts == 0) return {};
   const std::string what = fmt::format(
-      "{}; {} and {} are back from the journals, earlier events and the ledger are not",
+      "{}; {} and {} are back from the journals",
       damaged_ ? "the damaged run database was set aside as " + damaged_->filename().string()
                : "there was no run database",
       count(rebuilt->attempts, "attempt"), count(rebuilt->steps, "step"));
@@ -226,12 +165,16 @@ Status Daemon::recover_removed() {
     find(row.name)->handle(core::StopRequested{"configuration", false});
     waiters_.emplace_back([this, name = row.name] {
       if (!find(name)->at_rest()) return false;
-      runners_.erase(name);
-      if (auto ok = parts_->store.remove_program(name); !ok) spdlog::warn(ok.error().message());
+      remove_program(name);
       return true;
     });
   }
   return {};
+}
+
+void Daemon::remove_program(const std::string& name) {
+  runners_.erase(name);
+  if (auto ok = parts_->store.remove_program(name); !ok) spdlog::warn(ok.error().message());
 }
 
 ProgramRunner* Daemon::find(const std::string& name) {
@@ -350,206 +293,6 @@ Status Daemon::known(const std::string& program) const {
               "`trainwardctl status` lists the programs");
 }
 
-void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
-  if (auto ok = known(name); !ok) return answer(propagate(ok));
-  on_change_soon();  // also of those who asked before and have gone since: they wait no longer
-  ProgramRunner& runner = *find(name);
-  const bool rest = runner.at_rest();
-  const bool up = !rest && runner.state().stage != core::Stage::backoff;
-  if (verb == api::Verb::stop) {
-    if (rest) return answer(command_answer(name, "not running", false, runner.state().reason));
-    return stop(name, std::move(answer));
-  }
-  if (shutting_down_) {
-    return answer(fail(ErrorKind::transient, "trainwardd is shutting down: it starts nothing more",
-                       name, "start trainwardd again; it goes on with what was running"));
-  }
-  if (parts_->turns.refusal()) {
-    if (verb == api::Verb::start) runner.handle(core::StartRequested{});
-    if (verb == api::Verb::restart) runner.handle(core::RestartRequested{});
-    return answer(fail(ErrorKind::transient, "it starts when that is mended: " + refusal(), name,
-                       "mend what the database says (free space, permissions)"));
-  }
-  if (verb == api::Verb::start && up && runner.state().wanted) {
-    return answer(command_answer(name, "already started", false, runner.state().reason));
-  }
-  const std::int64_t before = runner.state().attempt;
-  if (verb == api::Verb::restart) answer = with_stopped(std::move(answer), !rest);
-  if (verb == api::Verb::start) runner.handle(core::StartRequested{});
-  if (verb == api::Verb::restart) runner.handle(core::RestartRequested{});
-  auto late = std::make_shared<Timer>(parts_->loop);
-  auto timed_out = std::make_shared<bool>(false);
-  // A restart first waits for the old worker; the clock of the start runs from then on.
-  waiters_.emplace_back([this, name, before, late, timed_out, answer, armed = false]() mutable {
-    if (!answer.wanted()) return true;
-    ProgramRunner* found = find(name);
-    if (found == nullptr) {
-      answer(command_answer(name, "removed", false, "the program was removed meanwhile"));
-      return true;
-    }
-    if (found->busy()) return false;
-    const core::State& state = found->state();
-    using enum core::Shown;
-    const core::Shown shown = core::shown(state.stage);
-    if (state.attempt > before && !armed) {
-      armed = true;
-      late->after(start_answer_ms, [this, timed_out] {
-        *timed_out = true;
-        on_change();
-      });
-    }
-    if (shown == stopping || (shown == starting && !*timed_out)) return false;
-    const bool ok = shown == running || shown == starting || shown == exited;
-    answer(command_answer(name, ok ? "started" : "spawn error", ok, state.reason));
-    return true;
-  });
-}
-
-void Daemon::stop(const std::string& name, Answer answer) {
-  find(name)->handle(core::StopRequested{"operator"});
-  waiters_.emplace_back([this, name, answer = std::move(answer)] {
-    if (!answer.wanted()) return true;
-    ProgramRunner* found = find(name);
-    if (found == nullptr || found->at_rest()) {
-      answer(command_answer(name, "stopped", true, found == nullptr ? "" : found->state().reason));
-      return true;
-    }
-    if (parts_->turns.refusal() && found->at_rest_unrecorded()) {
-      answer(command_answer(name, "stopped", true, refusal()));
-      return true;
-    }
-    // This stop is on record, so a later wish has overtaken it: it may never rest.
-    if (found->busy() || !found->state().wanted) return false;
-    answer(command_answer(name, "started again", false,
-                          "somebody asked for it to be started again while it was stopping"));
-    return true;
-  });
-}
-
-void Daemon::command_all(api::Verb verb, Answer answer) {
-  struct Gathered {
-    json::array answers;
-    std::size_t missing = 0;
-  };
-  std::vector<std::string> names;
-  for (const auto& [name, runner] : runners_) names.push_back(name);
-  auto gathered = std::make_shared<Gathered>();
-  gathered->answers.resize(names.size());
-  gathered->missing = names.size();
-  if (names.empty()) return answer(gathered->answers);
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto gather = [gathered, i, name = names[i], answer](Result<json::value> one) {
-      gathered->answers[i] =
-          one ? std::move(*one) : command_answer(name, "no such process", false, one.error().what);
-      if (--gathered->missing == 0) answer(gathered->answers);
-    };
-    command(names[i], verb, {gather, [answer] { return answer.wanted(); }});
-  }
-}
-
-Loaded Daemon::load_again() const {
-  return config::load(parts_->options.config_file, parts_->options.working_directory,
-                      parts_->options.overrides);
-}
-
-Result<json::value> Daemon::reread() { return reread_answer(parts_->config, load_again()); }
-
-void Daemon::update(Answer answer) {
-  auto loaded = load_again();
-  if (!loaded) return answer(reread_answer(parts_->config, loaded));
-  const ProgramDiff diff = compare(parts_->config, *loaded);
-  auto left = std::make_shared<std::size_t>(diff.changed.size() + diff.disappeared.size());
-  parts_->config = std::move(*loaded);
-  for (const config::Program& program : parts_->config.programs) {
-    if (!diff.is_available(program.name)) continue;
-    add_program(program);
-    if (auto ok = recover(program.name); !ok) spdlog::error(ok.error().message());
-  }
-  auto stop_then = [this, left](const std::string& name, std::function<void(bool)> then) {
-    const bool was_wanted = find(name)->state().wanted;
-    find(name)->handle(core::StopRequested{"update", false});
-    waiters_.emplace_back([this, name, left, was_wanted, then = std::move(then)] {
-      ProgramRunner& runner = *find(name);
-      if (!runner.at_rest()) {
-        // Somebody has started it meanwhile.
-        const bool overtaken = !runner.busy() && runner.state().wanted;
-        if (overtaken) runner.handle(core::StopRequested{"update", false});
-        return false;
-      }
-      then(was_wanted);
-      --*left;
-      return true;
-    });
-  };
-  for (const std::string& name : diff.disappeared) {
-    stop_then(name, [this, name](bool) {
-      runners_.erase(name);
-      if (auto ok = parts_->store.remove_program(name); !ok) spdlog::warn(ok.error().message());
-    });
-  }
-  for (const std::string& name : diff.changed) {
-    stop_then(name, [this, name](bool was_wanted) {
-      for (const config::Program& program : parts_->config.programs) {
-        if (program.name == name) add_program(program);
-      }
-      if (auto ok = recover(name); !ok) spdlog::error(ok.error().message());
-      if (was_wanted) find(name)->handle(core::StartRequested{});
-    });
-  }
-  waiters_.emplace_back([left, diff, answer] {
-    if (*left > 0 && answer.wanted()) return false;
-    answer(update_answer(diff));
-    return true;
-  });
-  on_change();
-}
-
-Result<json::value> Daemon::reload() {
-  auto loaded = load_again();
-  if (!loaded) {
-    return fail(ErrorKind::usage, "the configuration has errors; nothing was changed",
-                loaded.error().front().text(), "`trainwardctl config check` shows them all");
-  }
-  reexec_soon();
-  return json::object{{"result", "restarting the daemon; workers go on"},
-                      {"started_ms", started_ms_}};
-}
-
-// After the answer has gone out.
-void Daemon::reexec_soon() {
-  auto soon = std::make_shared<Timer>(parts_->loop);
-  soon->after(50, [this, soon] {
-    if (shutting_down_) return;  // the end was asked for meanwhile
-    reexec_ = true;
-    parts_->loop.stop();
-  });
-}
-
-void Daemon::upgrade(Answer answer) {
-  if (successor_) {
-    return answer(
-        fail(ErrorKind::transient, "an upgrade is going on already", "", "ask again in a moment"));
-  }
-  std::vector<std::string> arguments{parts_->options.config_file.string()};
-  for (const std::string& text : parts_->options.overrides) arguments.push_back("--set=" + text);
-  successor_ = std::make_unique<SuccessorCheck>(
-      parts_->loop, parts_->options.executable, std::move(arguments),
-      [this, answer](Result<std::string> version) {
-        // The object that calls this must outlive the call.
-        parts_->loop.post([this] { successor_.reset(); });
-        if (!version) {
-          spdlog::warn("no upgrade: {}", version.error().message());
-          return answer(propagate(version));
-        }
-        spdlog::info("upgrading from {} to {}; workers go on", version_text, *version);
-        reexec_soon();
-        answer(json::object{{"result", "restarting the daemon; workers go on"},
-                            {"from", std::string(version_text)},
-                            {"to", *version},
-                            {"started_ms", started_ms_}});
-      });
-}
-
 std::int64_t Daemon::longest_stop_ms() const {
   std::int64_t longest = 0;
   for (const auto& [name, runner] : runners_) {
@@ -558,105 +301,17 @@ std::int64_t Daemon::longest_stop_ms() const {
   return longest;
 }
 
-Result<json::value> Daemon::shutdown() {
-  parts_->loop.post([this] {
-    const auto stop = [this] {
-      if (!shutting_down_) shut_down();
-    };
-    if (parts_->options.stop_service) return parts_->options.stop_service(stop);
-    stop();
-  });
-  return json::object{{"result", "shutting down: workers save and exit"},
-                      {"within_ms", longest_stop_ms() + end_margin_ms}};
-}
-
-void Daemon::probe(const api::ProbeRequest& request, Answer answer) {
-  if (probe_) {
-    return answer(
-        fail(ErrorKind::transient, "a probe is running already", "", "ask again in a moment"));
-  }
-  ProbeOrder order{{}, {}, request.deep, request.recorded};
-  for (const config::Program& program : parts_->config.programs) {
-    if (!program.host && program.probe_command.empty()) continue;
-    order.host = program.host;
-    order.command = program.probe_command;
-  }
-  probe_ = probe_boards(parts_->loop, parts_->services.paths, order, parts_->store,
-                        [this, answer](Result<hwprobe::Report> report) {
-                          // The object that calls this must outlive the call.
-                          parts_->loop.post([this] { probe_.reset(); });
-                          if (!report) return answer(propagate(report));
-                          answer(json::value(hwprobe::to_json(*report)));
-                        });
-}
-
-Result<json::value> Daemon::status() const {
-  auto rows = parts_->store.status_json(now());
-  if (!rows) return propagate(rows);
-  for (json::value& row : *rows) {
-    const auto runner = runners_.find(string_or(row.as_object(), "name", ""));
-    if (runner == runners_.end()) continue;
-    std::string trouble = refusal();
-    if (trouble.empty()) trouble = runner->second->trouble();
-    if (!trouble.empty()) row.as_object()["trouble"] = std::move(trouble);
-  }
-  return json::value(std::move(*rows));
-}
-
-Result<json::value> Daemon::history(const std::string& program) const {
-  if (!program.empty()) {
-    if (auto ok = known(program); !ok) return propagate(ok);
-  }
-  return as_value(parts_->store.history_json(program));
-}
-
-Result<json::value> Daemon::why(const std::string& program,
-                                std::optional<std::int64_t> attempt) const {
-  if (auto ok = known(program); !ok) return propagate(ok);
-  return as_value(parts_->store.why_json(program, attempt));
-}
-
-Result<json::value> Daemon::report(const std::string& program) const {
-  if (auto ok = known(program); !ok) return propagate(ok);
-  return as_value(parts_->store.report_json(program));
-}
-
-Result<json::value> Daemon::checkpoints(const std::string& program) const {
-  if (auto ok = known(program); !ok) return propagate(ok);
-  return as_value(parts_->store.checkpoints_json(program));
-}
-
-Result<json::value> Daemon::evaluations(const std::string& program) const {
-  if (auto ok = known(program); !ok) return propagate(ok);
-  return as_value(parts_->store.evaluations_json(program));
-}
-
-Result<json::value> Daemon::compiled(const std::string& program) const {
-  if (auto ok = known(program); !ok) return propagate(ok);
-  return as_value(parts_->store.compiled_json(program));
-}
-
-Result<json::value> Daemon::events(const std::string& program, std::int64_t after) const {
-  constexpr int most = 1'000;
-  return as_value(parts_->store.events_json(program, after, most));
-}
-
-Result<json::value> Daemon::last_probe() const { return as_value(parts_->store.probe_json()); }
-
-Result<json::value> Daemon::boards() const { return as_value(parts_->store.boards_json()); }
-
-Result<json::value> Daemon::board_samples(const std::string& serial, std::int64_t after_ms,
-                                          std::int64_t limit) const {
-  return as_value(parts_->store.board_samples_json(serial, after_ms, static_cast<int>(limit)));
+std::string Daemon::trouble(const std::string& program) const {
+  const auto runner = runners_.find(program);
+  if (runner == runners_.end()) return {};
+  std::string refused = refusal();
+  return refused.empty() ? runner->second->trouble() : refused;
 }
 
 Result<api::LogSlice> Daemon::log(const std::string& program, const std::string& stream,
                                   std::optional<std::int64_t> attempt, std::int64_t offset,
                                   std::int64_t limit) const {
   if (auto ok = known(program); !ok) return propagate(ok);
-  if (stream != "stdout" && stream != "stderr") {
-    return fail(ErrorKind::usage, "no such stream", stream, "stdout or stderr");
-  }
   api::LogSlice slice;
   slice.attempt = attempt.value_or(runners_.at(program)->state().attempt);
   const auto file =

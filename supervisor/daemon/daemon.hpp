@@ -13,12 +13,12 @@
 #include "supervisor/api/control.hpp"
 #include "supervisor/api/http_server.hpp"
 #include "supervisor/config/config.hpp"
-#include "supervisor/daemon/launch_files.hpp"
+#include "supervisor/daemon/attempt/launch_files.hpp"
 #include "supervisor/daemon/program_diff.hpp"
 #include "supervisor/daemon/program_runner.hpp"
+#include "supervisor/daemon/service/state_folder.hpp"
+#include "supervisor/daemon/service/successor.hpp"
 #include "supervisor/daemon/services.hpp"
-#include "supervisor/daemon/state_folder.hpp"
-#include "supervisor/daemon/successor.hpp"
 
 namespace trainward::daemon {
 
@@ -68,19 +68,7 @@ class Daemon final : public api::Control {
   void upgrade(Answer answer) override;
   Result<json::value> shutdown() override;
   void probe(const api::ProbeRequest& request, Answer answer) override;
-  Result<json::value> status() const override;
-  Result<json::value> history(const std::string& program) const override;
-  Result<json::value> why(const std::string& program,
-                          std::optional<std::int64_t> attempt) const override;
-  Result<json::value> report(const std::string& program) const override;
-  Result<json::value> checkpoints(const std::string& program) const override;
-  Result<json::value> evaluations(const std::string& program) const override;
-  Result<json::value> compiled(const std::string& program) const override;
-  Result<json::value> events(const std::string& program, std::int64_t after) const override;
-  Result<json::value> last_probe() const override;
-  Result<json::value> boards() const override;
-  Result<json::value> board_samples(const std::string& serial, std::int64_t after_ms,
-                                    std::int64_t limit) const override;
+  std::string trouble(const std::string& program) const override;
   Result<api::LogSlice> log(const std::string& program, const std::string& stream,
                             std::optional<std::int64_t> attempt, std::int64_t offset,
                             std::int64_t limit) const override;
@@ -95,6 +83,7 @@ class Daemon final : public api::Control {
   void add_program(config::Program program);
   Status rebuild_database();
   Status recover_removed();
+  void remove_program(const std::string& name);
   Status recover(const std::string& name);
   [[nodiscard]] Loaded load_again() const;
   void on_change();

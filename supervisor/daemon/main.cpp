@@ -1,5 +1,6 @@
 // trainwardd: reads the configuration, then keeps its programs running.
 
+#include <malloc.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
@@ -9,15 +10,14 @@
 #include <cstring>
 #include <exception>
 
-#include "common/footprint.hpp"
-#include "common/log.hpp"
-#include "common/protocol.hpp"
-#include "common/version.hpp"
-#include "supervisor/daemon/descriptor_limit.hpp"
-#include "supervisor/daemon/host_offer.hpp"
-#include "supervisor/daemon/lifetime.hpp"
-#include "supervisor/daemon/oom.hpp"
-#include "supervisor/daemon/successor.hpp"
+#include "common/base/version.hpp"
+#include "common/os/log.hpp"
+#include "common/protocol/protocol.hpp"
+#include "supervisor/daemon/attempt/oom.hpp"
+#include "supervisor/daemon/boards/host_offer.hpp"
+#include "supervisor/daemon/service/descriptor_limit.hpp"
+#include "supervisor/daemon/service/lifetime.hpp"
+#include "supervisor/daemon/service/successor.hpp"
 
 namespace {
 
@@ -125,7 +125,8 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  trainward::use_one_heap();
+  // One heap for all threads: what one of them frees another can use.
+  ::mallopt(M_ARENA_MAX, 1);
   try {
     return run(argc, argv);
   } catch (const std::exception& error) {  // out of memory, for one

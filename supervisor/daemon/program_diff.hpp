@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 #include "supervisor/config/config.hpp"
 
 namespace trainward::daemon {

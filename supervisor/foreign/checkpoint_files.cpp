@@ -13,7 +13,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::foreign {
 namespace {

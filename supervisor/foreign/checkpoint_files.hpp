@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "supervisor/foreign/spec.hpp"
 
 namespace trainward::foreign {

@@ -10,8 +10,8 @@
 #include <cmath>
 #include <map>
 
-#include "common/protocol.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/protocol/protocol.hpp"
 #include "supervisor/foreign/checkpoint_files.hpp"
 
 namespace trainward::foreign {

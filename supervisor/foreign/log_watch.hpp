@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/line_splitter.hpp"
+#include "common/base/error.hpp"
+#include "common/base/line_splitter.hpp"
 #include "supervisor/foreign/report.hpp"
 #include "supervisor/foreign/spec.hpp"
 

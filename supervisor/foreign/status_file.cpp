@@ -5,8 +5,8 @@
 #include <functional>
 #include <limits>
 
-#include "common/json.hpp"
-#include "common/protocol.hpp"
+#include "common/base/json.hpp"
+#include "common/protocol/protocol.hpp"
 
 namespace trainward::foreign {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::foreign {
 namespace {

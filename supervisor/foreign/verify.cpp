@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "common/file.hpp"
-#include "common/json.hpp"
+#include "common/base/json.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::foreign {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "common/host/host_files.hpp"
+#include "common/os/host_files.hpp"
 
 namespace trainward::host {
 namespace {
 
-constexpr std::size_t longest_line = 8192;
+constexpr std::size_t longest_name = 8192;
 
 bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
@@ -19,7 +19,7 @@ std::size_t hex_run(std::string_view text) {
 
 std::vector<std::string> bus_ids_in(std::string_view text, std::size_t most) {
   std::vector<std::string> ids;
-  std::string line(text.substr(0, longest_line));
+  std::string line(text.substr(0, longest_name));
   std::ranges::transform(line, line.begin(), [](char c) {
     return c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
   });

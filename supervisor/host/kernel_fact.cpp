@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cstdint>
 
-#include "common/host/host_files.hpp"
+#include "common/os/host_files.hpp"
 #include "supervisor/host/bus_id.hpp"
 #include "supervisor/host/kernel_patterns.hpp"
 
@@ -14,11 +14,7 @@ namespace {
 
 using core::Cause;
 
-constexpr std::size_t longest_line = 8192;
 constexpr std::size_t longest_text = 400;
-
-// What an Xid weighs; the same as in kernel_patterns.cpp.
-constexpr int symptom = 45;
 
 // The digits that end right before `end`.
 pid_t number_before(std::string_view line, std::size_t end) {
@@ -90,7 +86,7 @@ std::string_view cgroup_in(std::string_view line) {
 }  // namespace
 
 std::optional<KernelFact> judge_kernel_line(std::string_view line) {
-  line = line.substr(0, longest_line);
+  line = line.substr(0, longest_kernel_line);
   if (is_benign(line)) return std::nullopt;
   pid_t pid = 0;
   std::optional<Pattern> found = judge_xid(line);

@@ -15,8 +15,8 @@
 #include <system_error>
 #include <thread>
 
-#include "common/fd.hpp"
-#include "common/process_id.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/process_id.hpp"
 
 namespace trainward::host {
 namespace {

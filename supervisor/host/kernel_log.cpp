@@ -10,8 +10,8 @@
 #include <ctime>
 #include <string_view>
 
-#include "common/file.hpp"
-#include "common/host/host_files.hpp"
+#include "common/os/file.hpp"
+#include "common/os/host_files.hpp"
 #include "supervisor/host/bus_id.hpp"
 
 namespace trainward::host {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 #include "supervisor/host/kernel_fact.hpp"
 #include "supervisor/host/kernel_record.hpp"
 

@@ -5,8 +5,7 @@ namespace {
 
 using core::Cause;
 
-constexpr int root = 80;     // ended the worker
-constexpr int symptom = 45;  // how it ended, or its board: heavier than the exit signal
+constexpr int root = 80;  // ended the worker
 constexpr int general = 30;
 constexpr int hint = 15;  // less than any exit status
 

@@ -22,6 +22,11 @@ struct Pattern {
   Pid pid = Pid::none;
 };
 
+inline constexpr std::size_t longest_kernel_line = 8192;
+
+// The weight of how a worker ended, or of its board: heavier than the exit signal.
+inline constexpr int symptom = 45;
+
 // Both parts, the second one anywhere behind the first.
 using BenignPattern = std::array<std::string_view, 2>;
 

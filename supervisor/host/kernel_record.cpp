@@ -4,10 +4,10 @@
 #include <charconv>
 #include <utility>
 
+#include "supervisor/host/kernel_patterns.hpp"
+
 namespace trainward::host {
 namespace {
-
-constexpr std::size_t longest_line = 8192;
 
 template <typename Number>
 bool take_number(std::string_view& text, char end, Number& number) {
@@ -53,8 +53,8 @@ std::vector<KernelRecord> KernelRecords::take(std::string_view piece) {
   while (!piece.empty()) {
     const auto end = piece.find('\n');
     const std::string_view part = piece.substr(0, end);
-    if (!skipping_) rest_.append(part.substr(0, longest_line + 1));
-    if (rest_.size() > longest_line) {
+    if (!skipping_) rest_.append(part.substr(0, longest_kernel_line + 1));
+    if (rest_.size() > longest_kernel_line) {
       rest_.clear();
       skipping_ = true;
     }

@@ -10,8 +10,8 @@
 #include <cmath>
 #include <utility>
 
-#include "common/file.hpp"
-#include "common/host/host_files.hpp"
+#include "common/os/file.hpp"
+#include "common/os/host_files.hpp"
 
 namespace trainward::host {
 namespace {

@@ -12,10 +12,10 @@
 #include <string>
 #include <string_view>
 
-#include "common/clock.hpp"
-#include "common/error.hpp"
-#include "common/fd.hpp"
-#include "common/host/cgroup.hpp"
+#include "common/base/error.hpp"
+#include "common/base/time.hpp"
+#include "common/os/cgroup.hpp"
+#include "common/os/fd.hpp"
 #include "supervisor/core/event.hpp"
 #include "supervisor/host/priority_poll.hpp"
 #include "supervisor/host/storm_limit.hpp"

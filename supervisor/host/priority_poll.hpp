@@ -7,7 +7,7 @@
 
 #include <optional>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::host {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/host/host_files.hpp"
-#include "common/host/process_files.hpp"
+#include "common/os/host_files.hpp"
+#include "common/os/process_files.hpp"
 
 namespace trainward::host {
 namespace {

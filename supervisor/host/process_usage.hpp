@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/host/cgroup.hpp"
+#include "common/os/cgroup.hpp"
 
 namespace trainward::host {
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <vector>
 
-#include "common/host/host_files.hpp"
-#include "common/host/process_files.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/os/host_files.hpp"
+#include "common/os/process_files.hpp"
 #include "supervisor/host/thread_state.hpp"
 
 namespace trainward::host {

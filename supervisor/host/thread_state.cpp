@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/host/host_files.hpp"
-#include "common/host/process_files.hpp"
+#include "common/os/host_files.hpp"
+#include "common/os/process_files.hpp"
 #include "supervisor/host/syscall_name.hpp"
 
 namespace trainward::host {

@@ -15,7 +15,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "common/clock.hpp"
+#include "common/base/time.hpp"
 #include "supervisor/core/event.hpp"
 #include "supervisor/host/kernel_fact.hpp"
 #include "supervisor/host/storm_limit.hpp"

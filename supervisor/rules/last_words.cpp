@@ -5,7 +5,7 @@
 #include <deque>
 #include <vector>
 
-#include "common/line_splitter.hpp"
+#include "common/base/line_splitter.hpp"
 #include "supervisor/rules/line_text.hpp"
 
 namespace trainward::rules {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::rules {
 namespace {

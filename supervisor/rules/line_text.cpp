@@ -1,7 +1,7 @@
 #include "supervisor/rules/line_text.hpp"
 
-#include "common/text.hpp"
-#include "common/utf8.hpp"
+#include "common/base/text.hpp"
+#include "common/base/utf8.hpp"
 
 namespace trainward::rules {
 namespace {

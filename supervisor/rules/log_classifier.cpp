@@ -21,11 +21,6 @@ void LogClassifier::feed(std::string_view bytes, int stream) {
       bytes, [&](std::string_view line, std::int64_t number) { take_line(target, line, number); });
 }
 
-void LogClassifier::note_progress() {
-  for (auto& [number, stream] : streams_) ++stream.progress;
-  ++totals_.progress;
-}
-
 void LogClassifier::take_line(Stream& stream, std::string_view line, std::int64_t number) {
   ++totals_.lines;
   matcher_->candidates(line, candidates_);

@@ -1,13 +1,12 @@
 // Why a run failed, from its log as it grows: bytes in as they come, a verdict out at the end.
 //
-// In: pieces of any size of one or more streams (standard output, standard error), and signs of
-//   progress known from elsewhere. Any bytes will do: binary, broken UTF-8, lines without end.
+// In: pieces of any size of one or more streams (standard output, standard error). Any bytes will
+//   do: binary, broken UTF-8, lines without end.
 // Out: conclude(): one Finding per rule and stream that matched, weighed (conclusion.hpp).
 //
 // A finding is overcome when training goes on after it: three different progress lines, or one that
 // says that the work is finished, in the same stream. Only its own stream counts, because a program
-// that writes to a pipe may hold back output of one stream until it ends; what the owner reports by
-// note_progress() counts for all streams.
+// that writes to a pipe may hold back output of one stream until it ends.
 //
 // Memory: a line and a series of findings a stream, whatever the log's length. Cannot fail.
 // Threads: one at a time; the matcher is shared and must outlive the classifier.
@@ -19,7 +18,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/line_splitter.hpp"
+#include "common/base/line_splitter.hpp"
 #include "supervisor/rules/conclusion.hpp"
 #include "supervisor/rules/line_shape.hpp"
 #include "supervisor/rules/log_matcher.hpp"
@@ -37,8 +36,6 @@ class LogClassifier {
   explicit LogClassifier(const LogMatcher& matcher, const ClassifierLimits& limits = {});
 
   void feed(std::string_view bytes, int stream = 0);
-  // Training took a step: known from a heartbeat, say, and later than all that was fed.
-  void note_progress();
   // Ends all streams. The classifier may be fed again afterwards and goes on where it was.
   [[nodiscard]] Conclusion conclude(const Ending& ending = {});
 

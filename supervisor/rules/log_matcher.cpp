@@ -1,10 +1,13 @@
 #include "supervisor/rules/log_matcher.hpp"
 
+#include <re2/filtered_re2.h>
+#include <re2/set.h>
+
 #include <algorithm>
-#include <mutex>
+#include <numeric>
 #include <utility>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "supervisor/rules/builtin_rules.hpp"
 #include "supervisor/rules/line_shape.hpp"
 #include "supervisor/rules/pattern.hpp"
@@ -14,7 +17,10 @@ namespace trainward::rules {
 namespace {
 
 constexpr std::size_t max_file_bytes = 1024 * 1024;
-constexpr std::size_t max_patterns = 60'000;
+// Fixed text shorter than this is in every log.
+constexpr int least_text_bytes = 3;
+// Most of it is for logs that are all different; past it the search begins anew, and goes on.
+constexpr std::int64_t texts_memory_bytes = 16 * 1024 * 1024;
 
 // What stands in the place of masked words: no letter, digit or blank, or what is left would read
 // on.
@@ -29,40 +35,74 @@ bool worth_trying(const Rule& rule, const Rule* found) {
           rule.cause != core::Cause::unknown);
 }
 
-struct LazyPattern {
-  std::once_flag once;
-  std::unique_ptr<RE2> compiled;
-};
+RE2::Options any_case() {
+  RE2::Options options = pattern_options();
+  options.set_case_sensitive(false);
+  return options;
+}
+
+std::string traceback_pattern() {
+  std::string pattern;
+  for (const std::string_view text : traceback_texts) {
+    if (!pattern.empty()) pattern += '|';
+    pattern += RE2::QuoteMeta(re2::StringPiece(text.data(), text.size()));
+  }
+  return pattern;
+}
+
+re2::StringPiece piece(std::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
 
 struct LogMatcher::Compiled {
   std::vector<Rule> rules;
   std::vector<std::string> warnings;
-  // The patterns of all rules, one after the other: PatternId counts them.
-  std::vector<std::pair<RuleId, std::uint16_t>> origin;  // rule, place in its list
-  LiteralFilter filter;
-  std::unique_ptr<LazyPattern[]> patterns;  // NOLINT(*-avoid-c-arrays): once_flag cannot move
+  // The patterns of all rules, one after the other, and traceback_mark(): PatternId counts them.
+  re2::FilteredRE2 patterns{least_text_bytes};
+  std::unique_ptr<RE2::Set> texts;  // what `patterns` wants to be told about a line
+  std::vector<RuleId> rule_of;      // of each pattern
 
+  Status add(const std::string& pattern, const RE2::Options& options, const std::string& where) {
+    int id = 0;
+    if (patterns.Add(pattern, options, &id) == RE2::NoError) return {};
+    return fail(ErrorKind::usage, "not a regular expression: " + pattern, where);
+  }
+  // After the last add().
+  Status find_texts(const std::string& where) {
+    std::vector<std::string> wanted;
+    patterns.Compile(&wanted);
+    RE2::Options options = any_case();
+    options.set_max_mem(texts_memory_bytes);
+    texts = std::make_unique<RE2::Set>(options, RE2::UNANCHORED);
+    for (const std::string& text : wanted) texts->Add(RE2::QuoteMeta(text), nullptr);
+    if (texts->Compile()) return {};
+    return fail(ErrorKind::usage, "more patterns than can be searched for at once", where);
+  }
+  void candidates(std::string_view line, std::vector<PatternId>& found) const {
+    std::vector<int> seen;
+    RE2::Set::ErrorInfo error{};
+    if (texts->Match(piece(line), &seen, &error) || error.kind == RE2::Set::kNoError) {
+      return patterns.AllPotentials(seen, &found);
+    }
+    // The search ran out of its memory: every pattern may match.
+    found.resize(rule_of.size() + 1);
+    std::iota(found.begin(), found.end(), 0);
+  }
+
+  const RE2& compiled(PatternId id) const { return patterns.GetRE2(id); }
   bool matches(PatternId id, std::string_view text) const {
-    return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), compiled(id));
+    return RE2::PartialMatch(piece(text), compiled(id));
   }
   void mask(PatternId id, std::string& text) const {
     RE2::GlobalReplace(&text, compiled(id), masked);
   }
+  const Rule& rule(PatternId id) const { return rules[rule_of[static_cast<std::size_t>(id)]]; }
+  bool is_pattern(PatternId id) const { return id < static_cast<PatternId>(rule_of.size()); }
   // Behind `id`: with none, there is nothing to mask words from.
   bool any_fault(const std::vector<PatternId>& candidates, PatternId id) const {
     return std::any_of(candidates.rbegin(), candidates.rend(), [&](PatternId other) {
-      return other > id && other < origin.size() && rules[origin[other].first].kind == Kind::fault;
+      return other > id && is_pattern(other) && rule(other).kind == Kind::fault;
     });
-  }
-  const RE2& compiled(PatternId id) const {
-    LazyPattern& pattern = patterns[id];
-    std::call_once(pattern.once, [&] {
-      const auto [rule, place] = origin[id];
-      pattern.compiled = std::make_unique<RE2>(rules[rule].match[place], pattern_options());
-    });
-    return *pattern.compiled;
   }
 };
 
@@ -80,22 +120,15 @@ Result<LogMatcher> LogMatcher::load(const std::filesystem::path& user_file) {
   compiled->rules = std::move(rules->rules);
   compiled->warnings = std::move(rules->warnings);
   for (std::size_t rule = 0; rule < compiled->rules.size(); ++rule) {
-    const auto& match = compiled->rules[rule].match;
-    for (std::size_t place = 0; place < match.size(); ++place) {
-      compiled->filter.add(static_cast<PatternId>(compiled->origin.size()),
-                           required_texts(match[place]));
-      compiled->origin.emplace_back(static_cast<RuleId>(rule), static_cast<std::uint16_t>(place));
+    for (const std::string& pattern : compiled->rules[rule].match) {
+      if (auto ok = compiled->add(pattern, pattern_options(), user_file.string()); !ok) {
+        return propagate(ok);
+      }
+      compiled->rule_of.push_back(static_cast<RuleId>(rule));
     }
   }
-  if (compiled->origin.size() > max_patterns) {
-    return fail(ErrorKind::usage, fmt::format("more than {} patterns in all", max_patterns),
-                user_file.string());
-  }
-  const std::vector<std::string> texts(std::begin(traceback_texts), std::end(traceback_texts));
-  compiled->filter.add(static_cast<PatternId>(compiled->origin.size()), texts);
-  compiled->filter.finish();
-  compiled->patterns =
-      std::make_unique<LazyPattern[]>(compiled->origin.size());  // NOLINT: as above
+  if (auto ok = compiled->add(traceback_pattern(), any_case(), ""); !ok) return propagate(ok);
+  if (auto ok = compiled->find_texts(user_file.string()); !ok) return propagate(ok);
   return LogMatcher(std::move(compiled));
 }
 
@@ -105,7 +138,7 @@ LogMatcher& LogMatcher::operator=(LogMatcher&&) noexcept = default;
 LogMatcher::~LogMatcher() = default;
 
 void LogMatcher::candidates(std::string_view line, std::vector<PatternId>& candidates) const {
-  compiled_->filter.candidates(line, candidates);
+  compiled_->candidates(line, candidates);
 }
 
 std::optional<LogMatcher::LineMatch> LogMatcher::match(
@@ -114,8 +147,8 @@ std::optional<LogMatcher::LineMatch> LogMatcher::match(
   std::optional<LineMatch> found;
   std::string without;  // masked words; empty: there are none
   for (const PatternId id : candidates) {
-    if (id >= compiled_->origin.size()) break;
-    const RuleId number = compiled_->origin[id].first;
+    if (!compiled_->is_pattern(id)) break;
+    const RuleId number = compiled_->rule_of[static_cast<std::size_t>(id)];
     const Rule& rule = compiled_->rules[number];
     if (!worth_trying(rule, found ? &compiled_->rules[found->rule] : nullptr)) continue;
     if (rule.kind == Kind::mask) {
@@ -145,26 +178,10 @@ std::optional<LogMatcher::LineMatch> LogMatcher::match(
 
 const Rule& LogMatcher::rule(RuleId id) const { return compiled_->rules[id]; }
 
-std::size_t LogMatcher::rule_count() const { return compiled_->rules.size(); }
-
 const std::vector<std::string>& LogMatcher::warnings() const { return compiled_->warnings; }
 
 PatternId LogMatcher::traceback_mark() const {
-  return static_cast<PatternId>(compiled_->origin.size());
-}
-
-std::string LogMatcher::describe(PatternId id) const {
-  const auto [rule, place] = compiled_->origin[id];
-  return compiled_->rules[rule].id + ": " + compiled_->rules[rule].match[place];
-}
-
-std::vector<std::string> LogMatcher::unfiltered_patterns() const {
-  std::vector<PatternId> always;
-  compiled_->filter.candidates("", always);
-  std::vector<std::string> patterns;
-  patterns.reserve(always.size());
-  for (const PatternId id : always) patterns.push_back(describe(id));
-  return patterns;
+  return static_cast<PatternId>(compiled_->rule_of.size());
 }
 
 }  // namespace trainward::rules

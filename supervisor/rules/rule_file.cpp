@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/rules/pattern.hpp"
 
@@ -19,7 +19,7 @@ using yaml::MapReader;
 using yaml::Node;
 
 constexpr std::size_t max_rules = 1000;
-constexpr std::size_t max_patterns = 100;  // of a rule
+constexpr std::size_t max_patterns_of_a_rule = 100;  // of a rule
 constexpr std::size_t max_pattern_bytes = 2000;
 constexpr std::size_t max_problems_told = 8;
 
@@ -52,8 +52,8 @@ std::vector<std::string> read_patterns(MapReader& reader, std::vector<std::strin
   } else {
     entries.push_back(node);
   }
-  if (entries.empty() || entries.size() > max_patterns) {
-    reader.report("match", *node, fmt::format("expected 1 to {} patterns", max_patterns));
+  if (entries.empty() || entries.size() > max_patterns_of_a_rule) {
+    reader.report("match", *node, fmt::format("expected 1 to {} patterns", max_patterns_of_a_rule));
   }
   std::vector<std::string> patterns;
   for (const Node* entry : entries) {

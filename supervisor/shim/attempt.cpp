@@ -1,5 +1,6 @@
 #include "supervisor/shim/attempt.hpp"
 
+#include <malloc.h>
 #include <poll.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -9,7 +10,7 @@
 #include <array>
 #include <csignal>
 
-#include "supervisor/shim/footprint.hpp"
+#include "common/os/clock.hpp"
 
 namespace trainward::shim {
 namespace {
@@ -66,11 +67,11 @@ void Attempt::wait() {
                                  {output_.poll_fd(), POLLIN, 0},
                                  {error_.poll_fd(), POLLIN, 0}}};
   const int limit = room ? wait_ms() : look_again_ms;
-  const int happened = limit < 0 ? wait_small(watched.data(), watched.size())
-                                 : ::poll(watched.data(), watched.size(), limit);
+  const int happened = ::poll(watched.data(), watched.size(), limit);
   if (happened < 0) return;
   if (happened == 0 && limit == quiet_after_ms) {
     disk_.shrink();
+    ::malloc_trim(0);
     quiet_ = true;
   }
   if (happened > 0) quiet_ = false;

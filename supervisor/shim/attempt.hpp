@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/launch.hpp"
+#include "common/wire/launch.hpp"
 #include "supervisor/containment/cgroup.hpp"
 #include "supervisor/shim/disk_writer.hpp"
 #include "supervisor/shim/log_intake.hpp"

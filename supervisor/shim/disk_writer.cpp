@@ -4,6 +4,8 @@
 #include <csignal>
 #include <system_error>
 
+#include "common/os/clock.hpp"
+
 namespace trainward::shim {
 namespace {
 

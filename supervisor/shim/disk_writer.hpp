@@ -18,8 +18,8 @@
 #include <string_view>
 #include <thread>
 
-#include "common/error.hpp"
-#include "common/journal.hpp"
+#include "common/base/error.hpp"
+#include "common/wire/journal.hpp"
 #include "supervisor/shim/journal_queue.hpp"
 #include "supervisor/shim/log_file.hpp"
 #include "supervisor/shim/log_ring.hpp"

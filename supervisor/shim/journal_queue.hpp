@@ -12,9 +12,9 @@
 #include <string>
 #include <string_view>
 
-#include "common/clock.hpp"
-#include "common/json_text.hpp"
-#include "common/protocol.hpp"
+#include "common/base/json_text.hpp"
+#include "common/base/time.hpp"
+#include "common/protocol/protocol.hpp"
 
 namespace trainward::shim {
 

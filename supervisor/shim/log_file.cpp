@@ -9,15 +9,15 @@
 #include <cstring>
 #include <system_error>
 
-#include "common/file.hpp"
-#include "common/log_files.hpp"
+#include "common/os/file.hpp"
+#include "common/wire/log_files.hpp"
 
 namespace trainward::shim {
 namespace {
 
 // A disk that is nearly full takes a few bytes now and then; trying at every chunk would fill the
 // log with notices.
-constexpr std::int64_t retry_after_ms = 100;
+constexpr std::int64_t reopen_after_ms = 100;
 
 }  // namespace
 
@@ -53,14 +53,14 @@ void LogFile::write(std::string_view bytes, std::int64_t now_ms) {
     }
     if (skip_line_) return;
     if (!resume()) {
-      retry_ms_ = now_ms + retry_after_ms;
+      retry_ms_ = now_ms + reopen_after_ms;
       return drop(bytes);
     }
   }
   while (!bytes.empty()) {
     const std::size_t cut = next_cut(bytes);
     if (cut > 0 && !put(bytes.substr(0, cut))) {
-      retry_ms_ = now_ms + retry_after_ms;
+      retry_ms_ = now_ms + reopen_after_ms;
       bytes.remove_prefix(cut);
       return drop(bytes);
     }

@@ -1,6 +1,6 @@
 // One stream's log on the disk: `stdout.log`, and the older files it is rotated into.
 //
-// In: the stream's bytes in order. Out: files as common/log_files.hpp describes them.
+// In: the stream's bytes in order. Out: files as common/wire/log_files.hpp describes them.
 //  - A file is rotated at its limit, between two lines; it grows beyond it only by the end of a
 //  line
 //    that had begun. Only a line that reaches max_line_bytes beyond the limit is cut.
@@ -15,8 +15,8 @@
 #include <filesystem>
 #include <string_view>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::shim {
 

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "supervisor/shim/disk_writer.hpp"
 
 namespace trainward::shim {

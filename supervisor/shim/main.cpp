@@ -1,16 +1,17 @@
 // trainward-shim ATTEMPT_FOLDER: keeps one attempt. Started by trainwardd, not by hand.
 
+#include <malloc.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
 
-#include "common/protocol.hpp"
-#include "supervisor/shim/footprint.hpp"
+#include "common/protocol/protocol.hpp"
 #include "supervisor/shim/shim.hpp"
 
 int main(int argc, char** argv) {
-  trainward::shim::prepare_footprint();
+  // One heap for both threads: what one of them frees the other can use.
+  ::mallopt(M_ARENA_MAX, 1);
   if (argc != 2) {
     std::fputs("trainward-shim: usage: trainward-shim ATTEMPT_FOLDER (trainwardd starts it)\n",
                stderr);

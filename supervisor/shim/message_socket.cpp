@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "common/unix_socket.hpp"
+#include "common/os/unix_socket.hpp"
 
 namespace trainward::shim {
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <string_view>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
-#include "common/protocol.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
+#include "common/protocol/protocol.hpp"
 
 namespace trainward::shim {
 

@@ -8,9 +8,10 @@
 #include <cerrno>
 #include <csignal>
 
-#include "common/journal.hpp"
-#include "common/launch.hpp"
-#include "common/process_id.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/process_id.hpp"
+#include "common/wire/journal.hpp"
+#include "common/wire/launch.hpp"
 #include "supervisor/containment/cgroup.hpp"
 #include "supervisor/shim/attempt.hpp"
 #include "supervisor/shim/disk_writer.hpp"

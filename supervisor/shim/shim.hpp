@@ -15,7 +15,7 @@
 
 #include <filesystem>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::shim {
 

@@ -9,8 +9,8 @@
 #include <csignal>
 #include <set>
 
-#include "common/clock.hpp"
-#include "common/json_text.hpp"
+#include "common/base/json_text.hpp"
+#include "common/os/clock.hpp"
 
 namespace trainward::shim {
 namespace {

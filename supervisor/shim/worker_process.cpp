@@ -11,7 +11,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "common/pipe.hpp"
+#include "common/os/pipe.hpp"
 
 namespace trainward::shim {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <string>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
-#include "common/launch.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
+#include "common/wire/launch.hpp"
 #include "supervisor/containment/cgroup.hpp"
 
 namespace trainward::shim {

@@ -20,14 +20,11 @@ namespace {
 
 constexpr int usage = 2;
 
-Outcome play_ours(const Scenario& scenario) {
-  const auto decider = make_decider("trainward", scenario.setup);
-  return play(scenario, *decider);
-}
+Outcome play_ours(const Scenario& scenario) { return play(scenario, core_decider(scenario.setup)); }
 
 Outcome play_aloud(const Scenario& scenario, std::ostream& out) {
-  const auto decider = make_decider("trainward", scenario.setup);
-  World world(scenario, *decider);
+  const Decider decider = core_decider(scenario.setup);
+  World world(scenario, decider);
   world.tell([&out](std::int64_t at_ms, const std::string& line) {
     out << true_time(at_ms) << ' ' << line << '\n';
   });

@@ -10,13 +10,12 @@ namespace trainward::sim {
 std::vector<Row> compare(const std::vector<Scenario>& scenarios) {
   std::vector<Row> rows;
   const auto n = static_cast<double>(scenarios.size());
-  for (const std::string& name : decider_names()) {
+  for (const Contender& contender : contenders) {
     Row row;
-    row.policy = name;
+    row.policy = contender.name;
     Score sum;
     for (const Scenario& scenario : scenarios) {
-      const auto decider = make_decider(name, scenario.setup);
-      const Score score = play(scenario, *decider).score;
+      const Score score = play(scenario, contender.make(scenario.setup)).score;
       row.steps += static_cast<double>(score.furthest) / n;
       row.kept += static_cast<double>(score.kept) / n;
       row.executed += static_cast<double>(score.executed) / n;

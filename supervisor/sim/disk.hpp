@@ -22,6 +22,7 @@ class Disk {
   const Checkpoint& write(std::int64_t step, bool poisoned);
   [[nodiscard]] const Checkpoint* find(const std::string& path) const;
   Checkpoint* find(const std::string& path);
+  [[nodiscard]] const std::vector<Checkpoint>& all() const { return all_; }  // newest last
   [[nodiscard]] const Checkpoint* newest() const;
   [[nodiscard]] const Checkpoint* newest_verified() const;
   [[nodiscard]] const Checkpoint* newest_good() const;

@@ -60,7 +60,6 @@ class Checker {
 
   [[nodiscard]] const std::optional<Violation>& violation() const { return violation_; }
   [[nodiscard]] std::uint64_t digest() const { return digest_.value(); }
-  [[nodiscard]] std::int64_t last_progress_ms() const { return last_progress_ms_; }
 
  private:
   void broken(Promise promise, std::string what);

@@ -20,13 +20,13 @@ namespace trainward::sim {
 struct Record {
   core::Event event;
   Time at;
-  bool journaled = true;  // otherwise it happens when it is taken
 };
 struct Journal {
   std::int64_t attempt = 0;
   std::vector<Record> records;
   bool shim_alive = false;
-  bool worker_known = false;  // the record that says so was written
+  bool worker_known = false;        // the record that says so was written
+  std::vector<core::LogMatch> log;  // what the crash rules find in the worker's logs at its end
 };
 
 // Steps whose data breaks the loss, for ever.

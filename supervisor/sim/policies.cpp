@@ -5,6 +5,8 @@
 namespace trainward::sim {
 namespace {
 
+constexpr Habits plain_habits{false, false, false};
+
 bool ends_attempt(const core::Event& event) {
   return std::holds_alternative<core::WorkerExited>(event) ||
          std::holds_alternative<core::AttemptLost>(event) ||
@@ -16,81 +18,95 @@ bool is_done(const core::Event& event) {
 }
 bool worker_runs(const core::State& state) { return core::has_worker(state.stage); }
 
-}  // namespace
-
-bool PlainDecider::woken(const core::Event& event, Time now) const {
-  return std::holds_alternative<core::TimerFired>(event) && wake_ms_ != 0 &&
-         now.mono_ms >= wake_ms_;
+bool woken(const core::State& state, const core::Event& event, Time now) {
+  return std::holds_alternative<core::TimerFired>(event) && state.deadline_mono_ms != 0 &&
+         now.mono_ms >= state.deadline_mono_ms;
 }
 
-core::Actions WrapperDecider::launch() {
-  ++attempts_here_;
-  ++state_.attempt;
-  state_.stage = core::Stage::launching;
-  wake_ms_ = 0;
-  return {core::Launch{state_.attempt, "", "", {}}};
+core::Actions launch(core::State& state, const std::string& resume_from) {
+  ++state.attempt;
+  state.stage = core::Stage::launching;
+  state.deadline_mono_ms = 0;
+  return {core::Launch{state.attempt, "", resume_from, {}}};
 }
 
-core::Actions WrapperDecider::decide(const core::Event& event, Time now) {
+core::Actions wrap(core::State& state, const core::Event& event, Time now) {
   constexpr int most_attempts = 5;
-  if (std::holds_alternative<core::StartRequested>(event) && !worker_runs(state_)) {
-    state_.wanted = true;
-    attempts_here_ = 0;
-    first_look_ms_ = now.mono_ms;
-    return launch();
+  constexpr std::int64_t between_looks = 30 * minute_ms;
+  if (std::holds_alternative<core::StartRequested>(event) && !worker_runs(state)) {
+    state.wanted = true;
+    state.attempts_without_progress = 1;
+    state.launched_mono_ms = now.mono_ms;
+    return launch(state, "");
   }
   // Somebody who finds it hanging kills it and starts the script anew.
-  if (std::holds_alternative<core::RestartRequested>(event) && worker_runs(state_)) {
-    attempts_here_ = 0;
+  if (std::holds_alternative<core::RestartRequested>(event) && worker_runs(state)) {
+    state.attempts_without_progress = 0;
     return {core::SendSignal{core::Signal::kill}};
   }
   if (ends_attempt(event)) {
-    state_.stage = is_done(event) ? core::Stage::exited : core::Stage::backoff;
+    state.stage = is_done(event) ? core::Stage::exited : core::Stage::backoff;
     if (is_done(event)) return {};
-    if (attempts_here_ >= most_attempts) {
-      state_.stage = core::Stage::fatal;
+    if (state.attempts_without_progress >= most_attempts) {
+      state.stage = core::Stage::fatal;
       return {};
     }
-    constexpr std::int64_t between_looks = 30 * minute_ms;
-    const std::int64_t looks = (now.mono_ms - first_look_ms_) / between_looks + 1;
-    wake_ms_ = first_look_ms_ + looks * between_looks;
+    const std::int64_t looks = (now.mono_ms - state.launched_mono_ms) / between_looks + 1;
+    state.deadline_mono_ms = state.launched_mono_ms + looks * between_looks;
     return {};
   }
-  if (woken(event, now)) return launch();
-  return {};
+  if (!woken(state, event, now)) return {};
+  ++state.attempts_without_progress;
+  return launch(state, "");
 }
 
-core::Actions RetryDecider::decide(const core::Event& event, Time now) {
-  if (std::holds_alternative<core::StartRequested>(event) && !worker_runs(state_)) {
-    state_.wanted = true;
-    failures_ = 0;
-    state_.stage = core::Stage::selecting;
+core::Actions retry(core::State& state, const core::Event& event, Time now) {
+  if (std::holds_alternative<core::StartRequested>(event) && !worker_runs(state)) {
+    state.wanted = true;
+    state.attempts_without_progress = 0;
+    state.stage = core::Stage::selecting;
     return {core::SelectCheckpoint{}};
   }
-  if (std::holds_alternative<core::RestartRequested>(event) && worker_runs(state_)) {
+  if (std::holds_alternative<core::RestartRequested>(event) && worker_runs(state)) {
     return {core::SendSignal{core::Signal::kill}};
   }
   if (const auto* chosen = std::get_if<core::CheckpointSelected>(&event)) {
-    state_.stage = core::Stage::launching;
-    state_.resume_step = chosen->step;
-    ++state_.attempt;
-    return {core::Launch{state_.attempt, "", chosen->path, {}}};
+    state.resume_step = chosen->step;
+    return launch(state, chosen->path);
   }
-  if (std::holds_alternative<core::CheckpointReported>(event)) failures_ = 0;
+  if (std::holds_alternative<core::CheckpointReported>(event)) state.attempts_without_progress = 0;
   if (ends_attempt(event)) {
-    state_.stage = is_done(event) ? core::Stage::exited : core::Stage::backoff;
+    state.stage = is_done(event) ? core::Stage::exited : core::Stage::backoff;
     if (is_done(event)) return {};
-    const std::int64_t wait =
-        std::min<std::int64_t>(second_ms << std::min(failures_++, 9), 5 * minute_ms);
-    wake_ms_ = now.mono_ms + wait;
+    state.deadline_mono_ms =
+        now.mono_ms +
+        std::min<std::int64_t>(second_ms << std::min(state.attempts_without_progress++, 9),
+                               5 * minute_ms);
     return {};
   }
-  if (woken(event, now)) {
-    wake_ms_ = 0;
-    state_.stage = core::Stage::selecting;
-    return {core::SelectCheckpoint{}};
-  }
-  return {};
+  if (!woken(state, event, now)) return {};
+  state.deadline_mono_ms = 0;
+  state.stage = core::Stage::selecting;
+  return {core::SelectCheckpoint{}};
+}
+
+template <core::Actions (*decide)(core::State&, const core::Event&, Time)>
+core::Outcome step_of(core::State&& state, const core::Event& event, const core::Policy& /*policy*/,
+                      Time now) {
+  core::Actions actions = decide(state, event, now);
+  return {std::move(state), std::move(actions)};
+}
+
+}  // namespace
+
+Decider core_decider(const Setup& setup) { return {policy_for(setup)}; }
+
+Decider wrapper_decider(const Setup& /*setup*/) {
+  return {core::Policy{}, step_of<wrap>, plain_habits, false};
+}
+
+Decider retry_decider(const Setup& /*setup*/) {
+  return {core::Policy{}, step_of<retry>, plain_habits, false};
 }
 
 core::Policy policy_for(const Setup& setup) {
@@ -106,15 +122,6 @@ core::Policy policy_for(const Setup& setup) {
     policy.cadence.max_steps = std::max<std::int64_t>(setup.save_every_ms / setup.step_ms, 1);
   }
   return policy;
-}
-
-std::vector<std::string> decider_names() { return {"wrapper", "retry", "trainward"}; }
-
-std::unique_ptr<Decider> make_decider(std::string_view name, const Setup& setup) {
-  if (name == "wrapper") return std::make_unique<WrapperDecider>();
-  if (name == "retry") return std::make_unique<RetryDecider>();
-  if (name == "trainward") return std::make_unique<CoreDecider>(policy_for(setup));
-  return nullptr;
 }
 
 }  // namespace trainward::sim

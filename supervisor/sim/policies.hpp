@@ -1,59 +1,35 @@
 // The two ways of supervising that the core is compared with, and what is assumed about each
 // (docs/simulation.md).
+//
+// Both are steps like the core's. Of the core's state they keep the stage and the attempt, and use
+// three fields as their own: attempts_without_progress (how often they have tried),
+// deadline_mono_ms (when they want to wake up), launched_mono_ms (when the wrapper was started).
 #pragma once
 
-#include <memory>
-#include <string>
+#include <array>
 #include <string_view>
-#include <vector>
 
 #include "supervisor/sim/decider.hpp"
 
 namespace trainward::sim {
 
-// What the two have in common: they keep no state of the core's but the stage, and nothing
-// compiled.
-class PlainDecider : public Decider {
- public:
-  [[nodiscard]] std::int64_t timer_ms() const override { return wake_ms_; }
-  [[nodiscard]] const core::State& state() const override { return state_; }
-  [[nodiscard]] Habits habits() const override { return {false, false, false}; }
-  [[nodiscard]] const core::Policy& policy() const override { return policy_; }
-
- protected:
-  [[nodiscard]] bool woken(const core::Event& event, Time now) const;
-
-  core::State state_;
-  core::Policy policy_;
-  std::int64_t wake_ms_ = 0;
-};
+// The core under test.
+Decider core_decider(const Setup& setup);
 
 // A shell loop: looks every half hour, starts again from the beginning, gives up after five
 // attempts without a word, keeps nothing compiled, notices no hang.
-class WrapperDecider : public PlainDecider {
- public:
-  core::Actions decide(const core::Event& event, Time now) override;
-
- private:
-  core::Actions launch();
-
-  std::int64_t first_look_ms_ = 0;
-  int attempts_here_ = 0;
-};
+Decider wrapper_decider(const Setup& setup);
 
 // A service manager or an elastic launcher: notices an exit at once, waits longer each time,
 // resumes from the newest checkpoint file without looking into it, keeps nothing compiled, notices
 // no hang.
-class RetryDecider : public PlainDecider {
- public:
-  core::Actions decide(const core::Event& event, Time now) override;
+Decider retry_decider(const Setup& setup);
 
- private:
-  int failures_ = 0;
+struct Contender {
+  std::string_view name;
+  Decider (*make)(const Setup& setup);
 };
-
-// "wrapper", "retry", "trainward"; nothing for another word.
-std::unique_ptr<Decider> make_decider(std::string_view name, const Setup& setup);
-std::vector<std::string> decider_names();
+inline constexpr std::array<Contender, 3> contenders{
+    {{"wrapper", wrapper_decider}, {"retry", retry_decider}, {"trainward", core_decider}}};
 
 }  // namespace trainward::sim

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/clock.hpp"
+#include "common/base/time.hpp"
 
 namespace trainward::sim {
 

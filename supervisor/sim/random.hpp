@@ -8,18 +8,15 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/base/random.hpp"
+
 namespace trainward::sim {
 
 class Random {
  public:
   explicit Random(std::uint64_t seed) {
-    for (std::uint64_t& word : words_) {
-      seed += 0x9e3779b97f4a7c15U;
-      std::uint64_t x = seed;
-      x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
-      x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
-      word = x ^ (x >> 31U);
-    }
+    SplitMix64 spread(seed);
+    for (std::uint64_t& word : words_) word = spread.next();
   }
 
   std::uint64_t next() {

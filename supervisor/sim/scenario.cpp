@@ -92,7 +92,7 @@ void disk_full(Maker& make) {
 
 void daemon_killed(Maker& make) {
   make.every(2 * hour_ms, [&](std::int64_t at) {
-    make.add(at, Fault::daemon_killed, make.random().between(-1, 6));
+    make.add(at, Fault::daemon_killed, make.random().between(-1, 12));
     if (make.random().one_in(8)) make.add(at, Fault::crash);
   });
 }
@@ -114,7 +114,7 @@ std::int64_t amount_of(Fault fault, Random& random) {
     case Fault::database_busy:
       return random.between(second_ms, hour_ms);
     case Fault::daemon_killed:
-      return random.between(-1, 6);
+      return random.between(-1, 12);
     case Fault::machine_restart:
     case Fault::shutdown:
       return random.between(minute_ms, hour_ms);

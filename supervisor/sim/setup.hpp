@@ -113,7 +113,7 @@ enum class Fault {
   cache_corrupt,    // compiled programs
   disk_full,        // for AMOUNT ms: saves fail, and so do commits
   database_busy,    // for AMOUNT ms: commits fail
-  daemon_killed,    // at point AMOUNT of the next turn (0: before it, 1: after the commit, …)
+  daemon_killed,    // at its next dealing with the world, or AMOUNT dealings later; -1: at once
   machine_restart,  // down for AMOUNT ms
   wall_jump,        // by AMOUNT ms
   // people

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "supervisor/sim/machine.hpp"
@@ -19,6 +21,12 @@ struct Site {
   std::vector<Injection> waiting;
   bool breach_next = false;  // the next worker starts from step 0
 
+  // The shim of this attempt has come so far that its worker runs.
+  void spawn(std::int64_t attempt) {
+    if (!spawning || spawning->attempt != attempt) return;
+    worker = std::make_unique<Worker>(machine, *std::exchange(spawning, std::nullopt), waiting);
+    for (const core::Signal signal : std::exchange(undelivered, {})) worker->signal(signal);
+  }
   [[nodiscard]] bool worker_alive() const { return worker && worker->alive(); }
 };
 

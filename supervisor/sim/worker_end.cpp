@@ -99,7 +99,7 @@ void Worker::exit(int code, core::Cause cause, std::int64_t oom_kills) {
   core::WorkerExited how;
   how.code = code;
   how.oom_kills = oom_kills;
-  if (cause != core::Cause::none) how.matches.push_back(line_of(cause));
+  if (cause != core::Cause::none) m_.journal.log.push_back(line_of(cause));
   end(std::move(how));
 }
 

@@ -11,14 +11,14 @@ enum Heals : std::int64_t { disk = 1, everything = 2 };
 
 }  // namespace
 
-World::World(const Scenario& scenario, Decider& decider)
+World::World(const Scenario& scenario, const Decider& decider)
     : scenario_(scenario),
       decider_(decider),
       site_(scenario.setup),
       m_(site_.machine),
-      checker_(site_, decider.policy(), decider.promises()),
-      shell_(site_, decider, checker_) {
-  m_.habits = decider.habits();
+      checker_(site_, decider.policy, decider.promises),
+      process_(site_, decider, checker_) {
+  m_.habits = decider.habits;
 }
 
 Outcome World::run() {
@@ -28,26 +28,23 @@ Outcome World::run() {
   m_.queue.add(scenario_.setup.quiet_ms, Due::heal, everything);
   m_.after(scenario_.setup.look_every_ms, Due::operator_);
   m_.score.turn_to(Spent::waiting, 0);
-  shell_.begin();
-  shell_.handle(core::StartRequested{});
+  process_.begin();
   while (!m_.queue.empty() && m_.queue.next().at_ms < scenario_.setup.horizon_ms &&
          !checker_.violation()) {
     const Item item = m_.queue.take();
     m_.clock.true_ms = item.at_ms;
     dispatch(item);
-    if (shell_.alive() && shell_.settled()) {
-      checker_.at_rest(decider_.state(), shell_.waits_for_answer());
-    }
+    if (process_.settled()) checker_.at_rest(state(), process_.waits_for_answer());
   }
   if (!checker_.violation()) {
     m_.clock.true_ms = scenario_.setup.horizon_ms;
-    checker_.at_end(decider_.state());
+    checker_.at_end(state());
   }
   m_.score.turn_to(Spent::waiting, m_.clock.true_ms);
   const Checkpoint* kept = m_.disk.newest_good();
   m_.score.kept = kept == nullptr ? 0 : kept->step;
-  return {checker_.violation(), checker_.digest(), shell_.events(),
-          m_.clock.true_ms,     m_.score,          decider_.state()};
+  return {checker_.violation(), checker_.digest(), process_.database().events(),
+          m_.clock.true_ms,     m_.score,          state()};
 }
 
 void World::tell(Narrator narrator) {
@@ -65,7 +62,7 @@ void World::tell(Narrator narrator) {
 void World::dispatch(const Item& item) {
   switch (item.due) {
     case Due::worker:
-      if (item.id < 0) return shell_.on_spawn(-item.id);
+      if (item.id < 0) return site_.spawn(-item.id);
       if (site_.worker) site_.worker->next(item.id);
       return;
     case Due::kernel:
@@ -73,18 +70,15 @@ void World::dispatch(const Item& item) {
         site_.worker->kernel_lets_go();
       }
       return;
-    case Due::journal:
-      return shell_.on_journal(item.id);
     case Due::shim_gone:
-      return shell_.on_shim_gone(item.id);
+      if (item.id == m_.journal.attempt) m_.journal.shim_alive = false;
+      return process_.take(item);
+    case Due::journal:
     case Due::timer:
-      return shell_.on_timer();
     case Due::answer:
-      return shell_.on_answer(item.id);
     case Due::retry:
-      return shell_.on_retry(item.id);
     case Due::daemon:
-      return shell_.begin();
+      return process_.take(item);
     case Due::injection:
       return inject(scenario_.injections[static_cast<std::size_t>(item.id)]);
     case Due::heal:
@@ -101,15 +95,14 @@ void World::say(const std::string& line) {
 // Somebody looks: what gave up is started again, what has not moved since the last look is, too.
 void World::look() {
   m_.after(m_.setup.look_every_ms, Due::operator_);
-  const core::State& state = decider_.state();
   const bool moved = m_.score.executed != progress_at_last_look_;
   progress_at_last_look_ = m_.score.executed;
-  if (state.stage == core::Stage::fatal) {
+  if (state().stage == core::Stage::fatal) {
     say("operator: starts it again");
-    return shell_.handle(core::StartRequested{});
+    return process_.handle(core::StartRequested{});
   }
-  if (!decider_.promises() && !moved && site_.worker_alive()) {
-    shell_.handle(core::RestartRequested{});
+  if (!decider_.promises && !moved && site_.worker_alive()) {
+    process_.handle(core::RestartRequested{});
   }
 }
 
@@ -126,9 +119,11 @@ void World::heal(std::int64_t id) {
     m_.boards[i].link_up = as_made[i].link_up;
     m_.boards[i].reset_helps = as_made[i].reset_helps;
   }
-  if (decider_.state().stage == core::Stage::stopped) shell_.handle(core::StartRequested{});
+  if (state().stage == core::Stage::stopped) process_.handle(core::StartRequested{});
 }
 
-Outcome play(const Scenario& scenario, Decider& decider) { return World(scenario, decider).run(); }
+Outcome play(const Scenario& scenario, const Decider& decider) {
+  return World(scenario, decider).run();
+}
 
 }  // namespace trainward::sim

@@ -8,14 +8,14 @@
 #include <optional>
 #include <string>
 
-#include "supervisor/sim/shell.hpp"
+#include "supervisor/sim/process.hpp"
 
 namespace trainward::sim {
 
 struct Outcome {
   std::optional<Violation> violation;
   std::uint64_t digest = 0;
-  std::int64_t events = 0;  // the decider took
+  std::int64_t events = 0;  // decided on
   std::int64_t ended_ms = 0;
   Score score;
   core::State state;
@@ -23,7 +23,7 @@ struct Outcome {
 
 class World {
  public:
-  World(const Scenario& scenario, Decider& decider);
+  World(const Scenario& scenario, const Decider& decider);
 
   Outcome run();
   // Told every event and what was decided about it; for traces.
@@ -39,17 +39,18 @@ class World {
   void heal(std::int64_t id);
   void look();
   void say(const std::string& line);
+  [[nodiscard]] const core::State& state() const { return process_.database().state(); }
 
   const Scenario& scenario_;
-  Decider& decider_;
+  const Decider& decider_;
   Site site_;
   Machine& m_;
   Checker checker_;
-  Shell shell_;
+  Process process_;
   Narrator narrator_;
   std::int64_t progress_at_last_look_ = -1;
 };
 
-Outcome play(const Scenario& scenario, Decider& decider);
+Outcome play(const Scenario& scenario, const Decider& decider);
 
 }  // namespace trainward::sim

@@ -69,9 +69,9 @@ void World::inject_machine(const Injection& injection) {
       m_.commits_refused_until_ms = m_.clock.true_ms + injection.amount;
       return;
     case Fault::daemon_killed:
-      if (!shell_.alive()) return;
-      if (injection.amount >= 0) shell_.die_at(injection.amount);
-      if (injection.amount < 0) shell_.crash();
+      if (!process_.alive()) return;
+      if (injection.amount >= 0) process_.die_at(injection.amount);
+      if (injection.amount < 0) process_.crash();
       return;
     case Fault::machine_restart:
       return restart_machine(injection.amount);
@@ -79,13 +79,13 @@ void World::inject_machine(const Injection& injection) {
       m_.clock.wall_offset_ms += injection.amount;
       return;
     case Fault::stop:
-      return shell_.handle(core::StopRequested{"operator", false});
+      return process_.handle(core::StopRequested{"operator", false});
     case Fault::start:
-      return shell_.handle(core::StartRequested{});
+      return process_.handle(core::StartRequested{});
     case Fault::restart:
-      return shell_.handle(core::RestartRequested{});
+      return process_.handle(core::RestartRequested{});
     case Fault::shutdown:
-      return shell_.shut_down(injection.amount);
+      return process_.shut_down(injection.amount);
     default:
       return;
   }
@@ -102,7 +102,7 @@ void World::break_board(const Injection& injection) {
 }
 
 void World::restart_machine(std::int64_t down_ms) {
-  shell_.die();
+  process_.die();
   if (site_.worker_alive()) site_.worker->vanish();
   site_.spawning.reset();
   m_.journal.shim_alive = false;

@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::store {
 
@@ -30,6 +30,10 @@ class Row {
   [[nodiscard]] std::string text(int column) const;
   [[nodiscard]] std::optional<int> optional_int(int column) const;
   [[nodiscard]] SQLite::Statement& statement() const { return statement_; }
+  // By the type of where it goes.
+  void read(int column, std::int64_t& to) const { to = integer(column); }
+  void read(int column, std::string& to) const { to = text(column); }
+  void read(int column, std::optional<int>& to) const { to = optional_int(column); }
 
  private:
   SQLite::Statement& statement_;
@@ -40,7 +44,7 @@ class Connection {
   enum class Mode { read_write, read_only };
   static Result<std::unique_ptr<Connection>> open(const std::filesystem::path& file, Mode mode);
 
-  // A statement without results. Arguments: int, int64, double, text, optional of these.
+  // A statement without results. Arguments: whole numbers, double, bool, text, optional of these.
   template <typename... Args>
   Status run(std::string_view sql, const Args&... args) {
     return each(
@@ -91,6 +95,12 @@ class Connection {
   }
   static void bind(SQLite::Statement& statement, int position, int value) {
     statement.bind(position, value);
+  }
+  static void bind(SQLite::Statement& statement, int position, std::uint64_t value) {
+    statement.bind(position, static_cast<std::int64_t>(value));
+  }
+  static void bind(SQLite::Statement& statement, int position, bool value) {
+    statement.bind(position, value ? 1 : 0);
   }
   static void bind(SQLite::Statement& statement, int position, double value) {
     statement.bind(position, value);

@@ -2,7 +2,7 @@
 // cannot hold is null.
 #pragma once
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 #include "supervisor/store/connection.hpp"
 
 namespace trainward::store {

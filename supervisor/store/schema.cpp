@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::store {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "supervisor/store/connection.hpp"
 
 namespace trainward::store {

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "supervisor/store/schema.hpp"
 #include "supervisor/store/store_impl.hpp"
 

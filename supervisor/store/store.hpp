@@ -14,119 +14,12 @@
 #include <string>
 #include <vector>
 
-#include "common/clock.hpp"
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
+#include "common/os/clock.hpp"
+#include "supervisor/store/rows.hpp"
 
 namespace trainward::store {
-
-// Times are wall-clock milliseconds since 1970 in *_ms columns.
-struct ProgramRow {
-  std::string name;
-  std::string state;   // a name of core/shown.hpp: STOPPED, RUNNING, …
-  std::string reason;  // one line for people: why it is in this state
-  std::string config_digest;
-  std::string core_state;  // JSON of core::State: what the next daemon goes on from
-  std::int64_t changed_ms = 0;
-  std::int64_t target_step = 0;  // where it is to end; 0: unknown
-};
-
-struct AttemptRow {
-  std::string program;
-  std::int64_t number = 0;
-  std::string nonce;
-  std::string board;             // serial, or empty
-  std::string folder;            // journal and logs
-  std::int64_t intended_ms = 0;  // committed before the fork
-  std::int64_t started_ms = 0;   // 0: not yet
-  std::int64_t ended_ms = 0;     // 0: still running
-  std::int64_t pid = 0;          // the worker's
-  std::string resume_from;       // folder name of the checkpoint, or empty
-  std::int64_t resume_step = 0;
-  std::int64_t first_step = 0;  // first step it finished; 0: none
-  std::int64_t last_step = 0;   // last step it finished
-  std::int64_t kept_step = 0;   // newest step in a verified checkpoint when it ended
-  std::optional<int> exit_code;
-  std::optional<int> exit_signal;
-  std::string cause;    // device_oom, hang, done, stopped, …; empty while it runs
-  std::string verdict;  // one sentence
-  std::string remedy;   // what was done about it: a name of core/remedy.hpp, or empty
-  std::string plan;     // JSON, as the worker was told
-};
-
-struct EvidenceRow {
-  std::string source;  // "supervisor", "exit status", "log rule", "phase"
-  int weight = 0;      // larger decides first
-  std::string cause;
-  std::string text;      // the line or fact
-  std::string location;  // "stderr.log:117", a rule's name; may be empty
-};
-
-struct StepRow {
-  std::int64_t step = 0;
-  std::int64_t attempt = 0;
-  double loss = 0;
-  double grad_norm = 0;
-  std::int64_t tokens = 0;  // in all, since step 0
-  double tokens_per_second = 0;
-  std::int64_t at_ms = 0;
-  bool replayed = false;  // an earlier attempt had done this step already and lost it
-};
-
-struct EvaluationRow {
-  std::int64_t step = 0;  // after which it was made
-  std::int64_t attempt = 0;
-  double loss = 0;  // mean over the held-out data
-  std::int64_t at_ms = 0;
-};
-
-struct CompiledRow {
-  std::int64_t attempt = 0;
-  std::string name;  // of the compiled program, such as "block_forward"
-  std::string key;
-  bool hit = false;     // the cache had it
-  std::int64_t ms = 0;  // to compile it, or to load it
-  std::string dropped;  // why an entry of the cache was thrown away first, or empty
-  std::int64_t at_ms = 0;
-};
-
-struct EventRow {
-  std::int64_t id = 0;
-  std::int64_t at_ms = 0;
-  std::string program;  // empty: the daemon itself
-  std::int64_t attempt = 0;
-  std::string kind;  // "state", "probe", "launch", "exit", "checkpoint", "kill", …
-  std::string text;
-};
-
-struct SpanRow {             // one row of the phase ledger
-  std::int64_t attempt = 0;  // 0: between attempts
-  std::string phase;         // a name of core/phase.hpp
-  std::string cause;  // why time went there ("device_oom" for a replay after one); may be empty
-  std::int64_t begin_ms = 0;     // wall
-  std::int64_t duration_ms = 0;  // monotonic
-};
-
-struct CheckpointRow {
-  std::string path;
-  std::int64_t step = 0;
-  std::int64_t attempt = 0;
-  std::uint64_t bytes = 0;
-  std::string state;  // verified | corrupt | pruned
-  std::string reason;
-  std::int64_t at_ms = 0;
-};
-
-// What a board measured of itself while a program ran on it; what it does not publish is unset.
-struct BoardSampleRow {
-  std::string serial;
-  std::int64_t at_ms = 0;
-  std::string program;
-  std::int64_t attempt = 0;
-  std::optional<double> temperature_c, limit_c, power_w, voltage_v, current_a;
-  std::optional<std::int64_t> clock_mhz, heartbeat;
-  std::optional<std::int64_t> aer_correctable, aer_nonfatal, aer_fatal;  // as the kernel counts
-};
 
 class Store {
  public:
@@ -197,14 +90,16 @@ class Store {
                          const std::string& state);
 
   // ---- reading ----
-  Result<std::string> boot_id() const;               // of the newest daemon; empty: there was none
+  // Of the newest daemon; nothing: the database is new. Empty: that daemon could not read it.
+  Result<std::optional<std::string>> boot_id() const;
   Result<std::vector<ProgramRow>> programs() const;  // not removed, by name
   Result<std::optional<ProgramRow>> program(const std::string& name) const;
   Result<std::vector<AttemptRow>> attempts(const std::string& program) const;  // oldest first
   Result<std::optional<AttemptRow>> attempt(const std::string& program, std::int64_t number) const;
   Result<std::int64_t> journal_offset(const std::string& program,
-                                      std::int64_t attempt) const;           // 0: none
-  Result<std::int64_t> newest_checkpoint(const std::string& program) const;  // step; 0: none
+                                      std::int64_t attempt) const;  // 0: none
+  // Step of the newest that verified and is still there; 0: none.
+  Result<std::int64_t> newest_checkpoint(const std::string& program) const;
   // "" for a board that never did anything worth keeping.
   Result<std::string> board_record(const std::string& serial) const;
   // As the newest look at it saw it; "" for a board nobody has looked at.

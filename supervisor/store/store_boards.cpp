@@ -1,4 +1,5 @@
 // Boards: the newest look at each, and the samples taken while programs ran on them.
+#include "supervisor/store/row_sql.hpp"
 #include "supervisor/store/rows_json.hpp"
 #include "supervisor/store/store_impl.hpp"
 
@@ -19,13 +20,9 @@ constexpr std::int64_t kept_for_ms = 400 * day_ms;
 }  // namespace
 
 Status Store::add_board_sample(const BoardSampleRow& row) {
-  return impl_->connection->run(
-      "insert or replace into board_samples (serial, at_ms, program, attempt, temperature_c, "
-      "limit_c, power_w, voltage_v, current_a, clock_mhz, heartbeat, aer_correctable, "
-      "aer_nonfatal, aer_fatal) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      row.serial, row.at_ms, row.program, row.attempt, row.temperature_c, row.limit_c, row.power_w,
-      row.voltage_v, row.current_a, row.clock_mhz, row.heartbeat, row.aer_correctable,
-      row.aer_nonfatal, row.aer_fatal);
+  static const std::string sql =
+      insert_sql<BoardSampleRow>("insert or replace into", "board_samples");
+  return write_row(*impl_->connection, sql, row);
 }
 
 Status Store::thin_board_samples(const std::string& serial, std::int64_t now_ms) {

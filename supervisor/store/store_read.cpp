@@ -1,45 +1,13 @@
 // The reading half of Store that the daemon uses: rows as values.
+#include "supervisor/store/row_sql.hpp"
 #include "supervisor/store/store_impl.hpp"
 
 namespace trainward::store {
 namespace {
 
-constexpr const char* program_columns =
-    "select name, state, reason, config_digest, core_state, changed_ms, target_step from programs";
-
-constexpr const char* attempt_columns =
-    "select program, number, nonce, board, folder, intended_ms, started_ms, ended_ms, pid, "
-    "resume_from, resume_step, first_step, last_step, kept_step, exit_code, exit_signal, cause, "
-    "verdict, remedy, plan from attempts";
-
-ProgramRow program_of(const Row& row) {
-  return {row.text(0), row.text(1),    row.text(2),   row.text(3),
-          row.text(4), row.integer(5), row.integer(6)};
-}
-
-AttemptRow attempt_of(const Row& row) {
-  AttemptRow result;
-  result.program = row.text(0);
-  result.number = row.integer(1);
-  result.nonce = row.text(2);
-  result.board = row.text(3);
-  result.folder = row.text(4);
-  result.intended_ms = row.integer(5);
-  result.started_ms = row.integer(6);
-  result.ended_ms = row.integer(7);
-  result.pid = row.integer(8);
-  result.resume_from = row.text(9);
-  result.resume_step = row.integer(10);
-  result.first_step = row.integer(11);
-  result.last_step = row.integer(12);
-  result.kept_step = row.integer(13);
-  result.exit_code = row.optional_int(14);
-  result.exit_signal = row.optional_int(15);
-  result.cause = row.text(16);
-  result.verdict = row.text(17);
-  result.remedy = row.text(18);
-  result.plan = row.text(19);
-  return result;
+template <typename R>
+std::string select_from(std::string_view table, std::string_view rest) {
+  return fmt::format("select {} from {} {}", columns<R>(), table, rest);
 }
 
 template <typename... Args>
@@ -53,8 +21,8 @@ Result<std::int64_t> one_integer(Connection& connection, const char* sql, const 
 
 }  // namespace
 
-Result<std::string> Store::boot_id() const {
-  std::string id;
+Result<std::optional<std::string>> Store::boot_id() const {
+  std::optional<std::string> id;
   auto read = impl_->connection->each("select boot_id from daemon where id = 1",
                                       [&](const Row& row) { id = row.text(0); });
   if (!read) return propagate(read);
@@ -63,9 +31,9 @@ Result<std::string> Store::boot_id() const {
 
 Result<std::vector<ProgramRow>> Store::programs() const {
   std::vector<ProgramRow> rows;
-  auto read =
-      impl_->connection->each(fmt::format("{} where not removed order by name", program_columns),
-                              [&](const Row& row) { rows.push_back(program_of(row)); });
+  auto read = impl_->connection->each(
+      select_from<ProgramRow>("programs", "where not removed order by name"),
+      [&](const Row& row) { rows.push_back(read_row<ProgramRow>(row)); });
   if (!read) return propagate(read);
   return rows;
 }
@@ -73,8 +41,8 @@ Result<std::vector<ProgramRow>> Store::programs() const {
 Result<std::optional<ProgramRow>> Store::program(const std::string& name) const {
   std::optional<ProgramRow> found;
   auto read = impl_->connection->each(
-      fmt::format("{} where name = ? and not removed", program_columns),
-      [&](const Row& row) { found = program_of(row); }, name);
+      select_from<ProgramRow>("programs", "where name = ? and not removed"),
+      [&](const Row& row) { found = read_row<ProgramRow>(row); }, name);
   if (!read) return propagate(read);
   return found;
 }
@@ -82,8 +50,8 @@ Result<std::optional<ProgramRow>> Store::program(const std::string& name) const 
 Result<std::vector<AttemptRow>> Store::attempts(const std::string& program) const {
   std::vector<AttemptRow> rows;
   auto read = impl_->connection->each(
-      fmt::format("{} where program = ? order by number", attempt_columns),
-      [&](const Row& row) { rows.push_back(attempt_of(row)); }, program);
+      select_from<AttemptRow>("attempts", "where program = ? order by number"),
+      [&](const Row& row) { rows.push_back(read_row<AttemptRow>(row)); }, program);
   if (!read) return propagate(read);
   return rows;
 }
@@ -92,8 +60,8 @@ Result<std::optional<AttemptRow>> Store::attempt(const std::string& program,
                                                  std::int64_t number) const {
   std::optional<AttemptRow> found;
   auto read = impl_->connection->each(
-      fmt::format("{} where program = ? and number = ?", attempt_columns),
-      [&](const Row& row) { found = attempt_of(row); }, program, number);
+      select_from<AttemptRow>("attempts", "where program = ? and number = ?"),
+      [&](const Row& row) { found = read_row<AttemptRow>(row); }, program, number);
   if (!read) return propagate(read);
   return found;
 }
@@ -105,8 +73,10 @@ Result<std::int64_t> Store::journal_offset(const std::string& program, std::int6
 }
 
 Result<std::int64_t> Store::newest_checkpoint(const std::string& program) const {
-  return one_integer(*impl_->connection,
-                     "select coalesce(max(step), 0) from checkpoints where program = ?", program);
+  return one_integer(
+      *impl_->connection,
+      "select coalesce(max(step), 0) from checkpoints where program = ? and state = 'verified'",
+      program);
 }
 
 Result<std::string> Store::board_record(const std::string& serial) const {

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::unit {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::unit {
 

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/protocol.hpp"
+#include "common/protocol/protocol.hpp"
 #include "supervisor/unit/control_group.hpp"
 #include "supervisor/unit/manager.hpp"
 

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 struct sd_bus;
 

@@ -21,8 +21,8 @@
 #include "checkpoint/disk/aligned_memory.hpp"
 #include "checkpoint/reader.hpp"
 #include "checkpoint/saver.hpp"
-#include "common/fd.hpp"
-#include "common/file.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace {

@@ -50,7 +50,7 @@ void compare(const char* name, Placement placement, int rounds) {
   config.device.options = {{"threads", std::int64_t{threads}}};
   config.placement = placement;
   std::vector<Contender> contenders;
-  contenders.push_back({"CPU executor", must(make_agillm3(spec))});
+  contenders.push_back({"CPU executor", must(make_cpu_model(spec))});
   contenders.push_back({name, must(make_device_model(spec, config))});
   const auto tokens = tokens_case(spec.sequences_per_step() * spec.block_size, 251);
   for (int round = -1; round < rounds; ++round) {  // the first touches new memory

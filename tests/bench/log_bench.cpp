@@ -20,10 +20,10 @@
 #include <string>
 #include <thread>
 
-#include "common/fd.hpp"
-#include "common/file.hpp"
-#include "common/journal.hpp"
-#include "common/launch.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/file.hpp"
+#include "common/wire/journal.hpp"
+#include "common/wire/launch.hpp"
 
 namespace trainward {
 namespace {

@@ -15,37 +15,32 @@ void world(benchmark::State& bench) {
   std::uint64_t seed = 0;
   for (auto _ : bench) {
     const Scenario scenario = *make_scenario("chaos", ++seed % 50 + 1, 14);
-    const auto decider = make_decider("trainward", scenario.setup);
-    events += play(scenario, *decider).events;
+    events += play(scenario, core_decider(scenario.setup)).events;
   }
   bench.SetItemsProcessed(events);
 }
 BENCHMARK(world)->Unit(benchmark::kMillisecond);
 
-class Recorder : public CoreDecider {
- public:
-  using CoreDecider::CoreDecider;
-  core::Actions decide(const core::Event& event, Time now) override {
-    told.push_back({event, now});
-    return CoreDecider::decide(event, now);
-  }
-  std::vector<Record> told;
-};
-
 void core_alone(benchmark::State& bench) {
   const Scenario scenario = *make_scenario("chaos", 3, 14);
-  Recorder recorder(policy_for(scenario.setup));
+  Decider recorder = core_decider(scenario.setup);
+  std::vector<Record> told;
+  recorder.step = [&told](core::State&& state, const core::Event& event, const core::Policy& policy,
+                          Time now) {
+    told.push_back({event, now});
+    return core::step(std::move(state), event, policy, now);
+  };
   play(scenario, recorder);
   std::int64_t events = 0;
   for (auto _ : bench) {
     core::State state;
-    for (const Record& record : recorder.told) {
+    for (const Record& record : told) {
       core::Outcome outcome =
-          core::step(std::move(state), record.event, recorder.policy(), record.at);
+          core::step(std::move(state), record.event, recorder.policy, record.at);
       state = std::move(outcome.state);
       benchmark::DoNotOptimize(outcome.actions);
     }
-    events += static_cast<std::int64_t>(recorder.told.size());
+    events += static_cast<std::int64_t>(told.size());
   }
   bench.SetItemsProcessed(events);
 }

@@ -20,11 +20,11 @@ void count_tokens(benchmark::State& bench, std::size_t tokens) {
                                                   benchmark::Counter::kIsIterationInvariantRate);
 }
 
-void run_agillm3(benchmark::State& bench, TrainingSpec spec) {
+void run_model(benchmark::State& bench, TrainingSpec spec, std::int32_t vocabulary = 251) {
   spec.precision = precision;
-  auto model = make_agillm3(spec);
+  auto model = make_cpu_model(spec);
   if (!model) return bench.SkipWithError(model.error().message().c_str());
-  const auto tokens = tokens_case(spec.sequences_per_step() * spec.block_size, 251);
+  const auto tokens = tokens_case(spec.sequences_per_step() * spec.block_size, vocabulary);
   (void)(*model)->step(tokens);  // the first one touches new memory
   for (auto _ : bench) {
     auto result = (*model)->step(tokens);
@@ -50,11 +50,11 @@ void run_whole(benchmark::State& bench, Result<ModelGraph> graph, const Optimize
 }
 
 void micro_3x_step(benchmark::State& bench) {
-  run_agillm3(bench, micro_3x_case(static_cast<int>(bench.range(0))));
+  run_model(bench, micro_3x_case(static_cast<int>(bench.range(0))));
 }
 
 void large_step(benchmark::State& bench) {
-  run_agillm3(bench, large_case(bench.range(1), static_cast<int>(bench.range(0))));
+  run_model(bench, large_case(bench.range(1), static_cast<int>(bench.range(0))));
 }
 
 void mlp_step(benchmark::State& bench) {
@@ -65,11 +65,7 @@ void mlp_step(benchmark::State& bench) {
 }
 
 void gpt_step(benchmark::State& bench) {
-  const std::vector<std::int32_t> ids = gpt_tokens_case();
-  Gpt2Spec spec;
-  spec.precision = precision;
-  run_whole(bench, make_gpt2(spec), AdamWithDecay{}, {ids.data(), ids.data()});
-  count_tokens(bench, ids.size());
+  run_model(bench, gpt_case(static_cast<int>(bench.range(0))), 65);
 }
 
 BENCHMARK(micro_3x_step)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();

@@ -5,9 +5,9 @@
 
 #include <vector>
 
-#include "trainer/examples/gpt2.hpp"
-#include "trainer/examples/mlp.hpp"
-#include "trainer/model/agillm3.hpp"
+#include "mlp.hpp"
+#include "trainer/model/architecture.hpp"
+#include "trainer/model/cpu_model.hpp"
 
 namespace trainward::trainer {
 
@@ -39,9 +39,15 @@ inline std::vector<float> mlp_rows_case() {
   return std::vector<float>(static_cast<std::size_t>(spec.batch * spec.in), 0.5F);
 }
 
-inline std::vector<std::int32_t> gpt_tokens_case() {
-  const Gpt2Spec spec;
-  return tokens_case(spec.batch * spec.positions, static_cast<std::int32_t>(spec.vocabulary));
+inline TrainingSpec gpt_case(int threads) {
+  TrainingSpec spec = micro_3x_case(threads);
+  spec.model = {384, 6, 6, 64, 65};
+  spec.model.architecture = find_architecture("gpt2").value();
+  spec.model.positions = 256;
+  spec.model.tied = true;
+  spec.batch_size = 16;
+  spec.block_size = 256;
+  return spec;
 }
 
 }  // namespace trainward::trainer

@@ -13,8 +13,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "common/fd.hpp"
-#include "common/file.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/file.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
 
 namespace trainward::chaos {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "control.hpp"
 
 namespace trainward::chaos {

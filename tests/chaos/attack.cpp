@@ -9,7 +9,7 @@
 #include <csignal>
 #include <ctime>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "counts.hpp"
 #include "processes.hpp"
 #include "supervisor/store/store.hpp"
@@ -276,7 +276,7 @@ void Attack::finish() {
     broken(fmt::format("{} {} of {} is left", process.name, process.pid, process.program));
   }
   Problems found;
-  figures_.audited = audit_attempts(arena_, inflictor_.spoiled_logs(), found);
+  figures_.audited = audit_attempts(arena_, inflictor_.spoiled(), found);
   audit_ledger(arena_, passed, unwanted_ms_, found);
   for (const auto& group : cgroups_of(arena_))
     found.push_back("a cgroup is left: " + group.string());

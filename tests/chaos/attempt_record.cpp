@@ -4,9 +4,9 @@
 
 #include <cstdio>
 
-#include "common/journal.hpp"
-#include "common/launch.hpp"
-#include "common/log_files.hpp"
+#include "common/wire/journal.hpp"
+#include "common/wire/launch.hpp"
+#include "common/wire/log_files.hpp"
 
 namespace trainward::chaos {
 namespace {

@@ -20,11 +20,16 @@ struct Audited {
   std::int64_t dropped_messages = 0;  // that the journals own up to
 };
 
+// "PROGRAM/ATTEMPT" whose log, or whose journal, was away for a while: what was written meanwhile
+// may be missing there.
+struct Spoiled {
+  std::set<std::string> logs;
+  std::set<std::string> journals;
+};
+
 // Every attempt of every program, once everything has ended: its end, cause and exit code; each
 // heartbeat of its journal once in the run database; each numbered line once in its logs, in order.
-// `spoiled_logs`: "PROGRAM/ATTEMPT" whose logs prove nothing.
-Audited audit_attempts(const Arena& arena, const std::set<std::string>& spoiled_logs,
-                       Problems& problems);
+Audited audit_attempts(const Arena& arena, const Spoiled& spoiled, Problems& problems);
 
 // The time booked for the programs that were wanted all the time is the time that passed, of which
 // `unwanted_ms` may be missing.

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <optional>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 
 namespace trainward::chaos {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::chaos {
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <string>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::chaos {
 

@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "checkpoint/checkpoint.hpp"
-#include "common/file.hpp"
-#include "common/launch.hpp"
+#include "common/os/file.hpp"
+#include "common/wire/launch.hpp"
 
 namespace trainward::chaos {
 namespace {
@@ -96,7 +96,9 @@ void Inflictor::put_pipe(const Fault& fault, std::int64_t now_ms) {
     return;
   }
   if (file.filename() == attempt_files::standard_output) {
-    spoiled_logs_.insert(program + "/" + std::to_string(number));
+    spoiled_.logs.insert(program + "/" + std::to_string(number));
+  } else if (file.filename() == attempt_files::journal) {
+    spoiled_.journals.insert(program + "/" + std::to_string(number));
   }
   later(fault, now_ms, [file, aside] {
     struct stat info {};

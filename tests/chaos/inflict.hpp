@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "arena.hpp"
+#include "audit.hpp"
 #include "client.hpp"
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "faults.hpp"
 #include "processes.hpp"
 
@@ -29,7 +30,7 @@ class Inflictor {
   // Which faults are at work now.
   [[nodiscard]] bool at_work(bool (*kind)(Kind)) const;
   // Logs of "PROGRAM/ATTEMPT" that were not where the shim rotates them.
-  [[nodiscard]] const std::set<std::string>& spoiled_logs() const { return spoiled_logs_; }
+  [[nodiscard]] const Spoiled& spoiled() const { return spoiled_; }
   // By how much CLOCK_BOOTTIME was moved.
   [[nodiscard]] std::int64_t slept_ms() const;
   // The commands that were started and have not been waited for.
@@ -60,7 +61,7 @@ class Inflictor {
 
   const Arena& arena_;
   std::vector<Cure> cures_;
-  std::set<std::string> spoiled_logs_;
+  Spoiled spoiled_;
   std::map<pid_t, Command> commands_;
   std::uint64_t checkpoint_ = 0;  // number of the newest file of a burst
 };

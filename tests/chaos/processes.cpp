@@ -9,8 +9,8 @@
 #include <fstream>
 #include <map>
 
-#include "common/process_id.hpp"
-#include "common/protocol.hpp"
+#include "common/os/process_id.hpp"
+#include "common/protocol/protocol.hpp"
 #include "supervisor/containment/proc.hpp"
 
 namespace trainward::chaos {

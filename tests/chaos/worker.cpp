@@ -26,7 +26,7 @@
 #include <cstring>
 
 #include "checkpoint/checkpoint.hpp"
-#include "common/protocol.hpp"
+#include "common/protocol/protocol.hpp"
 #include "counts.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 #include "graph/reference.hpp"
 #include "model/tiny.hpp"
 #include "stablehlo/random_graph.hpp"

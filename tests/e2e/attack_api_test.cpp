@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "common/process_id.hpp"
-#include "common/unix_socket.hpp"
+#include "common/os/process_id.hpp"
+#include "common/os/unix_socket.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

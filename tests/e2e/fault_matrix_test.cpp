@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

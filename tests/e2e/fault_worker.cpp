@@ -25,9 +25,9 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
-#include "common/clock.hpp"
-#include "common/file.hpp"
-#include "common/protocol.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/file.hpp"
+#include "common/wire/notifier.hpp"
 
 namespace {
 

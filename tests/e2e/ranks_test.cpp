@@ -17,8 +17,8 @@ class Ranks : public World {
   static bool runs(pid_t pid) {
     return !read_file("/proc/" + std::to_string(pid) + "/cmdline", 1 << 20).value_or("").empty();
   }
-  void write_run(int steps) {
-    write_training("run.yaml", steps, ", mesh_shape: [1, 2], enable_ddp: true");
+  void write_run(int steps, const std::string& model = "femto_1x") {
+    write_training("run.yaml", steps, ", mesh_shape: [1, 2], enable_ddp: true", "", "", model);
   }
 
   std::string worker_log(const char* name) {
@@ -70,7 +70,7 @@ TEST_F(Ranks, ARankThatDiesIsNamedAndCostsNothingThatWasSaved) {
 }
 
 TEST_F(Ranks, TheWeightsAreThoseOfAnUndisturbedRun) {
-  write_run(60);
+  write_run(60, "gpt2_femto");
   ASSERT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
   const std::string undisturbed = digest();
   std::filesystem::remove_all(path(".trainward"));

@@ -63,6 +63,18 @@ TEST_F(Rebuild, AMissingDatabaseDoesNotLoseTheWorker) {
   EXPECT_EQ(set_aside(), 0);
 }
 
+// A daemon that ran out of descriptors could not read it.
+TEST_F(Rebuild, ADatabaseThatDoesNotKnowTheStartOfTheMachineIsNoNewOne) {
+  const auto before = start_and_kill_the_daemon();
+  {
+    auto store = store::Store::open(database());
+    ASSERT_TRUE(store.has_value()) << store.error().message();
+    ASSERT_TRUE(store->put_boot_id("", 1).has_value());
+  }
+  expect_the_same_attempt_to_finish(before);
+  EXPECT_EQ(daemon_log().find("back from the journals"), std::string::npos) << daemon_log();
+}
+
 TEST_F(Rebuild, AStateThatCannotBeReadIsTakenFromTheNewestAttempt) {
   const auto before = start_and_kill_the_daemon();
   {

@@ -12,8 +12,8 @@
 #include <random>
 
 #include "checkpoint/checkpoint.hpp"
-#include "common/protocol.hpp"
-#include "common/unix_socket.hpp"
+#include "common/os/unix_socket.hpp"
+#include "common/protocol/protocol.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {
@@ -75,7 +75,7 @@ class ResumeProperty : public World {
   // Everything that a resumed run must repeat: dropout's masks, the parts of a batch, the order of
   // the data, rates that change.
   json::object any_training() {
-    return {{"model", "femto_1x"},
+    return {{"model", coin() ? "femto_1x" : "gpt2_femto"},
             {"steps", steps},
             {"batch_size", any(1, 3)},
             {"block_size", any(8, 40)},

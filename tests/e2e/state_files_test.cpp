@@ -2,7 +2,7 @@
 // pipes, a folder that goes, rights that are too wide, somebody else's triggers, secrets.
 #include <sys/stat.h>
 
-#include "common/launch.hpp"
+#include "common/wire/launch.hpp"
 #include "supervisor/store/connection.hpp"
 #include "world.hpp"
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "common/unix_socket.hpp"
+#include "common/os/unix_socket.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

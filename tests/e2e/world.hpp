@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
-#include "common/fd.hpp"
-#include "common/file.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/file.hpp"
 #include "supervisor/store/store.hpp"
 #include "temporary_folder.hpp"
 
@@ -76,9 +76,10 @@ class World : public ::testing::Test {
   // training_config, `more` to the program.
   // So small a model jumps about when it is trained for thousands of steps; that is no fault here.
   void write_training(const std::string& file, int steps, const std::string& device,
-                      const std::string& more = "", const std::string& training = "") {
-    write(file, "programs:\n  run:\n    training_config: {model: femto_1x, steps: " +
-                    std::to_string(steps) +
+                      const std::string& more = "", const std::string& training = "",
+                      const std::string& model = "femto_1x") {
+    write(file, "programs:\n  run:\n    training_config: {model: " + model +
+                    ", steps: " + std::to_string(steps) +
                     ", batch_size: 2, block_size: 16, learning_rate: 0.01, checkpoint_every: 5, "
                     "data: [text.txt]" +
                     training + "}\n    device_config: {threads: 1" + device +

@@ -1,5 +1,5 @@
 // Output of nvidia-smi: whatever is accepted is a report that the daemon reads back.
-#include "hwprobe/formats/nvidia_verdict.hpp"
+#include "hwprobe/nvidia/nvidia_verdict.hpp"
 #include "require.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,11 +2,11 @@
 // it.
 #include <string>
 
-#include "common/json.hpp"
-#include "hwprobe/formats/deep_look.hpp"
-#include "hwprobe/host_look.hpp"
+#include "common/base/json.hpp"
 #include "hwprobe/stages/recording.hpp"
 #include "hwprobe/table.hpp"
+#include "hwprobe/tenstorrent/host_look.hpp"
+#include "hwprobe/tenstorrent/tt_smi/deep_look.hpp"
 #include "require.hpp"
 
 namespace trainward::fuzz {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "hwprobe/decode/arc.hpp"
-#include "hwprobe/decode/board_facts.hpp"
-#include "hwprobe/registers/addresses.hpp"
-#include "hwprobe/registers/allowed.hpp"
-#include "hwprobe/verdict.hpp"
+#include "hwprobe/tenstorrent/decode/arc.hpp"
+#include "hwprobe/tenstorrent/decode/board_facts.hpp"
+#include "hwprobe/tenstorrent/judge/verdict.hpp"
+#include "hwprobe/tenstorrent/registers/addresses.hpp"
+#include "hwprobe/tenstorrent/registers/allowed.hpp"
 #include "require.hpp"
 
 namespace trainward::fuzz {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include "common/digest.hpp"
+#include "common/base/digest.hpp"
 #include "require.hpp"
 #include "trainer/data/token_file.hpp"
 

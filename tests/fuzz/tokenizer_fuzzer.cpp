@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/utf8.hpp"
+#include "common/base/utf8.hpp"
 #include "require.hpp"
 #include "trainer/tokenizer/bpe_tokenizer.hpp"
 #include "trainer/tokenizer/normal_form.hpp"

@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "hwprobe/formats/tt_smi.hpp"
+#include "hwprobe/tenstorrent/tt_smi/tt_smi.hpp"
 #include "require.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -7,11 +7,12 @@
 #include <cstring>
 #include <map>
 
-#include "common/json.hpp"
-#include "trainer/examples/gpt2.hpp"
-#include "trainer/examples/mlp.hpp"
-#include "trainer/model/agillm3.hpp"
+#include "common/os/json_file.hpp"
+#include "mlp.hpp"
+#include "trainer/model/architecture.hpp"
+#include "trainer/model/cpu_model.hpp"
 #include "trainer/model/random.hpp"
+#include "whole_step.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -141,7 +142,7 @@ Status restore(Trainable& model, std::int64_t vocabulary) {
 
 void compare_agillm3(const std::string& name, const TrainingSpec& spec) {
   const Expected reference = expected(name);
-  auto model = make_agillm3(spec);
+  auto model = make_cpu_model(spec);
   ASSERT_TRUE(model) << model.error().message();
   ASSERT_TRUE(restore(**model, spec.model.vocabulary));
   std::vector<double> losses;
@@ -212,6 +213,44 @@ TEST_P(AgainstPyTorch, NanoTiedAndSmoothed) {
 
 // ---- Models of one graph ----------------------------------------------------------------------
 
+// A parameter as PyTorch has it here: without padding, and GPT-2's dense weights as [out, in].
+class AsInPyTorch {
+ public:
+  explicit AsInPyTorch(const ParameterInfo& info)
+      : shape_(info.shape),
+        turned_(info.name.starts_with("h.") && shape_.size() == 2),
+        elements_(info.size()) {
+    shape_[0] = info.live_rows;
+    if (turned_) std::swap(shape_[0], shape_[1]);
+  }
+  [[nodiscard]] const graph::Shape& shape() const { return shape_; }
+  [[nodiscard]] std::vector<float> from_ours(std::span<const float> values) const {
+    return turned_
+               ? turned(values, shape_[1], shape_[0])
+               : std::vector<float>(values.begin(), values.begin() + graph::element_count(shape_));
+  }
+  [[nodiscard]] std::vector<float> to_ours(std::vector<float> values) const {
+    if (turned_) values = turned(values, shape_[0], shape_[1]);
+    values.resize(elements_);
+    return values;
+  }
+
+ private:
+  static std::vector<float> turned(std::span<const float> values, std::int64_t rows,
+                                   std::int64_t columns) {
+    std::vector<float> result(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto at = static_cast<std::int64_t>(i);
+      result[static_cast<std::size_t>(at % columns * rows + at / columns)] = values[i];
+    }
+    return result;
+  }
+
+  graph::Shape shape_;
+  bool turned_;
+  std::size_t elements_;
+};
+
 using MakeInputs = std::function<std::vector<std::vector<std::uint32_t>>(int step)>;
 
 void compare_whole(const std::string& name, Result<ModelGraph> graph, Precision precision,
@@ -223,9 +262,10 @@ void compare_whole(const std::string& name, Result<ModelGraph> graph, Precision 
   const auto& parameters = (*model)->parameters();
   ASSERT_EQ(parameters.size(), reference.gradients.size());
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    const auto values = first_values(parameters[i].name, parameters[i].shape,
-                                     static_cast<std::size_t>(parameters[i].shape[0]));
-    (*model)->set_parameter(i, values);
+    const AsInPyTorch there(parameters[i]);
+    const auto rows = static_cast<std::size_t>(there.shape()[0]);
+    (*model)->set_parameter(i,
+                            there.to_ours(first_values(parameters[i].name, there.shape(), rows)));
   }
   std::vector<double> losses;
   for (int step = 1; step <= steps; ++step) {
@@ -236,7 +276,9 @@ void compare_whole(const std::string& name, Result<ModelGraph> graph, Precision 
     ASSERT_TRUE(result) << result.error().message();
     losses.push_back(result->loss);
     for (std::size_t i = 0; i < parameters.size() && step == 1; ++i) {
-      expect_gradient(parameters[i].name, (*model)->gradient(i), 1, reference.gradients, precision);
+      expect_gradient(parameters[i].name,
+                      AsInPyTorch(parameters[i]).from_ours((*model)->gradient(i)), 1,
+                      reference.gradients, precision);
     }
   }
   expect_losses(losses, reference, precision);
@@ -262,19 +304,76 @@ TEST_P(AgainstPyTorch, Mlp) {
   compare_whole("mlp", make_mlp(spec), GetParam(), [&](int) { return inputs; });
 }
 
+TrainingSpec gpt2(Precision precision, std::int64_t block_size) {
+  TrainingSpec spec;
+  spec.model = {96, 2, 3, 32, 65, true, 64, find_architecture("gpt2").value()};
+  spec.batch_size = 2;
+  spec.block_size = block_size;
+  spec.precision = precision;
+  spec.learning_rate = spec.head_learning_rate = 1e-3;
+  return spec;
+}
+
 TEST_P(AgainstPyTorch, Gpt2) {
-  const Gpt2Spec spec{2, 64, 65, 96, 2, 3, GetParam()};
   const auto ids = [](const char* name, int step) {
     const auto values = tokens(fmt::format("{}.{}", name, step), 128, 65);
     return words(values.data(), values.size());
   };
-  compare_whole("gpt2", make_gpt2(spec), GetParam(), [&](int step) {
+  compare_whole("gpt2", make_whole_step(gpt2(GetParam(), 64)), GetParam(), [&](int step) {
     return std::vector<std::vector<std::uint32_t>>{ids("tokens", step), ids("targets", step)};
   });
 }
 
+// ---- Segments and the graph that was compared above --------------------------------------------
+
+// All but the last of `length` ids a sequence, and all but the first.
+struct NextTokens {
+  std::vector<std::int32_t> ids, targets;
+};
+NextTokens next_tokens(const std::vector<std::int32_t>& all, std::size_t length) {
+  NextTokens result;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i % length != length - 1) result.ids.push_back(all[i]);
+    if (i % length != 0) result.targets.push_back(all[i]);
+  }
+  return result;
+}
+
+// What the worker trains is what was compared with PyTorch, step by step.
+void expect_segments_agree(TrainingSpec spec) {
+  auto model = make_cpu_model(spec);
+  ASSERT_TRUE(model) << model.error().message();
+  --spec.block_size;
+  auto graph = make_whole_step(spec);
+  ASSERT_TRUE(graph) << graph.error().message();
+  auto whole = WholeModel::make(*std::move(graph), AdamWithDecay{{}, 1e-3}, spec.seed, 2);
+  ASSERT_TRUE(whole) << whole.error().message();
+  const std::size_t length = static_cast<std::size_t>(spec.block_size) + 1;
+  for (int step = 1; step <= steps; ++step) {
+    const auto all = tokens(fmt::format("tokens.{}", step), 2 * length, 65);
+    const NextTokens next = next_tokens(all, length);
+    const auto got = (*model)->step(all);
+    const std::vector<const void*> inputs{next.ids.data(), next.targets.data()};
+    const auto expected = (*whole)->step(inputs);
+    ASSERT_TRUE(got && expected);
+    const double slack = spec.precision == Precision::bf16 ? 3e-3 : 1e-5;
+    ASSERT_NEAR(got->loss / expected->loss, 1, slack) << "step " << step;
+    if (step == 1) {
+      EXPECT_NEAR(got->grad_norm / expected->grad_norm, 1, slack);
+    }
+  }
+}
+
+TEST_P(AgainstPyTorch, TheSegmentsOfGpt2AreItsWholeGraph) {
+  expect_segments_agree(gpt2(GetParam(), 64));
+}
+TEST_P(AgainstPyTorch, TheSegmentsOfAgillm3AreItsWholeGraph) {
+  TrainingSpec spec = agillm3({64, 2, 4, 48, 65}, GetParam());
+  spec.learning_rate = spec.head_learning_rate = 1e-3;
+  expect_segments_agree(spec);
+}
+
 TEST(WholeModel, SaysWhatItIsNotGiven) {
-  EXPECT_FALSE(make_gpt2({.width = 10, .heads = 3}));
   auto model = WholeModel::make(*make_mlp({4, 4, 4, 4}), Sgd{}, 1, 1);
   ASSERT_TRUE(model);
   const auto result = (*model)->step({});

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/cpu/dot_layout.hpp"
 #include "trainer/cpu/kernel.hpp"
 #include "trainer/cpu/runtime.hpp"

@@ -9,7 +9,7 @@
 #include <memory>
 #include <optional>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/cpu/fusion.hpp"
 #include "trainer/cpu/kernel.hpp"
 

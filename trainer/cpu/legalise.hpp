@@ -8,7 +8,7 @@
 
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/cpu/view.hpp"
 
 namespace trainward::cpu {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::cpu {
 

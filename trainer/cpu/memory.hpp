@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <memory>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::cpu {
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <numeric>
 
-#include "common/bf16.hpp"
+#include "common/base/bf16.hpp"
 #include "trainer/cpu/add_kernel.hpp"
 #include "trainer/cpu/arena_plan.hpp"
 #include "trainer/cpu/copy_kernel.hpp"

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/cpu/kernel.hpp"
 #include "trainer/cpu/runtime.hpp"
 #include "trainer/graph/graph.hpp"

@@ -6,7 +6,7 @@
 
 #include <memory>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::cpu {
 

@@ -1,7 +1,7 @@
 // Which inner loop computes a graph operation.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/cpu/tile_kernels.hpp"
 #include "trainer/graph/graph.hpp"
 

@@ -5,7 +5,7 @@
 // before main() begins, so a program that wants another must start itself again.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::cpu {
 

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/data/corpus.hpp"
 
 namespace trainward::trainer {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/digest.hpp"
-#include "common/text.hpp"
+#include "common/base/digest.hpp"
+#include "common/base/text.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::trainer {

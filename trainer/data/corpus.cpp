@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "trainer/data/byte_store.hpp"
 #include "trainer/data/document_reader.hpp"
 #include "trainer/data/mapped_tokens.hpp"

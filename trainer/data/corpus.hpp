@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/data/data_files.hpp"
 #include "trainer/data/quarantine.hpp"
 #include "trainer/data/token_store.hpp"

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "common/file.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/os/file.hpp"
 #include "trainer/data/token_file.hpp"
 
 namespace trainward::trainer {

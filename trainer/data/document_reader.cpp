@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "common/file.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/os/file.hpp"
 #include "trainer/data/jsonl.hpp"
 #include "trainer/data/line_reader.hpp"
 

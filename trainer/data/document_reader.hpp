@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/data/data_files.hpp"
 #include "trainer/data/quarantine.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"

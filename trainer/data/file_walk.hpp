@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::trainer {
 

@@ -1,7 +1,7 @@
 #include "trainer/data/jsonl.hpp"
 
-#include "common/json.hpp"
-#include "common/text.hpp"
+#include "common/base/json.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::trainer {
 

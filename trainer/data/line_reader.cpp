@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <set>
 
-#include "common/digest.hpp"
-#include "common/file.hpp"
+#include "common/base/digest.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::trainer {
 namespace {

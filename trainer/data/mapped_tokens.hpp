@@ -18,8 +18,8 @@
 #include <memory>
 #include <vector>
 
-#include "common/fd.hpp"
-#include "common/mapping.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/mapping.hpp"
 #include "trainer/data/data_files.hpp"
 #include "trainer/data/token_file.hpp"
 #include "trainer/data/token_store.hpp"

@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 
-#include "common/file.hpp"
-#include "common/json_text.hpp"
+#include "common/base/json_text.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::trainer {
 

@@ -11,17 +11,6 @@
 
 namespace trainward::trainer {
 
-class SplitMix64 {
- public:
-  explicit SplitMix64(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next();
-  // Uniform in [0, bound), without bias; bound > 0.
-  std::uint64_t below(std::uint64_t bound);
-
- private:
-  std::uint64_t state_;
-};
-
 // A permutation of 0 .. blocks-1; 4 bytes a block.
 std::vector<std::uint32_t> shuffled_order(std::uint32_t blocks, std::uint64_t seed,
                                           std::uint64_t epoch);

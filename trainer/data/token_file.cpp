@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/digest.hpp"
+#include "common/base/digest.hpp"
 
 namespace trainward::trainer {
 namespace {

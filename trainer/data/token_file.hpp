@@ -24,7 +24,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 
 namespace trainward::trainer {

@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "common/file.hpp"
-#include "common/rename.hpp"
+#include "common/os/file.hpp"
+#include "common/os/rename.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -11,9 +11,9 @@
 #include <span>
 #include <string>
 
-#include "common/digest.hpp"
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/digest.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 #include "trainer/data/token_file.hpp"
 
 namespace trainward::trainer {

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 
 namespace trainward::trainer {

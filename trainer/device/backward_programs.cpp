@@ -7,18 +7,22 @@ Result<BackwardDevicePrograms> make_programs(Device& device, const BackwardModul
   if (!first) return propagate(first);
   auto more = device.make(modules.more);
   if (!more) return propagate(more);
-  return BackwardDevicePrograms{std::move(*first), std::move(*more)};
+  return BackwardDevicePrograms{std::move(*first), std::move(*more), modules.first_sum,
+                                modules.shared};
 }
 
-Result<std::vector<Shards>> run_backward(const BackwardDevicePrograms& programs,
+Result<std::vector<Shards>> run_backward(const BackwardDevicePrograms& programs, bool first,
                                          std::vector<const Shards*> arguments,
-                                         const std::vector<Shards*>& sums, std::size_t first_sum,
-                                         bool add) {
-  if (add) arguments.insert(arguments.end(), sums.begin(), sums.end());
-  auto results = (add ? *programs.more : programs.first).run(arguments);
+                                         const std::vector<Shards*>& sums) {
+  const std::size_t overwritten = first ? programs.shared - programs.first_sum : 0;
+  arguments.insert(arguments.end(), sums.begin() + static_cast<std::ptrdiff_t>(overwritten),
+                   sums.end());
+  auto results = (first ? programs.first : *programs.more).run(arguments);
   if (!results) return results;
-  for (std::size_t i = 0; i < sums.size(); ++i) *sums[i] = std::move((*results)[first_sum + i]);
-  results->resize(first_sum);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    *sums[i] = std::move((*results)[programs.first_sum + i]);
+  }
+  results->resize(programs.first_sum);
   return results;
 }
 

@@ -12,14 +12,14 @@ namespace trainward::trainer {
 struct BackwardDevicePrograms {
   DeviceProgram first;
   std::optional<DeviceProgram> more;
+  std::size_t first_sum, shared;  // BackwardModules
 };
 Result<BackwardDevicePrograms> make_programs(Device& device, const BackwardModules& modules);
 
-// Runs it; results from `first_sum` on go to `sums`, which, with `add`, are added to. The results
-// before that are given back.
-Result<std::vector<Shards>> run_backward(const BackwardDevicePrograms& programs,
+// Runs it for the first batch of a step or for another; its sums go to `sums`. The results before
+// them are given back.
+Result<std::vector<Shards>> run_backward(const BackwardDevicePrograms& programs, bool first,
                                          std::vector<const Shards*> arguments,
-                                         const std::vector<Shards*>& sums, std::size_t first_sum,
-                                         bool add);
+                                         const std::vector<Shards*>& sums);
 
 }  // namespace trainward::trainer

@@ -1,6 +1,6 @@
 #include "trainer/device/device.hpp"
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "trainer/stablehlo/print.hpp"
 
 namespace trainward::trainer {

@@ -14,8 +14,8 @@
 #include <span>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/programs/program_cache.hpp"
+#include "common/base/error.hpp"
+#include "common/program_cache/program_cache.hpp"
 #include "trainer/pjrt/client.hpp"
 #include "trainer/pjrt/compiler.hpp"
 #include "trainer/pjrt/plugin.hpp"

@@ -1,4 +1,4 @@
-// A trainable AGILLM-3 whose blocks run on the devices of a PJRT plugin; embedding and head with
+// A trainable model whose blocks run on the devices of a PJRT plugin; embedding and head with
 // them or with the CPU executor (DeviceUse::placement).
 //
 // Several devices share each step's sequences and have a copy of all parameters each: data
@@ -11,7 +11,7 @@
 #include <memory>
 #include <optional>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/device/device.hpp"
 #include "trainer/device/modules.hpp"
 #include "trainer/model/model_spec.hpp"

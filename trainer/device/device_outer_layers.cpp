@@ -14,7 +14,7 @@ struct OuterPrograms {
   std::optional<DeviceProgram> head_evaluate;
   BackwardDevicePrograms head, embed_backward;
   std::optional<DeviceProgram> clip;
-  GroupPrograms core;
+  GroupPrograms body;
   std::optional<GroupPrograms> own_head;
 };
 
@@ -29,11 +29,11 @@ Result<OuterPrograms> make_programs(Device& device, const OuterModules& modules)
   if (!embed_backward) return propagate(embed_backward);
   auto clip = device.make(modules.clip);
   if (!clip) return propagate(clip);
-  auto core = make_programs(device, modules.core_group);
-  if (!core) return propagate(core);
+  auto body = make_programs(device, modules.body_group);
+  if (!body) return propagate(body);
   OuterPrograms programs{
       std::move(*embed), std::move(*head_evaluate), std::move(*head), std::move(*embed_backward),
-      std::move(*clip),  std::move(*core),          std::nullopt};
+      std::move(*clip),  std::move(*body),          std::nullopt};
   if (modules.head_group) {
     auto own = make_programs(device, *modules.head_group);
     if (!own) return propagate(own);
@@ -51,14 +51,20 @@ class DeviceOuterLayers final : public OuterLayers {
         part_(part),
         table_(table),
         flat_(flat),
-        core_(table, core_outer(table), programs_.core) {
-    if (programs_.own_head) own_head_.emplace(table, ar_head(table), *programs_.own_head);
+        body_(table, table.outer(RateGroup::body), programs_.body) {
+    if (programs_.own_head)
+      own_head_.emplace(table, table.outer(RateGroup::head), *programs_.own_head);
   }
 
   Result<Shards> embed(const BatchTokens& tokens) override {
     auto ids = upload_ids(tokens);
     if (!ids) return ids;
-    return first_of(programs_.embed.run(Arguments{&*ids, &argument(table_.embedding())}));
+    Arguments arguments{&*ids};
+    for (const std::size_t i : table_.embedding) {
+      const auto [group, k] = place(i);
+      arguments.push_back(&group->parameter(k));
+    }
+    return first_of(programs_.embed.run(arguments));
   }
 
   Result<Shards> head(const BatchTokens& tokens, const Shards& x, bool first) override {
@@ -66,8 +72,8 @@ class DeviceOuterLayers final : public OuterLayers {
     if (!ids) return ids;
     Arguments arguments = head_arguments(*ids, x);
     std::vector<Shards*> sums;
-    for (const std::size_t i : table_.head()) sums.push_back(&gradient(i));
-    auto results = run_backward(programs_.head, arguments, sums, 2, !first);
+    for (const std::size_t i : table_.head) sums.push_back(&gradient(i));
+    auto results = run_backward(programs_.head, first, arguments, sums);
     if (!results) return propagate(results);
     losses_.push_back(std::move((*results)[0]));
     return std::move((*results)[1]);
@@ -76,17 +82,15 @@ class DeviceOuterLayers final : public OuterLayers {
   Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) override {
     auto ids = upload_ids(tokens);
     if (!ids) return propagate(ids);
-    // A shared weight has the head's part already.
-    const bool add = !first || table_.tied;
-    Arguments arguments{&*ids, &dx};
-    std::vector<Shards*> sums{&gradient(table_.embedding())};
-    auto results = run_backward(programs_.embed_backward, arguments, sums, 0, add);
+    std::vector<Shards*> sums;
+    for (const std::size_t i : table_.embedding) sums.push_back(&gradient(i));
+    auto results = run_backward(programs_.embed_backward, first, {&*ids, &dx}, sums);
     if (!results) return propagate(results);
     return {};
   }
 
   Status finish(Shards& squares, optim::AdamW& /*optimizer*/) override {
-    auto ok = core_.finish(squares);
+    auto ok = body_.finish(squares);
     if (ok && own_head_) ok = own_head_->finish(squares);
     return ok;
   }
@@ -111,7 +115,7 @@ class DeviceOuterLayers final : public OuterLayers {
   }
 
   Status begin_update(optim::AdamW& optimizer, std::int64_t t, const Shards* clip) override {
-    auto ok = update(core_, optimizer.factors(part_.learning_rate, t), clip);
+    auto ok = update(body_, optimizer.factors(part_.learning_rate, t), clip);
     if (ok && own_head_) {
       ok = update(*own_head_, optimizer.factors(part_.head_learning_rate, t), clip);
     }
@@ -128,12 +132,12 @@ class DeviceOuterLayers final : public OuterLayers {
   }
 
   Status upload() override {
-    auto ok = core_.upload(device_, flat_);
+    auto ok = body_.upload(device_, flat_);
     if (ok && own_head_) ok = own_head_->upload(device_, flat_);
     return ok;
   }
   Status download() override {
-    auto ok = core_.download(flat_);
+    auto ok = body_.download(flat_);
     if (ok && own_head_) ok = own_head_->download(flat_);
     return ok;
   }
@@ -153,12 +157,8 @@ class DeviceOuterLayers final : public OuterLayers {
   }
 
   [[nodiscard]] std::pair<ParameterGroup*, std::size_t> place(std::size_t of_table) {
-    if (const auto i = core_.find(of_table)) return {&core_, *i};
+    if (const auto i = body_.find(of_table)) return {&body_, *i};
     return {&*own_head_, own_head_->find(of_table).value()};
-  }
-  const Shards& argument(std::size_t of_table) {
-    const auto [group, i] = place(of_table);
-    return of_table == table_.embedding() ? group->parameter(i) : group->argument(i);
   }
   Shards& gradient(std::size_t of_table) {
     const auto [group, i] = place(of_table);
@@ -167,7 +167,7 @@ class DeviceOuterLayers final : public OuterLayers {
 
   Arguments head_arguments(const Shards& ids, const Shards& x) {
     Arguments arguments{&ids, &x};
-    for (const std::size_t i : table_.head()) {
+    for (const std::size_t i : table_.head) {
       const auto [group, k] = place(i);
       arguments.push_back(&group->argument(k));
     }
@@ -197,7 +197,7 @@ class DeviceOuterLayers final : public OuterLayers {
   TrainingSpec part_;
   const ParameterTable& table_;
   const FlatMemory& flat_;
-  ParameterGroup core_;
+  ParameterGroup body_;
   std::optional<ParameterGroup> own_head_;
   std::vector<Shards> losses_;
 };

@@ -2,7 +2,7 @@
 // of the head's own parameters. Pure.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 
 namespace trainward::trainer {

@@ -45,7 +45,7 @@ TrainingSpec whole_batch(TrainingSpec part) {
   return part;
 }
 
-Result<HostPrograms> compile(const TrainingSpec& spec, const cpu::Runtime& runtime) {
+Result<HostPrograms> compile_outer(const TrainingSpec& spec, const cpu::Runtime& runtime) {
   auto segments = make_segments(spec);
   if (!segments) return propagate(segments);
   const HeadParts head = split_head(segments->head);
@@ -64,8 +64,8 @@ Result<HostPrograms> compile(const TrainingSpec& spec, const cpu::Runtime& runti
   if (ok) ok = make(programs.head, head.input);
   if (ok) ok = make(programs.head_evaluate, segments->head_evaluate);
   if (ok) ok = make(programs.first.head, head.parameters);
-  // A shared weight has the head's part already.
-  const std::size_t first_sum = spec.model.tied ? 0 : SIZE_MAX;
+  // What is shared has the head's part already.
+  const std::size_t first_sum = make_parameter_table(spec.model).own_embedding();
   if (ok) ok = make(programs.first.embed, segments->embed_backward, first_sum);
   if (ok && spec.accumulation > 1) {
     HostBackward& more = programs.more.emplace();
@@ -90,9 +90,7 @@ class HostOuterLayers final : public OuterLayers {
         memory_(std::move(memory)),
         x_type_{graph::Element::f32, {part.batch_size, part.block_size, part.model.width}},
         ids_(static_cast<std::size_t>(part.ranks * part.batch_size * part.block_size)),
-        call_(table, flat, memory_.data()),
-        embedding_{table.embedding()},
-        head_(table.head()) {
+        call_(table, flat, memory_.data()) {
     std::byte* next = memory_.data() + programs_.workspace_bytes();
     const std::size_t x_bytes = cpu::aligned(part_bytes() * device.count());
     x_ = std::exchange(next, next + x_bytes);
@@ -107,7 +105,7 @@ class HostOuterLayers final : public OuterLayers {
     gather(tokens);
     host_.run([this] {
       call_.in(ids_.data());
-      call_.in_parameters(embedding_, programs_.embed);
+      call_.in_parameters(table_.embedding, programs_.embed);
       call_.out(x_);
       call_.run(programs_.embed);
     });
@@ -131,7 +129,7 @@ class HostOuterLayers final : public OuterLayers {
       Program& program = (first ? programs_.first : *programs_.more).head;
       add_head_inputs(program);
       for (const std::byte* kept : kept_) call_.in(kept);
-      call_.out_gradients(head_);
+      call_.out_gradients(table_.head);
       call_.run(program);
     });
     return dx;
@@ -145,7 +143,7 @@ class HostOuterLayers final : public OuterLayers {
       Program& program = (first ? programs_.first : *programs_.more).embed;
       call_.in(ids_.data());
       call_.in(dx_);
-      call_.out_gradients(embedding_);
+      call_.out_gradients(table_.embedding);
       call_.run(program);
     });
     return {};
@@ -153,7 +151,7 @@ class HostOuterLayers final : public OuterLayers {
 
   Status finish(Shards& /*squares*/, optim::AdamW& optimizer) override {
     host_.run([&] {
-      for (const optim::Group& group : host_groups(part_, table_)) {
+      for (const optim::Group& group : rate_runs(table_, part_, RunsOf::outer)) {
         optimizer.add_to_norm(flat_.gradients().subspan(group.begin, group.end - group.begin));
       }
     });
@@ -191,7 +189,7 @@ class HostOuterLayers final : public OuterLayers {
 
   // It works on the host's arrays themselves.
   Status upload() override {
-    for (const std::size_t i : table_.head()) {
+    for (const std::size_t i : table_.head) {
       const ParameterInfo& info = table_.infos[i];
       flat_.pack(info.offset, info.offset + info.size());
     }
@@ -230,7 +228,7 @@ class HostOuterLayers final : public OuterLayers {
   void add_head_inputs(const Program& head) {
     call_.in(ids_.data());
     call_.in(x_);
-    call_.in_parameters(head_, head);
+    call_.in_parameters(table_.head, head);
   }
 
   Device& device_;
@@ -243,7 +241,6 @@ class HostOuterLayers final : public OuterLayers {
   graph::Type x_type_;  // of one device
   std::vector<std::int32_t> ids_;
   ProgramCall call_;
-  std::vector<std::size_t> embedding_, head_;
   std::byte* x_ = nullptr;
   std::byte* dx_ = nullptr;
   std::vector<std::byte*> kept_;
@@ -254,15 +251,6 @@ class HostOuterLayers final : public OuterLayers {
 
 }  // namespace
 
-std::vector<optim::Group> host_groups(const TrainingSpec& part, const ParameterTable& table) {
-  const std::size_t blocks = table.infos[table.block(0).front()].offset;
-  const std::size_t norm = table.infos[table.head().front()].offset;
-  std::vector<optim::Group> groups{{0, blocks, part.learning_rate},
-                                   {norm, table.head_begin, part.learning_rate}};
-  if (!table.tied) groups.push_back({table.head_begin, table.elements, part.head_learning_rate});
-  return groups;
-}
-
 Result<std::unique_ptr<OuterLayers>> make_host_outer_layers(Device& device,
                                                             const TrainingSpec& part,
                                                             const ParameterTable& table,
@@ -270,7 +258,7 @@ Result<std::unique_ptr<OuterLayers>> make_host_outer_layers(Device& device,
   auto runtime = cpu::Runtime::create(part.threads);
   if (!runtime) return propagate(runtime);
   const TrainingSpec whole = whole_batch(part);
-  auto programs = compile(whole, **runtime);
+  auto programs = compile_outer(whole, **runtime);
   if (!programs) return propagate(programs);
   const graph::Type x{graph::Element::f32, {whole.batch_size, whole.block_size, whole.model.width}};
   std::size_t bytes = programs->workspace_bytes() + 2 * cpu::buffer_bytes(x);

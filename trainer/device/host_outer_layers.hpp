@@ -4,7 +4,6 @@
 
 #include "trainer/device/outer_layers.hpp"
 #include "trainer/model/model_spec.hpp"
-#include "trainer/model/parameters.hpp"
 #include "trainer/model/state_views.hpp"
 
 namespace trainward::trainer {
@@ -14,8 +13,5 @@ Result<std::unique_ptr<OuterLayers>> make_host_outer_layers(Device& device,
                                                             const TrainingSpec& part,
                                                             const ParameterTable& table,
                                                             const FlatMemory& flat);
-
-// The runs of the flat arrays that the host then updates, with their rates.
-std::vector<optim::Group> host_groups(const TrainingSpec& part, const ParameterTable& table);
 
 }  // namespace trainward::trainer

@@ -27,9 +27,9 @@ std::string obstacle_to_fusing(const TrainingSpec& part) {
   return {};
 }
 
-class Maker {
+class ModuleMaker {
  public:
-  Maker(const TrainingSpec& part, const DeviceUse& use)
+  ModuleMaker(const TrainingSpec& part, const DeviceUse& use)
       : part_(part), use_(use), table_(make_parameter_table(part.model)) {}
 
   Result<DeviceModules> make() {
@@ -56,9 +56,9 @@ class Maker {
     all.block_forward = module("block_forward", segments.block_forward);
     if (use_.evaluates) all.block_evaluate = module("block_evaluate", segments.block_evaluate);
     const std::size_t dy = segments.block_backward.parameters.size() - 1;
-    all.block_backward = backward("block_backward", segments.block_backward, 1, {{0, dy}}, false);
+    all.block_backward = backward("block_backward", segments.block_backward, 1, none, {{0, dy}});
     const std::size_t first_weight = part_.dropout > 0 ? 2 : 1;
-    const std::vector<std::size_t> weights = table_.block(0);
+    const Places weights = table_.block(0);
     all.block_group = group("block", weights,
                             packed_in({&segments.block_forward, &segments.block_backward},
                                       first_weight, weights.size()));
@@ -67,13 +67,13 @@ class Maker {
   void make_outer(const Segments& segments, OuterModules& outer) {
     outer.embed = module("embed", segments.embed);
     if (use_.evaluates) outer.head_evaluate = module("head_evaluate", segments.head_evaluate);
-    outer.head = backward("head", segments.head, 2, {}, false);
+    outer.head = backward("head", segments.head, 2, none, {});
     outer.embed_backward =
-        backward("embed_backward", segments.embed_backward, 0, {}, part_.model.tied);
+        backward("embed_backward", segments.embed_backward, 0, table_.own_embedding(), {});
     if (part_.gradient_clip > 0) outer.clip = module("clip", make_clip(part_.gradient_clip));
-    const std::vector<std::size_t> head = table_.head();
+    const Places& head = table_.head;
     const std::vector<bool> packed = packed_in({&segments.head}, 2, head.size());
-    const auto is_packed = [&](const std::vector<std::size_t>& which) {
+    const auto is_packed = [&](const Places& which) {
       std::vector<bool> flags;
       for (const std::size_t i : which) {
         const auto at = std::find(head.begin(), head.end(), i);
@@ -81,24 +81,32 @@ class Maker {
       }
       return flags;
     };
-    const std::vector<std::size_t> core = core_outer(table_);
-    outer.core_group = group("core", core, is_packed(core));
-    const std::vector<std::size_t> own = ar_head(table_);
+    const Places body = table_.outer(RateGroup::body);
+    outer.body_group = group("core", body, is_packed(body));
+    const Places own = table_.outer(RateGroup::head);
     if (!own.empty()) outer.head_group = group("head", own, is_packed(own));
   }
 
-  // Sums of gradients begin at output `first_sum`. `always_more`: something has been added before
-  // the first batch of a step.
+  static constexpr std::size_t none = SIZE_MAX;
+
+  // See BackwardModules. `replaced`: results, and the parameters whose memory they take.
   BackwardModules backward(const std::string& name, const Graph& graph, std::size_t first_sum,
-                           const std::vector<std::pair<std::size_t, std::size_t>>& replaced,
-                           bool always_more) {
+                           std::size_t shared,
+                           const std::vector<std::pair<std::size_t, std::size_t>>& replaced) {
     const std::size_t own = graph.parameters.size();
-    Reuses reuses(graph.outputs.size());
-    for (const auto& [output, parameter] : replaced) reuses[output] = parameter;
-    BackwardModules made{module(name, graph, reuses), std::nullopt};
-    if (!always_more && part_.accumulation == 1) return made;
-    for (std::size_t i = first_sum; i < reuses.size(); ++i) reuses[i] = own + i - first_sum;
-    made.more = module(name + "_more", add_to_sums(graph, first_sum), reuses);
+    const std::size_t results = graph.outputs.size();
+    const auto adding_from = [&](const std::string& called, std::size_t first) {
+      Reuses reuses(results);
+      for (const auto& [output, parameter] : replaced) reuses[output] = parameter;
+      for (std::size_t i = first; i < results; ++i) reuses[i] = own + i - first;
+      if (first >= results) return module(called, graph, reuses);
+      return module(called, add_to_sums(graph, first), reuses);
+    };
+    BackwardModules made;
+    made.first_sum = first_sum;
+    made.shared = std::min(shared, results);
+    made.first = adding_from(name, made.shared);
+    if (part_.accumulation > 1) made.more = adding_from(name + "_more", first_sum);
     return made;
   }
 
@@ -114,7 +122,7 @@ class Maker {
     return packed;
   }
 
-  GroupModules group(const std::string& name, const std::vector<std::size_t>& which,
+  GroupModules group(const std::string& name, const Places& which,
                      const std::vector<bool>& packed) {
     std::vector<Type> types;
     types.reserve(which.size());
@@ -193,7 +201,7 @@ std::vector<const Module*> DeviceModules::all() const {
     add(outer->head, all);
     add(outer->embed_backward, all);
     if (outer->clip) all.push_back(&*outer->clip);
-    add(outer->core_group, all);
+    add(outer->body_group, all);
     if (outer->head_group) add(*outer->head_group, all);
   }
   return all;
@@ -203,19 +211,8 @@ AttentionUse attention_of(std::string_view platform) {
   return platform == "cuda" ? AttentionUse::where_it_fits : AttentionUse::plain;
 }
 
-std::vector<std::size_t> core_outer(const ParameterTable& table) {
-  const std::vector<std::size_t> head = table.head();
-  return {table.embedding(), head[0], head[1]};
-}
-
-std::vector<std::size_t> ar_head(const ParameterTable& table) {
-  const std::vector<std::size_t> head = table.head();
-  if (table.tied) return {};
-  return {head.begin() + 2, head.end()};
-}
-
 Result<DeviceModules> make_modules(const TrainingSpec& part, const DeviceUse& use) {
-  return Maker(part, use).make();
+  return ModuleMaker(part, use).make();
 }
 
 }  // namespace trainward::trainer

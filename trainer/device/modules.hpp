@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/model/parameters.hpp"
 #include "trainer/model/segments.hpp"
@@ -50,9 +50,13 @@ struct GroupModules {
       pack;  // (parameters…) -> those as bf16; none where there are none
 };
 
+// Results from `first_sum` on are sums over a step's batches. `first` overwrites them, but for
+// those from `shared` on, to which the head has added before; `more` adds to all of them.
 struct BackwardModules {
-  stablehlo::Module first;                // its sums overwrite
-  std::optional<stablehlo::Module> more;  // adds to sums so far; where anything is added up
+  stablehlo::Module first;
+  std::optional<stablehlo::Module> more;  // with several batches a step
+  std::size_t first_sum = 0;
+  std::size_t shared = 0;
 };
 
 struct OuterModules {  // Placement::device
@@ -60,8 +64,8 @@ struct OuterModules {  // Placement::device
   std::optional<stablehlo::Module> head_evaluate;
   BackwardModules head, embed_backward;
   std::optional<stablehlo::Module> clip;   // (squares) -> factor; where gradients are clipped
-  GroupModules core_group;                 // core_outer()
-  std::optional<GroupModules> head_group;  // ar_head(), unless it is empty
+  GroupModules body_group;                 // ParameterTable::outer(), by their rates
+  std::optional<GroupModules> head_group;  // unless it is empty
 };
 
 struct DeviceModules {
@@ -80,10 +84,5 @@ AttentionUse attention_of(std::string_view platform);
 
 // `part`: the work of one device. Errors (usage): what cannot be lowered.
 Result<DeviceModules> make_modules(const TrainingSpec& part, const DeviceUse& use);
-
-// The parameters outside the blocks, by their learning rates: the core's (embedding, last layer
-// norm) and the head's own, of which a model that shares the embedding has none.
-std::vector<std::size_t> core_outer(const ParameterTable& table);
-std::vector<std::size_t> ar_head(const ParameterTable& table);
 
 }  // namespace trainward::trainer

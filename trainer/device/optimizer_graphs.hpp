@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 #include "trainer/optim/adamw.hpp"
 

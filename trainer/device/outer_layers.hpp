@@ -11,14 +11,12 @@
 #include <span>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/device/device.hpp"
+#include "trainer/model/step_executor.hpp"
 #include "trainer/optim/adamw.hpp"
 
 namespace trainward::trainer {
-
-// One batch's ids for each device, [batch, block] each.
-using BatchTokens = std::vector<std::span<const std::int32_t>>;
 
 class OuterLayers {
  public:

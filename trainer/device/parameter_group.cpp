@@ -27,7 +27,7 @@ Result<GroupPrograms> make_programs(Device& device, const GroupModules& modules)
   return GroupPrograms{std::move(*pack), std::move(*finish), std::move(*update), modules.packed};
 }
 
-ParameterGroup::ParameterGroup(const ParameterTable& table, std::vector<std::size_t> which,
+ParameterGroup::ParameterGroup(const ParameterTable& table, Places which,
                                const GroupPrograms& programs)
     : table_(&table),
       which_(std::move(which)),

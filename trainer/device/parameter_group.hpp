@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/device/device.hpp"
 #include "trainer/device/modules.hpp"
 #include "trainer/model/parameters.hpp"
@@ -24,8 +24,7 @@ Result<GroupPrograms> make_programs(Device& device, const GroupModules& modules)
 
 class ParameterGroup {
  public:
-  ParameterGroup(const ParameterTable& table, std::vector<std::size_t> which,
-                 const GroupPrograms& programs);
+  ParameterGroup(const ParameterTable& table, Places which, const GroupPrograms& programs);
 
   // From the host's arrays, which the devices read until Device::finish_uploads(); and back there.
   Status upload(Device& device, const FlatMemory& flat);
@@ -53,7 +52,7 @@ class ParameterGroup {
   void take_packed(std::vector<Shards>& results, std::size_t next);
 
   const ParameterTable* table_;
-  std::vector<std::size_t> which_;
+  Places which_;
   const GroupPrograms* programs_;
   std::vector<Shards> parameters_, packed_, gradients_, means_, variances_;
 };

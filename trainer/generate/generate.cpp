@@ -9,7 +9,7 @@ namespace trainward::trainer {
 Result<Generated> generate(const GenerateJob& job, Tokenizer& tokenizer) {
   auto checkpoint = checkpoint::Reader::open(job.checkpoint);
   if (!checkpoint) return propagate(checkpoint);
-  auto model = model_of(checkpoint->model(), tokenizer.vocabulary());
+  auto model = model_of(*checkpoint, tokenizer.vocabulary());
   if (!model) {
     model.error().where = job.checkpoint.string();
     return propagate(model);

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/generate/sampling.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 
 namespace trainward::graph {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "common/bf16.hpp"
+#include "common/base/bf16.hpp"
 
 namespace trainward::graph {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/op.hpp"
 
 namespace trainward::graph {

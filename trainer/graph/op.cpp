@@ -4,15 +4,10 @@
 
 #include <algorithm>
 
+#include "common/base/cases.hpp"
+
 namespace trainward::graph {
 namespace {
-
-template <typename... Cases>
-struct Match : Cases... {
-  using Cases::operator()...;
-};
-template <typename... Cases>
-Match(Cases...) -> Match<Cases...>;
 
 std::string_view name_of_unary(UnaryKind kind) {
   switch (kind) {
@@ -78,7 +73,7 @@ std::string_view name_of_direction(Direction direction) {
 
 std::string_view name_of(const Op& op) {
   using View = std::string_view;
-  return std::visit(Match{[](const op::Parameter&) { return View("parameter"); },
+  return std::visit(Cases{[](const op::Parameter&) { return View("parameter"); },
                           [](const op::Constant&) { return View("constant"); },
                           [](const op::Iota&) { return View("iota"); },
                           [](const op::Unary& unary) { return name_of_unary(unary.kind); },
@@ -105,7 +100,7 @@ std::string_view name_of(const Op& op) {
 std::string attributes_of(const Op& op) {
   using Text = std::string;
   return std::visit(
-      Match{
+      Cases{
           [](const op::Parameter& p) { return Text("name=") + p.name; },
           // Hexadecimal, so that constants that differ in the last bit stay apart.
           [](const op::Constant& c) { return fmt::format("value={} bits={:a}", c.value, c.value); },

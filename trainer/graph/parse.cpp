@@ -4,7 +4,7 @@
 #include <limits>
 #include <map>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/graph/print.hpp"
 

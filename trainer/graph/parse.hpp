@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 
 namespace trainward::graph {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/protocol.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/protocol/protocol.hpp"
 
 namespace trainward::trainer {
 namespace {

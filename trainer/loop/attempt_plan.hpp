@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/os/clock.hpp"
 
 namespace trainward::trainer {
 namespace {

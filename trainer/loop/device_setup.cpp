@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "trainer/model/agillm3.hpp"
+#include "trainer/model/cpu_model.hpp"
 
 namespace trainward::trainer {
 
@@ -59,7 +59,7 @@ Result<DeviceConfig> device_config(const WorkerConfig& config, const WorkerEnvir
 Result<std::unique_ptr<Trainable>> make_model(const WorkerConfig& config,
                                               const WorkerEnvironment& environment,
                                               Reporter& reporter) {
-  if (config.device == cpu_device) return make_agillm3(config.training);
+  if (config.device == cpu_device) return make_cpu_model(config.training);
   auto device = device_config(config, environment, reporter);
   if (!device) return propagate(device);
   return make_device_model(config.training, *device);

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/device/device_model.hpp"
 #include "trainer/loop/environment.hpp"
 #include "trainer/loop/reporter.hpp"

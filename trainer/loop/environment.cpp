@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "common/protocol.hpp"
+#include "common/protocol/protocol.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -1,4 +1,4 @@
-// What a supervisor tells the worker through its environment (common/protocol.hpp).
+// What a supervisor tells the worker through its environment (common/protocol/protocol.hpp).
 //
 // In: a look-up, so that tests need not change the process. Out: plain values; a variable that is
 // absent leaves its value absent, which is how a worker started by hand sees them all.
@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::trainer {
 

@@ -1,6 +1,6 @@
 #include "trainer/loop/load_data.hpp"
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 
 namespace trainward::trainer {

@@ -10,7 +10,7 @@
 
 #include <filesystem>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/data/corpus.hpp"
 #include "trainer/loop/reporter.hpp"
 #include "trainer/loop/requests.hpp"

@@ -1,9 +1,9 @@
-// The named sizes of AGILLM-3 (common/settings/model_presets.hpp) as the model has them.
+// The named models (common/settings/model_presets.hpp) as the model has them.
 #pragma once
 
 #include <string_view>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {

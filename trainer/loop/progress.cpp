@@ -2,11 +2,14 @@
 
 #include <array>
 
+#include "trainer/model/architecture.hpp"
+
 namespace trainward::trainer {
 namespace {
 
 // What to_state() puts beside the fields that every checkpoint has.
-constexpr std::array own_keys{"cursor", "epoch", "optimizer_steps", "threads", "corpus_digest"};
+constexpr std::array<std::string_view, 6> own_keys{"cursor",  "epoch",         "optimizer_steps",
+                                                   "threads", "corpus_digest", model_facts};
 
 // Another program's checkpoint says nothing of our data: the run begins with its first block.
 bool is_imported(const checkpoint::TrainingState& state) {
@@ -17,7 +20,7 @@ bool is_imported(const checkpoint::TrainingState& state) {
 
 json::object foreign_keys(const checkpoint::TrainingState& state) {
   json::object rest = state.extra;
-  for (const char* key : own_keys) rest.erase(key);
+  for (const std::string_view key : own_keys) rest.erase(key);
   return rest;
 }
 
@@ -35,6 +38,7 @@ checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& fac
   state.extra["optimizer_steps"] = progress.step;
   state.extra["threads"] = facts.threads;
   state.extra["corpus_digest"] = facts.corpus_digest;
+  if (!facts.model.empty()) state.extra[model_facts] = facts.model;
   return state;
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "checkpoint/checkpoint.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/data/batch_reader.hpp"
 
 namespace trainward::trainer {
@@ -29,6 +29,7 @@ struct RunFacts {
   std::string corpus_digest;
   std::string parent;  // the checkpoint resumed from, by folder name; empty for a fresh start
   int threads = 1;
+  json::object model;  // Architecture::facts()
 };
 
 checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& facts);

@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
-#include "common/file.hpp"
+#include "common/base/time.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/file.hpp"
+#include "common/wire/notifier.hpp"
 
 namespace trainward::trainer {
 namespace {

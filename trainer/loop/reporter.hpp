@@ -1,8 +1,8 @@
 // Everything the worker says: messages to the supervisor, log lines to people.
 //
-// Out: datagrams (common/protocol.hpp) and whole lines on stdout and stderr, each written at once
-// and not buffered. Saying something never fails and never stops training: a reader that is gone
-// costs lines. One thread.
+// Out: datagrams (common/wire/notifier.hpp) and whole lines on stdout and stderr, each written at
+// once and not buffered. Saying something never fails and never stops training: a reader that is
+// gone costs lines. One thread.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <string>
 #include <string_view>
 
-#include "common/clock.hpp"
-#include "common/protocol.hpp"
+#include "common/os/clock.hpp"
+#include "common/wire/notifier.hpp"
 #include "trainer/loop/progress.hpp"
 
 namespace trainward::trainer {

@@ -1,5 +1,7 @@
 #include "trainer/loop/resume.hpp"
 
+#include "trainer/model/architecture.hpp"
+
 namespace trainward::trainer {
 namespace {
 
@@ -25,6 +27,20 @@ Result<std::optional<fs::path>> nothing_if_unused(const fs::path& root) {
       root.string(), "go on with --resume auto, or name another --checkpoint-dir");
 }
 
+// Names that no architecture knows are for the model to refuse.
+Status same_architecture(const checkpoint::Reader& reader, const ModelSpec& model,
+                         const fs::path& folder) {
+  const Architecture* held = architecture_of(shapes_of(reader.model()));
+  const Architecture& asked = architecture_of(model);
+  if (held == nullptr || held == &asked) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("holds a model of {}, and the configuration trains one of {}",
+                          held->title(), asked.title()),
+              folder.string(),
+              fmt::format("name a model of {} in training_config.model, or start a new run",
+                          held->title()));
+}
+
 }  // namespace
 
 Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
@@ -42,10 +58,12 @@ Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
   return std::optional<fs::path>();
 }
 
-Result<ResumePoint> open_checkpoint(const fs::path& folder, const std::string& config_digest,
+Result<ResumePoint> open_checkpoint(const fs::path& folder, const ModelSpec& model,
+                                    const std::string& config_digest,
                                     const std::string& corpus_digest) {
   auto reader = checkpoint::Reader::open(folder);
   if (!reader) return propagate(reader);
+  if (auto ok = same_architecture(*reader, model, folder); !ok) return propagate(ok);
   const checkpoint::TrainingState& state = reader->state();
   // An imported one was written under no configuration of ours; its tensors must fit all the same.
   if (!state.config_digest.empty() && state.config_digest != config_digest) {

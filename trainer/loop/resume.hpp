@@ -1,9 +1,9 @@
 // Opening the checkpoint a run goes on from.
 //
 // In: where to resume from, the configuration, the data. Out: the checkpoint, opened, with the
-// progress it holds; its tensors are verified when they are read. Errors: usage, when it was
-// written under another configuration (both digests are named) or holds a place the data does not
-// have; corrupt, when it does not verify.
+// progress it holds; its tensors are verified when they are read. Errors: usage, when it is of
+// another architecture, was written under another configuration (both digests are named) or holds a
+// place the data does not have; corrupt, when it does not verify.
 #pragma once
 
 #include <filesystem>
@@ -11,9 +11,10 @@
 #include <string>
 
 #include "checkpoint/reader.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/loop/progress.hpp"
 #include "trainer/loop/reporter.hpp"
+#include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {
 
@@ -37,7 +38,7 @@ struct ResumePoint {
   bool same_data = true;  // false: the data changed since; the run goes on, but not bit for bit
 };
 
-Result<ResumePoint> open_checkpoint(const std::filesystem::path& folder,
+Result<ResumePoint> open_checkpoint(const std::filesystem::path& folder, const ModelSpec& model,
                                     const std::string& config_digest,
                                     const std::string& corpus_digest);
 

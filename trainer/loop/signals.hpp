@@ -4,7 +4,7 @@
 // signal handlers, so it can have one such object; the flags behind it live as long as the process.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/loop/requests.hpp"
 
 namespace trainward::trainer {

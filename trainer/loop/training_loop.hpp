@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/data/batch_reader.hpp"
 #include "trainer/data/held_out.hpp"
 #include "trainer/loop/checkpoint_port.hpp"

@@ -2,13 +2,15 @@
 
 #include <unistd.h>
 
-#include "common/host/memory.hpp"
-#include "common/text.hpp"
+#include "common/base/text.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/memory.hpp"
 #include "trainer/loop/attempt_plan.hpp"
 #include "trainer/loop/checkpointing.hpp"
 #include "trainer/loop/load_data.hpp"
 #include "trainer/loop/resume.hpp"
 #include "trainer/loop/training_loop.hpp"
+#include "trainer/model/architecture.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -117,11 +119,14 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (!corpus && ports.requests.stop_requested()) return Ending::stopped;
   if (!corpus) return propagate(corpus);
 
-  RunFacts facts{environment.run, config->digest, corpus->digest(), "", config->training.threads};
+  const ModelSpec& trained = config->training.model;
+  RunFacts facts{environment.run,          config->digest,
+                 corpus->digest(),         "",
+                 config->training.threads, architecture_of(trained).facts(trained)};
   std::optional<ResumePoint> point;
   if (*from) {
     reporter.status(fmt::format("loading {}", (*from)->string()));
-    auto opened = open_checkpoint(**from, facts.config_digest, facts.corpus_digest);
+    auto opened = open_checkpoint(**from, trained, facts.config_digest, facts.corpus_digest);
     if (!opened) return propagate(opened);
     point.emplace(std::move(*opened));
     // A trailing slash would leave the name empty.

@@ -1,9 +1,9 @@
 // The worker from its arguments to its exit code: load, compile, train.
 //
 // In: the command line and the environment as values, and the outside world as ports. Out: an exit
-// code of common/protocol.hpp; every error is one line on stderr: 78 for what only a person can
-// change (configuration, a checkpoint of another configuration), 75 when it was asked to stop, 1
-// for everything else.
+// code of common/protocol/protocol.hpp; every error is one line on stderr: 78 for what only a
+// person can change (configuration, a checkpoint of another configuration), 75 when it was asked to
+// stop, 1 for everything else.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/loop/environment.hpp"
 #include "trainer/loop/reporter.hpp"
 #include "trainer/loop/requests.hpp"

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 
-#include "common/digest.hpp"
-#include "common/json.hpp"
+#include "common/base/digest.hpp"
+#include "common/base/strict_object.hpp"
+#include "common/os/json_file.hpp"
 #include "common/settings/worker_settings.hpp"
-#include "common/strict_object.hpp"
 #include "trainer/loop/presets.hpp"
+#include "trainer/model/architecture.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::trainer {
@@ -117,7 +118,7 @@ Status take(const settings::WorkerSettings& values, WorkerConfig& config) {
   auto model = preset(values.model);
   if (!model) return propagate(model);
   training.model = *model;
-  training.model.tied = values.tie_weights;
+  training.model.tied = values.tie_weights || training.model.tied;
   training.schedule = {values.schedule == "cosine" ? optim::Schedule::Shape::cosine
                                                    : optim::Schedule::Shape::constant,
                        values.warmup_steps, values.steps, values.final_learning_rate_share};
@@ -142,6 +143,11 @@ std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_d
   const TrainingSpec& t = config.training;
   std::string text = fmt::format("trainward weights 1\nmodel {} {} {} {} {}\n", t.model.width,
                                  t.model.layers, t.model.heads, t.model.rank, t.model.vocabulary);
+  // What AGILLM-3 has none of is added where it is there, so that old digests stay what they are.
+  if (t.model.architecture != 0) {
+    text += fmt::format("architecture {}\n", architecture_of(t.model).name());
+  }
+  if (t.model.positions > 0) text += fmt::format("positions {}\n", t.model.positions);
   text += settings::digest_lines(used(config));
   if (t.precision == graph::Precision::bf16) text += "bf16\n";
   if (t.schedule.shape == optim::Schedule::Shape::cosine) {

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/data/data_files.hpp"
 #include "trainer/device/modules.hpp"

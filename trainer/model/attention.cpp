@@ -12,6 +12,19 @@ using graph::Element;
 using graph::Shape;
 using graph::Value;
 
+Value split_heads(Builder& b, Value x, std::int64_t heads) {
+  const Shape shape = b.type(x).shape;
+  if (shape.size() != 3 || heads <= 0 || shape[2] % heads != 0) {
+    b.set_error({ErrorKind::usage,
+                 fmt::format("attention: {} does not divide into {} heads",
+                             graph::to_string(b.type(x)), heads),
+                 {},
+                 {}});
+    return {};
+  }
+  return b.reshape(x, {shape[0], shape[1], heads, shape[2] / heads});
+}
+
 Value causal_attention(Builder& b, const QueryKeyValue& parts, double scale, Value first) {
   const auto [q, k, v] = parts;
   const Shape shape = b.type(v).shape;
@@ -43,40 +56,9 @@ Value fused_attention(Builder& b, const QueryKeyValue& parts, double scale) {
   return b.reshape(b.convert(mixed, Element::f32), {shape[0], shape[1], shape[2] * shape[3]});
 }
 
-QueryKeyValue project(Builder& b, Value x, const AttentionWeights& weights, std::int64_t heads) {
-  const Shape shape = b.type(x).shape;
-  if (shape.size() != 3 || heads <= 0 || shape[2] % heads != 0) {
-    b.set_error({ErrorKind::usage,
-                 fmt::format("attention: {} does not divide into {} heads",
-                             graph::to_string(b.type(x)), heads),
-                 {},
-                 {}});
-    return {};
-  }
-  const auto split = [&](Value y) {  // [batch, positions, heads, head width]
-    return b.reshape(y, {shape[0], shape[1], heads, shape[2] / heads});
-  };
-  const Value q = split(linear(b, x, weights.q));
-  const Value k = split(linear(b, x, weights.k));
-  const Value v = split(linear(b, x, weights.v));
-  const auto through = [&](Value y, Value matrix) { return b.dot(y, matrix, {{}, {}, {3}, {0}}); };
-  const Shape u = b.type(weights.u).shape;
-  if (u.size() == 2 && u[1] < u[0]) return {through(q, weights.u), through(k, weights.u), v};
-  return {through(q, b.dot(weights.u, weights.u, {{}, {}, {1}, {1}})), k, v};
-}
-
 double score_scale(std::int64_t width, std::int64_t heads) {
   const std::int64_t head_width = width / heads;
   return 1 / std::sqrt(static_cast<double>(head_width));
-}
-
-Value attention(Builder& b, Value x, const AttentionWeights& weights, std::int64_t heads,
-                bool fused) {
-  const QueryKeyValue parts = project(b, x, weights, heads);
-  if (b.error()) return {};
-  const double scale = score_scale(b.type(x).shape[2], heads);
-  const Value mixed = fused ? fused_attention(b, parts, scale) : causal_attention(b, parts, scale);
-  return linear(b, mixed, weights.proj);
 }
 
 }  // namespace trainward::trainer

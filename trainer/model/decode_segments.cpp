@@ -1,8 +1,6 @@
 #include "trainer/model/decode_segments.hpp"
 
-#include "trainer/model/block.hpp"
-#include "trainer/model/layers.hpp"
-#include "trainer/model/parameters.hpp"
+#include "trainer/model/architecture.hpp"
 #include "trainer/model/segment_parts.hpp"
 
 namespace trainward::trainer {
@@ -14,10 +12,11 @@ using graph::Graph;
 using graph::Type;
 using graph::Value;
 
-class Maker {
+class DecodeMaker {
  public:
-  Maker(const ModelSpec& model, std::int64_t rows, std::int64_t context)
+  DecodeMaker(const ModelSpec& model, std::int64_t rows, std::int64_t context)
       : model_(model),
+        architecture_(architecture_of(model)),
         table_(make_parameter_table(model)),
         rows_(rows),
         context_(context),
@@ -25,54 +24,57 @@ class Maker {
 
   Result<DecodeSegments> make() const {
     DecodeSegments segments;
-    for (Status status : {make_embed(segments.embed), make_project(segments.project),
-                          make_attend(segments.attend), make_head(segments.head)}) {
-      if (!status) return propagate(status);
-    }
+    auto ok = make_embed(segments.embed);
+    if (ok) ok = make_project(segments.project);
+    if (ok) ok = make_attend(segments.project, segments.attend);
+    if (ok) ok = make_head(segments.head);
+    if (!ok) return propagate(ok);
     return segments;
   }
 
  private:
-  std::vector<Value> parameters(Builder& b, const std::vector<std::size_t>& which) const {
-    return add_parameters(b, table_, which);
-  }
-  [[nodiscard]] Type per_head(std::int64_t rows, std::int64_t width) const {
-    return {Element::f32, {1, rows, model_.heads, width}};
-  }
-
   Status make_embed(Graph& into) const {
     Builder b;
     const Value ids = b.parameter("ids", {Element::i32, {1, rows_}});
-    const Value table = parameters(b, {table_.embedding()})[0];
-    return finish_segment(b, {b.gather_rows(table, ids)}, into);
+    const Value first = b.parameter("first", {Element::i32, {}});
+    const Weights w = Weights::add(b, table_, table_.embedding);
+    return finish_segment(b, {architecture_.embed(b, model_, w, ids, first)}, into);
   }
   Status make_project(Graph& into) const {
     Builder b;
     const Value x = b.parameter("x", x_);
-    const std::vector<Value> p = parameters(b, table_.block(0));
-    const auto [q, k, v] = project(b, attention_input(b, x, p), attention_weights(p), model_.heads);
+    const Weights w = Weights::add(b, table_, table_.block(0));
+    const auto [q, k, v] = architecture_.project(b, model_, w, x);
     return finish_segment(b, {q, k, v}, into);
   }
-  Status make_attend(Graph& into) const {
+  // `projected`: what it goes on from.
+  Status make_attend(const Graph& projected, Graph& into) const {
+    const auto of_context = [&](Value rows) {
+      Type type = projected.type(rows);
+      type.shape[1] = context_;
+      return type;
+    };
     Builder b;
     const Value x = b.parameter("x", x_);
-    const Value q = b.parameter("q", per_head(rows_, model_.score_width()));
-    const Value keys = b.parameter("keys", per_head(context_, model_.score_width()));
-    const Value values = b.parameter("values", per_head(context_, model_.head_width()));
+    const Value q = b.parameter("q", projected.type(projected.outputs[0]));
+    const Value keys = b.parameter("keys", of_context(projected.outputs[1]));
+    const Value values = b.parameter("values", of_context(projected.outputs[2]));
     const Value first = b.parameter("first", {Element::i32, {}});
-    const std::vector<Value> p = parameters(b, table_.block(0));
+    const Weights w = Weights::add(b, table_, table_.block(0));
     const Value mixed =
         causal_attention(b, {q, keys, values}, score_scale(model_.width, model_.heads), first);
-    const Value attended = linear(b, mixed, attention_weights(p).proj);
-    return finish_segment(b, {after_attention(b, x, attended, p)}, into);
+    const Value attended = architecture_.attended(b, w, mixed);
+    return finish_segment(b, {architecture_.rest(b, w, x, attended)}, into);
   }
   Status make_head(Graph& into) const {
     Builder b;
     const Value x = b.parameter("x", x_);
-    return finish_segment(b, {head_logits(b, x, parameters(b, table_.head()))}, into);
+    const Weights w = Weights::add(b, table_, table_.head);
+    return finish_segment(b, {architecture_.logits(b, w, x)}, into);
   }
 
   const ModelSpec& model_;
+  const Architecture& architecture_;
   ParameterTable table_;
   std::int64_t rows_;
   std::int64_t context_;
@@ -83,7 +85,7 @@ class Maker {
 
 Result<DecodeSegments> make_decode_segments(const ModelSpec& model, std::int64_t rows,
                                             std::int64_t context) {
-  return Maker(model, rows, context).make();
+  return DecodeMaker(model, rows, context).make();
 }
 
 }  // namespace trainward::trainer

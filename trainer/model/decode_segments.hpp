@@ -2,20 +2,20 @@
 //
 //   embed -> (project -> [the caller appends keys and values] -> attend, for each layer) -> head
 //
-// Pure.
+// `first`: how many tokens came before these rows. Pure.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {
 
 struct DecodeSegments {
-  graph::Graph embed;    // (ids [1, rows], table) -> x [1, rows, width]
+  graph::Graph embed;  // (ids [1, rows], first i32[], embedding parameters…) -> x [1, rows, width]
   graph::Graph project;  // (x, block parameters…) -> (q, k, v), each [1, rows, heads, …]
-  // (x, q, keys [1, context, heads, rank], values [1, context, heads, head width], first i32[],
-  // block parameters…) -> x; `first`: how many tokens came before these rows
+  // (x, q, keys [1, context, heads, …], values [1, context, heads, …], first, block parameters…) ->
+  // x
   graph::Graph attend;
   graph::Graph head;  // (x, head parameters…) -> logits [1, rows, padded vocabulary]
 };

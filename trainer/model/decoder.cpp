@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
-#include <string>
 
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
+#include "trainer/model/architecture.hpp"
 #include "trainer/model/decode_segments.hpp"
-#include "trainer/model/parameters.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -24,9 +22,11 @@ std::int64_t aligned(std::int64_t elements) {
   return (elements + unit - 1) / unit * unit;
 }
 
-struct Programs {
+struct DecodePrograms {
   Program embed, project, attend, head;
   std::int64_t rows = 0;
+  std::int64_t key_row = 0;    // elements of one token's keys
+  std::int64_t value_row = 0;  // and of its values
 
   [[nodiscard]] std::size_t workspace_bytes() const {
     return std::max({embed.workspace_bytes(), project.workspace_bytes(), attend.workspace_bytes(),
@@ -34,12 +34,18 @@ struct Programs {
   }
 };
 
-Result<Programs> compile(const ModelSpec& model, std::int64_t rows, std::int64_t context,
-                         const cpu::Runtime& runtime) {
+Result<DecodePrograms> compile_decoding(const ModelSpec& model, std::int64_t rows,
+                                        std::int64_t context, const cpu::Runtime& runtime) {
   auto segments = make_decode_segments(model, rows, context);
   if (!segments) return propagate(segments);
-  Programs programs;
+  DecodePrograms programs;
   programs.rows = rows;
+  const auto row_of = [&](std::size_t output) {
+    const graph::Graph& project = segments->project;
+    return graph::element_count(project.type(project.outputs[output]).shape) / rows;
+  };
+  programs.key_row = row_of(1);
+  programs.value_row = row_of(2);
   for (const auto& [graph, program] : {std::pair(&segments->embed, &programs.embed),
                                        {&segments->project, &programs.project},
                                        {&segments->attend, &programs.attend},
@@ -52,37 +58,31 @@ Result<Programs> compile(const ModelSpec& model, std::int64_t rows, std::int64_t
 }
 
 tl::unexpected<Error> no_model(std::string what) {
-  return fail(ErrorKind::usage, std::move(what), "model",
-              "text can be generated from checkpoints of AGILLM-3 models");
+  return fail(
+      ErrorKind::usage, std::move(what), "model",
+      fmt::format("text can be generated from checkpoints of {} models", architecture_titles()));
 }
 
 }  // namespace
 
 Result<ModelSpec> model_of(const std::vector<checkpoint::TensorInfo>& tensors,
-                           std::int64_t vocabulary) {
-  std::map<std::string, graph::Shape> shapes;
-  for (const checkpoint::TensorInfo& info : tensors) shapes[info.name] = info.shape;
-  const auto embedding = shapes.find("core.emb.weight");
-  const auto u = shapes.find("core.blocks.0.mha.U");
-  if (embedding == shapes.end() || embedding->second.size() != 2) {
-    return no_model("there is no embedding 'core.emb.weight'");
-  }
-  if (u == shapes.end() || u->second.size() != 2 || u->second[0] < 1) {
-    return no_model("there is no attention 'core.blocks.0.mha.U'");
-  }
-  ModelSpec model;
-  model.width = embedding->second[1];
-  model.heads = model.width / u->second[0];
-  model.rank = u->second[1];
-  model.layers = 0;
-  while (shapes.contains(fmt::format("core.blocks.{}.mha.U", model.layers))) ++model.layers;
-  model.tied = !shapes.contains("ar.proj.weight");
-  model.vocabulary = vocabulary;
-  if (model.padded_vocabulary() != embedding->second[0]) {
-    return no_model(fmt::format("it has {} rows for tokens, the tokenizer's {} ids need {}",
-                                embedding->second[0], vocabulary, model.padded_vocabulary()));
+                           const json::object& facts, std::int64_t vocabulary) {
+  const Shapes shapes = shapes_of(tensors);
+  const Architecture* architecture = architecture_of(shapes);
+  if (architecture == nullptr) return no_model("there is no embedding of a model known here");
+  auto model = architecture->sizes(shapes, facts, vocabulary);
+  if (!model) return model;
+  const std::int64_t rows = shapes.find(architecture->token_embedding())->second[0];
+  if (model->padded_vocabulary() != rows) {
+    return no_model(fmt::format("it has {} rows for tokens, the tokenizer's {} ids need {}", rows,
+                                vocabulary, model->padded_vocabulary()));
   }
   return model;
+}
+
+Result<ModelSpec> model_of(const checkpoint::Reader& checkpoint, std::int64_t vocabulary) {
+  const auto facts = get_object(checkpoint.state().extra, model_facts);
+  return model_of(checkpoint.model(), facts ? **facts : json::object(), vocabulary);
 }
 
 struct Decoder::State {
@@ -90,17 +90,18 @@ struct Decoder::State {
   std::int64_t context = 0;
   ParameterTable table;
   std::unique_ptr<cpu::Runtime> runtime;
-  Programs many, one;
+  DecodePrograms many, one;
   Memory weights, cache, rows, workspace;
   std::int64_t seen = 0;
 
   [[nodiscard]] const float* weight(std::size_t i) const {
     return reinterpret_cast<const float*>(weights.data()) + table.infos[i].offset;
   }
+  [[nodiscard]] std::int64_t key_row() const { return one.key_row; }
+  [[nodiscard]] std::int64_t value_row() const { return one.value_row; }
   // Elements of a layer's cache: keys, then values.
-  [[nodiscard]] std::int64_t key_row() const { return model.heads * model.score_width(); }
   [[nodiscard]] std::int64_t layer_elements() const {
-    return aligned(context * key_row()) + aligned(context * model.width);
+    return aligned(context * key_row()) + aligned(context * value_row());
   }
   [[nodiscard]] float* keys(std::int64_t layer) const {
     return reinterpret_cast<float*>(cache.data()) + layer * layer_elements();
@@ -114,8 +115,8 @@ struct Decoder::State {
     float *x, *y, *q, *k, *v, *logits;
   };
   [[nodiscard]] std::int64_t row_elements() const {
-    return 3 * aligned(chunk * model.width) + 2 * aligned(chunk * key_row()) +
-           aligned(model.padded_vocabulary());
+    return 2 * aligned(chunk * model.width) + 2 * aligned(chunk * key_row()) +
+           aligned(chunk * value_row()) + aligned(model.padded_vocabulary());
   }
   [[nodiscard]] Rows take_rows() const {
     auto* at = reinterpret_cast<float*>(rows.data());
@@ -125,32 +126,32 @@ struct Decoder::State {
       return place;
     };
     return {take(chunk * model.width), take(chunk * model.width), take(chunk * key_row()),
-            take(chunk * key_row()),   take(chunk * model.width), take(model.padded_vocabulary())};
+            take(chunk * key_row()),   take(chunk * value_row()), take(model.padded_vocabulary())};
   }
 
-  void run(Program& program, std::vector<const void*> inputs,
-           const std::vector<std::size_t>& parameters, const std::vector<void*>& outputs) {
+  void run(Program& program, std::vector<const void*> inputs, const Places& parameters,
+           const std::vector<void*>& outputs) {
     for (const std::size_t i : parameters) inputs.push_back(weight(i));
     program.run(inputs, outputs, workspace.data());
   }
 
   // The logits of the last of `programs.rows` tokens.
-  const float* step(Programs& programs, const std::int32_t* tokens) {
+  const float* step(DecodePrograms& programs, const std::int32_t* tokens) {
     const std::int64_t n = programs.rows;
     Rows r = take_rows();
     const auto first = static_cast<std::int32_t>(seen);
-    run(programs.embed, {tokens}, {table.embedding()}, {r.x});
+    run(programs.embed, {tokens, &first}, table.embedding, {r.x});
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
       const auto parameters = table.block(static_cast<std::size_t>(layer));
       run(programs.project, {r.x}, parameters, {r.q, r.k, r.v});
       std::copy_n(r.k, n * key_row(), keys(layer) + seen * key_row());
-      std::copy_n(r.v, n * model.width, values(layer) + seen * model.width);
+      std::copy_n(r.v, n * value_row(), values(layer) + seen * value_row());
       run(programs.attend, {r.x, r.q, keys(layer), values(layer), &first}, parameters, {r.y});
       std::swap(r.x, r.y);
     }
     seen += n;
     // Only the last row is asked for.
-    run(one.head, {r.x + (n - 1) * model.width}, table.head(), {r.logits});
+    run(one.head, {r.x + (n - 1) * model.width}, table.head, {r.logits});
     return r.logits;
   }
 };
@@ -162,6 +163,12 @@ Result<std::unique_ptr<Decoder>> Decoder::make(const checkpoint::Reader& checkpo
                                                const ModelSpec& model, std::int64_t context,
                                                int threads) {
   if (context < 1) return fail(ErrorKind::usage, "the context needs room for a token");
+  if (model.positions > 0 && context > model.positions) {
+    return fail(ErrorKind::usage,
+                fmt::format("a text of {} tokens is longer than the {} positions of the model",
+                            context, model.positions),
+                {}, "ask for fewer tokens, or shorten the prompt");
+  }
   auto state = std::make_unique<State>();
   state->model = model;
   state->context = context;
@@ -170,7 +177,7 @@ Result<std::unique_ptr<Decoder>> Decoder::make(const checkpoint::Reader& checkpo
   if (!runtime) return propagate(runtime);
   state->runtime = *std::move(runtime);
   for (const auto& [rows, programs] : {std::pair(chunk, &state->many), {1, &state->one}}) {
-    auto compiled = compile(model, rows, context, *state->runtime);
+    auto compiled = compile_decoding(model, rows, context, *state->runtime);
     if (!compiled) return propagate(compiled);
     *programs = *std::move(compiled);
   }
@@ -216,7 +223,7 @@ Result<std::span<const float>> Decoder::advance(std::span<const std::int32_t> to
   }
   const float* logits = nullptr;
   while (!tokens.empty()) {
-    Programs& programs = static_cast<std::int64_t>(tokens.size()) >= chunk ? s.many : s.one;
+    DecodePrograms& programs = static_cast<std::int64_t>(tokens.size()) >= chunk ? s.many : s.one;
     logits = s.step(programs, tokens.data());
     tokens = tokens.subspan(static_cast<std::size_t>(programs.rows));
   }

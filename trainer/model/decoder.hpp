@@ -1,8 +1,9 @@
-// A trained AGILLM-3 that predicts the next token, on the CPU.
+// A trained model that predicts the next token, on the CPU.
 //
-// Takes the weights from a checkpoint; the model's sizes are read off the shapes. Keys and values
-// of the tokens it has seen are kept, so each new one costs one row. All memory is taken when it is
-// made: the weights, `context` keys and values a layer, and a workspace. One thread uses it.
+// Takes the weights from a checkpoint; architecture and sizes are read off names and shapes. Keys
+// and values of the tokens it has seen are kept, so each new one costs one row. All memory is taken
+// when it is made: the weights, `context` keys and values a layer, and a workspace. One thread uses
+// it.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +12,21 @@
 #include <vector>
 
 #include "checkpoint/reader.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {
 
-// The sizes of the model that these tensors are of. Error usage, naming what is missing or odd,
-// when they are of no AGILLM-3, or `vocabulary` has no place in it.
+// The model that this checkpoint holds. Error usage, naming what is missing or odd, when it is of
+// no architecture known here, or `vocabulary` has no place in it.
+Result<ModelSpec> model_of(const checkpoint::Reader& checkpoint, std::int64_t vocabulary);
 Result<ModelSpec> model_of(const std::vector<checkpoint::TensorInfo>& tensors,
-                           std::int64_t vocabulary);
+                           const json::object& facts, std::int64_t vocabulary);
 
 class Decoder {
  public:
-  // `context`: most tokens it will be given in all.
+  // `context`: most tokens it will be given in all; error usage, where the model has fewer
+  // positions.
   static Result<std::unique_ptr<Decoder>> make(const checkpoint::Reader& checkpoint,
                                                const ModelSpec& model, std::int64_t context,
                                                int threads);

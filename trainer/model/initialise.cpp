@@ -53,7 +53,9 @@ void initialise(const ParameterInfo& info, std::uint64_t seed, std::span<float> 
       std::fill(live.begin(), live.end(), 1.0F);
       return;
     case Initial::normal:
-      for (std::size_t i = 0; i < live.size(); ++i) live[i] = static_cast<float>(random.normal(i));
+      for (std::size_t i = 0; i < live.size(); ++i) {
+        live[i] = static_cast<float>(info.deviation * random.normal(i));
+      }
       return;
     case Initial::uniform: {
       const double bound = 1 / std::sqrt(static_cast<double>(info.fan_in));

@@ -3,6 +3,8 @@
 #include <array>
 #include <cmath>
 
+#include "trainer/model/architecture.hpp"
+
 namespace trainward::trainer {
 
 Status check_spec(const TrainingSpec& spec) {
@@ -54,7 +56,7 @@ Status check_spec(const TrainingSpec& spec) {
       return fail(ErrorKind::usage, fmt::format("the {} cannot be {}", factor.name, factor.value));
     }
   }
-  return {};
+  return architecture_of(model).check(spec);
 }
 
 Status check_tokens(std::span<const std::int32_t> tokens, const TrainingSpec& spec,

@@ -1,4 +1,4 @@
-// The size of an AGILLM-3 model and what its training step needs to know.
+// The size of a model and what its training step needs to know.
 //
 // Plain values; check_spec() names the first that cannot be.
 #pragma once
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <span>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/graph/op.hpp"
 #include "trainer/optim/schedule.hpp"
@@ -20,7 +20,11 @@ struct ModelSpec {
   std::int64_t heads = 8;
   std::int64_t rank = 48;
   std::int64_t vocabulary = 257;
-  bool tied = false;  // the head's weight is the embedding, and it has no bias
+  bool tied = false;           // the head's weight is the embedding, and it has no bias
+  std::int64_t positions = 0;  // longest text, where they are learned; 0: any length
+  // Its family's place in architectures() (architecture.hpp): a number, because ranks send a spec
+  // to each other as it lies in memory.
+  std::size_t architecture = 0;
 
   // Rows the embedding and the head really have: accelerators tile by 32.
   [[nodiscard]] std::int64_t padded_vocabulary() const { return (vocabulary + 31) / 32 * 32; }
@@ -31,8 +35,8 @@ struct ModelSpec {
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 
-// Batches and accumulation are those of each process; the learning rate is that of everything under
-// "core.", the other one the head's.
+// Batches and accumulation are those of each process. Which parameters follow which of the two
+// learning rates is the architecture's to say (RateGroup).
 struct TrainingSpec : settings::StepSettings {
   ModelSpec model;
   std::int64_t ranks = 1;      // processes that share a step
@@ -49,7 +53,7 @@ struct TrainingSpec : settings::StepSettings {
 };
 
 // Kind usage: sizes below one, a width that the heads do not divide, a block without a next token,
-// a rate or factor that is negative or not a number.
+// a rate or factor that is negative or not a number, what the architecture cannot be.
 Status check_spec(const TrainingSpec& spec);
 
 // Kind usage: not as many tokens as `sequences` need, or one that is outside the vocabulary.

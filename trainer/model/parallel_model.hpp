@@ -10,7 +10,7 @@
 #include <functional>
 #include <memory>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/model/trainable.hpp"
 #include "trainer/ranks/communicator.hpp"

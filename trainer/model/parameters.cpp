@@ -2,84 +2,101 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <numeric>
+
+#include "trainer/model/architecture.hpp"
 
 namespace trainward::trainer {
 namespace {
 
-class TableMaker {
- public:
-  void add(ParameterInfo info) {
-    info.offset = table_.elements;
-    if (info.live_rows == 0) info.live_rows = info.shape[0];
-    table_.count += graph::element_count(info.shape) / info.shape[0] * info.live_rows;
-    table_.elements += (info.size() + 15) / 16 * 16;
-    table_.infos.push_back(std::move(info));
-  }
-  void add(std::string name, graph::Shape shape, Initial initial, std::int64_t fan_in = 0,
-           std::int64_t live_rows = 0) {
-    add({std::move(name), std::move(shape), initial, fan_in, live_rows, 0});
-  }
+std::size_t add(ParameterTable& table, ParameterInfo info) {
+  info.offset = table.elements;
+  if (info.live_rows == 0) info.live_rows = info.shape[0];
+  table.count += graph::element_count(info.shape) / info.shape[0] * info.live_rows;
+  table.elements += (info.size() + 15) / 16 * 16;
+  table.infos.push_back(std::move(info));
+  return table.infos.size() - 1;
+}
 
-  ParameterTable finish() { return std::move(table_); }
-
-  ParameterTable make(const ModelSpec& spec) {
-    const std::int64_t d = spec.width;
-    const std::int64_t rows = spec.padded_vocabulary();
-    add("core.emb.weight", {rows, d}, Initial::normal, 0, spec.vocabulary);
-    for (std::int64_t i = 0; i < spec.layers; ++i) {
-      const auto name = [&](std::string_view part) {
-        return fmt::format("core.blocks.{}.{}", i, part);
-      };
-      add(name("ln1.weight"), {d}, Initial::ones);
-      add(name("ln1.bias"), {d}, Initial::zeros);
-      add(name("mha.q.weight"), {d, d}, Initial::uniform, d);
-      add(name("mha.k.weight"), {d, d}, Initial::uniform, d);
-      add(name("mha.v.weight"), {d, d}, Initial::uniform, d);
-      add(name("mha.U"), {spec.head_width(), spec.rank}, Initial::orthogonal);
-      add(name("mha.proj.weight"), {d, d}, Initial::uniform, d);
-      add(name("ln2.weight"), {d}, Initial::ones);
-      add(name("ln2.bias"), {d}, Initial::zeros);
-      add(name("ff.0.weight"), {4 * d, d}, Initial::uniform, d);
-      add(name("ff.0.bias"), {4 * d}, Initial::uniform, d);
-      add(name("ff.2.weight"), {d, 4 * d}, Initial::uniform, 4 * d);
-      add(name("ff.2.bias"), {d}, Initial::uniform, 4 * d);
-    }
-    add("core.ln.weight", {d}, Initial::ones);
-    add("core.ln.bias", {d}, Initial::zeros);
-    table_.head_begin = table_.elements;
-    table_.tied = spec.tied;
-    if (!spec.tied) {
-      add("ar.proj.weight", {rows, d}, Initial::uniform, d, spec.vocabulary);
-      add("ar.proj.bias", {rows}, Initial::uniform, d, spec.vocabulary);
-    }
-    return finish();
-  }
-
- private:
-  ParameterTable table_;
-};
+Places add_all(ParameterTable& table, const std::vector<ParameterInfo>& parameters) {
+  Places places;
+  for (const ParameterInfo& info : parameters) places.push_back(add(table, info));
+  return places;
+}
 
 }  // namespace
 
-std::vector<std::size_t> ParameterTable::block(std::size_t layer) const {
-  std::vector<std::size_t> which(block_parameters);
-  std::iota(which.begin(), which.end(), 1 + layer * block_parameters);
+Places ParameterTable::block(std::size_t layer) const {
+  Places which(block_parameters);
+  std::iota(which.begin(), which.end(), first_block + layer * block_parameters);
   return which;
 }
 
-std::vector<std::size_t> ParameterTable::head() const {
-  const std::size_t end = infos.size();
-  if (tied) return {end - 2, end - 1, embedding()};
-  return {end - 4, end - 3, end - 2, end - 1};
+Places ParameterTable::own_head() const {
+  return {head.begin(), head.end() - static_cast<std::ptrdiff_t>(shared)};
 }
 
-ParameterTable lay_out(std::vector<ParameterInfo> parameters) {
-  TableMaker maker;
-  for (ParameterInfo& info : parameters) maker.add(std::move(info));
-  return maker.finish();
+Places ParameterTable::outer(RateGroup rate) const {
+  Places which = embedding;
+  const Places own = own_head();
+  which.insert(which.end(), own.begin(), own.end());
+  std::sort(which.begin(), which.end());
+  std::erase_if(which, [&](std::size_t i) { return infos[i].rate != rate; });
+  return which;
 }
 
-ParameterTable make_parameter_table(const ModelSpec& spec) { return TableMaker().make(spec); }
+ParameterTable lay_out(const ModelParameters& parameters, std::int64_t layers) {
+  ParameterTable table;
+  table.embedding = add_all(table, parameters.embedding);
+  table.first_block = table.infos.size();
+  table.block_parameters = parameters.block.size();
+  for (std::int64_t layer = 0; layer < layers; ++layer) {
+    const std::string prefix = fmt::format(fmt::runtime(parameters.layer_prefix), layer);
+    for (ParameterInfo info : parameters.block) {
+      info.name = prefix + info.name;
+      info.prefix = prefix.size();
+      add(table, std::move(info));
+    }
+  }
+  table.head = add_all(table, parameters.head);
+  const auto is_shared = [&](std::size_t i) {
+    return std::find(parameters.shared.begin(), parameters.shared.end(), table.infos[i].name) !=
+           parameters.shared.end();
+  };
+  const auto first_shared = std::stable_partition(table.embedding.begin(), table.embedding.end(),
+                                                  [&](std::size_t i) { return !is_shared(i); });
+  table.head.insert(table.head.end(), first_shared, table.embedding.end());
+  table.shared = parameters.shared.size();
+  return table;
+}
+
+ParameterTable make_parameter_table(const ModelSpec& spec) {
+  return lay_out(architecture_of(spec).parameters(spec), spec.layers);
+}
+
+std::vector<optim::Group> rate_runs(const ParameterTable& table, const TrainingSpec& spec,
+                                    RunsOf which) {
+  const std::size_t blocks_end =
+      table.first_block + static_cast<std::size_t>(spec.model.layers) * table.block_parameters;
+  std::vector<optim::Group> runs;
+  std::optional<RateGroup> running;  // of the run that may go on
+  for (std::size_t i = 0; i < table.infos.size(); ++i) {
+    if (which == RunsOf::outer && i >= table.first_block && i < blocks_end) {
+      running.reset();
+      continue;
+    }
+    const ParameterInfo& info = table.infos[i];
+    const std::size_t end = i + 1 < table.infos.size() ? table.infos[i + 1].offset : table.elements;
+    if (running == info.rate) {
+      runs.back().end = end;
+      continue;
+    }
+    running = info.rate;
+    runs.push_back({info.offset, end,
+                    info.rate == RateGroup::head ? spec.head_learning_rate : spec.learning_rate});
+  }
+  return runs;
+}
 
 }  // namespace trainward::trainer

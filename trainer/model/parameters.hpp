@@ -1,59 +1,93 @@
-// The parameters of AGILLM-3: names, shapes and their places in one flat array.
+// The parameters of a model: names, shapes, start values and their places in one flat array.
 //
-// Order: the core (embedding, blocks, final layer norm), then the head, each segment of the step in
-// one run. Places are multiples of 16 elements; the gaps stay zero. Pure.
+// Order: the embedding, the blocks, then what only the head has; each segment of the step in one
+// run. Places are multiples of 16 elements; the gaps stay zero. Pure.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainer/graph/type.hpp"
 #include "trainer/model/model_spec.hpp"
+#include "trainer/optim/adamw.hpp"
 
 namespace trainward::trainer {
 
 enum class Initial {
   zeros,
   ones,
-  normal,      // N(0, 1)
+  normal,      // N(0, deviation²)
   uniform,     // U(±1/sqrt(fan_in))
   orthogonal,  // orthonormal rows or columns, whichever are fewer
 };
+
+// Which of the two learning rates a parameter follows.
+enum class RateGroup { body, head };
 
 struct ParameterInfo {
   std::string name;
   graph::Shape shape;
   Initial initial = Initial::zeros;
   std::int64_t fan_in = 0;
-  std::int64_t live_rows = 0;  // rows after these are padding: zero for ever
+  std::int64_t live_rows = 0;  // rows after these are padding: zero for ever; 0: all are live
   std::size_t offset = 0;      // elements into the flat arrays
+  double deviation = 1;
+  RateGroup rate = RateGroup::body;
+  std::size_t prefix = 0;  // of the name, up to where a block's own names begin
 
   [[nodiscard]] std::size_t size() const {
     return static_cast<std::size_t>(graph::element_count(shape));
   }
+  // What the graphs call it: the same for every layer.
+  [[nodiscard]] std::string_view local_name() const {
+    return std::string_view(name).substr(prefix);
+  }
 };
 
-// A block's parameters lie one after another.
-inline constexpr std::size_t block_parameters = 13;
+// What an architecture says of its parameters; places are given by lay_out().
+struct ModelParameters {
+  std::vector<ParameterInfo> embedding = {};
+  std::string layer_prefix = {};          // with {} for the layer: "h.{}."
+  std::vector<ParameterInfo> block = {};  // of one layer, by the names behind the prefix
+  std::vector<ParameterInfo> head = {};   // but for what it shares
+  std::vector<std::string> shared = {};   // of the embedding, what the head uses too
+};
+
+using Places = std::vector<std::size_t>;  // in ParameterTable::infos
 
 struct ParameterTable {
   std::vector<ParameterInfo> infos;
-  std::size_t elements = 0;    // of a flat array, gaps included
-  std::size_t head_begin = 0;  // where the "ar." parameters begin
-  std::int64_t count = 0;      // trained numbers: without gaps and padding rows
+  std::size_t elements = 0;  // of a flat array, gaps included
+  std::int64_t count = 0;    // trained numbers: without gaps and padding rows
 
-  bool tied = false;  // the head uses the embedding and has no parameters of its own
+  // In the order the graphs take them. What both share comes last in both.
+  Places embedding;
+  Places head;
+  std::size_t shared = 0;
 
-  // Places in `infos`, in the order the graphs take them.
-  [[nodiscard]] std::size_t embedding() const { return 0; }
-  [[nodiscard]] std::vector<std::size_t> block(std::size_t layer) const;
-  [[nodiscard]] std::vector<std::size_t> head() const;  // ln.weight, ln.bias, weight, bias?
+  std::size_t first_block = 0;
+  std::size_t block_parameters = 0;  // a layer's lie one after another
+  [[nodiscard]] Places block(std::size_t layer) const;
+
+  // What only the head uses.
+  [[nodiscard]] Places own_head() const;
+  // How many parameters only the embedding uses.
+  [[nodiscard]] std::size_t own_embedding() const { return embedding.size() - shared; }
+  // Outside the blocks, in the order of the flat arrays: those of one rate.
+  [[nodiscard]] Places outer(RateGroup rate) const;
 };
 
-// Gives the parameters their places, in the order given.
-ParameterTable lay_out(std::vector<ParameterInfo> parameters);
+ParameterTable lay_out(const ModelParameters& parameters, std::int64_t layers);
 
+// Of the model's architecture.
 ParameterTable make_parameter_table(const ModelSpec& spec);
+
+// The runs of the flat arrays that have one learning rate, in order: of all parameters, or only of
+// those outside the blocks.
+enum class RunsOf { everything, outer };
+std::vector<optim::Group> rate_runs(const ParameterTable& table, const TrainingSpec& spec,
+                                    RunsOf which);
 
 }  // namespace trainward::trainer

@@ -1,14 +1,15 @@
 // The segments of a training step, compiled for the CPU.
 //
 // The first backward of a step overwrites the gradients; the others, when several batches make one
-// step, add to them. Where the head shares the embedding's weight, the embedding's part is added to
-// the head's each time. One thread uses them at a time; the runtime must outlive them.
+// step, add to them. Of weights that the head shares with the embedding, the embedding's part is
+// added to the head's each time. One thread uses them at a time; the runtime must outlive them.
 #pragma once
 
 #include <optional>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/cpu/program.hpp"
+#include "trainer/model/parameters.hpp"
 #include "trainer/model/segments.hpp"
 
 namespace trainward::trainer {

@@ -3,15 +3,10 @@
 #include <array>
 #include <cmath>
 
+#include "common/base/random.hpp"
+
 namespace trainward::trainer {
 namespace {
-
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
 
 template <std::size_t count>
 double polynomial(const std::array<double, count>& coefficients, double x) {
@@ -47,11 +42,13 @@ double inverse_normal(double p) {
 
 }  // namespace
 
-RandomStream::RandomStream(std::uint64_t seed, std::string_view name) : key_(mix(seed)) {
-  for (const char c : name) key_ = mix(key_ ^ static_cast<unsigned char>(c));
+RandomStream::RandomStream(std::uint64_t seed, std::string_view name) : key_(splitmix64(seed)) {
+  for (const char c : name) key_ = splitmix64(key_ ^ static_cast<unsigned char>(c));
 }
 
-std::uint64_t RandomStream::bits(std::uint64_t position) const { return mix(key_ ^ mix(position)); }
+std::uint64_t RandomStream::bits(std::uint64_t position) const {
+  return splitmix64(key_ ^ splitmix64(position));
+}
 
 double RandomStream::uniform(std::uint64_t position) const {
   return (static_cast<double>(bits(position) >> 11) + 0.5) * 0x1p-53;

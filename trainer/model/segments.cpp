@@ -3,9 +3,8 @@
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
 #include "trainer/graph/products.hpp"
-#include "trainer/model/block.hpp"
+#include "trainer/model/architecture.hpp"
 #include "trainer/model/layers.hpp"
-#include "trainer/model/parameters.hpp"
 #include "trainer/model/segment_parts.hpp"
 
 namespace trainward::trainer {
@@ -33,11 +32,12 @@ bool worth_keeping(const Graph& graph, const graph::Node& node) {
          std::holds_alternative<op::Reduce>(node.op) || std::holds_alternative<op::Unary>(node.op);
 }
 
-class Maker {
+class SegmentMaker {
  public:
-  explicit Maker(const TrainingSpec& spec)
+  explicit SegmentMaker(const TrainingSpec& spec)
       : spec_(spec),
         model_(spec.model),
+        architecture_(architecture_of(model_)),
         table_(make_parameter_table(model_)),
         ids_{Element::i32, {spec.batch_size, spec.block_size}},
         x_{Element::f32, {spec.batch_size, spec.block_size, model_.width}} {}
@@ -52,31 +52,23 @@ class Maker {
   }
 
  private:
-  std::vector<Value> parameters(Builder& b, const std::vector<std::size_t>& which) const {
-    return add_parameters(b, table_, which);
-  }
+  Weights weights(Builder& b, const Places& which) const { return Weights::add(b, table_, which); }
 
   Status make_embed(Segments& segments) const {
     Builder forward;
     const Value ids = forward.parameter("ids", ids_);
-    const Value table = parameters(forward, {table_.embedding()})[0];
-    const Value x = forward.gather_rows(table, ids);
+    const Weights w = weights(forward, table_.embedding);
+    const Value x = architecture_.embed(forward, model_, w, ids, {});
     const Value dx = forward.parameter("dx", x_);
-    const std::vector<Value> gradient =
-        graph::differentiate(forward, std::span(&x, 1), std::span(&dx, 1), std::span(&table, 1));
-    Result<Graph> joint = forward.finish(gradient);
+    std::vector<Value> inputs = w.values();
+    const std::vector<Value> gradients =
+        graph::differentiate(forward, std::span(&x, 1), std::span(&dx, 1), inputs);
+    Result<Graph> joint = forward.finish(gradients);
     if (!joint) return propagate(joint);
-    segments.embed = graph::extract(*joint, std::vector{ids, table}, std::vector{x});
-    segments.embed_backward = graph::extract(*joint, std::vector{ids, dx}, gradient);
+    inputs.insert(inputs.begin(), ids);
+    segments.embed = graph::extract(*joint, inputs, std::vector{x});
+    segments.embed_backward = graph::extract(*joint, std::vector{ids, dx}, gradients);
     return {};
-  }
-
-  // `key` invalid: nothing is dropped.
-  Value block(Builder& b, Value x, Value key, const std::vector<Value>& p) const {
-    Value attended = attention(b, attention_input(b, x, p), attention_weights(p), model_.heads,
-                               spec_.fused_attention);
-    if (key.valid()) attended = dropout(b, attended, key, spec_.dropout);
-    return after_attention(b, x, attended, p);
   }
 
   Status make_block(Segments& segments) const {
@@ -84,19 +76,20 @@ class Maker {
     std::vector<Value> inputs{b.parameter("x", x_)};
     Value key;
     if (spec_.dropout > 0) inputs.push_back(key = b.parameter("key", {Element::i32, {3}}));
-    const std::vector<Value> weights = parameters(b, table_.block(0));
-    inputs.insert(inputs.end(), weights.begin(), weights.end());
-    const Value y = block(b, inputs[0], key, weights);
+    const Weights w = weights(b, table_.block(0));
+    const std::vector<Value> trained = w.values();
+    inputs.insert(inputs.end(), trained.begin(), trained.end());
+    const Value y = block(b, spec_, w, inputs[0], key);
     const Value dy = b.parameter("dy", x_);
     std::vector<Value> wrt{inputs[0]};
-    wrt.insert(wrt.end(), weights.begin(), weights.end());
+    wrt.insert(wrt.end(), trained.begin(), trained.end());
     const std::vector<Value> gradients =
         graph::differentiate(b, std::span(&y, 1), std::span(&dy, 1), wrt);
     std::vector<Value> all{y};
     all.insert(all.end(), gradients.begin(), gradients.end());
     Result<Graph> joint = b.finish(all);
     if (!joint) return propagate(joint);
-    cut_block(graph::round_operands(*joint), inputs.size() - weights.size(), segments);
+    cut_block(graph::round_operands(*joint), inputs.size() - trained.size(), segments);
     return {};
   }
 
@@ -128,8 +121,8 @@ class Maker {
   Status make_block_evaluate(Segments& segments) const {
     Builder b(spec_.precision);
     const Value x = b.parameter("x", x_);
-    const std::vector<Value> weights = parameters(b, table_.block(0));
-    return finish_segment(b, {block(b, x, {}, weights)}, segments.block_evaluate, 1);
+    const Weights w = weights(b, table_.block(0));
+    return finish_segment(b, {block(b, spec_, w, x, {})}, segments.block_evaluate, 1);
   }
 
   // The last position of each sequence predicts nothing.
@@ -137,16 +130,17 @@ class Maker {
     Builder b(spec_.precision);
     const Value ids = b.parameter("ids", ids_);
     const Value x = b.parameter("x", x_);
-    const std::vector<Value> p = parameters(b, table_.head());
+    const Weights w = weights(b, table_.head);
+    const std::vector<Value> trained = w.values();
     const std::int64_t batch = x_.shape[0];
     const std::int64_t positions = x_.shape[1];
     const Value predicting = b.slice(x, {0, 0, 0}, {batch, positions - 1, model_.width});
     const Value targets = b.slice(ids, {0, 1}, {batch, positions});
-    const Value logits = head_logits(b, predicting, p);
+    const Value logits = architecture_.logits(b, w, predicting);
     const Value loss = cross_entropy(b, logits, targets, model_.vocabulary, spec_.label_smoothing);
     if (auto ok = finish_segment(b, {loss}, segments.head_evaluate, 2); !ok) return ok;
     std::vector<Value> wrt{x};
-    wrt.insert(wrt.end(), p.begin(), p.end());
+    wrt.insert(wrt.end(), trained.begin(), trained.end());
     const Value share = b.constant_like(1 / static_cast<double>(spec_.batches_per_step()), loss);
     std::vector<Value> outputs =
         graph::differentiate(b, std::span(&loss, 1), std::span(&share, 1), wrt);
@@ -156,6 +150,7 @@ class Maker {
 
   const TrainingSpec& spec_;
   const ModelSpec& model_;
+  const Architecture& architecture_;
   ParameterTable table_;
   Type ids_;
   Type x_;
@@ -163,6 +158,6 @@ class Maker {
 
 }  // namespace
 
-Result<Segments> make_segments(const TrainingSpec& spec) { return Maker(spec).make(); }
+Result<Segments> make_segments(const TrainingSpec& spec) { return SegmentMaker(spec).make(); }
 
 }  // namespace trainward::trainer

@@ -10,26 +10,26 @@
 
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {
 
 struct Segments {
-  graph::Graph embed;          // (ids, table) -> x
+  graph::Graph embed;          // (ids, embedding parameters…) -> x
   graph::Graph block_forward;  // (x, key?, block parameters…) -> (y, kept…)
   graph::Graph head;           // (ids, x, head parameters…) -> (loss, dx, d head parameters…)
   // (x, key?, block parameters…, kept…, dy) -> (dx, d block parameters…)
   graph::Graph block_backward;
-  graph::Graph embed_backward;  // (ids, dx) -> d table
+  graph::Graph embed_backward;  // (ids, dx) -> d embedding parameters…
   // For data that is not trained on.
   graph::Graph block_evaluate;  // (x, block parameters…) -> y
   graph::Graph head_evaluate;   // (ids, x, head parameters…) -> loss
   std::vector<graph::Type> kept;
 };
 
-// The key, i32[2], is there when something is dropped; it must be another one for every layer and
+// The key, i32[3], is there when something is dropped; it must be another one for every layer and
 // every time. Gradients are those of loss / accumulation, to be added up over a step.
 Result<Segments> make_segments(const TrainingSpec& spec);
 

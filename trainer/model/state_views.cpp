@@ -62,6 +62,14 @@ void FlatMemory::pack(std::size_t begin, std::size_t end) const {
                                          static_cast<std::ptrdiff_t>(end - begin));
 }
 
+Result<std::unique_ptr<ModelState>> ModelState::allocate(const TrainingSpec& spec,
+                                                         bool with_packed) {
+  ParameterTable table = make_parameter_table(spec.model);
+  auto flat = FlatMemory::allocate(table.elements, with_packed);
+  if (!flat) return propagate(flat);
+  return std::make_unique<ModelState>(std::move(table), *std::move(flat));
+}
+
 std::vector<TensorView> model_views(const ParameterTable& table, const FlatMemory& flat) {
   std::vector<TensorView> views;
   for_each_parameter(table, flat, into(views));

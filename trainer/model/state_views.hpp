@@ -1,11 +1,12 @@
 // The flat arrays of a model in training, and how they look to a checkpoint.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
 #include "checkpoint/reader.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/cpu/memory.hpp"
 #include "trainer/model/parameters.hpp"
 
@@ -39,6 +40,17 @@ class FlatMemory {
   cpu::Memory memory_;
   std::size_t elements_ = 0;
   bool with_packed_ = false;
+};
+
+// A model in training, as it lies in the host's memory. It does not move: others borrow both.
+struct ModelState {
+  ModelState(ParameterTable of, FlatMemory arrays)
+      : table(std::move(of)), flat(std::move(arrays)) {}
+  // Of the spec's model, all zero.
+  static Result<std::unique_ptr<ModelState>> allocate(const TrainingSpec& spec, bool with_packed);
+
+  const ParameterTable table;
+  const FlatMemory flat;
 };
 
 // Borrowed from `flat`: "core.emb.weight", …; moments "core.emb.weight.exp_avg", "….exp_avg_sq".

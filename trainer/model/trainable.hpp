@@ -10,7 +10,7 @@
 
 #include "checkpoint/reader.hpp"
 #include "checkpoint/tensor.hpp"
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::trainer {
 
@@ -42,9 +42,9 @@ class Trainable {
   // process's memory. Errors are those of where it is.
   virtual Status gather_state() { return {}; }
 
-  // Borrowed views, valid until the next step() or restore(). Names as in the AGILLM-3 checkpoints
-  // ("core.emb.weight", "core.blocks.0.mha.q.weight", "ar.proj.weight", …); moments are
-  // "<parameter>.exp_avg" and "<parameter>.exp_avg_sq".
+  // Borrowed views, valid until the next step() or restore(). Names are the architecture's
+  // ("core.blocks.0.mha.q.weight", "h.0.attn.c_attn.weight", …); moments are "<parameter>.exp_avg"
+  // and "<parameter>.exp_avg_sq".
   [[nodiscard]] virtual std::vector<checkpoint::TensorView> model_state() const = 0;
   [[nodiscard]] virtual std::vector<checkpoint::TensorView> optimizer_state() const = 0;
 

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "common/bf16.hpp"
+#include "common/base/bf16.hpp"
 
 namespace trainward::optim {
 

@@ -1,6 +1,6 @@
 #include "trainer/pjrt/ahead_of_time.hpp"
 
-#include "common/clock.hpp"
+#include "common/os/clock.hpp"
 #include "trainer/pjrt/compile_options.hpp"
 #include "trainer/pjrt/platform_record.hpp"
 

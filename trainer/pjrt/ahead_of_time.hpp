@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/programs/program_cache.hpp"
+#include "common/program_cache/program_cache.hpp"
 #include "trainer/pjrt/compiler.hpp"
 #include "trainer/pjrt/topology.hpp"
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "common/clock.hpp"
+#include "common/os/clock.hpp"
 #include "trainer/pjrt/compile_options.hpp"
 #include "trainer/pjrt/platform_record.hpp"
 

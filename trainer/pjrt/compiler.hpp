@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "common/programs/program_cache.hpp"
+#include "common/program_cache/program_cache.hpp"
 #include "trainer/pjrt/client.hpp"
 #include "trainer/pjrt/program_key.hpp"
 

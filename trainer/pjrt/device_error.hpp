@@ -8,7 +8,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::pjrt {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "common/programs/program_cache.hpp"
+#include "common/program_cache/program_cache.hpp"
 #include "trainer/pjrt/platform.hpp"
 
 namespace trainward::pjrt {

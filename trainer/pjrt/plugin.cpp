@@ -6,8 +6,8 @@
 #include <array>
 #include <span>
 
-#include "common/digest.hpp"
-#include "common/file.hpp"
+#include "common/base/digest.hpp"
+#include "common/os/file.hpp"
 #include "trainer/pjrt/named_values.hpp"
 
 namespace trainward::pjrt {

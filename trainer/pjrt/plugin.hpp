@@ -17,8 +17,8 @@
 #include <optional>
 #include <string>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 #include "trainer/pjrt/calls.hpp"
 
 namespace trainward::pjrt {

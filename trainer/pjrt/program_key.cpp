@@ -2,7 +2,7 @@
 
 #include <initializer_list>
 
-#include "common/digest.hpp"
+#include "common/base/digest.hpp"
 
 namespace trainward::pjrt {
 namespace {

@@ -33,7 +33,6 @@ class Session {
   Outcome<void> own(const char* call);
 
   [[nodiscard]] const Plugin& plugin() const { return *plugin_; }
-  [[nodiscard]] const std::shared_ptr<const Plugin>& shared_plugin() const { return plugin_; }
   [[nodiscard]] const Calls& calls() const { return plugin_->calls(); }
   [[nodiscard]] abi::Client* client() const { return client_; }
 

@@ -19,11 +19,11 @@
 #include <optional>
 #include <system_error>
 
-#include "common/clock.hpp"
-#include "common/fd.hpp"
-#include "common/process_id.hpp"
-#include "common/protocol.hpp"
-#include "common/unix_socket.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/process_id.hpp"
+#include "common/os/unix_socket.hpp"
+#include "common/protocol/protocol.hpp"
 #include "trainer/ranks/rank.hpp"
 #include "trainer/ranks/shared_folder.hpp"
 

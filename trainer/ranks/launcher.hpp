@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::trainer {
 

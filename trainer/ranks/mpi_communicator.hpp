@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/ranks/communicator.hpp"
 
 namespace trainward::trainer {

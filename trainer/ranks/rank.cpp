@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "common/unix_socket.hpp"
+#include "common/os/unix_socket.hpp"
 
 namespace trainward::trainer {
 

@@ -3,8 +3,8 @@
 
 #include <functional>
 
-#include "common/fd.hpp"
-#include "common/protocol.hpp"
+#include "common/os/fd.hpp"
+#include "common/protocol/protocol.hpp"
 
 namespace trainward::trainer {
 

@@ -3,8 +3,8 @@
 
 #include <filesystem>
 
-#include "common/error.hpp"
-#include "common/fd.hpp"
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::trainer {
 

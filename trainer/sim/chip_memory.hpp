@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::n300 {
 

@@ -3,8 +3,8 @@
 #include <limits>
 #include <string>
 
-#include "common/strict_object.hpp"
-#include "common/text.hpp"
+#include "common/base/strict_object.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::n300 {
 namespace {

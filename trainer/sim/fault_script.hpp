@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 
 namespace trainward::n300 {
 

@@ -5,9 +5,9 @@
 #include <charconv>
 #include <system_error>
 
-#include "common/digest.hpp"
-#include "common/fd.hpp"
-#include "common/file.hpp"
+#include "common/base/digest.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/file.hpp"
 
 namespace trainward::n300 {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "common/digest.hpp"
+#include "common/base/digest.hpp"
 
 namespace trainward::n300 {
 namespace {

@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/cpu/program.hpp"
 #include "trainer/sim/stage_plan.hpp"
 

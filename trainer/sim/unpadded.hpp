@@ -6,7 +6,7 @@
 // long as all values are finite. Pure; parameters and outputs stay as they are.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 
 namespace trainward::n300 {

@@ -6,7 +6,7 @@
 // values, and not every machine pads bf16.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 
 namespace trainward::stablehlo {

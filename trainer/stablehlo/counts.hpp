@@ -1,7 +1,7 @@
 // Shift counts: the graph takes them modulo 32; with 32 and more StableHLO shifts everything out.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 
 namespace trainward::stablehlo {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 
 namespace trainward::stablehlo {
 namespace {

@@ -2,7 +2,7 @@
 // free in the right one), of one element where it had none: what can then be padded to a tile.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 
 namespace trainward::stablehlo {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "common/bf16.hpp"
+#include "common/base/bf16.hpp"
 
 namespace trainward::stablehlo {
 namespace {

@@ -16,7 +16,7 @@
 // graph whose padded sizes are too large.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 
 namespace trainward::stablehlo {

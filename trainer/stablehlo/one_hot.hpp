@@ -3,7 +3,7 @@
 // cut off, or nowhere.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 
 namespace trainward::stablehlo {

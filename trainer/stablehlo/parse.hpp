@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/stablehlo/module.hpp"
 
 namespace trainward::stablehlo {

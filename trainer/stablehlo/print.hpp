@@ -13,7 +13,7 @@
 
 #include <string>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/stablehlo/module.hpp"
 
 namespace trainward::stablehlo {

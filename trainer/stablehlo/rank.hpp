@@ -2,7 +2,7 @@
 // reshapes inside, where scalars may stay.
 #pragma once
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 
 namespace trainward::stablehlo {

@@ -1,8 +1,8 @@
 #include "trainer/tokenizer/bpe_tokenizer.hpp"
 
-#include "common/digest.hpp"
-#include "common/file.hpp"
-#include "common/text.hpp"
+#include "common/base/digest.hpp"
+#include "common/base/text.hpp"
+#include "common/os/file.hpp"
 #include "trainer/tokenizer/byte_characters.hpp"
 #include "trainer/tokenizer/utf8.hpp"
 

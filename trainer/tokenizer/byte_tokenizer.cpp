@@ -1,6 +1,6 @@
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
-#include "common/digest.hpp"
+#include "common/base/digest.hpp"
 
 namespace trainward::trainer {
 

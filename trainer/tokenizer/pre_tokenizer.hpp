@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/tokenizer/pattern.hpp"
 
 namespace trainward::trainer {

@@ -2,7 +2,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "common/strict_object.hpp"
+#include "common/base/strict_object.hpp"
 #include "trainer/tokenizer/byte_characters.hpp"
 #include "trainer/tokenizer/tokenizer_file.hpp"
 
@@ -11,8 +11,6 @@ namespace {
 
 constexpr std::size_t max_token_bytes = 4096;
 constexpr std::size_t max_added_tokens = 65'536;
-
-std::string_view view(json::string_view text) { return {text.data(), text.size()}; }
 
 std::string_view shown(std::string_view token) { return token.substr(0, 60); }
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/strict_object.hpp"
+#include "common/base/strict_object.hpp"
 #include "trainer/tokenizer/read_sequence.hpp"
 #include "trainer/tokenizer/tokenizer_file.hpp"
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <utility>
 
-#include "common/strict_object.hpp"
+#include "common/base/strict_object.hpp"
 #include "trainer/tokenizer/read_sequence.hpp"
 #include "trainer/tokenizer/tokenizer_file.hpp"
 

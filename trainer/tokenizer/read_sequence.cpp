@@ -1,6 +1,6 @@
 #include "trainer/tokenizer/read_sequence.hpp"
 
-#include "common/strict_object.hpp"
+#include "common/base/strict_object.hpp"
 
 namespace trainward::trainer {
 

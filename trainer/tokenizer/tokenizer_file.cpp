@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "common/strict_object.hpp"
+#include "common/base/strict_object.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -21,8 +21,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/error.hpp"
-#include "common/json.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
 #include "trainer/tokenizer/added_tokens.hpp"
 #include "trainer/tokenizer/normalizer.hpp"
 #include "trainer/tokenizer/pair_table.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/utf8.hpp"
+#include "common/base/utf8.hpp"
 
 namespace trainward::trainer {
 

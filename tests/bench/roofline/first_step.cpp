@@ -11,10 +11,10 @@
 #include <chrono>
 #include <csignal>
 
-#include "common/file.hpp"
-#include "common/json.hpp"
-#include "common/protocol.hpp"
-#include "common/unix_socket.hpp"
+#include "common/base/json.hpp"
+#include "common/os/file.hpp"
+#include "common/os/unix_socket.hpp"
+#include "common/protocol/protocol.hpp"
 #include "measure.hpp"
 
 namespace trainward::roofline {

@@ -71,11 +71,11 @@ void tell_step(const char* name, const StepWork& work, const Machine& machine,
              in_cache ? "  (in the cache)" : "");
 }
 
-void measure_segments(const char* name, const TrainingSpec& spec, const Machine& machine,
-                      const Effort& effort) {
+void measure_segments(const char* name, const TrainingSpec& spec, std::int32_t ids,
+                      const Machine& machine, const Effort& effort) {
   const StepTime time = step_time(effort, [&] {
-    const std::shared_ptr<trainer::Trainable> model = must(trainer::make_agillm3(spec));
-    const auto tokens = trainer::tokens_case(spec.sequences_per_step() * spec.block_size, 251);
+    const std::shared_ptr<trainer::Trainable> model = must(trainer::make_cpu_model(spec));
+    const auto tokens = trainer::tokens_case(spec.sequences_per_step() * spec.block_size, ids);
     return Stepper{[=] { must(model->step(tokens)); }, model->arena_bytes()};
   });
   tell_step(name, must(work_of_segments(spec)), machine, time);
@@ -112,15 +112,15 @@ int run(const Options& options) {
   const Effort& effort = options.effort;
   const Machine machine = measure_machine(effort);
   tell_heading();
-  measure_segments("micro_3x", trainer::micro_3x_case(effort.threads), machine, effort);
+  measure_segments("micro_3x", trainer::micro_3x_case(effort.threads), 251, machine, effort);
   measure_whole("MLP", must(trainer::make_mlp({})), trainer::Sgd{}, trainer::mlp_rows_case(),
                 machine, effort);
-  measure_whole("GPT", must(trainer::make_gpt2({})), trainer::AdamWithDecay{},
-                trainer::gpt_tokens_case(), machine, effort);
+  measure_segments("GPT", trainer::gpt_case(effort.threads), 65, machine, effort);
   if (options.large) {
-    measure_segments("large, 64 tokens", trainer::large_case(64, effort.threads), machine, effort);
-    measure_segments("large, 512 tokens", trainer::large_case(512, effort.threads), machine,
-                     effort);
+    for (const std::int64_t block : {64, 512}) {
+      measure_segments(fmt::format("large, {} tokens", block).c_str(),
+                       trainer::large_case(block, effort.threads), 251, machine, effort);
+    }
   }
   fmt::print(
       "bound: the longer of products and memory for each segment, added up, and the optimizer's "

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <memory>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
 #include "trainer/graph/builder.hpp"

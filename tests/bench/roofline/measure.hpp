@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "step_work.hpp"
 
 namespace trainward::roofline {

@@ -107,7 +107,7 @@ Result<StepWork> work_of_segments(const trainer::TrainingSpec& spec) {
 StepWork work_of_whole(const trainer::ModelGraph& model, const trainer::Optimizer& optimizer) {
   StepWork step;
   step.segments = {{work_of(model.step), 1}};
-  const std::size_t elements = trainer::lay_out(model.parameters).elements;
+  const std::size_t elements = trainer::lay_out({.embedding = model.parameters}, 0).elements;
   // Without moments: parameter and gradient are read, the parameter is written.
   step.update_bytes = std::holds_alternative<trainer::Sgd>(optimizer)
                           ? 3 * element_bytes * static_cast<double>(elements)

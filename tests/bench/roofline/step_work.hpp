@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/graph/graph.hpp"
 #include "trainer/model/model_spec.hpp"
-#include "trainer/model/whole_model.hpp"
+#include "whole_model.hpp"
 
 namespace trainward::roofline {
 

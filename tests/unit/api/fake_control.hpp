@@ -26,40 +26,22 @@ class FakeControl final : public Control {
   }
   Result<json::value> reread() override { return note("reread"); }
   void update(Answer answer) override { answer(note("update")); }
-  Result<json::value> reload() override { return note("reload"); }
+  Result<json::value> reload() override {
+    note("reload");
+    return fail(ErrorKind::usage, "the configuration has errors", "", "");
+  }
   void upgrade(Answer answer) override { answer(note("upgrade")); }
   Result<json::value> shutdown() override { return note("shutdown"); }
   void probe(const ProbeRequest& request, Answer answer) override {
     answer(note(std::string("probe") + (request.deep ? " deep" : "") +
                 (request.recorded ? "" : " unrecorded")));
   }
-  Result<json::value> status() const override { return note("status"); }
-  Result<json::value> history(const std::string& p) const override { return note("history " + p); }
-  Result<json::value> why(const std::string& p, std::optional<std::int64_t> n) const override {
-    return note("why " + p + " " + std::to_string(n.value_or(-1)));
-  }
-  Result<json::value> report(const std::string& p) const override { return note("report " + p); }
-  Result<json::value> checkpoints(const std::string& p) const override {
-    return note("checkpoints " + p);
-  }
-  Result<json::value> evaluations(const std::string& p) const override {
-    return note("evaluations " + p);
-  }
-  Result<json::value> compiled(const std::string& p) const override {
-    return note("compiled " + p);
-  }
-  Result<json::value> events(const std::string& p, std::int64_t after) const override {
-    return note("events " + p + " " + std::to_string(after));
-  }
-  Result<json::value> last_probe() const override { return note("last_probe"); }
-  Result<json::value> boards() const override { return note("boards"); }
-  Result<json::value> board_samples(const std::string& serial, std::int64_t after,
-                                    std::int64_t limit) const override {
-    if (serial == "nope") return fail(ErrorKind::usage, "no such board", serial, "hint");
-    return note("samples " + serial + " " + std::to_string(after) + " " + std::to_string(limit));
+  std::string trouble(const std::string& program) const override {
+    return program == "sick" ? "it is sick" : "";
   }
   Result<LogSlice> log(const std::string& p, const std::string& stream, std::optional<std::int64_t>,
                        std::int64_t offset, std::int64_t limit) const override {
+    if (p == "nope") return fail(ErrorKind::usage, "no such program", p, "hint");
     note("log " + p + " " + stream + " " + std::to_string(offset) + " " + std::to_string(limit));
     return LogSlice{"tail\n", 495, 500, 3};
   }

@@ -8,7 +8,7 @@
 
 #include <fstream>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 #include "server_fixture.hpp"
 #include "supervisor/ctl/client.hpp"
 

@@ -2,77 +2,185 @@
 
 #include <gtest/gtest.h>
 
-#include "common/utf8.hpp"
+#include "common/base/utf8.hpp"
 #include "fake_control.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward::api {
 namespace {
 
-Response ask(FakeControl& control, const std::string& method, const std::string& path,
-             std::map<std::string, std::string> query = {}) {
-  Response got;
-  make_routes(control)({method, path, std::move(query)}, [&](Response r) { got = std::move(r); });
-  return got;
+class Routes : public testing::Test {
+ protected:
+  Response ask(const std::string& method, const std::string& path,
+               std::map<std::string, std::string> query = {}) {
+    Response got;
+    handler_({method, path, std::move(query)}, [&](Response r) { got = std::move(r); });
+    return got;
+  }
+  json::value document(const std::string& path, std::map<std::string, std::string> query = {}) {
+    const Response response = ask("GET", path, std::move(query));
+    EXPECT_EQ(response.status, 200) << path << ": " << response.body;
+    return parse_json(response.body, path).value();
+  }
+  std::string wrong(const std::string& method, const std::string& path,
+                    std::map<std::string, std::string> query) {
+    const Response response = ask(method, path, std::move(query));
+    EXPECT_EQ(response.status, 400) << response.body;
+    const json::value answer = parse_json(response.body, path).value();
+    EXPECT_EQ(answer.at("error").at("kind").as_string(), "usage");
+    return std::string(answer.at("error").at("what").as_string());
+  }
+
+  TemporaryFolder folder_;
+  store::Store store_ = store::Store::open(folder_.path() / "run.db").value();
+  FakeControl control_;
+  Handler handler_ = make_routes(control_, store_);
+};
+
+// A program with two attempts, two checkpoints and what else is kept of one.
+class RoutesOfAProgram : public Routes {
+ protected:
+  RoutesOfAProgram() {
+    EXPECT_TRUE(store_.put_program({"a", "EXITED", "done", "", "", 1000, 0}));
+    EXPECT_TRUE(store_.put_program({"sick", "RUNNING", "", "", "", 1000, 0}));
+    for (const std::int64_t number : {1, 2}) {
+      store::AttemptRow row;
+      row.program = "a";
+      row.number = number;
+      row.started_ms = 1000 * number;
+      row.ended_ms = 1000 * number + 500;
+      row.cause = number == 1 ? "hang" : "done";
+      EXPECT_TRUE(store_.put_attempt(row));
+      EXPECT_TRUE(store_.add_event({0, 1000 * number, "a", number, "launch", "launched"}));
+      EXPECT_TRUE(store_.put_checkpoint(
+          "a", {"/c/" + std::to_string(number), number, number, 10, "verified", "", 1000}));
+      EXPECT_TRUE(store_.add_evaluation("a", {number, number, 2.5, 1000}));
+    }
+    EXPECT_TRUE(store_.add_compiled("a", {1, "block_forward", "k", false, 7, "", 1000}));
+    EXPECT_TRUE(store_.put_board("01", "n300", "0000:01:00.0", "OK", "", 1000));
+    for (std::int64_t at : {1000, 2000, 3000}) {
+      store::BoardSampleRow sample;
+      sample.serial = "01";
+      sample.at_ms = at;
+      EXPECT_TRUE(store_.add_board_sample(sample));
+    }
+  }
+};
+
+TEST_F(RoutesOfAProgram, WhatIsOnRecordIsReadFromTheStore) {
+  EXPECT_EQ(document("/v1/programs/a/history").as_array().size(), 2U);
+  EXPECT_EQ(document("/v1/history").as_array().size(), 2U);
+  EXPECT_EQ(document("/v1/programs/a/why").at("attempt").at("attempt"), 2);
+  EXPECT_EQ(document("/v1/programs/a/why", {{"attempt", "1"}}).at("attempt").at("cause"), "hang");
+  EXPECT_EQ(document("/v1/programs/a/report").at("attempts"), 2);
+  EXPECT_EQ(document("/v1/programs/a/checkpoints").at(1).at("path"), "/c/2");
+  EXPECT_EQ(document("/v1/programs/a/evaluations").as_array().size(), 2U);
+  EXPECT_EQ(document("/v1/programs/a/compiled").at(0).at("name"), "block_forward");
+  EXPECT_EQ(document("/v1/programs/a/events").as_array().size(), 2U);
+  EXPECT_EQ(document("/v1/events", {{"after", "1"}}).as_array().size(), 1U);
+  EXPECT_EQ(document("/v1/probe"), json::object());
+  EXPECT_TRUE(control_.asked.empty()) << "the daemon was asked for what is on record";
 }
 
-TEST(Routes, EachPathAsksForOneThing) {
-  FakeControl control;
-  ask(control, "GET", "/v1/programs");
-  ask(control, "POST", "/v1/programs/a/start");
-  ask(control, "POST", "/v1/programs/a/restart");
-  ask(control, "POST", "/v1/programs/stop");
-  ask(control, "GET", "/v1/programs/a/why", {{"attempt", "3"}});
-  ask(control, "GET", "/v1/programs/a/why", {{"attempt", "x"}});
-  ask(control, "GET", "/v1/programs/a/log", {{"stream", "stderr"}, {"offset", "-1600"}});
-  ask(control, "GET", "/v1/programs/a/evaluations");
-  ask(control, "GET", "/v1/programs/a/compiled");
-  ask(control, "GET", "/v1/probe");
-  ask(control, "POST", "/v1/probe");
-  ask(control, "POST", "/v1/probe", {{"deep", "1"}, {"record", "0"}});
-  ask(control, "POST", "/v1/upgrade");
-  ask(control, "POST", "/v1/shutdown");
-  EXPECT_EQ(control.asked,
-            (std::vector<std::string>{"status", "command a 0", "command a 2", "command all 1",
-                                      "why a 3", "why a -1", "log a stderr -1600 1048576",
-                                      "evaluations a", "compiled a", "last_probe", "probe",
+TEST_F(RoutesOfAProgram, TheListOfProgramsHasTheTroubleThatTheDaemonKnowsOf) {
+  const json::value rows = document("/v1/programs");
+  ASSERT_EQ(rows.as_array().size(), 2U);
+  EXPECT_FALSE(rows.at(0).as_object().contains("trouble"));
+  EXPECT_EQ(rows.at(1).at("trouble"), "it is sick");
+}
+
+TEST_F(RoutesOfAProgram, BoardsAndTheirSamples) {
+  EXPECT_EQ(document("/v1/boards").at(0).at("serial"), "01");
+  const std::string samples = "/v1/boards/01/samples";
+  EXPECT_EQ(document(samples).as_array().size(), 3U);
+  EXPECT_EQ(document(samples, {{"limit", "2"}}).at(0).at("at_ms"), 2000) << "the newest";
+  EXPECT_EQ(document(samples, {{"after", "1000"}, {"limit", "99999999"}}).at(0).at("at_ms"), 2000);
+  EXPECT_EQ(ask("GET", "/v1/boards/nope/samples").status, 404);
+  EXPECT_EQ(ask("GET", "/v1/boards/01/nothing").status, 404);
+  EXPECT_EQ(ask("GET", "/v1/boards/01").status, 404);
+}
+
+TEST_F(RoutesOfAProgram, WhatDoesNotExistIs404AndChangesNothing) {
+  for (const char* path : {"/", "", "/v2/programs", "/v1", "/v1/programs/a/b/c", "/v1/programs//",
+                           "/v1/programs//history", "/v1/programs/a"}) {
+    EXPECT_EQ(ask("GET", path).status, 404) << path;
+    EXPECT_EQ(ask("DELETE", path).status, 404) << path;
+  }
+  for (const char* path : {"/v1/programs/a/erase", "/v1/programs/erase", "/v1/start"}) {
+    EXPECT_EQ(ask("POST", path).status, 404) << path;
+  }
+  for (const char* what : {"history", "why", "report", "checkpoints", "log", "compiled"}) {
+    EXPECT_EQ(ask("GET", std::string("/v1/programs/nope/") + what).status, 404) << what;
+  }
+  EXPECT_EQ(ask("GET", "/v1/programs/a/why", {{"attempt", "9"}}).status, 404);
+  EXPECT_TRUE(control_.asked.empty());
+}
+
+TEST_F(Routes, AWrongMethodIs405AndSaysWhichOnesThereAre) {
+  const auto allowed = [&](const char* method, const char* path) {
+    const Response response = ask(method, path);
+    EXPECT_EQ(response.status, 405) << method << " " << path;
+    return response.headers.contains("Allow") ? response.headers.at("Allow") : "";
+  };
+  EXPECT_EQ(allowed("GET", "/v1/shutdown"), "POST");
+  EXPECT_EQ(allowed("GET", "/v1/programs/start"), "POST");
+  EXPECT_EQ(allowed("GET", "/v1/programs/a/start"), "POST");
+  EXPECT_EQ(allowed("POST", "/v1/programs/a/log"), "GET");
+  EXPECT_EQ(allowed("DELETE", "/v1/programs"), "GET");
+  EXPECT_EQ(allowed("DELETE", "/v1/probe"), "GET, POST");
+  EXPECT_TRUE(control_.asked.empty());
+}
+
+TEST_F(RoutesOfAProgram, AWrongValueIsRefusedWithWhatIsAllowed) {
+  EXPECT_EQ(wrong("GET", "/v1/programs/a/why", {{"attempt", "abc"}}),
+            "the parameter 'attempt' is 'abc': it must be a whole number, 1 or more");
+  EXPECT_EQ(wrong("GET", "/v1/programs/a/log", {{"stream", "stdlog"}}),
+            "the parameter 'stream' is 'stdlog': it must be stdout or stderr");
+  EXPECT_EQ(wrong("GET", "/v1/events", {{"after", "1x"}}),
+            "the parameter 'after' is '1x': it must be a whole number");
+  for (const char* value : {"", "0", "-1", "1.5", "99999999999999999999", " 1"}) {
+    wrong("GET", "/v1/programs/a/why", {{"attempt", value}});
+  }
+  wrong("GET", "/v1/boards/01/samples", {{"limit", "-4"}});
+  wrong("GET", "/v1/programs/a/log", {{"limit", "-1"}});
+  wrong("POST", "/v1/probe", {{"deep", "yes"}});
+  EXPECT_TRUE(control_.asked.empty()) << "nothing is done of what was asked wrongly";
+}
+
+TEST_F(RoutesOfAProgram, AParameterThatIsNotKnownIsRefused) {
+  EXPECT_EQ(wrong("GET", "/v1/programs/a/why", {{"atempt", "3"}}),
+            "there is no parameter 'atempt' (= '3') here: allowed are attempt");
+  EXPECT_EQ(wrong("POST", "/v1/programs/a/stop", {{"force", "1"}}),
+            "there is no parameter 'force' (= '1') here: none is allowed");
+  EXPECT_TRUE(control_.asked.empty());
+}
+
+TEST_F(Routes, CommandsGoToTheDaemon) {
+  ask("POST", "/v1/programs/a/start");
+  ask("POST", "/v1/programs/a/restart");
+  ask("POST", "/v1/programs/stop");
+  ask("GET", "/v1/programs/a/log", {{"stream", "stderr"}, {"offset", "-1600"}});
+  ask("POST", "/v1/probe");
+  ask("POST", "/v1/probe", {{"deep", "1"}, {"record", "0"}});
+  ask("POST", "/v1/upgrade");
+  ask("POST", "/v1/shutdown");
+  EXPECT_EQ(control_.asked,
+            (std::vector<std::string>{"command a 0", "command a 2", "command all 1",
+                                      "log a stderr -1600 1048576", "probe",
                                       "probe deep unrecorded", "upgrade", "shutdown"}));
 }
 
-TEST(Routes, BoardsAndTheirSamples) {
-  FakeControl control;
-  ask(control, "GET", "/v1/boards");
-  ask(control, "GET", "/v1/boards/01/samples");
-  ask(control, "GET", "/v1/boards/01/samples", {{"after", "17"}, {"limit", "99999999"}});
-  ask(control, "GET", "/v1/boards/01/samples", {{"after", "x"}, {"limit", "-4"}});
-  EXPECT_EQ(control.asked, (std::vector<std::string>{"boards", "samples 01 -1 360",
-                                                     "samples 01 17 10000", "samples 01 -1 1"}));
-  EXPECT_EQ(ask(control, "GET", "/v1/boards/nope/samples").status, 404);
-  EXPECT_EQ(ask(control, "GET", "/v1/boards/01/nothing").status, 404);
-  EXPECT_EQ(ask(control, "GET", "/v1/boards/01").status, 404);
-  EXPECT_EQ(ask(control, "POST", "/v1/boards/01/samples").status, 404);
-}
-
-TEST(Routes, WhatDoesNotExistIs404AndChangesNothing) {
-  FakeControl control;
-  for (const char* path : {"/", "", "/v2/programs", "/v1", "/v1/programs/a/b/c", "/v1/shutdown",
-                           "/v1/programs/start", "/v1/programs/a/start", "/v1/programs//"}) {
-    EXPECT_EQ(ask(control, "GET", path).status, 404) << path;
-  }
-  for (const char* path : {"/v1/programs/a/erase", "/v1/programs/erase", "/v1/start"}) {
-    EXPECT_EQ(ask(control, "POST", path).status, 404) << path;
-  }
-  EXPECT_EQ(ask(control, "DELETE", "/v1/programs").status, 405);
-  EXPECT_TRUE(control.asked.empty());
-}
-
-TEST(Routes, AnErrorCarriesItsParts) {
-  FakeControl control;
-  const Response response = ask(control, "POST", "/v1/programs/nope/start");
+TEST_F(Routes, AnErrorCarriesItsParts) {
+  const Response response = ask("POST", "/v1/programs/nope/start");
   EXPECT_EQ(response.status, 404);
   EXPECT_EQ(parse_json(response.body, "").value().at("error").at("hint").as_string(), "hint");
 }
 
-TEST(Routes, AnErrorIsUtf8WhateverBytesItNames) {
+TEST_F(Routes, ACommandThatCannotBeFollowedIsNotAThingThatDoesNotExist) {
+  EXPECT_EQ(ask("POST", "/v1/reload").status, 400);
+}
+
+TEST(ErrorResponse, IsUtf8WhateverBytesItNames) {
   const Response response =
       error_response(500, {ErrorKind::corrupt, "a\xff\xfe\xc3", "\xed\xa0\x80", "caf\xc3\xa9"});
   ASSERT_TRUE(is_utf8(response.body));
@@ -81,20 +189,18 @@ TEST(Routes, AnErrorIsUtf8WhateverBytesItNames) {
   EXPECT_EQ(error.at("hint").as_string(), "caf\u00e9");
 }
 
-TEST(Routes, ACommandKnowsWhetherItsAskerStillWaits) {
-  FakeControl control;
+TEST_F(Routes, ACommandKnowsWhetherItsAskerStillWaits) {
   bool there = true;
-  make_routes(control)({"POST", "/v1/programs/slow/stop", {}},
-                       Respond([](const Response&) {}, [&there] { return there; }));
-  ASSERT_EQ(control.waiting.size(), 1U);
-  EXPECT_TRUE(control.waiting.front().wanted());
+  handler_({"POST", "/v1/programs/slow/stop", {}},
+           Respond([](const Response&) {}, [&there] { return there; }));
+  ASSERT_EQ(control_.waiting.size(), 1U);
+  EXPECT_TRUE(control_.waiting.front().wanted());
   there = false;
-  EXPECT_FALSE(control.waiting.front().wanted());
+  EXPECT_FALSE(control_.waiting.front().wanted());
 }
 
-TEST(Routes, ALogCarriesItsSizeAndAttempt) {
-  FakeControl control;
-  const Response response = ask(control, "GET", "/v1/programs/a/log", {{"limit", "99999999"}});
+TEST_F(Routes, ALogCarriesItsSizeAndAttempt) {
+  const Response response = ask("GET", "/v1/programs/a/log", {{"limit", "99999999"}});
   EXPECT_EQ(response.body, "tail\n");
   EXPECT_EQ(response.headers.at("X-Log-Size"), "500");
   EXPECT_EQ(response.headers.at("X-Log-Attempt"), "3");

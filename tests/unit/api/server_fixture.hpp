@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "supervisor/api/http_server.hpp"
 #include "temporary_folder.hpp"
 

@@ -306,5 +306,14 @@ TEST_F(Failure, WhatNobodyMayReadIsLeftWhereItIs) {
   EXPECT_FALSE(select(root_)) << "the run would begin anew";
 }
 
+// A look that set the newest aside, and then found that the next cannot be read just now.
+TEST_F(Failure, LatestIsMendedByTheNextLookWhenOneCouldNotChoose) {
+  fs::rename(root_ / "step-00000002", root_ / "step-00000002.corrupt-1");
+  const auto selection = select(root_);
+  ASSERT_TRUE(selection && selection->chosen);
+  EXPECT_EQ(selection->chosen->step, 1);
+  EXPECT_EQ(read_bytes(root_ / "latest"), "step-00000001\n");
+}
+
 }  // namespace
 }  // namespace trainward::checkpoint

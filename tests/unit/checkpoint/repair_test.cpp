@@ -7,7 +7,7 @@
 #include <sys/file.h>
 
 #include "checkpoint/format/block_hash.hpp"
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "support.hpp"
 
 namespace trainward::checkpoint {

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "support.hpp"
 
 namespace trainward::checkpoint {

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "support.hpp"
 
 namespace trainward::checkpoint {
@@ -44,7 +44,7 @@ Result<Header> read(std::string_view bytes) {
   return read_safetensors_header(fd.get(), bytes.size(), "here");
 }
 
-std::string refusal(std::string_view bytes) {
+std::string refusal_of(std::string_view bytes) {
   auto header = read(bytes);
   if (header) return "accepted";
   EXPECT_EQ(header.error().kind, ErrorKind::corrupt);
@@ -115,17 +115,17 @@ TEST(Safetensors, TensorsThatCannotBeReadBackAreNotWritten) {
 }
 
 TEST(Safetensors, LengthFieldIsNotTrusted) {
-  EXPECT_THAT(refusal(""), HasSubstr("too short"));
-  EXPECT_THAT(refusal(std::string(7, '\0')), HasSubstr("too short"));
+  EXPECT_THAT(refusal_of(""), HasSubstr("too short"));
+  EXPECT_THAT(refusal_of(std::string(7, '\0')), HasSubstr("too short"));
   // Only the length field, and one that would wrap around when 8 is added.
-  EXPECT_THAT(refusal(std::string("\x3c\0\0\0\0\0\0\0", 8)), HasSubstr("only 0 behind"));
-  EXPECT_THAT(refusal(std::string("\x3c\0\0\0\0\xff\xff\xff", 8)), HasSubstr("more than the"));
-  EXPECT_THAT(refusal(std::string(8, '\xff')), HasSubstr("more than the"));
+  EXPECT_THAT(refusal_of(std::string("\x3c\0\0\0\0\0\0\0", 8)), HasSubstr("only 0 behind"));
+  EXPECT_THAT(refusal_of(std::string("\x3c\0\0\0\0\xff\xff\xff", 8)), HasSubstr("more than the"));
+  EXPECT_THAT(refusal_of(std::string(8, '\xff')), HasSubstr("more than the"));
   // One more than there is.
   std::string bytes = file_of("{}", "");
   bytes[0] = 3;
-  EXPECT_THAT(refusal(bytes), HasSubstr("only 2 behind"));
-  EXPECT_THAT(refusal(file_of("", "")), HasSubstr("'{'"));
+  EXPECT_THAT(refusal_of(bytes), HasSubstr("only 2 behind"));
+  EXPECT_THAT(refusal_of(file_of("", "")), HasSubstr("'{'"));
 }
 
 TEST(Safetensors, HeadersOverTheCapAreNotRead) {
@@ -139,29 +139,29 @@ TEST(Safetensors, HeadersOverTheCapAreNotRead) {
 }
 
 TEST(Safetensors, HeaderMustBeStrictJson) {
-  EXPECT_THAT(refusal(file_of("{", "")), HasSubstr("not valid JSON"));
-  EXPECT_THAT(refusal(file_of("\xff", "")), HasSubstr("'{'"));
-  EXPECT_THAT(refusal(file_of(" {}", "")), HasSubstr("'{'"));
-  EXPECT_THAT(refusal(file_of("[]", "")), HasSubstr("'{'"));
-  EXPECT_THAT(refusal(file_of("{}{}", "")), HasSubstr("extra characters"));
-  EXPECT_THAT(refusal(file_of("{\"\xc3\x28\":1}", "")), HasSubstr("not valid JSON"));
-  EXPECT_THAT(refusal(file_of("{\"a\":" + std::string(50'000, '['), "")),
+  EXPECT_THAT(refusal_of(file_of("{", "")), HasSubstr("not valid JSON"));
+  EXPECT_THAT(refusal_of(file_of("\xff", "")), HasSubstr("'{'"));
+  EXPECT_THAT(refusal_of(file_of(" {}", "")), HasSubstr("'{'"));
+  EXPECT_THAT(refusal_of(file_of("[]", "")), HasSubstr("'{'"));
+  EXPECT_THAT(refusal_of(file_of("{}{}", "")), HasSubstr("extra characters"));
+  EXPECT_THAT(refusal_of(file_of("{\"\xc3\x28\":1}", "")), HasSubstr("not valid JSON"));
+  EXPECT_THAT(refusal_of(file_of("{\"a\":" + std::string(50'000, '['), "")),
               HasSubstr("not valid JSON"));
-  EXPECT_THAT(refusal(file_of("{" + tensor("1", "0,4") + "," + tensor("1", "4,8") + "}",
-                              std::string(8, 'x'))),
+  EXPECT_THAT(refusal_of(file_of("{" + tensor("1", "0,4") + "," + tensor("1", "4,8") + "}",
+                                 std::string(8, 'x'))),
               HasSubstr("key 'a' twice"));
-  EXPECT_THAT(refusal(file_of(R"({"__metadata__":{},"__metadata__":{}})", "")),
+  EXPECT_THAT(refusal_of(file_of(R"({"__metadata__":{},"__metadata__":{}})", "")),
               HasSubstr("key '__metadata__' twice"));
-  EXPECT_THAT(refusal(file_of(R"({"__metadata__":{"a":1}})", "")), HasSubstr("not text"));
-  EXPECT_THAT(refusal(file_of(R"({"__metadata__":[]})", "")), HasSubstr("not an object"));
-  EXPECT_THAT(refusal(file_of("{" + tensor("1", "0,4", "\\u0000") + "}", "abcd")),
+  EXPECT_THAT(refusal_of(file_of(R"({"__metadata__":{"a":1}})", "")), HasSubstr("not text"));
+  EXPECT_THAT(refusal_of(file_of(R"({"__metadata__":[]})", "")), HasSubstr("not an object"));
+  EXPECT_THAT(refusal_of(file_of("{" + tensor("1", "0,4", "\\u0000") + "}", "abcd")),
               HasSubstr("control"));
-  EXPECT_THAT(refusal(file_of("{\"a\":5}", "")), HasSubstr("not an object"));
+  EXPECT_THAT(refusal_of(file_of("{\"a\":5}", "")), HasSubstr("not an object"));
 }
 
 TEST(Safetensors, EntriesMustBeWhole) {
   const auto entry = [](std::string_view body) {
-    return refusal(file_of(fmt::format("{{\"a\":{{{}}}}}", body), "abcd"));
+    return refusal_of(file_of(fmt::format("{{\"a\":{{{}}}}}", body), "abcd"));
   };
   EXPECT_THAT(entry(R"("shape":[1],"data_offsets":[0,4])"), HasSubstr("dtype"));
   EXPECT_THAT(entry(R"("dtype":"F5","shape":[8],"data_offsets":[0,4])"), HasSubstr("'F5'"));
@@ -173,11 +173,13 @@ TEST(Safetensors, EntriesMustBeWhole) {
               HasSubstr("not a pair"));
   for (const char* offsets :
        {"-0,4", "0,-4", "0,4.0", "0,4e0", "\"0\",4", "null,4", "4,0", "0,99999999999999999999"}) {
-    EXPECT_THAT(refusal(file_of("{" + tensor("1", offsets) + "}", "abcd")), HasSubstr("tensor 'a'"))
+    EXPECT_THAT(refusal_of(file_of("{" + tensor("1", offsets) + "}", "abcd")),
+                HasSubstr("tensor 'a'"))
         << offsets;
   }
   for (const char* shape : {"-1", "1.0", "1e0", "\"1\"", "null", "9223372036854775808"}) {
-    EXPECT_THAT(refusal(file_of("{" + tensor(shape, "0,4") + "}", "abcd")), HasSubstr("dimension"))
+    EXPECT_THAT(refusal_of(file_of("{" + tensor(shape, "0,4") + "}", "abcd")),
+                HasSubstr("dimension"))
         << shape;
   }
 }
@@ -185,11 +187,12 @@ TEST(Safetensors, EntriesMustBeWhole) {
 TEST(Safetensors, ShapesMustFillTheirBytesWithoutOverflow) {
   for (const char* shape : {"2", "0", "2,18446744073709551614", "2,9223372036854775807",
                             "4294967296,4294967296", "1073741825,4", "3,3"}) {
-    EXPECT_THAT(refusal(file_of("{" + tensor(shape, "0,4") + "}", "abcd")), HasSubstr("tensor 'a'"))
+    EXPECT_THAT(refusal_of(file_of("{" + tensor(shape, "0,4") + "}", "abcd")),
+                HasSubstr("tensor 'a'"))
         << shape;
   }
   // 16 bytes of elements in a range of 4.
-  EXPECT_THAT(refusal(file_of("{" + tensor("2,2", "0,4") + "}", std::string(16, 'x'))),
+  EXPECT_THAT(refusal_of(file_of("{" + tensor("2,2", "0,4") + "}", std::string(16, 'x'))),
               HasSubstr("need 16 bytes"));
   EXPECT_TRUE(read(file_of("{" + tensor("", "0,4") + "}", "abcd")));
   EXPECT_TRUE(read(file_of("{" + tensor("0,9223372036854775807", "0,0") + "}", "")));
@@ -197,8 +200,8 @@ TEST(Safetensors, ShapesMustFillTheirBytesWithoutOverflow) {
 
 TEST(Safetensors, TensorsMustCoverTheDataExactly) {
   const auto two = [](std::string_view first, std::string_view second, std::size_t bytes) {
-    return refusal(file_of("{" + tensor("1", first) + "," + tensor("1", second, "b") + "}",
-                           std::string(bytes, 'x')));
+    return refusal_of(file_of("{" + tensor("1", first) + "," + tensor("1", second, "b") + "}",
+                              std::string(bytes, 'x')));
   };
   EXPECT_EQ(two("4,8", "0,4", 8), "accepted");
   EXPECT_THAT(two("0,4", "0,4", 8), HasSubstr("overlap"));
@@ -207,9 +210,9 @@ TEST(Safetensors, TensorsMustCoverTheDataExactly) {
   EXPECT_THAT(two("1,5", "5,9", 9), HasSubstr("a hole"));
   EXPECT_THAT(two("0,4", "4,8", 6), HasSubstr("cut short"));
   EXPECT_THAT(
-      refusal(file_of("{" + tensor("1", "0,4") + "}", "abcdextra_bogus_data_for_polyglot_file")),
+      refusal_of(file_of("{" + tensor("1", "0,4") + "}", "abcdextra_bogus_data_for_polyglot_file")),
       HasSubstr("34 bytes behind"));
-  EXPECT_THAT(refusal(file_of("{}", "x")), HasSubstr("1 bytes behind"));
+  EXPECT_THAT(refusal_of(file_of("{}", "x")), HasSubstr("1 bytes behind"));
 }
 
 TEST(Safetensors, ManyTensorsOverTheSameBytesAreRefused) {
@@ -217,7 +220,7 @@ TEST(Safetensors, ManyTensorsOverTheSameBytesAreRefused) {
   for (int i = 0; i < 100'000; ++i) {
     header += "," + tensor("1000000", "0,4000000", fmt::format("t{}", i));
   }
-  EXPECT_THAT(refusal(file_of(header + "}", std::string(4'000'000, 'x'))), HasSubstr("overlap"));
+  EXPECT_THAT(refusal_of(file_of(header + "}", std::string(4'000'000, 'x'))), HasSubstr("overlap"));
 }
 
 TEST(Safetensors, NoDamagedHeaderIsTakenForAnotherFile) {

@@ -13,7 +13,7 @@
 #include <random>
 
 #include "checkpoint/disk/room.hpp"
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "support.hpp"
 
 namespace trainward::checkpoint {

@@ -1,4 +1,4 @@
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,10 +1,10 @@
-#include "common/journal.hpp"
+#include "common/wire/journal.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward {

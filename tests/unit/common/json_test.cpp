@@ -1,4 +1,4 @@
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 
 #include <gtest/gtest.h>
 

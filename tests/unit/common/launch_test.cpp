@@ -1,4 +1,4 @@
-#include "common/launch.hpp"
+#include "common/wire/launch.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward {

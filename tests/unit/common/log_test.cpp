@@ -1,10 +1,10 @@
 // What the daemon's own log shows of other people's words.
-#include "common/log.hpp"
+#include "common/os/log.hpp"
 
 #include <gtest/gtest.h>
 #include <spdlog/spdlog.h>
 
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward {
 namespace {

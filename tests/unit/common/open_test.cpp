@@ -9,10 +9,10 @@
 
 #include <thread>
 
-#include "common/file.hpp"
-#include "common/journal.hpp"
-#include "common/known_writers.hpp"
-#include "common/log_files.hpp"
+#include "common/os/file.hpp"
+#include "common/os/known_writers.hpp"
+#include "common/wire/journal.hpp"
+#include "common/wire/log_files.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward {

@@ -1,11 +1,14 @@
-#include "common/process_id.hpp"
+#include "common/os/process_id.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+
+#include "common/os/clock.hpp"
 
 namespace trainward {
 namespace {
@@ -49,6 +52,19 @@ TEST(ProcessId, TheDescriptorBecomesReadableAtTheEnd) {
   EXPECT_EQ(::poll(&watched, 1, 10'000), 1);
   ::waitpid(child, nullptr, 0);
   EXPECT_FALSE(open_process(id).has_value());
+}
+
+// It decides whether a worker lives, so it is known when no descriptor is left.
+TEST(BootId, IsReadOnce) {
+  const std::string known = boot_id();
+  ASSERT_FALSE(known.empty());
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  const rlimit none{0, usual.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const std::string again = boot_id();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_EQ(again, known);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "common/protocol.hpp"
+#include "common/protocol/protocol.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "common/text.hpp"
+#include "common/base/text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 
-#include "common/clock.hpp"
-#include "common/digest.hpp"
+#include "common/base/digest.hpp"
+#include "common/base/time.hpp"
 
 namespace trainward {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/unix_socket.hpp"
+#include "common/os/unix_socket.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 #include <optional>
 #include <thread>
 
-#include "common/protocol.hpp"
+#include "common/wire/notifier.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward {

@@ -108,6 +108,17 @@ TEST_F(ConfigProblems, MissingFiles) {
               ElementsAre("3:16: programs.a.directory: no such folder: " + where + "/c.yaml"));
 }
 
+TEST_F(ConfigProblems, BlocksLongerThanTheModelsPositions) {
+  const auto with = [&](const std::string& training) {
+    return problems("programs:\n  a:\n    training_config: {" + training + "}\n");
+  };
+  EXPECT_THAT(with("model: gpt2, block_size: 1024"), IsEmpty());
+  EXPECT_THAT(with("model: large, block_size: 4096"), IsEmpty());
+  EXPECT_THAT(with("model: gpt2, block_size: 1025"),
+              ElementsAre("3:48: programs.a.training_config.block_size: gpt2 has 1024 positions; a "
+                          "block of 1025 tokens is longer"));
+}
+
 TEST_F(ConfigProblems, Meshes) {
   const auto with = [&](const std::string& device) {
     return problems("programs:\n  a:\n    training_config: {batch_size: 8, accumulation: 3}\n" +

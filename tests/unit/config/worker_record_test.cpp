@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "common/digest.hpp"
+#include "common/base/digest.hpp"
 #include "fixture.hpp"
 #include "supervisor/config/program_json.hpp"
 

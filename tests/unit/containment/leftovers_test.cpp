@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "common/protocol.hpp"
+#include "common/protocol/protocol.hpp"
 #include "shim_fixture.hpp"
 
 namespace trainward {

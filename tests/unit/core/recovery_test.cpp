@@ -43,6 +43,17 @@ TEST(Recovery, ADaemonThatDiedInAShutdownStartsTheWorkerAgain) {
   EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
 }
 
+// Found with a worker that the kernel held for longer than its daemon was there.
+TEST(Recovery, ADaemonThatComesBackIsNoStartByHand) {
+  World world;
+  world.run_to_training();
+  world.state.attempts_without_progress = 5;
+  world.feed(StopRequested{"shutdown", true}).feed(DaemonStarted{}, 1'000).feed(Adopted{});
+  world.feed(exited_with(75), 1'000);
+  EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
+  EXPECT_EQ(world.state.attempts_without_progress, 5);
+}
+
 TEST(Recovery, AnExitFromBeforeTheKillIsJudgedByItself) {
   World world;
   world.policy.deadlines.train_floor_ms = 1'000;
@@ -132,15 +143,6 @@ TEST(Deadline, ThatNobodyWasAwakeForBeginsAnew) {
   EXPECT_THAT(world.newest<SendSignal>(), IsEmpty());
   world.feed(TimerFired{}, world.policy.deadlines.train_floor_ms);
   EXPECT_THAT(world.newest<SendSignal>(), SizeIs(1));
-}
-
-TEST(Deadline, BeginsAnewWhenTheDatabaseTakesThingsAgain) {
-  World world;
-  world.run_to_training().steps(1, 10).feed(StopRequested{"operator", false});
-  world.feed(Adopted{true}, 61'000);
-  EXPECT_THAT(world.last, IsEmpty()) << "SIGTERM was sent, and is not sent twice";
-  world.feed(TimerFired{}, 1);
-  EXPECT_THAT(world.newest<SendSignal>(), IsEmpty());
 }
 
 TEST(Deadline, LearnsFromTheNearlyLongestStep) {
@@ -249,18 +251,36 @@ TEST(Remedy, AnAttemptThatKeptSomethingIsNotInVain) {
       << "same class, same step";
 }
 
-TEST(PlannedRestart, ThatKeptNothingIsNotRepeated) {
-  World world;
+// Three attempts that end after about four steps; the next one trains.
+void fill_memory_like_clockwork(World& world) {
   world.run_to_training();
   WorkerExited full = exited_with(1);
   full.matches = {{"r", Cause::device_oom, 60, "Out of Memory", ""}};
   for (const std::int64_t survived : {4, 5, 4}) {
     world.steps(1, survived).feed(full).feed(TimerFired{}, 600'000).attempt_to_training(0);
   }
+}
+
+TEST(PlannedRestart, ThatKeptNothingIsNotRepeated) {
+  World world;
+  fill_memory_like_clockwork(world);
   world.steps(1, 4);
   ASSERT_EQ(world.state.stage, Stage::stopping) << "the fourth time it is met before it comes";
   world.feed(exited_with(1)).attempt_to_training(0).steps(1, 4);
   EXPECT_EQ(world.state.stage, Stage::training);
+}
+
+// With the worker in its last step there is nothing left to be saved by a restart.
+TEST(PlannedRestart, NotInTheLastStep) {
+  for (const auto& [target, expected] :
+       {std::pair{4, Stage::training}, {5, Stage::stopping}, {0, Stage::stopping}}) {
+    SCOPED_TRACE(target);
+    World world;
+    world.policy.target_step = target;
+    fill_memory_like_clockwork(world);
+    world.steps(1, 3);
+    EXPECT_EQ(world.state.stage, expected);
+  }
 }
 
 TEST(NoBoard, EveryBrokenBoardGetsItsReset) {

@@ -1,5 +1,5 @@
 // bf16 on the executor: conversions, storage of two bytes an element, and products.
-#include "common/bf16.hpp"
+#include "common/base/bf16.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // trainwardctl classify: a log in, class, ladder and the deciding line out; no daemon needed.
 #include <fstream>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 #include "fixture.hpp"
 #include "supervisor/ctl/words.hpp"
 

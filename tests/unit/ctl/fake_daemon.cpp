@@ -7,7 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "common/unix_socket.hpp"
+#include "common/os/unix_socket.hpp"
 
 namespace trainward::ctl {
 

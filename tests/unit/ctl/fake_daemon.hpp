@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 
 namespace trainward::ctl {
 

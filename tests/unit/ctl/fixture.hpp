@@ -32,10 +32,10 @@ class CtlTest : public testing::Test {
 
   [[nodiscard]] std::filesystem::path socket() const { return folder_ / "trainward.sock"; }
 
-  [[nodiscard]] Ran ctl(std::vector<std::string> arguments) const {
+  [[nodiscard]] Ran ctl(std::vector<std::string> arguments, Style style = {}) const {
     std::ostringstream out;
     std::ostringstream err;
-    Terminal terminal{out, err, false, 0, Time{now_ms, 0}, {}};
+    Terminal terminal{out, err, style.colour, style.width, Time{now_ms, 0}, {}};
     const int code = run(std::move(arguments), folder_, terminal);
     return {code, out.str(), err.str()};
   }

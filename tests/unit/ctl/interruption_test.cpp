@@ -8,7 +8,7 @@
 #include <array>
 #include <functional>
 
-#include "common/pipe.hpp"
+#include "common/os/pipe.hpp"
 
 namespace trainward::ctl {
 namespace {

@@ -1,5 +1,5 @@
 // Work beside the loop: in order within a queue, and no queue waits for another.
-#include "supervisor/daemon/background.hpp"
+#include "supervisor/daemon/loop/background.hpp"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -9,9 +9,9 @@
 #include <future>
 #include <thread>
 
-#include "common/clock.hpp"
-#include "common/fd.hpp"
-#include "common/file.hpp"
+#include "common/base/time.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/file.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::daemon {
@@ -62,7 +62,7 @@ TEST(Background, JobsOfAQueueRunInOrderAndTheirResultsComeOnTheLoop) {
                      };
                    }));
   }
-  loop.run([] {});
+  loop.run();
   std::vector<int> expected(20);
   for (int i = 0; i < 20; ++i) expected[static_cast<std::size_t>(i)] = i;
   EXPECT_EQ(results, expected);
@@ -88,7 +88,7 @@ TEST(Background, AQueueThatIsStuckHoldsUpNobodyElseAndIsTold) {
                    }));
     background.run("good",
                    job([&]() -> Background::Then { return [&] { order.emplace_back("good"); }; }));
-    loop.run([] {});
+    loop.run();
     EXPECT_THAT(order, ElementsAre("good", "late"));
     ASSERT_TRUE(background.running("bad").has_value());
     EXPECT_EQ(background.running("bad")->what, "read a pipe");
@@ -118,7 +118,7 @@ TEST(Background, ManyQueuesShareAFewThreadsAndStuckOnesTakeNobodysPlace) {
                        };
                      }));
     }
-    loop.run([] {});
+    loop.run();
     EXPECT_EQ(done, 1000);
   }
   for (std::size_t i = 0; i < pipes.size(); ++i) {

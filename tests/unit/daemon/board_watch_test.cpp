@@ -1,5 +1,5 @@
 // Boards of an attempt, watched: real helpers over described hosts and fake trees.
-#include "supervisor/daemon/board_watch.hpp"
+#include "supervisor/daemon/boards/board_watch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "supervisor/daemon/loop.hpp"
+#include "supervisor/daemon/loop/loop.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::daemon {
@@ -57,7 +57,7 @@ class BoardWatchTest : public testing::Test {
       facts_.push_back(std::move(fact));
       if (facts_.size() == enough) loop_.stop();
     });
-    loop_.run([] {});
+    loop_.run();
   }
   // Looks now and then, as long as the test may take.
   void watch_until(const BoardWatch::Order& order, const std::function<bool()>& condition) {
@@ -69,7 +69,7 @@ class BoardWatchTest : public testing::Test {
       timer.after(5, look);
     };
     timer.after(5, look);
-    loop_.run([] {});
+    loop_.run();
   }
   json::array samples() const { return store_.board_samples_json(serial, -1, 1000).value(); }
   json::array events() const { return store_.events_json("run", 0, 1000).value(); }

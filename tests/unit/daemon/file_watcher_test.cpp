@@ -1,5 +1,5 @@
 // Who is told of which change; and that all is seen when the kernel refuses to tell.
-#include "supervisor/daemon/file_watcher.hpp"
+#include "supervisor/daemon/loop/file_watcher.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -77,7 +77,7 @@ class FileWatcherTest : public testing::Test {
   std::vector<std::string> next(std::size_t count) {
     expected_ = count;
     loop_.context().restart();
-    loop_.run([] {});
+    loop_.run();
     return std::exchange(notes_, {});
   }
   void until_said(std::size_t count) {

@@ -1,14 +1,14 @@
 // A program that knows nothing of us, seen through real files and inotify.
-#include "supervisor/daemon/foreign_watch.hpp"
+#include "supervisor/daemon/attempt/foreign_watch.hpp"
 
 #include <gmock/gmock.h>
 
 #include <boost/asio/io_context.hpp>
 #include <fstream>
 
-#include "common/file.hpp"
-#include "common/launch.hpp"
-#include "supervisor/daemon/background.hpp"
+#include "common/os/file.hpp"
+#include "common/wire/launch.hpp"
+#include "supervisor/daemon/loop/background.hpp"
 #include "temporary_folder.hpp"
 #include "words.hpp"
 
@@ -51,7 +51,7 @@ class ForeignWatchTest : public testing::Test {
   std::vector<std::string> next(std::size_t count) {
     expected_ = count;
     loop_.context().restart();  // it was stopped by the event before
-    loop_.run([] {});
+    loop_.run();
     return words(std::exchange(events_, {}));
   }
   // All that is left.
@@ -59,7 +59,7 @@ class ForeignWatchTest : public testing::Test {
     loop_.context().restart();
     expected_ = 1'000'000;
     watch_->finish([this] { loop_.stop(); });
-    loop_.run([] {});
+    loop_.run();
     watch_.reset();
     return words(std::exchange(events_, {}));
   }

@@ -1,5 +1,5 @@
 // Records of the journal are written by the shim, and what is in a message by the worker: foreign.
-#include "supervisor/daemon/journal_events.hpp"
+#include "supervisor/daemon/attempt/journal_events.hpp"
 
 #include <gtest/gtest.h>
 

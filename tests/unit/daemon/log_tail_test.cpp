@@ -1,5 +1,5 @@
 // A log is read once, whatever rotation does to it.
-#include "supervisor/daemon/log_tail.hpp"
+#include "supervisor/daemon/attempt/log_tail.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // How long what happens has to wait for the loop; and work that is done once for many who ask.
-#include "supervisor/daemon/loop.hpp"
+#include "supervisor/daemon/loop/loop.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,8 +8,8 @@
 #include <chrono>
 #include <thread>
 
-#include "supervisor/daemon/background.hpp"
-#include "supervisor/daemon/paced_work.hpp"
+#include "supervisor/daemon/loop/background.hpp"
+#include "supervisor/daemon/loop/paced_work.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -46,7 +46,7 @@ TEST(Loop, WorkThatTakesLongIsLatencyForWhatIsQueuedBehindIt) {
   Loop loop;
   loop.post([] { std::this_thread::sleep_for(std::chrono::milliseconds(20)); });
   loop.post([&] { loop.stop(); });
-  loop.run([] {});
+  loop.run();
   const auto figures = loop.latency();
   EXPECT_EQ(figures.samples, 2);
   EXPECT_GE(figures.max_ms, 20);

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/placement.hpp"
+#include "supervisor/daemon/boards/placement.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/repair.hpp"
+#include "supervisor/daemon/boards/repair.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "supervisor/daemon/reset_check.hpp"
+#include "supervisor/daemon/boards/reset_check.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // A helper that talks, falls silent, ends, or does not even end when it is killed.
-#include "supervisor/daemon/sample_stream.hpp"
+#include "supervisor/daemon/boards/sample_stream.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "supervisor/daemon/loop.hpp"
+#include "supervisor/daemon/loop/loop.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::daemon {
@@ -51,9 +51,7 @@ class SampleStreamTest : public testing::Test {
               look();
             }};
   }
-  void run() {
-    loop_->run([] {});
-  }
+  void run() { loop_->run(); }
 
   TemporaryFolder folder_;
   // One that has ended does not begin again.

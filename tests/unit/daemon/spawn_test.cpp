@@ -1,4 +1,4 @@
-#include "supervisor/daemon/spawn.hpp"
+#include "supervisor/daemon/loop/spawn.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 
 #include <csignal>
 
-#include "common/file.hpp"
-#include "common/pipe.hpp"
-#include "supervisor/daemon/descriptor_limit.hpp"
+#include "common/os/file.hpp"
+#include "common/os/pipe.hpp"
+#include "supervisor/daemon/service/descriptor_limit.hpp"
 
 namespace trainward::daemon {
 namespace {

@@ -1,16 +1,16 @@
 // The folder all state lies in: that it is there, and what may lie in it.
-#include "supervisor/daemon/state_folder.hpp"
+#include "supervisor/daemon/service/state_folder.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "checkpoint/disk/latest.hpp"
-#include "common/file.hpp"
-#include "common/launch.hpp"
+#include "common/os/file.hpp"
+#include "common/wire/launch.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
-#include "supervisor/daemon/lease.hpp"
-#include "supervisor/daemon/log_tail.hpp"
+#include "supervisor/daemon/attempt/log_tail.hpp"
+#include "supervisor/daemon/boards/lease.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::daemon {
@@ -52,7 +52,7 @@ TEST_F(StateFolderTest, TheDaemonIsToldOnce) {
     loop.stop();
   });
   std::filesystem::remove_all(path("state"));
-  loop.run([] {});
+  loop.run();
   EXPECT_EQ(told, 1);
 }
 

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/file.hpp"
-#include "common/json.hpp"
+#include "common/base/json.hpp"
+#include "common/os/file.hpp"
 #include "scratch_folder.hpp"
 #include "trainer/data/jsonl.hpp"
 #include "trainer/data/line_reader.hpp"

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/digest.hpp"
+#include "common/base/digest.hpp"
 #include "scratch_folder.hpp"
 #include "trainer/data/corpus.hpp"
 #include "trainer/data/token_file_writer.hpp"

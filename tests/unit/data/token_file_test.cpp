@@ -5,8 +5,8 @@
 
 #include <functional>
 
-#include "common/digest.hpp"
-#include "common/file.hpp"
+#include "common/base/digest.hpp"
+#include "common/os/file.hpp"
 #include "scratch_folder.hpp"
 #include "trainer/data/token_file_writer.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::foreign {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::foreign {

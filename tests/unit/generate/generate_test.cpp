@@ -1,4 +1,6 @@
 // The command, on a model that has learned one sentence by heart.
+#include "trainer/worker/commands/generate.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,11 +8,10 @@
 #include <fstream>
 
 #include "checkpoint/checkpoint.hpp"
-#include "common/json.hpp"
-#include "common/protocol.hpp"
+#include "common/base/json.hpp"
+#include "common/protocol/protocol.hpp"
 #include "data/scratch_folder.hpp"
 #include "model/tiny.hpp"
-#include "trainer/loop/generate_command.hpp"
 
 namespace trainward::trainer {
 namespace {

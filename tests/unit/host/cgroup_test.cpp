@@ -1,11 +1,11 @@
 // Where a process's cgroups are, and how often something was killed in them.
-#include "common/host/cgroup.hpp"
+#include "common/os/cgroup.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "fake_host.hpp"
 #include "supervisor/host/priority_poll.hpp"
 
@@ -42,6 +42,18 @@ TEST_F(CgroupPaths, AContainerSeesItsPartOfTheTree) {
   EXPECT_EQ(cgroups_of(root(), 7).unified.folder, root() / "sys/fs/cgroup/job");
   write("proc/7/cgroup", "0::/../../elsewhere\n");
   EXPECT_TRUE(cgroups_of(root(), 7).unified.folder.empty());
+  // Beside that part, although a folder of this name is there.
+  write("proc/7/cgroup", "0::/job\n");
+  EXPECT_TRUE(cgroups_of(root(), 7).unified.folder.empty());
+  write("proc/7/cgroup", "0::/docker/abjob\n");
+  EXPECT_TRUE(cgroups_of(root(), 7).unified.folder.empty());
+}
+
+TEST_F(CgroupPaths, MayHoldSpaces) {
+  write("proc/self/mountinfo", "41 31 0:38 / /sys/my\\040groups rw - cgroup2 cgroup2 rw\n");
+  write("proc/7/cgroup", "0::/a b\n");
+  write("sys/my groups/a b/cpu.stat", "");
+  EXPECT_EQ(cgroups_of(root(), 7).unified.folder, root() / "sys/my groups/a b");
 }
 
 TEST_F(CgroupPaths, RubbishIsNoCgroup) {

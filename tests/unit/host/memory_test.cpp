@@ -1,5 +1,5 @@
 // What a worker can still get: the least of the machine and every cgroup above it.
-#include "common/host/memory.hpp"
+#include "common/os/memory.hpp"
 
 #include "fake_host.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "common/host/process_files.hpp"
+#include "common/os/process_files.hpp"
 #include "fake_host.hpp"
 
 namespace trainward::host {

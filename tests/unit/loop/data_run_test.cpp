@@ -6,7 +6,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "fake_trainable.hpp"
 #include "trainer/data/tokenize.hpp"
-#include "trainer/model/agillm3.hpp"
+#include "trainer/model/cpu_model.hpp"
 #include "vocabulary.hpp"
 #include "worker_bench.hpp"
 
@@ -39,7 +39,7 @@ class DataRunTest : public testing::Test {
   int run() {
     return bench_.run([this](const TrainingSpec& spec) -> Result<std::unique_ptr<Trainable>> {
       vocabulary_ = spec.model.vocabulary;
-      if (real_) return make_agillm3(spec);
+      if (real_) return make_cpu_model(spec);
       return std::make_unique<FakeTrainable>(record_);
     });
   }

@@ -5,12 +5,12 @@
 #include <cmath>
 #include <fstream>
 
-#include "trainer/loop/check_command.hpp"
-#include "trainer/loop/compile_command.hpp"
 #include "trainer/loop/device_setup.hpp"
-#include "trainer/loop/lower_command.hpp"
-#include "trainer/loop/tensor_agreement.hpp"
-#include "trainer/model/agillm3.hpp"
+#include "trainer/model/cpu_model.hpp"
+#include "trainer/worker/commands/check.hpp"
+#include "trainer/worker/commands/compile.hpp"
+#include "trainer/worker/commands/lower.hpp"
+#include "trainer/worker/commands/tensor_agreement.hpp"
 #include "worker_bench.hpp"
 
 namespace trainward::trainer {
@@ -68,7 +68,7 @@ TEST_F(DeviceCommandsTest, CheckFindsADeviceThatDoesNot) {
   const MakeModel wrong = [](const WorkerConfig& config, const WorkerEnvironment&, Reporter&) {
     TrainingSpec spec = config.training;
     spec.label_smoothing = 0.9;
-    return make_agillm3(spec);
+    return make_cpu_model(spec);
   };
   EXPECT_EQ(run_check({file_}, ports(), wrong), exit_code::failed);
   EXPECT_THAT(out_, HasSubstr("does NOT agree"));

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "common/protocol.hpp"
+#include "common/protocol/protocol.hpp"
 
 namespace trainward::trainer {
 namespace {

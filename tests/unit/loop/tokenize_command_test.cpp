@@ -1,9 +1,8 @@
-#include "trainer/loop/tokenize_command.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/protocol.hpp"
+#include "common/protocol/protocol.hpp"
+#include "trainer/worker/commands/tokenize.hpp"
 #include "worker_bench.hpp"
 
 namespace trainward::trainer {

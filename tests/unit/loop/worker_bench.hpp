@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "common/json.hpp"
-#include "common/protocol.hpp"
+#include "common/base/json.hpp"
+#include "common/protocol/protocol.hpp"
 #include "trainer/loop/worker.hpp"
 
 namespace trainward::trainer {

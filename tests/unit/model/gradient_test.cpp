@@ -43,7 +43,7 @@ double reference_loss(const TrainingSpec& spec, const Segments& segments,
                       const std::map<std::string, Numbers>& at,
                       const std::vector<std::int32_t>& tokens) {
   const ParameterTable table = make_parameter_table(spec.model);
-  const auto with = [&](std::vector<Numbers> inputs, const std::vector<std::size_t>& which) {
+  const auto with = [&](std::vector<Numbers> inputs, const Places& which) {
     for (const std::size_t i : which) inputs.push_back(at.at(table.infos[i].name));
     return inputs;
   };
@@ -54,7 +54,7 @@ double reference_loss(const TrainingSpec& spec, const Segments& segments,
   for (std::uint64_t batch = 0; batch < accumulation; ++batch) {
     const auto begin = tokens.begin() + static_cast<std::ptrdiff_t>(batch * size);
     const Numbers ids(begin, begin + static_cast<std::ptrdiff_t>(size));
-    Numbers x = graph::test::interpret(segments.embed, with({ids}, {table.embedding()}))[0];
+    Numbers x = graph::test::interpret(segments.embed, with({ids}, table.embedding))[0];
     for (std::uint64_t layer = 0; layer < layers; ++layer) {
       std::vector<Numbers> inputs{x};
       if (spec.dropout > 0) {
@@ -65,7 +65,7 @@ double reference_loss(const TrainingSpec& spec, const Segments& segments,
       }
       x = graph::test::interpret(segments.block_forward, with(inputs, table.block(layer)))[0];
     }
-    loss += graph::test::interpret(segments.head, with({ids, x}, table.head()))[0][0];
+    loss += graph::test::interpret(segments.head, with({ids, x}, table.head))[0][0];
   }
   return loss / static_cast<double>(accumulation);
 }
@@ -76,7 +76,10 @@ struct Variant {
 };
 void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
 
-constexpr std::array<Variant, 7> variants{{
+// With more positions than a sequence has.
+void as_gpt2(TrainingSpec& spec) { spec.model = test::as_gpt2(spec.model, spec.block_size + 3); }
+
+constexpr std::array<Variant, 10> variants{{
     {"Keeping", [](TrainingSpec&) {}},
     {"Recomputing", [](TrainingSpec& spec) { spec.recompute = true; }},
     {"Tied", [](TrainingSpec& spec) { spec.model.tied = true; }},
@@ -86,6 +89,19 @@ constexpr std::array<Variant, 7> variants{{
     {"Everything",
      [](TrainingSpec& spec) {
        spec.recompute = spec.model.tied = true;
+       spec.label_smoothing = spec.dropout = 0.2;
+       spec.accumulation = 2;
+     }},
+    {"OfGpt2", as_gpt2},
+    {"OfGpt2Accumulating",
+     [](TrainingSpec& spec) {
+       as_gpt2(spec);
+       spec.accumulation = 3;
+     }},
+    {"OfGpt2Everything",
+     [](TrainingSpec& spec) {
+       as_gpt2(spec);
+       spec.recompute = true;
        spec.label_smoothing = spec.dropout = 0.2;
        spec.accumulation = 2;
      }},

@@ -100,6 +100,28 @@ TEST(Initial, StateHasTheNamesAndShapesOfTheCheckpoints) {
   EXPECT_EQ(model->parameter_count(), 33 * 16 + 2 * block + 2 * 16 + 33 * 16 + 33);
 }
 
+TEST(Initial, OfGpt2AsItWasPublished) {
+  TrainingSpec spec = test::tiny_spec();
+  spec.model = test::as_gpt2({.width = 64, .layers = 8, .heads = 2, .vocabulary = 100}, 40);
+  const auto state = test::copy_of(test::make(spec)->model_state());
+  const auto deviation = [&](const std::string& name, std::size_t live) {
+    double squares = 0;
+    const std::vector<float>& values = state.at(name);
+    for (std::size_t i = 0; i < live; ++i) squares += static_cast<double>(values[i] * values[i]);
+    return std::sqrt(squares / static_cast<double>(live));
+  };
+  EXPECT_EQ(state.size(), 2U + 8 * 12 + 2);
+  EXPECT_NEAR(deviation("wte.weight", 100 * 64), 0.02, 0.001);
+  EXPECT_NEAR(deviation("wpe.weight", 40 * 64), 0.02, 0.001);
+  EXPECT_NEAR(deviation("h.0.attn.c_attn.weight", 64 * 192), 0.02, 0.001);
+  EXPECT_NEAR(deviation("h.7.mlp.c_fc.weight", 64 * 256), 0.02, 0.001);
+  // Both layers that add to the residual stream, of eight blocks: 0.02 / sqrt(2 * 8).
+  EXPECT_NEAR(deviation("h.3.attn.c_proj.weight", 64 * 64), 0.005, 0.0003);
+  EXPECT_NEAR(deviation("h.3.mlp.c_proj.weight", 256 * 64), 0.005, 0.0003);
+  EXPECT_THAT(state.at("h.3.mlp.c_proj.bias"), ::testing::Each(0));
+  EXPECT_THAT(state.at("h.5.ln_2.weight"), ::testing::Each(1));
+}
+
 TEST(Initial, LossStartsNearThatOfAUniformGuess) {
   TrainingSpec spec;
   spec.batch_size = 2;

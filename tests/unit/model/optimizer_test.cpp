@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "common/bf16.hpp"
+#include "common/base/bf16.hpp"
 #include "graph/reference.hpp"
 #include "trainer/optim/adamw.hpp"
 #include "trainer/optim/sgd.hpp"

@@ -75,7 +75,7 @@ Together train_together(const TrainingSpec& whole, int ranks) {
   test::as_ranks(ranks, [&](Communicator& peers) {
     if (peers.rank() == 0) {
       {
-        auto leader = make_leader(whole, peers, make_agillm3_part);
+        auto leader = make_leader(whole, peers, make_cpu_part);
         ASSERT_TRUE(leader) << leader.error().message();
         result.course = train_course(**leader, whole);
       }
@@ -86,7 +86,7 @@ Together train_together(const TrainingSpec& whole, int ranks) {
     const auto code = follow(
         peers,
         [&](const TrainingSpec& part, Communicator& group) -> Result<std::unique_ptr<Trainable>> {
-          auto inner = make_agillm3_part(part, group);
+          auto inner = make_cpu_part(part, group);
           if (!inner) return propagate(inner);
           return std::make_unique<Watched>(*std::move(inner), state);
         });
@@ -112,9 +112,11 @@ TEST(Parallel, TrainsAsOneDoes) {
     spec.model.tied = draw.size(0, 1) == 0;
     spec.recompute = draw.size(0, 1) == 0;
     spec.label_smoothing = draw.size(0, 1) == 0 ? 0 : 0.1;
+    if (draw.size(0, 2) == 0) spec.model = test::as_gpt2(spec.model, spec.block_size);
     SCOPED_TRACE(fmt::format("seed {} round {}: {} ranks, batch {} x {}, block {}, dropout {}",
                              seed, round, ranks, spec.batch_size, spec.accumulation,
-                             spec.block_size, spec.dropout));
+                             spec.block_size, spec.dropout) +
+                 std::string(architecture_of(spec.model).title()));
     const Course alone = train_course(*test::make(spec), spec);
     const Together together = train_together(spec, ranks);
     ASSERT_EQ(together.course.losses.size(), alone.losses.size());
@@ -140,13 +142,13 @@ void expect_a_restored_leader_brings_everyone_along(graph::Precision precision, 
   StepResult resumed;
   test::as_ranks(2, [&](Communicator& peers) {
     if (peers.rank() != 0) {
-      EXPECT_TRUE(follow(peers, make_agillm3_part));
+      EXPECT_TRUE(follow(peers, make_cpu_part));
       return;
     }
     TrainingSpec other = spec;
     other.seed = 777;  // what it starts with must not matter
     {
-      const auto leader = *make_leader(other, peers, make_agillm3_part);
+      const auto leader = *make_leader(other, peers, make_cpu_part);
       ASSERT_TRUE(
           leader->restore(test::fill_from(alone->model_state(), alone->optimizer_state()), 3));
       resumed = test::train(*leader, spec, 4, 6);
@@ -171,11 +173,11 @@ TEST(Parallel, WhatCannotBeSplitIsRefusedAndTheOthersAreLetGo) {
   spec.accumulation = 5;
   test::as_ranks(2, [&](Communicator& peers) {
     if (peers.rank() != 0) {
-      const auto code = follow(peers, make_agillm3_part);
+      const auto code = follow(peers, make_cpu_part);
       EXPECT_TRUE(code && *code == 78);
       return;
     }
-    const auto leader = make_leader(spec, peers, make_agillm3_part);
+    const auto leader = make_leader(spec, peers, make_cpu_part);
     ASSERT_FALSE(leader);
     EXPECT_EQ(leader.error().kind, ErrorKind::usage);
     EXPECT_THAT(leader.error().message(), testing::HasSubstr("batch of 3"));
@@ -189,11 +191,11 @@ TEST(Parallel, ABadTokenFailsTheStepAndNobodyWaitsForEver) {
   spec.threads = 1;
   test::as_ranks(2, [&](Communicator& peers) {
     if (peers.rank() != 0) {
-      EXPECT_TRUE(follow(peers, make_agillm3_part));
+      EXPECT_TRUE(follow(peers, make_cpu_part));
       return;
     }
     {
-      const auto leader = *make_leader(spec, peers, make_agillm3_part);
+      const auto leader = *make_leader(spec, peers, make_cpu_part);
       std::vector<std::int32_t> tokens = test::tokens(spec, 1);
       tokens.back() = 1000;  // in the other rank's part
       EXPECT_FALSE(leader->step(tokens));
@@ -211,7 +213,7 @@ TEST(Parallel, ARanksOwnErrorIsItsOwn) {
       return fail(ErrorKind::permanent, "no memory here");
     };
     if (peers.rank() == 0) {
-      EXPECT_TRUE(make_leader(test::tiny_spec(), peers, make_agillm3_part));
+      EXPECT_TRUE(make_leader(test::tiny_spec(), peers, make_cpu_part));
     } else {
       const auto code = follow(peers, refuse);
       ASSERT_FALSE(code);

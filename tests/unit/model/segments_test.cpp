@@ -9,7 +9,8 @@
 #include "cpu/harness.hpp"
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/products.hpp"
-#include "trainer/model/attention.hpp"
+#include "trainer/model/agillm3/ranked_attention.hpp"
+#include "trainer/model/layers.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -140,9 +141,12 @@ TEST_P(AttentionOfRank, EqualsTheFormula) {
         {Element::f32, {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(columns)}});
   };
   const Value x = b.parameter("x", {Element::f32, {1, n, d}});
-  const AttentionWeights weights{matrix("q", d, d), matrix("k", d, d), matrix("v", d, d),
-                                 matrix("u", dk, r), matrix("proj", d, d)};
-  const Graph graph = *b.finish(std::vector{attention(b, x, weights, heads)});
+  const RankedWeights weights{matrix("q", d, d), matrix("k", d, d), matrix("v", d, d),
+                              matrix("u", dk, r)};
+  const Value proj = matrix("proj", d, d);
+  const Value mixed =
+      causal_attention(b, project_ranked(b, x, weights, heads), score_scale(d, heads));
+  const Graph graph = *b.finish(std::vector{linear(b, mixed, proj)});
   std::vector<Numbers> in;
   for (const Value parameter : graph.parameters)
     in.push_back(draw.numbers(graph.type(parameter).shape, -1, 1));
@@ -220,7 +224,7 @@ TEST(Attention, AsOneOperationIsTheSame) {
 
 TEST(Attention, RefusesAWidthTheHeadsDoNotDivide) {
   Builder b;
-  attention(b, b.parameter("x", {Element::f32, {1, 4, 6}}), {}, 4);
+  split_heads(b, b.parameter("x", {Element::f32, {1, 4, 6}}), 4);
   ASSERT_TRUE(b.error());
   EXPECT_EQ(b.error()->what, "attention: f32[1,4,6] does not divide into 4 heads");
 }

@@ -122,7 +122,7 @@ TEST(Spec, NamesWhatCannotBe) {
   const auto refused = [](auto change) {
     TrainingSpec spec = test::tiny_spec();
     change(spec);
-    const auto model = make_agillm3(spec);
+    const auto model = make_cpu_model(spec);
     EXPECT_FALSE(model);
     return model ? std::string() : model.error().message();
   };

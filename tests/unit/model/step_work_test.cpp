@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trainer/examples/mlp.hpp"
+#include "mlp.hpp"
 #include "trainer/graph/builder.hpp"
 
 namespace trainward::roofline {

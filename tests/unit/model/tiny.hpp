@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "graph/reference.hpp"
-#include "trainer/model/agillm3.hpp"
+#include "trainer/model/architecture.hpp"
+#include "trainer/model/cpu_model.hpp"
 
 namespace trainward::trainer::test {
 
@@ -22,8 +23,28 @@ inline TrainingSpec tiny_spec() {
   return spec;
 }
 
+// A GPT-2 of the sizes of an AGILLM-3.
+inline ModelSpec as_gpt2(ModelSpec model, std::int64_t positions) {
+  model.architecture = find_architecture("gpt2").value();
+  model.rank = model.head_width();
+  model.positions = positions;
+  model.tied = true;
+  return model;
+}
+
+// The smallest model of each architecture, for tests of what all have in common.
+inline TrainingSpec tiny_spec(const Architecture& architecture) {
+  TrainingSpec spec = tiny_spec();
+  if (architecture.name() == "gpt2") spec.model = as_gpt2(spec.model, spec.block_size + 3);
+  return spec;
+}
+
+inline std::string test_name(const ::testing::TestParamInfo<const Architecture*>& test) {
+  return std::string(test.param->name());
+}
+
 inline std::unique_ptr<Trainable> make(const TrainingSpec& spec) {
-  Result<std::unique_ptr<Trainable>> model = make_agillm3(spec);
+  Result<std::unique_ptr<Trainable>> model = make_cpu_model(spec);
   EXPECT_TRUE(model) << model.error().message();
   return *std::move(model);
 }

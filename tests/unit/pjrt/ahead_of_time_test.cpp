@@ -13,10 +13,11 @@ namespace {
 using test::expect_clean;
 using test::fresh_control;
 using test::make_client;
+using test::open_cache;
 using test::open_counting;
 using testing::HasSubstr;
 
-const std::string program = "copies=1";
+const std::string one_copy = "copies=1";
 
 std::unique_ptr<Topology> make_topology() {
   auto topology = Topology::create(open_counting(), "2x1");
@@ -24,17 +25,11 @@ std::unique_ptr<Topology> make_topology() {
   return std::move(*topology);
 }
 
-ProgramCache open_cache(const std::filesystem::path& folder) {
-  auto cache = ProgramCache::open(folder);
-  if (!cache) throw std::runtime_error(cache.error().message());
-  return std::move(*cache);
-}
-
 Compiled ask_as_client(const ProgramCache& cache, std::int64_t replicas = 1) {
   Compiled told;
   const auto client = make_client();
   Compiler compiler(*client, &cache, [&](const Compiled& about) { told = about; });
-  EXPECT_TRUE(compiler.get("block", program, replicas));
+  EXPECT_TRUE(compiler.get("block", one_copy, replicas));
   return told;
 }
 
@@ -42,7 +37,7 @@ TEST(AheadOfTime, AClientFindsWhatWasCompiledWithoutOne) {
   auto& control = fresh_control();
   const TemporaryFolder folder;
   const ProgramCache cache = open_cache(folder.path());
-  const auto ahead = compile_without_device(*make_topology(), cache, "block", program, 2);
+  const auto ahead = compile_without_device(*make_topology(), cache, "block", one_copy, 2);
   ASSERT_TRUE(ahead) << ahead.error().message();
   EXPECT_FALSE(ahead->hit);
   EXPECT_EQ(control.compile_options, compile_options(2));
@@ -52,7 +47,7 @@ TEST(AheadOfTime, AClientFindsWhatWasCompiledWithoutOne) {
   EXPECT_EQ(asked.key, ahead->key);
   EXPECT_EQ(control.calls["Client_Compile"], 0);
 
-  const auto again = compile_without_device(*make_topology(), cache, "block", program, 2);
+  const auto again = compile_without_device(*make_topology(), cache, "block", one_copy, 2);
   ASSERT_TRUE(again);
   EXPECT_TRUE(again->hit);
   EXPECT_EQ(control.calls["Compile"], 1);
@@ -71,7 +66,7 @@ TEST(AheadOfTime, TakesThePlatformOfTheLastClient) {
     Compiler(*client, &cache, {});
   }
   control.version = "1.2.3";
-  const auto ahead = compile_without_device(*make_topology(), cache, "block", program, 4);
+  const auto ahead = compile_without_device(*make_topology(), cache, "block", one_copy, 4);
   ASSERT_TRUE(ahead) << ahead.error().message();
   control.version = "1.2.3 on driver 7";
   EXPECT_TRUE(ask_as_client(cache, 4).hit);
@@ -82,13 +77,13 @@ TEST(AheadOfTime, RefusesWhatNoClientCouldUse) {
   auto& control = fresh_control();
   const TemporaryFolder folder;
   const ProgramCache cache = open_cache(folder.path());
-  const auto many = compile_without_device(*make_topology(), cache, "block", program, 3);
+  const auto many = compile_without_device(*make_topology(), cache, "block", one_copy, 3);
   ASSERT_FALSE(many);
   EXPECT_EQ(many.error().kind, ErrorKind::usage);
 
   control.loads = false;
   ask_as_client(cache);
-  const auto useless = compile_without_device(*make_topology(), cache, "block", program);
+  const auto useless = compile_without_device(*make_topology(), cache, "block", one_copy);
   ASSERT_FALSE(useless);
   EXPECT_THAT(useless.error().message(), HasSubstr("cannot load"));
   EXPECT_EQ(control.calls["Compile"], 0);
@@ -97,7 +92,7 @@ TEST(AheadOfTime, RefusesWhatNoClientCouldUse) {
   for (const Platform& last :
        {Platform{"another", "1.2.3", "abacus", 2}, Platform{"counting", "1.2.3", "another", 2}}) {
     ASSERT_TRUE(remember_platform(cache, digest, last));
-    const auto foreign = compile_without_device(*make_topology(), cache, "block", program);
+    const auto foreign = compile_without_device(*make_topology(), cache, "block", one_copy);
     ASSERT_FALSE(foreign);
     EXPECT_THAT(foreign.error().message(), HasSubstr("another"));
   }
@@ -114,11 +109,11 @@ TEST(AheadOfTime, PluginsThatDoNotHaveIt) {
   fresh_control().missing = {"TopologyDescription_GetDeviceDescriptions"};
   const TemporaryFolder folder;
   const ProgramCache cache = open_cache(folder.path());
-  const auto unknown = compile_without_device(*make_topology(), cache, "block", program);
+  const auto unknown = compile_without_device(*make_topology(), cache, "block", one_copy);
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().hint, HasSubstr("run once with the device"));
   ask_as_client(cache);
-  EXPECT_TRUE(compile_without_device(*make_topology(), cache, "another", program));
+  EXPECT_TRUE(compile_without_device(*make_topology(), cache, "another", one_copy));
   expect_clean(control);
 }
 
@@ -137,7 +132,7 @@ TEST(AheadOfTime, NothingLeaksWhenACallFails) {
     const auto plugin = Plugin::open(test::plugin_file("counting_plugin"));
     if (!plugin) return;
     const auto topology = Topology::create(*plugin, "2x1");
-    if (topology) (void)compile_without_device(**topology, cache, "block", program);
+    if (topology) (void)compile_without_device(**topology, cache, "block", one_copy);
   };
   auto& whole = fresh_control();
   {

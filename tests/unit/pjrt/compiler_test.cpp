@@ -8,7 +8,7 @@
 #include <array>
 #include <fstream>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "counting.hpp"
 #include "temporary_folder.hpp"
 #include "trainer/pjrt/compile_options.hpp"
@@ -21,16 +21,11 @@ using test::Control;
 using test::expect_clean;
 using test::fresh_control;
 using test::make_client;
+using test::open_cache;
 using test::plugin_file;
 using testing::HasSubstr;
 
-const std::string program = "copies=2";
-
-ProgramCache open_cache(const std::filesystem::path& folder) {
-  auto cache = ProgramCache::open(folder);
-  if (!cache) throw std::runtime_error(cache.error().message());
-  return std::move(*cache);
-}
+const std::string two_copies = "copies=2";
 
 // One run of a worker: what it heard about the programs it asked for.
 std::vector<Compiled> get_programs(const ProgramCache* cache,
@@ -49,7 +44,7 @@ std::vector<Compiled> get_programs(const ProgramCache* cache,
 }
 
 Compiled get_program(const ProgramCache* cache) {
-  const auto told = get_programs(cache, {program});
+  const auto told = get_programs(cache, {two_copies});
   return told.size() == 1 ? told.front() : Compiled{};
 }
 
@@ -59,7 +54,7 @@ TEST(Compiler, CompilesOnceForManyRuns) {
   const ProgramCache cache = open_cache(folder.path());
   const Compiled first = get_program(&cache);
   EXPECT_FALSE(first.hit);
-  EXPECT_EQ(first.name, "name of " + program);
+  EXPECT_EQ(first.name, "name of " + two_copies);
   EXPECT_EQ(first.key.size(), 64U);
   EXPECT_EQ(first.dropped, "");
   EXPECT_EQ(first.problem, "");
@@ -88,7 +83,7 @@ TEST(Compiler, WhetherThePluginLoadsIsTriedOnce) {
   auto& control = fresh_control();
   const TemporaryFolder folder;
   const ProgramCache cache = open_cache(folder.path());
-  get_programs(&cache, {program, program + " other=1", program + " other=2"});
+  get_programs(&cache, {two_copies, two_copies + " other=1", two_copies + " other=2"});
   EXPECT_EQ(control.calls["Executable_DeserializeAndLoad"], 1);
   EXPECT_EQ(control.calls["Executable_Serialize"], 3);
   ASSERT_EQ(cache.plugins().value().size(), 1U);
@@ -104,7 +99,7 @@ TEST(Compiler, APluginThatCannotLoadIsRemembered) {
   const TemporaryFolder folder;
   const ProgramCache cache = open_cache(folder.path());
   for (int run = 0; run < 2; ++run) {
-    for (const auto& compiled : get_programs(&cache, {program, program + " other=1"})) {
+    for (const auto& compiled : get_programs(&cache, {two_copies, two_copies + " other=1"})) {
       EXPECT_FALSE(compiled.hit);
       EXPECT_EQ(compiled.dropped, "");
       EXPECT_EQ(compiled.problem, "");
@@ -195,11 +190,11 @@ TEST(Compiler, AFailedCompileIsTheCallersAndTheLockIsFree) {
   Compiler compiler(*client, &cache, [&](const Compiled&) { ++told; });
   control.fail_call = "Client_Compile";
   control.fail_at = 1;
-  const auto failed = compiler.get("block", program);
+  const auto failed = compiler.get("block", two_copies);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.error().code, ErrorCode::internal);
   EXPECT_EQ(told, 0);
-  EXPECT_TRUE(compiler.get("block", program));
+  EXPECT_TRUE(compiler.get("block", two_copies));
   EXPECT_EQ(told, 1);
 }
 
@@ -217,7 +212,7 @@ TEST(Compiler, ShowsThatItLivesWhileAnotherCompiles) {
         ++signs;
         others.reset();
       });
-  EXPECT_TRUE(compiler.get("block", program));
+  EXPECT_TRUE(compiler.get("block", two_copies));
   EXPECT_EQ(signs, 1);
 }
 

@@ -7,9 +7,11 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "common/program_cache/program_cache.hpp"
 #include "counting_plugin.hpp"
 #include "trainer/pjrt/client.hpp"
 
@@ -57,6 +59,12 @@ inline std::unique_ptr<Client> make_client(std::span<const ClientOption> options
     std::abort();
   }
   return std::move(*client);
+}
+
+inline ProgramCache open_cache(const std::filesystem::path& folder) {
+  auto cache = ProgramCache::open(folder);
+  if (!cache) throw std::runtime_error(cache.error().message());
+  return std::move(*cache);
 }
 
 }  // namespace trainward::pjrt::test

@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "common/digest.hpp"
-#include "common/file.hpp"
+#include "common/base/digest.hpp"
+#include "common/os/file.hpp"
 #include "counting.hpp"
 #include "temporary_folder.hpp"
 

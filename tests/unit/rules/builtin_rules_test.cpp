@@ -122,7 +122,7 @@ class BuiltinRules : public testing::Test {
   std::optional<LogMatcher> matcher_;
 };
 
-// Loading does not try the patterns of the built-in rules; this does.
+// read_rules() tries every pattern of these as it does a user's; loading leaves that out.
 TEST_F(BuiltinRules, EveryPatternIsValid) { EXPECT_FALSE(rules_.empty()); }
 
 TEST_F(BuiltinRules, EverySampleIsMatchedByItsRule) {
@@ -149,7 +149,13 @@ TEST_F(BuiltinRules, EveryRuleTellsAPersonWhatToDo) {
 }
 
 TEST_F(BuiltinRules, EveryPatternIsAnnouncedByAFixedText) {
-  EXPECT_THAT(matcher_->unfiltered_patterns(), testing::IsEmpty());
+  std::vector<std::string> patterns;
+  for (const Rule& rule : rules_) {
+    if (rule.enabled) patterns.insert(patterns.end(), rule.match.begin(), rule.match.end());
+  }
+  std::vector<PatternId> always;
+  matcher_->candidates("", always);
+  for (const PatternId id : always) ADD_FAILURE() << patterns.at(static_cast<std::size_t>(id));
 }
 
 TEST_F(BuiltinRules, OrdinaryLinesConvictNobody) {

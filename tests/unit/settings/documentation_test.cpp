@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/config.hpp"

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "common/protocol.hpp"
+#include "common/protocol/protocol.hpp"
 #include "shim_fixture.hpp"
 #include "supervisor/containment/host.hpp"
 

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "common/protocol.hpp"
+#include "common/wire/notifier.hpp"
 #include "shim_fixture.hpp"
 
 namespace trainward {

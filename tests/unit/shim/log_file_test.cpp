@@ -7,8 +7,8 @@
 
 #include <csignal>
 
-#include "common/file.hpp"
-#include "common/log_files.hpp"
+#include "common/os/file.hpp"
+#include "common/wire/log_files.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::shim {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "common/journal.hpp"
+#include "common/wire/journal.hpp"
 #include "supervisor/shim/disk_writer.hpp"
 #include "supervisor/shim/journal_queue.hpp"
 #include "supervisor/shim/log_ring.hpp"

@@ -9,11 +9,11 @@
 #include <csignal>
 #include <functional>
 
-#include "common/file.hpp"
-#include "common/journal.hpp"
-#include "common/launch.hpp"
-#include "common/log_files.hpp"
-#include "common/process_id.hpp"
+#include "common/os/file.hpp"
+#include "common/os/process_id.hpp"
+#include "common/wire/journal.hpp"
+#include "common/wire/launch.hpp"
+#include "common/wire/log_files.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward {

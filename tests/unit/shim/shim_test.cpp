@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "common/protocol.hpp"
+#include "common/wire/notifier.hpp"
 #include "shim_fixture.hpp"
 
 namespace trainward {

@@ -4,24 +4,26 @@
 
 #include <algorithm>
 
+#include "supervisor/sim/policies.hpp"
 #include "supervisor/sim/scenario.hpp"
 #include "supervisor/sim/world.hpp"
 
 namespace trainward::sim {
 namespace {
 
-class Watching : public CoreDecider {
- public:
-  using CoreDecider::CoreDecider;
-  core::Actions decide(const core::Event& event, Time now) override {
-    core::Actions actions = CoreDecider::decide(event, now);
-    for (const core::Action& action : actions) {
+// Collects how attempts ended.
+Decider watching(const Setup& setup, std::vector<core::RecordAttemptEnded>& ended) {
+  Decider decider = core_decider(setup);
+  decider.step = [&ended](core::State state, const core::Event& event, const core::Policy& policy,
+                          Time now) {
+    core::Outcome outcome = core::step(std::move(state), event, policy, now);
+    for (const core::Action& action : outcome.actions) {
       if (const auto* end = std::get_if<core::RecordAttemptEnded>(&action)) ended.push_back(*end);
     }
-    return actions;
-  }
-  std::vector<core::RecordAttemptEnded> ended;
-};
+    return outcome;
+  };
+  return decider;
+}
 
 TEST(Causes, EveryOneThatARuleMayNameIsSurvived) {
   for (const core::CauseFacts& row : core::causes) {
@@ -31,11 +33,11 @@ TEST(Causes, EveryOneThatARuleMayNameIsSurvived) {
       scenario.injections.push_back({6 * hour_ms + i * 20 * minute_ms, Fault::error,
                                      static_cast<std::int64_t>(row.cause), Moment::train});
     }
-    Watching decider(policy_for(scenario.setup));
-    const Outcome outcome = play(scenario, decider);
+    std::vector<core::RecordAttemptEnded> ended;
+    const Outcome outcome = play(scenario, watching(scenario.setup, ended));
     EXPECT_FALSE(outcome.violation.has_value()) << row.name;
     int seen = 0;
-    for (const core::RecordAttemptEnded& end : decider.ended) {
+    for (const core::RecordAttemptEnded& end : ended) {
       if (end.cause != row.cause) continue;
       ++seen;
       ASSERT_TRUE(end.remedy.has_value()) << row.name;

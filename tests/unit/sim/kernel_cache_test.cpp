@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "common/file.hpp"
+#include "common/os/file.hpp"
 #include "common/temporary_folder.hpp"
 #include "trainer/sim/device_text.hpp"
 

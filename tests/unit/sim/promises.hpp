@@ -14,8 +14,7 @@
 namespace trainward::sim {
 
 inline Outcome play_ours(const Scenario& scenario) {
-  const auto decider = make_decider("trainward", scenario.setup);
-  return play(scenario, *decider);
+  return play(scenario, core_decider(scenario.setup));
 }
 
 inline void expect_promises(const std::string& name, std::uint64_t first, std::uint64_t last) {

@@ -14,19 +14,16 @@ namespace {
 
 using Damage = std::function<void(const core::Event&, core::State&, core::Actions&)>;
 
-class Erring : public CoreDecider {
- public:
-  Erring(const Setup& setup, Damage damage)
-      : CoreDecider(policy_for(setup)), damage_(std::move(damage)) {}
-  core::Actions decide(const core::Event& event, Time now) override {
-    core::Actions actions = CoreDecider::decide(event, now);
-    damage_(event, state_, actions);
-    return actions;
-  }
-
- private:
-  Damage damage_;
-};
+Decider erring(const Setup& setup, const Damage& damage) {
+  Decider decider = core_decider(setup);
+  decider.step = [damage](core::State state, const core::Event& event, const core::Policy& policy,
+                          Time now) {
+    core::Outcome outcome = core::step(std::move(state), event, policy, now);
+    damage(event, outcome.state, outcome.actions);
+    return outcome;
+  };
+  return decider;
+}
 
 template <typename T>
 T* find(core::Actions& actions) {
@@ -42,8 +39,7 @@ void drop(core::Actions& actions) {
 
 Trial with(Damage damage) {
   return [damage = std::move(damage)](const Scenario& scenario) {
-    Erring decider(scenario.setup, damage);
-    return play(scenario, decider).violation;
+    return play(scenario, erring(scenario.setup, damage)).violation;
   };
 }
 
@@ -57,10 +53,13 @@ std::optional<Promise> broken(const char* scenario, const Damage& damage) {
 }
 
 TEST(Promises, ASecondWorkerIsFound) {
-  const auto found = broken("calm", [](const core::Event&, core::State&, core::Actions& actions) {
-    if (const auto* launch = find<core::Launch>(actions))
-      actions.emplace_back(core::Launch(*launch));
-  });
+  const auto found =
+      broken("calm", [](const core::Event& event, core::State& state, core::Actions& actions) {
+        const auto* step = std::get_if<core::StepDone>(&event);
+        if (step == nullptr || step->step != 5) return;
+        state.stage = core::Stage::launching;
+        actions.emplace_back(core::Launch{state.attempt, state.board, state.resume_from});
+      });
   EXPECT_EQ(found, Promise::one_worker);
 }
 

@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "common/bf16.hpp"
+#include "common/base/bf16.hpp"
 
 namespace trainward::stablehlo {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "common/bf16.hpp"
+#include "common/base/bf16.hpp"
 #include "stablehlo/random_graph.hpp"
 #include "trainer/cpu/program.hpp"
 #include "trainer/graph/builder.hpp"

@@ -17,7 +17,7 @@ using graph::Graph;
 using graph::Value;
 using ::testing::HasSubstr;
 
-Graph finished(const Builder& b, const std::vector<Value>& outputs) {
+Graph graph_of(const Builder& b, const std::vector<Value>& outputs) {
   auto graph = b.finish(outputs);
   EXPECT_TRUE(graph) << graph.error().message();
   return graph ? *std::move(graph) : Graph{};
@@ -41,7 +41,7 @@ TEST(Print, WritesAModule) {
   const Value y = b.dot(x, w, {{}, {}, {1}, {0}});
   const Value sum = b.sum(b.scale(y, 0.5), {0});
   EXPECT_EQ(
-      text_of({"step_1", 1, finished(b, {sum, b.neg(x)}), {std::nullopt, 0}}),
+      text_of({"step_1", 1, graph_of(b, {sum, b.neg(x)}), {std::nullopt, 0}}),
       R"(module @step_1 attributes {mhlo.num_partitions = 1 : i32, mhlo.num_replicas = 1 : i32} {
   func.func public @main(%arg0: tensor<2x3xf32> {tf.aliasing_output = 1 : i32}, %arg1: tensor<3x4xf32>) -> (tensor<4xf32>, tensor<2x3xf32>) {
     %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [1] x [0] : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
@@ -70,7 +70,7 @@ TEST(Print, AttentionIsOneCallForAllThatIsTakenOfIt) {
     outputs.push_back(
         b.append(op::AttentionGradient{0.25, k}, {in[0], in[1], in[2], statistics, y, in[3]}));
   }
-  const std::string text = text_of({"attend", 1, finished(b, outputs), {}});
+  const std::string text = text_of({"attend", 1, graph_of(b, outputs), {}});
   const auto occurrences = [&](std::string_view part) {
     std::size_t count = 0;
     for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
@@ -119,7 +119,7 @@ TEST(Print, SpellsEveryOperation) {
       b.append(op::AllReduce{2}, {x}),
       b.constant(1, {Element::pred, {2}}),
   };
-  const std::string text = text_of({"all", 2, finished(b, all), {}});
+  const std::string text = text_of({"all", 2, graph_of(b, all), {}});
   for (const char* line : {
            "stablehlo.compare LE, %arg0, %arg0, FLOAT : (tensor<2x3xf32>, tensor<2x3xf32>) -> "
            "tensor<2x3xi1>\n",
@@ -164,10 +164,10 @@ TEST(Print, SaysWhatItCannotExpress) {
   Builder b;
   const Value x = b.parameter("x", {Element::f32, {3, 3}});
   const Value i = b.parameter("i", {Element::i32, {3}});
-  const auto of = [&](Value value) { return refusal({"m", 2, finished(b, {value}), {}}); };
+  const auto of = [&](Value value) { return refusal({"m", 2, graph_of(b, {value}), {}}); };
   const Value short_count = b.bit_and(i, b.constant_like(31, i));
   EXPECT_EQ(of(b.shift_right(i, short_count)), "was printed");
-  const auto scatter = print({"m", 1, finished(b, {b.scatter_add_rows(i, x, 3)}), {}});
+  const auto scatter = print({"m", 1, graph_of(b, {b.scatter_add_rows(i, x, 3)}), {}});
   ASSERT_TRUE(scatter);
   EXPECT_THAT(*scatter, HasSubstr("scatter<update_window_dims = [1], inserted_window_dims = [0], "
                                   "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>"));
@@ -182,7 +182,7 @@ TEST(Print, SaysWhatItCannotExpress) {
     fresh.parameter("y", {Element::f32, {3, 3}});
     fresh.parameter("k", {Element::i32, {3}});
     const Value value = fresh.append(std::move(op), std::move(inputs));
-    return refusal({"m", 2, finished(fresh, {value}), {}});
+    return refusal({"m", 2, graph_of(fresh, {value}), {}});
   };
   EXPECT_THAT(alone(op::Binary{graph::BinaryKind::shift_right_logical}, {k, k}),
               HasSubstr("a count may be 32 or more (node %2)"));
@@ -195,7 +195,7 @@ TEST(Print, SaysWhatItCannotExpress) {
 TEST(Print, KeepsTheRulesOfModules) {
   Builder b;
   const Value x = b.parameter("x", {Element::f32, {3}});
-  const Graph graph = finished(b, {b.neg(x), b.exp(x), b.sum(x, {0})});
+  const Graph graph = graph_of(b, {b.neg(x), b.exp(x), b.sum(x, {0})});
   EXPECT_THAT(refusal({"", 1, graph, {}}), HasSubstr("'' is no name"));
   EXPECT_THAT(refusal({"Block", 1, graph, {}}), HasSubstr("'Block' is no name"));
   EXPECT_THAT(refusal({"b", 0, graph, {}}), HasSubstr("one device or more"));

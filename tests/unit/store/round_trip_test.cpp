@@ -138,5 +138,20 @@ TEST_F(StoreTest, NewestIsTheLatestOfEverything) {
   EXPECT_EQ(must(store.newest_ms()), epoch_ms + 320'000);  // step 40 of attempt 3
 }
 
+// What a later attempt can go on from; a damaged one is on record too, and so is one that was
+// removed.
+TEST_F(StoreTest, TheNewestCheckpointIsTheNewestThatVerified) {
+  Store store = open();
+  must(store.put_program({"a", "RUNNING", "", "", "", epoch_ms, 0}));
+  EXPECT_EQ(must(store.newest_checkpoint("a")), 0);
+  must(store.put_checkpoint("a", {"/c/10", 10, 1, 5, "verified", "", epoch_ms}));
+  must(store.put_checkpoint("a", {"/c/20", 20, 1, 5, "verified", "", epoch_ms}));
+  must(store.put_checkpoint("a", {"/c/30", 30, 1, 5, "corrupt", "a byte flipped", epoch_ms}));
+  EXPECT_EQ(must(store.newest_checkpoint("a")), 20);
+  must(store.mark_checkpoint("a", "/c/20", "pruned"));
+  EXPECT_EQ(must(store.newest_checkpoint("a")), 10);
+  EXPECT_EQ(must(store.newest_checkpoint("b")), 0);
+}
+
 }  // namespace
 }  // namespace trainward::store

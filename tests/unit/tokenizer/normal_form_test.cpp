@@ -7,7 +7,7 @@
 #include <chrono>
 #include <random>
 
-#include "common/utf8.hpp"
+#include "common/base/utf8.hpp"
 #include "trainer/tokenizer/utf8.hpp"
 
 namespace trainward::trainer {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/json.hpp"
+#include "common/base/json.hpp"
 #include "trainer/tokenizer/byte_characters.hpp"
 
 namespace trainward::trainer {

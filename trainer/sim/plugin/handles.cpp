@@ -1,6 +1,6 @@
 #include "trainer/sim/plugin/handles.hpp"
 
-#include "common/version.hpp"
+#include "common/base/version.hpp"
 
 namespace trainward::pjrt::abi {
 namespace {

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "common/digest.hpp"
+#include "common/base/digest.hpp"
 #include "trainer/pjrt/elements.hpp"
 #include "trainer/sim/device_text.hpp"
 #include "trainer/sim/kernel_cache.hpp"

@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/error.hpp"
+#include "common/base/error.hpp"
 #include "trainer/sim/fault_script.hpp"
 
 namespace trainward::n300 {

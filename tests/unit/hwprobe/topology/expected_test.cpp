@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hwprobe/verdict.hpp"
+#include "hwprobe/health.hpp"
 #include "sample.hpp"
 
 namespace trainward::hwprobe {

@@ -9,7 +9,7 @@
 #include <csignal>
 #include <vector>
 
-#include "common/fd.hpp"
+#include "common/os/fd.hpp"
 #include "hwprobe/watch/sample.hpp"
 #include "temporary_folder.hpp"
 

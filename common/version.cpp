@@ -1,7 +1,0 @@
-#include "common/version.hpp"
-
-namespace trainward {
-
-const std::string_view version_text = TRAINWARD_VERSION;
-
-}  // namespace trainward

@@ -1,0 +1,61 @@
+// What the daemon tells a shim to run: the file `launch.json` in the attempt's folder (mode 0600,
+// because the worker's environment may hold tokens). The shim reads it once, at its start. When the
+// attempt has ended the file is shortened to what is still of use, and has the mode 0640.
+//
+// Version 2. Version 1 had none of the members from `log_max_bytes` on; it is read with their
+// defaults. A newer version is refused.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/error.hpp"
+
+namespace trainward {
+
+struct LaunchSpec {
+  std::string run;  // program name
+  std::int64_t attempt = 0;
+  std::string nonce;              // committed with the intent; also in the worker's environment
+  std::vector<std::string> argv;  // argv[0] is an absolute path or is looked up in PATH
+  std::map<std::string, std::string> environment;  // the worker's whole environment
+  std::filesystem::path directory;                 // working directory
+
+  std::int64_t log_max_bytes = 64 * 1024 * 1024;  // a log file is rotated before it grows longer
+  int log_keep = 5;                               // rotated files that stay, beside the current one
+  std::string cgroup;                // name of the worker's cgroup; empty: made from the nonce
+  std::string containment = "auto";  // auto, cgroup2, cgroup1 or none: what may be used
+  std::optional<std::int64_t> memory_limit_bytes;  // of the worker with all its helpers
+  std::optional<int> oom_score_adj = 0;            // of the worker; nothing: as the shim's
+  std::int64_t kill_wait_ms = 5'000;  // what lives on so long after SIGKILL is called unkillable
+
+  // Of an ended attempt: argv is its first word, and the environment has only the names of its
+  // variables, and the values of those that Trainward itself has set.
+  bool shortened = false;
+
+  friend bool operator==(const LaunchSpec&, const LaunchSpec&) = default;
+};
+
+// The names inside an attempt's folder.
+namespace attempt_files {
+inline constexpr const char* launch = "launch.json";
+inline constexpr const char* journal = "journal.ndjson";
+inline constexpr const char* standard_output =
+    "stdout.log";  // and .1, .2, …: common/wire/log_files.hpp
+inline constexpr const char* standard_error = "stderr.log";
+inline constexpr const char* shim_log = "shim.log";
+}  // namespace attempt_files
+
+std::string to_json_text(const LaunchSpec& spec);
+Result<LaunchSpec> read_launch_spec(const std::filesystem::path& file);
+
+// Of an ended attempt; keeps the file's time, which is that of the launch. Durable, and a crash
+// leaves the whole file or the shortened one. A file that is shortened already, or is not there, is
+// left as it is.
+Status shorten_launch_file(const std::filesystem::path& file);
+
+}  // namespace trainward

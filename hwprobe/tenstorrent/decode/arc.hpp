@@ -1,0 +1,31 @@
+// A look at chip L's management processor: does it run, and what does it say? (Stage C.)
+//
+// In: registers. Out: everything that could be read, also when the look was cut short. Takes 1.2 s,
+// or 2.2 s when the heartbeat stands still: nobody is called dead for less than two seconds of it.
+// Works the same over a card, a simulator and the recording of either.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "hwprobe/tenstorrent/decode/hang_check.hpp"
+#include "hwprobe/tenstorrent/decode/telemetry.hpp"
+#include "hwprobe/tenstorrent/facts.hpp"
+
+namespace trainward::hwprobe {
+
+struct ArcLook {
+  std::optional<DriverInfo> driver;
+  std::string driver_error;  // "ENODEV"; empty when the driver answered or was not asked
+  Hang hang = Hang::none;
+  std::optional<std::uint32_t> post_code;
+  ArcState state = ArcState::unknown;
+  std::optional<Telemetry> telemetry;
+  std::string telemetry_error;  // why there is none, in words; may be empty
+  Heartbeat heartbeat = Heartbeat::unknown;
+};
+
+// `watch_heart`: false where somebody else has watched it already, which saves the time.
+ArcLook look_at_arc(RegisterIo& registers, bool watch_heart = true);
+
+}  // namespace trainward::hwprobe

@@ -1,0 +1,123 @@
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "common/base/text.hpp"
+#include "hwprobe/tenstorrent/judge/findings.hpp"
+
+namespace trainward::hwprobe {
+namespace {
+
+std::string_view chip_of(std::string_view endpoint) {
+  return endpoint.substr(0, endpoint.find(':'));
+}
+
+// The two traces on the board itself.
+bool on_board(const LinkFacts& link) {
+  return chip_of(link.from) == "L" && chip_of(link.to) == "R";
+}
+
+// How much is left of the way to chip R.
+enum class Way { open, coming, lost };
+
+struct Count {
+  std::size_t present = 0;
+  std::size_t training = 0;
+  std::size_t down = 0;  // and not training
+
+  // A link that could not be read may be up.
+  [[nodiscard]] Way way() const {
+    if (present == 0 || down + training < present) return Way::open;
+    return training > 0 ? Way::coming : Way::lost;
+  }
+};
+
+Count count_on_board(const std::vector<LinkFacts>& links) {
+  Count count;
+  for (const LinkFacts& link : links) {
+    if (!on_board(link)) continue;
+    ++count.present;
+    if (!link.known || link.up) continue;
+    ++(link.training ? count.training : count.down);
+  }
+  return count;
+}
+
+std::string name_of(const LinkFacts& link) {
+  return fmt::format("{}link {} to {}", on_board(link) ? "on-board " : "", link.from, link.to);
+}
+
+Finding unreachable(const Count& count, Way way, const BoardFacts& facts) {
+  const bool single = count.present == 1;
+  const std::string_view which = single ? "the" : (count.present == 2 ? "both" : "all");
+  if (way == Way::coming || links_may_be_down(facts)) {
+    return {Verdict::resetting,
+            {fmt::format("chip R cannot be reached yet: {} on-board Ethernet {} up", which,
+                         single ? "link is not" : "links are not"),
+             "links take up to three minutes after a reset; look again then"}};
+  }
+  return {Verdict::remote_lost,
+          {fmt::format("chip R cannot be reached: {} on-board Ethernet {} down", which,
+                       single ? "link is" : "links are"),
+           "reset both boards together and probe again; if it stays, quarantine the board and have "
+           "it repaired"}};
+}
+
+std::string describe_down(const LinkFacts& link) {
+  return fmt::format(
+      "{} is down ({}{})", name_of(link), link.why.empty() ? "training failed" : link.why,
+      link.retrains > 0 ? ", after " + trainward::count(link.retrains, "retraining") : "");
+}
+
+void judge_counters(const LinkFacts& link, Findings& findings) {
+  const auto add = [&](std::string what, std::string advice) {
+    findings.push_back({Verdict::degraded, {name_of(link) + std::move(what), std::move(advice)}});
+  };
+  if (link.retrains > 0) {
+    add(fmt::format(" was retrained {}",
+                    link.retrains == 1 ? "once" : std::to_string(link.retrains) + " times"),
+        "watch it: a link that keeps retraining will fail");
+  }
+  if (link.uncorrected > 0) {
+    add(fmt::format(" lost {} that could not be corrected",
+                    trainward::count(link.uncorrected, "codeword")),
+        "watch it: a link that loses data will fail");
+  }
+  if (link.crc_errors > 0) {
+    add(fmt::format(" had {}", trainward::count(link.crc_errors, "checksum error")),
+        "watch it: what is lost is sent again, and costs time");
+  }
+}
+
+}  // namespace
+
+bool remote_unreachable(const BoardFacts& facts) {
+  return count_on_board(facts.links).way() != Way::open;
+}
+
+Findings judge_links(const BoardFacts& facts) {
+  Findings findings;
+  const Count count = count_on_board(facts.links);
+  const Way way = count.way();
+  if (way != Way::open) findings.push_back(unreachable(count, way, facts));
+  const Verdict unreached = way == Way::open ? Verdict::degraded : findings.front().verdict;
+
+  for (const LinkFacts& link : facts.links) {
+    if (!link.known) continue;
+    if (link.up) {
+      judge_counters(link, findings);
+      continue;
+    }
+    Verdict verdict = on_board(link) ? unreached : Verdict::degraded;
+    if (links_may_be_down(facts)) verdict = Verdict::resetting;
+    findings.push_back(
+        {verdict,
+         {link.training ? fmt::format("{} is not up yet ({})", name_of(link),
+                                      link.why.empty() ? "still training" : link.why)
+                        : describe_down(link),
+          way == Way::lost ? "" : "reset both boards together; if it stays, plan a repair"}});
+  }
+  return findings;
+}
+
+}  // namespace trainward::hwprobe

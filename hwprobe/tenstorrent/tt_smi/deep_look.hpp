@@ -1,0 +1,23 @@
+// What tt-smi says of boards that nobody uses. It is the one way to ask chip R itself, and it
+// writes to the board to do so: only on request, and only where no process has a board open.
+//
+// In: looks at the boards, finished. Out: one more look, as "tt-smi", whose only stage tells what
+// tt-smi printed, or why it was not asked. It takes 120 s at most.
+#pragma once
+
+#include <vector>
+
+#include "hwprobe/tenstorrent/host_look.hpp"
+
+namespace trainward::hwprobe {
+
+BoardLook look_through_tt_smi(const std::vector<BoardLook>& looks,
+                              const std::vector<ProbeStage>& stages, const HostOptions& options,
+                              Processes& processes);
+
+// Adds what such a look says to the report on the same boards: chip R's own state, by serial
+// number; or, as evidence on the host, why there is none. Does nothing where there was no such
+// look. Pure.
+void add_tt_smi(const std::vector<BoardLook>& looks, Report& report);
+
+}  // namespace trainward::hwprobe

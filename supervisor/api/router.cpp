@@ -1,0 +1,126 @@
+#include "supervisor/api/router.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace trainward::api {
+namespace {
+
+std::vector<std::string> words_of(std::string_view path) {
+  std::vector<std::string> words;
+  for (std::size_t at = 1; at <= path.size();) {
+    const auto end = std::min(path.find('/', at), path.size());
+    words.emplace_back(path.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+// What stands for the stars; nothing when it is another path.
+std::optional<std::vector<std::string>> match(const std::vector<std::string>& pattern,
+                                              const std::vector<std::string>& path) {
+  if (pattern.size() != path.size()) return std::nullopt;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    if (pattern[i] == "*" && !path[i].empty()) {
+      names.push_back(path[i]);
+    } else if (pattern[i] != path[i]) {
+      return std::nullopt;
+    }
+  }
+  return names;
+}
+
+std::optional<std::int64_t> whole_number(const std::string& text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return value;
+}
+
+bool fits(const Parameter& parameter, const std::string& value) {
+  const auto& words = parameter.words;
+  if (!words.empty()) return std::find(words.begin(), words.end(), value) != words.end();
+  const auto number = whole_number(value);
+  return number && *number >= parameter.least;
+}
+
+std::string allowed_by(const Parameter& parameter) {
+  if (!parameter.words.empty()) return fmt::format("{}", fmt::join(parameter.words, " or "));
+  if (parameter.least == std::numeric_limits<std::int64_t>::min()) return "a whole number";
+  return fmt::format("a whole number, {} or more", parameter.least);
+}
+
+// What is wrong with the query, in a sentence; empty: nothing.
+std::string wrong_in(const Request& request, const Route& route) {
+  for (const auto& [key, value] : request.query) {
+    const auto known =
+        std::find_if(route.parameters.begin(), route.parameters.end(),
+                     [&key = key](const Parameter& parameter) { return parameter.name == key; });
+    if (known == route.parameters.end()) {
+      std::vector<std::string> names;
+      for (const Parameter& parameter : route.parameters) names.push_back(parameter.name);
+      return fmt::format("there is no parameter '{}' (= '{}') here: {}", key, value,
+                         names.empty() ? "none is allowed"
+                                       : fmt::format("allowed are {}", fmt::join(names, ", ")));
+    }
+    if (!fits(*known, value)) {
+      return fmt::format("the parameter '{}' is '{}': it must be {}", key, value,
+                         allowed_by(*known));
+    }
+  }
+  return {};
+}
+
+std::string where(const Request& request) { return request.method + " " + request.path; }
+
+}  // namespace
+
+std::optional<std::int64_t> Asked::number(const std::string& parameter) const {
+  const auto found = request_.query.find(parameter);
+  return found == request_.query.end() ? std::nullopt : whole_number(found->second);
+}
+
+std::string Asked::word(const std::string& parameter, const std::string& otherwise) const {
+  const auto found = request_.query.find(parameter);
+  return found == request_.query.end() ? otherwise : found->second;
+}
+
+Handler make_router(std::vector<Route> routes) {
+  std::vector<std::vector<std::string>> patterns;
+  for (const Route& route : routes) patterns.push_back(words_of(route.path));
+  return [routes = std::move(routes), patterns = std::move(patterns)](const Request& request,
+                                                                      const Respond& respond) {
+    const std::vector<std::string> path = words_of(request.path);
+    std::string allowed;
+    for (std::size_t i = 0; i < routes.size(); ++i) {
+      auto names = match(patterns[i], path);
+      if (!names) continue;
+      const Route& route = routes[i];
+      if (route.method != request.method) {
+        allowed += (allowed.empty() ? "" : ", ") + route.method;
+        continue;
+      }
+      if (std::string wrong = wrong_in(request, route); !wrong.empty()) {
+        return respond(error_response(400, {ErrorKind::usage, std::move(wrong), where(request),
+                                            "docs/api.md lists what each request takes"}));
+      }
+      return route.answer(Asked(request, std::move(*names)), respond);
+    }
+    if (allowed.empty()) {
+      return respond(
+          error_response(404, {ErrorKind::usage, "there is no such resource", where(request),
+                               "this daemon speaks version 1 of the API"}));
+    }
+    Response refusal = error_response(
+        405, {ErrorKind::usage, "only " + allowed + " is understood", where(request), ""});
+    refusal.headers["Allow"] = allowed;
+    respond(std::move(refusal));
+  };
+}
+
+}  // namespace trainward::api

@@ -1,0 +1,51 @@
+// A table of what is served, and who is turned away before it is asked.
+//
+// In: routes, each a method, a path, the parameters its query may have, and what answers. Out: a
+// Handler. No such path: 404. A path that is there, by another method: 405, with Allow. A parameter
+// that is not known here, or whose value is none of those allowed: 400, and nothing was done.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/api/http.hpp"
+
+namespace trainward::api {
+
+// Of the query. It may always be left out.
+struct Parameter {
+  std::string name;
+  std::int64_t least = std::numeric_limits<std::int64_t>::min();  // a whole number, no less
+  std::vector<std::string> words = {};                            // or one of these, and no number
+};
+
+// A request that fits its route.
+class Asked {
+ public:
+  Asked(const Request& request, std::vector<std::string> names)
+      : request_(request), names_(std::move(names)) {}
+  // What stands in the path where the route has its star.
+  [[nodiscard]] const std::string& name() const { return names_.front(); }
+  [[nodiscard]] std::optional<std::int64_t> number(const std::string& parameter) const;
+  [[nodiscard]] std::string word(const std::string& parameter, const std::string& otherwise) const;
+
+ private:
+  const Request& request_;
+  std::vector<std::string> names_;
+};
+
+struct Route {
+  std::string method;
+  std::string path;  // "/v1/programs/*/why": a star is one word, whatever it is
+  std::vector<Parameter> parameters;
+  std::function<void(const Asked&, const Respond&)> answer;
+};
+
+Handler make_router(std::vector<Route> routes);
+
+}  // namespace trainward::api

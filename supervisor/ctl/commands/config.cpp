@@ -1,0 +1,102 @@
+// config check, config worker: a configuration file, without a daemon.
+#include "supervisor/config/config.hpp"
+
+#include "common/base/text.hpp"
+#include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/words.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+struct ConfigRequest {
+  std::string file;
+  std::string name;  // of a program; empty: the only one
+};
+
+std::string lines_of(const std::vector<config::Problem>& problems) {
+  std::string text;
+  for (const config::Problem& problem : problems) text += clean(problem.text()) + '\n';
+  return text;
+}
+
+// nullptr when there is none of that name, or none can be meant.
+const config::Program* find_program(const std::vector<config::Program>& programs,
+                                    const std::string& name) {
+  if (name.empty()) return programs.size() == 1 ? &programs.front() : nullptr;
+  for (const config::Program& program : programs) {
+    if (program.name == name) return &program;
+  }
+  return nullptr;
+}
+
+int show_worker_config(const Context& context, const ConfigRequest& request) {
+  std::error_code ignored;
+  const auto loaded =
+      config::load(request.file, std::filesystem::current_path(ignored), {}, config::Accept::pipes);
+  if (!loaded) {
+    context.terminal.err << lines_of(loaded.error());
+    return exit_status::failed;
+  }
+  const config::Program* program = find_program(loaded->programs, request.name);
+  if (program == nullptr) {
+    context.terminal.err << fmt::format("{}: {}\n", clean(request.file),
+                                        request.name.empty()
+                                            ? "has several programs: name one"
+                                            : "has no program " + clean(request.name));
+    return exit_status::failed;
+  }
+  if (program->worker.empty()) {
+    context.terminal.err << fmt::format("{}: {} has a command of its own, not trainward-worker\n",
+                                        clean(request.file), clean(program->name));
+    return exit_status::failed;
+  }
+  context.print_json(program->worker);
+  return exit_status::ok;
+}
+
+int check_config(const Context& context, const ConfigRequest& request) {
+  std::error_code ignored;
+  const auto loaded =
+      config::load(request.file, std::filesystem::current_path(ignored), {}, config::Accept::pipes);
+  json::array programs;
+  json::array problems;
+  if (loaded) {
+    for (const config::Program& program : loaded->programs) programs.emplace_back(program.name);
+  } else {
+    for (const config::Problem& problem : loaded.error()) {
+      problems.push_back({{"file", problem.file},
+                          {"line", problem.line},
+                          {"column", problem.column},
+                          {"message", problem.message}});
+    }
+  }
+  if (context.settings.json) {
+    context.print_json({{"file", request.file},
+                        {"ok", loaded.has_value()},
+                        {"programs", std::move(programs)},
+                        {"problems", std::move(problems)}});
+  } else if (loaded) {
+    context.terminal.out << fmt::format(
+        "{}: ok, {}\n", clean(request.file),
+        count(static_cast<std::int64_t>(loaded->programs.size()), "program"));
+  } else {
+    context.terminal.out << lines_of(loaded.error());
+  }
+  return loaded ? exit_status::ok : exit_status::failed;
+}
+
+}  // namespace
+
+void add_config(Cli& cli) {
+  auto& request = cli.keep<ConfigRequest>();
+  cli.group("config", "configuration files: check, worker");
+  const Verb check = cli.verb("config check", "find every problem in a file");
+  check.option("FILE", request.file).required();
+  cli.on(check, request, check_config);
+  const Verb worker = cli.verb("config worker", "what trainward-worker is given, as JSON");
+  worker.option("FILE", request.file).required();
+  worker.option("NAME", request.name, "the program, when there are several");
+  cli.on(worker, request, show_worker_config);
+}
+
+}  // namespace trainward::ctl

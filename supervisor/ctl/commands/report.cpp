@@ -1,0 +1,163 @@
+// report: what a run came to, and where its time went.
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/text.hpp"
+#include "supervisor/core/phase.hpp"
+#include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/source.hpp"
+#include "supervisor/ctl/table.hpp"
+#include "supervisor/ctl/words.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+constexpr std::size_t bar_columns = 30;
+
+std::string report_line(std::string_view title, const std::string& text) {
+  return fmt::format("  {:<20}{}\n", title, text);
+}
+
+std::string attempts_text(const json::object& report) {
+  std::string text = grouped(int_or(report, "attempts", 0));
+  std::string causes;
+  if (const auto rows = get_array(report, "causes")) {
+    for (const json::value& value : **rows) {
+      if (!value.is_object()) continue;
+      causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ",
+                            clean(string_or(value.get_object(), "cause", "-")),
+                            int_or(value.get_object(), "attempts", 0));
+    }
+  }
+  return causes.empty() ? text : text + ": " + causes;
+}
+
+std::string steps_sum(const json::object& report) {
+  return fmt::format("{} kept, {} lost", grouped(int_or(report, "steps_kept", 0)),
+                     grouped(int_or(report, "steps_lost", 0)));
+}
+
+std::string loss_text(const json::object& report) {
+  const auto first = get_number(report, "first_loss");
+  const auto last = get_number(report, "last_loss");
+  if (!first || !last) return "-";
+  std::string text =
+      fmt::format("{} at first, {} at last", number_text(*first), number_text(*last));
+  if (const auto best = get_number(report, "best_loss"))
+    text += fmt::format(", {} best", number_text(*best));
+  return text;
+}
+
+// Of a run that evaluates; nothing otherwise.
+std::string held_out_line(const json::object& report) {
+  if (int_or(report, "evaluated_step", 0) == 0) return {};
+  const auto last = get_number(report, "evaluation_loss");
+  std::string text = fmt::format("{} at step {}", last ? number_text(*last) : "-",
+                                 grouped(int_or(report, "evaluated_step", 0)));
+  if (const auto best = get_number(report, "best_evaluation_loss"))
+    text += fmt::format(", {} best", number_text(*best));
+  return report_line("held-out loss", text);
+}
+
+// Of a run whose worker tells of compiled programs; nothing otherwise.
+std::string programs_line(const json::object& report) {
+  const std::string text = programs_text(report);
+  return text.empty() ? "" : report_line("programs", text);
+}
+
+std::string tokens_text(const json::object& report) {
+  std::string text = grouped(int_or(report, "tokens", 0));
+  if (const auto rate = get_number(report, "tokens_per_second")) {
+    text += fmt::format(", {:.0f} tokens/s while training", *rate);
+  }
+  return text;
+}
+
+std::string effective_text(const json::object& report) {
+  std::string text = fmt::format("{} ({} of {})", percent(number_or(report, "effective_share", 0)),
+                                 human_seconds(number_or(report, "effective_seconds", 0)),
+                                 human_seconds(number_or(report, "total_seconds", 0)));
+  if (const std::string thief = string_or(report, "biggest_thief", ""); !thief.empty()) {
+    text += fmt::format("; biggest thief: {}, {}", clean(thief),
+                        human_seconds(number_or(report, "thief_seconds", 0)));
+  }
+  return text;
+}
+
+std::string phases_text(const json::array& rows, const Style& style) {
+  Table table({{""}, {"", Align::right}, {"", Align::right}, {""}});
+  for (const json::value& value : rows) {
+    if (!value.is_object()) continue;
+    const json::object& row = value.get_object();
+    const double share = std::clamp(number_or(row, "share", 0), 0.0, 1.0);
+    const std::string phase = string_or(row, "phase", "-");
+    const auto length =
+        static_cast<std::size_t>(std::lround(share * static_cast<double>(bar_columns)));
+    table.add({phase, human_seconds(number_or(row, "seconds", 0)), percent(share),
+               Cell(std::string(length, '#'),
+                    phase == to_string(core::Phase::stepping) ? Colour::green : Colour::yellow)});
+  }
+  return table.text(style, "  ");
+}
+
+std::string boards_text(const json::array& rows, const Style& style) {
+  Table table({{""}, {""}, {""}, {""}});
+  for (const json::value& value : rows) {
+    if (!value.is_object()) continue;
+    const json::object& row = value.get_object();
+    const std::string verdict = string_or(row, "verdict", "-");
+    std::string use = count(int_or(row, "attempts", 0), "attempt");
+    if (const auto hottest = get_number(row, "hottest_c")) {
+      use += fmt::format(", up to {:.0f} °C", *hottest);
+    }
+    table.add({string_or(row, "serial", "-"), Cell(verdict, colour_of(verdict)), std::move(use),
+               string_or(row, "reason", "")});
+  }
+  return table.text(style, "  ");
+}
+
+std::string format_report(const json::object& report, const Style& style) {
+  const std::string state = clean(string_or(report, "state", "UNKNOWN"));
+  const std::string reason = clean(string_or(report, "reason", ""));
+  std::string text =
+      coloured(fmt::format("Run {}: {}", clean(string_or(report, "program", "-")), state),
+               Colour::bold, style);
+  text += reason.empty() ? "\n\n" : fmt::format(" ({})\n\n", reason);
+  text += report_line("attempts", attempts_text(report));
+  text += report_line("steps", steps_sum(report));
+  text += report_line("loss", loss_text(report));
+  text += held_out_line(report);
+  text += report_line("tokens", tokens_text(report));
+  text += programs_line(report);
+  text += report_line("wall time", human_seconds(number_or(report, "wall_seconds", 0)));
+  text += report_line("effective training", effective_text(report));
+  if (const auto rows = get_array(report, "phases"); rows && !(*rows)->empty()) {
+    text += "\nWhere the time went:\n" + phases_text(**rows, style);
+  }
+  if (const auto rows = get_array(report, "boards"); rows && !(*rows)->empty()) {
+    text += "\nBoards:\n" + boards_text(**rows, style);
+  }
+  return text;
+}
+
+int show_report(const Context& context, const std::string& program) {
+  const auto document = as_object(ask(context, target_of(program, "report"),
+                                      [&](const store::Store& store) -> Result<json::value> {
+                                        return store.report_json(program);
+                                      }));
+  return print_document(context, document, [&](const json::object& report) {
+    return format_report(report, context.style());
+  });
+}
+
+}  // namespace
+
+void add_report(Cli& cli) {
+  auto& program = cli.keep<std::string>();
+  const Verb verb = cli.verb("report", "what a run came to, and where its time went");
+  verb.option("NAME", program).required();
+  cli.on(verb, program, show_report);
+}
+
+}  // namespace trainward::ctl

@@ -1,0 +1,133 @@
+// status: supervisorctl's lines, one per program, no title; below it what keeps the daemon from
+// looking after the program as it should.
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "supervisor/core/shown.hpp"
+#include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/source.hpp"
+#include "supervisor/ctl/table.hpp"
+#include "supervisor/ctl/words.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+std::string detail_of(const json::object& row, const std::string& state) {
+  const std::int64_t attempts = int_or(row, "attempts", 0);
+  std::string reason = clean(string_or(row, "reason", ""));
+  if (state != "RUNNING") {
+    if (!reason.empty()) return reason;
+    return attempts == 0 ? "Not started" : string_or(row, "changed_at", "");
+  }
+  std::string text = fmt::format("pid {}, uptime {}", int_or(row, "pid", 0),
+                                 clock_duration(int_or(row, "uptime_ms", 0)));
+  if (const std::int64_t step = int_or(row, "last_step", 0); step > 0) {
+    text += fmt::format(", step {}", step);
+    if (const std::int64_t target = int_or(row, "target_step", 0); target > 0) {
+      text += fmt::format("/{}", target);
+    }
+  }
+  if (auto loss = get_number(row, "loss")) text += fmt::format(", loss {}", number_text(*loss));
+  if (auto loss = get_number(row, "evaluation_loss")) {
+    text += fmt::format(", held out {} at step {}", number_text(*loss),
+                        int_or(row, "evaluated_step", 0));
+  }
+  if (attempts > 1) text += fmt::format(", attempt {}", int_or(row, "attempt", attempts));
+  return text;
+}
+
+std::string format_status(const json::array& rows, const Style& style) {
+  std::size_t name_width = 33;
+  std::size_t state_width = 10;
+  for (const json::value& value : rows) {
+    if (!value.is_object()) continue;
+    const json::object& row = value.get_object();
+    name_width = std::max(name_width, clean(string_or(row, "name", "-")).size() + 3);
+    state_width = std::max(state_width, clean(string_or(row, "state", "UNKNOWN")).size() + 2);
+  }
+  std::string text;
+  for (const json::value& value : rows) {
+    if (!value.is_object()) continue;
+    const json::object& row = value.get_object();
+    const std::string state = clean(string_or(row, "state", "UNKNOWN"));
+    text += fmt::format("{:<{}}", clean(string_or(row, "name", "-")), name_width);
+    text += coloured(fmt::format("{:<{}}", state, state_width), colour_of(state), style);
+    text += detail_of(row, state);
+    text += '\n';
+    if (const std::string trouble = clean(string_or(row, "trouble", "")); !trouble.empty()) {
+      text += coloured("  !! " + trouble, Colour::red, style) + '\n';
+    }
+  }
+  return text;
+}
+
+// What the daemon as a whole suffers from; it is known only when it answers. Said once, and not of
+// each program again.
+void print_troubles(const Context& context, json::array& rows) {
+  const auto answer = as_object(call(context, Method::get, "/v1/version"));
+  if (!answer) return;
+  for (const std::string& trouble : texts_in(*answer, "trouble")) {
+    context.terminal.err << "trainwardd: " << clean(trouble) << '\n';
+    for (json::value& row : rows) {
+      if (row.is_object() && string_or(row.get_object(), "trouble", "") == trouble) {
+        row.get_object().erase("trouble");
+      }
+    }
+  }
+}
+
+int show_status(const Context& context, const Names& names) {
+  bool from_daemon = true;
+  auto rows =
+      as_array(ask(context, "/v1/programs", [&](const store::Store& store) -> Result<json::value> {
+        from_daemon = false;
+        // Uptimes as of the last record: nobody watched since.
+        return store.status_json(Time{store.newest_ms().value_or(0), 0});
+      }));
+  if (!rows) {
+    finish(context, rows.error());
+    return exit_status::unreachable;
+  }
+  if (from_daemon && !context.settings.json) print_troubles(context, *rows);
+  const bool all = names.empty() || std::find(names.begin(), names.end(), "all") != names.end();
+  json::array shown;
+  std::string unknown;
+  if (all) {
+    shown = *rows;
+  } else {
+    for (const std::string& name : names) {
+      const auto found = std::find_if(rows->begin(), rows->end(), [&](const json::value& row) {
+        return string_or(row.get_object(), "name", "") == name;
+      });
+      if (found != rows->end()) {
+        shown.push_back(*found);
+      } else {
+        unknown += clean(name) + ": ERROR (no such process)\n";
+      }
+    }
+  }
+  if (context.settings.json) {
+    context.print_json(shown);
+    context.terminal.err << unknown;
+  } else {
+    context.terminal.out << format_status(shown, context.style()) << unknown;
+  }
+  for (const json::value& row : shown) {
+    if (core::facts(core::shown_from(string_or(row.get_object(), "state", ""))).down) {
+      return exit_status::not_all_running;
+    }
+  }
+  return unknown.empty() ? exit_status::ok : exit_status::unreachable;
+}
+
+}  // namespace
+
+void add_status(Cli& cli) {
+  auto& names = cli.keep<Names>();
+  const Verb verb = cli.verb("status", "state of every program, or of those named");
+  verb.option("NAME", names);
+  cli.on(verb, names, show_status);
+}
+
+}  // namespace trainward::ctl

@@ -1,0 +1,145 @@
+// why: the verdict on an attempt, its evidence by weight, its time by phase, what to do next.
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "supervisor/core/cause.hpp"
+#include "supervisor/core/shown.hpp"
+#include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/source.hpp"
+#include "supervisor/ctl/table.hpp"
+#include "supervisor/ctl/words.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+struct WhyRequest {
+  std::string program;
+  std::optional<std::int64_t> attempt;  // the newest that ended
+};
+
+std::string next_step(const std::string& name, const std::string& state, const std::string& cause) {
+  const core::ShownFacts& shown = core::facts(core::shown_from(state));
+  std::string text = fmt::format(fmt::runtime(shown.next), name);
+  if (shown.next == core::next_words::nothing) text += fmt::format(" ({})", state);
+  if (const std::string_view advice = core::facts(core::cause_from(cause)).advice;
+      !advice.empty()) {
+    text += fmt::format("\n      To have less of it: {}", advice);
+  }
+  return text;
+}
+
+std::string facts_of(const json::object& attempt, std::int64_t now_ms) {
+  std::string text;
+  if (const auto started = wall_ms_of(string_or(attempt, "started_at", ""))) {
+    text += fmt::format("  started  {} ({})\n", string_or(attempt, "started_at", ""),
+                        age(now_ms - *started));
+  }
+  if (const auto took = get_number(attempt, "duration_s")) {
+    const std::string exit = string_or(attempt, "exit", "");
+    text += fmt::format("  took     {}{}\n", human_seconds(*took),
+                        exit.empty() ? "" : ", ended with " + clean(exit));
+  } else {
+    text += "  took     still running\n";
+  }
+  if (const std::string board = string_or(attempt, "board", ""); !board.empty()) {
+    text += fmt::format("  board    {}\n", clean(board));
+  }
+  if (const std::string programs = programs_text(attempt); !programs.empty()) {
+    text += fmt::format("  programs {}\n", programs);
+  }
+  const std::int64_t last = int_or(attempt, "last_step", 0);
+  if (last == 0) {
+    text += fmt::format("  steps    none, it was to go on from step {}\n",
+                        int_or(attempt, "resume_step", 0));
+  } else {
+    text += fmt::format("  steps    {} to {}: {} kept, {} lost, {} done again\n",
+                        int_or(attempt, "first_step", 0), last, int_or(attempt, "steps_kept", 0),
+                        int_or(attempt, "steps_lost", 0), int_or(attempt, "steps_replayed", 0));
+  }
+  if (const std::string folder = string_or(attempt, "folder", ""); !folder.empty()) {
+    text += fmt::format("  files    {}\n", clean(folder));
+  }
+  return text;
+}
+
+std::string evidence_of(const json::array& rows, const Style& style) {
+  std::vector<const json::object*> sorted;
+  for (const json::value& row : rows) {
+    if (row.is_object()) sorted.push_back(&row.get_object());
+  }
+  std::stable_sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) {
+    return int_or(*a, "weight", 0) > int_or(*b, "weight", 0);
+  });
+  Table table({{"", Align::right}, {""}, {""}, {""}});
+  for (const json::object* row : sorted) {
+    const std::string location = string_or(*row, "location", "");
+    table.add({fmt::format("{}", int_or(*row, "weight", 0)), string_or(*row, "source", ""),
+               string_or(*row, "cause", ""),
+               string_or(*row, "text", "") + (location.empty() ? "" : " [" + location + "]")});
+  }
+  return table.text(style, "  ");
+}
+
+std::string format_why(const json::object& why, std::int64_t now_ms, const Style& style) {
+  const std::string name = clean(string_or(why, "program", "-"));
+  const std::string state = clean(string_or(why, "state", "UNKNOWN"));
+  const std::string reason = clean(string_or(why, "reason", ""));
+  const auto found = get_object(why, "attempt");
+  if (!found) {
+    return fmt::format("{} is {}{}; it has had no attempt yet.\n", name, state,
+                       reason.empty() ? "" : " (" + reason + ")");
+  }
+  const json::object& attempt = **found;
+  const std::string cause = clean(string_or(attempt, "cause", ""));
+  const std::string verdict = clean(string_or(attempt, "verdict", ""));
+
+  std::string text = coloured(fmt::format("{}, attempt {}: {}", name, int_or(attempt, "attempt", 0),
+                                          cause.empty() ? "still running" : cause),
+                              Colour::bold, style);
+  text += '\n';
+  if (!verdict.empty()) text += verdict + '\n';
+  text += '\n' + facts_of(attempt, now_ms);
+
+  if (const auto rows = get_array(why, "evidence"); rows && !(*rows)->empty()) {
+    text += "\nEvidence, strongest first:\n" + evidence_of(**rows, style);
+  }
+  if (const auto rows = get_array(why, "phases"); rows && !(*rows)->empty()) {
+    Table table({{""}, {"", Align::right}, {""}});
+    for (const json::value& value : **rows) {
+      if (!value.is_object()) continue;
+      const json::object& row = value.get_object();
+      const std::string because = string_or(row, "cause", "");
+      table.add({string_or(row, "phase", ""), human_seconds(number_or(row, "seconds", 0)),
+                 because.empty() ? "" : "after " + because});
+    }
+    text += "\nWhere its time went:\n" + table.text(style, "  ");
+  }
+  text += fmt::format("\nNow:  {}{}\n", state, reason.empty() ? "" : ", " + reason);
+  text += fmt::format("Next: {}\n", next_step(name, state, cause));
+  return text;
+}
+
+int show_why(const Context& context, const WhyRequest& request) {
+  std::string target = target_of(request.program, "why");
+  if (request.attempt) target += fmt::format("?attempt={}", *request.attempt);
+  const auto document =
+      as_object(ask(context, target, [&](const store::Store& store) -> Result<json::value> {
+        return store.why_json(request.program, request.attempt);
+      }));
+  return print_document(context, document, [&](const json::object& why) {
+    return format_why(why, context.terminal.now.wall_ms, context.style());
+  });
+}
+
+}  // namespace
+
+void add_why(Cli& cli) {
+  auto& request = cli.keep<WhyRequest>();
+  const Verb verb = cli.verb("why", "why an attempt ended, with the evidence");
+  verb.option("NAME", request.program).required();
+  verb.option("ATTEMPT", request.attempt).positive();
+  cli.on(verb, request, show_why);
+}
+
+}  // namespace trainward::ctl

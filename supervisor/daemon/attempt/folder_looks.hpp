@@ -1,0 +1,76 @@
+// Looks at the folders and files of a program that is not our worker, off the loop: any of them may
+// lie on a file system that hangs, and a folder may hold a hundred thousand files.
+//
+// It owns what it uses: a look that hangs may outlive the daemon. One look at a time; the caller
+// sees to that. A look first makes sure that everything that exists is watched, so what changes
+// after it is told.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "supervisor/daemon/loop/file_watcher.hpp"
+#include "supervisor/foreign/checkpoint_watch.hpp"
+#include "supervisor/foreign/earlier_file.hpp"
+#include "supervisor/foreign/report.hpp"
+#include "supervisor/foreign/spec.hpp"
+#include "supervisor/foreign/status_file.hpp"
+
+namespace trainward::daemon {
+
+// Watches on paths, anew where another file has taken the place of the one that is watched.
+class WatchedPaths {
+ public:
+  // Whether a watch was begun.
+  bool folder(const FileWatcher::Handle& watcher, const std::filesystem::path& path,
+              std::function<void(const FileWatcher::Names&)> changed);
+  bool file(const FileWatcher::Handle& watcher, const std::filesystem::path& path,
+            std::function<void()> changed);
+
+ private:
+  struct Watched {
+    std::uint64_t device = 0;
+    std::uint64_t inode = 0;
+    FileWatcher::Subscription subscription;
+  };
+  bool is_watched(const std::filesystem::path& path, Watched& found);
+  std::map<std::filesystem::path, Watched> paths_;
+};
+
+class FolderLooks {
+ public:
+  struct Listener {  // called on the loop
+    std::function<void(const FileWatcher::Names&)> entries;
+    std::function<void()> status;
+  };
+  // Files last written before `launched_ns` belong to earlier attempts.
+  FolderLooks(FileWatcher::Handle watcher, foreign::WatchSpec spec, foreign::Folders folders,
+              std::int64_t launched_ns, std::int64_t kept_step, Listener listener);
+
+  foreign::Events status();
+  struct Found {
+    foreign::Events events;
+    bool waiting = false;  // some file has to be looked at again
+  };
+  Found checkpoints(bool writer_gone);
+  // Of these, which an output has named, those that lie in the program's folders; of many the
+  // newest.
+  foreign::Events inside(foreign::Events checkpoints) const;
+
+ private:
+  void watch();
+
+  FileWatcher::Handle watcher_;
+  foreign::WatchSpec spec_;
+  foreign::Folders folders_;
+  foreign::EarlierFile earlier_;  // at the place of the status file
+  Listener listener_;
+  WatchedPaths watched_;
+  foreign::StatusFile status_;
+  foreign::CheckpointWatch checkpoints_;
+};
+
+}  // namespace trainward::daemon

@@ -1,0 +1,169 @@
+#include "supervisor/daemon/attempt/journal_events.hpp"
+
+#include <array>
+#include <cmath>
+
+#include "common/base/text.hpp"
+#include "common/os/host_files.hpp"
+#include "common/protocol/protocol.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+Message fields_of(const JournalRecord& record) {
+  Message message;
+  if (auto fields = get_object(record.fields, "fields")) {
+    for (const auto& [key, value] : **fields) {
+      if (value.is_string()) message.emplace_back(key, value.get_string());
+    }
+  }
+  return message;
+}
+
+// Folder directly inside the program's checkpoint folder, and nowhere else.
+bool lies_in(const std::filesystem::path& path, const std::filesystem::path& folder) {
+  return path.is_absolute() && path.lexically_normal() == path && path.has_filename() &&
+         path.parent_path() == folder.lexically_normal();
+}
+
+// A loss that is not a number, or too large to be one, is told so: the core acts on it.
+double loss_of(double number) {
+  return std::abs(number) > max_measure ? std::copysign(HUGE_VAL, number) : number;
+}
+
+double measure(const Message& message, std::string_view key) {
+  const auto number = find_number(message, key);
+  return number && std::abs(*number) <= max_measure ? *number : 0.0;
+}
+
+// Nothing when it is absent, negative or beyond what can be.
+std::optional<std::int64_t> count_of(const Message& message, std::string_view key,
+                                     std::int64_t most) {
+  const auto number = find_int(message, key);
+  return number && *number >= 0 && *number <= most ? number : std::nullopt;
+}
+
+std::optional<int> small_int(const json::object& fields, const char* key) {
+  if (!fields.contains(key)) return std::nullopt;
+  return static_cast<int>(int_or(fields, key, 0));
+}
+
+core::WorkerExited exited(const json::object& fields) {
+  core::WorkerExited event;
+  event.code = small_int(fields, "code");
+  event.signal = small_int(fields, "signal");
+  event.asked_to_stop = bool_or(fields, "asked_to_stop", false);
+  // A group around the attempt, or the whole machine, may have lost somebody else's process.
+  if (string_or(fields, "oom_scope", "") == "worker") {
+    event.oom_kills = int_or(fields, "oom_kills", 0);
+  }
+  return event;
+}
+
+// What is kept and shown of a worker's texts.
+constexpr std::size_t max_name_bytes = 128;
+constexpr std::size_t max_reason_bytes = 500;
+
+bool tells_of_a_program(const Message& message) {
+  return find(message, "CACHE_HIT") || find(message, "CACHE_MISS");
+}
+
+}  // namespace
+
+std::vector<core::Event> message_events(const JournalRecord& record,
+                                        const std::filesystem::path& checkpoints) {
+  const Message message = fields_of(record);
+  std::vector<core::Event> events;
+  if (const auto step = count_of(message, "RESUMED_STEP", max_step)) {
+    events.emplace_back(core::Resumed{*step});
+  }
+  if (const auto phase = find(message, "PHASE")) {
+    events.emplace_back(core::PhaseEntered{std::string(*phase)});
+  }
+  if (const auto step = count_of(message, "STEP", max_step); step && *step > 0) {
+    events.emplace_back(core::StepDone{*step, loss_of(find_number(message, "LOSS").value_or(0)),
+                                       measure(message, "GRAD_NORM"),
+                                       count_of(message, "TOKENS", max_tokens).value_or(0),
+                                       measure(message, "TOKENS_PER_SECOND")});
+  }
+  if (const auto step = count_of(message, "EVALUATED_STEP", max_step); step && *step > 0) {
+    if (const auto loss = find_number(message, "EVALUATION_LOSS")) {
+      events.emplace_back(core::Evaluated{*step, loss_of(*loss)});
+    }
+  }
+  const auto path = find(message, "CHECKPOINT");
+  if (path && lies_in(*path, checkpoints)) {
+    events.emplace_back(core::CheckpointReported{
+        std::string(*path), count_of(message, "CHECKPOINT_STEP", max_step).value_or(0),
+        count_of(message, "CHECKPOINT_MS", max_duration_ms).value_or(0)});
+  }
+  if (events.empty() &&
+      (find(message, "WATCHDOG") || find(message, "STATUS") || tells_of_a_program(message))) {
+    events.emplace_back(core::Alive{});
+  }
+  return events;
+}
+
+std::optional<std::string> out_of_range(const JournalRecord& record) {
+  constexpr auto counts = std::to_array<std::pair<std::string_view, std::int64_t>>(
+      {{"STEP", max_step},
+       {"RESUMED_STEP", max_step},
+       {"CHECKPOINT_STEP", max_step},
+       {"EVALUATED_STEP", max_step},
+       {"TOKENS", max_tokens},
+       {"MS", max_duration_ms},
+       {"CHECKPOINT_MS", max_duration_ms}});
+  constexpr auto measures = std::to_array<std::string_view>(
+      {"LOSS", "EVALUATION_LOSS", "GRAD_NORM", "TOKENS_PER_SECOND"});
+  constexpr std::size_t longest_value = 40;
+  const Message message = fields_of(record);
+  const auto says = [&](std::string_view key, auto most) -> std::optional<std::string> {
+    const auto number = find_number(message, key);
+    if (!number || !std::isfinite(*number)) return std::nullopt;
+    if (std::abs(*number) <= static_cast<double>(most)) return std::nullopt;
+    return fmt::format("{}={} is beyond {}", key,
+                       clean(find(message, key)->substr(0, longest_value)), most);
+  };
+  for (const auto& [key, most] : counts) {
+    if (auto text = says(key, most)) return text;
+  }
+  for (const auto& key : measures) {
+    if (auto text = says(key, max_measure)) return text;
+  }
+  return std::nullopt;
+}
+
+std::optional<CompiledProgram> compiled_program(const JournalRecord& record) {
+  const Message message = fields_of(record);
+  const auto hit = find(message, "CACHE_HIT");
+  const auto key = hit ? hit : find(message, "CACHE_MISS");
+  if (!key) return std::nullopt;
+  return CompiledProgram{
+      host::printable(find(message, "PROGRAM").value_or(""), max_name_bytes),
+      host::printable(*key, max_name_bytes), hit.has_value(),
+      count_of(message, "MS", max_duration_ms).value_or(0),
+      host::printable(find(message, "CACHE_DROPPED").value_or(""), max_reason_bytes)};
+}
+
+std::optional<core::Event> exit_event(const JournalRecord& record) {
+  if (record.type == "exited") return exited(record.fields);
+  if (record.type != "exec_failed") return std::nullopt;
+  return core::LaunchFailed{string_or(record.fields, "what", "the launch failed"),
+                            bool_or(record.fields, "transient", false)};
+}
+
+core::Unkillable unkillable_event(const JournalRecord& record) {
+  std::string what;
+  const auto processes = get_array(record.fields, "processes");
+  for (const json::value& entry : processes ? **processes : json::array{}) {
+    const json::object* process = entry.if_object();
+    if (process == nullptr) continue;
+    const std::string waits_in = string_or(*process, "wchan", "");
+    what += fmt::format("{}process {} ({}{})", what.empty() ? "" : ", ", int_or(*process, "pid", 0),
+                        host::printable(string_or(*process, "comm", "?"), 64),
+                        waits_in.empty() ? "" : ", in " + host::printable(waits_in, 64));
+  }
+  return {what.empty() ? "one of its processes" : what};
+}
+
+}  // namespace trainward::daemon

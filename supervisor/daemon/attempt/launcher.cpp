@@ -1,0 +1,207 @@
+#include "supervisor/daemon/attempt/launcher.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <string_view>
+
+#include "common/base/json.hpp"
+#include "common/os/fault_point.hpp"
+#include "common/os/file.hpp"
+#include "common/protocol/protocol.hpp"
+#include "common/wire/launch.hpp"
+#include "hwprobe/worker_environment.hpp"
+#include "supervisor/containment/leftovers.hpp"
+#include "supervisor/core/state.hpp"
+#include "supervisor/daemon/boards/lease.hpp"
+#include "supervisor/daemon/loop/spawn.hpp"
+#include "supervisor/daemon/service/init_system.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+// Of the daemon's own environment, what is about the daemon and not about the worker.
+bool is_ours(std::string_view key) {
+  return key == "NOTIFY_SOCKET" || key == "WATCHDOG_USEC" || key == "WATCHDOG_PID" ||
+         key == "JOURNAL_STREAM" || key == "INVOCATION_ID" || key == "SYSTEMD_EXEC_PID" ||
+         key.starts_with("LISTEN_") || key.starts_with("TRAINWARD_");
+}
+
+std::map<std::string, std::string> inherited_environment() {
+  std::map<std::string, std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos || is_ours(text.substr(0, equals))) continue;
+    environment.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return environment;
+}
+
+json::object board_json(const hwprobe::Board& board) {
+  return {{"serial", board.serial}, {"type", board.type}, {"bus_id", board.bus_id}};
+}
+
+std::vector<const hwprobe::Board*> boards_of(const LaunchOrder& order) {
+  std::vector<const hwprobe::Board*> boards;
+  if (order.board != nullptr) boards.push_back(order.board);
+  boards.insert(boards.end(), order.more_boards.begin(), order.more_boards.end());
+  return boards;
+}
+
+json::object plan_json(const LaunchOrder& order) {
+  json::object plan = core::to_json(order.plan);
+  if (order.board != nullptr) plan["board"] = board_json(*order.board);
+  if (!order.place) return plan;
+  json::array boards;
+  for (const hwprobe::Board* board : boards_of(order)) boards.push_back(board_json(*board));
+  plan["boards"] = std::move(boards);
+  plan["mesh"] = json::object{{"shape", {order.place->mesh.rows, order.place->mesh.columns}},
+                              {"chips", json::value_from(order.place->chips)}};
+  return plan;
+}
+
+// With commas between them.
+std::string joined(const LaunchOrder& order, std::string hwprobe::Board::*text) {
+  std::string list;
+  for (const hwprobe::Board* board : boards_of(order)) {
+    if (board->*text == "") continue;
+    if (!list.empty()) list += ',';
+    list += board->*text;
+  }
+  return list;
+}
+
+foreign::Values values_for(const config::Program& program, const LaunchOrder& order,
+                           const Paths& paths) {
+  foreign::LaunchFacts facts;
+  facts.checkpoint = order.resume_from;
+  facts.resume_step = order.resume_step;
+  facts.attempt = order.attempt;
+  facts.devices = joined(order, &hwprobe::Board::bus_id);
+  facts.serials = joined(order, &hwprobe::Board::serial);
+  facts.checkpoint_dir = paths.checkpoints(program.name).string();
+  facts.plan = order.plan;
+  facts.configured.block = program.shrinking.block;
+  facts.configured.batch = program.shrinking.batch;
+  facts.configured.checkpoint_every = program.cadence.max_steps;
+  return foreign::values_of(facts);
+}
+
+LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, const Paths& paths,
+                     const std::filesystem::path& folder) {
+  LaunchSpec spec;
+  spec.run = program.name;
+  spec.attempt = order.attempt;
+  spec.nonce = order.nonce;
+  spec.directory = program.directory;
+  const foreign::Values values = values_for(program, order, paths);
+  spec.argv = foreign::fill(program.command, values);
+  spec.log_max_bytes = program.log_max_bytes;
+  spec.log_keep = program.log_keep;
+  if (program.memory_limit_bytes > 0) spec.memory_limit_bytes = program.memory_limit_bytes;
+  spec.oom_score_adj = order.oom_score_adj;
+  spec.cgroup =
+      containment::cgroup_prefix(paths.state, program.name) + std::to_string(order.attempt);
+  if (spec.argv.empty()) {
+    spec.argv = {paths.program("trainward-worker").string(), "train", "--config",
+                 (folder / "worker.json").string()};
+  }
+  spec.environment = inherited_environment();
+  for (const auto& [key, value] : program.environment) {
+    spec.environment[key] = value.fill(values).text;
+  }
+  spec.environment[env::run] = program.name;
+  spec.environment[env::attempt] = std::to_string(order.attempt);
+  spec.environment[env::nonce] = order.nonce;
+  spec.environment[env::checkpoint_dir] = paths.checkpoints(program.name).string();
+  spec.environment[env::resume_from] = order.resume_from;
+  spec.environment[env::program_cache] = paths.programs_cache().string();
+  spec.environment[env::plan] = json::serialize(plan_json(order));
+  if (order.board != nullptr && !order.board->simulate.empty()) {
+    spec.environment[env::simulate] = json::serialize(order.board->simulate);
+  }
+  spec.environment["TMPDIR"] = (folder / "tmp").string();
+  const hwprobe::WorkerPlace place{
+      joined(order, &hwprobe::Board::bus_id),
+      paths.kernels_cache(order.board == nullptr ? "" : order.board->serial),
+      program.deadlines.train_floor_ms / 1000};
+  for (hwprobe::Variable& variable : hwprobe::worker_environment(place)) {
+    if (variable.only_if_unset && spec.environment.contains(variable.name)) continue;
+    spec.environment[variable.name] = std::move(variable.value);
+  }
+  return spec;
+}
+
+// Not durably: after a power cut there is no attempt any more that could need it.
+Status write_plainly(const std::filesystem::path& file, const std::string& text, unsigned mode) {
+  auto fd = open_regular(file, O_WRONLY | O_CREAT | O_TRUNC, mode);
+  if (!fd) return propagate(fd);
+  return write_all(fd->get(), text, file);
+}
+
+Status prepare(const config::Program& program, const LaunchSpec& spec, const Paths& paths,
+               const std::filesystem::path& folder) {
+  for (const auto& made : {folder / "tmp", paths.checkpoints(program.name)}) {
+    if (auto ok = make_folders(made); !ok) return ok;
+  }
+  // Made here so that it can be watched before the shim writes its first record.
+  auto journal = open_regular(folder / attempt_files::journal, O_WRONLY | O_CREAT | O_APPEND, 0640);
+  if (!journal) return propagate(journal);
+  auto config = write_plainly(folder / "worker.json", json::serialize(program.worker), 0640);
+  if (!config) return config;
+  return write_plainly(folder / attempt_files::launch, to_json_text(spec), 0600);
+}
+
+}  // namespace
+
+Status end_leftovers(const config::Program& program, const Paths& paths) {
+  containment::LeftoverQuery query;
+  query.run = program.name;
+  query.checkpoint_dir = paths.checkpoints(program.name);
+  query.attempts = paths.attempt(program.name, 1).parent_path();
+  query.cgroup_prefix = containment::cgroup_prefix(paths.state, program.name);
+  const containment::Cleared cleared = containment::clear_leftovers(query);
+  if (cleared.killed > 0) {
+    spdlog::warn("{}: ended {} process{} that an earlier attempt had left", program.name,
+                 cleared.killed, cleared.killed == 1 ? "" : "es");
+  }
+  if (cleared.survivors.empty()) return {};
+  return fail(ErrorKind::transient,
+              "the kernel does not let go of what an earlier attempt left: " +
+                  containment::to_string(cleared.survivors),
+              program.name, "a driver or a disk holds them; a reboot ends them");
+}
+
+Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths,
+                     Leases leases) {
+  auto program_lease = take_lease(paths.program_lease(program.name));
+  if (!program_lease) return propagate(program_lease);
+  for (const hwprobe::Board* board : boards_of(order)) {
+    if (leases.contains(board->serial)) continue;
+    auto taken = take_lease(paths.board_lease(board->serial));
+    if (!taken) return propagate(taken);
+    leases.emplace(board->serial, std::move(*taken));
+  }
+  const std::filesystem::path folder = paths.attempt(program.name, order.attempt);
+  if (auto ok = prepare(program, make_spec(program, order, paths, folder), paths, folder); !ok) {
+    return propagate(ok);
+  }
+  fault_point("launch.prepared");
+  auto null = open_file("/dev/null", O_RDWR);
+  auto log = open_regular(folder / attempt_files::shim_log, O_WRONLY | O_CREAT | O_APPEND, 0640);
+  if (!null) return propagate(null);
+  if (!log) return propagate(log);
+  std::vector<int> fds{null->get(), log->get(), log->get(), program_lease->get()};
+  for (const auto& [serial, lease] : leases) fds.push_back(lease.get());
+  std::vector<std::string> command =
+      scope_prefix(paths.programs, program.name, order.attempt, program.deadlines.stop_ms);
+  command.push_back(paths.program("trainward-shim").string());
+  command.push_back(folder.string());
+  auto pid = spawn(command, fds);
+  fault_point("launch.spawned");
+  return pid;
+}
+
+}  // namespace trainward::daemon

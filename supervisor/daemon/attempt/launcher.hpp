@@ -1,0 +1,44 @@
+// From the decision to launch to a running shim.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/error.hpp"
+#include "hwprobe/report.hpp"
+#include "supervisor/config/config.hpp"
+#include "supervisor/core/plan.hpp"
+#include "supervisor/daemon/attempt/oom.hpp"
+#include "supervisor/daemon/boards/boards_found.hpp"
+#include "supervisor/daemon/paths.hpp"
+
+namespace trainward::daemon {
+
+struct LaunchOrder {
+  std::int64_t attempt = 0;
+  std::string nonce;
+  const hwprobe::Board* board = nullptr;  // the first; none: runs without one
+  std::string resume_from;
+  core::Plan plan = {};
+  std::int64_t resume_step = 0;
+  // The worker's; a daemon that protects itself must not pass its protection on.
+  std::optional<int> oom_score_adj = worker_oom_score();
+  std::vector<const hwprobe::Board*> more_boards = {};  // of a program that runs on several
+  std::optional<MeshPlace> place = {};                  // which chips of them, in which order
+};
+
+// Takes the leases of program and boards (but for those in `leases`, which are held already),
+// writes the attempt's folder, and starts the shim with the leases in its hands. Kind transient: a
+// lease is held, or the machine is out of something.
+Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths,
+                     Leases leases = {});
+
+// Before it: ends what an earlier attempt of this program left behind, as helpers of a killed shim
+// hold the board and its lease. Takes up to 2 s; on any thread. Kind transient: one of them cannot
+// be killed (the message names it).
+Status end_leftovers(const config::Program& program, const Paths& paths);
+
+}  // namespace trainward::daemon

@@ -1,0 +1,237 @@
+#include "supervisor/daemon/attempt/shim_hands.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "common/base/text.hpp"
+#include "common/os/clock.hpp"
+#include "common/os/fault_point.hpp"
+#include "common/wire/launch.hpp"
+#include "supervisor/containment/leftovers.hpp"
+#include "supervisor/daemon/attempt/launcher.hpp"
+#include "supervisor/daemon/boards/lease.hpp"
+#include "supervisor/daemon/checkpoints/foreign_checkpoints.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+// Of the journal in one turn of the loop: what it tells is decided and recorded in one transaction,
+// and nobody else has a turn meanwhile.
+constexpr std::size_t piece_bytes = 64 * 1024;
+
+// Serials; of a program without a board the first is empty.
+std::vector<std::string> boards_of(const core::State& state) {
+  std::vector<std::string> serials{state.board};
+  for (const core::HeldBoard& held : state.more_boards) serials.push_back(held.serial);
+  return serials;
+}
+
+}  // namespace
+
+// ---- its begin ----
+
+void ShimHands::clear() {
+  fault_point("launch.decided");
+  c_.end_leftovers_then([this](const Status& ended) { c_.session->cleared(ended); });
+}
+
+Status ShimHands::launch(const core::Launch& order) {
+  LaunchOrder what;
+  what.attempt = order.attempt;
+  what.nonce = recorder_.attempt().nonce;
+  what.resume_from = order.resume_from;
+  what.resume_step = c_.session->state().resume_step;
+  what.plan = order.plan;
+  boards_.add_to(what, order);
+  auto pid = daemon::launch(c_.program, what, c_.services.paths, boards_.give_leases());
+  fault_point("launch.done");
+  if (!pid) return propagate(pid);
+  follow(order.attempt);
+  auto shim = ShimProcess::child(c_.services.loop, *pid, [this] { on_shim_gone(); });
+  if (!shim) return propagate(shim);
+  shim_ = std::move(*shim);
+  return {};
+}
+
+void ShimHands::follow(std::int64_t attempt) {
+  const auto folder = c_.services.paths.attempt(c_.name(), attempt);
+  shim_.reset();
+  journal_.emplace(c_.name(), attempt, folder, c_.services.paths.checkpoints(c_.name()));
+  auto watch =
+      c_.services.watcher.handle().add(folder / attempt_files::journal, [this, alive = c_.alive()] {
+        if (*alive) c_.session->journal_grew();
+      });
+  if (watch) {
+    watch_ = std::move(*watch);
+  } else {
+    // Still safe: it is read before each verdict and when the shim ends. Live progress is missing.
+    spdlog::warn("{}: {}", c_.name(), watch.error().message());
+  }
+  // A queue of its own: the last look at the end of an attempt waits for no long verification.
+  auto in_background = [&background = c_.services.background,
+                        queue = c_.name() + " folders"](BackgroundJob job) {
+    background.run(queue, {"look at the program's folders", std::move(job)});
+  };
+  foreign_ = watch_foreign(c_.services, std::move(in_background), c_.program, folder,
+                           c_.session->state(), [this](foreign::Events events) {
+                             for (core::Event& event : events) {
+                               // A checkpoint that the worker has told of itself was verified by
+                               // now.
+                               const auto* file = std::get_if<core::CheckpointReported>(&event);
+                               const bool known =
+                                   file != nullptr && file->step <= c_.session->state().kept_step;
+                               if (!known) c_.handle(std::move(event));
+                             }
+                           });
+}
+
+session::Found ShimHands::find() {
+  if (const auto id = journal_->find_shim()) {
+    auto shim = ShimProcess::adopt(c_.services.loop, *id, [this] { on_shim_gone(); });
+    if (!shim) return session::Found::gone;
+    shim_ = std::move(*shim);
+    return session::Found::lives;
+  }
+  return somebody_lives() ? session::Found::starting : session::Found::never;
+}
+
+// Whoever lives holds the program's lease.
+bool ShimHands::somebody_lives() const {
+  return !take_lease(c_.services.paths.program_lease(c_.name()));
+}
+
+session::JournalPiece ShimHands::read(std::int64_t offset) {
+  return journal_->read(offset, piece_bytes);
+}
+
+// ---- its signals ----
+
+// A kill goes to the shim; the second one to the worker as well, and the third to both.
+session::Found ShimHands::signal(core::Signal signal) {
+  fault_point("signal.decided");
+  const core::State& state = c_.session->newest();
+  const bool hangs =
+      signal == core::Signal::kill && state.kill && state.kill->cause == core::Cause::hang;
+  if (hangs && worker_) {
+    // What it was waiting for, before nobody can tell any more.
+    if (auto report = worker_->thread_report(); !report.empty()) {
+      c_.handle(core::HostFact{"threads", 5, core::Cause::hang, std::move(report)});
+    }
+  }
+  if (auto text = trouble(); !text.empty()) {
+    c_.handle(core::HostFact{"shim", 5, core::Cause::unknown, std::move(text)});
+  }
+  if (!shim_) return somebody_lives() ? session::Found::starting : session::Found::never;
+  const bool again = signal == core::Signal::kill && state.kills_sent > 1;
+  if (again) containment::kill_worker(journal_->folder());
+  const Status sent = again && state.kills_sent > 2 ? shim_->end() : shim_->send(signal);
+  if (!sent) spdlog::warn("{}: {}", c_.name(), sent.error().message());
+  return session::Found::lives;
+}
+
+// ---- the worker, while it runs ----
+
+void ShimHands::turned() {
+  const core::State& state = c_.session->state();
+  if (state.pid == 0 || !shim_ || !journal_->shim() || !core::has_worker(state.stage)) return;
+  if (!worker_) {
+    std::vector<std::string> bus_ids;
+    for (const std::string& serial : boards_of(state)) {
+      const hwprobe::Board* found = boards_.board(serial);
+      if (found != nullptr && !found->bus_id.empty()) bus_ids.push_back(found->bus_id);
+    }
+    worker_ = std::make_shared<WorkerWatch>(
+        c_.services.machine,
+        WatchedWorker{static_cast<pid_t>(state.pid), journal_->shim()->pid, std::move(bus_ids),
+                      c_.services.paths.caches(state.board)},
+        [this](core::HostFact fact) { c_.handle(std::move(fact)); });
+    watch_boards();
+  }
+  if (state.stage != core::Stage::training || !worker_->sample_due(now().mono_ms)) return;
+  c_.look_at_processes([this, worker = worker_->processes()]() -> Background::Then {
+    auto sample = worker->memory();
+    return [this, sample] {
+      if (sample) c_.handle(*sample);
+    };
+  });
+}
+
+void ShimHands::watch_boards() {
+  const core::State& state = c_.session->state();
+  if (c_.program.sample_every_ms == 0 || state.board.empty()) return;
+  BoardWatch::Order order;
+  for (const std::string& serial : boards_of(state)) {
+    const hwprobe::Board* found = boards_.board(serial);
+    WatchedBoard watched{serial, found == nullptr ? "" : found->bus_id};
+    // A daemon that took the worker over has not looked at the boards.
+    if (found == nullptr) watched.bus_id = c_.services.store.board_bus_id(serial).value_or("");
+    order.boards.push_back(std::move(watched));
+  }
+  order.program = c_.name();
+  order.attempt = state.attempt;
+  order.host = c_.program.host;
+  order.every_ms = c_.program.sample_every_ms;
+  board_watch_ = std::make_unique<BoardWatch>(
+      c_.services.loop, processes_, c_.services.paths, c_.services.store, std::move(order),
+      [this](core::HostFact fact) { c_.handle(std::move(fact)); });
+}
+
+void ShimHands::check_activity() {
+  if (!worker_) return;
+  c_.look_at_processes([this, worker = worker_->processes()]() -> Background::Then {
+    auto seen = worker->activity();
+    return [this, seen] {
+      if (seen) c_.handle(*seen);
+    };
+  });
+}
+
+// ---- its end ----
+
+void ShimHands::on_shim_gone() {
+  shim_.reset();
+  c_.session->shim_ended();
+}
+
+std::string ShimHands::last_words() {
+  return std::string(trim(read_tail(journal_->folder() / attempt_files::shim_log, 2000)));
+}
+
+void ShimHands::look_back(bool logs) {
+  c_.changed();  // whoever waits for the process to be gone
+  watch_ = {};
+  worker_.reset();
+  board_watch_.reset();
+  const auto then = [this, logs] {
+    if (logs) return look_at_logs();
+    c_.session->looked_back({});
+  };
+  if (!foreign_) return then();
+  foreign_->finish([this, then] {
+    foreign_.reset();
+    then();
+  });
+}
+
+// On a thread: the log may be long, and the rules are many.
+void ShimHands::look_at_logs() {
+  // Once: with what the logs say, or without it when they cannot be read in time.
+  const auto end = [this, told = std::make_shared<bool>(false)](session::LogEvidence evidence) {
+    if (!std::exchange(*told, true)) c_.session->looked_back(std::move(evidence));
+  };
+  c_.in_background(
+      "read the logs in " + journal_->folder().string(),
+      [end, folder = journal_->folder(),
+       read = c_.services.crash_rules.reader()]() -> Background::Then {
+        auto evidence = read(folder);
+        return [end, evidence = std::move(evidence)]() mutable { end(std::move(evidence)); };
+      },
+      [this, end] {
+        spdlog::warn("{}: the logs of attempt {} cannot be read; its end is judged without them",
+                     c_.name(), c_.session->state().attempt);
+        end({});
+      });
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,57 @@
+// The shim of a program's attempt, its journal, and all that watches the worker in it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "supervisor/daemon/attempt/foreign_watch.hpp"
+#include "supervisor/daemon/attempt/journal_file.hpp"
+#include "supervisor/daemon/attempt/shim_process.hpp"
+#include "supervisor/daemon/attempt/worker_watch.hpp"
+#include "supervisor/daemon/boards/board_hands.hpp"
+#include "supervisor/daemon/boards/board_watch.hpp"
+#include "supervisor/daemon/records/recorder.hpp"
+
+namespace trainward::daemon {
+
+class ShimHands final : public session::Shim {
+ public:
+  ShimHands(ProgramContext& context, BoardHands& boards, const Recorder& recorder)
+      : c_(context), boards_(boards), recorder_(recorder) {}
+
+  // ---- session::Shim ----
+  void clear() override;
+  Status launch(const core::Launch& order) override;
+  void follow(std::int64_t attempt) override;
+  session::JournalPiece read(std::int64_t offset) override;
+  session::Found find() override;
+  session::Found signal(core::Signal signal) override;
+  std::string last_words() override;
+  void look_back(bool logs) override;
+
+  void check_activity();  // ActivitySeen, or nothing
+  // What is watched follows the state.
+  void turned();
+  // That the shim is stopped and does nothing, in words; empty: it is not.
+  [[nodiscard]] std::string trouble() const { return shim_ ? shim_->trouble() : ""; }
+
+ private:
+  void on_shim_gone();
+  [[nodiscard]] bool somebody_lives() const;
+  void look_at_logs();
+  void watch_boards();
+
+  ProgramContext& c_;
+  BoardHands& boards_;
+  const Recorder& recorder_;
+  std::optional<JournalFile> journal_;
+  FileWatcher::Subscription watch_;
+  std::unique_ptr<ShimProcess> shim_;
+  std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside
+  std::shared_ptr<WorkerWatch> worker_;
+  hwprobe::Processes processes_;
+  std::unique_ptr<BoardWatch> board_watch_;  // as long as worker_
+};
+
+}  // namespace trainward::daemon

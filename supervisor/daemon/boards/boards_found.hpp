@@ -1,0 +1,35 @@
+// A report as the core wants it: what each board is good for, what it has done before, and which
+// boards a program that needs a mesh is to have.
+//
+// The boards of such a set are leased at once and stay leased in the answer: between the choice and
+// the launch no other program can take one of them. For a program on one board the core chooses,
+// and the launcher takes the lease, as only the core knows which.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
+#include "hwprobe/report.hpp"
+#include "supervisor/core/event.hpp"
+#include "supervisor/daemon/boards/placement.hpp"
+#include "supervisor/daemon/paths.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::daemon {
+
+using Leases = std::map<std::string, Fd>;  // by serial number
+
+struct BoardsFound {
+  core::ProbeFinished event;
+  std::optional<MeshPlace> place;
+  Leases leases;  // of the boards in `place`
+};
+
+BoardsFound boards_found(const Result<hwprobe::Report>& report, const std::optional<MeshWish>& wish,
+                         store::Store& store, const Paths& paths, std::int64_t now_wall_ms);
+
+}  // namespace trainward::daemon

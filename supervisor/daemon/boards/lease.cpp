@@ -1,0 +1,26 @@
+#include "supervisor/daemon/boards/lease.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+
+#include "common/os/file.hpp"
+
+namespace trainward::daemon {
+
+Result<Fd> take_lease(const std::filesystem::path& file) {
+  if (auto made = make_folders(file.parent_path()); !made) return propagate(made);
+  auto fd = open_regular(file, O_RDWR | O_CREAT, 0640);
+  if (!fd) return fd;
+  if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno == EWOULDBLOCK) {
+      return fail(ErrorKind::transient, "is held by a process that still runs", file.string(),
+                  "`fuser` on this file names it");
+    }
+    return fail_errno(errno, "lock the file", file.string());
+  }
+  return fd;
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,80 @@
+#include "supervisor/daemon/boards/placement.hpp"
+
+#include <algorithm>
+
+#include "hwprobe/topology/place.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+using hwprobe::Graph;
+using hwprobe::Verdict;
+
+hwprobe::MeshShape shape_of(const config::Mesh& mesh) {
+  return {static_cast<std::size_t>(mesh.rows), static_cast<std::size_t>(mesh.columns)};
+}
+
+hwprobe::Expected links_nobody_lists(const hwprobe::Report& report) {
+  hwprobe::Expected expected;
+  if (report.source != "nvidia-smi") return expected;
+  std::vector<std::string> gpus;
+  for (const hwprobe::Board& board : report.boards) {
+    for (const hwprobe::Chip& chip : board.chips) gpus.push_back(board.serial + "/" + chip.id);
+  }
+  if (gpus.size() > hwprobe::max_chips) return expected;
+  for (std::size_t a = 0; a < gpus.size(); ++a) {
+    for (std::size_t b = a + 1; b < gpus.size(); ++b) {
+      expected.links.push_back({gpus[a], gpus[b], true, 0});
+    }
+  }
+  return expected;
+}
+
+// What is only held may be waited for; it counts as taken, not as broken.
+bool could_run(const Graph& graph, std::size_t chip) {
+  const Verdict own = graph.chips[chip].verdict;
+  const Verdict board = graph.boards[graph.chips[chip].board].verdict;
+  return (hwprobe::usable(board) || board == Verdict::busy) &&
+         (hwprobe::usable(own) || own == Verdict::busy || own == Verdict::unknown);
+}
+
+MeshPlace to_place(const Graph& graph, const config::Mesh& mesh,
+                   const hwprobe::Placement& placement) {
+  MeshPlace place{mesh, {}, {}};
+  for (const std::size_t chip : placement.chips) {
+    place.chips.push_back(graph.name(chip));
+    const std::string& serial = graph.boards[graph.chips[chip].board].serial;
+    if (std::find(place.boards.begin(), place.boards.end(), serial) == place.boards.end()) {
+      place.boards.push_back(serial);
+    }
+  }
+  return place;
+}
+
+}  // namespace
+
+Result<MeshPlace> place_mesh(const hwprobe::Report& report, const MeshWish& wish,
+                             const BoardPasts& boards) {
+  const Graph graph = hwprobe::make_graph(report, links_nobody_lists(report));
+  hwprobe::Preferences preferences;
+  for (const auto& [serial, past] : boards) {
+    preferences.faults[serial] = past.stains;
+    if (past.taken) preferences.taken.insert(serial);
+  }
+  for (const hwprobe::GraphBoard& board : graph.boards) {
+    if (board.verdict == Verdict::busy) preferences.taken.insert(board.serial);
+  }
+  const hwprobe::Usable usable = [&](const Graph& of, std::size_t chip) {
+    const auto past = boards.find(of.boards[of.chips[chip].board].serial);
+    return could_run(of, chip) && (past == boards.end() || !past->second.barred);
+  };
+  std::vector<hwprobe::MeshShape> requests{shape_of(wish.mesh)};
+  for (const config::Mesh& other : wish.others) {
+    if (requests.size() < hwprobe::max_requests) requests.push_back(shape_of(other));
+  }
+  auto answers = hwprobe::place_all(graph, requests, usable, preferences);
+  if (!answers.front()) return propagate(answers.front());
+  return to_place(graph, wish.mesh, *answers.front());
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,45 @@
+// Which boards a program that needs several linked chips is to have. Pure.
+//
+// In: a report, the shape, what else waits for a place on this host, and what is known of each
+// board's past and present. Out: the chips row by row ("010001451170c0c4/L") and their boards in
+// the order of the first chip of each. Chips, links and preferences are those of
+// hwprobe/topology/place.hpp; boards in quarantine are not used. GPUs of one host reach each other
+// over PCIe or NVLink, which nvidia-smi does not list: they are all linked.
+// Errors: kind permanent (the host has no such mesh; what is missing is named), transient (what is
+// missing is only held by others), usage (an impossible shape).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/base/error.hpp"
+#include "hwprobe/report.hpp"
+#include "supervisor/config/config.hpp"
+
+namespace trainward::daemon {
+
+struct BoardPast {
+  bool barred = false;      // in quarantine
+  bool taken = false;       // another program works on it
+  std::int64_t stains = 0;  // of two boards the one with fewer is preferred
+};
+using BoardPasts = std::map<std::string, BoardPast, std::less<>>;  // by serial number
+
+struct MeshWish {
+  config::Mesh mesh;
+  std::vector<config::Mesh> others;  // of programs that wait as well: room is left for them
+};
+
+struct MeshPlace {
+  config::Mesh mesh;
+  std::vector<std::string> chips;
+  std::vector<std::string> boards;  // serial numbers
+};
+
+Result<MeshPlace> place_mesh(const hwprobe::Report& report, const MeshWish& wish,
+                             const BoardPasts& boards);
+
+}  // namespace trainward::daemon

@@ -1,0 +1,36 @@
+#include "supervisor/daemon/boards/repair.hpp"
+
+#include <system_error>
+
+namespace trainward::daemon {
+
+std::vector<std::filesystem::path> folders_to_purge(const Paths& paths, const core::State& state,
+                                                    const std::string& serial, bool own_worker) {
+  const auto rung = state.rungs.find(core::Cause::cache_corrupt);
+  const bool first = rung != state.rungs.end() && rung->second == 1;
+  std::error_code missing;
+  const auto kernels = paths.kernels_cache(serial);
+  const bool kernels_exist = !std::filesystem::is_empty(kernels, missing) && !missing;
+  if (own_worker && state.last_cause == core::Cause::cache_corrupt && first && kernels_exist)
+    return {kernels};
+  return paths.caches(serial);
+}
+
+std::string purge_folders(const std::vector<std::filesystem::path>& folders) {
+  std::string trouble;
+  for (const auto& folder : folders) {
+    std::error_code error;
+    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      std::error_code stays;
+      std::filesystem::remove_all(entry->path(), stays);
+      if (stays) trouble = entry->path().string() + ": " + stays.message();
+    }
+    if (error && error != std::errc::no_such_file_or_directory) {
+      trouble = folder.string() + ": " + error.message();
+    }
+  }
+  return trouble;
+}
+
+}  // namespace trainward::daemon

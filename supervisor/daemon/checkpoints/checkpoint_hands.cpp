@@ -1,0 +1,129 @@
+#include "supervisor/daemon/checkpoints/checkpoint_hands.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "checkpoint/checkpoint.hpp"
+#include "checkpoint/disk/root_folder.hpp"
+#include "checkpoint/retention.hpp"
+#include "supervisor/daemon/checkpoints/foreign_checkpoints.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+constexpr int verify_tries = 30;
+constexpr std::int64_t verify_again_ms = 1'000;
+
+}  // namespace
+
+void CheckpointHands::select(std::int64_t below) {
+  const auto root = c_.services.paths.checkpoints(c_.name());
+  const std::string what = "look for the newest verified checkpoint in " + root.string();
+  c_.in_background(what, [this, root, below, program = c_.program]() -> Background::Then {
+    const bool foreign = has_foreign_checkpoints(program);
+    if (below > 0 && !foreign) {
+      if (auto gone = checkpoint::roll_back(root, below); !gone) {
+        return [this, what = gone.error().message()] {
+          c_.handle(core::CheckpointSelected{"", 0, what});
+        };
+      }
+    }
+    auto selection =
+        foreign ? select_foreign_checkpoint(program, root, below) : checkpoint::select(root);
+    return [this, selection = std::move(selection)] {
+      if (!selection) {
+        return c_.handle(core::CheckpointSelected{"", 0, selection.error().message()});
+      }
+      for (const checkpoint::Rejected& bad : selection->rejected) {
+        c_.handle(core::CheckpointRejected{bad.original.string(), bad.step, bad.path.string(),
+                                           bad.reason});
+      }
+      if (!selection->chosen) return c_.handle(core::CheckpointSelected{});
+      c_.handle(
+          core::CheckpointSelected{selection->chosen->path.string(), selection->chosen->step, ""});
+    };
+  });
+}
+
+void CheckpointHands::verify(const core::VerifyCheckpoint& order) { verify(order, verify_tries); }
+
+void CheckpointHands::verify(const core::VerifyCheckpoint& order, int tries) {
+  c_.in_background(
+      "verify " + order.path,
+      [this, order, tries, program = c_.program,
+       root = c_.services.paths.checkpoints(c_.name())]() -> Background::Then {
+        // Of the folder before it was read: what replaces it meanwhile has not been verified.
+        std::string identity = checkpoint::identity(order.path);
+        auto summary = verify_checkpoint(program, root, order.path);
+        return [this, order, tries, summary = std::move(summary), identity = std::move(identity)] {
+          // Without memory or descriptors nothing is known of it; soon there may be some.
+          const bool later = !summary && tries > 1 && summary.error().kind == ErrorKind::transient;
+          if (later) {
+            auto soon = std::make_shared<Timer>(c_.services.loop);
+            return soon->after(verify_again_ms, [this, alive = c_.alive(), soon, order, tries] {
+              if (*alive) verify(order, tries - 1);
+            });
+          }
+          core::CheckpointVerified event{order.attempt, order.path, order.step, 0, ""};
+          if (summary) {
+            event.step = summary->step;
+            event.bytes = summary->bytes;
+            verified_[order.path] = identity;
+          } else {
+            event.error = summary.error().message();
+          }
+          c_.handle(std::move(event));
+        };
+      });
+}
+
+void CheckpointHands::find_unjudged(std::int64_t attempt) {
+  const auto root = c_.services.paths.checkpoints(c_.name());
+  auto known = c_.services.store.newest_checkpoint(c_.name());
+  if (!known) return c_.session->unjudged({});
+  c_.in_background(
+      "list the checkpoints in " + root.string(),
+      [this, root, known = *known, attempt]() -> Background::Then {
+        std::vector<core::VerifyCheckpoint> unjudged;
+        auto found = checkpoint::list(root);
+        for (const auto& summary : found ? *found : std::vector<checkpoint::Summary>{}) {
+          if (summary.step <= known) break;  // newest first
+          unjudged.push_back({attempt, summary.path.string(), summary.step});
+        }
+        return [this, unjudged = std::move(unjudged)] { c_.session->unjudged(unjudged); };
+      });
+}
+
+void CheckpointHands::prune() {
+  std::vector<std::filesystem::path> held;
+  const std::string& resumed_from = c_.session->state().resume_from;
+  if (!resumed_from.empty()) held.emplace_back(resumed_from);
+  checkpoint::Retention retention{
+      c_.program.checkpoints_keep, c_.program.checkpoints_keep_every, std::move(held), {}};
+  // Each was read from the disk when it was reported; that need not be done again after every save.
+  retention.known_good = [verified = verified_](const std::filesystem::path& folder) {
+    const auto found = verified.find(folder.string());
+    return found != verified.end() && found->second == checkpoint::identity(folder);
+  };
+  const auto root = c_.services.paths.checkpoints(c_.name());
+  c_.in_background(
+      "prune the checkpoints in " + root.string(),
+      [this, root, retention = std::move(retention)]() -> Background::Then {
+        auto pruned = checkpoint::prune(root, retention);
+        return [this, pruned = std::move(pruned)] {
+          if (!pruned) {
+            spdlog::warn("{}: old checkpoints stay: {}", c_.name(), pruned.error().message());
+            return;
+          }
+          for (const auto& path : pruned->removed) {
+            verified_.erase(path.string());
+            auto noted = c_.services.store.mark_checkpoint(c_.name(), path.string(), "pruned");
+            if (!noted) spdlog::warn("{}: {}", c_.name(), noted.error().message());
+          }
+        };
+      });
+}
+
+}  // namespace trainward::daemon

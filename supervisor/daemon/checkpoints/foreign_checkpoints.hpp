@@ -1,0 +1,41 @@
+// The places where an attempt of a foreign command differs from one of our own worker: what watches
+// it, and what its checkpoints are.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "checkpoint/checkpoint.hpp"
+#include "supervisor/config/config.hpp"
+#include "supervisor/core/state.hpp"
+#include "supervisor/daemon/attempt/foreign_watch.hpp"
+#include "supervisor/daemon/services.hpp"
+
+namespace trainward::daemon {
+
+// Null when nothing of the program's files is watched. `state`: as it was committed last. Looks at
+// folders run in `in_background`, one after the other.
+std::unique_ptr<ForeignWatch> watch_foreign(Services& services, InBackground in_background,
+                                            const config::Program& program,
+                                            const std::filesystem::path& attempt_folder,
+                                            const core::State& state,
+                                            std::function<void(foreign::Events)> sink);
+
+// Checkpoints are files found by pattern, and not folders of ours.
+bool has_foreign_checkpoints(const config::Program& program);
+
+// The functions below read files: not on the loop. `root`: the program's checkpoint folder.
+
+// The newest before `below_step` (0: of all) that verifies. Damaged files stay where they are and
+// are logged. Empty for a program that is not told from where to resume.
+Result<checkpoint::Selection> select_foreign_checkpoint(const config::Program& program,
+                                                        const std::filesystem::path& root,
+                                                        std::int64_t below_step);
+
+// Of a folder of ours or, for a command, of a file.
+Result<checkpoint::Summary> verify_checkpoint(const config::Program& program,
+                                              const std::filesystem::path& root,
+                                              const std::filesystem::path& path);
+
+}  // namespace trainward::daemon

@@ -1,0 +1,269 @@
+// The commands of the API. Most have their answer when something has happened: they leave a waiter,
+// which is asked after every change.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "common/base/version.hpp"
+#include "supervisor/daemon/boards/board_probe.hpp"
+#include "supervisor/daemon/daemon_parts.hpp"
+#include "supervisor/daemon/program_diff.hpp"
+#include "supervisor/daemon/service/init_system.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+// `trainwardctl start` answers when the worker is up, but does not wait for a long compilation.
+constexpr std::int64_t start_answer_ms = 2'000;
+
+json::value command_answer(const std::string& program, std::string_view result, bool ok,
+                           const std::string& message) {
+  return json::object{
+      {"program", program}, {"result", std::string(result)}, {"ok", ok}, {"message", message}};
+}
+
+// Its stop is on record, and somebody has started it since: it may never rest.
+bool overtaken(const ProgramRunner& stopped) { return !stopped.busy() && stopped.state().wanted; }
+
+// Of a restart: also whether the program was running.
+api::Control::Answer with_stopped(api::Control::Answer answer, bool stopped) {
+  return {[answer, stopped](Result<json::value> value) {
+            if (value) value->as_object()["stopped"] = stopped;
+            answer(std::move(value));
+          },
+          [answer] { return answer.wanted(); }};
+}
+
+}  // namespace
+
+// ---- programs ----
+
+void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
+  if (auto ok = known(name); !ok) return answer(propagate(ok));
+  on_change_soon();  // also of those who asked before and have gone since: they wait no longer
+  ProgramRunner& runner = *find(name);
+  const bool rest = runner.at_rest();
+  const bool up = !rest && runner.state().stage != core::Stage::backoff;
+  if (verb == api::Verb::stop) {
+    if (rest) return answer(command_answer(name, "not running", false, runner.state().reason));
+    return stop(name, std::move(answer));
+  }
+  if (shutting_down_) {
+    return answer(fail(ErrorKind::transient, "trainwardd is shutting down: it starts nothing more",
+                       name, "start trainwardd again; it goes on with what was running"));
+  }
+  const core::Event wish = verb == api::Verb::start ? core::Event(core::StartRequested{})
+                                                    : core::Event(core::RestartRequested{});
+  if (parts_->turns.refusal()) {
+    runner.handle(wish);
+    return answer(fail(ErrorKind::transient, "it starts when that is mended: " + refusal(), name,
+                       "mend what the database says (free space, permissions)"));
+  }
+  if (verb == api::Verb::start && up && runner.state().wanted) {
+    return answer(command_answer(name, "already started", false, runner.state().reason));
+  }
+  const std::int64_t before = runner.state().attempt;
+  if (verb == api::Verb::restart) answer = with_stopped(std::move(answer), !rest);
+  runner.handle(wish);
+  auto late = std::make_shared<Timer>(parts_->loop);
+  auto timed_out = std::make_shared<bool>(false);
+  // A restart first waits for the old worker; the clock of the start runs from then on.
+  waiters_.emplace_back([this, name, before, late, timed_out, answer, armed = false]() mutable {
+    if (!answer.wanted()) return true;
+    ProgramRunner* found = find(name);
+    if (found == nullptr) {
+      answer(command_answer(name, "removed", false, "the program was removed meanwhile"));
+      return true;
+    }
+    if (found->busy()) return false;
+    const core::State& state = found->state();
+    using enum core::Shown;
+    const core::Shown shown = core::shown(state.stage);
+    if (state.attempt > before && !armed) {
+      armed = true;
+      late->after(start_answer_ms, [this, timed_out] {
+        *timed_out = true;
+        on_change();
+      });
+    }
+    if (shown == stopping || (shown == starting && !*timed_out)) return false;
+    const bool ok = shown == running || shown == starting || shown == exited;
+    answer(command_answer(name, ok ? "started" : "spawn error", ok, state.reason));
+    return true;
+  });
+}
+
+void Daemon::stop(const std::string& name, Answer answer) {
+  find(name)->handle(core::StopRequested{"operator"});
+  waiters_.emplace_back([this, name, answer = std::move(answer)] {
+    if (!answer.wanted()) return true;
+    ProgramRunner* found = find(name);
+    if (found == nullptr || found->at_rest()) {
+      answer(command_answer(name, "stopped", true, found == nullptr ? "" : found->state().reason));
+      return true;
+    }
+    if (parts_->turns.refusal() && found->at_rest_unrecorded()) {
+      answer(command_answer(name, "stopped", true, refusal()));
+      return true;
+    }
+    if (!overtaken(*found)) return false;
+    answer(command_answer(name, "started again", false,
+                          "somebody asked for it to be started again while it was stopping"));
+    return true;
+  });
+}
+
+void Daemon::command_all(api::Verb verb, Answer answer) {
+  struct Gathered {
+    json::array answers;
+    std::size_t missing = 0;
+  };
+  std::vector<std::string> names;
+  for (const auto& [name, runner] : runners_) names.push_back(name);
+  auto gathered = std::make_shared<Gathered>();
+  gathered->answers.resize(names.size());
+  gathered->missing = names.size();
+  if (names.empty()) return answer(gathered->answers);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto gather = [gathered, i, name = names[i], answer](Result<json::value> one) {
+      gathered->answers[i] =
+          one ? std::move(*one) : command_answer(name, "no such process", false, one.error().what);
+      if (--gathered->missing == 0) answer(gathered->answers);
+    };
+    command(names[i], verb, {gather, [answer] { return answer.wanted(); }});
+  }
+}
+
+Loaded Daemon::load_again() const {
+  return config::load(parts_->options.config_file, parts_->options.working_directory,
+                      parts_->options.overrides);
+}
+
+Result<json::value> Daemon::reread() { return reread_answer(parts_->config, load_again()); }
+
+void Daemon::update(Answer answer) {
+  auto loaded = load_again();
+  if (!loaded) return answer(reread_answer(parts_->config, loaded));
+  const ProgramDiff diff = compare(parts_->config, *loaded);
+  auto left = std::make_shared<std::size_t>(diff.changed.size() + diff.disappeared.size());
+  parts_->config = std::move(*loaded);
+  for (const config::Program& program : parts_->config.programs) {
+    if (!diff.is_available(program.name)) continue;
+    add_program(program);
+    if (auto ok = recover(program.name); !ok) spdlog::error(ok.error().message());
+  }
+  auto stop_then = [this, left](const std::string& name, std::function<void(bool)> then) {
+    const bool was_wanted = find(name)->state().wanted;
+    find(name)->handle(core::StopRequested{"update", false});
+    waiters_.emplace_back([this, name, left, was_wanted, then = std::move(then)] {
+      ProgramRunner& runner = *find(name);
+      if (!runner.at_rest()) {
+        if (overtaken(runner)) runner.handle(core::StopRequested{"update", false});
+        return false;
+      }
+      then(was_wanted);
+      --*left;
+      return true;
+    });
+  };
+  for (const std::string& name : diff.disappeared) {
+    stop_then(name, [this, name](bool) { remove_program(name); });
+  }
+  for (const std::string& name : diff.changed) {
+    stop_then(name, [this, name](bool was_wanted) {
+      for (const config::Program& program : parts_->config.programs) {
+        if (program.name == name) add_program(program);
+      }
+      if (auto ok = recover(name); !ok) spdlog::error(ok.error().message());
+      if (was_wanted) find(name)->handle(core::StartRequested{});
+    });
+  }
+  waiters_.emplace_back([left, diff, answer] {
+    if (*left > 0 && answer.wanted()) return false;
+    answer(update_answer(diff));
+    return true;
+  });
+  on_change();
+}
+
+Result<json::value> Daemon::reload() {
+  auto loaded = load_again();
+  if (!loaded) {
+    return fail(ErrorKind::usage, "the configuration has errors; nothing was changed",
+                loaded.error().front().text(), "`trainwardctl config check` shows them all");
+  }
+  reexec_soon();
+  return json::object{{"result", "restarting the daemon; workers go on"},
+                      {"started_ms", started_ms_}};
+}
+
+// After the answer has gone out.
+void Daemon::reexec_soon() {
+  auto soon = std::make_shared<Timer>(parts_->loop);
+  soon->after(50, [this, soon] {
+    if (shutting_down_) return;  // the end was asked for meanwhile
+    reexec_ = true;
+    parts_->loop.stop();
+  });
+}
+
+void Daemon::upgrade(Answer answer) {
+  if (successor_) {
+    return answer(
+        fail(ErrorKind::transient, "an upgrade is going on already", "", "ask again in a moment"));
+  }
+  std::vector<std::string> arguments{parts_->options.config_file.string()};
+  for (const std::string& text : parts_->options.overrides) arguments.push_back("--set=" + text);
+  successor_ = std::make_unique<SuccessorCheck>(
+      parts_->loop, parts_->options.executable, std::move(arguments),
+      [this, answer](Result<std::string> version) {
+        // The object that calls this must outlive the call.
+        parts_->loop.post([this] { successor_.reset(); });
+        if (!version) {
+          spdlog::warn("no upgrade: {}", version.error().message());
+          return answer(propagate(version));
+        }
+        spdlog::info("upgrading from {} to {}; workers go on", version_text, *version);
+        reexec_soon();
+        answer(json::object{{"result", "restarting the daemon; workers go on"},
+                            {"from", std::string(version_text)},
+                            {"to", *version},
+                            {"started_ms", started_ms_}});
+      });
+}
+
+// ---- the daemon ----
+
+Result<json::value> Daemon::shutdown() {
+  parts_->loop.post([this] {
+    const auto stop = [this] {
+      if (!shutting_down_) shut_down();
+    };
+    if (parts_->options.stop_service) return parts_->options.stop_service(stop);
+    stop();
+  });
+  return json::object{{"result", "shutting down: workers save and exit"},
+                      {"within_ms", longest_stop_ms() + stop_margin_ms}};
+}
+
+void Daemon::probe(const api::ProbeRequest& request, Answer answer) {
+  if (probe_) {
+    return answer(
+        fail(ErrorKind::transient, "a probe is running already", "", "ask again in a moment"));
+  }
+  ProbeOrder order{{}, {}, request.deep, request.recorded};
+  for (const config::Program& program : parts_->config.programs) {
+    if (!program.host && program.probe_command.empty()) continue;
+    order.host = program.host;
+    order.command = program.probe_command;
+  }
+  probe_ = probe_boards(parts_->loop, parts_->services.paths, order, parts_->store,
+                        [this, answer](Result<hwprobe::Report> report) {
+                          // The object that calls this must outlive the call.
+                          parts_->loop.post([this] { probe_.reset(); });
+                          if (!report) return answer(propagate(report));
+                          answer(json::value(hwprobe::to_json(*report)));
+                        });
+}
+
+}  // namespace trainward::daemon

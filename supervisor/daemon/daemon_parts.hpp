@@ -1,0 +1,60 @@
+// What the programs of one daemon share, and what lives as long as it does. Private to Daemon.
+#pragma once
+
+#include <spdlog/spdlog.h>
+
+#include <string>
+#include <utility>
+
+#include "common/os/clock.hpp"
+#include "supervisor/daemon/daemon.hpp"
+#include "supervisor/daemon/loop/loop_clock.hpp"
+#include "supervisor/daemon/records/store_database.hpp"
+#include "supervisor/daemon/services.hpp"
+
+namespace trainward::daemon {
+
+// In the order it must be made; torn down in the opposite order.
+struct Daemon::Parts {
+  Parts(Loop& loop_in, Options options_in, config::Config config_in, Fd lock_in,
+        store::Store store_in, Paths paths)
+      : loop(loop_in),
+        options(std::move(options_in)),
+        config(std::move(config_in)),
+        lock(std::move(lock_in)),
+        store(std::move(store_in)),
+        watcher(loop_in, [this](const std::string& text) { note_watching(text); }),
+        turns_clock(loop_in),
+        database(store),
+        turns(turns_clock, database),
+        crash_rules(config.rules),
+        machine(loop_in),
+        background(loop_in),
+        console(options.once),
+        services{loop,    std::move(paths), store,      turns,  crash_rules,
+                 machine, watcher,          background, console} {}
+
+  void note_watching(const std::string& text) {
+    spdlog::warn("{}", text);
+    if (auto ok = store.add_event({0, now().wall_ms, "", 0, "watch", text}); !ok) {
+      spdlog::warn("{}", ok.error().message());
+    }
+  }
+
+  Loop& loop;
+  Options options;
+  config::Config config;
+  Fd lock;
+  store::Store store;
+  FileWatcher watcher;
+  LoopClock turns_clock;
+  StoreDatabase database;
+  session::Turns turns;
+  CrashRules crash_rules;
+  Machine machine;
+  Background background;
+  Console console;
+  Services services;
+};
+
+}  // namespace trainward::daemon

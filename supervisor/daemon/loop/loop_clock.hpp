@@ -1,0 +1,28 @@
+// The daemon's loop, as a session's clock.
+#pragma once
+
+#include <utility>
+
+#include "common/os/clock.hpp"
+#include "supervisor/daemon/loop/loop.hpp"
+#include "supervisor/session/ports.hpp"
+
+namespace trainward::daemon {
+
+class LoopClock final : public session::Clock {
+ public:
+  explicit LoopClock(Loop& loop) : loop_(loop), timer_(loop) {}
+
+  [[nodiscard]] Time now() const override { return trainward::now(); }
+  void soon(std::function<void()> work) override { loop_.post(std::move(work)); }
+  void at(std::int64_t mono_ms, std::function<void()> work) override {
+    timer_.after(mono_ms - trainward::now().mono_ms, std::move(work));
+  }
+  void cancel() override { timer_.cancel(); }
+
+ private:
+  Loop& loop_;
+  Timer timer_;
+};
+
+}  // namespace trainward::daemon

@@ -1,0 +1,200 @@
+#include "supervisor/daemon/records/recorder.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "common/base/cases.hpp"
+#include "common/os/clock.hpp"
+#include "supervisor/config/policy.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+std::string make_nonce() {
+  std::array<unsigned char, 16> bytes{};
+  // 16 bytes never block or fall short once the kernel's pool is ready.
+  (void)!::getrandom(bytes.data(), bytes.size(), 0);
+  std::string hex;
+  for (const unsigned char byte : bytes) hex += fmt::format("{:02x}", byte);
+  return hex;
+}
+
+std::string name_of(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
+}
+
+}  // namespace
+
+Recorder::Recorder(store::Store& store, const Paths& paths, const config::Program& program)
+    : store_(store),
+      paths_(paths),
+      program_(program.name),
+      digest_(program.digest),
+      target_step_(config::policy_of(program).target_step),
+      now_{{}, boot_id()},
+      committed_(now_) {}
+
+Status Recorder::recover(std::int64_t attempt, std::string known_boot) {
+  auto row = store_.attempt(program_, attempt);
+  if (!row) return propagate(row);
+  if (*row) now_.attempt = std::move(**row);
+  now_.boot = std::move(known_boot);
+  committed_ = now_;
+  return {};
+}
+
+void Recorder::settle(bool committed) {
+  if (committed) {
+    committed_ = now_;
+  } else {
+    now_ = committed_;
+  }
+}
+
+void Recorder::told(std::string nonce, std::string plan) {
+  now_.attempt.nonce = std::move(nonce);
+  now_.attempt.plan = std::move(plan);
+}
+
+Status Recorder::record(const session::Happening& what, const core::Outcome& outcome) {
+  // Committed with the event that tells of it, or a death in between would hide it.
+  if (std::holds_alternative<core::DaemonStarted>(what.event) && !boot_id().empty()) {
+    now_.boot = boot_id();
+  }
+  for (const core::Action& action : outcome.actions) {
+    if (auto ok = record(action, outcome.state, what.at); !ok) return ok;
+  }
+  return what.compiled ? add(*what.compiled, outcome.state.attempt, what.at) : Status();
+}
+
+// Without a default: a record that is not written does not compile.
+Status Recorder::record(const core::Action& action, const core::State& state, Time at) {
+  return std::visit(
+      Cases{
+          [&](const core::RecordEvent& e) -> Status {
+            return store_.add_event({0, at.wall_ms, program_, state.attempt, e.kind, e.text});
+          },
+          [&](const core::RecordStep& e) -> Status {
+            return store_.add_step(program_, {e.step, state.attempt, e.loss, e.grad_norm, e.tokens,
+                                              e.tokens_per_second, at.wall_ms, e.replayed});
+          },
+          [&](const core::RecordEvaluation& e) -> Status {
+            return store_.add_evaluation(program_, {e.step, state.attempt, e.loss, at.wall_ms});
+          },
+          [&](const core::RecordSpan& e) -> Status {
+            return store_.add_span(
+                program_, {e.attempt, std::string(to_string(e.phase)),
+                           std::string(to_string(e.cause)), e.begin_wall_ms, e.duration_ms});
+          },
+          [&](const core::RecordAttemptBegun& e) { return begin(e.attempt, state, at); },
+          [&](const core::RecordWorkerStarted& e) -> Status {
+            now_.attempt.pid = e.pid;
+            now_.attempt.started_ms = at.wall_ms;
+            return store_.put_attempt(now_.attempt);
+          },
+          [&](const core::RecordAttemptEnded& e) { return end(e, state, at); },
+          [&](const core::RecordCheckpoint& e) { return keep(e, at); },
+          [&](const core::RecordBoard& e) -> Status {
+            return store_.put_board_record(e.serial, json::serialize(core::to_json(e.record)),
+                                           at.wall_ms);
+          },
+          [&](const core::Launch& e) -> Status {
+            now_.attempt.plan = json::serialize(core::to_json(e.plan));
+            return store_.put_attempt(now_.attempt);
+          },
+          [](const core::Probe&) -> Status { return {}; },
+          [](const core::Repair&) -> Status { return {}; },
+          [](const core::SelectCheckpoint&) -> Status { return {}; },
+          [](const core::SendSignal&) -> Status { return {}; },
+          [](const core::CheckActivity&) -> Status { return {}; },
+          [](const core::VerifyCheckpoint&) -> Status { return {}; },
+          [](const core::PruneCheckpoints&) -> Status { return {}; },
+      },
+      action);
+}
+
+Status Recorder::begin(std::int64_t number, const core::State& state, Time at) {
+  // A checkpoint that nobody had verified when the attempt before ended has been since.
+  store::AttemptRow& before = now_.attempt;
+  const std::int64_t kept = std::min(state.resume_step, before.last_step);
+  if (before.number != 0 && kept > before.kept_step) {
+    before.kept_step = kept;
+    if (auto ok = store_.put_attempt(before); !ok) return ok;
+  }
+  store::AttemptRow row;
+  row.program = program_;
+  row.number = number;
+  row.nonce = make_nonce();
+  row.board = state.board;
+  row.folder = paths_.attempt(program_, number).string();
+  row.intended_ms = at.wall_ms;
+  row.resume_from = name_of(state.resume_from);
+  row.resume_step = state.resume_step;
+  row.last_step = state.resume_step;
+  row.kept_step = state.kept_step;
+  now_.attempt = std::move(row);
+  return store_.put_attempt(now_.attempt);
+}
+
+Status Recorder::end(const core::RecordAttemptEnded& ended, const core::State& state, Time at) {
+  store::AttemptRow& row = now_.attempt;
+  row.first_step = state.first_step;
+  row.last_step = state.last_step;
+  row.ended_ms = at.wall_ms;
+  row.exit_code = ended.code;
+  row.exit_signal = ended.signal;
+  row.cause = to_string(ended.cause);
+  row.verdict = ended.verdict;
+  row.remedy = ended.remedy ? to_string(*ended.remedy) : "";
+  if (auto ok = store_.put_attempt(row); !ok) return ok;
+  for (const core::Evidence& line : ended.evidence) {
+    auto ok = store_.add_evidence(
+        program_, ended.attempt,
+        {line.source, line.weight, std::string(to_string(line.cause)), line.text, line.location});
+    if (!ok) return ok;
+  }
+  return {};
+}
+
+Status Recorder::keep(const core::RecordCheckpoint& checkpoint, Time at) {
+  const bool good = checkpoint.error.empty();
+  auto ok = store_.put_checkpoint(
+      program_, {checkpoint.path, checkpoint.step, checkpoint.attempt, checkpoint.bytes,
+                 good ? "verified" : "corrupt", checkpoint.error, at.wall_ms});
+  if (!ok || !good || checkpoint.attempt != now_.attempt.number) return ok;
+  now_.attempt.kept_step = std::max(now_.attempt.kept_step, checkpoint.step);
+  return store_.put_attempt(now_.attempt);
+}
+
+// With an event when an entry of the cache was thrown away.
+Status Recorder::add(const session::CompiledProgram& compiled, std::int64_t attempt, Time at) {
+  auto ok = store_.add_compiled(program_, {attempt, compiled.name, compiled.key, compiled.hit,
+                                           compiled.ms, compiled.dropped, at.wall_ms});
+  if (!ok || compiled.dropped.empty()) return ok;
+  return store_.add_event(
+      {0, at.wall_ms, program_, attempt, "cache",
+       fmt::format("the cached program {} was dropped: {}", compiled.name, compiled.dropped)});
+}
+
+Status Recorder::save(const core::State& state, Time at,
+                      std::optional<session::JournalPlace> read) {
+  store::AttemptRow& row = now_.attempt;
+  if (row.number == state.attempt && row.number > 0 && row.ended_ms == 0 &&
+      (row.last_step != state.last_step || row.first_step != state.first_step)) {
+    row.first_step = state.first_step;
+    row.last_step = state.last_step;
+    if (auto ok = store_.put_attempt(row); !ok) return ok;
+  }
+  json::object stored = core::to_json(state);
+  stored["boot_id"] = now_.boot;
+  auto ok = store_.put_program({program_, std::string(core::display(state.stage)), state.reason,
+                                digest_, json::serialize(stored), at.wall_ms, target_step_});
+  if (!ok || !read) return ok;
+  return store_.set_journal_offset(program_, read->attempt, read->offset);
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,55 @@
+// The core's record actions as rows of the run database.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "supervisor/config/config.hpp"
+#include "supervisor/daemon/paths.hpp"
+#include "supervisor/session/ports.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::daemon {
+
+// One program's rows. Writes inside a transaction that the caller holds.
+class Recorder final : public session::Records {
+ public:
+  Recorder(store::Store& store, const Paths& paths, const config::Program& program);
+
+  // Picks the newest attempt up again after a restart of the daemon. `known_boot`: the start of the
+  // machine that the program has heard of.
+  Status recover(std::int64_t attempt, std::string known_boot);
+
+  // ---- session::Records ----
+  Status record(const session::Happening& what, const core::Outcome& outcome) override;
+  Status save(const core::State& state, Time at,
+              std::optional<session::JournalPlace> read) override;
+  void settle(bool committed) override;
+
+  // As it was when the transaction that is open began, with what that has added so far.
+  [[nodiscard]] const store::AttemptRow& attempt() const { return now_.attempt; }
+  // What the worker is known to have been told, of an attempt that somebody else has launched.
+  void told(std::string nonce, std::string plan);
+
+ private:
+  Status record(const core::Action& action, const core::State& state, Time at);
+  Status begin(std::int64_t number, const core::State& state, Time at);
+  Status end(const core::RecordAttemptEnded& ended, const core::State& state, Time at);
+  Status keep(const core::RecordCheckpoint& checkpoint, Time at);
+  Status add(const session::CompiledProgram& compiled, std::int64_t attempt, Time at);
+
+  store::Store& store_;
+  Paths paths_;
+  std::string program_;
+  std::string digest_;
+  std::int64_t target_step_;
+  struct Known {
+    store::AttemptRow attempt;  // number 0: none yet
+    std::string boot;
+  };
+  Known now_;
+  Known committed_;
+};
+
+}  // namespace trainward::daemon

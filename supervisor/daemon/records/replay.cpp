@@ -1,0 +1,262 @@
+#include "supervisor/daemon/records/replay.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <utility>
+
+#include "common/os/clock.hpp"
+#include "supervisor/config/policy.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+constexpr std::size_t batch_bytes = 1024 * 1024;
+
+std::uint64_t size_of(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    const auto size = std::filesystem::file_size(path, error);
+    return error ? 0 : size;
+  }
+  std::uint64_t sum = 0;
+  for (std::filesystem::directory_iterator entry(path, error), last; !error && entry != last;
+       entry.increment(error)) {
+    std::error_code unknown;
+    const auto size = entry->file_size(unknown);
+    if (!unknown) sum += size;
+  }
+  return sum;
+}
+
+}  // namespace
+
+Replay::Replay(store::Store& store, const Paths& paths, const config::Program& program,
+               CrashRules::Reader read_logs)
+    : store_(store),
+      paths_(paths),
+      program_(program),
+      read_logs_(std::move(read_logs)),
+      recorder_(store, paths, program),
+      turns_(*this, *this),
+      session_(
+          {turns_, *this, *this, *this, *this}, config::policy_of(program),
+          [this](core::State state, const core::Event& event, const core::Policy& policy, Time at) {
+            // Numbers of attempts that were decided on and never made are gaps now.
+            const bool on_the_way =
+                state.stage == core::Stage::probing || state.stage == core::Stage::selecting;
+            if (past_ != nullptr && on_the_way) state.attempt = past_->number;
+            return core::step(std::move(state), event, policy, at);
+          }) {}
+
+Result<std::int64_t> Replay::run(const std::vector<PastAttempt>& past) {
+  now_ = past.front().launched;
+  boot_ = past.front().boot_id;
+  if (auto ok = recorder_.save({}, now_, {}); !ok) return propagate(ok);
+  for (std::size_t i = 0; i < past.size() && written_; ++i) {
+    past_ = &past[i];
+    hear_of_boot(past_->boot_id);
+    bring_to_launch();
+    const std::string next_boot = i + 1 < past.size() ? past[i + 1].boot_id : boot_id();
+    const bool with_the_machine = !ending_ && !next_boot.empty() && next_boot != boot_;
+    // What went down with the machine, and left no word, ends when that is heard of.
+    if (!past_->lives && !with_the_machine) end();
+  }
+  past_ = nullptr;
+  if (!past.back().lives) {
+    hear_of_boot(boot_id());
+    if (auto ok = settle_wish(); !ok) return propagate(ok);
+  }
+  if (!written_) return propagate(written_);
+  for (const std::string& path : gone_) {
+    auto ok = store_.mark_checkpoint(program_.name, path, "pruned");
+    if (!ok) return propagate(ok);
+  }
+  auto ok = recorder_.save(session_.state(), now_, {});
+  if (!ok) return propagate(ok);
+  return steps_;
+}
+
+// ---- time ----
+
+void Replay::go_to(Time time) {
+  if (time.mono_ms >= now_.mono_ms) now_ = time;
+}
+
+void Replay::at(std::int64_t mono_ms, std::function<void()> work) {
+  alarm_mono_ms_ = mono_ms;
+  alarm_ = std::move(work);
+}
+
+void Replay::pump() {
+  while (!posts_.empty() && written_) {
+    const auto work = std::move(posts_.front());
+    posts_.pop_front();
+    work();
+  }
+}
+
+void Replay::tell(core::Event event) {
+  session_.handle(std::move(event));
+  pump();
+}
+
+// The monotonic clock began anew.
+void Replay::hear_of_boot(const std::string& boot) {
+  if (boot.empty() || boot == boot_) return;
+  const bool first = std::exchange(boot_, boot).empty();
+  now_ = past_ != nullptr ? past_->launched : trainward::now();
+  if (!first) tell(core::DaemonStarted{true});
+}
+
+// ---- from one attempt to the next ----
+
+core::ProbeFinished Replay::boards() const {
+  core::ProbeFinished found;
+  // All that is known of a program whose launch file is gone is that it had one.
+  std::vector<std::string> serials = past_->boards;
+  if (serials.empty()) serials.emplace_back();
+  for (const std::string& serial : serials) {
+    core::BoardFound board{serial, "OK", true, ""};
+    const std::string record = store_.board_record(serial).value_or("");
+    if (auto value = parse_json(record, "board"); value) {
+      board.record = core::board_record_from_json(*value);
+    }
+    found.boards.push_back(std::move(board));
+  }
+  found.set = core::BoardSet{std::move(serials), ""};
+  return found;
+}
+
+void Replay::bring_to_launch() {
+  using core::Stage;
+  // Each is asked once; a repair for each remedy, a start, a look, a choice.
+  constexpr int most_questions = 16;
+  const core::State& state = session_.state();
+  for (int i = 0; i < most_questions && written_; ++i) {
+    const bool waited = alarm_ && alarm_mono_ms_ <= past_->launched.mono_ms;
+    if (state.stage == Stage::backoff && waited) {
+      go_to({now_.wall_ms + std::max<std::int64_t>(alarm_mono_ms_ - now_.mono_ms, 0),
+             std::max(alarm_mono_ms_, now_.mono_ms)});
+      tell(core::TimerFired{});
+      continue;
+    }
+    go_to(past_->launched);
+    switch (state.stage) {
+      case Stage::probing:
+        tell(boards());
+        break;
+      case Stage::selecting:
+        tell(core::CheckpointSelected{past_->resume_from, past_->resume_step, ""});
+        break;
+      case Stage::repairing:
+        tell(core::Repaired{repair_});
+        break;
+      case Stage::stopped:
+      case Stage::exited:
+      case Stage::fatal:
+        tell(core::StartRequested{});
+        break;
+      case Stage::backoff:  // nobody waited for its end
+        tell(core::StartRequested{false});
+        break;
+      default:
+        return;  // it is launched
+    }
+  }
+}
+
+Status Replay::launch(const core::Launch& order) {
+  recorder_.told(past_->nonce, past_->plan);
+  if (auto ok = store_.put_attempt(recorder_.attempt()); !ok) return ok;
+  journal_.emplace(program_.name, order.attempt, past_->folder, paths_.checkpoints(program_.name));
+  file_offset_ = 0;
+  more_in_file_ = !past_->lives;
+  unread_.clear();
+  ending_.reset();
+  return {};
+}
+
+// A record at a time, so that each answer has the time of what asked for it.
+session::JournalPiece Replay::read(std::int64_t /*offset*/) {
+  while (unread_.empty() && more_in_file_) {
+    session::JournalPiece piece = journal_->read(file_offset_, batch_bytes);
+    file_offset_ = piece.next_offset;
+    more_in_file_ = piece.more;
+    if (piece.ending) ending_ = std::move(piece.ending);
+    std::move(piece.said.begin(), piece.said.end(), std::back_inserter(unread_));
+  }
+  session::JournalPiece piece;
+  if (!unread_.empty()) {
+    go_to(unread_.front().at);
+    piece.said.push_back(std::move(unread_.front()));
+    unread_.pop_front();
+  }
+  piece.more = !unread_.empty() || more_in_file_;
+  if (!piece.more) piece.ending = ending_;
+  return piece;
+}
+
+void Replay::verify(const core::VerifyCheckpoint& order) {
+  const std::uint64_t bytes = size_of(order.path);
+  if (bytes == 0) gone_.push_back(order.path);
+  session_.handle(core::CheckpointVerified{order.attempt, order.path, order.step, bytes, ""});
+}
+
+void Replay::look_back(bool logs) {
+  session_.looked_back(logs ? read_logs_(past_->folder) : session::LogEvidence{});
+}
+
+void Replay::end() {
+  if (ending_) {
+    // A kill that nobody has recorded: it was silent beyond its deadline, and ended like that.
+    const auto* exited = std::get_if<core::WorkerExited>(&ending_->event);
+    const bool killed = exited != nullptr && exited->signal == SIGKILL && exited->oom_kills == 0;
+    constexpr int most_looks = 64;
+    for (int i = 0; killed && i < most_looks && alarm_ && alarm_mono_ms_ < ending_->at.mono_ms &&
+                    session_.state().stage != core::Stage::killing;
+         ++i) {
+      const std::int64_t silent = alarm_mono_ms_ - now_.mono_ms;
+      if (silent > 0) go_to({now_.wall_ms + silent, alarm_mono_ms_});
+      tell(core::TimerFired{});
+    }
+    go_to(ending_->at);
+  }
+  session_.shim_ended();
+  pump();
+}
+
+// What the operator had wished nobody wrote down: a program that is started with the daemon goes on
+// unless it had finished, and any other rests.
+Status Replay::settle_wish() {
+  using core::Stage;
+  const core::State& state = session_.state();
+  if (!program_.autostart) {
+    tell(core::StopRequested{"the making of a new run database"});
+  } else if (state.stage == Stage::stopped || state.stage == Stage::fatal) {
+    tell(core::StartRequested{});
+  }
+  return written_;
+}
+
+// ---- the database ----
+
+Status Replay::transact(session::Survives /*survives*/, const std::function<Status()>& write) {
+  written_ = write();
+  return written_;
+}
+
+Status Replay::record(const session::Happening& what, const core::Outcome& outcome) {
+  steps_ += std::count_if(outcome.actions.begin(), outcome.actions.end(), [](const auto& action) {
+    return std::holds_alternative<core::RecordStep>(action);
+  });
+  return recorder_.record(what, outcome);
+}
+
+// Once, at the end of it all.
+Status Replay::save(const core::State& /*state*/, Time /*at*/,
+                    std::optional<session::JournalPlace> /*read*/) {
+  return {};
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,155 @@
+#include "supervisor/daemon/service/lifetime.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+#include <optional>
+
+#include "common/base/text.hpp"
+#include "common/protocol/protocol.hpp"
+#include "supervisor/daemon/loop/reaper.hpp"
+#include "supervisor/daemon/service/descriptor_limit.hpp"
+#include "supervisor/daemon/service/init_system.hpp"
+#include "supervisor/daemon/service/watchdog.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+constexpr int refused_start_s = 5;
+
+constexpr std::initializer_list<int> handled_signals{SIGTERM, SIGINT,  SIGQUIT,
+                                                     SIGHUP,  SIGUSR1, SIGUSR2};
+
+sigset_t handled() {
+  sigset_t set;
+  ::sigemptyset(&set);
+  for (const int number : handled_signals) ::sigaddset(&set, number);
+  return set;
+}
+
+void notify(const std::string& text) { sd_notify(0, text.c_str()); }
+
+Ended refuse(const Error& error) {
+  std::fprintf(stderr, "trainwardd: %s\n", error.message().c_str());
+  notify("STATUS=" + error.message());
+  // systemd starts us again at once, which is right after a crash and useless here.
+  if (service_unit()) {
+    const sigset_t set = handled();
+    const timespec patience{refused_start_s, 0};
+    ::sigtimedwait(&set, nullptr, &patience);
+  }
+  return {error.kind == ErrorKind::transient ? exit_code::try_again : exit_code::failed, false};
+}
+
+// What a signal leads to.
+class Ending {
+ public:
+  Ending(Loop& loop, Daemon& daemon, std::optional<InitSystem>& init, bool once)
+      : loop_(loop), daemon_(daemon), init_(init), once_(once) {}
+
+  void on_signal(int number) {
+    if (number == SIGUSR2 || (number == SIGUSR1 && !once_)) {
+      return spdlog::info(
+          "SIG{} means nothing to this daemon; `trainwardctl --help` lists what does",
+          ::sigabbrev_np(number));
+    }
+    const bool again = std::exchange(asked_, true);
+    if (!init_ || again) return stop_runs(again && number == SIGINT);
+    init_->why_stopped([this](StopReason reason) {
+      if (reason == StopReason::stop) return stop_runs(false);
+      spdlog::info("leaving the workers to the next trainwardd{}",
+                   reason == StopReason::restart  ? ": systemd restarts this service"
+                   : reason == StopReason::nobody ? ": systemd asked for no stop"
+                                                  : "");
+      // Unless systemd is waiting for the end, this is not one: it starts us again.
+      if (reason != StopReason::restart) code = exit_code::try_again;
+      loop_.stop();
+    });
+  }
+
+  void stop_runs(bool at_once) {
+    notify(fmt::format("STOPPING=1\nSTATUS=workers save and exit\nEXTEND_TIMEOUT_USEC={}",
+                       (daemon_.longest_stop_ms() + stop_margin_ms) * 1'000));
+    daemon_.shut_down(at_once);
+  }
+
+  std::optional<int> code;
+
+ private:
+  Loop& loop_;
+  Daemon& daemon_;
+  std::optional<InitSystem>& init_;
+  bool once_;
+  bool asked_ = false;
+};
+
+}  // namespace
+
+void block_signals(bool blocked) {
+  const sigset_t set = handled();
+  ::sigprocmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
+}
+
+int inherited_socket() {
+  if (sd_listen_fds(0) < 1) return -1;
+  const int fd = SD_LISTEN_FDS_START;
+  return sd_is_socket_unix(fd, SOCK_STREAM, 1, nullptr, 0) > 0 ? fd : -1;
+}
+
+void become(const std::filesystem::path& executable, char** argv) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=starting anew",
+                     now.tv_sec * 1'000'000LL + now.tv_nsec / 1'000));
+  const int socket = inherited_socket();
+  if (socket >= 0) ::fcntl(socket, F_SETFD, 0);
+  restore_descriptor_limit();
+  ::execv(executable.c_str(), argv);
+  const int reason = errno;
+  raise_descriptor_limit();
+  if (socket >= 0) ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+  errno = reason;
+}
+
+Ended live(const Options& options, config::Config config) {
+  Loop loop;
+  const Reaper reaper(loop);
+  Options mine = options;
+  std::optional<InitSystem> init;
+  // With --once the caller is a job scheduler or a person: SIGTERM always means to save and end.
+  if (const auto unit = options.once ? std::nullopt : service_unit()) {
+    init.emplace(loop, *unit, program_folder());
+    mine.stop_service = [&init](std::function<void()> otherwise) {
+      init->stop_service(std::move(otherwise));
+    };
+  }
+  const std::size_t programs = config.programs.size();
+  auto made = Daemon::make(loop, std::move(mine), std::move(config));
+  if (!made) return refuse(made.error());
+  Daemon& daemon = **made;
+  Ending ending(loop, daemon, init, options.once);
+  // SIGHUP as well: a closed terminal must let the workers save.
+  const Signals signals(loop, handled_signals, [&ending](int number) { ending.on_signal(number); });
+  block_signals(false);
+  if (auto started = daemon.start(); !started) {
+    block_signals(true);
+    return refuse(started.error());
+  }
+  if (init) init->try_scope();
+  notify("READY=1\nSTATUS=Supervising " + count(static_cast<std::int64_t>(programs), "program"));
+  const Watchdog watchdog(loop, Watchdog::interval_from_environment(),
+                          [] { notify("WATCHDOG=1"); });
+  loop.run();
+  const bool reexec = daemon.wants_reexec();
+  if (reexec) block_signals(true);
+  // A daemon that leaves unasked is not stopping: systemd is to start it again.
+  if (!reexec && !ending.code) notify("STOPPING=1");
+  return {ending.code.value_or(daemon.exit_code()), reexec};
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,96 @@
+#include "supervisor/daemon/service/successor.hpp"
+
+#include <cstdlib>
+#include <string_view>
+
+#include "common/base/text.hpp"
+#include "common/os/unix_socket.hpp"
+#include "supervisor/rules/log_matcher.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t deadline_ms = 20'000;
+constexpr std::string_view name = "trainwardd ";  // before the version
+constexpr std::string_view deleted = " (deleted)";
+
+bool is_this_program(const fs::path& path) {
+  std::error_code error;
+  return fs::equivalent(path, "/proc/self/exe", error) && !error;
+}
+
+}  // namespace
+
+fs::path own_executable(const char* argv0) {
+  const std::string_view word = argv0 == nullptr ? "" : argv0;
+  std::error_code error;
+  if (word.find('/') != std::string_view::npos) {
+    const fs::path path = fs::absolute(word, error);
+    if (!error && is_this_program(path)) return path;
+  }
+  const char* list = std::getenv("PATH");
+  std::string_view rest = list == nullptr ? "" : list;
+  while (!word.empty() && !rest.empty()) {
+    const auto end = std::min(rest.find(':'), rest.size());
+    const fs::path path = fs::path(rest.substr(0, end)) / word;
+    if (path.is_absolute() && is_this_program(path)) return path;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  std::string path = fs::read_symlink("/proc/self/exe", error).string();
+  if (path.ends_with(deleted)) path.resize(path.size() - deleted.size());
+  return path;
+}
+
+Status check_files(const config::Config& config) {
+  if (auto rules = rules::LogMatcher::load(config.rules); !rules) return propagate(rules);
+  // A socket that lives is the running daemon's.
+  if (auto place = look_at_place(config.socket); !place) return propagate(place);
+  std::error_code error;
+  if (!fs::exists(config.database, error)) return {};
+  auto store = store::Store::open_read_only(config.database);
+  if (!store) return propagate(store);
+  return store->check_own();
+}
+
+SuccessorCheck::SuccessorCheck(Loop& loop, fs::path executable, std::vector<std::string> arguments,
+                               Done done)
+    : loop_(loop),
+      executable_(std::move(executable)),
+      arguments_(std::move(arguments)),
+      done_(std::move(done)),
+      child_(std::make_unique<ChildProcess>(
+          loop, std::vector<std::string>{executable_.string(), "--version"}, deadline_ms,
+          [this](Result<ChildResult> result) { on_version(std::move(result)); })) {}
+
+void SuccessorCheck::on_version(Result<ChildResult> result) {
+  if (!result) return done_(propagate(result));
+  const std::string_view said = trim(result->standard_output);
+  if (result->exit_code != 0 || !said.starts_with(name)) {
+    return done_(fail(
+        ErrorKind::permanent,
+        fmt::format("does not run as trainwardd: {}",
+                    result->standard_error.empty() ? fmt::format("exit code {}", result->exit_code)
+                                                   : result->standard_error),
+        executable_.string(), "nothing was changed; install it again"));
+  }
+  version_ = said.substr(name.size());
+  std::vector<std::string> command{executable_.string(), "--check"};
+  command.insert(command.end(), arguments_.begin(), arguments_.end());
+  child_ = std::make_unique<ChildProcess>(
+      loop_, std::move(command), deadline_ms,
+      [this](Result<ChildResult> checked) { on_check(std::move(checked)); });
+}
+
+void SuccessorCheck::on_check(Result<ChildResult> result) {
+  if (!result) return done_(propagate(result));
+  if (result->exit_code == 0) return done_(version_);
+  done_(fail(ErrorKind::permanent,
+             fmt::format("version {} refuses the configuration or the run database: {}", version_,
+                         result->standard_error),
+             executable_.string(), "nothing was changed"));
+}
+
+}  // namespace trainward::daemon

@@ -1,0 +1,45 @@
+// The program that is to follow this one in place: where it lies, and whether it may.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "supervisor/config/config.hpp"
+#include "supervisor/daemon/loop/child_process.hpp"
+#include "supervisor/daemon/loop/loop.hpp"
+
+namespace trainward::daemon {
+
+// The path under which this program was started, symbolic links left as they are: after a package
+// upgrade the new program lies there, while /proc/self/exe still means the old one. Call before any
+// change of the working directory.
+std::filesystem::path own_executable(const char* argv0);
+
+// What `trainwardd --check` looks at beyond the configuration's own text: the crash rules load,
+// the API's socket can be made where it is to lie, and this version understands the run database.
+// Changes nothing.
+Status check_files(const config::Config& config);
+
+// Runs `executable --version`, then `executable --check ARGUMENTS`. `done` is called once, on the
+// loop, with the version ("0.2.0"), or with what speaks against it. Keep the object until then.
+class SuccessorCheck {
+ public:
+  using Done = std::function<void(Result<std::string>)>;
+  SuccessorCheck(Loop& loop, std::filesystem::path executable, std::vector<std::string> arguments,
+                 Done done);
+
+ private:
+  void on_version(Result<ChildResult> result);
+  void on_check(Result<ChildResult> result);
+  Loop& loop_;
+  std::filesystem::path executable_;
+  std::vector<std::string> arguments_;
+  Done done_;
+  std::string version_;
+  std::unique_ptr<ChildProcess> child_;
+};
+
+}  // namespace trainward::daemon

@@ -1,0 +1,279 @@
+// What the commands that read print of documents that the daemon answers with.
+#include "fake_daemon.hpp"
+#include "fixture.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+json::value parsed(std::string_view text) { return parse_json(text, "test").value(); }
+
+class TextOfADocument : public CtlTest {
+ protected:
+  using Words = std::vector<std::string>;
+
+  [[nodiscard]] std::string text(const Words& words, const std::string& path,
+                                 const json::value& document, Style style = {}) const {
+    std::filesystem::remove(socket());  // of a document before
+    FakeDaemon daemon(socket());
+    daemon.answers("GET " + path, json::serialize(document));
+    const Ran ran = ctl(words, style);
+    EXPECT_EQ(ran.err, "");
+    return ran.out;
+  }
+  [[nodiscard]] std::string status(const json::value& rows, Style style = {}) const {
+    return text({"status"}, "/v1/programs", rows, style);
+  }
+  [[nodiscard]] std::string history(const json::value& rows) const {
+    return text({"history"}, "/v1/history", rows);
+  }
+  [[nodiscard]] std::string why(const json::value& document) const {
+    return text({"why", "t"}, "/v1/programs/t/why", document);
+  }
+  [[nodiscard]] std::string report(const json::value& document) const {
+    return text({"report", "t"}, "/v1/programs/t/report", document);
+  }
+  [[nodiscard]] std::string events(const json::value& rows) const {
+    return text({"events"}, "/v1/events?after=-1", rows);
+  }
+  [[nodiscard]] std::string checkpoints(const json::value& rows) const {
+    return text({"ckpt", "list", "t"}, "/v1/programs/t/checkpoints", rows);
+  }
+  [[nodiscard]] std::string boards(const json::value& rows, Style style = {}) const {
+    return text({"boards"}, "/v1/boards", rows, style);
+  }
+};
+using FormatStatus = TextOfADocument;
+using FormatHistory = TextOfADocument;
+using FormatWhy = TextOfADocument;
+using FormatReport = TextOfADocument;
+using FormatCheckpoints = TextOfADocument;
+using FormatAnything = TextOfADocument;
+using FormatBoards = TextOfADocument;
+
+TEST_F(FormatStatus, IsSupervisorctlsLine) {
+  const auto rows = parsed(R"j([
+    {"name":"trainer:0","state":"RUNNING","pid":29230,"uptime_ms":5000,"attempts":1,"attempt":1},
+    {"name":"b","state":"RUNNING","pid":7,"uptime_ms":97993000,"last_step":120,"target_step":300,
+     "loss":2.4531,"evaluated_step":100,"evaluation_loss":2.5,"attempts":4,"attempt":4},
+    {"name":"c","state":"FATAL","reason":"Exited too quickly (process log may have details)"},
+    {"name":"d","state":"STOPPED","reason":"","attempts":0}])j");
+  EXPECT_EQ(status(rows),
+            "trainer:0                        RUNNING   pid 29230, uptime 0:00:05\n"
+            "b                                RUNNING   pid 7, uptime 27:13:13, step 120/300, "
+            "loss 2.453, held out 2.500 at step 100, attempt 4\n"
+            "c                                FATAL     Exited too quickly (process log may have "
+            "details)\n"
+            "d                                STOPPED   Not started\n");
+}
+
+TEST_F(FormatStatus, ALongNameWidensTheColumn) {
+  const std::string name(40, 'n');
+  json::array rows{json::object{{"name", name}, {"state", "EXITED"}, {"reason", "done"}}};
+  EXPECT_EQ(status(rows), name + "   EXITED    done\n");
+}
+
+TEST_F(FormatStatus, ALongStateWidensTheColumn) {
+  const auto rows = parsed(R"([{"name":"a","state":"UNKILLABLE","reason":"the kernel keeps it"},
+                               {"name":"b","state":"FATAL","reason":"x"}])");
+  EXPECT_EQ(status(rows),
+            "a                                UNKILLABLE  the kernel keeps it\n"
+            "b                                FATAL       x\n");
+}
+
+TEST_F(FormatStatus, TellsWhatKeepsTheDaemonFromItsWork) {
+  const auto rows = parsed(R"([{"name":"a","state":"STARTING","reason":"probing",
+      "trouble":"the folder of its checkpoints does not answer\u001b[2J"}])");
+  EXPECT_EQ(status(rows),
+            "a                                STARTING  probing\n"
+            "  !! the folder of its checkpoints does not answer?[2J\n");
+}
+
+TEST_F(FormatStatus, ColoursTheState) {
+  json::array rows{json::object{{"name", "a"}, {"state", "FATAL"}, {"reason", "x"}}};
+  EXPECT_THAT(status(rows, Style{true, 0}), HasSubstr("\x1b[31mFATAL     \x1b[0m"));
+}
+
+TEST_F(FormatHistory, ARowPerAttempt) {
+  const auto rows = parsed(R"([
+    {"program":"t","attempt":1,"board":"0000000000000001","started_at":"2025-11-20T21:40:20.000Z",
+     "duration_s":60.5,"first_step":1,"last_step":25,"steps_kept":24,"steps_lost":1,
+     "exit":"exit 1","cause":"device_oom","verdict":"out of memory at step 25"},
+    {"program":"t","attempt":2,"board":"","started_at":"2025-11-20T21:42:20.000Z",
+     "duration_s":null,"first_step":0,"last_step":0,"steps_kept":0,"steps_lost":0,
+     "exit":"","cause":"","verdict":""}])");
+  EXPECT_EQ(
+      history(rows),
+      "ATTEMPT  STARTED          TOOK  BOARD    STEPS  KEPT  LOST  EXIT    CAUSE       VERDICT\n"
+      "      1  3 min ago  1 min 00 s  …000001   1→25    24     1  exit 1  device_oom  out of "
+      "memory "
+      "at step 25\n"
+      "      2  1 min ago  1 min 00 s  -            -     0     0  -       running\n");
+}
+
+TEST_F(FormatHistory, NamesTheProgramsOnlyWhenThereAreSeveral) {
+  json::array rows{json::object{{"program", "a"}, {"attempt", 1}}};
+  EXPECT_THAT(history(rows), Not(HasSubstr("PROGRAM")));
+  rows.push_back(json::object{{"program", "b"}, {"attempt", 1}});
+  EXPECT_THAT(history(rows), HasSubstr("PROGRAM"));
+}
+
+TEST_F(FormatWhy, VerdictThenEvidenceByWeight) {
+  const auto document = parsed(R"({"program":"t","state":"BACKOFF","reason":"next try in 4 s",
+    "attempt":{"attempt":2,"started_at":"2025-11-20T21:40:20.000Z","duration_s":90,
+      "board":"B1","exit":"SIGKILL","cause":"hang","verdict":"no step for 60 s",
+      "first_step":25,"last_step":30,"steps_kept":4,"steps_lost":2,"steps_replayed":1,
+      "folder":"/s/2"},
+    "evidence":[{"source":"exit status","weight":40,"cause":"killed","text":"SIGKILL"},
+      {"source":"log rule","weight":70,"cause":"hang","text":"timeout","location":"stderr.log:9"}],
+    "phases":[{"phase":"replaying","cause":"device_oom","seconds":5}]})");
+  EXPECT_EQ(why(document),
+            "t, attempt 2: hang\n"
+            "no step for 60 s\n"
+            "\n"
+            "  started  2025-11-20T21:40:20.000Z (3 min ago)\n"
+            "  took     1 min 30 s, ended with SIGKILL\n"
+            "  board    B1\n"
+            "  steps    25 to 30: 4 kept, 2 lost, 1 done again\n"
+            "  files    /s/2\n"
+            "\n"
+            "Evidence, strongest first:\n"
+            "  70  log rule     hang    timeout [stderr.log:9]\n"
+            "  40  exit status  killed  SIGKILL\n"
+            "\n"
+            "Where its time went:\n"
+            "  replaying  5.0 s  after device_oom\n"
+            "\n"
+            "Now:  BACKOFF, next try in 4 s\n"
+            "Next: nothing to do: trainwardd goes on by itself (BACKOFF)\n");
+}
+
+TEST_F(FormatWhy, TellsWhatToDoWhenItGaveUp) {
+  const auto document =
+      parsed(R"({"program":"t","state":"FATAL","reason":"5 attempts without progress",
+    "attempt":{"attempt":5,"duration_s":1,"cause":"config","verdict":"v"},"evidence":[]})");
+  const std::string told = why(document);
+  EXPECT_THAT(told, HasSubstr("trainwardctl start t"));
+  EXPECT_THAT(told, HasSubstr("config check"));
+}
+
+TEST_F(FormatWhy, AnUnkillableProcessIsNotNothingToDo) {
+  const auto document = parsed(R"({"program":"t","state":"UNKILLABLE","reason":"r",
+    "attempt":{"attempt":5,"duration_s":1,"cause":"","verdict":""},"evidence":[]})");
+  const std::string told = why(document);
+  EXPECT_THAT(told, HasSubstr("restart of the machine"));
+  EXPECT_THAT(told, Not(HasSubstr("nothing to do")));
+}
+
+TEST_F(FormatWhy, WithoutAnAttempt) {
+  EXPECT_EQ(why(parsed(R"({"program":"t","state":"STOPPED","reason":"","attempt":null})")),
+            "t is STOPPED; it has had no attempt yet.\n");
+}
+
+TEST_F(FormatReport, TheWholeRun) {
+  const auto document = parsed(R"({"program":"t","state":"EXITED","reason":"done","attempts":14,
+    "steps_kept":300,"steps_lost":37,"first_loss":5.7062,"last_loss":2.4471,"best_loss":2.401,
+    "tokens":614400,"tokens_per_second":9846.2,"wall_seconds":100.4,"effective_share":0.623,
+    "effective_seconds":62.4,"total_seconds":100.2,"biggest_thief":"compiling",
+    "thief_seconds":20.04,
+    "causes":[{"cause":"device_oom","attempts":11},{"cause":"hang","attempts":2},
+              {"cause":"done","attempts":1}],
+    "phases":[{"phase":"stepping","seconds":62.4,"share":0.623},
+              {"phase":"compiling","seconds":20.04,"share":0.2}],
+    "boards":[{"serial":"01","verdict":"REMOTE_LOST","attempts":0,"reason":"link 8 is down"}]})");
+  EXPECT_EQ(report(document),
+            "Run t: EXITED (done)\n"
+            "\n"
+            "  attempts            14: device_oom 11, hang 2, done 1\n"
+            "  steps               300 kept, 37 lost\n"
+            "  loss                5.706 at first, 2.447 at last, 2.401 best\n"
+            "  tokens              614,400, 9846 tokens/s while training\n"
+            "  wall time           1 min 40 s\n"
+            "  effective training  62.3 % (1 min 02 s of 1 min 40 s); biggest thief: compiling, "
+            "20.0 s\n"
+            "\n"
+            "Where the time went:\n"
+            "  stepping   1 min 02 s  62.3 %  ###################\n"
+            "  compiling      20.0 s  20.0 %  ######\n"
+            "\n"
+            "Boards:\n"
+            "  01  REMOTE_LOST  0 attempts  link 8 is down\n");
+}
+
+TEST_F(FormatReport, TheHeldOutLossOfARunThatEvaluates) {
+  const auto held_out = [this](const std::string& fields) {
+    return report(parsed(R"({"program":"t","state":"EXITED")" + fields + "}"));
+  };
+  EXPECT_THAT(held_out(R"(,"evaluated_step":1200,"evaluation_loss":2.5,)"
+                       R"("best_evaluation_loss":2.25)"),
+              HasSubstr("\n  held-out loss       2.500 at step 1,200, 2.250 best\n"));
+  EXPECT_THAT(
+      held_out(R"(,"evaluated_step":12,"evaluation_loss":null,"best_evaluation_loss":null)"),
+      HasSubstr("\n  held-out loss       - at step 12\n"));
+  EXPECT_THAT(held_out(R"(,"evaluated_step":null)"), Not(HasSubstr("held-out")));
+}
+
+TEST_F(FormatCheckpoints, Table) {
+  const auto rows = parsed(R"([{"step":24,"state":"verified","bytes":1048576,
+    "at_ms":1763674880000,"path":"/c/step-00000024"},
+    {"step":36,"state":"corrupt","bytes":5,"at_ms":0,"path":"/c/x","reason":"byte flipped"}])");
+  EXPECT_EQ(checkpoints(rows),
+            "STEP  STATE      SIZE  SAVED      PATH\n"
+            "  24  verified  1 MiB  2 min ago  /c/step-00000024\n"
+            "  36  corrupt     5 B  -          /c/x (byte flipped)\n");
+}
+
+TEST_F(FormatAnything, SurvivesDocumentsOfTheWrongShape) {
+  const auto odd = parsed(R"([{}, {"name":7,"state":[],"pid":"x","attempts":-1},
+    {"evidence":{}, "phases":[3], "attempt":{"attempt":"x"}, "causes":[null], "boards":[1],
+     "bytes":-5, "share":1e300}])");
+  EXPECT_FALSE(status(odd).empty());
+  EXPECT_FALSE(history(odd).empty());
+  EXPECT_FALSE(events(odd).empty());
+  EXPECT_FALSE(checkpoints(odd).empty());
+  EXPECT_FALSE(boards(odd).empty());
+  for (const json::value& row : odd.as_array()) {
+    EXPECT_FALSE(why(row).empty());
+    EXPECT_FALSE(report(row).empty());
+  }
+}
+
+TEST_F(FormatAnything, PassesNoTerminalCommandsOn) {
+  json::array rows{json::object{{"name", "a\x1b[2J"},
+                                {"state", "FATAL\x1b"},
+                                {"reason", "\x1b]0;x\x07"},
+                                {"text", "\x1b[1m"}}};
+  EXPECT_THAT(status(rows), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(events(rows), Not(HasSubstr("\x1b")));
+}
+
+TEST_F(FormatBoards, ShowWhatWasMeasuredAndADashForWhatWasNot) {
+  const auto rows = parsed(R"j([
+    {"serial":"010001451170c0c4","type":"n300","bus_id":"0000:41:00.0","verdict":"OK","reason":"",
+     "at_ms":1763674940000,"sampled_ms":1763674990000,"temperature_c":79.4,"limit_c":75,
+     "power_w":45,"clock_mhz":500,"heartbeat":4711,"aer_correctable":1200,"aer_fatal":3},
+    {"serial":"0100014511708037","verdict":"HOT","reason":"\u001b[2J","at_ms":1763674940000,
+     "temperature_c":null,"heartbeat":"x"}])j");
+  const std::string told = boards(rows);
+  EXPECT_THAT(told, HasSubstr("79 °C"));
+  EXPECT_THAT(told, HasSubstr("500 MHz"));
+  EXPECT_THAT(told, HasSubstr("4711"));
+  EXPECT_THAT(told, HasSubstr("1,203"));
+  EXPECT_THAT(told, HasSubstr("10 s ago"));
+  EXPECT_THAT(told, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(boards(rows, Style{true, 0}), HasSubstr("\x1b[31m"));
+}
+
+TEST_F(FormatBoards, SamplesNameTheAttempt) {
+  const auto rows = parsed(R"j([{"at_ms":1763674990000,"program":"run","attempt":7,
+                                 "temperature_c":57}])j");
+  const std::string told = text({"boards", "B"}, "/v1/boards/B/samples?limit=100", rows);
+  EXPECT_THAT(told, HasSubstr("ATTEMPT  PROGRAM"));
+  EXPECT_THAT(told, HasSubstr("      7  run"));
+  EXPECT_THAT(told, HasSubstr("10 s ago"));
+}
+
+}  // namespace
+}  // namespace trainward::ctl

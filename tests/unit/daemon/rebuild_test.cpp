@@ -1,0 +1,170 @@
+// A database made anew from journals, compared with the one that was written while they were.
+#include "supervisor/daemon/records/rebuild.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "live_run.hpp"
+#include "temporary_folder.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::SizeIs;
+
+class RebuildTest : public ::testing::Test {
+ protected:
+  RebuildTest() {
+    program_.name = "run";
+    program_.autostart = true;
+    program_.needs_board = true;
+    program_.digest = "d";
+  }
+  store::Store open(const std::string& name) {
+    return std::move(store::Store::open(folder_.path() / name).value());
+  }
+  // An error after a save, a crash without one, a kill for standing still, and the end.
+  void play(LiveRun& run) {
+    run.start();
+    begin(run, 0);
+    for (std::int64_t step = 1; step <= 5; ++step) finish(run, step);
+    run.save(5);
+    finish(run, 6);
+    finish(run, 7);
+    run.pass(1'000);
+    run.end(R"("code":1)");
+
+    begin(run, 5);
+    finish(run, 6);
+    run.say(R"("EVALUATED_STEP":"6","EVALUATION_LOSS":"2.25")");
+    run.say(R"("CACHE_HIT":"k1","PROGRAM":"block_forward","MS":"12")");
+    run.pass(2'000);
+    run.end(R"("signal":11)");
+
+    while (run.state().stage == core::Stage::backoff) run.pass(1'000);
+    begin(run, 5);
+    finish(run, 6);
+    run.pass_deadline();
+    run.pass(500);
+    run.end(R"("signal":9)");
+
+    while (run.state().stage == core::Stage::backoff) run.pass(1'000);
+    begin(run, 5);
+    finish(run, 6);
+    finish(run, 7);
+    run.save(7);
+    run.pass(1'000);
+    run.end(R"("code":0)");
+    ASSERT_EQ(run.state().stage, core::Stage::exited);
+  }
+  static void begin(LiveRun& run, std::int64_t from) {
+    ASSERT_EQ(run.state().stage, core::Stage::launching);
+    run.pass(300);
+    run.started();
+    run.pass(1'000);
+    run.say(R"("PHASE":"load")");
+    run.pass(10'000);
+    run.say(fmt::format(R"("RESUMED_STEP":"{}","PHASE":"compile")", from));
+    run.pass(60'000);
+    run.say(R"("PHASE":"train")");
+  }
+  static void finish(LiveRun& run, std::int64_t step) {
+    run.pass(30'000);
+    run.step(step);
+  }
+  Rebuilt rebuild_into(store::Store& store) {
+    return rebuild(store, paths_, {program_}, [](const auto&) { return session::LogEvidence(); })
+        .value();
+  }
+  // Rows without what numbers them.
+  static std::string text_of(json::array rows) {
+    std::string text;
+    for (json::value& row : rows) {
+      row.as_object().erase("id");
+      text += json::serialize(row) + "\n";
+    }
+    return text;
+  }
+
+  TemporaryFolder folder_;
+  Paths paths_{folder_.path(), folder_.path()};
+  config::Program program_;
+};
+
+TEST_F(RebuildTest, WhatWasRecordedIsRecordedAgain) {
+  store::Store before = open("before.db");
+  LiveRun run(before, paths_, program_);
+  play(run);
+  if (HasFatalFailure()) return;
+  store::Store after = open("after.db");
+  const Rebuilt rebuilt = rebuild_into(after);
+  EXPECT_EQ(rebuilt.attempts, 4);
+  EXPECT_EQ(rebuilt.steps, before.step_rows("run").value());
+  EXPECT_EQ(text_of(after.history_json("run").value()),
+            text_of(before.history_json("run").value()));
+  EXPECT_EQ(text_of(after.events_json("run", -1, 1'000).value()),
+            text_of(before.events_json("run", -1, 1'000).value()));
+  EXPECT_EQ(text_of(after.checkpoints_json("run").value()),
+            text_of(before.checkpoints_json("run").value()));
+  EXPECT_EQ(text_of(after.evaluations_json("run").value()),
+            text_of(before.evaluations_json("run").value()));
+  EXPECT_EQ(text_of(after.compiled_json("run").value()),
+            text_of(before.compiled_json("run").value()));
+  EXPECT_EQ(after.report_json("run").value(), before.report_json("run").value()) << "the ledger";
+  for (std::int64_t attempt = 1; attempt <= 4; ++attempt) {
+    EXPECT_EQ(after.why_json("run", attempt).value(), before.why_json("run", attempt).value());
+    EXPECT_EQ(after.attempt("run", attempt).value()->nonce,
+              before.attempt("run", attempt).value()->nonce);
+  }
+}
+
+TEST_F(RebuildTest, AttemptsThatWereNeverMadeAreGaps) {
+  store::Store before = open("before.db");
+  LiveRun run(before, paths_, program_);
+  play(run);
+  if (HasFatalFailure()) return;
+  std::filesystem::remove_all(paths_.attempt("run", 2));
+  store::Store after = open("after.db");
+  EXPECT_EQ(rebuild_into(after).attempts, 3);
+  std::vector<std::int64_t> numbers;
+  for (const store::AttemptRow& row : after.attempts("run").value()) numbers.push_back(row.number);
+  EXPECT_THAT(numbers, ElementsAre(1, 3, 4));
+}
+
+TEST_F(RebuildTest, WhatIsNotThereAnyMoreWasPruned) {
+  store::Store before = open("before.db");
+  LiveRun run(before, paths_, program_);
+  play(run);
+  if (HasFatalFailure()) return;
+  std::filesystem::remove_all(paths_.checkpoints("run") / "step-00000005");
+  store::Store after = open("after.db");
+  rebuild_into(after);
+  const auto rows = after.checkpoints_json("run").value();
+  ASSERT_THAT(rows, SizeIs(2));
+  EXPECT_EQ(rows[0].at("state"), "pruned");
+  EXPECT_EQ(rows[1].at("state"), "verified");
+}
+
+TEST_F(RebuildTest, AProgramThatIsNotStartedWithTheDaemonRests) {
+  store::Store before = open("before.db");
+  LiveRun run(before, paths_, program_);
+  run.start();
+  begin(run, 0);
+  finish(run, 1);
+  run.end(R"("code":1)");
+  program_.autostart = false;
+  store::Store after = open("after.db");
+  rebuild_into(after);
+  EXPECT_EQ(after.program("run").value()->state, "STOPPED");
+}
+
+TEST_F(RebuildTest, NothingIsMadeOfNothing) {
+  store::Store after = open("after.db");
+  EXPECT_EQ(rebuild_into(after).attempts, 0);
+  EXPECT_TRUE(after.boot_id().value().has_value()) << "and it is whole";
+}
+
+}  // namespace
+}  // namespace trainward::daemon

@@ -1,0 +1,97 @@
+// The rows of one program, and what becomes of a transaction that is not committed.
+#include "supervisor/daemon/records/recorder.hpp"
+
+#include <gtest/gtest.h>
+
+#include "common/os/clock.hpp"
+#include "supervisor/daemon/records/recovery.hpp"
+#include "supervisor/daemon/records/store_database.hpp"
+#include "temporary_folder.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+class RecorderTest : public ::testing::Test {
+ protected:
+  static config::Program named(const std::string& name) {
+    config::Program program;
+    program.name = name;
+    return program;
+  }
+  // The program is there before its first attempt.
+  void SetUp() override { ASSERT_TRUE(turn(core::Alive{}, {})); }
+  // A turn in which one event had this outcome.
+  bool turn(const core::Event& event, core::Actions actions, bool refuse = false) {
+    const Status saved = database_.transact(session::Survives::process, [&]() -> Status {
+      auto ok = recorder_.record({event, at_}, {state_, std::move(actions)});
+      if (!ok) return ok;
+      if (refuse) return fail(ErrorKind::transient, "full");
+      return recorder_.save(state_, at_, {});
+    });
+    recorder_.settle(saved.has_value());
+    return saved.has_value();
+  }
+  void begin_attempt(std::int64_t number) {
+    state_.attempt = number;
+    state_.stage = core::Stage::launching;
+    ASSERT_TRUE(
+        turn(core::Alive{}, {core::RecordAttemptBegun{number}, core::Launch{number, "", ""}}));
+  }
+
+  TemporaryFolder folder_;
+  Paths paths_{folder_.path(), folder_.path()};
+  store::Store store_ = std::move(store::Store::open(folder_.path() / "t.db").value());
+  StoreDatabase database_{store_};
+  config::Program program_ = named("run");
+  core::State state_;
+  Time at_{1'000'000, 5'000};
+  Recorder recorder_{store_, paths_, program_};
+};
+
+TEST_F(RecorderTest, WhatWasNotCommittedNeverWas) {
+  begin_attempt(1);
+  const std::string nonce = recorder_.attempt().nonce;
+  state_.attempt = 2;
+  EXPECT_FALSE(turn(core::Alive{}, {core::RecordAttemptBegun{2}}, true));
+  EXPECT_EQ(recorder_.attempt().number, 1);
+  EXPECT_EQ(recorder_.attempt().nonce, nonce);
+  EXPECT_EQ(store_.attempts("run").value().size(), 1U);
+}
+
+TEST_F(RecorderTest, TheNonceOfAnIntentIsCommittedWithIt) {
+  begin_attempt(1);
+  EXPECT_EQ(store_.attempt("run", 1).value()->nonce, recorder_.attempt().nonce);
+  EXPECT_FALSE(recorder_.attempt().nonce.empty());
+}
+
+TEST_F(RecorderTest, ACheckpointOfAnEarlierAttemptIsNotThisOnes) {
+  begin_attempt(1);
+  begin_attempt(2);
+  ASSERT_TRUE(turn(core::Alive{}, {core::RecordCheckpoint{1, "/c/5", 5, 7, ""}}));
+  EXPECT_EQ(store_.attempt("run", 2).value()->kept_step, 0);
+  ASSERT_TRUE(turn(core::Alive{}, {core::RecordCheckpoint{2, "/c/6", 6, 7, ""}}));
+  EXPECT_EQ(store_.attempt("run", 2).value()->kept_step, 6);
+}
+
+// A daemon that dies before the program has heard of the new start must not hide it.
+TEST_F(RecorderTest, TheStartOfTheMachineIsCommittedWithTheEventThatTellsOfIt) {
+  begin_attempt(1);
+  ASSERT_TRUE(recorder_.recover(1, "an earlier start").has_value());
+  ASSERT_TRUE(turn(core::Alive{}, {}));
+  EXPECT_EQ(stored_state(store_, paths_, program_).value()->boot_id, "an earlier start");
+  EXPECT_FALSE(turn(core::DaemonStarted{true}, {}, true));
+  ASSERT_TRUE(turn(core::Alive{}, {}));
+  EXPECT_EQ(stored_state(store_, paths_, program_).value()->boot_id, "an earlier start");
+  ASSERT_TRUE(turn(core::DaemonStarted{true}, {}));
+  EXPECT_EQ(stored_state(store_, paths_, program_).value()->boot_id, boot_id());
+}
+
+TEST_F(RecorderTest, TheStateReadsBack) {
+  begin_attempt(3);
+  const auto stored = stored_state(store_, paths_, program_).value();
+  ASSERT_TRUE(stored.has_value());
+  EXPECT_EQ(stored->state, state_);
+}
+
+}  // namespace
+}  // namespace trainward::daemon

@@ -1,0 +1,99 @@
+#include "hwprobe/described/described.hpp"
+
+#include <gmock/gmock.h>
+
+#include "hwprobe/health.hpp"
+#include "hwprobe/table.hpp"
+#include "temporary_folder.hpp"
+
+namespace trainward::hwprobe {
+namespace {
+
+using testing::HasSubstr;
+
+using Described = TemporaryFolder;
+
+TEST(ShippedHost, FirstBoardIsRefusedAndSecondIsHealthy) {
+  const std::filesystem::path file =
+      std::filesystem::path(SOURCE_FOLDER) / "examples/hosts/two-n300.yaml";
+  const auto report = look_at_described(file);
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(report->source, "described");
+  ASSERT_EQ(report->boards.size(), 2U);
+  EXPECT_EQ(health(*report), Health::degraded);
+
+  const Board& broken = report->boards[0];
+  EXPECT_EQ(broken.serial, "0100014511708037");
+  EXPECT_EQ(broken.verdict, Verdict::remote_lost);
+  EXPECT_FALSE(usable(broken.verdict));
+  ASSERT_EQ(broken.chips.size(), 2U);
+  EXPECT_EQ(broken.chips[0].verdict, Verdict::ok);
+  EXPECT_EQ(broken.chips[1].verdict, Verdict::remote_lost);
+  ASSERT_EQ(broken.evidence.size(), 3U);
+  EXPECT_EQ(broken.evidence[0].what,
+            "chip R cannot be reached: both on-board Ethernet links are down");
+  EXPECT_THAT(broken.evidence[0].advice, HasSubstr("reset both boards together"));
+  EXPECT_THAT(broken.evidence[0].advice, HasSubstr("quarantine"));
+  EXPECT_EQ(broken.evidence[1].what,
+            "on-board link L:8 to R:0 is down (training failed, after 77 retrainings)");
+
+  const Board& healthy = report->boards[1];
+  EXPECT_EQ(healthy.verdict, Verdict::ok);
+  EXPECT_TRUE(healthy.evidence.empty());
+  EXPECT_EQ(healthy.chips[1].temperature_c, 38.0);
+}
+
+TEST(ShippedHost, RunsOutOfMemoryAtTheTwentySixthStep) {
+  const auto report =
+      look_at_described(std::filesystem::path(SOURCE_FOLDER) / "examples/hosts/two-n300.yaml");
+  ASSERT_TRUE(report);
+  const json::object& simulate = report->boards.at(1).simulate;
+  const auto number = [&](const char* key) { return simulate.at(key).as_int64(); };
+  const std::int64_t room = number("dram_bytes") - number("base_bytes");
+  EXPECT_EQ(room / number("leak_bytes_per_step"), 25);
+  EXPECT_EQ(simulate.at("hang").at("attempt").as_int64(), 5);
+  EXPECT_EQ(simulate.at("hang").at("after_steps").as_int64(), 12);
+}
+
+TEST_F(Described, SaysWhatIsWrongAndWhere) {
+  const auto look = [&](const std::string& text) {
+    const auto report = look_at_described(write("h.yaml", text));
+    return report ? std::string("no error") : report.error().message();
+  };
+  EXPECT_THAT(look("boards:\n  - serial: 0100014511708037\n"),
+              HasSubstr("h.yaml:2:13: boards[0].serial: expected text, found the number "
+                        "0100014511708037; put it in quotes"));
+  EXPECT_THAT(look("boards:\n  - serial: \"01\"\n    kind: n300\n"),
+              testing::AllOf(HasSubstr("expected 16 hexadecimal digits"),
+                             HasSubstr("(and 1 more problem)")));
+  EXPECT_THAT(look("boards:\n  - type: n300\n"), HasSubstr("2:5: boards[0]: missing key 'serial'"));
+  EXPECT_THAT(look("bords: []\n"), HasSubstr("missing key 'boards'"));
+  EXPECT_THAT(look("boards: 5\n"), HasSubstr("expected a list of at most 64 entries"));
+  EXPECT_THAT(look("boards: ["), HasSubstr("not valid YAML"));
+  EXPECT_THAT(look_at_described(folder_ / "none").error().message(), HasSubstr("No such file"));
+}
+
+TEST_F(Described, EmptyHostIsUnusable) {
+  const auto report = look_at_described(write("h.yaml", "boards: []\n"));
+  ASSERT_TRUE(report);
+  EXPECT_EQ(health(*report), Health::unusable);
+  EXPECT_EQ(to_table(*report), "the file describes no boards\n");
+}
+
+TEST_F(Described, TableShowsVerdictsWithReasons) {
+  const auto report = look_at_described(write("h.yaml", R"(boards:
+  - serial: "00000000000000aa"
+    chips: [{id: L, temperature_c: 80}]
+    simulate: {name: "5", deep: [1, 0.5, true, null]}
+)"));
+  ASSERT_TRUE(report) << report.error().message();
+  EXPECT_EQ(json::serialize(report->boards[0].simulate),
+            R"({"name":"5","deep":[1,5E-1,true,null]})");
+  const std::string table = to_table(*report);
+  EXPECT_THAT(table, HasSubstr("00000000000000aa  n300   -             L HOT 80°C"));
+  EXPECT_THAT(table, HasSubstr("    chip L is at 80.0 °C, its limit is 75 °C\n"
+                               "      -> let it cool down and check the air flow\n"));
+}
+
+}  // namespace
+}  // namespace trainward::hwprobe

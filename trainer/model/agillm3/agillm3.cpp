@@ -1,0 +1,115 @@
+#include "trainer/model/agillm3/agillm3.hpp"
+
+#include "trainer/model/agillm3/ranked_attention.hpp"
+#include "trainer/model/layers.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using graph::Builder;
+using graph::Shape;
+using graph::Value;
+
+tl::unexpected<Error> no_agillm3(std::string what) {
+  return fail(ErrorKind::usage, std::move(what), "model", "this is no whole model of AGILLM-3");
+}
+
+// The size of a tensor that must be a matrix.
+Result<Shape> matrix(const Shapes& shapes, std::string_view what, std::string_view name) {
+  const auto found = shapes.find(name);
+  if (found != shapes.end() && found->second.size() == 2 && found->second[0] > 0) {
+    return found->second;
+  }
+  return no_agillm3(fmt::format("there is no {} '{}'", what, name));
+}
+
+class Agillm3 final : public Architecture {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "agillm3"; }
+  [[nodiscard]] std::string_view title() const override { return "AGILLM-3"; }
+  [[nodiscard]] Status check(const TrainingSpec& /*spec*/) const override { return {}; }
+
+  [[nodiscard]] ModelParameters parameters(const ModelSpec& model) const override {
+    const std::int64_t d = model.width;
+    const std::int64_t rows = model.padded_vocabulary();
+    using enum Initial;
+    ModelParameters all;
+    all.embedding = {{"core.emb.weight", {rows, d}, normal, 0, model.vocabulary}};
+    all.layer_prefix = "core.blocks.{}.";
+    all.block = {{"ln1.weight", {d}, ones},
+                 {"ln1.bias", {d}, zeros},
+                 {"mha.q.weight", {d, d}, uniform, d},
+                 {"mha.k.weight", {d, d}, uniform, d},
+                 {"mha.v.weight", {d, d}, uniform, d},
+                 {"mha.U", {model.head_width(), model.rank}, orthogonal},
+                 {"mha.proj.weight", {d, d}, uniform, d},
+                 {"ln2.weight", {d}, ones},
+                 {"ln2.bias", {d}, zeros},
+                 {"ff.0.weight", {4 * d, d}, uniform, d},
+                 {"ff.0.bias", {4 * d}, uniform, d},
+                 {"ff.2.weight", {d, 4 * d}, uniform, 4 * d},
+                 {"ff.2.bias", {d}, uniform, 4 * d}};
+    all.head = {{"core.ln.weight", {d}, ones}, {"core.ln.bias", {d}, zeros}};
+    if (model.tied) {
+      all.shared = {"core.emb.weight"};
+      return all;
+    }
+    all.head.push_back({"ar.proj.weight", {rows, d}, uniform, d, model.vocabulary});
+    all.head.push_back({"ar.proj.bias", {rows}, uniform, d, model.vocabulary});
+    for (std::size_t i : {2U, 3U}) all.head[i].rate = RateGroup::head;
+    return all;
+  }
+
+  Value embed(Builder& b, const ModelSpec& /*model*/, const Weights& w, Value ids,
+              Value /*first*/) const override {
+    return b.gather_rows(w["core.emb.weight"], ids);
+  }
+  QueryKeyValue project(Builder& b, const ModelSpec& model, const Weights& w,
+                        Value x) const override {
+    const Value normal = layer_norm(b, x, w["ln1.weight"], w["ln1.bias"]);
+    return project_ranked(b, normal,
+                          {w["mha.q.weight"], w["mha.k.weight"], w["mha.v.weight"], w["mha.U"]},
+                          model.heads);
+  }
+  Value attended(Builder& b, const Weights& w, Value mixed) const override {
+    return linear(b, mixed, w["mha.proj.weight"]);
+  }
+  Value rest(Builder& b, const Weights& w, Value x, Value attended) const override {
+    const Value middle = b.add(x, attended);
+    const Value normal = layer_norm(b, middle, w["ln2.weight"], w["ln2.bias"]);
+    const Value hidden = relu(b, add_bias(b, linear(b, normal, w["ff.0.weight"]), w["ff.0.bias"]));
+    return b.add(middle, add_bias(b, linear(b, hidden, w["ff.2.weight"]), w["ff.2.bias"]));
+  }
+  Value logits(Builder& b, const Weights& w, Value x) const override {
+    const Value normal = layer_norm(b, x, w["core.ln.weight"], w["core.ln.bias"]);
+    if (!w.contains("ar.proj.weight")) return linear(b, normal, w["core.emb.weight"]);
+    return add_bias(b, linear(b, normal, w["ar.proj.weight"]), w["ar.proj.bias"]);
+  }
+
+  [[nodiscard]] std::string_view token_embedding() const override { return "core.emb.weight"; }
+  [[nodiscard]] Result<ModelSpec> sizes(const Shapes& shapes, const json::object& /*facts*/,
+                                        std::int64_t vocabulary) const override {
+    auto embedding = matrix(shapes, "embedding", "core.emb.weight");
+    if (!embedding) return propagate(embedding);
+    auto u = matrix(shapes, "attention", "core.blocks.0.mha.U");
+    if (!u) return propagate(u);
+    ModelSpec model;
+    model.width = (*embedding)[1];
+    model.heads = model.width / (*u)[0];
+    model.rank = (*u)[1];
+    model.layers = 0;
+    while (shapes.contains(fmt::format("core.blocks.{}.mha.U", model.layers))) ++model.layers;
+    model.tied = !shapes.contains("ar.proj.weight");
+    model.vocabulary = vocabulary;
+    return model;
+  }
+};
+
+}  // namespace
+
+const Architecture& agillm3() {
+  static const Agillm3 only;
+  return only;
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,70 @@
+#include "trainer/model/architecture.hpp"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "trainer/model/agillm3/agillm3.hpp"
+#include "trainer/model/gpt2/gpt2.hpp"
+#include "trainer/model/layers.hpp"
+
+namespace trainward::trainer {
+
+using graph::Builder;
+using graph::Value;
+
+Shapes shapes_of(const std::vector<checkpoint::TensorInfo>& tensors) {
+  Shapes shapes;
+  for (const checkpoint::TensorInfo& info : tensors) shapes[info.name] = info.shape;
+  return shapes;
+}
+
+// One line an architecture. New ones go to the end: ranks of one run know them by their place.
+std::span<const Architecture* const> architectures() {
+  static const std::array all{
+      &agillm3(),
+      &gpt2(),
+  };
+  return all;
+}
+
+const Architecture& architecture_of(const ModelSpec& model) {
+  return *architectures()[model.architecture];
+}
+
+Result<std::size_t> find_architecture(std::string_view name) {
+  const auto all = architectures();
+  const auto found = std::find_if(all.begin(), all.end(), [&](const Architecture* architecture) {
+    return architecture->name() == name;
+  });
+  if (found != all.end()) return static_cast<std::size_t>(found - all.begin());
+  return fail(ErrorKind::usage, fmt::format("there is no architecture '{}'", name));
+}
+
+const Architecture* architecture_of(const Shapes& shapes) {
+  for (const Architecture* architecture : architectures()) {
+    if (shapes.contains(architecture->token_embedding())) return architecture;
+  }
+  return nullptr;
+}
+
+std::string architecture_titles() {
+  std::vector<std::string_view> titles;
+  for (const Architecture* architecture : architectures()) titles.push_back(architecture->title());
+  return fmt::format("{}", fmt::join(titles, " and "));
+}
+
+Value block(Builder& b, const TrainingSpec& spec, const Weights& w, Value x, Value key) {
+  const Architecture& architecture = architecture_of(spec.model);
+  const QueryKeyValue parts = architecture.project(b, spec.model, w, x);
+  if (b.error()) return {};
+  const double scale = score_scale(spec.model.width, spec.model.heads);
+  const Value mixed =
+      spec.fused_attention ? fused_attention(b, parts, scale) : causal_attention(b, parts, scale);
+  Value attended = architecture.attended(b, w, mixed);
+  if (key.valid()) attended = dropout(b, attended, key, spec.dropout);
+  return architecture.rest(b, w, x, attended);
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,95 @@
+// A family of models: what its parameters are, and how its layers are computed.
+//
+// Each has a folder here and a line in the registry (architecture.cpp); its sizes have names in
+// common/settings/model_presets.hpp. Everything else is made from this: the segments of a training
+// step on the CPU and on devices, their optimizer groups, one-token decoding, checkpoints.
+//
+// A model is an embedding, `layers` blocks of one graph, and a head:
+//
+//   x = embed(ids);  for each block:  attention of project(x) -> attended, [dropout] -> rest;
+//   logits
+//
+// The builders add nodes to a graph and inherit its errors. Stateless and pure.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "checkpoint/tensor.hpp"
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
+#include "trainer/model/attention.hpp"
+#include "trainer/model/weights.hpp"
+
+namespace trainward::trainer {
+
+// The tensors of a checkpoint's model section.
+using Shapes = std::map<std::string, graph::Shape, std::less<>>;
+Shapes shapes_of(const std::vector<checkpoint::TensorInfo>& tensors);
+
+// Where Architecture::facts() lies among what a checkpoint holds beside its tensors.
+inline constexpr std::string_view model_facts = "model";
+
+class Architecture {
+ public:
+  Architecture() = default;
+  Architecture(const Architecture&) = delete;
+  Architecture& operator=(const Architecture&) = delete;
+  Architecture(Architecture&&) = delete;
+  Architecture& operator=(Architecture&&) = delete;
+  virtual ~Architecture() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;   // of presets and digests: "gpt2"
+  [[nodiscard]] virtual std::string_view title() const = 0;  // for people: "GPT-2"
+
+  // Whether the head always uses the embedding's weights, whatever the settings say.
+  [[nodiscard]] virtual bool always_tied() const { return false; }
+  // Kind usage: what such a model cannot be; sizes that no model can have are found before.
+  [[nodiscard]] virtual Status check(const TrainingSpec& spec) const = 0;
+
+  [[nodiscard]] virtual ModelParameters parameters(const ModelSpec& model) const = 0;
+
+  // ids i32[batch, positions] -> [batch, positions, width]. `first`: an i32 scalar, the position of
+  // the first of them in its text; invalid for 0.
+  virtual graph::Value embed(graph::Builder& b, const ModelSpec& model, const Weights& w,
+                             graph::Value ids, graph::Value first) const = 0;
+  // What attention is made of, from the block's input.
+  virtual QueryKeyValue project(graph::Builder& b, const ModelSpec& model, const Weights& w,
+                                graph::Value x) const = 0;
+  // What attention adds to x, from its result [batch, positions, width]: of this a share is dropped
+  // in training.
+  virtual graph::Value attended(graph::Builder& b, const Weights& w, graph::Value mixed) const = 0;
+  // The rest of the block: the sum, and the feed-forward part.
+  virtual graph::Value rest(graph::Builder& b, const Weights& w, graph::Value x,
+                            graph::Value attended) const = 0;
+  // [batch, positions, width] -> [batch, positions, padded vocabulary].
+  virtual graph::Value logits(graph::Builder& b, const Weights& w, graph::Value x) const = 0;
+
+  // The table of tokens: a name that no other family has, by which checkpoints are told apart.
+  [[nodiscard]] virtual std::string_view token_embedding() const = 0;
+  // The sizes of a model with these tensors; kind usage, naming what is missing or odd. `facts`:
+  // what facts() said when the checkpoint was written, or nothing.
+  [[nodiscard]] virtual Result<ModelSpec> sizes(const Shapes& shapes, const json::object& facts,
+                                                std::int64_t vocabulary) const = 0;
+  // Sizes that the tensors do not show, for checkpoints to keep.
+  [[nodiscard]] virtual json::object facts(const ModelSpec& /*model*/) const { return {}; }
+};
+
+std::span<const Architecture* const> architectures();
+const Architecture& architecture_of(const ModelSpec& model);
+// Its place in architectures(), for ModelSpec; kind usage for a name that none has.
+Result<std::size_t> find_architecture(std::string_view name);
+
+// The family whose table of tokens is there; nullptr: none.
+const Architecture* architecture_of(const Shapes& shapes);
+
+// "AGILLM-3 and GPT-2"
+std::string architecture_titles();
+
+// A block of any architecture; `key` invalid: nothing is dropped.
+graph::Value block(graph::Builder& b, const TrainingSpec& spec, const Weights& w, graph::Value x,
+                   graph::Value key);
+
+}  // namespace trainward::trainer

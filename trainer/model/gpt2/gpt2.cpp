@@ -1,0 +1,170 @@
+#include "trainer/model/gpt2/gpt2.hpp"
+
+#include <cmath>
+
+#include "trainer/model/layers.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using graph::Builder;
+using graph::Element;
+using graph::Shape;
+using graph::Value;
+
+// All published sizes have heads of this width; tensors do not show it.
+constexpr std::int64_t usual_head_width = 64;
+
+tl::unexpected<Error> no_gpt2(std::string what) {
+  return fail(ErrorKind::usage, std::move(what), "model", "this is no whole model of GPT-2");
+}
+
+// x · weight + bias over the last axis; weight [in, out].
+Value dense(Builder& b, const Weights& w, std::string_view name, Value x) {
+  const auto last = static_cast<std::int64_t>(b.type(x).shape.size()) - 1;
+  const Value product = b.dot(x, w[fmt::format("{}.weight", name)], {{}, {}, {last}, {0}});
+  return add_bias(b, product, w[fmt::format("{}.bias", name)]);
+}
+
+Value norm(Builder& b, const Weights& w, std::string_view name, Value x) {
+  return layer_norm(b, x, w[fmt::format("{}.weight", name)], w[fmt::format("{}.bias", name)]);
+}
+
+void add_norm(std::vector<ParameterInfo>& into, const std::string& name, std::int64_t width) {
+  into.push_back({name + ".weight", {width}, Initial::ones});
+  into.push_back({name + ".bias", {width}, Initial::zeros});
+}
+
+ParameterInfo drawn(std::string name, Shape shape, double deviation) {
+  ParameterInfo info{std::move(name), std::move(shape), Initial::normal};
+  info.deviation = deviation;
+  return info;
+}
+
+void add_dense(std::vector<ParameterInfo>& into, const std::string& name, std::int64_t in,
+               std::int64_t out, double deviation) {
+  into.push_back(drawn(name + ".weight", {in, out}, deviation));
+  into.push_back({name + ".bias", {out}, Initial::zeros});
+}
+
+class Gpt2 final : public Architecture {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "gpt2"; }
+  [[nodiscard]] std::string_view title() const override { return "GPT-2"; }
+  [[nodiscard]] bool always_tied() const override { return true; }
+
+  [[nodiscard]] Status check(const TrainingSpec& spec) const override {
+    const ModelSpec& model = spec.model;
+    if (model.rank != model.head_width()) {
+      return fail(ErrorKind::usage, "the heads of a GPT-2 have no rank but their width");
+    }
+    if (!model.tied) return fail(ErrorKind::usage, "the head of a GPT-2 is tied to its embedding");
+    if (spec.block_size > model.positions) {
+      return fail(ErrorKind::usage,
+                  fmt::format("a block_size of {} is longer than the {} positions of this GPT-2",
+                              spec.block_size, model.positions),
+                  {}, fmt::format("make it {} or less", model.positions));
+    }
+    return {};
+  }
+
+  // Weights of layers that add to the residual stream start smaller, the more there are of them.
+  [[nodiscard]] ModelParameters parameters(const ModelSpec& model) const override {
+    constexpr double deviation = 0.02;
+    const double adding = deviation / std::sqrt(2 * static_cast<double>(model.layers));
+    const std::int64_t d = model.width;
+    ModelParameters all;
+    all.embedding = {drawn("wte.weight", {model.padded_vocabulary(), d}, deviation),
+                     drawn("wpe.weight", {model.positions, d}, deviation)};
+    all.embedding[0].live_rows = model.vocabulary;
+    all.layer_prefix = "h.{}.";
+    add_norm(all.block, "ln_1", d);
+    add_dense(all.block, "attn.c_attn", d, 3 * d, deviation);
+    add_dense(all.block, "attn.c_proj", d, d, adding);
+    add_norm(all.block, "ln_2", d);
+    add_dense(all.block, "mlp.c_fc", d, 4 * d, deviation);
+    add_dense(all.block, "mlp.c_proj", 4 * d, d, adding);
+    add_norm(all.head, "ln_f", d);
+    all.shared = {"wte.weight"};
+    return all;
+  }
+
+  Value embed(Builder& b, const ModelSpec& model, const Weights& w, Value ids,
+              Value first) const override {
+    const Value tokens = b.gather_rows(w["wte.weight"], ids);
+    const Shape shape = b.type(tokens).shape;
+    if (shape.size() != 3) return tokens;
+    if (first.valid()) {
+      const graph::Type places{Element::i32, b.type(ids).shape};
+      const Value place = b.add(b.iota(places, 1), b.broadcast(first, {}, places.shape));
+      return b.add(tokens, b.gather_rows(w["wpe.weight"], place));
+    }
+    const Value rows = b.slice(w["wpe.weight"], {0, 0}, {shape[1], model.width});
+    return b.add(tokens, b.broadcast(rows, {1, 2}, shape));
+  }
+  QueryKeyValue project(Builder& b, const ModelSpec& model, const Weights& w,
+                        Value x) const override {
+    const Value all = dense(b, w, "attn.c_attn", norm(b, w, "ln_1", x));
+    const Shape shape = b.type(x).shape;
+    if (shape.size() != 3) return {};
+    const auto part = [&](std::int64_t i) {
+      const std::int64_t d = model.width;
+      return split_heads(b, b.slice(all, {0, 0, i * d}, {shape[0], shape[1], (i + 1) * d}),
+                         model.heads);
+    };
+    const Value q = part(0);
+    const Value k = part(1);
+    return {q, k, part(2)};
+  }
+  Value attended(Builder& b, const Weights& w, Value mixed) const override {
+    return dense(b, w, "attn.c_proj", mixed);
+  }
+  Value rest(Builder& b, const Weights& w, Value x, Value attended) const override {
+    const Value middle = b.add(x, attended);
+    const Value hidden = gelu(b, dense(b, w, "mlp.c_fc", norm(b, w, "ln_2", middle)));
+    return b.add(middle, dense(b, w, "mlp.c_proj", hidden));
+  }
+  Value logits(Builder& b, const Weights& w, Value x) const override {
+    return linear(b, norm(b, w, "ln_f", x), w["wte.weight"]);
+  }
+
+  [[nodiscard]] std::string_view token_embedding() const override { return "wte.weight"; }
+  [[nodiscard]] Result<ModelSpec> sizes(const Shapes& shapes, const json::object& facts,
+                                        std::int64_t vocabulary) const override {
+    const auto tokens = shapes.find("wte.weight");
+    const auto positions = shapes.find("wpe.weight");
+    for (const auto& found : {tokens, positions}) {
+      if (found == shapes.end() || found->second.size() != 2) {
+        return no_gpt2("there is no embedding 'wte.weight' with 'wpe.weight'");
+      }
+    }
+    ModelSpec model;
+    model.architecture = find_architecture(name()).value();
+    model.width = tokens->second[1];
+    model.layers = 0;
+    while (shapes.contains(fmt::format("h.{}.attn.c_attn.weight", model.layers))) ++model.layers;
+    if (model.layers == 0) return no_gpt2("there is no attention 'h.0.attn.c_attn.weight'");
+    model.heads = int_or(facts, "heads", model.width / usual_head_width);
+    if (model.heads < 1 || model.width % model.heads != 0) {
+      return no_gpt2(
+          fmt::format("a width of {} does not divide into {} heads", model.width, model.heads));
+    }
+    model.rank = model.head_width();
+    model.positions = positions->second[0];
+    model.tied = true;
+    model.vocabulary = vocabulary;
+    return model;
+  }
+  [[nodiscard]] json::object facts(const ModelSpec& model) const override {
+    return {{"architecture", std::string(name())}, {"heads", model.heads}};
+  }
+};
+
+}  // namespace
+
+const Architecture& gpt2() {
+  static const Gpt2 only;
+  return only;
+}
+
+}  // namespace trainward::trainer

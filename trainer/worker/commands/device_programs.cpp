@@ -1,0 +1,22 @@
+#include "trainer/worker/commands/device_programs.hpp"
+
+#include "common/os/clock.hpp"
+#include "trainer/loop/load_data.hpp"
+#include "trainer/model/parallel_model.hpp"
+
+namespace trainward::trainer {
+
+Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target target,
+                                      std::string_view platform,
+                                      const std::filesystem::path& scratch,
+                                      const CommandPorts& ports) {
+  Reporter reporter({[](const Message&) {}, ports.err, ports.err, [] { return now(); }});
+  auto corpus = load_data(config, scratch, false, ports.requests, reporter);
+  if (!corpus) return propagate(corpus);
+  auto part = split_over(config.training, config.ranks);
+  if (!part) return propagate(part);
+  return make_modules(*part, {config.ranks, config.placement, config.held_out() > 0,
+                              config.attention.value_or(attention_of(platform)), target});
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,19 @@
+// The programs a configured run would give to its device, without a device.
+#pragma once
+
+#include <filesystem>
+
+#include "trainer/device/modules.hpp"
+#include "trainer/loop/worker_config.hpp"
+#include "trainer/worker/commands/command_ports.hpp"
+
+namespace trainward::trainer {
+
+// Reads the data, which decides the vocabulary; what of it is no document is written to `scratch`.
+// `platform`: the plugin's name for it, "" where nobody knows.
+Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target target,
+                                      std::string_view platform,
+                                      const std::filesystem::path& scratch,
+                                      const CommandPorts& ports);
+
+}  // namespace trainward::trainer
