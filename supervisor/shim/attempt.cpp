@@ -29,6 +29,14 @@ bool readable(int fd) {
   return fd >= 0 && ::poll(&one, 1, 0) > 0;
 }
 
+// systemd that stops the attempt's scope tells every process in it, the worker too, and so does
+// systemd-shutdown at the end. Passed on it would be a second SIGTERM, which many programs take for
+// "end now, do not save".
+bool tells_everybody(std::uint32_t sender) {
+  return sender != 0 &&
+         containment::describe(static_cast<pid_t>(sender)).name.starts_with("systemd");
+}
+
 }  // namespace
 
 Attempt::Attempt(const LaunchSpec& spec, DiskWriter& disk, const MessageSocket& socket, int signals,
@@ -91,7 +99,7 @@ void Attempt::take_signals() {
       case SIGTERM:
       case SIGINT:
         asked_to_stop_ = true;
-        ::kill(-worker_.pid, SIGTERM);
+        if (!tells_everybody(info.ssi_pid)) ::kill(-worker_.pid, SIGTERM);
         break;
       case SIGUSR1:
         ::kill(worker_.pid, SIGUSR1);

@@ -4,7 +4,8 @@
 // Signals to the shim are its whole control protocol (the daemon sends them by pidfd), so there is
 // no socket between releases to keep compatible; what crosses releases are two files, both with a
 // version: launch.json and the journal.
-//   SIGTERM, SIGINT  passed on to the worker's process group: save and exit
+//   SIGTERM, SIGINT  passed on to the worker's process group: save and exit. Not systemd's, which
+//                    tells the worker itself
 //   SIGUSR1          passed on to the worker: save now
 //   SIGUSR2          SIGKILL for the worker and everything it started
 // If the shim itself is killed, the kernel kills the worker (parent-death signal). When the worker
