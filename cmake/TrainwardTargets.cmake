@@ -89,6 +89,14 @@ function(trainward_binary name)
   set_property(GLOBAL APPEND PROPERTY TRAINWARD_PROGRAMS ${name})
 endfunction()
 
+# trainward_waits(<target> ...): what waits for people, disks and other processes. -O2 would take a
+# quarter longer to compile, and nobody could tell.
+function(trainward_waits)
+  foreach(target ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  endforeach()
+endfunction()
+
 # trainward_worker(<name>): a program that a supervisor watches, which is to die by its own means
 # under sanitizers too (sanitizer_defaults.cpp).
 function(trainward_worker name)
