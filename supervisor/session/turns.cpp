@@ -27,15 +27,15 @@ void Turns::request(Participant* participant) {
 
 void Turns::forget(Participant* participant) {
   std::erase(due_, participant);
-  std::replace(finishing_.begin(), finishing_.end(), participant,
+  std::replace(together_.begin(), together_.end(), participant,
                static_cast<Participant*>(nullptr));
 }
 
-Status Turns::commit(const std::vector<Participant*>& together) {
-  const bool wishes = std::any_of(together.begin(), together.end(),
+Status Turns::commit() {
+  const bool wishes = std::any_of(together_.begin(), together_.end(),
                                   [](const Participant* p) { return p->wishes(); });
-  return database_.transact(wishes ? Survives::power : Survives::process, [&]() -> Status {
-    for (Participant* participant : together) {
+  return database_.transact(wishes ? Survives::power : Survives::process, [this]() -> Status {
+    for (Participant* participant : together_) {
       if (auto ok = participant->prepare(); !ok) return ok;
     }
     return {};
@@ -43,31 +43,31 @@ Status Turns::commit(const std::vector<Participant*>& together) {
 }
 
 // What is done for one program may remove another, or ask for the next turn.
-void Turns::finish(std::vector<Participant*> together, bool committed) {
-  finishing_ = std::move(together);
-  for (std::size_t i = 0; i < finishing_.size(); ++i) {
-    if (finishing_[i] != nullptr) finishing_[i]->finish(committed);
-    if (!committed && finishing_[i] != nullptr) add(finishing_[i]);
+void Turns::finish(bool committed) {
+  for (std::size_t i = 0; i < together_.size(); ++i) {
+    if (together_[i] != nullptr) together_[i]->finish(committed);
+    if (!committed && together_[i] != nullptr) add(together_[i]);
   }
-  finishing_.clear();
+  together_.clear();
 }
 
 void Turns::turn() {
-  std::vector<Participant*> together = std::exchange(due_, {});
-  if (together.empty()) {  // whoever was refused is gone
+  if (due_.empty()) {  // whoever was refused is gone
     refusal_.reset();
     return;
   }
-  Status saved = commit(together);
-  if (!saved && together.size() > 1 && saved.error().kind != ErrorKind::transient) {
-    finish(std::move(together), false);
+  together_.swap(due_);
+  Status saved = commit();
+  const bool apart =
+      !saved && together_.size() > 1 && saved.error().kind != ErrorKind::transient;
+  finish(saved.has_value());
+  if (apart) {
     for (Participant* participant : std::exchange(due_, {})) {
-      const Status alone = commit({participant});
-      finish({participant}, alone.has_value());
+      together_.push_back(participant);
+      const Status alone = commit();
+      finish(alone.has_value());
       if (!alone) saved = alone;
     }
-  } else {
-    finish(std::move(together), saved.has_value());
   }
   report(saved);
 }
