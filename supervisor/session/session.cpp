@@ -86,11 +86,12 @@ Status Session::prepare() {
 void Session::finish(bool committed) {
   ports_.records.settle(committed);
   if (!committed) {
-    decided_.state = state_;
+    if (std::exchange(decided_.events, 0) > 0) decided_.state = state_;
     act_unrecorded();
     return ports_.hands.turned(false);
   }
-  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(decided_.events));
+  const auto events = static_cast<std::ptrdiff_t>(std::exchange(decided_.events, 0));
+  pending_.erase(pending_.begin(), pending_.begin() + events);
   state_ = decided_.state;
   std::size_t done = std::exchange(unrecorded_, {}).carried_out;
   ports_.hands.recorded(decided_.actions, decided_.at);

@@ -103,7 +103,7 @@ class Session final : public Participant {
   struct Decided {  // by a turn, until its commit
     core::State state;  // between turns: state_
     core::Actions actions;
-    std::size_t events = 0;  // of pending_, from its begin
+    std::size_t events = 0;  // of pending_, from its begin; 0: between turns
     Time at;
   };
   Decided decided_;

@@ -80,9 +80,12 @@ void Turns::report(const Status& saved) {
     }
     return;
   }
-  const bool first = !refusal_;
-  refusal_ = Refusal{saved.error(), first ? clock_.now() : refusal_->since};
-  if (first) database_.refuses(saved.error(), retry_ms);
+  if (refusal_) {
+    refusal_->error = saved.error();
+  } else {
+    refusal_ = Refusal{saved.error(), clock_.now()};
+    database_.refuses(saved.error(), retry_ms);
+  }
   clock_.at(clock_.now().mono_ms + retry_ms, [this] { turn(); });
 }
 
