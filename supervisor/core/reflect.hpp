@@ -65,9 +65,8 @@ template <typename T>
 json::value write(const T& value) {
   if constexpr (Listed<const T>) {
     json::object object;
-    fields(value, [&](const char* name, const auto& member) {
-      object.emplace(name, write(member));
-    });
+    fields(value,
+           [&](const char* name, const auto& member) { object.emplace(name, write(member)); });
     return object;
   } else if constexpr (Named<T>) {
     return json::string(to_string(value));

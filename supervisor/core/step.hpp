@@ -13,8 +13,8 @@
 
 namespace trainward::core {
 
-// `state` becomes what it is after the event; what is to be done is appended to `actions`. In place,
-// because a state has fifty members and an event mostly changes five of them.
+// `state` becomes what it is after the event; what is to be done is appended to `actions`. In
+// place, because a state has fifty members and an event mostly changes five of them.
 void step(State& state, const Event& event, const Policy& policy, Time now, Actions& actions);
 
 }  // namespace trainward::core

@@ -71,8 +71,8 @@ Status Session::prepare() {
     const std::size_t before = decided_.actions.size();
     step_(decided_.state, what.event, policy_, what.at, decided_.actions);
     decided_.at = what.at;
-    auto recorded = ports_.records.record(what, decided_.state,
-                                          std::span(decided_.actions).subspan(before));
+    auto recorded =
+        ports_.records.record(what, decided_.state, std::span(decided_.actions).subspan(before));
     if (!recorded) return recorded;
   }
   std::optional<JournalPlace> read;

@@ -100,7 +100,7 @@ class Session final : public Participant {
   core::State state_;
   std::vector<Happening> pending_;
 
-  struct Decided {  // by a turn, until its commit
+  struct Decided {      // by a turn, until its commit
     core::State state;  // between turns: state_
     core::Actions actions;
     std::size_t events = 0;  // of pending_, from its begin; 0: between turns

@@ -27,8 +27,7 @@ void Turns::request(Participant* participant) {
 
 void Turns::forget(Participant* participant) {
   std::erase(due_, participant);
-  std::replace(together_.begin(), together_.end(), participant,
-               static_cast<Participant*>(nullptr));
+  std::replace(together_.begin(), together_.end(), participant, static_cast<Participant*>(nullptr));
 }
 
 Status Turns::commit() {
@@ -58,8 +57,7 @@ void Turns::turn() {
   }
   together_.swap(due_);
   Status saved = commit();
-  const bool apart =
-      !saved && together_.size() > 1 && saved.error().kind != ErrorKind::transient;
+  const bool apart = !saved && together_.size() > 1 && saved.error().kind != ErrorKind::transient;
   finish(saved.has_value());
   if (apart) {
     for (Participant* participant : std::exchange(due_, {})) {

@@ -39,16 +39,15 @@ Replay::Replay(store::Store& store, const Paths& paths, const config::Program& p
       read_logs_(std::move(read_logs)),
       recorder_(store, paths, program),
       turns_(*this, *this),
-      session_(
-          {turns_, *this, *this, *this, *this}, config::policy_of(program),
-          [this](core::State& state, const core::Event& event, const core::Policy& policy, Time at,
-                 core::Actions& actions) {
-            // Numbers of attempts that were decided on and never made are gaps now.
-            const bool on_the_way =
-                state.stage == core::Stage::probing || state.stage == core::Stage::selecting;
-            if (past_ != nullptr && on_the_way) state.attempt = past_->number;
-            core::step(state, event, policy, at, actions);
-          }) {}
+      session_({turns_, *this, *this, *this, *this}, config::policy_of(program),
+               [this](core::State& state, const core::Event& event, const core::Policy& policy,
+                      Time at, core::Actions& actions) {
+                 // Numbers of attempts that were decided on and never made are gaps now.
+                 const bool on_the_way =
+                     state.stage == core::Stage::probing || state.stage == core::Stage::selecting;
+                 if (past_ != nullptr && on_the_way) state.attempt = past_->number;
+                 core::step(state, event, policy, at, actions);
+               }) {}
 
 Result<std::int64_t> Replay::run(const std::vector<PastAttempt>& past) {
   now_ = past.front().launched;
