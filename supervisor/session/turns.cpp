@@ -30,11 +30,11 @@ void Turns::forget(Participant* participant) {
   std::replace(together_.begin(), together_.end(), participant, static_cast<Participant*>(nullptr));
 }
 
-Status Turns::commit() {
-  const bool wishes = std::any_of(together_.begin(), together_.end(),
-                                  [](const Participant* p) { return p->wishes(); });
-  return database_.transact(wishes ? Survives::power : Survives::process, [this]() -> Status {
-    for (Participant* participant : together_) {
+Status Turns::commit(Some some) {
+  const bool wishes =
+      std::any_of(some.begin(), some.end(), [](const Participant* p) { return p->wishes(); });
+  return database_.transact(wishes ? Survives::power : Survives::process, [some]() -> Status {
+    for (Participant* participant : some) {
       if (auto ok = participant->prepare(); !ok) return ok;
     }
     return {};
@@ -42,12 +42,11 @@ Status Turns::commit() {
 }
 
 // What is done for one program may remove another, or ask for the next turn.
-void Turns::finish(bool committed) {
-  for (std::size_t i = 0; i < together_.size(); ++i) {
-    if (together_[i] != nullptr) together_[i]->finish(committed);
-    if (!committed && together_[i] != nullptr) add(together_[i]);
+void Turns::finish(Some some, bool committed) {
+  for (Participant*& participant : some) {
+    if (participant != nullptr) participant->finish(committed);
+    if (!committed && participant != nullptr) add(participant);
   }
-  together_.clear();
 }
 
 void Turns::turn() {
@@ -56,17 +55,19 @@ void Turns::turn() {
     return;
   }
   together_.swap(due_);
-  Status saved = commit();
-  const bool apart = !saved && together_.size() > 1 && saved.error().kind != ErrorKind::transient;
-  finish(saved.has_value());
-  if (apart) {
-    for (Participant* participant : std::exchange(due_, {})) {
-      together_.push_back(participant);
-      const Status alone = commit();
-      finish(alone.has_value());
-      if (!alone) saved = alone;
+  Status saved = commit(together_);
+  finish(together_, saved.has_value());
+  if (!saved && together_.size() > 1 && saved.error().kind != ErrorKind::transient) {
+    together_ = std::exchange(due_, {});
+    for (Participant*& participant : together_) {
+      if (participant == nullptr) continue;
+      const Some alone(&participant, 1);
+      const Status saved_alone = commit(alone);
+      finish(alone, saved_alone.has_value());
+      if (!saved_alone) saved = saved_alone;
     }
   }
+  together_.clear();
   report(saved);
 }
 

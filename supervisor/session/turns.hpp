@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "supervisor/session/ports.hpp"
@@ -44,8 +45,9 @@ class Turns {
  private:
   void add(Participant* participant);
   void turn();
-  Status commit();
-  void finish(bool committed);
+  using Some = std::span<Participant*>;
+  Status commit(Some some);
+  void finish(Some some, bool committed);
   void report(const Status& saved);
 
   Clock& clock_;
