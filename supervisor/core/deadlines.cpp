@@ -1,7 +1,6 @@
 #include "supervisor/core/deadlines.hpp"
 
 #include <algorithm>
-#include <array>
 
 namespace trainward::core {
 namespace {
@@ -17,13 +16,14 @@ constexpr std::int64_t unkillable_again_ms = 60'000;
 // The 99th percentile of at most 128 times is the longest or, of more than a hundred, the one after
 // it: found in one pass, because every heartbeat asks for it.
 std::int64_t nearly_longest(const std::vector<std::int64_t>& times) {
-  std::array<std::int64_t, 2> longest{};
-  for (std::int64_t time : times) {
-    for (std::int64_t& kept : longest) {
-      if (time > kept) std::swap(time, kept);
-    }
+  std::int64_t longest = 0;
+  std::int64_t second = 0;
+  for (const std::int64_t time : times) {
+    if (time <= second) continue;
+    second = std::min(time, longest);
+    longest = std::max(time, longest);
   }
-  return longest.at(std::min<std::size_t>((times.size() - 1) / 100, 1));
+  return times.size() > 100 ? second : longest;
 }
 
 std::int64_t train_ms(const State& state, const Policy& policy) {

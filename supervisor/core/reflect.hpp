@@ -39,6 +39,7 @@ void read(const json::value& from, T& to);
 template <typename T>
 json::value write(const std::vector<T>& list) {
   json::array array;
+  array.reserve(list.size());
   for (const T& item : list) array.push_back(write(item));
   return array;
 }
@@ -64,7 +65,8 @@ template <typename T>
 json::value write(const T& value) {
   if constexpr (Listed<const T>) {
     json::object object;
-    fields(value, [&](const char* name, const auto& member) { object[name] = write(member); });
+    fields(value,
+           [&](const char* name, const auto& member) { object.emplace(name, write(member)); });
     return object;
   } else if constexpr (Named<T>) {
     return json::string(to_string(value));

@@ -4,8 +4,8 @@
 
 namespace trainward::core {
 
-Outcome step(State state, const Event& event, const Policy& policy, Time now) {
-  return Turn(std::move(state), policy, now).take(event);
+void step(State& state, const Event& event, const Policy& policy, Time now, Actions& actions) {
+  Turn(state, policy, now, actions).take(event);
 }
 
 }  // namespace trainward::core

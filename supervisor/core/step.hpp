@@ -1,9 +1,9 @@
 // The whole decision logic of one program: (state, event, time) → (state, actions).
 //
-// Pure: no I/O, no clock, no thread, no global. The caller commits the new state together with the
-// record actions in one transaction, then carries out the side effects in order and feeds their
-// results back as events. Events that do not fit the state (a heartbeat of a worker that has been
-// reaped, a second exit) change nothing.
+// No I/O, no clock, no thread, no global: what comes out depends on what goes in alone. The caller
+// commits the new state together with the record actions in one transaction, then carries out the
+// side effects in order and feeds their results back as events. Events that do not fit the state (a
+// heartbeat of a worker that has been reaped, a second exit) change nothing.
 #pragma once
 
 #include "supervisor/core/action.hpp"
@@ -13,11 +13,8 @@
 
 namespace trainward::core {
 
-struct Outcome {
-  State state;
-  Actions actions;
-};
-
-Outcome step(State state, const Event& event, const Policy& policy, Time now);
+// `state` becomes what it is after the event; what is to be done is appended to `actions`. In
+// place, because a state has fifty members and an event mostly changes five of them.
+void step(State& state, const Event& event, const Policy& policy, Time now, Actions& actions);
 
 }  // namespace trainward::core

@@ -7,7 +7,7 @@
 
 namespace trainward::core {
 
-Outcome Turn::take(const Event& event) {
+void Turn::take(const Event& event) {
   // A record may be read after something newer was decided; what was decided stays. Monotonic time
   // is compared, because the wall clock may be set back at any moment.
   const auto* started = std::get_if<DaemonStarted>(&event);
@@ -19,7 +19,6 @@ Outcome Turn::take(const Event& event) {
   }
   std::visit([this](const auto& e) { on(e); }, event);
   state_.seen = now_;
-  return {std::move(state_), std::move(actions_)};
 }
 
 bool Turn::listening() const {

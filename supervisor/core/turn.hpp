@@ -15,10 +15,10 @@ namespace trainward::core {
 
 class Turn {
  public:
-  Turn(State state, const Policy& policy, Time now)
-      : state_(std::move(state)), policy_(policy), now_(now), told_at_(now) {}
+  Turn(State& state, const Policy& policy, Time now, Actions& actions)
+      : state_(state), policy_(policy), now_(now), told_at_(now), actions_(actions) {}
 
-  Outcome take(const Event& event);
+  void take(const Event& event);
 
  private:
   // ---- the operator ----
@@ -106,11 +106,11 @@ class Turn {
     actions_.emplace_back(std::move(action));
   }
 
-  State state_;
+  State& state_;
   const Policy& policy_;
   Time now_;      // never before the newest event, while the machine runs
   Time told_at_;  // what the event itself says
-  Actions actions_;
+  Actions& actions_;
 };
 
 }  // namespace trainward::core

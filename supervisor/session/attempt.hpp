@@ -17,10 +17,10 @@ namespace trainward::session {
 class Attempt {
  public:
   struct Listener {
-    std::function<void(Happening)> said;  // in the order of the journal
-    std::function<void()> caught_up;      // behind() no longer, whatever the last piece said
-    std::function<void()> ended;          // ending() is there; once
-    std::function<Time()> now;            // of what no record tells
+    std::function<void(Happening&&)> said;  // in the order of the journal
+    std::function<void()> caught_up;        // behind() no longer, whatever the last piece said
+    std::function<void()> ended;            // ending() is there; once
+    std::function<Time()> now;              // of what no record tells
   };
 
   // `offset`: what of the journal has been counted.

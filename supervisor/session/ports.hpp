@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "common/base/error.hpp"
@@ -50,8 +51,9 @@ class Database {
 class Records {
  public:
   virtual ~Records() = default;
-  // What one event has led to.
-  virtual Status record(const Happening& what, const core::Outcome& outcome) = 0;
+  // What one event has led to: the state after it, and what is to be done about it.
+  virtual Status record(const Happening& what, const core::State& state,
+                        std::span<const core::Action> actions) = 0;
   // Once after the records of a turn. `read`: what of a journal is part of this state; empty: as
   // it was.
   virtual Status save(const core::State& state, Time at, std::optional<JournalPlace> read) = 0;

@@ -65,21 +65,15 @@ bool Session::wishes() const {
 }
 
 Status Session::prepare() {
-  decided_.state = state_;
   decided_.actions.clear();
   decided_.events = pending_.size();
   for (const Happening& what : pending_) {
+    const std::size_t before = decided_.actions.size();
+    step_(decided_.state, what.event, policy_, what.at, decided_.actions);
     decided_.at = what.at;
-    core::Outcome outcome = step_(std::move(decided_.state), what.event, policy_, what.at);
-    auto recorded = ports_.records.record(what, outcome);
+    auto recorded =
+        ports_.records.record(what, decided_.state, std::span(decided_.actions).subspan(before));
     if (!recorded) return recorded;
-    decided_.state = std::move(outcome.state);
-    if (decided_.actions.empty()) {
-      decided_.actions = std::move(outcome.actions);
-    } else {
-      std::move(outcome.actions.begin(), outcome.actions.end(),
-                std::back_inserter(decided_.actions));
-    }
   }
   std::optional<JournalPlace> read;
   // Not of the attempt before, while the next one is about to be launched.
@@ -92,15 +86,16 @@ Status Session::prepare() {
 void Session::finish(bool committed) {
   ports_.records.settle(committed);
   if (!committed) {
+    if (std::exchange(decided_.events, 0) > 0) decided_.state = state_;
     act_unrecorded();
     return ports_.hands.turned(false);
   }
-  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(decided_.events));
-  std::swap(state_, decided_.state);
+  const auto events = static_cast<std::ptrdiff_t>(std::exchange(decided_.events, 0));
+  pending_.erase(pending_.begin(), pending_.begin() + events);
+  state_ = decided_.state;
   std::size_t done = std::exchange(unrecorded_, {}).carried_out;
-  const core::Actions actions = std::exchange(decided_.actions, {});
-  ports_.hands.recorded(actions, decided_.at);
-  for (const core::Action& action : actions) {
+  ports_.hands.recorded(decided_.actions, decided_.at);
+  for (const core::Action& action : decided_.actions) {
     if (done > 0 && needs_no_record(action)) {
       --done;
     } else {
@@ -120,12 +115,9 @@ void Session::act_unrecorded() {
   if (!unrecorded_.state) unrecorded_.state = state_;
   for (; unrecorded_.events < pending_.size(); ++unrecorded_.events) {
     const Happening& waiting = pending_[unrecorded_.events];
-    auto outcome = step_(std::move(*unrecorded_.state), waiting.event, policy_, waiting.at);
-    unrecorded_.state = std::move(outcome.state);
-    for (core::Action& action : outcome.actions) {
-      if (needs_no_record(action)) due.push_back(std::move(action));
-    }
+    step_(*unrecorded_.state, waiting.event, policy_, waiting.at, due);
   }
+  std::erase_if(due, [](const core::Action& action) { return !needs_no_record(action); });
   unrecorded_.carried_out += due.size();
   for (const core::Action& action : due) carry_out(action);
   arm();
@@ -205,7 +197,7 @@ void Session::follow(std::int64_t attempt, std::int64_t counted) {
   ending_due_ = false;
   attempt_.emplace(
       ports_.shim, ports_.clock, attempt, counted,
-      Attempt::Listener{[this](Happening what) { say(std::move(what)); }, [this] { arm(); },
+      Attempt::Listener{[this](Happening&& what) { say(std::move(what)); }, [this] { arm(); },
                         [this] { on_attempt_ended(); }, [this] { return now(); }});
 }
 
@@ -251,6 +243,7 @@ void Session::begin(bool starts) {
 
 void Session::recover(core::State state, std::int64_t counted, bool machine_restarted) {
   state_ = std::move(state);
+  decided_.state = state_;
   if (core::has_worker(state_.stage)) {
     resume(counted, machine_restarted);
   } else {

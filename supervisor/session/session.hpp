@@ -12,7 +12,6 @@
 // No loop, no file, no thread: those are the ports' (ports.hpp).
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <optional>
 #include <set>
@@ -25,8 +24,8 @@
 namespace trainward::session {
 
 // core::step, but where somebody else decides: a policy to compare with, a step that errs.
-using Step =
-    std::function<core::Outcome(core::State&&, const core::Event&, const core::Policy&, Time)>;
+using Step = std::function<void(core::State&, const core::Event&, const core::Policy&, Time,
+                                core::Actions&)>;
 
 // Borrowed; they outlive the session.
 struct Ports {
@@ -99,12 +98,12 @@ class Session final : public Participant {
   core::Policy policy_;
   Step step_;
   core::State state_;
-  std::deque<Happening> pending_;
+  std::vector<Happening> pending_;
 
-  struct Decided {  // by a turn, until its commit
-    core::State state;
+  struct Decided {      // by a turn, until its commit
+    core::State state;  // between turns: state_
     core::Actions actions;
-    std::size_t events = 0;  // of pending_, from its begin
+    std::size_t events = 0;  // of pending_, from its begin; 0: between turns
     Time at;
   };
   Decided decided_;

@@ -27,15 +27,14 @@ void Turns::request(Participant* participant) {
 
 void Turns::forget(Participant* participant) {
   std::erase(due_, participant);
-  std::replace(finishing_.begin(), finishing_.end(), participant,
-               static_cast<Participant*>(nullptr));
+  std::replace(together_.begin(), together_.end(), participant, static_cast<Participant*>(nullptr));
 }
 
-Status Turns::commit(const std::vector<Participant*>& together) {
-  const bool wishes = std::any_of(together.begin(), together.end(),
-                                  [](const Participant* p) { return p->wishes(); });
-  return database_.transact(wishes ? Survives::power : Survives::process, [&]() -> Status {
-    for (Participant* participant : together) {
+Status Turns::commit(Some some) {
+  const bool wishes =
+      std::any_of(some.begin(), some.end(), [](const Participant* p) { return p->wishes(); });
+  return database_.transact(wishes ? Survives::power : Survives::process, [some]() -> Status {
+    for (Participant* participant : some) {
       if (auto ok = participant->prepare(); !ok) return ok;
     }
     return {};
@@ -43,32 +42,32 @@ Status Turns::commit(const std::vector<Participant*>& together) {
 }
 
 // What is done for one program may remove another, or ask for the next turn.
-void Turns::finish(std::vector<Participant*> together, bool committed) {
-  finishing_ = std::move(together);
-  for (std::size_t i = 0; i < finishing_.size(); ++i) {
-    if (finishing_[i] != nullptr) finishing_[i]->finish(committed);
-    if (!committed && finishing_[i] != nullptr) add(finishing_[i]);
+void Turns::finish(Some some, bool committed) {
+  for (Participant*& participant : some) {
+    if (participant != nullptr) participant->finish(committed);
+    if (!committed && participant != nullptr) add(participant);
   }
-  finishing_.clear();
 }
 
 void Turns::turn() {
-  std::vector<Participant*> together = std::exchange(due_, {});
-  if (together.empty()) {  // whoever was refused is gone
+  if (due_.empty()) {  // whoever was refused is gone
     refusal_.reset();
     return;
   }
-  Status saved = commit(together);
-  if (!saved && together.size() > 1 && saved.error().kind != ErrorKind::transient) {
-    finish(std::move(together), false);
-    for (Participant* participant : std::exchange(due_, {})) {
-      const Status alone = commit({participant});
-      finish({participant}, alone.has_value());
-      if (!alone) saved = alone;
+  together_.swap(due_);
+  Status saved = commit(together_);
+  finish(together_, saved.has_value());
+  if (!saved && together_.size() > 1 && saved.error().kind != ErrorKind::transient) {
+    together_ = std::exchange(due_, {});
+    for (Participant*& participant : together_) {
+      if (participant == nullptr) continue;
+      const Some alone(&participant, 1);
+      const Status saved_alone = commit(alone);
+      finish(alone, saved_alone.has_value());
+      if (!saved_alone) saved = saved_alone;
     }
-  } else {
-    finish(std::move(together), saved.has_value());
   }
+  together_.clear();
   report(saved);
 }
 
@@ -80,9 +79,12 @@ void Turns::report(const Status& saved) {
     }
     return;
   }
-  const bool first = !refusal_;
-  refusal_ = Refusal{saved.error(), first ? clock_.now() : refusal_->since};
-  if (first) database_.refuses(saved.error(), retry_ms);
+  if (refusal_) {
+    refusal_->error = saved.error();
+  } else {
+    refusal_ = Refusal{saved.error(), clock_.now()};
+    database_.refuses(saved.error(), retry_ms);
+  }
   clock_.at(clock_.now().mono_ms + retry_ms, [this] { turn(); });
 }
 

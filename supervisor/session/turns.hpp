@@ -8,6 +8,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "supervisor/session/ports.hpp"
@@ -44,14 +45,15 @@ class Turns {
  private:
   void add(Participant* participant);
   void turn();
-  Status commit(const std::vector<Participant*>& together);
-  void finish(std::vector<Participant*> together, bool committed);
+  using Some = std::span<Participant*>;
+  Status commit(Some some);
+  void finish(Some some, bool committed);
   void report(const Status& saved);
 
   Clock& clock_;
   Database& database_;
   std::vector<Participant*> due_;
-  std::vector<Participant*> finishing_;  // null: removed meanwhile
+  std::vector<Participant*> together_;  // whose turn it is; null: removed meanwhile
   bool posted_ = false;
   std::optional<Refusal> refusal_;
 };

@@ -20,7 +20,8 @@ Status Database::transact(session::Survives /*survives*/, const std::function<St
 
 Status Database::refusal() { return fail(ErrorKind::transient, "disk full"); }
 
-Status Database::record(const session::Happening& what, const core::Outcome& outcome) {
+Status Database::record(const session::Happening& what, const core::State& state,
+                        std::span<const core::Action> actions) {
   if (refuses_rows_) return refusal();
   if (!takes_) return {};
   ++events_;
@@ -28,8 +29,8 @@ Status Database::record(const session::Happening& what, const core::Outcome& out
   if (std::holds_alternative<core::DaemonStarted>(what.event)) {
     boot_true_ms_ = m_.clock.boot_true_ms;
   }
-  checker_.after(what.event, what.at, outcome.state, outcome.actions);
-  for (const core::Action& action : outcome.actions) {
+  checker_.after(what.event, what.at, state, actions);
+  for (const core::Action& action : actions) {
     if (const auto* board = std::get_if<core::RecordBoard>(&action)) {
       for (Board& known : m_.boards) {
         if (known.serial == board->serial) known.record = board->record;
@@ -37,7 +38,7 @@ Status Database::record(const session::Happening& what, const core::Outcome& out
     } else if (std::holds_alternative<core::RecordAttemptBegun>(action)) {
       judged_.clear();
     } else if (const auto* checkpoint = std::get_if<core::RecordCheckpoint>(&action)) {
-      if (checkpoint->attempt == outcome.state.attempt) judged_.insert(checkpoint->path);
+      if (checkpoint->attempt == state.attempt) judged_.insert(checkpoint->path);
     }
   }
   return {};

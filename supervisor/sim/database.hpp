@@ -20,7 +20,8 @@ class Database final : public session::Database, public session::Records {
   // ---- session::Database ----
   Status transact(session::Survives survives, const std::function<Status()>& write) override;
   // ---- session::Records ----
-  Status record(const session::Happening& what, const core::Outcome& outcome) override;
+  Status record(const session::Happening& what, const core::State& state,
+                std::span<const core::Action> actions) override;
   Status save(const core::State& state, Time at,
               std::optional<session::JournalPlace> read) override;
   void settle(bool /*committed*/) override {}

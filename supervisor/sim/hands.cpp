@@ -1,5 +1,6 @@
 #include "supervisor/sim/hands.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace trainward::sim {
@@ -14,14 +15,14 @@ void Hands::serve(session::Session* session) {
 // The daemon may be killed after it has asked, and before it has the answer.
 void Hands::ask(std::int64_t takes_ms, std::function<void()> answer) {
   kill_.pass();
-  asked_.emplace(++ids_, std::move(answer));
+  asked_.push_back({++ids_, std::move(answer)});
   m_.after(takes_ms, Due::answer, ids_);
 }
 
 void Hands::on_answer(std::int64_t id) {
-  const auto found = asked_.find(id);
+  const auto found = std::ranges::find(asked_, id, &Asked::id);
   if (found == asked_.end()) return;
-  const auto answer = std::move(found->second);
+  const auto answer = std::move(found->answer);
   asked_.erase(found);
   kill_.pass();
   answer();

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
+#include <vector>
 
 #include "supervisor/session/session.hpp"
 #include "supervisor/sim/database.hpp"
@@ -58,7 +58,11 @@ class Hands final : public session::Hands, public session::Shim {
   Checker& checker_;
   KillPoint& kill_;
   session::Session* session_ = nullptr;
-  std::map<std::int64_t, std::function<void()>> asked_;
+  struct Asked {
+    std::int64_t id = 0;
+    std::function<void()> answer;
+  };
+  std::vector<Asked> asked_;  // not answered yet
   std::int64_t ids_ = 0;
   std::int64_t following_ = 0;
   bool watches_shim_ = false;

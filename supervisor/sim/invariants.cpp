@@ -23,7 +23,7 @@ void Checker::broken(Promise promise, std::string what) {
 }
 
 void Checker::after(const core::Event& event, Time at, const core::State& state,
-                    const core::Actions& actions) {
+                    std::span<const core::Action> actions) {
   ++events_;
   digest_.add(event.index());
   digest_.add(static_cast<std::uint64_t>(at.mono_ms));

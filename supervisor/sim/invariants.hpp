@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -46,7 +47,7 @@ class Checker {
       : site_(site), policy_(policy), on_(on) {}
 
   void after(const core::Event& event, Time at, const core::State& state,
-             const core::Actions& actions);
+             std::span<const core::Action> actions);
   void about_to_launch(const core::Launch& order, const core::State& state);
   void about_to_signal(core::Signal signal, const core::State& state);
   // Between events: whatever is waited for will come.
@@ -54,8 +55,8 @@ class Checker {
   void at_end(const core::State& state);
 
   // Told each event and what was decided about it, with the digest up to there.
-  using Listener =
-      std::function<void(const core::Event&, Time, const core::State&, const core::Actions&)>;
+  using Listener = std::function<void(const core::Event&, Time, const core::State&,
+                                      std::span<const core::Action>)>;
   void listen(Listener listener) { listener_ = std::move(listener); }
 
   [[nodiscard]] const std::optional<Violation>& violation() const { return violation_; }

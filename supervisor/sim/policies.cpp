@@ -23,78 +23,76 @@ bool woken(const core::State& state, const core::Event& event, Time now) {
          now.mono_ms >= state.deadline_mono_ms;
 }
 
-core::Actions launch(core::State& state, const std::string& resume_from) {
+void launch(core::State& state, const std::string& resume_from, core::Actions& actions) {
   ++state.attempt;
   state.stage = core::Stage::launching;
   state.deadline_mono_ms = 0;
-  return {core::Launch{state.attempt, "", resume_from, {}}};
+  actions.emplace_back(core::Launch{state.attempt, "", resume_from, {}});
 }
 
-core::Actions wrap(core::State& state, const core::Event& event, Time now) {
+void wrap(core::State& state, const core::Event& event, const core::Policy& /*policy*/, Time now,
+          core::Actions& actions) {
   constexpr int most_attempts = 5;
   constexpr std::int64_t between_looks = 30 * minute_ms;
   if (std::holds_alternative<core::StartRequested>(event) && !worker_runs(state)) {
     state.wanted = true;
     state.attempts_without_progress = 1;
     state.launched_mono_ms = now.mono_ms;
-    return launch(state, "");
+    return launch(state, "", actions);
   }
   // Somebody who finds it hanging kills it and starts the script anew.
   if (std::holds_alternative<core::RestartRequested>(event) && worker_runs(state)) {
     state.attempts_without_progress = 0;
-    return {core::SendSignal{core::Signal::kill}};
+    actions.emplace_back(core::SendSignal{core::Signal::kill});
+    return;
   }
   if (ends_attempt(event)) {
     state.stage = is_done(event) ? core::Stage::exited : core::Stage::backoff;
-    if (is_done(event)) return {};
+    if (is_done(event)) return;
     if (state.attempts_without_progress >= most_attempts) {
       state.stage = core::Stage::fatal;
-      return {};
+      return;
     }
     const std::int64_t looks = (now.mono_ms - state.launched_mono_ms) / between_looks + 1;
     state.deadline_mono_ms = state.launched_mono_ms + looks * between_looks;
-    return {};
+    return;
   }
-  if (!woken(state, event, now)) return {};
+  if (!woken(state, event, now)) return;
   ++state.attempts_without_progress;
-  return launch(state, "");
+  return launch(state, "", actions);
 }
 
-core::Actions retry(core::State& state, const core::Event& event, Time now) {
+void retry(core::State& state, const core::Event& event, const core::Policy& /*policy*/, Time now,
+           core::Actions& actions) {
   if (std::holds_alternative<core::StartRequested>(event) && !worker_runs(state)) {
     state.wanted = true;
     state.attempts_without_progress = 0;
     state.stage = core::Stage::selecting;
-    return {core::SelectCheckpoint{}};
+    actions.emplace_back(core::SelectCheckpoint{});
+    return;
   }
   if (std::holds_alternative<core::RestartRequested>(event) && worker_runs(state)) {
-    return {core::SendSignal{core::Signal::kill}};
+    actions.emplace_back(core::SendSignal{core::Signal::kill});
+    return;
   }
   if (const auto* chosen = std::get_if<core::CheckpointSelected>(&event)) {
     state.resume_step = chosen->step;
-    return launch(state, chosen->path);
+    return launch(state, chosen->path, actions);
   }
   if (std::holds_alternative<core::CheckpointReported>(event)) state.attempts_without_progress = 0;
   if (ends_attempt(event)) {
     state.stage = is_done(event) ? core::Stage::exited : core::Stage::backoff;
-    if (is_done(event)) return {};
+    if (is_done(event)) return;
     state.deadline_mono_ms =
         now.mono_ms +
         std::min<std::int64_t>(second_ms << std::min(state.attempts_without_progress++, 9),
                                5 * minute_ms);
-    return {};
+    return;
   }
-  if (!woken(state, event, now)) return {};
+  if (!woken(state, event, now)) return;
   state.deadline_mono_ms = 0;
   state.stage = core::Stage::selecting;
-  return {core::SelectCheckpoint{}};
-}
-
-template <core::Actions (*decide)(core::State&, const core::Event&, Time)>
-core::Outcome step_of(core::State&& state, const core::Event& event, const core::Policy& /*policy*/,
-                      Time now) {
-  core::Actions actions = decide(state, event, now);
-  return {std::move(state), std::move(actions)};
+  actions.emplace_back(core::SelectCheckpoint{});
 }
 
 }  // namespace
@@ -102,11 +100,11 @@ core::Outcome step_of(core::State&& state, const core::Event& event, const core:
 Decider core_decider(const Setup& setup) { return {policy_for(setup)}; }
 
 Decider wrapper_decider(const Setup& /*setup*/) {
-  return {core::Policy{}, step_of<wrap>, plain_habits, false};
+  return {core::Policy{}, wrap, plain_habits, false};
 }
 
 Decider retry_decider(const Setup& /*setup*/) {
-  return {core::Policy{}, step_of<retry>, plain_habits, false};
+  return {core::Policy{}, retry, plain_habits, false};
 }
 
 core::Policy policy_for(const Setup& setup) {

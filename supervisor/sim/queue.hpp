@@ -25,32 +25,30 @@ enum class Due {
 
 struct Item {
   std::int64_t at_ms = 0;
-  std::uint64_t order = 0;  // of equal times, what was scheduled first comes first
   Due due = Due::worker;
   std::int64_t id = 0;
 };
 
 class Queue {
  public:
+  // Of equal times, what was added first comes first.
   void add(std::int64_t at_ms, Due due, std::int64_t id = 0) {
-    heap_.push_back({at_ms, ++order_, due, id});
-    std::push_heap(heap_.begin(), heap_.end(), later);
+    const auto sooner = [at_ms](const Item& item) { return item.at_ms <= at_ms; };
+    const auto before = std::find_if_not(items_.rbegin(), items_.rend(), sooner);
+    items_.insert(before.base(), {at_ms, due, id});
   }
-  [[nodiscard]] bool empty() const { return heap_.empty(); }
-  [[nodiscard]] const Item& next() const { return heap_.front(); }
+  [[nodiscard]] bool empty() const { return items_.empty(); }
+  [[nodiscard]] const Item& next() const { return items_.back(); }
   Item take() {
-    std::pop_heap(heap_.begin(), heap_.end(), later);
-    const Item item = heap_.back();
-    heap_.pop_back();
+    const Item item = items_.back();
+    items_.pop_back();
     return item;
   }
 
  private:
-  static bool later(const Item& a, const Item& b) {
-    return a.at_ms != b.at_ms ? a.at_ms > b.at_ms : a.order > b.order;
-  }
-  std::vector<Item> heap_;
-  std::uint64_t order_ = 0;
+  // The next one last. Most of what is added is due before nearly all that waits (faults, looks and
+  // deadlines of days to come), so its place is near the end.
+  std::vector<Item> items_;
 };
 
 // True time counts milliseconds since the scenario began; nobody inside can see it.

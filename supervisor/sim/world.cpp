@@ -50,7 +50,7 @@ Outcome World::run() {
 void World::tell(Narrator narrator) {
   narrator_ = std::move(narrator);
   checker_.listen([this](const core::Event& event, Time at, const core::State& state,
-                         const core::Actions& actions) {
+                         std::span<const core::Action> actions) {
     say(fmt::format("  {:<40} -> {} (mono {})", describe(event), core::to_string(state.stage),
                     at.mono_ms));
     for (const core::Action& action : actions) {

@@ -11,18 +11,18 @@ void heartbeat(benchmark::State& bench) {
   const Policy policy;
   Time time{1'700'000'000'000, 1'000};
   State state;
+  Actions actions;
   for (const Event& event : {Event(StartRequested{}), Event(CheckpointSelected{}),
                              Event(WorkerStarted{1}), Event(PhaseEntered{"train"})}) {
-    state = step(std::move(state), event, policy, time).state;
+    step(state, event, policy, time, actions);
   }
   std::int64_t number = 0;
   for (auto _ : bench) {
     time.mono_ms += 50;
     time.wall_ms += 50;
-    Outcome outcome =
-        step(std::move(state), StepDone{++number, 2.5, 1.0, number, 100}, policy, time);
-    state = std::move(outcome.state);
-    benchmark::DoNotOptimize(outcome.actions);
+    actions.clear();
+    step(state, StepDone{++number, 2.5, 1.0, number, 100}, policy, time, actions);
+    benchmark::DoNotOptimize(actions);
   }
   bench.SetItemsProcessed(bench.iterations());
 }
@@ -32,12 +32,15 @@ void whole_attempt(benchmark::State& bench) {
   const Policy policy;
   Time time{1'700'000'000'000, 1'000};
   std::int64_t events = 0;
-  State state = step(State{}, StartRequested{}, policy, time).state;
+  State state;
+  Actions actions;
+  step(state, StartRequested{}, policy, time, actions);
   std::int64_t number = 0;
   auto feed = [&](const Event& event) {
     time.mono_ms += 10;
     time.wall_ms += 10;
-    state = step(std::move(state), event, policy, time).state;
+    actions.clear();
+    step(state, event, policy, time, actions);
     ++events;
   };
   for (auto _ : bench) {
@@ -51,7 +54,8 @@ void whole_attempt(benchmark::State& bench) {
     exit.matches = {{"rule", Cause::device_oom, 60, "Out of Memory", "stderr.log:1"}};
     feed(exit);
     if (state.stage != Stage::selecting) {  // the budget of attempts is spent: begin anew
-      state = step(State{}, StartRequested{}, policy, time).state;
+      state = {};
+      step(state, StartRequested{}, policy, time, actions);
       number = 0;
     }
   }

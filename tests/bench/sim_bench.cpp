@@ -25,20 +25,20 @@ void core_alone(benchmark::State& bench) {
   const Scenario scenario = *make_scenario("chaos", 3, 14);
   Decider recorder = core_decider(scenario.setup);
   std::vector<Record> told;
-  recorder.step = [&told](core::State&& state, const core::Event& event, const core::Policy& policy,
-                          Time now) {
+  recorder.step = [&told](core::State& state, const core::Event& event, const core::Policy& policy,
+                          Time now, core::Actions& actions) {
     told.push_back({event, now});
-    return core::step(std::move(state), event, policy, now);
+    core::step(state, event, policy, now, actions);
   };
   play(scenario, recorder);
   std::int64_t events = 0;
   for (auto _ : bench) {
     core::State state;
+    core::Actions actions;
     for (const Record& record : told) {
-      core::Outcome outcome =
-          core::step(std::move(state), record.event, recorder.policy, record.at);
-      state = std::move(outcome.state);
-      benchmark::DoNotOptimize(outcome.actions);
+      actions.clear();
+      core::step(state, record.event, recorder.policy, record.at, actions);
+      benchmark::DoNotOptimize(actions);
     }
     events += static_cast<std::int64_t>(told.size());
   }

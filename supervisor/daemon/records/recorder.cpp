@@ -60,15 +60,16 @@ void Recorder::told(std::string nonce, std::string plan) {
   now_.attempt.plan = std::move(plan);
 }
 
-Status Recorder::record(const session::Happening& what, const core::Outcome& outcome) {
+Status Recorder::record(const session::Happening& what, const core::State& state,
+                        std::span<const core::Action> actions) {
   // Committed with the event that tells of it, or a death in between would hide it.
   if (std::holds_alternative<core::DaemonStarted>(what.event) && !boot_id().empty()) {
     now_.boot = boot_id();
   }
-  for (const core::Action& action : outcome.actions) {
-    if (auto ok = record(action, outcome.state, what.at); !ok) return ok;
+  for (const core::Action& action : actions) {
+    if (auto ok = record(action, state, what.at); !ok) return ok;
   }
-  return what.compiled ? add(*what.compiled, outcome.state.attempt, what.at) : Status();
+  return what.compiled ? add(*what.compiled, state.attempt, what.at) : Status();
 }
 
 // Without a default: a record that is not written does not compile.

@@ -22,7 +22,8 @@ class Recorder final : public session::Records {
   Status recover(std::int64_t attempt, std::string known_boot);
 
   // ---- session::Records ----
-  Status record(const session::Happening& what, const core::Outcome& outcome) override;
+  Status record(const session::Happening& what, const core::State& state,
+                std::span<const core::Action> actions) override;
   Status save(const core::State& state, Time at,
               std::optional<session::JournalPlace> read) override;
   void settle(bool committed) override;

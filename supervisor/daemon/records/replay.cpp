@@ -39,15 +39,15 @@ Replay::Replay(store::Store& store, const Paths& paths, const config::Program& p
       read_logs_(std::move(read_logs)),
       recorder_(store, paths, program),
       turns_(*this, *this),
-      session_(
-          {turns_, *this, *this, *this, *this}, config::policy_of(program),
-          [this](core::State state, const core::Event& event, const core::Policy& policy, Time at) {
-            // Numbers of attempts that were decided on and never made are gaps now.
-            const bool on_the_way =
-                state.stage == core::Stage::probing || state.stage == core::Stage::selecting;
-            if (past_ != nullptr && on_the_way) state.attempt = past_->number;
-            return core::step(std::move(state), event, policy, at);
-          }) {}
+      session_({turns_, *this, *this, *this, *this}, config::policy_of(program),
+               [this](core::State& state, const core::Event& event, const core::Policy& policy,
+                      Time at, core::Actions& actions) {
+                 // Numbers of attempts that were decided on and never made are gaps now.
+                 const bool on_the_way =
+                     state.stage == core::Stage::probing || state.stage == core::Stage::selecting;
+                 if (past_ != nullptr && on_the_way) state.attempt = past_->number;
+                 core::step(state, event, policy, at, actions);
+               }) {}
 
 Result<std::int64_t> Replay::run(const std::vector<PastAttempt>& past) {
   now_ = past.front().launched;
@@ -246,11 +246,12 @@ Status Replay::transact(session::Survives /*survives*/, const std::function<Stat
   return written_;
 }
 
-Status Replay::record(const session::Happening& what, const core::Outcome& outcome) {
-  steps_ += std::count_if(outcome.actions.begin(), outcome.actions.end(), [](const auto& action) {
+Status Replay::record(const session::Happening& what, const core::State& state,
+                      std::span<const core::Action> actions) {
+  steps_ += std::count_if(actions.begin(), actions.end(), [](const auto& action) {
     return std::holds_alternative<core::RecordStep>(action);
   });
-  return recorder_.record(what, outcome);
+  return recorder_.record(what, state, actions);
 }
 
 // Once, at the end of it all.

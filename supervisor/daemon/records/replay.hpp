@@ -44,7 +44,8 @@ class Replay final : private session::Clock,
   void at(std::int64_t mono_ms, std::function<void()> work) override;
   void cancel() override { alarm_ = nullptr; }
   Status transact(session::Survives survives, const std::function<Status()>& write) override;
-  Status record(const session::Happening& what, const core::Outcome& outcome) override;
+  Status record(const session::Happening& what, const core::State& state,
+                std::span<const core::Action> actions) override;
   Status save(const core::State& state, Time at,
               std::optional<session::JournalPlace> read) override;
   void settle(bool committed) override { recorder_.settle(committed); }

@@ -18,9 +18,8 @@ struct World {
   World& feed(const Event& event, std::int64_t after_ms = 0) {
     time.wall_ms += after_ms;
     time.mono_ms += after_ms;
-    Outcome outcome = step(std::move(state), event, policy, time);
-    state = std::move(outcome.state);
-    last = std::move(outcome.actions);
+    last.clear();
+    step(state, event, policy, time, last);
     all.insert(all.end(), last.begin(), last.end());
     return *this;
   }

@@ -21,9 +21,9 @@ class RecorderTest : public ::testing::Test {
   // The program is there before its first attempt.
   void SetUp() override { ASSERT_TRUE(turn(core::Alive{}, {})); }
   // A turn in which one event had this outcome.
-  bool turn(const core::Event& event, core::Actions actions, bool refuse = false) {
+  bool turn(const core::Event& event, const core::Actions& actions, bool refuse = false) {
     const Status saved = database_.transact(session::Survives::process, [&]() -> Status {
-      auto ok = recorder_.record({event, at_}, {state_, std::move(actions)});
+      auto ok = recorder_.record({event, at_}, state_, actions);
       if (!ok) return ok;
       if (refuse) return fail(ErrorKind::transient, "full");
       return recorder_.save(state_, at_, {});

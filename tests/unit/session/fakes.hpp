@@ -160,9 +160,9 @@ class FakeDaemon final : private Database, private Records, private Hands, priva
     open_.clear();
     if (auto written = write(); !written) return written;
     if (w_.refuses) return fail(ErrorKind::transient, "no space left");
-    for (auto& [what, outcome] : open_) {
+    for (auto& [what, actions] : open_) {
       w_.recorded.push_back(what);
-      w_.actions.insert(w_.actions.end(), outcome.begin(), outcome.end());
+      w_.actions.insert(w_.actions.end(), actions.begin(), actions.end());
     }
     w_.state = open_state_;
     if (open_place_) w_.place = *open_place_;
@@ -170,9 +170,10 @@ class FakeDaemon final : private Database, private Records, private Hands, priva
     return {};
   }
   // ---- Records ----
-  Status record(const Happening& what, const core::Outcome& outcome) override {
+  Status record(const Happening& what, const core::State& /*state*/,
+                std::span<const core::Action> actions) override {
     if (w_.refuses_rows) return tl::unexpected<Error>(*w_.refuses_rows);
-    open_.emplace_back(what, outcome.actions);
+    open_.emplace_back(what, core::Actions(actions.begin(), actions.end()));
     return {};
   }
   Status save(const core::State& state, Time /*at*/, std::optional<JournalPlace> read) override {

@@ -17,11 +17,13 @@ class Program final : public Participant {
   }
   void finish(bool committed) override {
     ++(committed ? finished : refused);
+    if (committed && removes != nullptr) turns_.forget(removes);
     if (!committed && speaks_when_refused) turns_.request(this);
   }
 
   bool wish = false;
   bool bad = false;
+  Program* removes = nullptr;
   bool speaks_when_refused = false;
   int prepared = 0;
   int finished = 0;
@@ -122,6 +124,19 @@ TEST_F(TurnsTest, OneThatCannotBeRecordedDoesNotHoldTheOthersUp) {
   turns_.forget(&bad);
   pass(1'000);
   EXPECT_FALSE(turns_.refusal().has_value());
+}
+
+TEST_F(TurnsTest, OneThatIsRemovedMeanwhileHasNoTurnOfItsOwn) {
+  Program bad(turns_), good(turns_), gone(turns_);
+  bad.bad = true;
+  good.removes = &gone;
+  turns_.request(&bad);
+  turns_.request(&good);
+  turns_.request(&gone);
+  clock_.run();
+  EXPECT_EQ(good.finished, 1);
+  EXPECT_EQ(gone.prepared, 0);
+  EXPECT_EQ(gone.finished, 0);
 }
 
 }  // namespace

@@ -14,13 +14,13 @@ namespace {
 // Collects how attempts ended.
 Decider watching(const Setup& setup, std::vector<core::RecordAttemptEnded>& ended) {
   Decider decider = core_decider(setup);
-  decider.step = [&ended](core::State state, const core::Event& event, const core::Policy& policy,
-                          Time now) {
-    core::Outcome outcome = core::step(std::move(state), event, policy, now);
-    for (const core::Action& action : outcome.actions) {
+  decider.step = [&ended](core::State& state, const core::Event& event, const core::Policy& policy,
+                          Time now, core::Actions& actions) {
+    const std::size_t before = actions.size();
+    core::step(state, event, policy, now, actions);
+    for (const core::Action& action : std::span(actions).subspan(before)) {
       if (const auto* end = std::get_if<core::RecordAttemptEnded>(&action)) ended.push_back(*end);
     }
-    return outcome;
   };
   return decider;
 }

@@ -16,11 +16,12 @@ using Damage = std::function<void(const core::Event&, core::State&, core::Action
 
 Decider erring(const Setup& setup, const Damage& damage) {
   Decider decider = core_decider(setup);
-  decider.step = [damage](core::State state, const core::Event& event, const core::Policy& policy,
-                          Time now) {
-    core::Outcome outcome = core::step(std::move(state), event, policy, now);
-    damage(event, outcome.state, outcome.actions);
-    return outcome;
+  decider.step = [damage](core::State& state, const core::Event& event, const core::Policy& policy,
+                          Time now, core::Actions& actions) {
+    core::Actions its_own;
+    core::step(state, event, policy, now, its_own);
+    damage(event, state, its_own);
+    std::move(its_own.begin(), its_own.end(), std::back_inserter(actions));
   };
   return decider;
 }
