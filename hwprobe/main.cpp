@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -13,7 +15,6 @@
 #include "hwprobe/described/described.hpp"
 #include "hwprobe/draw/drawing.hpp"
 #include "hwprobe/health.hpp"
-#include "hwprobe/input.hpp"
 #include "hwprobe/probe_options.hpp"
 #include "hwprobe/stages/recording.hpp"
 #include "hwprobe/stages/state_folder.hpp"
@@ -26,6 +27,25 @@ namespace probe = trainward::hwprobe;
 using Accelerators = std::vector<probe::Accelerator>;
 using trainward::Result;
 using trainward::Status;
+
+// The text of a file, or of standard input where the name is "-", until its end. Refuses more than
+// max_bytes.
+Result<std::string> read_input(const std::string& name, std::size_t max_bytes) {
+  if (name != "-") return trainward::read_stream(name, max_bytes);
+  std::string text;
+  std::array<char, 16 * 1024> block{};
+  for (;;) {
+    const ssize_t got = ::read(STDIN_FILENO, block.data(), block.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return trainward::fail_errno(errno, "cannot be read", "standard input");
+    if (got == 0) return text;
+    text.append(block.data(), static_cast<std::size_t>(got));
+    if (text.size() > max_bytes) {
+      return trainward::fail(trainward::ErrorKind::corrupt,
+                             fmt::format("is longer than {} bytes", max_bytes), "standard input");
+    }
+  }
+}
 
 Result<probe::Report> replay(const Accelerators& all, const std::string& file) {
   auto text = trainward::read_stream(file, probe::max_recording_bytes);
@@ -66,7 +86,7 @@ Result<probe::Report> look_at_this_host(const Accelerators& all,
 
 // What another program printed.
 Result<probe::Report> read_printed(const probe::PrintedReport& printed, const std::string& name) {
-  auto text = probe::read_input(name, printed.max_bytes);
+  auto text = read_input(name, printed.max_bytes);
   if (!text) return propagate(text);
   return printed.read(*text, name == "-" ? "standard input" : name);
 }
@@ -83,7 +103,7 @@ Result<probe::Report> look(const Accelerators& all, const probe::ProbeOptions& o
 
 Result<probe::Expected> read_expected(const std::string& file) {
   if (file.empty()) return probe::Expected{};
-  auto text = probe::read_input(file, probe::max_descriptor_bytes);
+  auto text = read_input(file, probe::max_descriptor_bytes);
   if (!text) return propagate(text);
   auto descriptor = probe::read_cluster_descriptor(*text, file);
   if (!descriptor) return propagate(descriptor);

@@ -20,6 +20,15 @@ std::string shown(std::string_view text) {
   return out;
 }
 
+json::value scalar(const Node& node) {
+  if (!node.quoted) {
+    if (const auto truth = parse_boolean(node.text)) return *truth;
+    if (const auto whole = parse_integer(node.text)) return *whole;
+    if (const auto number = parse_number(node.text)) return *number;
+  }
+  return json::value(node.text);
+}
+
 }  // namespace
 
 const Node* Node::find(std::string_view key) const {
@@ -46,6 +55,27 @@ std::string describe(const Node& node) {
   if (!node.quoted && looks_like_number(node.text)) return "the number " + shown(node.text);
   if (!node.quoted && parse_boolean(node.text)) return node.text;
   return fmt::format("the text '{}'", shown(node.text));
+}
+
+json::value to_json_value(const Node& node) {
+  switch (node.kind) {
+    case Node::Kind::scalar:
+      return scalar(node);
+    case Node::Kind::list: {
+      json::array out;
+      for (const Node& item : node.items) out.push_back(to_json_value(item));
+      return out;
+    }
+    case Node::Kind::map: {
+      json::object out;
+      for (const Member& member : node.members) out[member.key] = to_json_value(member.value);
+      return out;
+    }
+    case Node::Kind::null:
+    case Node::Kind::refused:
+      break;
+  }
+  return nullptr;
 }
 
 }  // namespace trainward::yaml

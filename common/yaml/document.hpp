@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/json.hpp"
+
 namespace trainward::yaml {
 
 struct Mark {
@@ -67,5 +69,9 @@ Document parse(std::string_view text, const Limits& limits = {}, int source = 0)
 // "a list", "the number 5", "the text 'abc'": for messages.
 std::string describe(const Node& node);
 bool looks_like_number(std::string_view text);
+
+// The same values as JSON, for parts of a file that are passed on unread: plain numbers, true,
+// false and empty values keep their type; everything else is text.
+json::value to_json_value(const Node& node);
 
 }  // namespace trainward::yaml

@@ -9,8 +9,6 @@
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "common/yaml/map_reader.hpp"
-#include "hwprobe/described/yaml_json.hpp"
-#include "hwprobe/tenstorrent/facts.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 
 namespace trainward::hwprobe {

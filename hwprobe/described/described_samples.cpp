@@ -1,6 +1,6 @@
-#include "hwprobe/described/described_samples.hpp"
-
 #include <algorithm>
+
+#include "hwprobe/described/described.hpp"
 
 namespace trainward::hwprobe {
 namespace {

@@ -1,5 +1,4 @@
-#include "hwprobe/nvidia/accelerator.hpp"
-
+#include "hwprobe/accelerators.hpp"
 #include "hwprobe/nvidia/nvidia_verdict.hpp"
 
 namespace trainward::hwprobe {

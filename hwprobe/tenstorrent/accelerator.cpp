@@ -1,5 +1,4 @@
-#include "hwprobe/tenstorrent/accelerator.hpp"
-
+#include "hwprobe/accelerators.hpp"
 #include "hwprobe/tenstorrent/host_look.hpp"
 #include "hwprobe/tenstorrent/register_stages.hpp"
 #include "hwprobe/tenstorrent/samples.hpp"

@@ -1,9 +1,9 @@
-#include "supervisor/config/command.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+
+#include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
 namespace {

@@ -9,8 +9,8 @@
 #include "common/os/known_writers.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/overrides.hpp"
-#include "supervisor/config/program.hpp"
 #include "supervisor/config/reading.hpp"
+#include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
 namespace {

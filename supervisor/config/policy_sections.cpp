@@ -1,10 +1,9 @@
-#include "supervisor/config/policy_sections.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "common/yaml/scalar.hpp"
+#include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
 namespace {

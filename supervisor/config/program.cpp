@@ -1,5 +1,3 @@
-#include "supervisor/config/program.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,11 +7,8 @@
 #include "common/base/digest.hpp"
 #include "common/base/text.hpp"
 #include "common/yaml/map_reader.hpp"
-#include "supervisor/config/command.hpp"
-#include "supervisor/config/policy_sections.hpp"
 #include "supervisor/config/program_json.hpp"
-#include "supervisor/config/watch_section.hpp"
-#include "supervisor/config/worker_sections.hpp"
+#include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
 namespace {

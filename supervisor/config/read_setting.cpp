@@ -89,12 +89,7 @@ json::value option_of(const Node& node) {
     return list;
   }
   if (node.kind != Node::Kind::scalar || node.text.find('\0') != std::string::npos) return nullptr;
-  if (!node.quoted) {
-    if (const auto truth = yaml::parse_boolean(node.text)) return *truth;
-    if (const auto whole = yaml::parse_integer(node.text)) return *whole;
-    if (const auto number = yaml::parse_number(node.text)) return *number;
-  }
-  return json::value(node.text);
+  return to_json_value(node);
 }
 
 json::object read_options(MapReader& reader, std::string_view key, std::size_t most) {

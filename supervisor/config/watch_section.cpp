@@ -1,11 +1,9 @@
-#include "supervisor/config/watch_section.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "supervisor/config/reading.hpp"
+#include "supervisor/config/sections.hpp"
 #include "supervisor/foreign/checkpoint_files.hpp"
 #include "supervisor/foreign/log_watch.hpp"
 

@@ -1,10 +1,9 @@
-#include "supervisor/config/worker_sections.hpp"
-
 #include <algorithm>
 #include <string>
 
 #include "common/settings/worker_settings.hpp"
 #include "supervisor/config/read_setting.hpp"
+#include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
 namespace {

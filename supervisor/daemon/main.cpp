@@ -18,6 +18,7 @@
 #include "supervisor/daemon/service/descriptor_limit.hpp"
 #include "supervisor/daemon/service/lifetime.hpp"
 #include "supervisor/daemon/service/successor.hpp"
+#include "supervisor/host/kernel_features.hpp"
 
 namespace {
 

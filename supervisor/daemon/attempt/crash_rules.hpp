@@ -1,15 +1,21 @@
-// The crash rules, loaded once, when the first log has to be read: a daemon whose programs are well
-// does not hold them in memory.
+// The end of a worker's logs, read through the crash rules. These are loaded once, when the first
+// log has to be read: a daemon whose programs are well does not hold them in memory.
 #pragma once
 
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <string>
 
 #include "common/base/error.hpp"
-#include "supervisor/daemon/attempt/log_evidence.hpp"
+#include "supervisor/session/happening.hpp"
 
 namespace trainward::daemon {
+
+using session::LogEvidence;
+
+// The last complete bytes of a file, at most `limit`; empty when it cannot be read.
+std::string read_tail(const std::filesystem::path& file, std::int64_t limit);
 
 class CrashRules {
  public:

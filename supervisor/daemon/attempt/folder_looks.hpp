@@ -14,7 +14,6 @@
 
 #include "supervisor/daemon/loop/file_watcher.hpp"
 #include "supervisor/foreign/checkpoint_watch.hpp"
-#include "supervisor/foreign/earlier_file.hpp"
 #include "supervisor/foreign/report.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/status_file.hpp"

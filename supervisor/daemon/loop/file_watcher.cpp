@@ -14,8 +14,7 @@
 #include <vector>
 
 #include "common/os/fd.hpp"
-#include "supervisor/daemon/loop/silent_file_systems.hpp"
-#include "supervisor/daemon/loop/watch_refusal.hpp"
+#include "supervisor/daemon/loop/watch_limits.hpp"
 
 namespace trainward::daemon {
 namespace {

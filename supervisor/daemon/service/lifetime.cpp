@@ -6,8 +6,11 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
+#include <functional>
 #include <optional>
 
 #include "common/base/text.hpp"
@@ -15,7 +18,6 @@
 #include "supervisor/daemon/loop/reaper.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
 #include "supervisor/daemon/service/init_system.hpp"
-#include "supervisor/daemon/service/watchdog.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -87,6 +89,59 @@ class Ending {
   bool once_;
   bool asked_ = false;
 };
+
+// Tells the init system that the loop is well, for as long as it is, when somebody asked for it
+// (WATCHDOG_USEC). Otherwise nothing is armed and nothing wakes up.
+//
+// "Well" means: a timer fired and work posted at that moment got its turn, so the loop turns and
+// its queue drains. That is what a restart of the daemon can mend. Not part of it, on purpose:
+//  - a run database that refuses to commit (full disk, lost mount): events are kept and tried
+//    again, the API answers; a new daemon could not even start.
+//  - a checkpoint that is verified for long, or whose file system hangs: the thread that reads it
+//    may be stuck in the kernel, where a signal does not end it, and a daemon that cannot die keeps
+//    its lock from the next one.
+class Watchdog {
+ public:
+  // `interval_ms`: after how long a silence the init system acts; 0: nobody asks. `feed` is called
+  // at once, then three times an interval.
+  Watchdog(Loop& loop, std::int64_t interval_ms, std::function<void()> feed);
+
+  // What the environment asks of this process.
+  static std::int64_t interval_from_environment();
+
+ private:
+  void arm();
+  Loop& loop_;
+  std::int64_t period_ms_;
+  std::function<void()> feed_;
+  Timer timer_;
+};
+
+std::int64_t Watchdog::interval_from_environment() {
+  std::uint64_t usec = 0;
+  return sd_watchdog_enabled(0, &usec) > 0 ? static_cast<std::int64_t>(usec / 1'000) : 0;
+}
+
+Watchdog::Watchdog(Loop& loop, std::int64_t interval_ms, std::function<void()> feed)
+    : loop_(loop),
+      period_ms_(std::max<std::int64_t>(interval_ms / 3, 1)),
+      feed_(std::move(feed)),
+      timer_(loop) {
+  if (interval_ms <= 0) return;
+  feed_();
+  arm();
+}
+
+void Watchdog::arm() {
+  timer_.after(period_ms_, [this] {
+    // Behind everything that waits: a queue that grows faster than it drains is no health. The
+    // watchdog lives as long as its loop runs.
+    loop_.post([this] {
+      feed_();
+      arm();
+    });
+  });
+}
 
 }  // namespace
 

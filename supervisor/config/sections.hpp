@@ -1,0 +1,63 @@
+// The parts of one entry of `programs:`, each read by a file of its own.
+//
+// In: the program's map. Failure: problems appended to the reader's list; what is returned is then
+// not to be used.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/base/json.hpp"
+#include "common/yaml/map_reader.hpp"
+#include "supervisor/config/config.hpp"
+#include "supervisor/config/reading.hpp"
+#include "supervisor/foreign/spec.hpp"
+#include "supervisor/foreign/substitute.hpp"
+
+namespace trainward::config {
+
+// ---- command.cpp: what is executed ----
+
+// Texts are templates (supervisor/foreign/substitute.hpp); each is checked here, so that an attempt
+// cannot fail on one. Empty when the program has none.
+foreign::Command read_command(yaml::MapReader& program);
+std::vector<foreign::Template> read_probe_command(yaml::MapReader& program);
+std::vector<foreign::Template> read_reset_command(yaml::MapReader& program);
+std::map<std::string, foreign::Template> read_environment(yaml::MapReader& program);
+
+// ---- worker_sections.cpp: training_config, device_config and logging_config ----
+
+struct WorkerSections {
+  // Every key is present (the trainer's worker_config reads it by the same table), with its default
+  // where the file has none or a wrong value.
+  json::object worker;
+  std::optional<std::filesystem::path> host;
+};
+
+// Takes the three sections from `program`, whether they are there or not.
+WorkerSections read_worker_sections(yaml::MapReader& program, const Folders& folders);
+
+// The three sections beside a `command` contradict it: each one present is reported.
+void refuse_worker_sections(yaml::MapReader& program);
+
+// ---- watch_section.cpp: by what a program is seen to live that is not our own worker ----
+
+// Patterns compile and paths stay inside the program's folders. `has_command`: without one there is
+// nothing foreign, and the section is refused.
+foreign::WatchSpec read_watch(yaml::MapReader& program, bool has_command);
+
+// ---- policy_sections.cpp: how a program is looked after ----
+
+// checkpoints, deadlines, budgets, backoff, plan, rollback, quarantine, logs, limits, into the
+// fields of a Program whose `command`, `worker` and `watch` are read.
+void read_policy_sections(yaml::MapReader& reader, const Folders& folders, Program& program);
+
+// ---- program.cpp: the whole entry ----
+
+Program read_program(const yaml::Member& member, const Folders& folders,
+                     std::vector<yaml::Problem>& problems);
+
+}  // namespace trainward::config
