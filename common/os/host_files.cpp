@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <limits>
@@ -14,21 +15,30 @@
 #include "common/os/file.hpp"
 
 namespace trainward::host {
+namespace {
+
+std::optional<pid_t> process_number(std::string_view text) {
+  const auto number = whole_number(text);
+  if (!number || *number == 0 || *number > std::numeric_limits<pid_t>::max()) return std::nullopt;
+  return static_cast<pid_t>(*number);
+}
+
+}  // namespace
 
 std::optional<std::string> read_some(const std::filesystem::path& file, std::size_t max_bytes) {
   const auto fd = open_regular(file, O_RDONLY);
   if (!fd) return std::nullopt;
-  std::string bytes(max_bytes, '\0');
-  std::size_t size = 0;
-  while (size < max_bytes) {
-    const ssize_t got = ::read(fd->get(), bytes.data() + size, max_bytes - size);
+  std::string bytes;
+  std::array<char, 4096> chunk;
+  while (bytes.size() < max_bytes) {
+    const ssize_t got =
+        ::read(fd->get(), chunk.data(), std::min(chunk.size(), max_bytes - bytes.size()));
     if (got < 0 && errno == EINTR) continue;
     // A process that ends while it is read fails with ESRCH: half of an answer is none.
     if (got < 0) return std::nullopt;
     if (got == 0) break;
-    size += static_cast<std::size_t>(got);
+    bytes.append(chunk.data(), static_cast<std::size_t>(got));
   }
-  bytes.resize(size);
   return bytes;
 }
 
@@ -71,6 +81,21 @@ std::optional<std::int64_t> number_of_key(std::string_view text, std::string_vie
   return std::nullopt;
 }
 
+bool has_word(std::string_view list, std::string_view word) {
+  for (auto next = take_word(list); !next.empty(); next = take_word(list)) {
+    if (next == word) return true;
+  }
+  return false;
+}
+
+std::vector<pid_t> processes_in(std::string_view text) {
+  std::vector<pid_t> processes;
+  for (auto word = take_word(text); !word.empty(); word = take_word(text)) {
+    if (const auto process = process_number(word)) processes.push_back(*process);
+  }
+  return processes;
+}
+
 std::vector<pid_t> numbers_in(const std::filesystem::path& folder, std::size_t most) {
   std::vector<pid_t> numbers;
   // Not std::filesystem: it would build a path for each of the thousands of entries of /proc.
@@ -80,9 +105,8 @@ std::vector<pid_t> numbers_in(const std::filesystem::path& folder, std::size_t m
   while (numbers.size() < most) {
     const dirent* entry = ::readdir(entries.get());
     if (entry == nullptr) break;
-    const auto number = whole_number(static_cast<const char*>(entry->d_name));
-    if (number && *number > 0 && *number <= std::numeric_limits<pid_t>::max()) {
-      numbers.push_back(static_cast<pid_t>(*number));
+    if (const auto number = process_number(static_cast<const char*>(entry->d_name))) {
+      numbers.push_back(*number);
     }
   }
   std::sort(numbers.begin(), numbers.end());

@@ -21,7 +21,7 @@ inline std::filesystem::path below(const std::filesystem::path& root,
   return root / path.relative_path();
 }
 
-// The first max_bytes at most; nothing when the file cannot be opened or read.
+// The first max_bytes at most, however long the file; nothing when it cannot be opened or read.
 std::optional<std::string> read_some(const std::filesystem::path& file, std::size_t max_bytes);
 
 // A whole decimal number, as these files hold them. One too large for 63 bits is the largest that
@@ -36,6 +36,12 @@ std::optional<std::int64_t> number_of_key(std::string_view text, std::string_vie
 std::string_view take_word(std::string_view& text);
 // The next line, without its end.
 std::string_view take_line(std::string_view& text);
+
+// Whole numbers above zero between white space: processes, as the kernel lists them.
+std::vector<pid_t> processes_in(std::string_view text);
+
+// Whether `word` is among the words of a list.
+bool has_word(std::string_view list, std::string_view word);
 
 // Entries of a folder whose names are numbers above zero (processes, threads), in rising order; the
 // first `most` that the kernel lists.

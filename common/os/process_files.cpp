@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t stat_bytes = 4096;
 constexpr std::size_t status_bytes = 16 * 1024;
 constexpr std::size_t threads_asked = 16 * 1024;  // in all, for the children they started
-constexpr std::size_t children_bytes = 64 * 1024;
+constexpr std::size_t children_bytes = 1024 * 1024;
 constexpr std::size_t machine_processes = 32 * 1024;
 
 using Children = std::vector<pid_t>;
@@ -31,13 +31,8 @@ std::optional<Children> listed_children(const std::filesystem::path& root, pid_t
     const auto text = read_some(tasks / std::to_string(thread) / "children", children_bytes);
     if (!text) continue;
     published = true;
-    std::string_view rest = *text;
-    for (auto word = take_word(rest); !word.empty(); word = take_word(rest)) {
-      const auto child = whole_number(word);
-      if (child && *child > 0 && *child <= INT32_MAX && children.size() < most_processes) {
-        children.push_back(static_cast<pid_t>(*child));
-      }
-    }
+    const Children more = processes_in(*text);
+    children.insert(children.end(), more.begin(), more.end());
   }
   if (!published) return std::nullopt;
   return children;
@@ -119,6 +114,18 @@ std::vector<pid_t> process_tree(const std::filesystem::path& root, pid_t pid) {
     }
   }
   return tree;
+}
+
+std::vector<pid_t> children_of(const std::filesystem::path& root, pid_t pid) {
+  std::size_t threads_left = threads_asked;
+  return listed_children(root, pid, threads_left).value_or(Children{});
+}
+
+std::string waits_in(const std::filesystem::path& folder) {
+  const auto text = read_some(folder / "wchan", 256);
+  std::string_view rest = text ? std::string_view(*text) : std::string_view();
+  const std::string_view function = take_word(rest);
+  return function == "0" ? std::string() : printable(function, 64);
 }
 
 std::int64_t private_memory(const std::filesystem::path& root, pid_t pid) {

@@ -25,6 +25,9 @@ struct ProcessStat {
   std::int64_t own_ticks = 0;       // user + system, of all its threads
   std::int64_t children_ticks = 0;  // of the children it has waited for, and theirs
   std::int64_t start_ticks = 0;     // since boot; with the pid it says who the process is
+
+  // Dead, but for being waited for.
+  [[nodiscard]] bool ended() const { return state == 'Z' || state == 'X'; }
 };
 
 // The text of a stat file; nothing when it is cut short or has no numbers where they belong.
@@ -36,6 +39,13 @@ std::optional<ProcessStat> read_thread_stat(const std::filesystem::path& root, p
 // The process and everything below it, the root first, at most most_processes; empty when there is
 // no such process. Processes that start or end meanwhile may be missed.
 std::vector<pid_t> process_tree(const std::filesystem::path& root, pid_t pid);
+
+// Its own children, zombies included. Empty where this kernel does not publish them, too.
+std::vector<pid_t> children_of(const std::filesystem::path& root, pid_t pid);
+
+// The kernel function that the process or thread of this folder sleeps in; empty when it does not,
+// or that is not for us to know.
+std::string waits_in(const std::filesystem::path& folder);
 
 // Memory that is gone until the process gives it back: anonymous, shared and swapped out, but not
 // its mapped files, which the kernel drops by itself.

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "common/base/error.hpp"
 #include "common/os/fd.hpp"
@@ -19,10 +18,6 @@ struct ProcessId {
 
   friend bool operator==(const ProcessId&, const ProcessId&) = default;
 };
-
-// Field `number` of /proc/PID/stat as proc(5) counts, from 3 on; empty when there is none. The name
-// before it may hold spaces and brackets.
-std::string_view stat_field(std::string_view stat, int number);
 
 // Identity of a process that exists now (a zombie counts).
 Result<ProcessId> identify(pid_t pid);

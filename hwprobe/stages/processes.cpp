@@ -1,12 +1,11 @@
 #include "hwprobe/stages/processes.hpp"
 
-#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <csignal>
 
 #include "common/os/clock.hpp"
-#include "common/os/file.hpp"
+#include "common/os/process_files.hpp"
 
 namespace trainward::hwprobe {
 
@@ -36,10 +35,8 @@ bool Processes::runs(const ProcessId& process) {
     case Waited::State::not_a_child:
       break;
   }
-  const auto stat = read_file(fmt::format("/proc/{}/stat", process.pid), 4096);
-  if (!stat) return false;
-  const std::string_view state = stat_field(*stat, 3);
-  return state != "Z" && state != "X";
+  const auto stat = host::read_stat("/", process.pid);
+  return stat && !stat->ended();
 }
 
 }  // namespace trainward::hwprobe

@@ -11,6 +11,7 @@
 #include "common/base/json.hpp"
 #include "common/os/fd.hpp"
 #include "common/os/file.hpp"
+#include "common/os/process_files.hpp"
 #include "common/wire/launch.hpp"
 #include "supervisor/containment/proc.hpp"
 
@@ -107,7 +108,7 @@ std::optional<std::filesystem::path> find_attempt(const std::filesystem::path& a
 
 std::optional<ProcessId> shim_by_name(const std::filesystem::path& folder) {
   for (const pid_t pid : all_processes()) {
-    const std::string command = read_proc("/proc/" + std::to_string(pid) + "/cmdline");
+    const std::string command = read_proc(host::process_folder("/", pid) / "cmdline");
     const auto end = command.find('\0');
     if (end == std::string::npos || !command.substr(0, end).ends_with("trainward-shim")) continue;
     if (std::string_view(command).substr(end + 1) != folder.native() + '\0') continue;

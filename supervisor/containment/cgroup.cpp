@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <system_error>
 
 #include "common/os/file.hpp"
+#include "common/os/host_files.hpp"
 #include "supervisor/containment/memory_controller.hpp"
 #include "supervisor/containment/proc.hpp"
 
@@ -22,18 +22,9 @@ bool is_folder(const std::filesystem::path& path) {
   return !path.empty() && ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-// The number behind `key` in lines of "key number".
-std::int64_t number_of(std::string_view text, std::string_view key) {
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.size() <= key.size() || !line.starts_with(key) || line[key.size()] != ' ') continue;
-    std::int64_t number = 0;
-    std::from_chars(line.data() + key.size() + 1, line.data() + line.size(), number);
-    return number;
-  }
-  return 0;
+// 0 where it does not say.
+std::int64_t number_of(const std::filesystem::path& file, std::string_view key) {
+  return host::number_of_key(read_proc(file), key).value_or(0);
 }
 
 bool gone(const std::filesystem::path& folder) {
@@ -41,12 +32,6 @@ bool gone(const std::filesystem::path& folder) {
 }
 
 }  // namespace
-
-Status write_control(const std::filesystem::path& file, std::string_view text) {
-  auto fd = open_regular(file, O_WRONLY);
-  if (!fd) return propagate(fd);
-  return write_all(fd->get(), text, file);
-}
 
 void Cgroup::make(std::filesystem::path& place, const std::filesystem::path& parent,
                   const std::string& name) {
@@ -122,14 +107,13 @@ std::vector<Fd> Cgroup::open_join_files(bool unified) const {
 }
 
 std::vector<pid_t> Cgroup::processes() const {
-  return tracks() ? parse_pids(read_proc((tracker() / "cgroup.procs").string()))
+  return tracks() ? host::processes_in(read_proc(tracker() / "cgroup.procs"))
                   : std::vector<pid_t>{};
 }
 
 bool Cgroup::empty() const {
   if (unified_.empty()) return processes().empty();
-  const std::string events = read_proc((unified_ / "cgroup.events").string());
-  return events.empty() || number_of(events, "populated") == 0;
+  return number_of(unified_ / "cgroup.events", "populated") == 0;
 }
 
 void Cgroup::kill() const {
@@ -145,12 +129,10 @@ void Cgroup::kill_version_1() const {
 }
 
 std::int64_t Cgroup::oom_kills() const {
-  if (memory_in_unified_) {
-    return number_of(read_proc((unified_ / "memory.events").string()), "oom_kill");
-  }
+  if (memory_in_unified_) return number_of(unified_ / "memory.events", "oom_kill");
   const auto& folder = memory_.empty() ? own_memory_ : memory_;
-  if (folder.empty()) return number_of(read_proc("/proc/vmstat"), "oom_kill");
-  return number_of(read_proc((folder / "memory.oom_control").string()), "oom_kill");
+  if (folder.empty()) return number_of("/proc/vmstat", "oom_kill");
+  return number_of(folder / "memory.oom_control", "oom_kill");
 }
 
 std::string_view Cgroup::oom_scope() const {

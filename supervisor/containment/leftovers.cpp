@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "common/os/clock.hpp"
+#include "common/os/process_files.hpp"
 #include "common/os/process_id.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
@@ -66,7 +67,7 @@ class Search {
 
   bool leftover(pid_t pid) {
     if (kin_.contains(pid)) return false;
-    const std::string environment = read_proc("/proc/" + std::to_string(pid) + "/environ");
+    const std::string environment = read_proc(host::process_folder("/", pid) / "environ");
     if (variable(environment, env::run) != query_.run ||
         variable(environment, env::checkpoint_dir) != query_.checkpoint_dir.native() ||
         (!query_.except_nonce.empty() &&

@@ -1,22 +1,19 @@
 #include "supervisor/containment/memory_controller.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
 #include <cerrno>
 #include <string>
 
+#include "common/os/file.hpp"
+#include "common/os/host_files.hpp"
 #include "supervisor/containment/host.hpp"
 #include "supervisor/containment/proc.hpp"
 
 namespace trainward::containment {
 namespace {
-
-bool lists_memory(const std::filesystem::path& file) {
-  std::string words = " " + read_proc(file.string());
-  while (words.ends_with('\n')) words.pop_back();
-  return (words + " ").find(" memory ") != std::string::npos;
-}
 
 // systemd marks what it has delegated.
 bool delegated(const std::filesystem::path& group) {
@@ -25,7 +22,7 @@ bool delegated(const std::filesystem::path& group) {
 }
 
 Status move_supervisor(const std::filesystem::path& group) {
-  const auto pids = parse_pids(read_proc((group / "cgroup.procs").string()));
+  const auto pids = host::processes_in(read_proc(group / "cgroup.procs"));
   for (const pid_t pid : pids) {
     if (!describe(pid).name.starts_with("trainward")) {
       return fail(ErrorKind::permanent, "process " + to_string({describe(pid)}) + " is not ours",
@@ -45,6 +42,16 @@ Status move_supervisor(const std::filesystem::path& group) {
 }
 
 }  // namespace
+
+Status write_control(const std::filesystem::path& file, std::string_view text) {
+  auto fd = open_regular(file, O_WRONLY);
+  if (!fd) return propagate(fd);
+  return write_all(fd->get(), text, file);
+}
+
+bool lists_memory(const std::filesystem::path& file) {
+  return host::has_word(read_proc(file), "memory");
+}
 
 Status enable_memory(const std::filesystem::path& group) {
   if (lists_memory(group / "cgroup.subtree_control")) return {};

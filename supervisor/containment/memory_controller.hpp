@@ -13,6 +13,9 @@
 
 namespace trainward::containment {
 
+// Whether a group's list of controllers (cgroup.controllers, cgroup.subtree_control) has it.
+bool lists_memory(const std::filesystem::path& file);
+
 // `group`: the group this process is in. An error says why there will be no memory limit and no
 // count of out-of-memory kills; containment works all the same.
 Status enable_memory(const std::filesystem::path& group);

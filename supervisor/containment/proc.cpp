@@ -1,27 +1,24 @@
 #include "supervisor/containment/proc.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
-#include <memory>
+#include <cstdint>
 
 #include "common/os/clock.hpp"
 #include "common/os/fd.hpp"
-#include "common/os/file.hpp"
-#include "common/os/process_id.hpp"
+#include "common/os/host_files.hpp"
+#include "common/os/process_files.hpp"
 
 namespace trainward::containment {
 namespace {
 
-std::string stat_of(pid_t pid) { return read_proc("/proc/" + std::to_string(pid) + "/stat"); }
+// Enough for the environment of any process, and for the list of a group with millions in it.
+constexpr std::size_t most_bytes = 16 * 1024 * 1024;
 
 struct Target {
   pid_t pid;
@@ -36,25 +33,13 @@ bool ended(const Target& target) {
 
 }  // namespace
 
-std::string read_proc(const std::string& path) {
-  std::string text;
-  const auto fd = open_regular(path, O_RDONLY);
-  if (!fd) return text;
-  std::array<char, 4096> chunk;
-  for (;;) {
-    const ssize_t got = ::read(fd->get(), chunk.data(), chunk.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return text;
-    text.append(chunk.data(), static_cast<std::size_t>(got));
-  }
+std::string read_proc(const std::filesystem::path& file) {
+  return host::read_some(file, most_bytes).value_or("");
 }
 
 Survivor describe(pid_t pid) {
-  const std::string folder = "/proc/" + std::to_string(pid);
-  Survivor survivor{pid, read_proc(folder + "/comm"), read_proc(folder + "/wchan")};
-  while (survivor.name.ends_with('\n')) survivor.name.pop_back();
-  if (survivor.waits_in == "0") survivor.waits_in.clear();
-  return survivor;
+  const auto stat = host::read_stat("/", pid);
+  return {pid, stat ? stat->name : "", host::waits_in(host::process_folder("/", pid))};
 }
 
 std::string to_string(const std::vector<Survivor>& survivors) {
@@ -68,37 +53,18 @@ std::string to_string(const std::vector<Survivor>& survivors) {
   return text;
 }
 
-std::vector<pid_t> all_processes() {
-  std::vector<pid_t> pids;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(::opendir("/proc"), ::closedir);
-  if (!folder) return pids;
-  while (const dirent* entry = ::readdir(folder.get())) {
-    const std::string_view name(entry->d_name);
-    pid_t pid = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), pid).ec == std::errc()) {
-      pids.push_back(pid);
-    }
-  }
-  return pids;
-}
+std::vector<pid_t> all_processes() { return host::numbers_in("/proc", SIZE_MAX); }
 
-std::vector<pid_t> own_children() {
-  // The list belongs to the thread that forked: the first one.
-  return parse_pids(read_proc("/proc/self/task/" + std::to_string(::getpid()) + "/children"));
-}
+std::vector<pid_t> own_children() { return host::children_of("/", ::getpid()); }
 
 pid_t parent_of(pid_t pid) {
-  const std::string stat = stat_of(pid);
-  const std::string_view field = stat_field(stat, 4);
-  pid_t parent = 0;
-  std::from_chars(field.data(), field.data() + field.size(), parent);
-  return parent;
+  const auto stat = host::read_stat("/", pid);
+  return stat ? stat->parent : 0;
 }
 
 bool is_zombie(pid_t pid) {
-  const std::string stat = stat_of(pid);
-  const std::string_view state = stat_field(stat, 3);
-  return state.empty() || state == "Z" || state == "X";
+  const auto stat = host::read_stat("/", pid);
+  return !stat || stat->ended();
 }
 
 std::string_view variable(std::string_view environment, std::string_view name) {
@@ -111,19 +77,6 @@ std::string_view variable(std::string_view environment, std::string_view name) {
     }
   }
   return {};
-}
-
-std::vector<pid_t> parse_pids(std::string_view text) {
-  std::vector<pid_t> pids;
-  const char* at = text.data();
-  const char* end = at + text.size();
-  while (at < end) {
-    pid_t pid = 0;
-    const auto [next, error] = std::from_chars(at, end, pid);
-    if (error == std::errc() && pid > 0) pids.push_back(pid);
-    at = next + 1;
-  }
-  return pids;
 }
 
 std::vector<pid_t> kill_and_wait(const std::vector<pid_t>& pids, int wait_ms,

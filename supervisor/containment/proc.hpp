@@ -1,8 +1,9 @@
-// What /proc says about processes.
+// What /proc says of this machine's processes (common/os/process_files.hpp), and ending them.
 #pragma once
 
 #include <sys/types.h>
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,7 +12,7 @@
 namespace trainward::containment {
 
 // A file of /proc or of a cgroup; "" when it cannot be read, which there means: it is gone.
-std::string read_proc(const std::string& path);
+std::string read_proc(const std::filesystem::path& file);
 
 // A process that SIGKILL has not ended.
 struct Survivor {
@@ -30,11 +31,10 @@ std::vector<pid_t> all_processes();
 std::vector<pid_t> own_children();
 // 0: none, or it is gone.
 pid_t parent_of(pid_t pid);
+// Dead, or gone.
 bool is_zombie(pid_t pid);
 // The value of one variable in the environment a process was started with; "" when not there.
 std::string_view variable(std::string_view environment, std::string_view name);
-
-std::vector<pid_t> parse_pids(std::string_view text);
 
 // SIGKILL to all of these, then waits until they have ended, at most wait_ms. Returns those that
 // have not. Zombies have ended. `still_meant` is asked about each process once its number cannot

@@ -60,12 +60,9 @@ std::vector<pid_t> members_of(const Cgroups& own) {
   for (const Cgroup* cgroup : {&own.unified, &own.memory, &own.cpu_time}) {
     if (cgroup->folder.empty() || !members.empty()) continue;
     const auto text = read_some(cgroup->folder / "cgroup.procs", stat_bytes);
-    std::string_view rest = text ? std::string_view(*text) : std::string_view();
-    while (!rest.empty() && members.size() < most_processes) {
-      const auto pid = whole_number(take_line(rest));
-      if (pid && *pid > 0 && *pid <= INT32_MAX) members.push_back(static_cast<pid_t>(*pid));
-    }
+    if (text) members = processes_in(*text);
   }
+  members.resize(std::min(members.size(), most_processes));
   return members;
 }
 

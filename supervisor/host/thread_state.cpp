@@ -59,12 +59,7 @@ std::string stack_of(const std::filesystem::path& folder) {
 
 std::string place_of(const std::filesystem::path& folder) {
   std::string place = stack_of(folder);
-  if (!place.empty()) return place;
-  const auto wchan = read_some(folder / "wchan", 256);
-  if (!wchan) return place;
-  std::string_view rest = *wchan;
-  const std::string_view function = take_word(rest);
-  return function == "0" ? place : printable(function, longest_function);
+  return place.empty() ? waits_in(folder) : place;
 }
 
 // "202 0x7f… …" while it is in a system call, else "running" or "-1 …".

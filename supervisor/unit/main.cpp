@@ -8,19 +8,22 @@
 // `scope` always becomes COMMAND: where systemd makes no scope (no bus, refused, too slow) it takes
 // a control group of its own inside the service's, or stays where it is, and says so on stderr.
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/os/cgroup.hpp"
+#include "common/os/file.hpp"
 #include "common/protocol/protocol.hpp"
-#include "supervisor/unit/control_group.hpp"
 #include "supervisor/unit/manager.hpp"
 
 namespace {
@@ -31,6 +34,7 @@ using namespace std::chrono_literals;
 // An attempt that waits this long for systemd does not lose much; one that hangs does.
 constexpr auto deadline = 3s;
 constexpr const char* slice = "trainward.slice";
+constexpr std::string_view prefix = "attempt-";
 
 struct Arguments {
   bool user = false;
@@ -96,10 +100,35 @@ Status enter_scope(const Arguments& arguments) {
   return entered;
 }
 
+// Moves this process into the group `name` below its own (of cgroup v2), and removes such groups of
+// earlier attempts that are empty: the stand-in for a scope where systemd makes none. It works in a
+// service with `Delegate=yes`, also without root. No controller is switched on below, so the parent
+// may hold processes too. Kind permanent: no cgroup v2, or not ours to divide.
+//
+// Why not stay in the service's own group: whoever divides that one to limit memory must switch
+// controllers on there, and then systemd can start no new daemon in it while workers live.
+Status enter_own_group(const std::string& name) {
+  const auto folder = host::cgroups_of("/", ::getpid()).unified.folder;
+  if (folder.empty()) {
+    return fail(ErrorKind::permanent, "there is no cgroup v2 here", "/proc/self/cgroup");
+  }
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().starts_with(prefix)) continue;
+    std::error_code in_use;
+    std::filesystem::remove(entry.path(), in_use);
+  }
+  const auto group = folder / (std::string(prefix) + name);
+  if (auto made = make_folders(group); !made) return made;
+  auto processes = open_regular(group / "cgroup.procs", O_WRONLY);
+  if (!processes) return propagate(processes);
+  return write_all(processes->get(), "0", group);
+}
+
 int become(const Arguments& arguments) {
   if (auto entered = enter_scope(arguments); !entered) {
     const std::string name = arguments.scope.name.substr(0, arguments.scope.name.rfind('.'));
-    auto grouped = unit::enter_own_group(name);
+    auto grouped = enter_own_group(name);
     std::fprintf(stderr, "trainward-unit: no scope: %s; %s\n", entered.error().message().c_str(),
                  grouped ? "a control group inside the service's takes its place"
                          : ("nor a control group: " + grouped.error().message()).c_str());

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <map>
 
-#include "common/os/process_id.hpp"
+#include "common/os/process_files.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/containment/proc.hpp"
 
@@ -30,13 +30,11 @@ Number number(std::string_view text) {
 Process look(pid_t pid) {
   Process process;
   process.pid = pid;
-  const std::string stat = proc(pid, "stat");
-  const auto open = stat.find('(');
-  const auto close = stat.rfind(')');
-  if (open == std::string::npos || close == std::string::npos) return process;
-  process.name = stat.substr(open + 1, close - open - 1);
-  process.state = stat_field(stat, 3).empty() ? '?' : stat_field(stat, 3).front();
-  process.parent = number<pid_t>(stat_field(stat, 4));
+  const auto stat = host::read_stat("/", pid);
+  if (!stat) return process;
+  process.name = stat->name;
+  process.state = stat->state;
+  process.parent = stat->parent;
   return process;
 }
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "common/os/process_id.hpp"
+#include "common/os/process_files.hpp"
 #include "common/os/unix_socket.hpp"
 #include "world.hpp"
 
@@ -43,10 +43,8 @@ class AttackApi : public World {
   static void end(pid_t daemon) { ::kill(daemon, SIGTERM); }
 
   // In clock ticks.
-  static long processor_time(pid_t pid) {
-    const std::string stat = read_file(fmt::format("/proc/{}/stat", pid), 4096).value();
-    return std::stol(std::string(stat_field(stat, 14))) +
-           std::stol(std::string(stat_field(stat, 15)));
+  static std::int64_t processor_time(pid_t pid) {
+    return host::read_stat("/", pid).value().own_ticks;
   }
   static std::size_t descriptors(pid_t pid) {
     std::size_t count = 0;
@@ -136,7 +134,7 @@ TEST_F(AttackApi, WithoutDescriptorsItWaitsInsteadOfSpinning) {
   ASSERT_EQ(::prlimit(daemon, RLIMIT_NOFILE, nullptr, &before), 0);
   const rlimit none{lowest_free_descriptor(daemon), before.rlim_max};
   ASSERT_EQ(::prlimit(daemon, RLIMIT_NOFILE, &none, nullptr), 0);
-  const long begun = processor_time(daemon);
+  const std::int64_t begun = processor_time(daemon);
   std::vector<Fd> clients;
   for (int i = 0; i < 4; ++i) clients.push_back(connect());
   const Output refused = ctl({"version"});

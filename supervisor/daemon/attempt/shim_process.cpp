@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "supervisor/containment/proc.hpp"
+#include "common/os/process_files.hpp"
 #include "supervisor/daemon/loop/spawn.hpp"
 
 namespace trainward::daemon {
@@ -55,13 +55,12 @@ Status ShimProcess::send(core::Signal signal) const {
 Status ShimProcess::end() const { return signal(SIGKILL); }
 
 std::string ShimProcess::trouble() const {
-  const std::string stat = containment::read_proc(fmt::format("/proc/{}/stat", pid_));
-  const std::string_view state = stat_field(stat, 3);
-  if (state != "T" && state != "t") return {};
+  const auto stat = host::read_stat("/", pid_);
+  if (!stat || (stat->state != 'T' && stat->state != 't')) return {};
   return fmt::format(
       "the worker's shim (process {}) is stopped by {} (state {}): nothing the worker reports "
       "arrives; `kill -CONT {}` wakes it",
-      pid_, state == "T" ? "a signal" : "a debugger", state, pid_);
+      pid_, stat->state == 'T' ? "a signal" : "a debugger", stat->state, pid_);
 }
 
 }  // namespace trainward::daemon

@@ -11,7 +11,7 @@
 #include "checkpoint/disk/io_queue.hpp"
 #include "common/os/fd.hpp"
 #include "supervisor/containment/host.hpp"
-#include "supervisor/containment/proc.hpp"
+#include "supervisor/containment/memory_controller.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -32,8 +32,9 @@ std::string may_open(const char* file) {
 
 std::string memory_controller(const containment::CgroupHost& host) {
   if (!host.memory.empty()) return may_write(host.memory);
-  const std::string list = containment::read_proc((host.unified / "cgroup.controllers").string());
-  return list.find("memory") != std::string::npos ? "" : "not given to this process's group";
+  return containment::lists_memory(host.unified / "cgroup.controllers")
+             ? ""
+             : "not given to this process's group";
 }
 
 }  // namespace

@@ -21,16 +21,6 @@ TEST(ProcessId, IdentifiesThisProcessAlwaysTheSame) {
   EXPECT_FALSE(once->boot.empty());
 }
 
-TEST(ProcessId, FieldsAreCountedBehindAnyName) {
-  for (const char* name : {"sh", "a b", ") 7 (", "((("}) {
-    const std::string stat = "12 (" + std::string(name) + ") S 34 56\n";
-    EXPECT_EQ(stat_field(stat, 3), "S");
-    EXPECT_EQ(stat_field(stat, 4), "34");
-    EXPECT_EQ(stat_field(stat, 6), "");
-  }
-  for (const char* text : {"", ")", "12 (x)", "12 x S 34"}) EXPECT_EQ(stat_field(text, 4), "");
-}
-
 TEST(ProcessId, AReusedNumberIsAnotherProcess) {
   ProcessId other = identify(::getpid()).value();
   other.start_ticks += 1;
