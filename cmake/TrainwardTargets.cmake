@@ -119,6 +119,7 @@ function(trainward_test name)
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE trainward_options ${ARG_LINKS} GTest::gmock GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/support)
   target_precompile_headers(${name} REUSE_FROM trainward_test_headers)
   # What is tested is optimised; the tests themselves only take longer to compile when they are.
   target_compile_options(${name} PRIVATE -O0)

@@ -24,6 +24,7 @@
 #include "common/os/file.hpp"
 #include "common/wire/journal.hpp"
 #include "common/wire/launch.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward {
 namespace {
@@ -49,24 +50,10 @@ int write_lines(std::int64_t total, std::size_t a_write) {
   return 0;
 }
 
-class Folder {
- public:
-  Folder() {
-    const char* wanted = std::getenv("LOG_BENCH_FOLDER");
-    std::string pattern =
-        std::string(wanted != nullptr ? wanted : "/dev/shm") + "/log-bench-XXXXXX";
-    if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-    path_ = pattern;
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  [[nodiscard]] std::filesystem::path operator/(const char* name) const { return path_ / name; }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+std::filesystem::path place_of_logs() {
+  const char* wanted = std::getenv("LOG_BENCH_FOLDER");
+  return wanted != nullptr ? wanted : "/dev/shm";
+}
 
 pid_t spawn(const std::vector<std::string>& argv, int in, int out) {
   const pid_t pid = ::fork();
@@ -92,25 +79,26 @@ double cpu_of(pid_t pid) {
 }
 
 // A run through one kind of capture; returns the logger's processor time in seconds.
-double through_shim(const Folder& folder, std::int64_t total, std::int64_t a_write) {
+double through_shim(const TemporaryFolder& folder, std::int64_t total, std::int64_t a_write) {
   LaunchSpec spec;
   spec.run = "bench";
   spec.nonce = "bench" + std::to_string(::getpid());
   spec.argv = worker(total, a_write);
   spec.directory = "/";
-  (void)write_file_durably(folder / attempt_files::launch, to_json_text(spec), 0600);
+  (void)write_file_durably(folder.path() / attempt_files::launch, to_json_text(spec), 0600);
   const double all = cpu_of(spawn({SHIM, folder.path().string()}, -1, -1));
-  const auto journal = read_journal(folder / attempt_files::journal, 0);
+  const auto journal = read_journal(folder.path() / attempt_files::journal, 0);
   const auto& exit = journal->records.back().fields;
   return all - static_cast<double>(int_or(exit, "user_ms", 0) + int_or(exit, "system_ms", 0)) / 1e3;
 }
 
-double through_cat(const Folder& folder, std::int64_t total, std::int64_t a_write) {
+double through_cat(const TemporaryFolder& folder, std::int64_t total, std::int64_t a_write) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) std::abort();
   Fd read(ends[0]);
   Fd write(ends[1]);
-  const Fd file(::open((folder / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
+  const Fd file(
+      ::open((folder.path() / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
   const pid_t cat = spawn({"cat"}, read.get(), file.get());
   const pid_t writer = spawn(worker(total, a_write), -1, write.get());
   read.reset();
@@ -119,8 +107,10 @@ double through_cat(const Folder& folder, std::int64_t total, std::int64_t a_writ
   return cpu_of(cat);
 }
 
-double own_file(const Folder& folder, std::int64_t total, std::int64_t a_write, bool trimmed) {
-  const Fd file(::open((folder / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
+double own_file(const TemporaryFolder& folder, std::int64_t total, std::int64_t a_write,
+                bool trimmed) {
+  const Fd file(
+      ::open((folder.path() / "log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640));
   const pid_t writer = spawn(worker(total, a_write), -1, file.get());
   std::atomic<bool> done{false};
   double cpu = 0;
@@ -150,7 +140,7 @@ void capture(benchmark::State& state, Way way) {
   const std::int64_t total = state.range(1) << 20;
   double cpu = 0;
   for (auto _ : state) {
-    const Folder folder;
+    const TemporaryFolder folder(place_of_logs());
     const auto begin = std::chrono::steady_clock::now();
     switch (way) {
       case Way::shim:

@@ -18,6 +18,7 @@
 
 #include "hwprobe/stages/live_files.hpp"
 #include "hwprobe/stages/run_stages.hpp"
+#include "temporary_folder.hpp"
 
 namespace {
 
@@ -26,28 +27,6 @@ namespace probe = trainward::hwprobe;
 using std::chrono::milliseconds;
 
 constexpr int boards = 4;
-
-class Scratch {
- public:
-  Scratch() {
-    std::string name = (fs::temp_directory_path() / "probe-bench-XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~Scratch() { fs::remove_all(folder_); }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  fs::path write(const std::string& name, const std::string& text) const {
-    const fs::path path = folder_ / name;
-    fs::create_directories(path.parent_path());
-    std::ofstream(path, std::ios::binary) << text;
-    return path;
-  }
-  [[nodiscard]] const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
-};
 
 int run_probe(const std::vector<std::string>& options) {
   std::vector<std::string> words{PROBE, "--json"};
@@ -67,7 +46,7 @@ int run_probe(const std::vector<std::string>& options) {
 }
 
 void described(benchmark::State& state) {
-  const Scratch scratch;
+  const trainward::TemporaryFolder scratch;
   std::string text = "boards:\n";
   for (int i = 0; i < boards; ++i) {
     text += "  - serial: \"010001451170c0c" + std::to_string(i) +
@@ -83,7 +62,7 @@ BENCHMARK(described)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 // Without a heartbeat to wait for: nothing but processes, pipes and files.
 void fake_tree(benchmark::State& state) {
-  const Scratch scratch;
+  const trainward::TemporaryFolder scratch;
   for (int i = 0; i < boards; ++i) {
     const std::string device = "sys/bus/pci/devices/0000:c" + std::to_string(i) + ":00.0/";
     scratch.write(device + "vendor", "0x1e52\n");
@@ -93,8 +72,8 @@ void fake_tree(benchmark::State& state) {
       scratch.write(device + "tenstorrent/tenstorrent!0/" + name, "19.7.1.0\n");
     }
   }
-  const std::vector<std::string> options{"--root", scratch.folder().string(), "--state",
-                                         (scratch.folder() / "state").string()};
+  const std::vector<std::string> options{"--root", scratch.path().string(), "--state",
+                                         (scratch.path() / "state").string()};
   for (auto _ : state) {
     if (run_probe(options) != 0) state.SkipWithError("the probe failed");
   }
@@ -107,8 +86,8 @@ std::size_t open_descriptors() {
 }
 
 void every_child_hangs(benchmark::State& state) {
-  const Scratch scratch;
-  const fs::path fifo = scratch.folder() / "fifo";
+  const trainward::TemporaryFolder scratch;
+  const fs::path fifo = scratch.path() / "fifo";
   ::mkfifo(fifo.c_str(), 0600);
   const milliseconds deadline(state.range(0));
   const std::vector<probe::Stage> stages{
@@ -124,7 +103,7 @@ void every_child_hangs(benchmark::State& state) {
   double worst = 0;
   for (auto _ : state) {
     const auto begin = std::chrono::steady_clock::now();
-    probe::run_stages({"a", "b", "c", "d"}, stages, scratch.folder(), processes);
+    probe::run_stages({"a", "b", "c", "d"}, stages, scratch.path(), processes);
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     worst = std::max(worst, took.count() - static_cast<double>(deadline.count()));
   }

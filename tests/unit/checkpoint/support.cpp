@@ -13,19 +13,17 @@
 namespace trainward::checkpoint::testing {
 namespace fs = std::filesystem;
 
-ScratchFolder::ScratchFolder(Medium medium) {
+namespace {
+
+fs::path place(Medium medium) {
   const fs::path memory = "/dev/shm";
   const bool in_memory = medium == Medium::memory && ::access(memory.c_str(), W_OK | X_OK) == 0;
-  const fs::path parent = in_memory ? memory : fs::temp_directory_path();
-  std::string name = (parent / "trainward-checkpoint-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed: " + name);
-  path_ = name;
+  return in_memory ? memory : fs::temp_directory_path();
 }
 
-ScratchFolder::~ScratchFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
-}
+}  // namespace
+
+ScratchFolder::ScratchFolder(Medium medium) : TemporaryFolder(place(medium)) {}
 
 Sample::Sample(std::int64_t step, std::uint64_t seed) : random_(seed) {
   contents_.state.step = step;

@@ -10,22 +10,16 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward::checkpoint::testing {
 
 // Most tests need no disk, only a file system; one in memory takes a hundredth of the time.
 enum class Medium { disk, memory };
 
-class ScratchFolder {
+class ScratchFolder : public TemporaryFolder {
  public:
   explicit ScratchFolder(Medium medium = Medium::disk);
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ~ScratchFolder();
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 // Owns the bytes that the views of `contents()` point to.

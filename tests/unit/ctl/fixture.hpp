@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "supervisor/ctl/arguments.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward::ctl {
 
@@ -23,13 +24,6 @@ struct Ran {
 
 class CtlTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "trainward-ctl-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   [[nodiscard]] std::filesystem::path socket() const { return folder_ / "trainward.sock"; }
 
   [[nodiscard]] Ran ctl(std::vector<std::string> arguments, Style style = {}) const {
@@ -40,7 +34,8 @@ class CtlTest : public testing::Test {
     return {code, out.str(), err.str()};
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
 };
 
 }  // namespace trainward::ctl

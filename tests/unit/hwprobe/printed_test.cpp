@@ -6,9 +6,9 @@
 #include <array>
 #include <cstdio>
 
+#include "fake_host.hpp"
 #include "hwprobe/report.hpp"
 #include "nvidia_sample.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -23,7 +23,7 @@ struct Output {
   std::string text;  // both streams
 };
 
-class Program : public TemporaryFolder {
+class Program : public FakeHost {
  protected:
   Output run(const std::string& arguments) const {
     Output output;

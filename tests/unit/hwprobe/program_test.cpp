@@ -8,14 +8,14 @@
 #include <fstream>
 #include <iterator>
 
-#include "temporary_folder.hpp"
+#include "fake_host.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
 using testing::HasSubstr;
 
-class ProbeProgram : public TemporaryFolder {
+class ProbeProgram : public FakeHost {
  protected:
   struct Outcome {
     int code = -1;
@@ -34,14 +34,10 @@ class ProbeProgram : public TemporaryFolder {
     outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return outcome;
   }
-  // Without a heartbeat nothing is waited for.
   void put_card(const std::string& width) const {
-    const std::string device = "sys/bus/pci/devices/0000:c1:00.0/";
-    write(device + "vendor", "0x1e52\n");
-    write(device + "config", "\x52\x1e\x1e\x40");
-    write(device + "current_link_width", width + "\n");
-    write(device + "max_link_width", "16\n");
-    write(device + "tenstorrent/tenstorrent!0/tt_serial", "0100014511708037\n");
+    FakeHost::put_card();
+    write(device() + "current_link_width", width + "\n");
+    write(device() + "max_link_width", "16\n");
   }
   // `pids`: who holds the card.
   void put_holders(const std::string& pids) const { write("proc/driver/tenstorrent/0/pids", pids); }

@@ -13,6 +13,7 @@
 
 #include "common/base/json.hpp"
 #include "common/protocol/protocol.hpp"
+#include "temporary_folder.hpp"
 #include "trainer/loop/worker.hpp"
 
 namespace trainward::trainer {
@@ -62,8 +63,6 @@ struct Said {
 class WorkerBench {
  public:
   WorkerBench() {
-    std::string name = (std::filesystem::temp_directory_path() / "trainward-loop-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) folder_ = name;
     std::filesystem::create_directories(folder_ / "data");
     std::ofstream text(folder_ / "data" / "text");
     for (int i = 0; i < 40; ++i) text << i << " bottles of beer on the wall, ";
@@ -83,10 +82,6 @@ class WorkerBench {
   }
   WorkerBench(const WorkerBench&) = delete;
   WorkerBench& operator=(const WorkerBench&) = delete;
-  ~WorkerBench() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
 
   json::object& training() { return training_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
@@ -131,7 +126,8 @@ class WorkerBench {
             }};
   }
 
-  std::filesystem::path folder_;
+  TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
   json::object training_;
   Time clock_{1'700'000'000'000, 0};
 };

@@ -5,7 +5,7 @@
 #include <fstream>
 
 #include "common/os/file.hpp"
-#include "common/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 #include "trainer/sim/device_text.hpp"
 
 namespace trainward::n300 {

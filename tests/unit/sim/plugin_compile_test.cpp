@@ -4,8 +4,8 @@
 #include <chrono>
 #include <fstream>
 
-#include "common/temporary_folder.hpp"
 #include "sim/plugin_harness.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward::n300::test {
 namespace {

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "supervisor/store/store.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward::store {
 
@@ -27,14 +28,6 @@ inline void must(const Status& status) {
 
 class StoreTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (std::filesystem::temp_directory_path() / "trainward-store-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    file_ = folder_ / "trainward.db";
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   [[nodiscard]] Store open() const { return must(Store::open(file_)); }
 
   static AttemptRow attempt(std::int64_t number, std::int64_t resume, std::int64_t first,
@@ -137,8 +130,9 @@ class StoreTest : public testing::Test {
     must(transaction.commit());
   }
 
-  std::filesystem::path folder_;
-  std::filesystem::path file_;
+  TemporaryFolder temporary_;
+  const std::filesystem::path folder_ = temporary_.path();
+  std::filesystem::path file_ = folder_ / "trainward.db";
 };
 
 }  // namespace trainward::store

@@ -2,16 +2,16 @@
 
 #include <gmock/gmock.h>
 
+#include "fake_host.hpp"
 #include "hwprobe/health.hpp"
 #include "hwprobe/table.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
 using testing::HasSubstr;
 
-using Described = TemporaryFolder;
+using Described = FakeHost;
 
 TEST(ShippedHost, FirstBoardIsRefusedAndSecondIsHealthy) {
   const std::filesystem::path file =

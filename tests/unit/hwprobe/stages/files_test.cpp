@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "fake_host.hpp"
 #include "hwprobe/stages/live_files.hpp"
 #include "hwprobe/stages/recorded_files.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -13,7 +13,7 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::Optional;
 
-class StageFiles : public TemporaryFolder {
+class StageFiles : public FakeHost {
  protected:
   LiveFiles live() {
     return {folder_, [this](milliseconds time) { waits_.push_back(time.count()); }};

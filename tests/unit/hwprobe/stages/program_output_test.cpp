@@ -7,8 +7,8 @@
 #include <csignal>
 #include <random>
 
+#include "fake_host.hpp"
 #include "hwprobe/stages/run_stages.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-class ProgramOutputs : public TemporaryFolder {
+class ProgramOutputs : public FakeHost {
  protected:
   StageResult ask(const std::vector<std::string>& words, std::size_t most = 1 << 20,
                   milliseconds deadline = milliseconds(20'000)) {

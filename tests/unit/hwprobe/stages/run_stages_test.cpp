@@ -16,9 +16,9 @@
 #include <set>
 #include <stdexcept>
 
+#include "fake_host.hpp"
 #include "hwprobe/stages/board_state.hpp"
 #include "hwprobe/stages/live_files.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -52,10 +52,9 @@ class HoldingKernel : public Processes {
   std::set<pid_t> held;
 };
 
-class Stages : public TemporaryFolder {
+class Stages : public FakeHost {
  protected:
   void SetUp() override {
-    TemporaryFolder::SetUp();
     state_ = folder_ / "state";
     std::filesystem::create_directory(state_);
     descriptors_ = open_descriptors();
@@ -63,7 +62,6 @@ class Stages : public TemporaryFolder {
   void TearDown() override {
     EXPECT_EQ(open_descriptors(), descriptors_);
     EXPECT_FALSE(has_children());
-    TemporaryFolder::TearDown();
   }
 
   static Stage stage(Stage::Body body, milliseconds deadline = long_deadline) {

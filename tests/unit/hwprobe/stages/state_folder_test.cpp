@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "temporary_folder.hpp"
+#include "fake_host.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -15,10 +15,9 @@ namespace fs = std::filesystem;
 constexpr uid_t nobody = 65534;
 
 // As a user who is not root, with folders of this test.
-class StateFolder : public TemporaryFolder {
+class StateFolder : public FakeHost {
  protected:
   void SetUp() override {
-    TemporaryFolder::SetUp();
     fs::permissions(folder_, fs::perms::all);
     for (const char* name : {"run", "tmp"}) {
       fs::create_directory(folder_ / name);
@@ -34,7 +33,6 @@ class StateFolder : public TemporaryFolder {
     EXPECT_EQ(::seteuid(user_), 0);
     ::unsetenv("XDG_RUNTIME_DIR");
     ::unsetenv("TMPDIR");
-    TemporaryFolder::TearDown();
   }
   [[nodiscard]] fs::path temporary() const {
     return folder_ / "tmp" / ("trainward-probe-" + std::to_string(::geteuid()));

@@ -4,14 +4,14 @@
 
 #include <limits>
 
-#include "temporary_folder.hpp"
+#include "fake_host.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
 using testing::HasSubstr;
 
-class BaselinesTest : public TemporaryFolder {};
+class BaselinesTest : public FakeHost {};
 
 TEST_F(BaselinesTest, TheFirstLookIsTheBaseline) {
   Baselines baselines("boot");

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "host_fixture.hpp"
 #include "hwprobe/health.hpp"
 #include "hwprobe/stages/recording.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -16,32 +16,19 @@ namespace {
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-class HostLook : public TemporaryFolder {
+class HostLook : public HostFixture {
  protected:
   void SetUp() override {
-    TemporaryFolder::SetUp();
-    options_.root = folder_;
-    options_.state = folder_ / "state";
-    std::filesystem::create_directory(options_.state);
     options_.wait = [this](milliseconds) { put_beat("0000:c1:00.0", "101"); };
     std::filesystem::create_directories(folder_ / "sys/bus/pci/devices");
   }
 
-  static std::string device(const std::string& bus_id) {
-    return "sys/bus/pci/devices/" + bus_id + "/";
-  }
-  static std::string node(const std::string& bus_id) {
-    return device(bus_id) + "tenstorrent/tenstorrent!0/";
-  }
   void put_beat(const std::string& bus_id, const std::string& beat) const {
     write(node(bus_id) + "tt_heartbeat", beat + "\n");
   }
   void put_card(const std::string& bus_id) const {
-    write(device(bus_id) + "vendor", "0x1e52\n");
-    write(device(bus_id) + "config", "\x52\x1e\x1e\x40");
+    FakeHost::put_card(bus_id);
     write(device(bus_id) + "hwmon/hwmon3/temp1_input", "57000\n");
-    write(node(bus_id) + "tt_serial", "0100014511708037\n");
-    write(node(bus_id) + "tt_card_type", "n300\n");
     put_beat(bus_id, "100");
   }
   void put_fifo(const std::string& name) const {
@@ -61,9 +48,6 @@ class HostLook : public TemporaryFolder {
   Result<Report> report(const std::vector<BoardLook>& looks) const {
     return report_of(looks, stages(milliseconds(1)), "sysfs");
   }
-
-  HostOptions options_;
-  Processes processes_;
 };
 
 TEST_F(HostLook, HealthyBoardsAndTheSameFromTheirRecording) {

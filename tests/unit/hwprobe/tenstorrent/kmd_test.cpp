@@ -7,10 +7,10 @@
 #include <cstring>
 
 #include "fake_driver.hpp"
+#include "fake_host.hpp"
 #include "hwprobe/tenstorrent/decode/arc.hpp"
 #include "hwprobe/tenstorrent/decode/ethernet.hpp"
 #include "hwprobe/tenstorrent/registers/kmd_abi.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -134,7 +134,7 @@ TEST(Kmd, AllOnesAreAHang) {
   EXPECT_EQ(look_at_arc(registers).hang, Hang::noc);
 }
 
-class SystemCalls : public TemporaryFolder {};
+class SystemCalls : public FakeHost {};
 
 TEST_F(SystemCalls, ReadConfigurationSpaceAndSayWhatFailed) {
   SystemKmdCalls calls;

@@ -10,10 +10,9 @@
 #include <fstream>
 
 #include "fake_driver.hpp"
+#include "host_fixture.hpp"
 #include "hwprobe/stages/recording.hpp"
-#include "hwprobe/tenstorrent/host_look.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -23,13 +22,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 namespace at = wormhole::ethernet;
 
-class RegisterStages : public TemporaryFolder {
+class RegisterStages : public HostFixture {
  protected:
   void SetUp() override {
-    TemporaryFolder::SetUp();
-    options_.root = folder_;
-    options_.state = folder_ / "state";
-    std::filesystem::create_directory(options_.state);
     use(std::make_shared<FakeDriver>());
     put_board("0000:c1:00.0", 0);
   }
@@ -38,16 +33,9 @@ class RegisterStages : public TemporaryFolder {
     driver_ = std::move(driver);
     options_.kmd_calls = driver_;
   }
-  static std::string device(const std::string& bus_id) {
-    return "sys/bus/pci/devices/" + bus_id + "/";
-  }
   // Without a heartbeat among the attributes, so that nothing is waited for.
   void put_board(const std::string& bus_id, int number) const {
-    const std::string node = device(bus_id) + "tenstorrent/tenstorrent!" + std::to_string(number);
-    write(device(bus_id) + "vendor", "0x1e52\n");
-    write(device(bus_id) + "config", "\x52\x1e\x1e\x40");
-    write(node + "/tt_serial", "010001451170C0C4\n");
-    write(node + "/tt_card_type", "n300\n");
+    put_card(bus_id, number, "010001451170C0C4");
   }
 
   std::vector<BoardLook> look() {
@@ -74,8 +62,6 @@ class RegisterStages : public TemporaryFolder {
     return out;
   }
 
-  HostOptions options_;
-  Processes processes_;
   std::shared_ptr<FakeDriver> driver_;
 };
 
@@ -99,7 +85,7 @@ TEST_F(RegisterStages, AHeartIsWatchedOnce) {
                        [](const Reading& reading) { return reading.key == "wait 1200"; });
   };
   EXPECT_TRUE(waits(look().at(1).stages.at(2)));
-  const std::string beat = device("0000:c1:00.0") + "tenstorrent/tenstorrent!0/tt_heartbeat";
+  const std::string beat = node("0000:c1:00.0") + "tt_heartbeat";
   write(beat, "100\n");
   options_.wait = [this, beat](milliseconds) { write(beat, "101\n"); };
   driver_->card.arc_frozen = true;  // which the second watch would find
@@ -201,8 +187,8 @@ TEST_F(RegisterStages, ABoardInAResetIsNotOpened) {
 
 TEST_F(RegisterStages, FirmwareThatDiffersFromCardToCard) {
   put_board("0000:c2:00.0", 1);
-  write(device("0000:c2:00.0") + "tenstorrent/tenstorrent!1/tt_fw_bundle_ver", "19.6.0.0\n");
-  write(device("0000:c1:00.0") + "tenstorrent/tenstorrent!0/tt_fw_bundle_ver", "19.7.1.0\n");
+  write(node("0000:c2:00.0", 1) + "tt_fw_bundle_ver", "19.6.0.0\n");
+  write(node("0000:c1:00.0") + "tt_fw_bundle_ver", "19.7.1.0\n");
   driver_->open_error = EACCES;
   const Report found = report(look());
   EXPECT_EQ(found.boards.at(0).verdict, Verdict::ok);

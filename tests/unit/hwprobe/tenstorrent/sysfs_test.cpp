@@ -8,9 +8,9 @@
 #include <array>
 #include <random>
 
+#include "fake_host.hpp"
 #include "hwprobe/tenstorrent/host_look.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -19,27 +19,22 @@ using std::chrono::milliseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-class Sysfs : public TemporaryFolder {
+class Sysfs : public FakeHost {
  protected:
-  static constexpr const char* device = "sys/bus/pci/devices/0000:c1:00.0/";
-
-  void put(const std::string& name, const std::string& text) const { write(device + name, text); }
+  void put(const std::string& name, const std::string& text) const { write(device() + name, text); }
   void put_attribute(const std::string& name, const std::string& text) const {
-    put("tenstorrent/tenstorrent!0/" + name, text + "\n");
+    write(node() + name, text + "\n");
   }
 
   // A card in good health; the heartbeat moves whenever somebody waits.
   void put_healthy_card() {
-    put("vendor", "0x1e52\n");
-    put("config", "\x52\x1e\x1e\x40");
+    put_card();
     put("current_link_speed", "16.0 GT/s PCIe\n");
     put("max_link_speed", "16.0 GT/s PCIe\n");
     put("current_link_width", "16\n");
     put("max_link_width", "16\n");
     put("hwmon/hwmon3/temp1_input", "57000\n");
     put("hwmon/hwmon3/temp1_max", "75000\n");
-    put_attribute("tt_serial", "0100014511708037");
-    put_attribute("tt_card_type", "n300");
     put_attribute("tt_fw_bundle_ver", "19.7.1.0");
     put_attribute("tt_heartbeat", "100");
     on_wait_ = [this] { put_attribute("tt_heartbeat", "112"); };
@@ -101,7 +96,7 @@ TEST_F(Sysfs, HealthyCard) {
 
 TEST_F(Sysfs, AbsentAttributesAreNeverAFault) {
   put_healthy_card();
-  const std::filesystem::path card = folder_ / device;
+  const std::filesystem::path card = folder_ / device();
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(card)) {
     if (entry.is_regular_file() && entry.path().filename() != "vendor") {

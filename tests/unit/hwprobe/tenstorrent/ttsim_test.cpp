@@ -11,13 +11,13 @@
 #include <functional>
 
 #include "common/os/file.hpp"
+#include "fake_host.hpp"
 #include "hwprobe/tenstorrent/decode/board_facts.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 #include "hwprobe/tenstorrent/registers/addresses.hpp"
 #include "hwprobe/tenstorrent/registers/recording.hpp"
 #include "hwprobe/tenstorrent/registers/replay.hpp"
 #include "read_lines.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -122,10 +122,9 @@ Board look(const std::filesystem::path& folder, const char* library, const Damag
   return judge(facts);
 }
 
-class Simulator : public TemporaryFolder {
+class Simulator : public FakeHost {
  protected:
   void SetUp() override {
-    TemporaryFolder::SetUp();
     library_ = std::getenv("TRAINWARD_TTSIM");
     if (library_ == nullptr) GTEST_SKIP() << "TRAINWARD_TTSIM names no simulator";
   }

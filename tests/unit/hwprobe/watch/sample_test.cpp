@@ -3,23 +3,20 @@
 
 #include <gmock/gmock.h>
 
+#include "fake_host.hpp"
 #include "hwprobe/described/described.hpp"
 #include "hwprobe/stages/live_files.hpp"
 #include "hwprobe/tenstorrent/samples.hpp"
 #include "hwprobe/watch/read_sample.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
 using testing::HasSubstr;
 
-class SampleTest : public TemporaryFolder {
+class SampleTest : public FakeHost {
  protected:
-  static constexpr const char* device = "sys/bus/pci/devices/0000:c1:00.0/";
-  static constexpr const char* node = "tenstorrent/tenstorrent!0/";
-
-  void put(const std::string& name, const std::string& text) const { write(device + name, text); }
+  void put(const std::string& name, const std::string& text) const { write(device() + name, text); }
   void put_card() const {
     put("vendor", "0x1e52\n");
     put("hwmon/hwmon3/name", "wormhole\n");
@@ -29,8 +26,8 @@ class SampleTest : public TemporaryFolder {
     put("hwmon/hwmon3/curr1_input", "15000\n");
     put("hwmon/hwmon3/power1_input", "12000000\n");
     put("hwmon/hwmon3/power1_max", "100000000\n");
-    put(std::string(node) + "tt_aiclk", "1000\n");
-    put(std::string(node) + "tt_heartbeat", "4711\n");
+    write(node() + "tt_aiclk", "1000\n");
+    write(node() + "tt_heartbeat", "4711\n");
     put("aer_dev_correctable", "RxErr 1\nBadTLP 2\nTOTAL_ERR_COR 3\n");
     put("aer_dev_nonfatal", "Undefined 0\nTOTAL_ERR_NONFATAL 0\n");
     put("aer_dev_fatal", "Undefined 0\nTOTAL_ERR_FATAL 1\n");
@@ -72,7 +69,7 @@ TEST_F(SampleTest, WhatCannotBeReadIsUnset) {
   put("aer_dev_nonfatal", "TOTAL_ERR_NONFATAL 12x\n");
   put("aer_dev_correctable", "TOTAL_ERR_COR 99999999999999999999\n");
   put("hwmon/hwmon3/temp1_input", "warm\n");
-  put(std::string(node) + "tt_aiclk", "\n");
+  write(node() + "tt_aiclk", "\n");
   EXPECT_FALSE(says_something(read()));
   put("hwmon/hwmon3/temp1_input", "40000\n");
   put("hwmon/hwmon3/temp1_max", "0\n");
@@ -96,7 +93,7 @@ TEST(SampleLine, ForeignLinesAreRefusedOrLeftOut) {
   EXPECT_FALSE(parsed(R"({"board": "b", "present": false})")->present);
 }
 
-class DescribedSample : public TemporaryFolder {
+class DescribedSample : public FakeHost {
  protected:
   DescribedBoard board(const std::string& more) const {
     const auto file = write("host.yaml",

@@ -10,22 +10,21 @@
 #include <vector>
 
 #include "common/os/fd.hpp"
+#include "fake_host.hpp"
 #include "hwprobe/watch/sample.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
 using testing::HasSubstr;
 
-class StreamTest : public TemporaryFolder {
+class StreamTest : public FakeHost {
  protected:
   void TearDown() override {
     if (pid_ > 0) {
       ::kill(pid_, SIGKILL);
       ::waitpid(pid_, nullptr, 0);
     }
-    TemporaryFolder::TearDown();
   }
 
   void start(std::vector<std::string> arguments) {
@@ -61,9 +60,6 @@ class StreamTest : public TemporaryFolder {
     pid_ = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
   }
-  std::string device(const std::string& bus_id) const {
-    return "sys/bus/pci/devices/" + bus_id + "/";
-  }
 
   pid_t pid_ = 0;
   Fd output_;
@@ -72,12 +68,12 @@ class StreamTest : public TemporaryFolder {
 TEST_F(StreamTest, ARoundIsALineABoardAndShowsWhatHasChanged) {
   for (const char* board : {"0000:c1:00.0", "0000:c2:00.0"}) {
     write(device(board) + "vendor", "0x1e52\n");
-    write(device(board) + "tenstorrent/tenstorrent!0/tt_heartbeat", "1\n");
+    write(node(board) + "tt_heartbeat", "1\n");
   }
   start({"10", "--root", folder_.string(), "0000:c2:00.0", "0000:c1:00.0"});
   EXPECT_EQ(sample().board, "0000:c2:00.0");
   EXPECT_EQ(sample().board, "0000:c1:00.0");
-  const auto beat = folder_ / device("0000:c2:00.0") / "tenstorrent/tenstorrent!0/tt_heartbeat";
+  const auto beat = folder_ / node("0000:c2:00.0") / "tt_heartbeat";
   std::filesystem::rename(write("beat", "2\n"), beat);
   for (;;) {
     const Sample next = sample();
