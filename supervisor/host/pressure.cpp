@@ -70,11 +70,6 @@ std::filesystem::path pressure_file(const std::filesystem::path& root, const Cgr
   return below(root, "/proc/pressure/memory");
 }
 
-std::optional<Pressure> read_pressure(const std::filesystem::path& file) {
-  const auto text = read_some(file, file_bytes);
-  return text ? parse_pressure(*text) : std::nullopt;
-}
-
 std::string in_words(const Pressure& pressure) {
   return fmt::format(
       "programs waited for memory {:.0f}% of the last 10 s (60 s: {:.0f}%); nothing moved {:.0f}% "

@@ -37,8 +37,6 @@ std::optional<Pressure> parse_pressure(std::string_view text);
 // The file of the worker's cgroup where it has one of its own (version 2), else the machine's.
 std::filesystem::path pressure_file(const std::filesystem::path& root, const Cgroups& cgroups);
 
-std::optional<Pressure> read_pressure(const std::filesystem::path& file);
-
 // "programs waited for memory 23% of the last 10 s (60 s: 12%); nothing moved 8% (60 s: 3%)"
 std::string in_words(const Pressure& pressure);
 

@@ -99,11 +99,4 @@ Conclusion LogClassifier::conclude(const Ending& ending) {
   return conclusion;
 }
 
-Conclusion classify_log(const LogMatcher& matcher, std::string_view text, const Ending& ending,
-                        const ClassifierLimits& limits) {
-  LogClassifier classifier(matcher, limits);
-  classifier.feed(text);
-  return classifier.conclude(ending);
-}
-
 }  // namespace trainward::rules

@@ -68,8 +68,4 @@ class LogClassifier {
   Conclusion totals_;
 };
 
-// One text as one stream.
-Conclusion classify_log(const LogMatcher& matcher, std::string_view text, const Ending& ending = {},
-                        const ClassifierLimits& limits = {});
-
 }  // namespace trainward::rules

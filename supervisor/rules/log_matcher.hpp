@@ -3,8 +3,7 @@
 // In: the built-in rules (builtin/*.yaml, compiled into the library), extended or overridden by
 //   id from a user's file of the same form.
 // Out: for one line, the strongest rule that matches it; of equal ones the first in the list.
-// LogClassifier makes a verdict of
-//   whole logs; classify_log() is the short form for a text in memory.
+//   LogClassifier makes a verdict of whole logs.
 // Failure: load() reports file, line and column of everything wrong in a rules file, as one Error.
 // Speed: one pass of RE2 over a line finds which fixed texts of all patterns stand in it; only
 //   patterns whose texts are all there are tried. A filter of our own was a tenth faster.

@@ -2,7 +2,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include "supervisor/rules/log_classifier.hpp"
+#include "classify_log.hpp"
 
 namespace trainward::rules {
 namespace {

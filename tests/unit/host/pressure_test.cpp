@@ -1,6 +1,7 @@
 // Memory pressure: its text, and the real one where there is one.
 #include "supervisor/host/pressure.hpp"
 
+#include "common/os/host_files.hpp"
 #include "fake_host.hpp"
 
 namespace trainward::host {
@@ -24,15 +25,20 @@ TEST(ParsePressure, Words) {
             "(60 s: 3%)");
 }
 
+std::optional<Pressure> pressure_in(const std::filesystem::path& file) {
+  const auto text = read_some(file, 4096);
+  return text ? parse_pressure(*text) : std::nullopt;
+}
+
 using PressureFile = FakeHost;
 
 TEST_F(PressureFile, TheWorkersOwnBeforeTheMachines) {
   Cgroups cgroups;
   cgroups.unified.folder = root() / "cg";
   EXPECT_EQ(pressure_file(root(), cgroups), root() / "proc/pressure/memory");
-  EXPECT_FALSE(read_pressure(pressure_file(root(), cgroups)));
+  EXPECT_FALSE(pressure_in(pressure_file(root(), cgroups)));
   write("cg/memory.pressure", "some avg10=1 avg60=2\n");
-  EXPECT_EQ(read_pressure(pressure_file(root(), cgroups))->some_60, 2);
+  EXPECT_EQ(pressure_in(pressure_file(root(), cgroups))->some_60, 2);
 }
 
 TEST_F(PressureFile, WhatCannotWakeUsIsAnErrorAndUntouched) {
@@ -40,12 +46,12 @@ TEST_F(PressureFile, WhatCannotWakeUsIsAnErrorAndUntouched) {
   write("file", "some avg10=1 avg60=2\n");
   const auto watch = PressureWatch::open(root() / "file");
   ASSERT_FALSE(watch);
-  EXPECT_TRUE(read_pressure(root() / "file")) << "nothing may be written into it";
+  EXPECT_TRUE(pressure_in(root() / "file")) << "nothing may be written into it";
 }
 
 TEST(RealPressure, CanBeReadAndWaitedFor) {
   const auto file = pressure_file("/", cgroups_of("/", ::getpid()));
-  if (!read_pressure(file)) GTEST_SKIP() << "this kernel has no " << file;
+  if (!pressure_in(file)) GTEST_SKIP() << "this kernel has no " << file;
   auto watch = PressureWatch::open(file);
   if (!watch) GTEST_SKIP() << watch.error().message();
   const auto fact = watch->take({0, 1000});

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "supervisor/rules/log_classifier.hpp"
+#include "classify_log.hpp"
 #include "supervisor/rules/rule_file.hpp"
 
 namespace trainward::rules {

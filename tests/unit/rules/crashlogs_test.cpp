@@ -5,7 +5,7 @@
 #include <iostream>
 #include <sstream>
 
-#include "supervisor/rules/log_classifier.hpp"
+#include "classify_log.hpp"
 
 namespace trainward::rules {
 namespace {

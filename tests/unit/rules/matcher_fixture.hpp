@@ -5,7 +5,7 @@
 
 #include <memory>
 
-#include "supervisor/rules/log_classifier.hpp"
+#include "classify_log.hpp"
 
 namespace trainward::rules {
 

@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "classify_log.hpp"
 #include "supervisor/rules/line_text.hpp"
-#include "supervisor/rules/log_classifier.hpp"
 
 namespace trainward::rules {
 namespace {

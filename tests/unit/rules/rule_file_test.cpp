@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-#include "supervisor/rules/log_classifier.hpp"
+#include "classify_log.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::rules {
