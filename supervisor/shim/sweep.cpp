@@ -70,7 +70,10 @@ Swept sweep(const containment::Cgroup& cgroup, pid_t group, int signals, std::in
     const std::vector<pid_t> left = tree(cgroup);
     seen.insert(left.begin(), left.end());
     swept.killed = static_cast<int>(seen.size());
-    if (left.empty()) return swept;
+    if (left.empty()) {
+      reap();  // those that have ended since
+      return swept;
+    }
     const std::int64_t remaining = give_up - now().mono_ms;
     if (remaining <= 0) {
       for (const pid_t pid : left) swept.survivors.push_back(containment::describe(pid));
