@@ -1,7 +1,8 @@
+#include <fmt/format.h>
+
 #include "hwprobe/accelerators.hpp"
 #include "hwprobe/tenstorrent/host_look.hpp"
 #include "hwprobe/tenstorrent/register_stages.hpp"
-#include "hwprobe/tenstorrent/samples.hpp"
 #include "hwprobe/tenstorrent/tt_smi/deep_look.hpp"
 #include "hwprobe/tenstorrent/tt_smi/tt_smi.hpp"
 
@@ -27,6 +28,17 @@ Result<Report> judge_boards(const std::vector<BoardLook>& looks, const std::stri
 
 void remember_boards(const std::vector<BoardLook>& looks, const std::filesystem::path& state) {
   (void)remember_counters(looks, probe_stages({}), state);
+}
+
+// What the driver publishes of a working board beyond what hwmon and the AER counters say: clock
+// and heartbeat; nothing for a device of another driver. Opens no device.
+void add_to_sample(Files& files, const std::string& bus_id, Sample& sample) {
+  const std::string folder = fmt::format("/sys/bus/pci/devices/{}/tenstorrent", bus_id);
+  const auto nodes = files.names(folder);
+  if (!nodes || nodes->empty()) return;
+  const std::string node = fmt::format("{}/{}", folder, nodes->front());
+  sample.clock_mhz = files.number(node + "/tt_aiclk");
+  sample.heartbeat = files.number(node + "/tt_heartbeat");
 }
 
 }  // namespace

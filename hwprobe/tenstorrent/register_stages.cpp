@@ -8,7 +8,6 @@
 #include "hwprobe/tenstorrent/registers/addresses.hpp"
 #include "hwprobe/tenstorrent/registers/kmd.hpp"
 #include "hwprobe/tenstorrent/registers/recording.hpp"
-#include "hwprobe/tenstorrent/registers/replay.hpp"
 #include "hwprobe/tenstorrent/sysfs.hpp"
 
 namespace trainward::hwprobe {

@@ -12,7 +12,7 @@
 namespace trainward::hwprobe {
 namespace {
 
-constexpr std::chrono::milliseconds deadline{5'000};
+constexpr std::chrono::milliseconds simulator_deadline{5'000};
 // Of the simulated board, in which its links come up.
 constexpr std::chrono::milliseconds time_to_start{1'200};
 constexpr std::string_view key = "boards";
@@ -58,7 +58,7 @@ std::optional<unsigned> number_of(std::string_view board) {
 Stage simulator_stage(const std::filesystem::path& library) {
   Stage stage;
   stage.name = "simulator";
-  stage.deadline = deadline;
+  stage.deadline = simulator_deadline;
   stage.body = [library](const std::string&, const Emit& emit) -> Status {
     auto first = TtsimRegisters::open(library, 0);
     if (!first) return propagate(first);

@@ -98,4 +98,8 @@ tl::expected<Config, std::vector<Problem>> load(const std::filesystem::path& fil
 
 json::object to_json(const Program& program);
 
+// As one certain string, so that equal configurations have equal digests: keys in byte order, no
+// spaces, numbers in their shortest form.
+std::string canonical_json(const json::value& value);
+
 }  // namespace trainward::config

@@ -7,7 +7,6 @@
 #include "common/base/digest.hpp"
 #include "common/base/text.hpp"
 #include "common/yaml/map_reader.hpp"
-#include "supervisor/config/program_json.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {

@@ -1,5 +1,3 @@
-#include "supervisor/config/program_json.hpp"
-
 #include <algorithm>
 #include <vector>
 

@@ -1,7 +1,6 @@
-#include "supervisor/config/read_setting.hpp"
-
 #include "common/settings/worker_settings.hpp"
 #include "common/yaml/scalar.hpp"
+#include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
 namespace {

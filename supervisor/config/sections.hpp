@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/json.hpp"
+#include "common/settings/setting.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/config/reading.hpp"
@@ -42,6 +43,13 @@ WorkerSections read_worker_sections(yaml::MapReader& program, const Folders& fol
 
 // The three sections beside a `command` contradict it: each one present is reported.
 void refuse_worker_sections(yaml::MapReader& program);
+
+// ---- read_setting.cpp: one of their settings, from YAML to the JSON that the worker is given ----
+
+// Its value, or its default when the key is absent or wrong. Paths are absolute in the JSON, and
+// what they name exists now: the worker would find out an hour later.
+json::value read_setting(yaml::MapReader& reader, const settings::Setting& setting,
+                         const Folders& folders);
 
 // ---- watch_section.cpp: by what a program is seen to live that is not our own worker ----
 

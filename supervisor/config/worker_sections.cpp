@@ -2,7 +2,6 @@
 #include <string>
 
 #include "common/settings/worker_settings.hpp"
-#include "supervisor/config/read_setting.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {

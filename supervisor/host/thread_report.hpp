@@ -5,7 +5,11 @@
 //   37 threads sleeping in futex_wait_queue (futex). process 52 (loader): …
 //
 // Bounded: 1024 threads are looked at, 64 asked where they wait; what cannot be killed comes first.
-// A few milliseconds; see thread_state.hpp for what it can and cannot see.
+// A few milliseconds.
+//
+// Everybody sees the state; where a thread waits takes the rights to trace the process (the same
+// user); the kernel's stack takes root. Nothing here takes the process's memory lock, which a hung
+// one may hold; only a process that is at this instant replacing its program (exec) is waited for.
 #pragma once
 
 #include <sys/types.h>

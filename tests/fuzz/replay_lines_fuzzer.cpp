@@ -5,7 +5,7 @@
 #include "hwprobe/tenstorrent/decode/board_facts.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 #include "hwprobe/tenstorrent/registers/addresses.hpp"
-#include "hwprobe/tenstorrent/registers/replay.hpp"
+#include "hwprobe/tenstorrent/registers/recording.hpp"
 #include "require.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

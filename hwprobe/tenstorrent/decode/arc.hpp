@@ -25,6 +25,12 @@ struct ArcLook {
   Heartbeat heartbeat = Heartbeat::unknown;
 };
 
+// What the processor is doing, by its post code (SCRATCH0) and its message status (SCRATCH5), as
+// far as they could be read. Sources: tt-kmd (the post code alone), tt-umd wait_arc_core_start,
+// luwen check_arc_msg_safe.
+ArcState arc_state(std::optional<std::uint32_t> post_code,
+                   std::optional<std::uint32_t> message_status);
+
 // `watch_heart`: false where somebody else has watched it already, which saves the time.
 ArcLook look_at_arc(RegisterIo& registers, bool watch_heart = true);
 

@@ -44,7 +44,7 @@ std::optional<double> high_half(std::optional<std::uint32_t> word) {
 }
 
 // Four bits a channel: 2 passed, 1 failed, 3 skipped, 0 nothing was done.
-std::vector<DramState> dram_of(std::uint32_t word) {
+std::vector<DramState> dram_by_nibbles(std::uint32_t word) {
   std::vector<DramState> channels;
   for (unsigned i = 0; i < dram_channels; ++i) {
     const std::uint32_t bits = (word >> (4 * i)) & 0xF;
@@ -78,7 +78,7 @@ Telemetry decode(const Words& array) {
   out.power_w = low_half(array[legacy_at::power]);
   out.current_a = low_half(array[legacy_at::current]);
   if (const auto word = array[legacy_at::clock]) out.clock_mhz = *word & 0xFFFF;
-  if (const auto word = array[legacy_at::dram_status]) out.dram = dram_of(*word);
+  if (const auto word = array[legacy_at::dram_status]) out.dram = dram_by_nibbles(*word);
   if (const auto word = array[legacy_at::ethernet_live]) out.ethernet_alive = *word & 0xFFFF;
   out.heartbeat = array[legacy_at::health];
   out.heartbeat_offset =

@@ -6,7 +6,6 @@
 
 #include "common/base/digest.hpp"
 #include "fixture.hpp"
-#include "supervisor/config/program_json.hpp"
 
 namespace trainward::config {
 namespace {

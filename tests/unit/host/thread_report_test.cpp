@@ -7,7 +7,6 @@
 #include <chrono>
 
 #include "fake_host.hpp"
-#include "supervisor/host/syscall_name.hpp"
 
 namespace trainward::host {
 namespace {
@@ -79,10 +78,16 @@ TEST_F(ThreadReport, RubbishIsShownHarmlessly) {
   EXPECT_EQ(thread_report(root(), 4711), "");
 }
 
-TEST(SyscallName, KnownAndUnknown) {
-  EXPECT_EQ(syscall_name(SYS_futex), "futex");
-  EXPECT_EQ(syscall_name(SYS_ioctl), "ioctl");
-  EXPECT_EQ(syscall_name(99999), "system call 99999");
+TEST_F(ThreadReport, SystemCallsHaveNames) {
+  write_process({.pid = 10});
+  const auto report = [this](int call) {
+    put(10, 10, "syscall", fmt::format("{} 0x7f00 0x0\n", call));
+    return thread_report(root(), 10);
+  };
+  const std::string sleeps = "process 10 (python): main thread sleeping ";
+  EXPECT_EQ(report(SYS_futex), sleeps + "(futex)");
+  EXPECT_EQ(report(SYS_ioctl), sleeps + "(ioctl)");
+  EXPECT_EQ(report(99999), sleeps + "(system call 99999)");
 }
 
 TEST(RealThreads, ASleepersWaitIsNamed) {

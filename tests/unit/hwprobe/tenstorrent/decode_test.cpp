@@ -3,7 +3,6 @@
 
 #include "fake_card.hpp"
 #include "hwprobe/tenstorrent/decode/arc.hpp"
-#include "hwprobe/tenstorrent/decode/arc_state.hpp"
 #include "hwprobe/tenstorrent/decode/board_id.hpp"
 #include "hwprobe/tenstorrent/decode/versions.hpp"
 

@@ -10,7 +10,7 @@
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 #include "hwprobe/tenstorrent/registers/addresses.hpp"
 #include "hwprobe/tenstorrent/registers/keys.hpp"
-#include "hwprobe/tenstorrent/registers/replay.hpp"
+#include "hwprobe/tenstorrent/registers/recording.hpp"
 #include "read_lines.hpp"
 
 namespace trainward::hwprobe {

@@ -8,7 +8,6 @@
 #include "hwprobe/tenstorrent/decode/ethernet.hpp"
 #include "hwprobe/tenstorrent/registers/allowed.hpp"
 #include "hwprobe/tenstorrent/registers/recording.hpp"
-#include "hwprobe/tenstorrent/registers/replay.hpp"
 #include "read_lines.hpp"
 
 namespace trainward::hwprobe {

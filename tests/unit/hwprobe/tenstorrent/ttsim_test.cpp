@@ -16,7 +16,6 @@
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 #include "hwprobe/tenstorrent/registers/addresses.hpp"
 #include "hwprobe/tenstorrent/registers/recording.hpp"
-#include "hwprobe/tenstorrent/registers/replay.hpp"
 #include "read_lines.hpp"
 
 namespace trainward::hwprobe {

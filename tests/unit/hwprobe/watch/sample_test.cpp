@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 
 #include "fake_host.hpp"
+#include "hwprobe/accelerators.hpp"
 #include "hwprobe/described/described.hpp"
 #include "hwprobe/stages/live_files.hpp"
-#include "hwprobe/tenstorrent/samples.hpp"
 #include "hwprobe/watch/read_sample.hpp"
 
 namespace trainward::hwprobe {
@@ -35,7 +35,7 @@ class SampleTest : public FakeHost {
   Sample read() const {
     LiveFiles files(folder_, [](std::chrono::milliseconds) {});
     Sample sample = hwprobe::read_sample(files, "0000:c1:00.0");
-    if (sample.present) add_to_sample(files, "0000:c1:00.0", sample);
+    if (sample.present) tenstorrent().sample(files, "0000:c1:00.0", sample);
     return sample;
   }
 };
