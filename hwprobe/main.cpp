@@ -25,13 +25,14 @@ namespace {
 
 namespace probe = trainward::hwprobe;
 using Accelerators = std::vector<probe::Accelerator>;
+using trainward::read_stream;
 using trainward::Result;
 using trainward::Status;
 
 // The text of a file, or of standard input where the name is "-", until its end. Refuses more than
 // max_bytes.
 Result<std::string> read_input(const std::string& name, std::size_t max_bytes) {
-  if (name != "-") return trainward::read_stream(name, max_bytes);
+  if (name != "-") return read_stream(name, max_bytes);
   std::string text;
   std::array<char, 16 * 1024> block{};
   for (;;) {
@@ -48,7 +49,7 @@ Result<std::string> read_input(const std::string& name, std::size_t max_bytes) {
 }
 
 Result<probe::Report> replay(const Accelerators& all, const std::string& file) {
-  auto text = trainward::read_stream(file, probe::max_recording_bytes);
+  auto text = read_stream(file, probe::max_recording_bytes);
   if (!text) return propagate(text);
   auto looks = probe::looks_from_text(*text);
   if (!looks) {
