@@ -1,5 +1,5 @@
-// Replay files: one of ours, and those made from a register dump of the simulated N300 where the
-// shared samples are there.
+// Replay files: one of ours, and those made from a register dump of ttsim 1.10.0, variant wh_x2 (a
+// simulated N300).
 #include <gmock/gmock.h>
 
 #include <cstdio>
@@ -120,9 +120,10 @@ class Dump {
                                 {bar_key(wormhole::bar::message_status), "0x0", ""}};
 };
 
-TEST(RecordedSimulator, TheSharedDump) {
-  std::ifstream file(std::string(SOURCE_FOLDER) + "/../shared/fixtures/ttsim_wh_x2_registers.txt");
-  if (!file) GTEST_SKIP() << "no register dump";
+TEST(RecordedSimulator, TheDumpOfTtsim) {
+  std::ifstream file(std::string(SOURCE_FOLDER) +
+                     "/tests/unit/hwprobe/samples/ttsim_wh_x2_registers.txt");
+  ASSERT_TRUE(file);
   Dump left;
   Dump right;
   int tables = 0;

@@ -4,10 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 #include <set>
 
-#include "fixtures.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 
 namespace trainward::hwprobe {
@@ -215,33 +215,60 @@ TEST(TtSmi, AHealthyBoardIsNeverBadForWhatIsMissing) {
   }
 }
 
-TEST(TtSmi, RealSnapshots) {
-  struct Sample {
-    const char* file;
-    std::size_t boards;
-    std::size_t chips;
-    Verdict verdict;
-  };
-  for (const auto& [file, boards, chips, verdict] :
-       {Sample{"tt-smi_n150_2025-06-20_dstack.json", 1, 1, Verdict::degraded},
-        Sample{"tt-smi_n300x4_quietbox_2025-06-11_dstack.json", 4, 2, Verdict::degraded},
-        Sample{"tt-smi_wh_galaxy32_2025-08-04_dstack.json", 32, 1, Verdict::ok}}) {
-    const auto text = fixture(file);
-    if (!text) GTEST_SKIP() << "the samples are not beside the checkout";
-    const auto report = read_tt_smi(*text, file);
-    ASSERT_TRUE(report) << report.error().message();
-    EXPECT_EQ(report->boards.size(), boards);
-    std::set<std::string> serials;
-    for (const Board& board : report->boards) {
-      serials.insert(board.serial);
-      EXPECT_EQ(board.chips.size(), chips);
-      // Degraded: bundles before 18.3.
-      EXPECT_EQ(board.verdict, verdict) << board.serial;
-      EXPECT_FALSE(board.bus_id.empty());
-    }
-    EXPECT_EQ(serials.size(), boards);
-    EXPECT_TRUE(report_from_json(to_json(*report)));
+json::object entry(const std::string& bus_id, const std::string& type, int board,
+                   const std::string& bundle) {
+  json::value one = healthy();
+  json::object made = device(one, 0);
+  const std::string serial = fmt::format("10001451172{:04x}", board);
+  made["smbus_telem"].as_object()["BOARD_ID"] = "0x" + serial;
+  json::object& info = made["board_info"].as_object();
+  info["bus_id"] = bus_id;
+  info["board_type"] = type;
+  info["board_id"] = serial;
+  made["firmwares"].as_object()["fw_bundle_version"] = bundle;
+  return made;
+}
+
+// A workstation with four N300: every L before every R, and R has no bus of its own. Its bundle is
+// older than 18.3, which called itself 80.x.
+TEST(TtSmi, AWorkstationWithFourBoards) {
+  json::value snapshot = healthy();
+  json::array devices;
+  const std::array<std::string, 4> buses{"0000:c1:00.0", "0000:01:00.0", "0000:02:00.0",
+                                         "0000:41:00.0"};
+  for (int i = 0; i < 4; ++i) devices.push_back(entry(buses.at(i), "n300 L", i, "80.17.0.0"));
+  for (int i = 0; i < 4; ++i) devices.push_back(entry("N/A", "n300 R", i, "80.17.0.0"));
+  snapshot.as_object()["device_info"] = devices;
+  const Report report = read(snapshot);
+  ASSERT_EQ(report.boards.size(), 4U);
+  std::set<std::string> serials;
+  for (const Board& board : report.boards) {
+    serials.insert(board.serial);
+    EXPECT_EQ(board.chips.size(), 2U);
+    EXPECT_EQ(board.verdict, Verdict::degraded) << board.serial;
+    EXPECT_FALSE(board.bus_id.empty());
   }
+  EXPECT_EQ(serials.size(), 4U);
+  EXPECT_TRUE(report_from_json(to_json(report)));
+}
+
+// A Galaxy: 32 chips, a board each, narrow links.
+TEST(TtSmi, AGalaxyOf32Chips) {
+  json::value snapshot = healthy();
+  json::array devices;
+  for (int i = 0; i < 32; ++i) {
+    devices.push_back(
+        entry(fmt::format("0000:{:02x}:00.0", i + 1), "tt-galaxy-wh L", i, "18.6.0.0"));
+    devices.back().as_object()["board_info"].as_object()["pcie_width"] = "1";
+  }
+  snapshot.as_object()["device_info"] = devices;
+  const Report report = read(snapshot);
+  ASSERT_EQ(report.boards.size(), 32U);
+  for (const Board& board : report.boards) {
+    EXPECT_EQ(board.chips.size(), 1U);
+    EXPECT_EQ(board.verdict, Verdict::ok) << board.serial;
+  }
+  EXPECT_TRUE(report_from_json(to_json(report)));
 }
 
 }  // namespace
