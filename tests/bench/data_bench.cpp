@@ -12,7 +12,7 @@
 #include <random>
 
 #include "trainer/data/corpus.hpp"
-#include "trainer/data/jsonl.hpp"
+#include "trainer/data/document_reader.hpp"
 #include "trainer/data/tokenize.hpp"
 #include "trainer/tokenizer/bpe_tokenizer.hpp"
 #include "vocabulary.hpp"

@@ -1,8 +1,7 @@
 #include "trainer/device/device_model.hpp"
 
 #include "trainer/device/backward_programs.hpp"
-#include "trainer/device/device_outer_layers.hpp"
-#include "trainer/device/host_outer_layers.hpp"
+#include "trainer/device/outer_layers.hpp"
 #include "trainer/device/parameter_group.hpp"
 #include "trainer/device/update_factors.hpp"
 #include "trainer/model/dropout_keys.hpp"

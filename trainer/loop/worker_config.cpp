@@ -8,8 +8,8 @@
 #include "common/base/strict_object.hpp"
 #include "common/os/json_file.hpp"
 #include "common/settings/worker_settings.hpp"
-#include "trainer/loop/presets.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/model_spec.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::trainer {

@@ -1,7 +1,7 @@
 #include "trainer/model/decode_segments.hpp"
 
 #include "trainer/model/architecture.hpp"
-#include "trainer/model/segment_parts.hpp"
+#include "trainer/model/segments.hpp"
 
 namespace trainward::trainer {
 namespace {

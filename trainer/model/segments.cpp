@@ -5,9 +5,9 @@
 #include "trainer/graph/products.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/layers.hpp"
-#include "trainer/model/segment_parts.hpp"
 
 namespace trainward::trainer {
+
 namespace {
 
 namespace op = graph::op;
@@ -159,5 +159,14 @@ class SegmentMaker {
 }  // namespace
 
 Result<Segments> make_segments(const TrainingSpec& spec) { return SegmentMaker(spec).make(); }
+
+Status finish_segment(const graph::Builder& b, const std::vector<graph::Value>& outputs,
+                      graph::Graph& into, std::size_t first_weight) {
+  Result<graph::Graph> graph = b.finish(outputs);
+  if (!graph) return propagate(graph);
+  into = graph::pack_parameters(graph::simplify(graph::round_operands(*graph)),
+                                [&](std::size_t position) { return position >= first_weight; });
+  return {};
+}
 
 }  // namespace trainward::trainer

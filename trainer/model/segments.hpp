@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
+#include "trainer/graph/builder.hpp"
 #include "trainer/graph/graph.hpp"
 #include "trainer/model/model_spec.hpp"
 
@@ -32,5 +33,10 @@ struct Segments {
 // The key, i32[3], is there when something is dropped; it must be another one for every layer and
 // every time. Gradients are those of loss / accumulation, to be added up over a step.
 Result<Segments> make_segments(const TrainingSpec& spec);
+
+// The simplified graph of these outputs goes to `into`; or the builder's error. Parameters from
+// `first_weight` on become bf16 where nothing but products in bf16 read them.
+Status finish_segment(const graph::Builder& b, const std::vector<graph::Value>& outputs,
+                      graph::Graph& into, std::size_t first_weight = SIZE_MAX);
 
 }  // namespace trainward::trainer

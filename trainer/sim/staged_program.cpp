@@ -4,9 +4,25 @@
 #include <cstring>
 
 #include "trainer/cpu/memory.hpp"
-#include "trainer/sim/device_sum.hpp"
 
 namespace trainward::n300 {
+namespace {
+
+// to[d][i] = from[0][i] + from[1][i] + …, added in that order, for every device d. An array of `to`
+// may be one of `from`, and overlaps no other. Uses the calling thread's OpenMP threads; what they
+// are makes no difference to the result.
+void sum_over_devices(std::span<const float* const> from, std::span<float* const> to,
+                      std::int64_t elements) {
+  const std::size_t devices = from.size();
+#pragma omp parallel for schedule(static)
+  for (std::int64_t i = 0; i < elements; ++i) {
+    float sum = from[0][i];
+    for (std::size_t d = 1; d < devices; ++d) sum += from[d][i];
+    for (std::size_t d = 0; d < devices; ++d) to[d][i] = sum;
+  }
+}
+
+}  // namespace
 
 Result<StagedProgram> StagedProgram::compile(const graph::Graph& graph,
                                              const cpu::Runtime& runtime) {

@@ -9,7 +9,7 @@
 #include "cpu/harness.hpp"
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/products.hpp"
-#include "trainer/model/agillm3/ranked_attention.hpp"
+#include "trainer/model/agillm3/agillm3.hpp"
 #include "trainer/model/layers.hpp"
 
 namespace trainward::trainer {

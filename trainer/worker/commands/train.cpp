@@ -14,8 +14,8 @@
 #include "trainer/loop/worker_config.hpp"
 #include "trainer/model/cpu_model.hpp"
 #include "trainer/model/parallel_model.hpp"
+#include "trainer/ranks/communicator.hpp"
 #include "trainer/ranks/launcher.hpp"
-#include "trainer/ranks/mpi_communicator.hpp"
 #include "trainer/ranks/rank.hpp"
 
 namespace trainward::trainer {

@@ -1,9 +1,8 @@
-#include "trainer/loop/presets.hpp"
-
 #include <gtest/gtest.h>
 
 #include "common/settings/model_presets.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {
 namespace {
