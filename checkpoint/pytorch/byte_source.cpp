@@ -39,27 +39,6 @@ class FileSource : public ByteSource {
   std::string where_;
 };
 
-class MemorySource : public ByteSource {
- public:
-  MemorySource(std::span<const std::byte> bytes, std::string where)
-      : bytes_(bytes), where_(std::move(where)) {}
-
-  std::uint64_t size() const override { return bytes_.size(); }
-  const std::string& where() const override { return where_; }
-
-  Status read(std::uint64_t at, std::span<std::byte> into) const override {
-    if (at > bytes_.size() || into.size() > bytes_.size() - at) {
-      return corrupt_at(*this, bytes_.size(), "the data ends here, inside what it announces");
-    }
-    if (!into.empty()) std::memcpy(into.data(), bytes_.data() + at, into.size());
-    return {};
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-  std::string where_;
-};
-
 }  // namespace
 
 Result<SharedSource> open_source(const std::filesystem::path& file) {
@@ -72,10 +51,6 @@ Result<SharedSource> open_source(const std::filesystem::path& file) {
   if (::fstat(fd->get(), &info) != 0) return fail_errno(errno, "stat the file", file.string());
   return std::make_shared<FileSource>(std::move(*fd), static_cast<std::uint64_t>(info.st_size),
                                       file.string());
-}
-
-SharedSource source_in_memory(std::span<const std::byte> bytes, std::string where) {
-  return std::make_shared<MemorySource>(bytes, std::move(where));
 }
 
 tl::unexpected<Error> corrupt_at(const ByteSource& source, std::uint64_t at, std::string_view what,

@@ -1,4 +1,4 @@
-// Bytes at rest that a parser reads from: a file, or memory.
+// Bytes at rest that a parser reads from.
 //
 // In: a position and a span to fill. Out: exactly those bytes. A request beyond the end is of kind
 // corrupt and names the byte where the data ends; a disk that cannot be read is not corruption.
@@ -34,9 +34,6 @@ using SharedSource = std::shared_ptr<const ByteSource>;
 
 // A regular file; anything else (a folder, a pipe) is refused with kind usage.
 Result<SharedSource> open_source(const std::filesystem::path& file);
-
-// Borrowed memory, which must outlive the source.
-SharedSource source_in_memory(std::span<const std::byte> bytes, std::string where);
 
 // An error of kind corrupt: "WHERE: byte AT: WHAT".
 tl::unexpected<Error> corrupt_at(const ByteSource& source, std::uint64_t at, std::string_view what,

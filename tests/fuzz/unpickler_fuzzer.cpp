@@ -5,6 +5,7 @@
 #include "checkpoint/pytorch/skeleton.hpp"
 #include "checkpoint/pytorch/skeleton_writer.hpp"
 #include "require.hpp"
+#include "tests/unit/pytorch/memory_source.hpp"
 
 namespace trainward::fuzz {
 namespace {

@@ -6,6 +6,7 @@
 #include "checkpoint/pytorch/import.hpp"
 #include "checkpoint/pytorch/zip_directory.hpp"
 #include "require.hpp"
+#include "tests/unit/pytorch/memory_source.hpp"
 
 namespace trainward::fuzz {
 namespace {

@@ -47,9 +47,6 @@ struct WorkerConfig : settings::RunSettings {
   // digest it was written with. Before fit_to_data() it is that of bytes.
   std::string digest;
 
-  [[nodiscard]] std::int64_t tokens_per_step() const {
-    return training.sequences_per_step() * training.block_size;
-  }
   [[nodiscard]] std::int64_t held_out() const { return evaluate_every > 0 ? evaluation_blocks : 0; }
 };
 

@@ -1,5 +1,6 @@
 #include "trainer/tokenizer/byte_characters.hpp"
 
+#include <array>
 #include <cstdint>
 
 #include "trainer/tokenizer/utf8.hpp"
@@ -37,8 +38,6 @@ constexpr std::array<std::int16_t, 0x144> bytes_of_characters = make_bytes();
 
 }  // namespace
 
-const std::array<char32_t, 256>& byte_characters() { return characters; }
-
 std::optional<std::string> bytes_of_token(std::string_view token) {
   std::string bytes;
   while (!token.empty()) {
@@ -50,12 +49,6 @@ std::optional<std::string> bytes_of_token(std::string_view token) {
     token.remove_prefix(length);
   }
   return bytes;
-}
-
-std::string token_of_bytes(std::string_view bytes) {
-  std::string token;
-  for (const char byte : bytes) append_utf8(token, characters[static_cast<unsigned char>(byte)]);
-  return token;
 }
 
 }  // namespace trainward::trainer

@@ -8,10 +8,10 @@
 #include <cstring>
 #include <map>
 
+#include "graph/print.hpp"
 #include "graph/reference.hpp"
 #include "trainer/cpu/memory.hpp"
 #include "trainer/graph/builder.hpp"
-#include "trainer/graph/print.hpp"
 
 namespace trainward::n300 {
 namespace {

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/print.hpp"
 #include "stablehlo/random_graph.hpp"
 #include "trainer/graph/builder.hpp"
-#include "trainer/graph/print.hpp"
 #include "trainer/stablehlo/print.hpp"
 
 namespace trainward::stablehlo {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "trainer/tokenizer/byte_characters.hpp"
+#include "vocabulary.hpp"
 
 namespace trainward::trainer {
 namespace {

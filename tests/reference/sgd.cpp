@@ -1,4 +1,4 @@
-#include "trainer/optim/sgd.hpp"
+#include "sgd.hpp"
 
 #include <cstddef>
 

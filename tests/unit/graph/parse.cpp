@@ -1,12 +1,12 @@
-#include "trainer/graph/parse.hpp"
+#include "graph/parse.hpp"
 
 #include <charconv>
 #include <limits>
 #include <map>
 
 #include "common/base/text.hpp"
+#include "graph/print.hpp"
 #include "trainer/graph/builder.hpp"
-#include "trainer/graph/print.hpp"
 
 namespace trainward::graph {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/graph/print.hpp"
+#include "graph/print.hpp"
 
 #include <fmt/format.h>
 
