@@ -8,8 +8,8 @@
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
 #include "trainer/graph/products.hpp"
-#include "trainer/model/initialise.hpp"
-#include "trainer/model/state_views.hpp"
+#include "trainer/model/training/initialise.hpp"
+#include "trainer/model/training/state_views.hpp"
 
 namespace trainward::trainer {
 

@@ -4,9 +4,9 @@
 #include "trainer/device/outer_layers.hpp"
 #include "trainer/device/parameter_group.hpp"
 #include "trainer/device/update_factors.hpp"
-#include "trainer/model/dropout_keys.hpp"
-#include "trainer/model/parallel_model.hpp"
-#include "trainer/model/stepper.hpp"
+#include "trainer/model/cpu/parallel_model.hpp"
+#include "trainer/model/training/dropout_keys.hpp"
+#include "trainer/model/training/stepper.hpp"
 
 namespace trainward::trainer {
 namespace {

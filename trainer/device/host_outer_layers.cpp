@@ -8,8 +8,8 @@
 #include "trainer/device/host_thread.hpp"
 #include "trainer/device/modules.hpp"
 #include "trainer/device/outer_layers.hpp"
-#include "trainer/model/program_call.hpp"
-#include "trainer/model/segments.hpp"
+#include "trainer/model/cpu/program_call.hpp"
+#include "trainer/model/training/segments.hpp"
 
 namespace trainward::trainer {
 namespace {

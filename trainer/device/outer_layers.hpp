@@ -15,8 +15,8 @@
 #include "trainer/device/device.hpp"
 #include "trainer/device/modules.hpp"
 #include "trainer/model/model_spec.hpp"
-#include "trainer/model/state_views.hpp"
-#include "trainer/model/step_executor.hpp"
+#include "trainer/model/training/state_views.hpp"
+#include "trainer/model/training/step_executor.hpp"
 #include "trainer/optim/adamw.hpp"
 
 namespace trainward::trainer {

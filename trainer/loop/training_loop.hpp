@@ -20,11 +20,11 @@
 
 #include "common/base/error.hpp"
 #include "trainer/data/batch_reader.hpp"
-#include "trainer/loop/checkpoint_port.hpp"
+#include "trainer/loop/checkpoints/checkpoint_port.hpp"
 #include "trainer/loop/progress.hpp"
 #include "trainer/loop/reporter.hpp"
 #include "trainer/loop/requests.hpp"
-#include "trainer/model/trainable.hpp"
+#include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {
 

@@ -1,4 +1,4 @@
-#include "trainer/loop/worker_config.hpp"
+#include "trainer/loop/setup/worker_config.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

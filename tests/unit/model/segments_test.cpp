@@ -1,6 +1,6 @@
 // The model's own graphs on the executor, threaded, against the reference interpreter; and the
 // pieces of the model against formulas written out by hand.
-#include "trainer/model/segments.hpp"
+#include "trainer/model/training/segments.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 
 namespace trainward::n300::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "trainer/cpu/program.hpp"
 #include "trainer/n300_sim/unpadded.hpp"
 #include "trainer/stablehlo/lower.hpp"
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 
 namespace trainward::n300::test {
 namespace {

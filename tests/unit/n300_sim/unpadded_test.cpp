@@ -6,7 +6,7 @@
 
 #include "graph/reference.hpp"
 #include "stablehlo/random_graph.hpp"
-#include "trainer/model/segments.hpp"
+#include "trainer/model/training/segments.hpp"
 #include "trainer/stablehlo/lower.hpp"
 
 namespace trainward::n300 {

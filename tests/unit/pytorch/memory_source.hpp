@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "checkpoint/pytorch/byte_source.hpp"
+#include "checkpoint/pytorch/archive/byte_source.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

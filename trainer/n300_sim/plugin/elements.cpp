@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "trainer/cpu/kernel.hpp"
+#include "trainer/cpu/kernels/kernel.hpp"
 #include "trainer/pjrt/elements.hpp"
 
 namespace trainward::n300 {

@@ -7,7 +7,7 @@
 #include "trainer/n300_sim/device_text.hpp"
 #include "trainer/n300_sim/kernel_cache.hpp"
 #include "trainer/pjrt/elements.hpp"
-#include "trainer/stablehlo/parse.hpp"
+#include "trainer/stablehlo/text/parse.hpp"
 #include "trainer/stablehlo/tiles.hpp"
 
 namespace trainward::n300 {
