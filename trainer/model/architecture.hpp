@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/tensor.hpp"
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 #include "trainer/graph/builder.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/tensor.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

@@ -12,8 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "checkpoint/format/tensor.hpp"
 #include "checkpoint/pytorch/pickle/globals.hpp"
-#include "checkpoint/tensor.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

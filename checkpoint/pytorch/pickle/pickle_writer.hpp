@@ -13,9 +13,9 @@
 #include <string>
 #include <string_view>
 
+#include "checkpoint/format/tensor.hpp"
 #include "checkpoint/pytorch/archive/archive.hpp"
 #include "checkpoint/pytorch/pickle/globals.hpp"
-#include "checkpoint/tensor.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "checkpoint/format/tensor.hpp"
 #include "checkpoint/reader.hpp"
-#include "checkpoint/tensor.hpp"
 #include "common/base/error.hpp"
 
 namespace trainward::trainer {

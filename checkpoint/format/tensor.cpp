@@ -1,4 +1,4 @@
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/tensor.hpp"
 
 #include <algorithm>
 #include <array>
