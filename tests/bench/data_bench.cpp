@@ -14,7 +14,7 @@
 #include "trainer/data/corpus.hpp"
 #include "trainer/data/document_reader.hpp"
 #include "trainer/data/tokenize.hpp"
-#include "trainer/tokenizer/bpe_tokenizer.hpp"
+#include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
 #include "vocabulary.hpp"
 
 namespace {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/base/json.hpp"
-#include "trainer/tokenizer/byte_characters.hpp"
-#include "trainer/tokenizer/utf8.hpp"
+#include "trainer/tokenizer/bpe/byte_characters.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
 

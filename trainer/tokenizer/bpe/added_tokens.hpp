@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trainer/tokenizer/pattern.hpp"
+#include "trainer/tokenizer/text/pattern.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 
 namespace trainward::trainer {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trainer/tokenizer/pattern.hpp"
+#include "trainer/tokenizer/text/pattern.hpp"
 
 namespace trainward::trainer {
 namespace {

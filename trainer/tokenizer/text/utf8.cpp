@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/utf8.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 #include <cstdint>
 

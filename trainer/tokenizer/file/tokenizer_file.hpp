@@ -23,10 +23,10 @@
 
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
-#include "trainer/tokenizer/added_tokens.hpp"
-#include "trainer/tokenizer/normalizer.hpp"
-#include "trainer/tokenizer/pair_table.hpp"
-#include "trainer/tokenizer/pre_tokenizer.hpp"
+#include "trainer/tokenizer/bpe/added_tokens.hpp"
+#include "trainer/tokenizer/bpe/pair_table.hpp"
+#include "trainer/tokenizer/text/normalizer.hpp"
+#include "trainer/tokenizer/text/pre_tokenizer.hpp"
 
 namespace trainward::trainer {
 

@@ -1,10 +1,10 @@
-#include "trainer/tokenizer/bpe_tokenizer.hpp"
+#include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
 
 #include "common/base/digest.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
-#include "trainer/tokenizer/byte_characters.hpp"
-#include "trainer/tokenizer/utf8.hpp"
+#include "trainer/tokenizer/bpe/byte_characters.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
 namespace {

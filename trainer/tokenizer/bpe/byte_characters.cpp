@@ -1,9 +1,9 @@
-#include "trainer/tokenizer/byte_characters.hpp"
+#include "trainer/tokenizer/bpe/byte_characters.hpp"
 
 #include <array>
 #include <cstdint>
 
-#include "trainer/tokenizer/utf8.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
 namespace {

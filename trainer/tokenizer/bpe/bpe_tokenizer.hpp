@@ -12,10 +12,10 @@
 #include <array>
 #include <unordered_map>
 
-#include "trainer/tokenizer/merger.hpp"
-#include "trainer/tokenizer/piece_cache.hpp"
+#include "trainer/tokenizer/bpe/merger.hpp"
+#include "trainer/tokenizer/bpe/piece_cache.hpp"
+#include "trainer/tokenizer/file/tokenizer_file.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
-#include "trainer/tokenizer/tokenizer_file.hpp"
 
 namespace trainward::trainer {
 

@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/merger.hpp"
+#include "trainer/tokenizer/bpe/merger.hpp"
 
 #include <algorithm>
 #include <limits>

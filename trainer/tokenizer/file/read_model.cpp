@@ -3,8 +3,8 @@
 #include <unordered_map>
 
 #include "common/base/strict_object.hpp"
-#include "trainer/tokenizer/byte_characters.hpp"
-#include "trainer/tokenizer/tokenizer_file.hpp"
+#include "trainer/tokenizer/bpe/byte_characters.hpp"
+#include "trainer/tokenizer/file/tokenizer_file.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/pattern.hpp"
+#include "trainer/tokenizer/text/pattern.hpp"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>

@@ -2,8 +2,8 @@
 #include <array>
 
 #include "common/base/strict_object.hpp"
-#include "trainer/tokenizer/read_sequence.hpp"
-#include "trainer/tokenizer/tokenizer_file.hpp"
+#include "trainer/tokenizer/file/read_sequence.hpp"
+#include "trainer/tokenizer/file/tokenizer_file.hpp"
 
 namespace trainward::trainer {
 namespace {

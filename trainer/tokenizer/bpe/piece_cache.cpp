@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/piece_cache.hpp"
+#include "trainer/tokenizer/bpe/piece_cache.hpp"
 
 #include <algorithm>
 #include <cstring>

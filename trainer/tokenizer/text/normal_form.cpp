@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/normal_form.hpp"
+#include "trainer/tokenizer/text/normal_form.hpp"
 
 #include <utf8proc.h>
 
@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "trainer/tokenizer/changed_text.hpp"
-#include "trainer/tokenizer/utf8.hpp"
+#include "trainer/tokenizer/text/changed_text.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -1,10 +1,10 @@
-#include "trainer/tokenizer/normalizer.hpp"
+#include "trainer/tokenizer/text/normalizer.hpp"
 
 #include <utf8proc.h>
 
-#include "trainer/tokenizer/changed_text.hpp"
-#include "trainer/tokenizer/normal_form.hpp"
-#include "trainer/tokenizer/utf8.hpp"
+#include "trainer/tokenizer/text/changed_text.hpp"
+#include "trainer/tokenizer/text/normal_form.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
 namespace {

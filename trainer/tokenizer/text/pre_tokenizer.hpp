@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "trainer/tokenizer/pattern.hpp"
+#include "trainer/tokenizer/text/pattern.hpp"
 
 namespace trainward::trainer {
 

@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/tokenizer_file.hpp"
+#include "trainer/tokenizer/file/tokenizer_file.hpp"
 
 #include <algorithm>
 #include <array>

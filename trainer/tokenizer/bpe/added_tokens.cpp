@@ -1,8 +1,8 @@
-#include "trainer/tokenizer/added_tokens.hpp"
+#include "trainer/tokenizer/bpe/added_tokens.hpp"
 
 #include <algorithm>
 
-#include "trainer/tokenizer/utf8.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -1,8 +1,8 @@
-#include "trainer/tokenizer/pre_tokenizer.hpp"
+#include "trainer/tokenizer/text/pre_tokenizer.hpp"
 
 #include <optional>
 
-#include "trainer/tokenizer/utf8.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
 

@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/read_sequence.hpp"
+#include "trainer/tokenizer/file/read_sequence.hpp"
 
 #include "common/base/strict_object.hpp"
 

@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/pair_table.hpp"
+#include "trainer/tokenizer/bpe/pair_table.hpp"
 
 #include <bit>
 
