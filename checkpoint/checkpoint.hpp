@@ -27,22 +27,12 @@
 #include <vector>
 
 #include "checkpoint/disk/io_queue.hpp"
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/state_file.hpp"
+#include "checkpoint/format/tensor.hpp"
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 
 namespace trainward::checkpoint {
-
-// state.json. `extra` carries what only the trainer understands (data cursor, RNG, plan).
-struct TrainingState {
-  std::int64_t step = 0;
-  std::int64_t tokens = 0;
-  double loss = 0;
-  std::string run;
-  std::string config_digest;  // SHA-256 of the trainer's configuration; a resume must match
-  std::string parent;         // folder name of the checkpoint this run resumed from, or empty
-  json::object extra;
-};
 
 // What a checkpoint is made of: tensors in memory, or tensors fetched while they are written.
 struct Contents {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/disk/safetensors_file.hpp"
 #include "checkpoint/disk/transfer.hpp"
 #include "checkpoint/format/block_hash.hpp"
 #include "checkpoint/format/names.hpp"

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <span>
 
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/tensor.hpp"
 
 namespace trainward::checkpoint {
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <span>
 
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/tensor.hpp"
 #include "common/base/bf16.hpp"
 
 namespace trainward::checkpoint {

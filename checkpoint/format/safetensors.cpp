@@ -4,12 +4,10 @@
 #include <array>
 #include <bit>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <tuple>
 
 #include "checkpoint/format/strict_json.hpp"
-#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace {
@@ -128,13 +126,6 @@ Status check_cover(std::vector<Slot>& slots, std::uint64_t data_bytes, std::stri
                                       expected, data_bytes));
 }
 
-Status read_exactly(int fd, char* to, std::size_t size, std::uint64_t at, std::string_view where) {
-  auto got = read_at(fd, std::as_writable_bytes(std::span(to, size)), at, where);
-  if (!got) return propagate(got);
-  if (*got == size) return {};
-  return bad(where, fmt::format("ends at byte {}, inside its header", at + *got));
-}
-
 }  // namespace
 
 Result<Header> parse_safetensors_header(std::string_view text, std::uint64_t data_bytes,
@@ -160,11 +151,8 @@ Result<Header> parse_safetensors_header(std::string_view text, std::uint64_t dat
   return header;
 }
 
-namespace {
-
-using ReadAt = std::function<Status(char* to, std::size_t size, std::uint64_t at)>;
-
-Result<Header> read_header(const ReadAt& read, std::uint64_t file_bytes, std::string_view where) {
+Result<Header> read_safetensors_header(const ReadAt& read, std::uint64_t file_bytes,
+                                       std::string_view where) {
   std::uint64_t length = 0;
   if (file_bytes < sizeof length) {
     return bad(where, fmt::format("is {} bytes, too short for a safetensors file", file_bytes));
@@ -188,16 +176,8 @@ Result<Header> read_header(const ReadAt& read, std::uint64_t file_bytes, std::st
   return header;
 }
 
-}  // namespace
-
-Result<Header> read_safetensors_header(int fd, std::uint64_t file_bytes, std::string_view where) {
-  return read_header([&](char* to, std::size_t size,
-                         std::uint64_t at) { return read_exactly(fd, to, size, at, where); },
-                     file_bytes, where);
-}
-
 Result<Header> read_safetensors_header(std::span<const std::byte> file, std::string_view where) {
-  return read_header(
+  return read_safetensors_header(
       [&](char* to, std::size_t size, std::uint64_t at) -> Status {
         std::memcpy(to, file.data() + at, size);
         return {};

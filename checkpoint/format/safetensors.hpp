@@ -7,18 +7,19 @@
 // exactly: no hole, no overlap, nothing behind the last. A tensor's size is its shape's product,
 // computed without overflow.
 //
-// Errors are of kind corrupt (a file) or usage (tensors given to write) and name the tensor. Pure,
-// except read_safetensors_header, which reads the descriptor it is given. Any thread.
+// Errors are of kind corrupt (a file) or usage (tensors given to write) and name the tensor. Pure.
+// Any thread.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/tensor.hpp"
 #include "common/base/error.hpp"
 
 namespace trainward::checkpoint {
@@ -44,8 +45,12 @@ struct Header {
 Result<Header> parse_safetensors_header(std::string_view text, std::uint64_t data_bytes,
                                         std::string_view where);
 
-// Reads and checks the header of an open file of `file_bytes` bytes.
-Result<Header> read_safetensors_header(int fd, std::uint64_t file_bytes, std::string_view where);
+// Fills `to` with so many bytes of a file from `at` on.
+using ReadAt = std::function<Status(char* to, std::size_t size, std::uint64_t at)>;
+
+// Reads and checks the header of a file of `file_bytes` bytes.
+Result<Header> read_safetensors_header(const ReadAt& read, std::uint64_t file_bytes,
+                                       std::string_view where);
 
 // The same of a file that lies in memory.
 Result<Header> read_safetensors_header(std::span<const std::byte> file, std::string_view where);

@@ -5,9 +5,9 @@
 #include <deque>
 #include <unordered_map>
 
+#include "checkpoint/pytorch/archive/file_writer.hpp"
 #include "checkpoint/pytorch/export_form.hpp"
-#include "checkpoint/pytorch/file_writer.hpp"
-#include "checkpoint/pytorch/hex.hpp"
+#include "checkpoint/pytorch/pickle/hex.hpp"
 #include "checkpoint/pytorch/skeleton_writer.hpp"
 
 namespace trainward::checkpoint::pytorch {

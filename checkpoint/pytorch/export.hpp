@@ -18,7 +18,7 @@
 #include <optional>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/pytorch/archive.hpp"
+#include "checkpoint/pytorch/archive/archive.hpp"
 #include "common/base/error.hpp"
 
 namespace trainward::checkpoint::pytorch {

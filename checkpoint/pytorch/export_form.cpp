@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "checkpoint/pytorch/hex.hpp"
+#include "checkpoint/pytorch/pickle/hex.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

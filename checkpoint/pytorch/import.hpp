@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/pytorch/archive.hpp"
+#include "checkpoint/pytorch/archive/archive.hpp"
 #include "common/base/error.hpp"
 
 namespace trainward::checkpoint::pytorch {

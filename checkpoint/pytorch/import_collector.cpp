@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "checkpoint/pytorch/hex.hpp"
+#include "checkpoint/pytorch/pickle/hex.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

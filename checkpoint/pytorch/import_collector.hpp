@@ -18,11 +18,11 @@
 #include <unordered_set>
 #include <vector>
 
-#include "checkpoint/pytorch/archive.hpp"
+#include "checkpoint/format/tensor.hpp"
+#include "checkpoint/pytorch/archive/archive.hpp"
 #include "checkpoint/pytorch/import_plan.hpp"
 #include "checkpoint/pytorch/skeleton.hpp"
 #include "checkpoint/pytorch/tensor_reader.hpp"
-#include "checkpoint/tensor.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

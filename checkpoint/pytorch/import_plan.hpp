@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "checkpoint/pytorch/pickle_tree.hpp"
+#include "checkpoint/pytorch/pickle/pickle_tree.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

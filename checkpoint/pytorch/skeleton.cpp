@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checkpoint/pytorch/hex.hpp"
+#include "checkpoint/pytorch/pickle/hex.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

@@ -19,7 +19,7 @@
 #include <optional>
 #include <string>
 
-#include "checkpoint/pytorch/pickle_tree.hpp"
+#include "checkpoint/pytorch/pickle/pickle_tree.hpp"
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 

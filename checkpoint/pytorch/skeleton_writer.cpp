@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "checkpoint/pytorch/hex.hpp"
+#include "checkpoint/pytorch/pickle/hex.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <string>
 
-#include "checkpoint/pytorch/pickle_writer.hpp"
+#include "checkpoint/pytorch/pickle/pickle_writer.hpp"
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 

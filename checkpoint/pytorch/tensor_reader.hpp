@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "checkpoint/pytorch/archive.hpp"
+#include "checkpoint/pytorch/archive/archive.hpp"
 #include "common/base/error.hpp"
 
 namespace trainward::checkpoint::pytorch {

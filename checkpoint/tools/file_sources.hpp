@@ -10,7 +10,7 @@
 
 #include "checkpoint/disk/folder_io.hpp"
 #include "checkpoint/format/safetensors.hpp"
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/tensor.hpp"
 #include "checkpoint/verified.hpp"
 
 namespace trainward::checkpoint {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/disk/safetensors_file.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/tensor_files.hpp"
 

@@ -1,6 +1,6 @@
 // The settings of our own worker: the values with their defaults, and the one table of what may be
 // said about them. The supervisor reads YAML by it (supervisor/config/), the worker the JSON made
-// of that (trainer/loop/worker_config.hpp), and docs/config.md is tested against it.
+// of that (trainer/loop/setup/worker_config.hpp), and docs/config.md is tested against it.
 //
 // A new setting is a member and a row here, and the place that uses the value.
 #pragma once

@@ -12,9 +12,9 @@
 #include <random>
 
 #include "trainer/data/corpus.hpp"
-#include "trainer/data/jsonl.hpp"
+#include "trainer/data/document_reader.hpp"
 #include "trainer/data/tokenize.hpp"
-#include "trainer/tokenizer/bpe_tokenizer.hpp"
+#include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
 #include "vocabulary.hpp"
 
 namespace {

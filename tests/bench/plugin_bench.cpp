@@ -11,7 +11,7 @@
 #include "trainer/graph/builder.hpp"
 #include "trainer/pjrt/client.hpp"
 #include "trainer/pjrt/plugin.hpp"
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 
 namespace trainward {
 namespace {

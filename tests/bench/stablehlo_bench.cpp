@@ -5,7 +5,7 @@
 
 #include "trainer/cpu/program.hpp"
 #include "trainer/graph/products.hpp"
-#include "trainer/model/segments.hpp"
+#include "trainer/model/training/segments.hpp"
 #include "trainer/stablehlo/lower.hpp"
 #include "training_cases.hpp"
 

@@ -7,7 +7,7 @@
 
 #include "mlp.hpp"
 #include "trainer/model/architecture.hpp"
-#include "trainer/model/cpu_model.hpp"
+#include "trainer/model/cpu/cpu_model.hpp"
 
 namespace trainward::trainer {
 

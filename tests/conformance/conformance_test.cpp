@@ -13,7 +13,7 @@
 #include "trainer/device/device_model.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/pjrt/uploads.hpp"
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -1,8 +1,8 @@
 // The text form of a graph: what is read prints as it was, and its sizes can be counted.
+#include "graph/parse.hpp"
+#include "graph/print.hpp"
 #include "require.hpp"
-#include "trainer/graph/parse.hpp"
 #include "trainer/graph/passes.hpp"
-#include "trainer/graph/print.hpp"
 #include "trainer/graph/products.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

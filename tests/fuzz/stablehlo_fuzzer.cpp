@@ -2,8 +2,8 @@
 // tiles, once.
 #include "require.hpp"
 #include "trainer/stablehlo/lower.hpp"
-#include "trainer/stablehlo/parse.hpp"
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/stablehlo/text/parse.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 #include "trainer/stablehlo/tiles.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

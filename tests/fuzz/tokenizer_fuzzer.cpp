@@ -5,8 +5,8 @@
 
 #include "common/base/utf8.hpp"
 #include "require.hpp"
-#include "trainer/tokenizer/bpe_tokenizer.hpp"
-#include "trainer/tokenizer/normal_form.hpp"
+#include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
+#include "trainer/tokenizer/text/normal_form.hpp"
 
 namespace trainward::fuzz {
 namespace {

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "checkpoint/pytorch/archive/zip_directory.hpp"
 #include "checkpoint/pytorch/import.hpp"
-#include "checkpoint/pytorch/zip_directory.hpp"
 #include "require.hpp"
+#include "tests/unit/pytorch/memory_source.hpp"
 
 namespace trainward::fuzz {
 namespace {

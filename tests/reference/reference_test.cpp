@@ -10,8 +10,8 @@
 #include "common/os/json_file.hpp"
 #include "mlp.hpp"
 #include "trainer/model/architecture.hpp"
-#include "trainer/model/cpu_model.hpp"
-#include "trainer/model/random.hpp"
+#include "trainer/model/cpu/cpu_model.hpp"
+#include "trainer/model/training/random.hpp"
 #include "whole_step.hpp"
 
 namespace trainward::trainer {

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sgd.hpp"
 #include "trainer/cpu/program.hpp"
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
 #include "trainer/graph/products.hpp"
-#include "trainer/model/initialise.hpp"
-#include "trainer/model/state_views.hpp"
-#include "trainer/optim/sgd.hpp"
+#include "trainer/model/training/initialise.hpp"
+#include "trainer/model/training/state_views.hpp"
 
 namespace trainward::trainer {
 

@@ -16,7 +16,7 @@
 #include "common/base/error.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/model/parameters.hpp"
-#include "trainer/model/trainable.hpp"
+#include "trainer/model/training/trainable.hpp"
 #include "trainer/optim/adamw.hpp"
 
 namespace trainward::trainer {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "trainer/cpu/dot_layout.hpp"
+#include "trainer/cpu/kernels/dot_layout.hpp"
 #include "trainer/graph/infer.hpp"
 
 namespace trainward::cpu {

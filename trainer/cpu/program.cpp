@@ -4,13 +4,11 @@
 #include <numeric>
 
 #include "common/base/bf16.hpp"
-#include "trainer/cpu/add_kernel.hpp"
 #include "trainer/cpu/arena_plan.hpp"
-#include "trainer/cpu/copy_kernel.hpp"
-#include "trainer/cpu/dot_kernel.hpp"
-#include "trainer/cpu/fused_kernel.hpp"
+#include "trainer/cpu/kernels/dot_kernel.hpp"
+#include "trainer/cpu/kernels/fused_kernel.hpp"
+#include "trainer/cpu/kernels/plain_kernels.hpp"
 #include "trainer/cpu/legalise.hpp"
-#include "trainer/cpu/row_kernels.hpp"
 #include "trainer/cpu/schedule.hpp"
 #include "trainer/graph/passes.hpp"
 #include "trainer/graph/products.hpp"

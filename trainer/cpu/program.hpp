@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "trainer/cpu/kernel.hpp"
+#include "trainer/cpu/kernels/kernel.hpp"
 #include "trainer/cpu/runtime.hpp"
 #include "trainer/graph/graph.hpp"
 

@@ -1,8 +1,24 @@
 #include "trainer/data/batch_reader.hpp"
 
-#include "trainer/data/shuffle.hpp"
+#include <numeric>
+#include <utility>
+
+#include "common/base/random.hpp"
 
 namespace trainward::trainer {
+
+std::vector<std::uint32_t> shuffled_order(std::uint32_t blocks, std::uint64_t seed,
+                                          std::uint64_t epoch) {
+  std::vector<std::uint32_t> order(blocks);
+  std::iota(order.begin(), order.end(), 0U);
+  // The seed goes through the mixer before the epoch is added: neighbouring seeds must not share
+  // epochs.
+  SplitMix64 random(splitmix64(seed) + epoch);
+  for (std::uint32_t i = blocks; i > 1; --i) {
+    std::swap(order[i - 1], order[random.below(i)]);
+  }
+  return order;
+}
 
 BatchReader::BatchReader(const Corpus& corpus, std::int64_t batch_size, std::uint64_t seed,
                          std::int64_t held_out)
@@ -48,6 +64,24 @@ void BatchReader::skip() {
 Cursor BatchReader::after(Cursor cursor) const {
   if (cursor.position + 1 == blocks_) return {cursor.epoch + 1, 0};
   return {cursor.epoch, cursor.position + 1};
+}
+
+HeldOut::HeldOut(const Corpus& corpus, std::int64_t blocks, std::int64_t batch_size)
+    : corpus_(&corpus),
+      blocks_(blocks),
+      batch_size_(batch_size),
+      batch_(static_cast<std::size_t>(batch_size * corpus.block_size())) {}
+
+Result<std::span<const std::int32_t>> HeldOut::batch(std::int64_t i) {
+  const auto block_size = static_cast<std::size_t>(corpus_->block_size());
+  const std::int64_t first = corpus_->blocks() - blocks_;
+  for (std::int64_t row = 0; row < batch_size_; ++row) {
+    const std::int64_t block = first + (i * batch_size_ + row) % blocks_;
+    auto ok = corpus_->copy_block(
+        block, std::span(batch_).subspan(static_cast<std::size_t>(row) * block_size, block_size));
+    if (!ok) return propagate(ok);
+  }
+  return std::span<const std::int32_t>(batch_);
 }
 
 }  // namespace trainward::trainer

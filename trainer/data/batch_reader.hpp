@@ -15,6 +15,14 @@
 
 namespace trainward::trainer {
 
+// The order in which an epoch visits its blocks: a permutation of 0 .. blocks-1; 4 bytes a block.
+// A pure function: no state has to be saved to find the same order again after a crash, and epoch 7
+// can be had without going through epochs 0 to 6. The generator is SplitMix64 and the shuffle
+// Fisher-Yates, both ours, because what the standard library's shuffle and distributions do differs
+// between implementations.
+std::vector<std::uint32_t> shuffled_order(std::uint32_t blocks, std::uint64_t seed,
+                                          std::uint64_t epoch);
+
 // The next block to hand out. position counts blocks of this epoch: 0 .. blocks-1.
 struct Cursor {
   std::int64_t epoch = 0;
@@ -48,6 +56,26 @@ class BatchReader {
   Cursor cursor_;
   std::int64_t ordered_epoch_ = -1;  // the epoch order_ belongs to
   std::vector<std::uint32_t> order_;
+  std::vector<std::int32_t> batch_;
+};
+
+// The blocks that are kept for evaluation: the last of the corpus, in their order.
+//
+// The corpus is borrowed. Batches are whole: the first blocks fill up the last batch again, so each
+// is counted once or, those few, twice. One thread.
+class HeldOut {
+ public:
+  // `blocks` of the corpus, fewer than it has; `batch_size` sequences at a time.
+  HeldOut(const Corpus& corpus, std::int64_t blocks, std::int64_t batch_size);
+
+  [[nodiscard]] std::int64_t batches() const { return (blocks_ + batch_size_ - 1) / batch_size_; }
+  // Row-major [batch, block] token ids of batch `i`, valid until the next call.
+  Result<std::span<const std::int32_t>> batch(std::int64_t i);
+
+ private:
+  const Corpus* corpus_;
+  std::int64_t blocks_;
+  std::int64_t batch_size_;
   std::vector<std::int32_t> batch_;
 };
 

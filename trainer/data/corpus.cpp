@@ -4,10 +4,9 @@
 #include <limits>
 
 #include "common/base/text.hpp"
-#include "trainer/data/byte_store.hpp"
 #include "trainer/data/document_reader.hpp"
 #include "trainer/data/mapped_tokens.hpp"
-#include "trainer/data/token_buffer.hpp"
+#include "trainer/data/memory_store.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::trainer {

@@ -2,10 +2,10 @@
 //
 // In: files and folders: text and JSONL (document_reader.hpp), which are tokenized here and kept in
 // memory, or token files (mapped_tokens.hpp), which stay on the disk; not both in one corpus. Which
-// files, in which order: file_walk.hpp; folders in the order given; a file reached from two of them
-// counts once. End of text stands between two documents; empty files add nothing. The stream is cut
-// into blocks of block_size tokens without padding: a document may go on in the next block, and
-// what is left at the end, less than a block, is not used.
+// files, in which order: data_files.hpp; folders in the order given; a file reached from two of
+// them counts once. End of text stands between two documents; empty files add nothing. The stream
+// is cut into blocks of block_size tokens without padding: a document may go on in the next block,
+// and what is left at the end, less than a block, is not used.
 //
 // Memory: for byte tokens one byte a token plus eight a document; for other vocabularies two or
 // four bytes a token; at most `max_bytes` of either (2 GiB unless told otherwise), and the largest

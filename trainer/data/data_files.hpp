@@ -1,21 +1,49 @@
-// What kind of data each file is.
+// Which files make up a corpus, and what kind of data each is.
 //
-// In: the paths that `data` names and the format that was asked for. Out: their files in order
-// (file_walk.hpp), each with its kind. `automatic` goes by the file itself: token files by their
-// first bytes, *.jsonl and *.ndjson by name, everything else is text; a *.bin file without our
-// header is left out, for its bytes could be anything. Errors: those of find_files.
+// In: the paths that `data` names and the format that was asked for. Out: their files in order,
+// each with its kind. `automatic` goes by the file itself: token files by their first bytes,
+// *.jsonl and *.ndjson by name, everything else is text; a *.bin file without our header is left
+// out, for its bytes could be anything. Errors: usage, when a path is not there or is neither file
+// nor folder; permanent, when it may not be read. What cannot be looked at below it is listed in
+// `unread` and is no error.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "trainer/data/file_walk.hpp"
 
 namespace trainward::trainer {
+
+struct Unread {
+  std::filesystem::path path;
+  std::string reason;
+};
+
+struct FoundFile {
+  std::filesystem::path path;
+  std::pair<dev_t, ino_t> identity;
+  std::uint64_t bytes = 0;  // when it was found; it may have grown since
+};
+
+struct FileList {
+  std::vector<FoundFile> files;
+  std::vector<Unread> unread;
+};
+
+// The regular files of a file or a folder, sorted by path (byte order), folders searched
+// recursively. A symbolic link to a regular file counts as that file; a link to a folder is not
+// followed, so a walk always ends. The same file met twice (by link or hard link: equal device and
+// inode) counts once, under the first path. Sockets, pipes and devices are passed over.
+Result<FileList> find_files(const std::filesystem::path& path);
 
 enum class DataFormat {
   automatic,

@@ -1,7 +1,7 @@
 // Documents, one by one, from files of text and of JSONL.
 //
 // In: data files, in order. Out: each document's bytes, through a port; a text file is one
-// document, a JSONL file one a line (jsonl.hpp); empty ones are not told. A file reached from two
+// document, a JSONL file one a line; empty ones are not told. A file reached from two
 // paths counts once. Not fatal, and counted: a line that is no document goes to the port bad_line;
 // a file that cannot be read, or holds no good line at all, to unread(). Errors: usage or
 // permanent, when a path yields no document at all; whatever a port returns, except that the kind
@@ -68,5 +68,10 @@ class DocumentReader {
 
 // Of all files that the data names, for progress.
 std::uint64_t total_bytes(const std::vector<DataFiles>& data);
+
+// A line of a JSONL file as a document: the member "text", or "prompt" and "response" with a line
+// end between them; other members are passed over. Nothing for a blank line. Errors: corrupt, with
+// the reason: no JSON object, not UTF-8, a member that is not text, or none of those members. Pure.
+Result<std::optional<std::string>> document_of_line(std::string_view line);
 
 }  // namespace trainward::trainer

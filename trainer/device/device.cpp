@@ -1,7 +1,7 @@
 #include "trainer/device/device.hpp"
 
 #include "common/base/text.hpp"
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 
 namespace trainward::trainer {
 namespace {

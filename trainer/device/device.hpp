@@ -2,8 +2,8 @@
 // them run together.
 //
 // One thread opens, uses and destroys everything here; values and programs go before their Device.
-// Errors are those of the plugin (trainer/pjrt/error.hpp): transient, where a new process may get
-// further. After a program has failed the device may be of no more use to this process.
+// Errors are those of the plugin (trainer/pjrt/device_error.hpp): transient, where a new process
+// may get further. After a program has failed the device may be of no more use to this process.
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,12 @@
 #include "trainer/device/device_model.hpp"
 
 #include "trainer/device/backward_programs.hpp"
-#include "trainer/device/device_outer_layers.hpp"
-#include "trainer/device/host_outer_layers.hpp"
+#include "trainer/device/outer_layers.hpp"
 #include "trainer/device/parameter_group.hpp"
 #include "trainer/device/update_factors.hpp"
-#include "trainer/model/dropout_keys.hpp"
-#include "trainer/model/parallel_model.hpp"
-#include "trainer/model/stepper.hpp"
+#include "trainer/model/cpu/parallel_model.hpp"
+#include "trainer/model/training/dropout_keys.hpp"
+#include "trainer/model/training/stepper.hpp"
 
 namespace trainward::trainer {
 namespace {

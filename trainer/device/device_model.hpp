@@ -15,7 +15,7 @@
 #include "trainer/device/device.hpp"
 #include "trainer/device/modules.hpp"
 #include "trainer/model/model_spec.hpp"
-#include "trainer/model/trainable.hpp"
+#include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {
 

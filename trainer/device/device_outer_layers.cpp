@@ -1,6 +1,5 @@
-#include "trainer/device/device_outer_layers.hpp"
-
 #include "trainer/device/backward_programs.hpp"
+#include "trainer/device/outer_layers.hpp"
 #include "trainer/device/parameter_group.hpp"
 #include "trainer/device/update_factors.hpp"
 

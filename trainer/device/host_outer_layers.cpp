@@ -1,5 +1,3 @@
-#include "trainer/device/host_outer_layers.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -9,8 +7,9 @@
 #include "trainer/device/head_parts.hpp"
 #include "trainer/device/host_thread.hpp"
 #include "trainer/device/modules.hpp"
-#include "trainer/model/program_call.hpp"
-#include "trainer/model/segments.hpp"
+#include "trainer/device/outer_layers.hpp"
+#include "trainer/model/cpu/program_call.hpp"
+#include "trainer/model/training/segments.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -1,6 +1,6 @@
 // The programs of a model whose blocks run on a device, ready to be printed: the segments of a
-// training step (trainer/model/segments.hpp), their sums over batches, and the optimizer, each
-// lowered to what accelerators take.
+// training step (trainer/model/training/segments.hpp), their sums over batches, and the optimizer,
+// each lowered to what accelerators take.
 //
 // A block's programs are made once and run for every layer. Every module is for all `devices`
 // together, each with its part of the sequences and a copy of all parameters. Parameters of a
@@ -15,7 +15,7 @@
 #include "common/base/error.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/model/parameters.hpp"
-#include "trainer/model/segments.hpp"
+#include "trainer/model/training/segments.hpp"
 #include "trainer/stablehlo/lower.hpp"
 #include "trainer/stablehlo/module.hpp"
 

@@ -1,5 +1,5 @@
 // Embedding and head of a model whose blocks run on devices: with the CPU executor
-// (host_outer_layers.hpp) or on the devices too (device_outer_layers.hpp).
+// or on the devices too.
 //
 // A step: embed, head, embed_backward for each batch; finish; then loss and begin_update,
 // end_update, in the order that clip() decides. The devices' thread only.
@@ -13,7 +13,10 @@
 
 #include "common/base/error.hpp"
 #include "trainer/device/device.hpp"
-#include "trainer/model/step_executor.hpp"
+#include "trainer/device/modules.hpp"
+#include "trainer/model/model_spec.hpp"
+#include "trainer/model/training/state_views.hpp"
+#include "trainer/model/training/step_executor.hpp"
 #include "trainer/optim/adamw.hpp"
 
 namespace trainward::trainer {
@@ -53,5 +56,21 @@ class OuterLayers {
 
   [[nodiscard]] virtual std::size_t arena_bytes() const = 0;  // of the host
 };
+
+// With the CPU executor (Placement::host), on a thread of its own: gradients of the head's
+// parameters are computed, and its update is made, while the devices work on the blocks.
+// Borrows device, table and flat. `part`: the work of one device.
+Result<std::unique_ptr<OuterLayers>> make_host_outer_layers(Device& device,
+                                                            const TrainingSpec& part,
+                                                            const ParameterTable& table,
+                                                            const FlatMemory& flat);
+
+// On the devices (Placement::device).
+// Borrows device, table and flat.
+Result<std::unique_ptr<OuterLayers>> make_device_outer_layers(Device& device,
+                                                              const OuterModules& modules,
+                                                              const TrainingSpec& part,
+                                                              const ParameterTable& table,
+                                                              const FlatMemory& flat);
 
 }  // namespace trainward::trainer

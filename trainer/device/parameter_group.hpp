@@ -11,7 +11,7 @@
 #include "trainer/device/device.hpp"
 #include "trainer/device/modules.hpp"
 #include "trainer/model/parameters.hpp"
-#include "trainer/model/state_views.hpp"
+#include "trainer/model/training/state_views.hpp"
 
 namespace trainward::trainer {
 

@@ -1,8 +1,8 @@
 #include "trainer/generate/generate.hpp"
 
 #include "checkpoint/reader.hpp"
-#include "trainer/model/decoder.hpp"
-#include "trainer/model/random.hpp"
+#include "trainer/generate/decoder.hpp"
+#include "trainer/model/training/random.hpp"
 
 namespace trainward::trainer {
 

@@ -1,10 +1,9 @@
-#include "trainer/graph/fold.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
 #include "common/base/bf16.hpp"
+#include "trainer/graph/passes.hpp"
 
 namespace trainward::graph {
 namespace {

@@ -5,8 +5,6 @@
 #include <map>
 #include <string>
 
-#include "trainer/graph/fold.hpp"
-
 namespace trainward::graph {
 namespace {
 

@@ -13,20 +13,46 @@
 // test runs it without files or time. One thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 
 #include "common/base/error.hpp"
 #include "trainer/data/batch_reader.hpp"
-#include "trainer/data/held_out.hpp"
-#include "trainer/loop/checkpoint_port.hpp"
+#include "trainer/loop/checkpoints/checkpoint_port.hpp"
 #include "trainer/loop/progress.hpp"
-#include "trainer/loop/rate_meter.hpp"
 #include "trainer/loop/reporter.hpp"
 #include "trainer/loop/requests.hpp"
-#include "trainer/model/trainable.hpp"
+#include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {
+
+// Tokens per second over the last steps.
+//
+// Only time inside steps counts, so saving does not look like a slow device. Sixteen steps, because
+// the clock ticks in milliseconds and a small model's step is a few of them.
+class RateMeter {
+ public:
+  void add(std::int64_t tokens, std::int64_t ms) { steps_[next_++ % steps_.size()] = {tokens, ms}; }
+  [[nodiscard]] double tokens_per_second() const {
+    std::int64_t tokens = 0;
+    std::int64_t ms = 0;
+    for (const Step& step : steps_) {
+      tokens += step.tokens;
+      ms += step.ms;
+    }
+    return static_cast<double>(tokens) * 1000.0 / static_cast<double>(ms > 0 ? ms : 1);
+  }
+
+ private:
+  struct Step {
+    std::int64_t tokens = 0;
+    std::int64_t ms = 0;
+  };
+  std::array<Step, 16> steps_{};
+  std::size_t next_ = 0;
+};
 
 struct LoopPlan {
   std::int64_t steps = 0;             // of the whole run, not of this attempt

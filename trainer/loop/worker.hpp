@@ -12,11 +12,11 @@
 #include <string>
 
 #include "common/base/error.hpp"
-#include "trainer/loop/environment.hpp"
 #include "trainer/loop/reporter.hpp"
 #include "trainer/loop/requests.hpp"
-#include "trainer/loop/worker_config.hpp"
-#include "trainer/model/trainable.hpp"
+#include "trainer/loop/setup/environment.hpp"
+#include "trainer/loop/setup/worker_config.hpp"
+#include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {
 

@@ -16,14 +16,39 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/tensor.hpp"
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
+#include "trainer/graph/builder.hpp"
 #include "trainer/model/attention.hpp"
-#include "trainer/model/weights.hpp"
+#include "trainer/model/parameters.hpp"
 
 namespace trainward::trainer {
+
+// The weights of one segment as values of its graph, by name.
+//
+// A name that is not there is an error of the builder (kind usage), so that an architecture reads
+// like its formula. Borrows the builder.
+class Weights {
+ public:
+  using Named = std::vector<std::pair<std::string, graph::Value>>;
+  Weights(graph::Builder& builder, Named named) : builder_(&builder), named_(std::move(named)) {}
+
+  // Makes a parameter of the graph of each of these, in that order.
+  static Weights add(graph::Builder& builder, const ParameterTable& table, const Places& which);
+
+  // By the name behind the layer's prefix (ParameterInfo::local_name).
+  graph::Value operator[](std::string_view name) const;
+  [[nodiscard]] bool contains(std::string_view name) const;
+  [[nodiscard]] std::vector<graph::Value> values() const;  // in order
+
+ private:
+  graph::Builder* builder_;
+  Named named_;
+};
 
 // The tensors of a checkpoint's model section.
 using Shapes = std::map<std::string, graph::Shape, std::less<>>;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "common/base/error.hpp"
 #include "common/settings/worker_settings.hpp"
@@ -59,5 +60,9 @@ Status check_spec(const TrainingSpec& spec);
 // Kind usage: not as many tokens as `sequences` need, or one that is outside the vocabulary.
 Status check_tokens(std::span<const std::int32_t> tokens, const TrainingSpec& spec,
                     std::int64_t sequences);
+
+// The sizes that have a name (common/settings/model_presets.hpp); kind usage, with the nearest
+// name, when there is none of it.
+Result<ModelSpec> preset(std::string_view name);
 
 }  // namespace trainward::trainer

@@ -4,6 +4,7 @@
 // (failed_precondition). What it made may be destroyed after it. Errors are the plugin's own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,11 +16,39 @@
 #include "trainer/graph/type.hpp"
 #include "trainer/pjrt/buffer.hpp"
 #include "trainer/pjrt/executable.hpp"
-#include "trainer/pjrt/mapped_memory.hpp"
 #include "trainer/pjrt/named_values.hpp"
 #include "trainer/pjrt/platform.hpp"
+#include "trainer/pjrt/session.hpp"
 
 namespace trainward::pjrt {
+
+// Memory of the host that devices reach by themselves while this lives: uploads from it and
+// downloads into it need no copy on the way. The client's thread only; goes before the memory.
+class MappedMemory {
+ public:
+  // Every page of it is touched. No two mapped pieces may share a page. `unimplemented` where the
+  // plugin has no such thing.
+  static Outcome<MappedMemory> map(const std::shared_ptr<Session>& session,
+                                   std::span<std::byte> memory);
+
+  MappedMemory(MappedMemory&& other) noexcept
+      : session_(std::move(other.session_)), data_(std::exchange(other.data_, nullptr)) {}
+  MappedMemory& operator=(MappedMemory&& other) noexcept {
+    std::swap(session_, other.session_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  MappedMemory(const MappedMemory&) = delete;
+  MappedMemory& operator=(const MappedMemory&) = delete;
+  ~MappedMemory();
+
+ private:
+  MappedMemory(std::shared_ptr<Session> session, std::byte* data)
+      : session_(std::move(session)), data_(data) {}
+
+  std::shared_ptr<Session> session_;
+  std::byte* data_ = nullptr;
+};
 
 // Of one device, in bytes.
 struct MemoryStats {

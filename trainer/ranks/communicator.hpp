@@ -6,7 +6,10 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
+
+#include "common/base/error.hpp"
 
 namespace trainward::trainer {
 
@@ -30,5 +33,10 @@ class Communicator {
   // Replaces everybody's bytes by those of rank 0. Waiting for it costs no processor time.
   virtual void broadcast(std::span<std::byte> bytes) = 0;
 };
+
+// Over MPI, on one host or several. Joins the ranks this process was started with; once in a
+// process, and the object ends MPI. Calls may only come from the thread that made it. Errors:
+// permanent, when MPI does not start.
+Result<std::unique_ptr<Communicator>> join_mpi();
 
 }  // namespace trainward::trainer

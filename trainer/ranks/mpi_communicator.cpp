@@ -1,10 +1,10 @@
-#include "trainer/ranks/mpi_communicator.hpp"
-
 #include <mpi.h>
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
+
+#include "trainer/ranks/communicator.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "trainer/model/parameters.hpp"
-#include "trainer/model/segments.hpp"
+#include "trainer/model/training/segments.hpp"
 
 namespace trainward::roofline {
 namespace {

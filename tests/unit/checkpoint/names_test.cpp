@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/tensor.hpp"
 
 namespace trainward::checkpoint {
 namespace {

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "checkpoint/disk/safetensors_file.hpp"
 #include "common/os/fd.hpp"
 #include "support.hpp"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "trainer/cpu/instruction_set.hpp"
-#include "trainer/cpu/tile_kernels.hpp"
+#include "trainer/cpu/kernels/tile_kernels.hpp"
 
 namespace trainward::cpu::test {
 

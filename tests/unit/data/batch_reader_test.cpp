@@ -8,8 +8,6 @@
 #include <set>
 
 #include "scratch_folder.hpp"
-#include "trainer/data/held_out.hpp"
-#include "trainer/data/shuffle.hpp"
 
 namespace trainward::trainer {
 namespace {

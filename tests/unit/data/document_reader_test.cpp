@@ -6,7 +6,6 @@
 #include "common/base/json.hpp"
 #include "common/os/file.hpp"
 #include "scratch_folder.hpp"
-#include "trainer/data/jsonl.hpp"
 #include "trainer/data/line_reader.hpp"
 
 namespace trainward::trainer {

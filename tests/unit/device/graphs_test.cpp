@@ -7,7 +7,7 @@
 #include "cpu/harness.hpp"
 #include "trainer/device/head_parts.hpp"
 #include "trainer/device/optimizer_graphs.hpp"
-#include "trainer/model/segments.hpp"
+#include "trainer/model/training/segments.hpp"
 
 namespace trainward::trainer {
 namespace {

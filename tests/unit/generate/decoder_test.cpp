@@ -1,5 +1,5 @@
 // Token by token, with keys and values kept, a model predicts what it predicts for the whole text.
-#include "trainer/model/decoder.hpp"
+#include "trainer/generate/decoder.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

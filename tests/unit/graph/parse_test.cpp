@@ -1,15 +1,15 @@
 // print() and parse() are each other's inverse; anything else is refused with its line.
-#include "trainer/graph/parse.hpp"
+#include "graph/parse.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "graph/print.hpp"
 #include "graph/reference.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/graph/differentiate.hpp"
-#include "trainer/graph/print.hpp"
 
 namespace trainward::graph {
 namespace {

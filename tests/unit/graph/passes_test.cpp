@@ -5,10 +5,10 @@
 
 #include <cmath>
 
+#include "graph/print.hpp"
 #include "graph/reference.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/graph/differentiate.hpp"
-#include "trainer/graph/print.hpp"
 
 namespace trainward::graph {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/print.hpp"
 #include "graph/reference.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
-#include "trainer/graph/print.hpp"
 
 namespace trainward::graph {
 namespace {

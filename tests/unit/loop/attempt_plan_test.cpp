@@ -1,4 +1,4 @@
-#include "trainer/loop/attempt_plan.hpp"
+#include "trainer/loop/setup/attempt_plan.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "fake_trainable.hpp"
 #include "trainer/data/tokenize.hpp"
-#include "trainer/model/cpu_model.hpp"
+#include "trainer/model/cpu/cpu_model.hpp"
 #include "vocabulary.hpp"
 #include "worker_bench.hpp"
 

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "trainer/loop/device_setup.hpp"
-#include "trainer/model/cpu_model.hpp"
+#include "trainer/loop/setup/device_setup.hpp"
+#include "trainer/model/cpu/cpu_model.hpp"
 #include "trainer/worker/commands/check.hpp"
 #include "trainer/worker/commands/compile.hpp"
 #include "trainer/worker/commands/lower.hpp"

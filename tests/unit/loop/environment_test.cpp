@@ -1,4 +1,4 @@
-#include "trainer/loop/environment.hpp"
+#include "trainer/loop/setup/environment.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "trainer/model/model_spec.hpp"
-#include "trainer/model/trainable.hpp"
+#include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/checkpoint.hpp"
-#include "trainer/model/cpu_model.hpp"
+#include "trainer/model/cpu/cpu_model.hpp"
 #include "worker_bench.hpp"
 
 namespace trainward::trainer {

@@ -1,4 +1,4 @@
-#include "trainer/loop/worker_config.hpp"
+#include "trainer/loop/setup/worker_config.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -33,7 +33,8 @@ TEST(WorkerConfigTest, KeepsTheDefaultsOfAbsentKeys) {
   ASSERT_TRUE(config) << config.error().message();
   EXPECT_EQ(config->steps, 300);
   EXPECT_EQ(config->training.model, (ModelSpec{128, 4, 8, 48, 257}));
-  EXPECT_EQ(config->tokens_per_step(), 8 * 128);
+  EXPECT_EQ(config->training.sequences_per_step(), 8);
+  EXPECT_EQ(config->training.block_size, 128);
   EXPECT_EQ(config->digest.size(), 64U);
 }
 
@@ -73,7 +74,8 @@ TEST(WorkerConfigTest, ReadsEveryKey) {
   EXPECT_TRUE(t.model.tied);
   EXPECT_TRUE(t.recompute);
   EXPECT_EQ(t.precision, graph::Precision::bf16);
-  EXPECT_EQ(config->tokens_per_step(), 3 * 4 * 16);
+  EXPECT_EQ(config->training.sequences_per_step(), 3 * 4);
+  EXPECT_EQ(config->training.block_size, 16);
   EXPECT_EQ(t.seed, 77U);
   EXPECT_EQ(t.threads, 5);
   EXPECT_EQ(config->steps, 9);

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "trainer/loop/worker_config.hpp"
+#include "trainer/loop/setup/worker_config.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::trainer {

@@ -11,8 +11,8 @@
 
 #include "model/tiny.hpp"
 #include "trainer/model/parameters.hpp"
-#include "trainer/model/random.hpp"
-#include "trainer/model/segments.hpp"
+#include "trainer/model/training/random.hpp"
+#include "trainer/model/training/segments.hpp"
 
 namespace trainward::trainer {
 namespace {

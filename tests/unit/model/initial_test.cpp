@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "model/tiny.hpp"
-#include "trainer/model/initialise.hpp"
+#include "trainer/model/training/initialise.hpp"
 
 namespace trainward::trainer {
 namespace {

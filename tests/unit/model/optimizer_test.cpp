@@ -5,8 +5,8 @@
 
 #include "common/base/bf16.hpp"
 #include "graph/reference.hpp"
+#include "sgd.hpp"
 #include "trainer/optim/adamw.hpp"
-#include "trainer/optim/sgd.hpp"
 
 namespace trainward::optim {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "model/thread_ranks.hpp"
 #include "model/tiny.hpp"
-#include "trainer/model/parallel_model.hpp"
+#include "trainer/model/cpu/parallel_model.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -1,6 +1,6 @@
 // The model's own graphs on the executor, threaded, against the reference interpreter; and the
 // pieces of the model against formulas written out by hand.
-#include "trainer/model/segments.hpp"
+#include "trainer/model/training/segments.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "cpu/harness.hpp"
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/products.hpp"
-#include "trainer/model/agillm3/ranked_attention.hpp"
+#include "trainer/model/agillm3/agillm3.hpp"
 #include "trainer/model/layers.hpp"
 
 namespace trainward::trainer {

@@ -10,7 +10,7 @@
 
 #include "graph/reference.hpp"
 #include "trainer/model/architecture.hpp"
-#include "trainer/model/cpu_model.hpp"
+#include "trainer/model/cpu/cpu_model.hpp"
 
 namespace trainward::trainer::test {
 

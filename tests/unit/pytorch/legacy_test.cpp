@@ -1,7 +1,7 @@
 // The legacy layout: five pickles, then the storages, to the last byte.
 #include <gmock/gmock.h>
 
-#include "checkpoint/pytorch/legacy_magic.hpp"
+#include "checkpoint/pytorch/archive/legacy_magic.hpp"
 #include "tests/unit/pytorch/support.hpp"
 
 namespace trainward::checkpoint::pytorch::testing {

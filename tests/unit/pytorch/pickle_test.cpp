@@ -1,5 +1,5 @@
 // The unpickler: what it reads, and everything that pickles have been used for to break in.
-#include "checkpoint/pytorch/pickle.hpp"
+#include "checkpoint/pytorch/pickle/pickle.hpp"
 
 #include <gmock/gmock.h>
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/checkpoint/support.hpp"
+#include "tests/unit/pytorch/memory_source.hpp"
 
 namespace trainward::checkpoint::pytorch::testing {
 

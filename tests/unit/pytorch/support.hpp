@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "checkpoint/pytorch/archive.hpp"
-#include "checkpoint/pytorch/file_writer.hpp"
-#include "checkpoint/pytorch/pickle.hpp"
-#include "checkpoint/pytorch/pickle_writer.hpp"
+#include "checkpoint/pytorch/archive/archive.hpp"
+#include "checkpoint/pytorch/archive/file_writer.hpp"
+#include "checkpoint/pytorch/pickle/pickle.hpp"
+#include "checkpoint/pytorch/pickle/pickle_writer.hpp"
 
 namespace trainward::checkpoint::pytorch::testing {
 

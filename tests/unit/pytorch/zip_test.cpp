@@ -2,7 +2,7 @@
 // differently.
 #include <gmock/gmock.h>
 
-#include "checkpoint/pytorch/zip_directory.hpp"
+#include "checkpoint/pytorch/archive/zip_directory.hpp"
 #include "tests/unit/pytorch/support.hpp"
 
 namespace trainward::checkpoint::pytorch::testing {

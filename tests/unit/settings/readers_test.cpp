@@ -4,7 +4,7 @@
 
 #include "common/settings/worker_settings.hpp"
 #include "fixture.hpp"
-#include "trainer/loop/worker_config.hpp"
+#include "trainer/loop/setup/worker_config.hpp"
 
 namespace trainward::settings {
 namespace {

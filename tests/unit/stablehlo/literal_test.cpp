@@ -1,5 +1,5 @@
 // Numbers are written exactly, and read as MLIR reads them.
-#include "trainer/stablehlo/literal.hpp"
+#include "trainer/stablehlo/text/literal.hpp"
 
 #include <gtest/gtest.h>
 

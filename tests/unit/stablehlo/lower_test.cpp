@@ -8,14 +8,14 @@
 #include <cstring>
 
 #include "common/base/bf16.hpp"
+#include "graph/print.hpp"
 #include "stablehlo/random_graph.hpp"
 #include "trainer/cpu/program.hpp"
 #include "trainer/graph/builder.hpp"
-#include "trainer/graph/print.hpp"
 #include "trainer/graph/products.hpp"
-#include "trainer/model/segments.hpp"
-#include "trainer/stablehlo/parse.hpp"
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/model/training/segments.hpp"
+#include "trainer/stablehlo/text/parse.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 #include "trainer/stablehlo/tiles.hpp"
 
 namespace trainward::stablehlo {

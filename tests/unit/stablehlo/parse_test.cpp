@@ -1,13 +1,13 @@
 // What print() writes reads back; anything else is refused with its line.
-#include "trainer/stablehlo/parse.hpp"
+#include "trainer/stablehlo/text/parse.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/print.hpp"
 #include "stablehlo/random_graph.hpp"
 #include "trainer/graph/builder.hpp"
-#include "trainer/graph/print.hpp"
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 
 namespace trainward::stablehlo {
 namespace {

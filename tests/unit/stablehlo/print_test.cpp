@@ -1,5 +1,5 @@
 // The text is StableHLO as openxla/stablehlo's printer spells it.
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/added_tokens.hpp"
+#include "trainer/tokenizer/bpe/added_tokens.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/bpe_tokenizer.hpp"
+#include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trainer/tokenizer/bpe_tokenizer.hpp"
+#include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
 #include "vocabulary.hpp"
 
 namespace trainward::trainer {

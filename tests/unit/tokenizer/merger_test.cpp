@@ -1,5 +1,5 @@
 // The fast merging against the plain definition of byte-pair encoding.
-#include "trainer/tokenizer/merger.hpp"
+#include "trainer/tokenizer/bpe/merger.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Against the examples of the Unicode standard (UAX #15 and chapter 3.12), written out.
-#include "trainer/tokenizer/normal_form.hpp"
+#include "trainer/tokenizer/text/normal_form.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <random>
 
 #include "common/base/utf8.hpp"
-#include "trainer/tokenizer/utf8.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -1,5 +1,5 @@
 // A tokenizer that normalises: in what order, and what it leaves alone.
-#include "trainer/tokenizer/normalizer.hpp"
+#include "trainer/tokenizer/text/normalizer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "trainer/tokenizer/pattern.hpp"
+#include "trainer/tokenizer/text/pattern.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "trainer/tokenizer/pre_tokenizer.hpp"
+#include "trainer/tokenizer/text/pre_tokenizer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "trainer/tokenizer/tokenizer_file.hpp"
+#include "trainer/tokenizer/file/tokenizer_file.hpp"
 #include "vocabulary.hpp"
 
 namespace trainward::trainer {

@@ -1,5 +1,5 @@
 // What is refused, and that the refusal names it.
-#include "trainer/tokenizer/tokenizer_file.hpp"
+#include "trainer/tokenizer/file/tokenizer_file.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

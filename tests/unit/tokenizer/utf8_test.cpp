@@ -1,8 +1,9 @@
-#include "trainer/tokenizer/utf8.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 #include <gtest/gtest.h>
 
-#include "trainer/tokenizer/byte_characters.hpp"
+#include "trainer/tokenizer/bpe/byte_characters.hpp"
+#include "vocabulary.hpp"
 
 namespace trainward::trainer {
 namespace {

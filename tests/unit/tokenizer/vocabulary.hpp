@@ -2,18 +2,36 @@
 // follow in the order given, from 256 on.
 #pragma once
 
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "common/base/json.hpp"
-#include "trainer/tokenizer/byte_characters.hpp"
+#include "trainer/tokenizer/bpe/byte_characters.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
 
 // Raw bytes, left and right.
 using Merges = std::vector<std::pair<std::string, std::string>>;
+
+// `bytes` as a vocabulary writes them: bytes_of_token() the other way.
+inline std::string token_of_bytes(std::string_view bytes) {
+  static const auto characters = [] {
+    std::map<char, std::string> found;
+    for (char32_t c = 0; c < 0x200; ++c) {
+      std::string character;
+      append_utf8(character, c);
+      if (const auto byte = bytes_of_token(character)) found[byte->front()] = character;
+    }
+    return found;
+  }();
+  std::string token;
+  for (const char byte : bytes) token += characters.at(byte);
+  return token;
+}
 
 inline json::object byte_level(bool prefix_space, bool use_regex) {
   return {{"type", "ByteLevel"},

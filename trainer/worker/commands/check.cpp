@@ -9,9 +9,9 @@
 #include "common/base/json.hpp"
 #include "common/os/clock.hpp"
 #include "trainer/data/batch_reader.hpp"
-#include "trainer/loop/device_setup.hpp"
-#include "trainer/loop/load_data.hpp"
-#include "trainer/model/cpu_model.hpp"
+#include "trainer/loop/setup/device_setup.hpp"
+#include "trainer/loop/setup/load_data.hpp"
+#include "trainer/model/cpu/cpu_model.hpp"
 #include "trainer/worker/commands/tensor_agreement.hpp"
 
 namespace trainward::trainer {

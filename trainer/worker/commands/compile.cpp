@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <memory>
 
-#include "trainer/loop/attempt_plan.hpp"
-#include "trainer/loop/device_setup.hpp"
+#include "trainer/loop/setup/attempt_plan.hpp"
+#include "trainer/loop/setup/device_setup.hpp"
 #include "trainer/pjrt/ahead_of_time.hpp"
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 #include "trainer/worker/commands/device_programs.hpp"
 
 namespace trainward::trainer {

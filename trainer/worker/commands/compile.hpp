@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "trainer/loop/environment.hpp"
+#include "trainer/loop/setup/environment.hpp"
 #include "trainer/worker/commands/terminal.hpp"
 
 namespace trainward::trainer {

@@ -1,8 +1,8 @@
 #include "trainer/worker/commands/device_programs.hpp"
 
 #include "common/os/clock.hpp"
-#include "trainer/loop/load_data.hpp"
-#include "trainer/model/parallel_model.hpp"
+#include "trainer/loop/setup/load_data.hpp"
+#include "trainer/model/cpu/parallel_model.hpp"
 
 namespace trainward::trainer {
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "trainer/device/modules.hpp"
-#include "trainer/loop/worker_config.hpp"
+#include "trainer/loop/setup/worker_config.hpp"
 #include "trainer/worker/commands/command_ports.hpp"
 
 namespace trainward::trainer {

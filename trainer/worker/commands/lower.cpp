@@ -5,10 +5,10 @@
 
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
-#include "trainer/loop/device_setup.hpp"
+#include "trainer/loop/setup/device_setup.hpp"
 #include "trainer/pjrt/plugin.hpp"
 #include "trainer/pjrt/topology.hpp"
-#include "trainer/stablehlo/print.hpp"
+#include "trainer/stablehlo/text/print.hpp"
 #include "trainer/worker/commands/device_programs.hpp"
 
 namespace trainward::trainer {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/tensor.hpp"
+#include "checkpoint/format/tensor.hpp"
 
 namespace trainward::trainer {
 

@@ -9,13 +9,13 @@
 
 #include "common/wire/notifier.hpp"
 #include "trainer/cpu/runtime.hpp"
-#include "trainer/loop/device_setup.hpp"
+#include "trainer/loop/setup/device_setup.hpp"
+#include "trainer/loop/setup/worker_config.hpp"
 #include "trainer/loop/signals.hpp"
-#include "trainer/loop/worker_config.hpp"
-#include "trainer/model/cpu_model.hpp"
-#include "trainer/model/parallel_model.hpp"
+#include "trainer/model/cpu/cpu_model.hpp"
+#include "trainer/model/cpu/parallel_model.hpp"
+#include "trainer/ranks/communicator.hpp"
 #include "trainer/ranks/launcher.hpp"
-#include "trainer/ranks/mpi_communicator.hpp"
 #include "trainer/ranks/rank.hpp"
 
 namespace trainward::trainer {

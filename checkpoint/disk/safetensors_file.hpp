@@ -1,0 +1,11 @@
+// The header of a safetensors file that is open.
+#pragma once
+
+#include "checkpoint/format/safetensors.hpp"
+
+namespace trainward::checkpoint {
+
+// Reads and checks it; the file has `file_bytes` bytes.
+Result<Header> read_safetensors_header(int fd, std::uint64_t file_bytes, std::string_view where);
+
+}  // namespace trainward::checkpoint

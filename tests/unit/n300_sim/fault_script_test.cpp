@@ -1,0 +1,62 @@
+#include "trainer/n300_sim/fault_script.hpp"
+
+#include <gtest/gtest.h>
+
+namespace trainward::n300 {
+namespace {
+
+std::string complaint(std::string_view text) {
+  const auto script = read_fault_script(text, "SCRIPT");
+  return script ? "" : script.error().message();
+}
+
+TEST(FaultScript, NothingIsABoardWithoutFaults) {
+  for (const char* text : {"", "  \n", "{}"}) {
+    const auto script = read_fault_script(text, "SCRIPT");
+    ASSERT_TRUE(script) << script.error().message();
+    EXPECT_EQ(script->dram_bytes, std::uint64_t{24} << 30);
+    EXPECT_FALSE(script->hang || script->abort || script->ethernet_loss);
+    EXPECT_EQ(script->oom, OutOfMemory::error_13);
+    EXPECT_TRUE(script->loads_executables);
+    EXPECT_FALSE(script->compiles_without_device);
+  }
+}
+
+TEST(FaultScript, EveryKeyIsRead) {
+  const auto script = read_fault_script(
+      R"({"dram_bytes": 1000, "base_bytes": 10, "leak_bytes_per_step": 5,
+          "oom": "resource_exhausted", "hang": {"attempt": 1, "after_steps": 2},
+          "abort": {"attempt": 3, "after_steps": 4}, "ethernet_loss": {"attempt": 5},
+          "compile_ms_per_op": 7, "slow_compile": {"attempt": 2, "ms_per_op": 30},
+          "corrupt_kernel_cache": {"attempt": 6}, "dead_second_chip": true,
+          "loads_executables": false, "compiles_without_device": true})",
+      "SCRIPT");
+  ASSERT_TRUE(script) << script.error().message();
+  EXPECT_EQ(script->dram_bytes, 1000U);
+  EXPECT_EQ(script->base_bytes, 10U);
+  EXPECT_EQ(script->leak_bytes_per_step, 5U);
+  EXPECT_EQ(script->oom, OutOfMemory::resource_exhausted);
+  EXPECT_EQ(script->hang, (Moment{1, 2}));
+  EXPECT_EQ(script->abort, (Moment{3, 4}));
+  EXPECT_EQ(script->ethernet_loss, (Moment{5, 0}));
+  EXPECT_EQ(script->compile_ms_per_op_in(1), 7);
+  EXPECT_EQ(script->compile_ms_per_op_in(2), 30);
+  EXPECT_EQ(script->corrupt_kernel_cache, 6);
+  EXPECT_TRUE(script->dead_second_chip && !script->loads_executables &&
+              script->compiles_without_device);
+}
+
+TEST(FaultScript, WhatIsWrongIsNamed) {
+  EXPECT_NE(complaint(R"({"hung": 1})").find("SCRIPT.hung"), std::string::npos);
+  EXPECT_NE(complaint(R"({"hang": {"after": 1}})").find("SCRIPT.hang.after"), std::string::npos);
+  EXPECT_NE(complaint(R"({"hang": {"after_steps": 1}})").find("SCRIPT.hang.attempt"),
+            std::string::npos);
+  EXPECT_NE(complaint(R"({"corrupt_kernel_cache": {}})").find("attempt"), std::string::npos);
+  EXPECT_NE(complaint(R"({"oom": "quietly"})").find("quietly"), std::string::npos);
+  EXPECT_NE(complaint(R"({"compile_ms_per_op": -1})"), "");
+  EXPECT_NE(complaint(R"([1])").find("not a JSON object"), std::string::npos);
+  EXPECT_NE(complaint("{"), "");
+}
+
+}  // namespace
+}  // namespace trainward::n300

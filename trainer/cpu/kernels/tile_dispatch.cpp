@@ -1,0 +1,20 @@
+#include "trainer/cpu/instruction_set.hpp"
+#include "trainer/cpu/kernels/tile_kernels.hpp"
+
+namespace trainward::cpu {
+
+TileFn tile_kernel(TileOp op) {
+#if defined(__x86_64__)
+  switch (instruction_set()) {
+    case InstructionSet::v4:
+      return v4::tile_kernel(op);
+    case InstructionSet::v3:
+      return v3::tile_kernel(op);
+    case InstructionSet::base:
+      break;
+  }
+#endif
+  return base::tile_kernel(op);
+}
+
+}  // namespace trainward::cpu

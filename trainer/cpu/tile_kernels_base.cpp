@@ -1,2 +1,0 @@
-#define TRAINWARD_TILE_NAMESPACE base
-#include "trainer/cpu/tile_kernels.inc"

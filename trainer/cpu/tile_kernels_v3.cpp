@@ -1,2 +1,0 @@
-#define TRAINWARD_TILE_NAMESPACE v3
-#include "trainer/cpu/tile_kernels.inc"

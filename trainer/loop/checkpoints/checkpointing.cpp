@@ -1,0 +1,140 @@
+#include "trainer/loop/checkpoints/checkpointing.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "common/base/text.hpp"
+#include "common/os/clock.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using checkpoint::TensorInfo;
+using checkpoint::TensorTarget;
+using checkpoint::TensorView;
+
+std::vector<TensorInfo> others(const std::vector<TensorInfo>& there,
+                               const std::vector<TensorTarget>& ours) {
+  std::set<std::string_view> known;
+  for (const TensorTarget& target : ours) known.insert(target.info.name);
+  std::vector<TensorInfo> rest;
+  std::copy_if(there.begin(), there.end(), std::back_inserter(rest),
+               [&](const TensorInfo& info) { return !known.contains(info.name); });
+  return rest;
+}
+
+std::uint64_t bytes_of(const std::vector<TensorInfo>& infos) {
+  std::uint64_t sum = 0;
+  for (const TensorInfo& info : infos) sum += checkpoint::byte_count(info).value_or(0);
+  return sum;
+}
+
+// Gives each of them a place in `room`, and adds it to what is read and to what is carried.
+void place(const std::vector<TensorInfo>& infos, std::span<std::byte>& room,
+           std::vector<TensorTarget>& targets, std::vector<TensorView>& views) {
+  for (const TensorInfo& info : infos) {
+    const auto bytes = room.first(checkpoint::byte_count(info).value_or(0));
+    room = room.subspan(bytes.size());
+    targets.push_back({info, bytes});
+    views.push_back({info, bytes});
+  }
+}
+
+}  // namespace
+
+Result<Carried> restore(const checkpoint::Reader& reader, Trainable& model,
+                        std::int64_t steps_done) {
+  Carried carried;
+  carried.extra = foreign_keys(reader.state());
+  const auto fill = [&](const std::vector<TensorTarget>& model_targets,
+                        const std::vector<TensorTarget>& optimizer_targets) -> Status {
+    std::vector<TensorTarget> model_all = model_targets;
+    std::vector<TensorTarget> optimizer_all = optimizer_targets;
+    const auto other_model = others(reader.model(), model_targets);
+    const auto other_optimizer = others(reader.optimizer(), optimizer_targets);
+    auto memory =
+        checkpoint::AlignedMemory::allocate(bytes_of(other_model) + bytes_of(other_optimizer));
+    if (!memory) return propagate(memory);
+    carried.memory = std::move(*memory);
+    std::span<std::byte> room = carried.memory.bytes();
+    place(other_model, room, model_all, carried.model);
+    place(other_optimizer, room, optimizer_all, carried.optimizer);
+    const std::int64_t began = now().mono_ms;
+    auto read = reader.read_into(model_all, optimizer_all);
+    carried.read_ms = now().mono_ms - began;
+    return read;
+  };
+  if (auto ok = model.restore(fill, steps_done); !ok) return propagate(ok);
+  return carried;
+}
+
+Checkpointing::Checkpointing(std::filesystem::path root, Trainable& model, RunFacts facts,
+                             Carried carried, checkpoint::SaveOptions options, Reporter& reporter)
+    : root_(std::move(root)),
+      model_(model),
+      facts_(std::move(facts)),
+      carried_(std::move(carried)),
+      options_(std::move(options)),
+      reporter_(reporter),
+      saver_(root_, options_) {}
+
+checkpoint::Contents Checkpointing::contents(const Progress& progress) const {
+  checkpoint::Contents contents{to_state(progress, facts_), model_.model_state(),
+                                model_.optimizer_state()};
+  for (const auto& [key, value] : carried_.extra) contents.state.extra.emplace(key, value);
+  contents.model.insert(contents.model.end(), carried_.model.begin(), carried_.model.end());
+  contents.optimizer.insert(contents.optimizer.end(), carried_.optimizer.begin(),
+                            carried_.optimizer.end());
+  return contents;
+}
+
+void Checkpointing::reserve(std::optional<std::int64_t> available) {
+  const checkpoint::Contents sample = contents({});
+  std::uint64_t bytes = 0;
+  for (const auto* views : {&sample.model, &sample.optimizer}) {
+    for (const TensorView& view : *views) bytes += view.bytes.size();
+  }
+  // As much again must stay for everything else; nobody is to be killed for a checkpoint.
+  const bool fits =
+      !available || 2 * bytes <= static_cast<std::uint64_t>(std::max<std::int64_t>(*available, 0));
+  const Status taken = fits ? saver_.reserve(sample) : Status();
+  in_background_ = fits && taken;
+  if (in_background_) return;
+  reporter_.status(fmt::format(
+      "checkpoints of {} are written while the training waits: {}", human_bytes(bytes),
+      fits
+          ? taken.error().message()
+          : fmt::format("a copy in memory needs {} to be available, {} are", human_bytes(2 * bytes),
+                        human_bytes(static_cast<std::uint64_t>(
+                            std::max<std::int64_t>(available.value_or(0), 0))))));
+}
+
+Status Checkpointing::begin(const Progress& progress) {
+  if (auto gathered = model_.gather_state(); !gathered) return gathered;
+  if (in_background_) {
+    auto begun = saver_.begin(contents(progress));
+    if (begun || saver_.pending()) return begun;
+    // What was promised for the copy is not there after all.
+    in_background_ = false;
+    reporter_.status(fmt::format("checkpoints are written while the training waits from now on: {}",
+                                 begun.error().message()));
+  }
+  done_ = Outcome{progress.step, checkpoint::save(root_, contents(progress), options_), 0};
+  return {};
+}
+
+std::optional<std::int64_t> Checkpointing::pending() const {
+  return done_ ? std::optional(done_->step) : saver_.pending();
+}
+
+std::optional<CheckpointPort::Outcome> Checkpointing::take() {
+  // Asked after every step: now the first is done, for which a run that resumes is waited for.
+  if (in_background_) saver_.warm_up();
+  return done_ ? std::exchange(done_, std::nullopt) : saver_.take();
+}
+
+std::optional<CheckpointPort::Outcome> Checkpointing::wait() {
+  return done_ ? std::exchange(done_, std::nullopt) : saver_.wait();
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,85 @@
+#include "trainer/loop/checkpoints/resume.hpp"
+
+#include "trainer/model/architecture.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<std::optional<fs::path>> newest_under(const fs::path& root, Reporter& reporter) {
+  auto selection = checkpoint::select(root);
+  if (!selection) return propagate(selection);
+  for (const checkpoint::Rejected& bad : selection->rejected) {
+    reporter.error(fmt::format("{}: not resumed from: {}", bad.path.string(), bad.reason));
+  }
+  if (!selection->chosen) return std::optional<fs::path>();
+  return std::optional(selection->chosen->path);
+}
+
+Result<std::optional<fs::path>> nothing_if_unused(const fs::path& root) {
+  auto present = checkpoint::list(root);
+  if (!present) return propagate(present);
+  if (present->empty()) return std::optional<fs::path>();
+  return fail(
+      ErrorKind::usage,
+      fmt::format("already holds a run's checkpoints, up to step {}", present->front().step),
+      root.string(), "go on with --resume auto, or name another --checkpoint-dir");
+}
+
+// Names that no architecture knows are for the model to refuse.
+Status same_architecture(const checkpoint::Reader& reader, const ModelSpec& model,
+                         const fs::path& folder) {
+  const Architecture* held = architecture_of(shapes_of(reader.model()));
+  const Architecture& asked = architecture_of(model);
+  if (held == nullptr || held == &asked) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("holds a model of {}, and the configuration trains one of {}",
+                          held->title(), asked.title()),
+              folder.string(),
+              fmt::format("name a model of {} in training_config.model, or start a new run",
+                          held->title()));
+}
+
+}  // namespace
+
+Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
+                                                  const fs::path& root, Reporter& reporter) {
+  switch (request.how) {
+    case ResumeRequest::How::fresh:
+      return std::optional<fs::path>();
+    case ResumeRequest::How::fresh_by_hand:
+      return nothing_if_unused(root);
+    case ResumeRequest::How::newest:
+      return newest_under(root, reporter);
+    case ResumeRequest::How::folder:
+      return std::optional(request.from);
+  }
+  return std::optional<fs::path>();
+}
+
+Result<ResumePoint> open_checkpoint(const fs::path& folder, const ModelSpec& model,
+                                    const std::string& config_digest,
+                                    const std::string& corpus_digest) {
+  auto reader = checkpoint::Reader::open(folder);
+  if (!reader) return propagate(reader);
+  if (auto ok = same_architecture(*reader, model, folder); !ok) return propagate(ok);
+  const checkpoint::TrainingState& state = reader->state();
+  // An imported one was written under no configuration of ours; its tensors must fit all the same.
+  if (!state.config_digest.empty() && state.config_digest != config_digest) {
+    return fail(ErrorKind::usage,
+                fmt::format("was written under configuration {}, this one is {}",
+                            state.config_digest, config_digest),
+                folder.string(),
+                "go on with the configuration it was written under, or start a new run");
+  }
+  auto progress = progress_of(state);
+  if (!progress) {
+    progress.error().where = folder.string();
+    return propagate(progress);
+  }
+  const bool same_data = string_or(state.extra, "corpus_digest", corpus_digest) == corpus_digest;
+  return ResumePoint{std::move(*reader), *progress, same_data};
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,68 @@
+#include "trainer/loop/setup/device_setup.hpp"
+
+#include <cstdlib>
+
+#include "trainer/model/cpu/cpu_model.hpp"
+
+namespace trainward::trainer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Tenstorrent's wheel has its runtime beside the plugin; in Python the package says so.
+void point_to_runtime(const fs::path& plugin) {
+  std::error_code failed;
+  const fs::path runtime = fs::absolute(plugin, failed).parent_path() / "tt-metal";
+  if (!fs::is_directory(runtime, failed)) return;
+  // No thread that reads the environment exists yet.
+  ::setenv("TT_METAL_RUNTIME_ROOT", runtime.c_str(), 0);  // NOLINT(concurrency-mt-unsafe)
+}
+
+}  // namespace
+
+Result<fs::path> find_plugin(const std::string& plugin) {
+  if (plugin != simulated_n300) return fs::path(plugin);
+  std::error_code failed;
+  const fs::path here = fs::read_symlink("/proc/self/exe", failed).parent_path();
+  const std::string name = "libpjrt_sim_n300.so";
+  for (const fs::path& file : {here / name, here / "../lib/trainward" / name}) {
+    if (fs::exists(file, failed)) return file;
+  }
+  return fail(ErrorKind::usage, fmt::format("{} is not beside this program", name),
+              (here / name).string(), "build it, or name a plugin in device_config.plugin");
+}
+
+Result<DeviceConfig> device_config(const WorkerConfig& config, const WorkerEnvironment& environment,
+                                   Reporter& reporter) {
+  auto plugin = find_plugin(config.plugin);
+  if (!plugin) return propagate(plugin);
+  point_to_runtime(*plugin);
+  DeviceConfig device;
+  device.devices = config.ranks;
+  device.placement = config.placement;
+  device.attention = config.attention;
+  device.evaluates = config.held_out() > 0;
+  device.device.plugin = std::move(*plugin);
+  device.device.options = config.options;
+  if (environment.program_cache) device.device.cache = *environment.program_cache;
+  device.device.cache_limit = config.cache_limit;
+  device.device.compiled = [&reporter](const pjrt::Compiled& program) {
+    reporter.compiled(
+        {program.name, program.key, program.hit, program.ms, program.dropped, program.problem});
+  };
+  device.device.waiting = [&reporter] { reporter.alive(); };
+  device.device.say = [&reporter](const std::string& words) { reporter.error(words); };
+  return device;
+}
+
+Result<std::unique_ptr<Trainable>> make_model(const WorkerConfig& config,
+                                              const WorkerEnvironment& environment,
+                                              Reporter& reporter) {
+  if (config.device == cpu_device) return make_cpu_model(config.training);
+  auto device = device_config(config, environment, reporter);
+  if (!device) return propagate(device);
+  return make_device_model(config.training, *device);
+}
+
+}  // namespace trainward::trainer

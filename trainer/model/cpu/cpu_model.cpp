@@ -1,0 +1,241 @@
+#include "trainer/model/cpu/cpu_model.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "trainer/cpu/memory.hpp"
+#include "trainer/cpu/program.hpp"
+#include "trainer/model/cpu/program_call.hpp"
+#include "trainer/model/cpu/programs.hpp"
+#include "trainer/model/training/dropout_keys.hpp"
+#include "trainer/model/training/segments.hpp"
+#include "trainer/model/training/stepper.hpp"
+#include "trainer/optim/adamw.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using cpu::Memory;
+using cpu::Program;
+
+// The values that live from a layer's forward to its backward, and the two ends of a gradient.
+struct Activations {
+  Memory memory;
+  std::vector<std::byte*> x;                  // layers + 1: each block's input, and the last output
+  std::vector<std::vector<std::byte*>> kept;  // per layer
+  std::array<std::byte*, 2> dx{};
+};
+
+Result<Activations> allocate_activations(const Segments& segments, std::size_t layers) {
+  const std::size_t x_bytes = cpu::buffer_bytes(segments.embed.type(segments.embed.outputs[0]));
+  std::size_t kept_bytes = 0;
+  for (const graph::Type& type : segments.kept) kept_bytes += cpu::buffer_bytes(type);
+  Result<Memory> memory = Memory::allocate((layers + 3) * x_bytes + layers * kept_bytes);
+  if (!memory) return propagate(memory);
+  Activations result{*std::move(memory), {}, std::vector<std::vector<std::byte*>>(layers), {}};
+  std::byte* next = result.memory.data();
+  const auto take = [&](std::size_t bytes) { return std::exchange(next, next + bytes); };
+  for (std::size_t i = 0; i <= layers; ++i) result.x.push_back(take(x_bytes));
+  for (std::byte*& dx : result.dx) dx = take(x_bytes);
+  for (std::vector<std::byte*>& layer : result.kept) {
+    for (const graph::Type& type : segments.kept) layer.push_back(take(cpu::buffer_bytes(type)));
+  }
+  return result;
+}
+
+class CpuExecutor final : public StepExecutor {
+ public:
+  CpuExecutor(const TrainingSpec& spec, const ModelState& state,
+              std::unique_ptr<cpu::Runtime> runtime, Programs programs, Activations activations,
+              Memory workspace, Communicator* peers)
+      : spec_(spec),
+        table_(state.table),
+        flat_(state.flat),
+        runtime_(std::move(runtime)),
+        programs_(std::move(programs)),
+        activations_(std::move(activations)),
+        workspace_(std::move(workspace)),
+        peers_(peers),
+        optimizer_({spec.weight_decay, spec.beta1, spec.beta2, spec.epsilon, spec.gradient_clip,
+                    spec.schedule},
+                   rate_runs(table_, spec, RunsOf::everything), table_.elements, spec.threads),
+        dropout_(spec),
+        call_(table_, flat_, workspace_.data()),
+        own_head_(table_.own_head()),
+        embedding_(table_.embedding) {
+    std::sort(embedding_.begin(), embedding_.end());  // as they lie
+    for (std::size_t layer = 0; layer < layers(); ++layer) blocks_.push_back(table_.block(layer));
+  }
+
+  void begin(std::int64_t steps_done) override {
+    optimizer_.forget_norm();
+    losses_ = 0;
+    dropout_.draw(steps_done);
+  }
+
+  Status embed(const BatchTokens& tokens) override {
+    call_.in(tokens.front().data());
+    call_.in_parameters(table_.embedding, programs_.embed);
+    call_.out(activations_.x[0]);
+    call_.run(programs_.embed);
+    return {};
+  }
+
+  Status forward(std::size_t layer, const BatchOfStep& batch, Purpose purpose) override {
+    const bool training = purpose == Purpose::training;
+    Program& block = training ? programs_.block : programs_.block_evaluate;
+    call_.in(activations_.x[layer]);
+    if (training) add_key(layer, batch);
+    call_.in_parameters(blocks_[layer], block);
+    call_.out(activations_.x[layer + 1]);
+    if (training) {
+      for (std::byte* kept : activations_.kept[layer]) call_.out(kept);
+    }
+    call_.run(block);
+    return {};
+  }
+
+  Status head(const BatchTokens& tokens, const BatchOfStep& batch) override {
+    Program& head = programs_of(batch).head;
+    add_head_inputs(tokens, head);
+    call_.out(&loss_);
+    call_.out(dy());
+    call_.out_gradients(table_.head);
+    call_.run(head);
+    losses_ += static_cast<double>(loss_);
+    if (batch.last) finish_gradients(own_head_);  // what it shares the embedding completes
+    return {};
+  }
+
+  Status backward(std::size_t layer, const BatchOfStep& batch) override {
+    Program& block = programs_of(batch).block;
+    call_.in(activations_.x[layer]);
+    add_key(layer, batch);
+    call_.in_parameters(blocks_[layer], block);
+    for (const std::byte* kept : activations_.kept[layer]) call_.in(kept);
+    call_.in(dy());
+    call_.out(activations_.dx[1]);
+    call_.out_gradients(blocks_[layer]);
+    call_.run(block);
+    if (batch.last) finish_gradients(blocks_[layer]);
+    std::swap(activations_.dx[0], activations_.dx[1]);
+    return {};
+  }
+
+  Status embed_backward(const BatchTokens& tokens, const BatchOfStep& batch) override {
+    Program& embed = programs_of(batch).embed;
+    call_.in(tokens.front().data());
+    call_.in(dy());
+    call_.out_gradients(table_.embedding);
+    call_.run(embed);
+    if (batch.last) finish_gradients(embedding_);
+    return {};
+  }
+
+  Result<StepResult> update(std::int64_t t) override {
+    if (peers_ != nullptr) peers_->sum(std::span(&losses_, 1));
+    const StepResult result{losses_ / static_cast<double>(spec_.batches_per_step()),
+                            optimizer_.norm()};
+    if (auto ok = check_finite(result, t); !ok) return propagate(ok);
+    optimizer_.step(
+        {flat_.parameters(), flat_.gradients(), flat_.mean(), flat_.variance(), flat_.packed()}, t);
+    return result;
+  }
+
+  Result<double> evaluate(const BatchTokens& tokens) override {
+    add_head_inputs(tokens, programs_.head_evaluate);
+    call_.out(&loss_);
+    call_.run(programs_.head_evaluate);
+    return static_cast<double>(loss_);
+  }
+
+  // It works on the host's arrays themselves.
+  Status upload() override {
+    flat_.pack();
+    return {};
+  }
+  Status download() override { return {}; }
+
+  [[nodiscard]] std::size_t arena_bytes() const override {
+    return workspace_.size() + activations_.memory.size();
+  }
+
+ private:
+  [[nodiscard]] std::size_t layers() const { return activations_.kept.size(); }
+  // The gradient of what the last part gave.
+  [[nodiscard]] std::byte* dy() const { return activations_.dx[0]; }
+  BackwardPrograms& programs_of(const BatchOfStep& batch) {
+    return batch.first ? programs_.first : *programs_.rest;
+  }
+
+  // The gradients of these parameters, which lie one after another, are complete on this rank.
+  void finish_gradients(const Places& which) {
+    const std::size_t begin = table_.infos[which.front()].offset;
+    const ParameterInfo& last = table_.infos[which.back()];
+    const auto piece = flat_.gradients().subspan(begin, last.offset + last.size() - begin);
+    if (peers_ != nullptr) peers_->sum(piece);
+    optimizer_.add_to_norm(piece);
+  }
+
+  void add_key(std::size_t layer, const BatchOfStep& batch) {
+    if (!dropout_.used()) return;
+    dropout_.place(peers_ == nullptr ? 0 : peers_->rank(), batch.number);
+    call_.in(dropout_.of(layer).data());
+  }
+
+  void add_head_inputs(const BatchTokens& tokens, const Program& head) {
+    call_.in(tokens.front().data());
+    call_.in(activations_.x[layers()]);
+    call_.in_parameters(table_.head, head);
+  }
+
+  TrainingSpec spec_;
+  const ParameterTable& table_;
+  const FlatMemory& flat_;
+  std::unique_ptr<cpu::Runtime> runtime_;
+  Programs programs_;
+  Activations activations_;
+  Memory workspace_;
+  Communicator* peers_;  // nullptr: alone
+  optim::AdamW optimizer_;
+  DropoutKeys dropout_;
+  ProgramCall call_;
+  // Places of the parameters, made once.
+  Places own_head_, embedding_;
+  std::vector<Places> blocks_;
+  float loss_ = 0;     // of the last batch
+  double losses_ = 0;  // of the step's batches
+};
+
+Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& spec, Communicator* peers) {
+  if (auto ok = check_spec(spec); !ok) return propagate(ok);
+  auto runtime = cpu::Runtime::create(spec.threads);
+  if (!runtime) return propagate(runtime);
+  auto segments = make_segments(spec);
+  if (!segments) return propagate(segments);
+  auto programs = compile(*segments, spec, **runtime);
+  if (!programs) return propagate(programs);
+  auto activations = allocate_activations(*segments, static_cast<std::size_t>(spec.model.layers));
+  if (!activations) return propagate(activations);
+  auto state = ModelState::allocate(spec, spec.precision == graph::Precision::bf16);
+  if (!state) return propagate(state);
+  auto workspace = Memory::allocate(programs->workspace_bytes());
+  if (!workspace) return propagate(workspace);
+  auto executor =
+      std::make_unique<CpuExecutor>(spec, **state, *std::move(runtime), *std::move(programs),
+                                    *std::move(activations), *std::move(workspace), peers);
+  return make_stepper(spec, *std::move(state), std::move(executor));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Trainable>> make_cpu_model(const TrainingSpec& spec) {
+  return make_model(spec, nullptr);
+}
+
+Result<std::unique_ptr<Trainable>> make_cpu_part(const TrainingSpec& spec, Communicator& peers) {
+  return make_model(spec, &peers);
+}
+
+}  // namespace trainward::trainer

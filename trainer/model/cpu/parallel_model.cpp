@@ -1,0 +1,215 @@
+#include "trainer/model/cpu/parallel_model.hpp"
+
+#include <array>
+#include <type_traits>
+
+namespace trainward::trainer {
+namespace {
+
+// What rank 0 has the others do. Sent as it lies in memory, to processes of the same program.
+struct Command {
+  enum class Kind : std::int64_t { make, step, evaluate, restore, end } kind = Kind::end;
+  std::int64_t number = 0;  // tokens that follow; for restore the steps done, for end the exit code
+};
+static_assert(std::is_trivially_copyable_v<Command>);
+static_assert(std::is_trivially_copyable_v<TrainingSpec>);
+
+template <typename T>
+void share(Communicator& peers, T& value) {
+  peers.broadcast(std::as_writable_bytes(std::span(&value, 1)));
+}
+
+void order(Communicator& peers, Command::Kind kind, std::int64_t number = 0) {
+  Command command{kind, number};
+  share(peers, command);
+}
+
+// Each rank's share of `all`, in the order of the ranks.
+std::span<const std::int32_t> part_of(std::span<const std::int32_t> all,
+                                      const Communicator& peers) {
+  const std::size_t size = all.size() / static_cast<std::size_t>(peers.size());
+  return all.subspan(size * static_cast<std::size_t>(peers.rank()), size);
+}
+
+double mean_over_ranks(double value, Communicator& peers) {
+  peers.sum(std::span(&value, 1));
+  return value / peers.size();
+}
+
+class Leader final : public Trainable {
+ public:
+  Leader(const TrainingSpec& part, Communicator& peers, std::unique_ptr<Trainable> own)
+      : part_(part), peers_(peers), own_(std::move(own)) {}
+
+  Result<StepResult> step(std::span<const std::int32_t> tokens) override {
+    // Of the whole step, since no rank may fail alone.
+    if (auto ok = check_tokens(tokens, part_, part_.sequences_per_step()); !ok) {
+      return propagate(ok);
+    }
+    hand_out(Command::Kind::step, tokens);
+    return own_->step(part_of(tokens, peers_));
+  }
+
+  Result<double> evaluate(std::span<const std::int32_t> tokens) override {
+    // A batch that was not split is no work for several.
+    if (tokens.size() == static_cast<std::size_t>(part_.batch_size * part_.block_size)) {
+      return own_->evaluate(tokens);
+    }
+    if (auto ok = check_tokens(tokens, part_, part_.batch_size * part_.ranks); !ok) {
+      return propagate(ok);
+    }
+    hand_out(Command::Kind::evaluate, tokens);
+    const Result<double> mine = own_->evaluate(part_of(tokens, peers_));
+    // The others are waiting for the sum, whatever came of this part.
+    const double mean = mean_over_ranks(mine ? *mine : 0, peers_);
+    return mine ? Result<double>(mean) : mine;
+  }
+
+  Status gather_state() override { return own_->gather_state(); }
+  [[nodiscard]] std::vector<checkpoint::TensorView> model_state() const override {
+    return own_->model_state();
+  }
+  [[nodiscard]] std::vector<checkpoint::TensorView> optimizer_state() const override {
+    return own_->optimizer_state();
+  }
+
+  Status restore(const checkpoint::FillTensors& fill, std::int64_t steps_done) override {
+    const auto fill_and_send = [&](const std::vector<checkpoint::TensorTarget>& model,
+                                   const std::vector<checkpoint::TensorTarget>& optimizer) {
+      Status status = fill(model, optimizer);
+      if (status) {
+        order(peers_, Command::Kind::restore, steps_done);
+        send(model);
+        send(optimizer);
+      }
+      return status;
+    };
+    return own_->restore(fill_and_send, steps_done);
+  }
+
+  [[nodiscard]] std::int64_t parameter_count() const override { return own_->parameter_count(); }
+  [[nodiscard]] std::size_t arena_bytes() const override { return own_->arena_bytes(); }
+
+ private:
+  void hand_out(Command::Kind kind, std::span<const std::int32_t> tokens) {
+    order(peers_, kind, static_cast<std::int64_t>(tokens.size()));
+    tokens_.assign(tokens.begin(), tokens.end());
+    peers_.broadcast(std::as_writable_bytes(std::span(tokens_)));
+  }
+  void send(const std::vector<checkpoint::TensorTarget>& tensors) {
+    for (const checkpoint::TensorTarget& tensor : tensors) peers_.broadcast(tensor.bytes);
+  }
+
+  TrainingSpec part_;
+  Communicator& peers_;
+  std::unique_ptr<Trainable> own_;
+  std::vector<std::int32_t> tokens_;  // allocated in the first step
+};
+
+class Follower {
+ public:
+  Follower(Communicator& peers, const MakePart& make_part) : peers_(peers), make_part_(make_part) {}
+
+  Result<int> run() {
+    while (true) {
+      Command command;
+      share(peers_, command);
+      if (command.kind == Command::Kind::end) return static_cast<int>(command.number);
+      if (auto ok = obey(command); !ok) return propagate(ok);
+    }
+  }
+
+ private:
+  Status obey(const Command& command) {
+    switch (command.kind) {
+      case Command::Kind::make:
+        return make();
+      case Command::Kind::step:
+        // Rank 0 meets the same error and decides what becomes of it.
+        (void)model_->step(receive(command.number));
+        return {};
+      case Command::Kind::evaluate: {
+        const Result<double> loss = model_->evaluate(receive(command.number));
+        (void)mean_over_ranks(loss ? *loss : 0, peers_);
+        return {};
+      }
+      case Command::Kind::restore:
+        return restore(command.number);
+      case Command::Kind::end:
+        break;
+    }
+    return fail(ErrorKind::permanent, "rank 0 sent an order that does not exist");
+  }
+
+  Status make() {
+    TrainingSpec part;
+    share(peers_, part);
+    auto model = make_part_(part, peers_);
+    if (!model) return propagate(model);
+    model_ = *std::move(model);
+    return {};
+  }
+
+  std::span<const std::int32_t> receive(std::int64_t count) {
+    tokens_.resize(static_cast<std::size_t>(count));
+    peers_.broadcast(std::as_writable_bytes(std::span(tokens_)));
+    return part_of(tokens_, peers_);
+  }
+
+  Status restore(std::int64_t steps_done) {
+    const auto fill = [&](const std::vector<checkpoint::TensorTarget>& model,
+                          const std::vector<checkpoint::TensorTarget>& optimizer) -> Status {
+      for (const auto* tensors : {&model, &optimizer}) {
+        for (const checkpoint::TensorTarget& tensor : *tensors) peers_.broadcast(tensor.bytes);
+      }
+      return {};
+    };
+    return model_->restore(fill, steps_done);
+  }
+
+  Communicator& peers_;
+  const MakePart& make_part_;
+  std::unique_ptr<Trainable> model_;
+  std::vector<std::int32_t> tokens_;
+};
+
+}  // namespace
+
+Result<TrainingSpec> split_over(TrainingSpec whole, std::int64_t ranks) {
+  if (whole.batch_size % ranks == 0) {
+    whole.batch_size /= ranks;
+  } else if (whole.accumulation % ranks == 0) {
+    whole.accumulation /= ranks;
+  } else {
+    return fail(ErrorKind::usage,
+                fmt::format("neither the batch of {} nor {} of them a step can be split over {} "
+                            "ranks",
+                            whole.batch_size, whole.accumulation, ranks),
+                {}, fmt::format("make batch_size a multiple of {}", ranks));
+  }
+  whole.ranks = ranks;
+  return whole;
+}
+
+Result<std::unique_ptr<Trainable>> make_leader(const TrainingSpec& whole, Communicator& peers,
+                                               const MakePart& make_part) {
+  auto part = split_over(whole, peers.size());
+  if (!part) return propagate(part);
+  // Checked here, so that no other rank meets an error of the configuration.
+  if (auto ok = check_spec(*part); !ok) return propagate(ok);
+  order(peers, Command::Kind::make);
+  share(peers, *part);
+  auto own = make_part(*part, peers);
+  if (!own) return propagate(own);
+  return std::make_unique<Leader>(*part, peers, *std::move(own));
+}
+
+void dismiss_followers(Communicator& peers, int exit_code) {
+  order(peers, Command::Kind::end, exit_code);
+}
+
+Result<int> follow(Communicator& peers, const MakePart& make_part) {
+  return Follower(peers, make_part).run();
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,36 @@
+// Running a compiled segment on the flat arrays of a model: arguments are collected in the order of
+// the graph, parameters by their places in the table.
+//
+// Borrows everything. One thread; allocates nothing after a few calls.
+#pragma once
+
+#include <vector>
+
+#include "trainer/cpu/program.hpp"
+#include "trainer/model/parameters.hpp"
+#include "trainer/model/training/state_views.hpp"
+
+namespace trainward::trainer {
+
+class ProgramCall {
+ public:
+  ProgramCall(const ParameterTable& table, const FlatMemory& flat, std::byte* workspace)
+      : table_(table), flat_(flat), workspace_(workspace) {}
+
+  void in(const void* buffer) { inputs_.push_back(buffer); }
+  void out(void* buffer) { outputs_.push_back(buffer); }
+  // In f32 or packed as bf16, as the program that will be run takes them.
+  void in_parameters(const std::vector<std::size_t>& which, const cpu::Program& program);
+  void out_gradients(const std::vector<std::size_t>& which);
+  // Runs what was collected, and forgets it.
+  void run(cpu::Program& program);
+
+ private:
+  const ParameterTable& table_;
+  const FlatMemory& flat_;
+  std::byte* workspace_;
+  std::vector<const void*> inputs_;
+  std::vector<void*> outputs_;
+};
+
+}  // namespace trainward::trainer

@@ -1,0 +1,57 @@
+#include "trainer/model/cpu/programs.hpp"
+
+#include <algorithm>
+
+namespace trainward::trainer {
+namespace {
+
+using cpu::Program;
+
+Status compile_into(Program& program, const graph::Graph& graph, const cpu::Runtime& runtime,
+                    std::size_t first_sum = SIZE_MAX) {
+  Result<Program> compiled = Program::compile(graph, runtime, first_sum);
+  if (!compiled) return propagate(compiled);
+  program = *std::move(compiled);
+  return {};
+}
+
+// `own_embedding`: results of the embedding's backward to which the head has added nothing before.
+Status compile_into(BackwardPrograms& programs, const Segments& segments, bool add,
+                    std::size_t own_embedding, const cpu::Runtime& runtime) {
+  // The loss and the gradients of activations are never added up.
+  auto ok = compile_into(programs.head, segments.head, runtime, add ? 2 : SIZE_MAX);
+  if (ok) ok = compile_into(programs.block, segments.block_backward, runtime, add ? 1 : SIZE_MAX);
+  if (!ok) return ok;
+  return compile_into(programs.embed, segments.embed_backward, runtime, add ? 0 : own_embedding);
+}
+
+std::size_t largest(const BackwardPrograms& programs) {
+  return std::max({programs.head.workspace_bytes(), programs.block.workspace_bytes(),
+                   programs.embed.workspace_bytes()});
+}
+
+}  // namespace
+
+std::size_t Programs::workspace_bytes() const {
+  return std::max({embed.workspace_bytes(), block.workspace_bytes(),
+                   block_evaluate.workspace_bytes(), head_evaluate.workspace_bytes(),
+                   largest(first), rest ? largest(*rest) : 0});
+}
+
+Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
+                         const cpu::Runtime& runtime) {
+  Programs programs;
+  const std::size_t own_embedding = make_parameter_table(spec.model).own_embedding();
+  auto ok = compile_into(programs.embed, segments.embed, runtime);
+  if (ok) ok = compile_into(programs.block, segments.block_forward, runtime);
+  if (ok) ok = compile_into(programs.block_evaluate, segments.block_evaluate, runtime);
+  if (ok) ok = compile_into(programs.head_evaluate, segments.head_evaluate, runtime);
+  if (ok) ok = compile_into(programs.first, segments, false, own_embedding, runtime);
+  if (ok && spec.accumulation > 1) {
+    ok = compile_into(programs.rest.emplace(), segments, true, own_embedding, runtime);
+  }
+  if (!ok) return propagate(ok);
+  return programs;
+}
+
+}  // namespace trainward::trainer

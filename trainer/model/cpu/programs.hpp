@@ -1,0 +1,33 @@
+// The segments of a training step, compiled for the CPU.
+//
+// The first backward of a step overwrites the gradients; the others, when several batches make one
+// step, add to them. Of weights that the head shares with the embedding, the embedding's part is
+// added to the head's each time. One thread uses them at a time; the runtime must outlive them.
+#pragma once
+
+#include <optional>
+
+#include "common/base/error.hpp"
+#include "trainer/cpu/program.hpp"
+#include "trainer/model/parameters.hpp"
+#include "trainer/model/training/segments.hpp"
+
+namespace trainward::trainer {
+
+struct BackwardPrograms {
+  cpu::Program head, block, embed;
+};
+
+struct Programs {
+  cpu::Program embed, block;
+  cpu::Program block_evaluate, head_evaluate;
+  BackwardPrograms first;
+  std::optional<BackwardPrograms> rest;  // only with accumulation
+
+  [[nodiscard]] std::size_t workspace_bytes() const;  // enough for each of them
+};
+
+Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
+                         const cpu::Runtime& runtime);
+
+}  // namespace trainward::trainer

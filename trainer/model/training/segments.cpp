@@ -1,0 +1,172 @@
+#include "trainer/model/training/segments.hpp"
+
+#include "trainer/graph/differentiate.hpp"
+#include "trainer/graph/passes.hpp"
+#include "trainer/graph/products.hpp"
+#include "trainer/model/architecture.hpp"
+#include "trainer/model/layers.hpp"
+
+namespace trainward::trainer {
+
+namespace {
+
+namespace op = graph::op;
+using graph::Builder;
+using graph::Element;
+using graph::Graph;
+using graph::Type;
+using graph::Value;
+
+// Costly to compute again, or small. Of a product that others read as bf16 only that.
+bool worth_keeping(const Graph& graph, const graph::Node& node) {
+  if (node.op == graph::Op{op::Convert{Element::bf16}}) {
+    const graph::Node* source = &graph.node(node.inputs[0]);
+    while (std::holds_alternative<op::Transpose>(source->op) ||
+           std::holds_alternative<op::Reshape>(source->op)) {
+      source = &graph.node(source->inputs[0]);
+    }
+    return std::holds_alternative<op::DotGeneral>(source->op);
+  }
+  return std::holds_alternative<op::DotGeneral>(node.op) ||
+         std::holds_alternative<op::Attention>(node.op) ||
+         std::holds_alternative<op::Reduce>(node.op) || std::holds_alternative<op::Unary>(node.op);
+}
+
+class SegmentMaker {
+ public:
+  explicit SegmentMaker(const TrainingSpec& spec)
+      : spec_(spec),
+        model_(spec.model),
+        architecture_(architecture_of(model_)),
+        table_(make_parameter_table(model_)),
+        ids_{Element::i32, {spec.batch_size, spec.block_size}},
+        x_{Element::f32, {spec.batch_size, spec.block_size, model_.width}} {}
+
+  Result<Segments> make() {
+    Segments segments;
+    for (Status status : {make_embed(segments), make_block(segments), make_block_evaluate(segments),
+                          make_head(segments)}) {
+      if (!status) return propagate(status);
+    }
+    return segments;
+  }
+
+ private:
+  Weights weights(Builder& b, const Places& which) const { return Weights::add(b, table_, which); }
+
+  Status make_embed(Segments& segments) const {
+    Builder forward;
+    const Value ids = forward.parameter("ids", ids_);
+    const Weights w = weights(forward, table_.embedding);
+    const Value x = architecture_.embed(forward, model_, w, ids, {});
+    const Value dx = forward.parameter("dx", x_);
+    std::vector<Value> inputs = w.values();
+    const std::vector<Value> gradients =
+        graph::differentiate(forward, std::span(&x, 1), std::span(&dx, 1), inputs);
+    Result<Graph> joint = forward.finish(gradients);
+    if (!joint) return propagate(joint);
+    inputs.insert(inputs.begin(), ids);
+    segments.embed = graph::extract(*joint, inputs, std::vector{x});
+    segments.embed_backward = graph::extract(*joint, std::vector{ids, dx}, gradients);
+    return {};
+  }
+
+  Status make_block(Segments& segments) const {
+    Builder b(spec_.precision);
+    std::vector<Value> inputs{b.parameter("x", x_)};
+    Value key;
+    if (spec_.dropout > 0) inputs.push_back(key = b.parameter("key", {Element::i32, {3}}));
+    const Weights w = weights(b, table_.block(0));
+    const std::vector<Value> trained = w.values();
+    inputs.insert(inputs.end(), trained.begin(), trained.end());
+    const Value y = block(b, spec_, w, inputs[0], key);
+    const Value dy = b.parameter("dy", x_);
+    std::vector<Value> wrt{inputs[0]};
+    wrt.insert(wrt.end(), trained.begin(), trained.end());
+    const std::vector<Value> gradients =
+        graph::differentiate(b, std::span(&y, 1), std::span(&dy, 1), wrt);
+    std::vector<Value> all{y};
+    all.insert(all.end(), gradients.begin(), gradients.end());
+    Result<Graph> joint = b.finish(all);
+    if (!joint) return propagate(joint);
+    cut_block(graph::round_operands(*joint), inputs.size() - trained.size(), segments);
+    return {};
+  }
+
+  // `joint`: (x, key?, weights…, dy) -> (y, gradients…).
+  void cut_block(const Graph& joint, std::size_t first_weight, Segments& segments) const {
+    std::vector<Value> inputs = joint.parameters;
+    const Value dy = inputs.back();  // the first node of the backward pass
+    inputs.pop_back();
+    const std::vector<Value> gradients(joint.outputs.begin() + 1, joint.outputs.end());
+    std::vector<Value> kept;
+    if (!spec_.recompute) {
+      kept = graph::values_to_keep(joint, gradients, dy.index(), [&](const graph::Node& node) {
+        return worth_keeping(joint, node);
+      });
+    }
+    const auto is_weight = [&](std::size_t k) { return k >= first_weight && k < inputs.size(); };
+    std::vector<Value> outputs{joint.outputs[0]};
+    outputs.insert(outputs.end(), kept.begin(), kept.end());
+    segments.block_forward =
+        graph::pack_parameters(graph::extract(joint, inputs, outputs), is_weight);
+    for (const Value value : kept) segments.kept.push_back(joint.type(value));
+    std::vector<Value> cut = inputs;
+    cut.insert(cut.end(), kept.begin(), kept.end());
+    cut.push_back(dy);
+    segments.block_backward =
+        graph::pack_parameters(graph::extract(joint, cut, gradients), is_weight);
+  }
+
+  Status make_block_evaluate(Segments& segments) const {
+    Builder b(spec_.precision);
+    const Value x = b.parameter("x", x_);
+    const Weights w = weights(b, table_.block(0));
+    return finish_segment(b, {block(b, spec_, w, x, {})}, segments.block_evaluate, 1);
+  }
+
+  // The last position of each sequence predicts nothing.
+  Status make_head(Segments& segments) const {
+    Builder b(spec_.precision);
+    const Value ids = b.parameter("ids", ids_);
+    const Value x = b.parameter("x", x_);
+    const Weights w = weights(b, table_.head);
+    const std::vector<Value> trained = w.values();
+    const std::int64_t batch = x_.shape[0];
+    const std::int64_t positions = x_.shape[1];
+    const Value predicting = b.slice(x, {0, 0, 0}, {batch, positions - 1, model_.width});
+    const Value targets = b.slice(ids, {0, 1}, {batch, positions});
+    const Value logits = architecture_.logits(b, w, predicting);
+    const Value loss = cross_entropy(b, logits, targets, model_.vocabulary, spec_.label_smoothing);
+    if (auto ok = finish_segment(b, {loss}, segments.head_evaluate, 2); !ok) return ok;
+    std::vector<Value> wrt{x};
+    wrt.insert(wrt.end(), trained.begin(), trained.end());
+    const Value share = b.constant_like(1 / static_cast<double>(spec_.batches_per_step()), loss);
+    std::vector<Value> outputs =
+        graph::differentiate(b, std::span(&loss, 1), std::span(&share, 1), wrt);
+    outputs.insert(outputs.begin(), loss);
+    return finish_segment(b, outputs, segments.head, 2);
+  }
+
+  const TrainingSpec& spec_;
+  const ModelSpec& model_;
+  const Architecture& architecture_;
+  ParameterTable table_;
+  Type ids_;
+  Type x_;
+};
+
+}  // namespace
+
+Result<Segments> make_segments(const TrainingSpec& spec) { return SegmentMaker(spec).make(); }
+
+Status finish_segment(const graph::Builder& b, const std::vector<graph::Value>& outputs,
+                      graph::Graph& into, std::size_t first_weight) {
+  Result<graph::Graph> graph = b.finish(outputs);
+  if (!graph) return propagate(graph);
+  into = graph::pack_parameters(graph::simplify(graph::round_operands(*graph)),
+                                [&](std::size_t position) { return position >= first_weight; });
+  return {};
+}
+
+}  // namespace trainward::trainer

@@ -1,0 +1,20 @@
+// The script of training: what a step, an evaluation and a resume do, whoever computes their parts.
+#pragma once
+
+#include <memory>
+
+#include "common/base/error.hpp"
+#include "trainer/model/model_spec.hpp"
+#include "trainer/model/training/state_views.hpp"
+#include "trainer/model/training/step_executor.hpp"
+#include "trainer/model/training/trainable.hpp"
+
+namespace trainward::trainer {
+
+// `executor` borrows `state`. Parameters are drawn here, unless restore() is to bring them
+// (TrainingSpec::initialise). `spec`: of one process; its batches are those of each part.
+Result<std::unique_ptr<Trainable>> make_stepper(const TrainingSpec& spec,
+                                                std::unique_ptr<ModelState> state,
+                                                std::unique_ptr<StepExecutor> executor);
+
+}  // namespace trainward::trainer

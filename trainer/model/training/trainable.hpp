@@ -1,0 +1,59 @@
+// What the training loop needs of a model: run a step, show the state, take the state back.
+//
+// One thread uses a Trainable at a time. All buffers are allocated when it is made; step()
+// allocates nothing that grows. Same state, same tokens, same thread count: same bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "checkpoint/format/tensor.hpp"
+#include "checkpoint/reader.hpp"
+#include "common/base/error.hpp"
+
+namespace trainward::trainer {
+
+struct StepResult {
+  double loss = 0;       // mean cross-entropy in nats over the step's tokens
+  double grad_norm = 0;  // global L2 norm before clipping
+};
+
+// Kind permanent, when the loss or the norm of step number `step` is no number.
+Status check_finite(const StepResult& result, std::int64_t step);
+
+class Trainable {
+ public:
+  Trainable() = default;
+  Trainable(const Trainable&) = delete;
+  Trainable& operator=(const Trainable&) = delete;
+  Trainable(Trainable&&) = delete;
+  Trainable& operator=(Trainable&&) = delete;
+  virtual ~Trainable() = default;
+
+  // `tokens`: row-major [batch, block] ids; position i predicts position i + 1.
+  virtual Result<StepResult> step(std::span<const std::int32_t> tokens) = 0;
+
+  // Mean loss of one batch that is not trained on: `tokens` as [batch, block] ids, of one batch
+  // whatever makes a step. Nothing is dropped, and nothing of the model changes.
+  virtual Result<double> evaluate(std::span<const std::int32_t> tokens) = 0;
+
+  // Brings what the two views below show up to date, where the state itself is not in this
+  // process's memory. Errors are those of where it is.
+  virtual Status gather_state() { return {}; }
+
+  // Borrowed views, valid until the next step() or restore(). Names are the architecture's
+  // ("core.blocks.0.mha.q.weight", "h.0.attn.c_attn.weight", …); moments are "<parameter>.exp_avg"
+  // and "<parameter>.exp_avg_sq".
+  [[nodiscard]] virtual std::vector<checkpoint::TensorView> model_state() const = 0;
+  [[nodiscard]] virtual std::vector<checkpoint::TensorView> optimizer_state() const = 0;
+
+  // Has the state filled in, straight into place. After an error it may hold anything and must be
+  // restored again before it is used. `steps_done` is the optimizer's step count.
+  virtual Status restore(const checkpoint::FillTensors& fill, std::int64_t steps_done) = 0;
+
+  [[nodiscard]] virtual std::int64_t parameter_count() const = 0;
+  [[nodiscard]] virtual std::size_t arena_bytes() const = 0;
+};
+
+}  // namespace trainward::trainer

@@ -1,0 +1,99 @@
+#include "trainer/n300_sim/fault_script.hpp"
+
+#include <limits>
+#include <string>
+
+#include "common/base/strict_object.hpp"
+#include "common/base/text.hpp"
+
+namespace trainward::n300 {
+namespace {
+
+constexpr std::int64_t any_count = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t longest_ms = 3'600'000;  // an hour for one operation
+
+// An object of two keys, the attempt and one other number.
+Status read_pair(StrictObject& outer, std::string_view key, const std::string& where,
+                 std::string_view second, std::int64_t low, std::int64_t high,
+                 std::optional<std::pair<std::int64_t, std::int64_t>>& read) {
+  const json::object* object = outer.object(key);
+  if (object == nullptr) return {};
+  std::pair<std::int64_t, std::int64_t> pair{0, low};
+  StrictObject keys(*object, where + "." + std::string(key));
+  keys.whole("attempt", pair.first, {1, any_count});
+  keys.whole(second, pair.second, {low, high});
+  if (!keys.has("attempt")) keys.complain("attempt", "is missing", "which attempt it is to strike");
+  if (auto ok = keys.finish(); !ok) return ok;
+  read = pair;
+  return {};
+}
+
+Status read_moment(StrictObject& outer, std::string_view key, const std::string& where,
+                   std::optional<Moment>& moment) {
+  std::optional<std::pair<std::int64_t, std::int64_t>> pair;
+  if (auto ok = read_pair(outer, key, where, "after_steps", 0, any_count, pair); !ok) return ok;
+  if (pair) moment = Moment{pair->first, pair->second};
+  return {};
+}
+
+Status read_attempt(StrictObject& outer, std::string_view key, const std::string& where,
+                    std::optional<std::int64_t>& attempt) {
+  const json::object* object = outer.object(key);
+  if (object == nullptr) return {};
+  std::int64_t number = 0;
+  StrictObject keys(*object, where + "." + std::string(key));
+  keys.whole("attempt", number, {1, any_count});
+  if (!keys.has("attempt")) keys.complain("attempt", "is missing", "which attempt it is to strike");
+  if (auto ok = keys.finish(); !ok) return ok;
+  attempt = number;
+  return {};
+}
+
+void read_oom(StrictObject& keys, OutOfMemory& oom) {
+  std::string name = "error_13";
+  keys.text("oom", name);
+  if (name == "resource_exhausted") {
+    oom = OutOfMemory::resource_exhausted;
+  } else if (name != "error_13") {
+    keys.complain("oom", fmt::format("{} is no way to run out of memory", name),
+                  "error_13 or resource_exhausted");
+  }
+}
+
+}  // namespace
+
+Result<FaultScript> read_fault_script(std::string_view text, std::string_view where) {
+  FaultScript script;
+  if (trim(text).empty()) return script;
+  auto parsed = parse_json(text, where);
+  if (!parsed) return propagate(parsed);
+  const std::string name(where);
+  if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", name);
+  StrictObject keys(parsed->get_object(), name);
+  keys.bytes("dram_bytes", script.dram_bytes);
+  keys.bytes("base_bytes", script.base_bytes);
+  keys.bytes("leak_bytes_per_step", script.leak_bytes_per_step);
+  read_oom(keys, script.oom);
+  keys.whole("compile_ms_per_op", script.compile_ms_per_op, {0, longest_ms});
+  keys.flag("dead_second_chip", script.dead_second_chip);
+  keys.flag("loads_executables", script.loads_executables);
+  keys.flag("compiles_without_device", script.compiles_without_device);
+  if (auto ok = read_moment(keys, "hang", name, script.hang); !ok) return propagate(ok);
+  if (auto ok = read_moment(keys, "abort", name, script.abort); !ok) return propagate(ok);
+  if (auto ok = read_moment(keys, "ethernet_loss", name, script.ethernet_loss); !ok) {
+    return propagate(ok);
+  }
+  std::optional<std::pair<std::int64_t, std::int64_t>> slow;
+  if (auto ok = read_pair(keys, "slow_compile", name, "ms_per_op", 0, longest_ms, slow); !ok) {
+    return propagate(ok);
+  }
+  if (slow) script.slow_compile = SlowCompile{slow->first, slow->second};
+  if (auto ok = read_attempt(keys, "corrupt_kernel_cache", name, script.corrupt_kernel_cache);
+      !ok) {
+    return propagate(ok);
+  }
+  if (auto ok = keys.finish(); !ok) return propagate(ok);
+  return script;
+}
+
+}  // namespace trainward::n300

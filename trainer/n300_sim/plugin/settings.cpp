@@ -1,0 +1,44 @@
+#include "trainer/n300_sim/plugin/settings.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <string_view>
+
+namespace trainward::n300 {
+namespace {
+
+std::string_view text_of(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? std::string_view() : std::string_view(text);
+}
+
+template <typename Number>
+Status read_number(const char* variable, Number& number) {
+  const std::string_view text = text_of(variable);
+  if (text.empty()) return {};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || !(number >= 0)) {
+    return fail(ErrorKind::usage, fmt::format("'{}' is no number from 0 on", text), variable);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Settings> read_settings() {
+  Settings settings;
+  auto script = read_fault_script(text_of("TRAINWARD_SIMULATE"), "TRAINWARD_SIMULATE");
+  if (!script) return propagate(script);
+  settings.script = *script;
+  if (auto ok = read_number("TRAINWARD_ATTEMPT", settings.attempt); !ok) return propagate(ok);
+  if (auto ok = read_number("TT_METAL_OPERATION_TIMEOUT_SECONDS", settings.operation_timeout_s);
+      !ok) {
+    return propagate(ok);
+  }
+  if (const std::string_view folder = text_of("TT_METAL_CACHE"); !folder.empty()) {
+    settings.kernels = folder;
+  }
+  return settings;
+}
+
+}  // namespace trainward::n300

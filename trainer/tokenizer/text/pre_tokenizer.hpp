@@ -1,0 +1,72 @@
+// Cuts text into the pieces that are merged one by one.
+//
+// In: rules, applied one after the other, each to every piece of the one before; and text, valid
+// UTF-8. Out: the pieces, in order, through a callback; no empty ones. A rule sees nothing but its
+// piece, so what it looks ahead to ends there.
+//   SplitRule    a pattern finds matches; the behaviour says what becomes of them and of the gaps
+//                between them. `invert`: matches and gaps change places.
+//   PrefixSpace  a space before every piece that has none.
+// Memory: a match at a time; text may be of any length. Errors: those of Pattern::find. One thread.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "common/base/error.hpp"
+#include "trainer/tokenizer/text/pattern.hpp"
+
+namespace trainward::trainer {
+
+enum class SplitBehavior {
+  removed,               // matches vanish
+  isolated,              // matches and gaps are pieces of their own
+  merged_with_previous,  // a match ends the gap before it
+  merged_with_next,      // a match begins the gap after it
+  contiguous,            // matches side by side are one piece
+};
+
+struct SplitRule {
+  std::string pattern;
+  bool literal = false;
+  SplitBehavior behavior = SplitBehavior::isolated;
+  bool invert = false;
+
+  friend bool operator==(const SplitRule&, const SplitRule&) = default;
+};
+
+struct PrefixSpace {
+  friend bool operator==(const PrefixSpace&, const PrefixSpace&) = default;
+};
+
+using PreTokenizerRule = std::variant<SplitRule, PrefixSpace>;
+
+// What GPT-2 splits by: contractions, words, numbers and punctuation with the space before them,
+// white space.
+extern const std::string_view gpt2_pattern;
+
+class PreTokenizer {
+ public:
+  using Visit = std::function<Status(std::string_view piece)>;
+
+  static Result<PreTokenizer> compile(const std::vector<PreTokenizerRule>& rules);
+
+  // Stops at the first error, of a pattern or of `visit`.
+  Status split(std::string_view text, const Visit& visit) { return apply(0, text, visit); }
+
+ private:
+  struct Split {
+    Pattern pattern;
+    SplitBehavior behavior;
+    bool invert;
+  };
+
+  Status apply(std::size_t rule, std::string_view piece, const Visit& visit);
+  Status apply_split(std::size_t rule, std::string_view piece, const Visit& visit);
+
+  std::vector<std::variant<Split, PrefixSpace>> rules_;
+};
+
+}  // namespace trainward::trainer
