@@ -3,6 +3,7 @@
 // (common/os/clock.hpp).
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <string>
 
@@ -14,6 +15,7 @@ struct Time {
 
   friend bool operator==(const Time&, const Time&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Time, (), (wall_ms, mono_ms))
 
 // "2026-11-20T21:41:07.123Z"
 std::string iso8601(std::int64_t wall_ms);

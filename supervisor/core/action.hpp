@@ -2,6 +2,7 @@
 // side effects are carried out in order, and their results come back as events.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -49,6 +50,7 @@ struct Evidence {
   std::string location;
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Evidence, (), (source, weight, cause, text, location))
 // The attempt begins: committed before anything is forked.
 struct RecordAttemptBegun {
   std::int64_t attempt = 0;

@@ -5,6 +5,7 @@
 // without a fault ends the probation and halves what is remembered.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct BoardRecord {
   std::string reason;  // of the newest fault
   friend bool operator==(const BoardRecord&, const BoardRecord&) = default;
 };
+BOOST_DESCRIBE_STRUCT(BoardRecord, (),
+                      (faults_wall_ms, quarantined_until_wall_ms, quarantines, probation, reason))
 
 // A board that a program runs on beside its first one.
 struct HeldBoard {
@@ -28,6 +31,7 @@ struct HeldBoard {
   BoardRecord record;
   friend bool operator==(const HeldBoard&, const HeldBoard&) = default;
 };
+BOOST_DESCRIBE_STRUCT(HeldBoard, (), (serial, record))
 
 // Of two boards the one with fewer stains is the better one.
 [[nodiscard]] std::int64_t stains(const BoardRecord& board);

@@ -1,6 +1,7 @@
 // The newest attempts that failed, and what their pattern says.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -18,6 +19,7 @@ struct Fault {
   int rung = 0;               // of the plan
   friend bool operator==(const Fault&, const Fault&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Fault, (), (cause, step, survived, lived_ms, rung))
 
 // Oldest first, the newest 8 are kept.
 using Faults = std::vector<Fault>;

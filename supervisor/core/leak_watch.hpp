@@ -5,6 +5,7 @@
 // while it can still write one.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <optional>
 
@@ -22,6 +23,9 @@ struct LeakWatch {
   double sum_xy = 0;
   friend bool operator==(const LeakWatch&, const LeakWatch&) = default;
 };
+BOOST_DESCRIBE_STRUCT(LeakWatch, (),
+                      (samples, first_mono_ms, first_bytes, last_bytes, sum_x, sum_y, sum_xx,
+                       sum_xy))
 
 void add_sample(LeakWatch& watch, std::int64_t mono_ms, std::int64_t bytes);
 

@@ -23,7 +23,7 @@ void book(State& state, Phase phase, Cause cause, Time at, Actions& actions) {
 void rebook_since_progress(State& state, Cause cause, Time at, Actions& actions) {
   if (!state.span) return;
   const std::int64_t lost =
-      at.mono_ms - std::max(state.progress_mono_ms, state.span->since.mono_ms);
+      at.mono_ms - std::max(state.watch.progress_mono_ms, state.span->since.mono_ms);
   if (lost <= 0) return;
   book(state, Phase::down, cause, Time{at.wall_ms - lost, at.mono_ms - lost}, actions);
 }

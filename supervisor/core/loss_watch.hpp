@@ -1,6 +1,7 @@
 // Whether the loss has broken: not a number, or far above what it was, and staying there.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,7 @@ struct LossWatch {
   std::int64_t high_since = 0;  // the first of them
   friend bool operator==(const LossWatch&, const LossWatch&) = default;
 };
+BOOST_DESCRIBE_STRUCT(LossWatch, (), (recent, usual_limit, since_limit, high, high_since))
 
 struct LossTrouble {
   Cause cause = Cause::nan;  // or loss_spike

@@ -5,6 +5,7 @@
 // effective batch (batch × accumulation) as long as it can.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -19,6 +20,7 @@ struct DataWindow {
   std::int64_t to = 0;
   friend bool operator==(const DataWindow&, const DataWindow&) = default;
 };
+BOOST_DESCRIBE_STRUCT(DataWindow, (), (from, to))
 
 struct Plan {
   std::int64_t block = 0;  // tokens; 0: as configured
@@ -40,6 +42,7 @@ struct FailedRung {
   std::int64_t not_before_wall_ms = 0;
   friend bool operator==(const FailedRung&, const FailedRung&) = default;
 };
+BOOST_DESCRIBE_STRUCT(FailedRung, (), (times, not_before_wall_ms))
 
 // Where a program stands on its ladder.
 struct PlanMemory {
@@ -48,6 +51,7 @@ struct PlanMemory {
   std::map<int, FailedRung> failed;
   friend bool operator==(const PlanMemory&, const PlanMemory&) = default;
 };
+BOOST_DESCRIBE_STRUCT(PlanMemory, (), (rung, good_steps, failed))
 
 // One rung down; false when it stands on the last.
 bool shrink(PlanMemory& memory, const Shrinking& shrinking, std::int64_t now_wall_ms);

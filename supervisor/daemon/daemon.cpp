@@ -250,11 +250,12 @@ int Daemon::exit_code() const {
   int code = exit_code::done;
   for (const auto& [name, runner] : runners_) {
     const core::State& state = runner->state();
-    if (state.stage == core::Stage::exited && state.last_cause == core::Cause::done) continue;
+    if (state.stage == core::Stage::exited && state.history.last_cause == core::Cause::done)
+      continue;
     if (state.stage == core::Stage::exited) {
       code = exit_code::failed;
     } else if (state.stage == core::Stage::fatal) {
-      code = core::facts(state.last_cause).exit_status;
+      code = core::facts(state.history.last_cause).exit_status;
     } else {
       code = exit_code::try_again;  // not finished, whatever it was doing
     }

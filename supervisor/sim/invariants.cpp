@@ -28,8 +28,8 @@ void Checker::after(const core::Event& event, Time at, const core::State& state,
   digest_.add(event.index());
   digest_.add(static_cast<std::uint64_t>(at.mono_ms));
   digest_.add((static_cast<std::uint64_t>(state.stage) << 32U) ^
-              static_cast<std::uint64_t>(state.last_step));
-  digest_.add(static_cast<std::uint64_t>(state.deadline_mono_ms) ^ actions.size());
+              static_cast<std::uint64_t>(state.current.last_step));
+  digest_.add(static_cast<std::uint64_t>(state.watch.deadline_mono_ms) ^ actions.size());
   if (listener_) listener_(event, at, state, actions);
   if (!on_ || violation_) return;
   take_event(event, at, state);
@@ -118,9 +118,9 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
   if (ended.evidence.empty()) broken(Promise::attempts, "a verdict without evidence");
   // Also when that was one time too many: whoever starts it by hand goes back all the same.
   goes_back_ = ended.remedy == core::Remedy::older_checkpoint ||
-               (ended.remedy == core::Remedy::stop && state.below > 0);
+               (ended.remedy == core::Remedy::stop && state.next.below > 0);
   const bool broke = ended.cause == core::Cause::nan || ended.cause == core::Cause::loss_spike;
-  if (broke && goes_back_) trouble_from_ = state.trouble_step;
+  if (broke && goes_back_) trouble_from_ = state.history.trouble_step;
   const bool counts = ended.cause != core::Cause::stopped || verified_here_;
   if (counts) barren_in_a_row_ = verified_here_ ? 0 : barren_in_a_row_ + 1;
   if (counts && !verified_here_) ++barren_in_all_;
@@ -152,7 +152,8 @@ void Checker::check_state(const core::State& state) {
     broken(Promise::attempts, fmt::format("{} while attempt {} {}", core::to_string(state.stage),
                                           begun_, running_ ? "runs" : "has ended"));
   }
-  if (state.charged_attempts > policy_.budgets.attempts) broken(Promise::budget, "attempts in all");
+  if (state.history.charged_attempts > policy_.budgets.attempts)
+    broken(Promise::budget, "attempts in all");
   constexpr std::uint64_t sampled = 512;
   if (events_ % sampled != 0) return;
   const auto again = core::state_from_json(core::to_json(state));

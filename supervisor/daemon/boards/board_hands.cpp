@@ -161,7 +161,8 @@ void BoardHands::compile_while_no_board() {
   constexpr std::int64_t day_ms = 24 * 3600 * std::int64_t{1000};
   using core::Stage;
   const core::State& state = c_.session->state();
-  const bool waits = state.stage == Stage::backoff && state.last_cause == core::Cause::no_board;
+  const bool waits =
+      state.stage == Stage::backoff && state.history.last_cause == core::Cause::no_board;
   if (waits && !no_board_) {
     no_board_ = true;
     if (!ahead_) begin_compiling_ahead(day_ms);

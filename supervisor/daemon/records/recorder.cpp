@@ -120,7 +120,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
 Status Recorder::begin(std::int64_t number, const core::State& state, Time at) {
   // A checkpoint that nobody had verified when the attempt before ended has been since.
   store::AttemptRow& before = now_.attempt;
-  const std::int64_t kept = std::min(state.resume_step, before.last_step);
+  const std::int64_t kept = std::min(state.current.resume_step, before.last_step);
   if (before.number != 0 && kept > before.kept_step) {
     before.kept_step = kept;
     if (auto ok = store_.put_attempt(before); !ok) return ok;
@@ -129,21 +129,21 @@ Status Recorder::begin(std::int64_t number, const core::State& state, Time at) {
   row.program = program_;
   row.number = number;
   row.nonce = make_nonce();
-  row.board = state.board;
+  row.board = state.boards.board;
   row.folder = paths_.attempt(program_, number).string();
   row.intended_ms = at.wall_ms;
-  row.resume_from = name_of(state.resume_from);
-  row.resume_step = state.resume_step;
-  row.last_step = state.resume_step;
-  row.kept_step = state.kept_step;
+  row.resume_from = name_of(state.current.resume_from);
+  row.resume_step = state.current.resume_step;
+  row.last_step = state.current.resume_step;
+  row.kept_step = state.history.kept_step;
   now_.attempt = std::move(row);
   return store_.put_attempt(now_.attempt);
 }
 
 Status Recorder::end(const core::RecordAttemptEnded& ended, const core::State& state, Time at) {
   store::AttemptRow& row = now_.attempt;
-  row.first_step = state.first_step;
-  row.last_step = state.last_step;
+  row.first_step = state.current.first_step;
+  row.last_step = state.current.last_step;
   row.ended_ms = at.wall_ms;
   row.exit_code = ended.code;
   row.exit_signal = ended.signal;
@@ -184,9 +184,9 @@ Status Recorder::save(const core::State& state, Time at,
                       std::optional<session::JournalPlace> read) {
   store::AttemptRow& row = now_.attempt;
   if (row.number == state.attempt && row.number > 0 && row.ended_ms == 0 &&
-      (row.last_step != state.last_step || row.first_step != state.first_step)) {
-    row.first_step = state.first_step;
-    row.last_step = state.last_step;
+      (row.last_step != state.current.last_step || row.first_step != state.current.first_step)) {
+    row.first_step = state.current.first_step;
+    row.last_step = state.current.last_step;
     if (auto ok = store_.put_attempt(row); !ok) return ok;
   }
   json::object stored = core::to_json(state);
