@@ -39,7 +39,7 @@ struct RecordSpan {
   std::int64_t attempt = 0;
   Phase phase = Phase::down;
   Cause cause = Cause::none;
-  std::int64_t begin_wall_ms = 0;
+  WallTime begin_wall_ms;
   std::int64_t duration_ms = 0;
 };
 struct Evidence {

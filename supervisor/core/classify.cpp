@@ -58,7 +58,7 @@ std::vector<Evidence> begin_evidence(const State& state) {
   if (state.current.kill)
     evidence.push_back({"supervisor", 100, state.current.kill->cause, state.current.kill->why, ""});
   for (const MachineFact& fact : state.current.facts) {
-    if (still_counts(state, fact, state.seen.mono_ms)) evidence.push_back(fact.evidence);
+    if (still_counts(state, fact, state.seen.mono)) evidence.push_back(fact.evidence);
   }
   return evidence;
 }
@@ -102,9 +102,9 @@ Evidence from_signal(int number) {
   return {"exit status", weight, cause, fmt::format("ended by {}", signal_name(number)), ""};
 }
 
-bool still_counts(const State& state, const MachineFact& fact, std::int64_t now_mono_ms) {
+bool still_counts(const State& state, const MachineFact& fact, MonoTime now) {
   constexpr std::int64_t fresh_ms = 600'000;
-  return now_mono_ms - fact.mono_ms <= fresh_ms || state.watch.progress_mono_ms <= fact.mono_ms;
+  return now - fact.mono_ms <= fresh_ms || state.watch.progress_mono_ms <= fact.mono_ms;
 }
 
 Verdict classify(const State& state, const WorkerExited& exit) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "common/base/time.hpp"
 #include "supervisor/core/policy.hpp"
 
 namespace trainward::core {
@@ -39,7 +40,7 @@ std::vector<Plan> plan_ladder(const Shrinking& shrinking);
 // failure doubles the wait.
 struct FailedRung {
   int times = 0;
-  std::int64_t not_before_wall_ms = 0;
+  WallTime not_before_wall_ms;
   friend bool operator==(const FailedRung&, const FailedRung&) = default;
 };
 BOOST_DESCRIBE_STRUCT(FailedRung, (), (times, not_before_wall_ms))
@@ -54,8 +55,8 @@ struct PlanMemory {
 BOOST_DESCRIBE_STRUCT(PlanMemory, (), (rung, good_steps, failed))
 
 // One rung down; false when it stands on the last.
-bool shrink(PlanMemory& memory, const Shrinking& shrinking, std::int64_t now_wall_ms);
+bool shrink(PlanMemory& memory, const Shrinking& shrinking, WallTime now);
 // One rung up, when this one has held for long enough and the one above may be tried again.
-bool probe_up(PlanMemory& memory, std::int64_t now_wall_ms);
+bool probe_up(PlanMemory& memory, WallTime now);
 
 }  // namespace trainward::core

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/base/json.hpp"
+#include "common/base/time.hpp"
 
 namespace trainward::core::reflect {
 
@@ -45,6 +46,18 @@ template <typename T>
 void read(const json::value& from, T& to);
 
 // ---- writing ----
+// An instant is its milliseconds; 0 is how one is written that there is none of.
+template <typename Clock>
+json::value write(const Instant<Clock>& at) {
+  return at.ms;
+}
+template <typename Clock>
+json::value write(const std::optional<Instant<Clock>>& at) {
+  return at ? at->ms : 0;
+}
+inline json::value write(const Time& at) {
+  return json::object{{"wall_ms", at.wall.ms}, {"mono_ms", at.mono.ms}};
+}
 template <typename T>
 json::value write(const std::vector<T>& list) {
   json::array array;
@@ -93,6 +106,22 @@ json::value write(const T& value) {
 }
 
 // ---- reading ----
+template <typename Clock>
+void read(const json::value& from, Instant<Clock>& to) {
+  read(from, to.ms);
+}
+template <typename Clock>
+void read(const json::value& from, std::optional<Instant<Clock>>& to) {
+  Instant<Clock> at;
+  read(from, at);
+  to = at == Instant<Clock>{} ? std::nullopt : std::optional(at);
+}
+inline void read(const json::value& from, Time& to) {
+  if (!from.is_object()) return;
+  const json::object& object = from.get_object();
+  if (const json::value* wall = object.if_contains("wall_ms")) read(*wall, to.wall);
+  if (const json::value* mono = object.if_contains("mono_ms")) read(*mono, to.mono);
+}
 template <typename T>
 void read(const json::value& from, std::vector<T>& to) {
   if (!from.is_array()) return;

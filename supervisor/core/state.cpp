@@ -57,11 +57,11 @@ bool from_string(std::string_view name, Stage& stage) {
   return true;
 }
 
-std::int64_t next_timer_ms(const State& state) {
-  const std::int64_t deadline = state.watch.deadline_mono_ms;
-  const std::int64_t look = state.watch.activity.next_mono_ms;
-  if (deadline == 0 || look == 0) return std::max(deadline, look);
-  return std::min(deadline, look);
+std::optional<MonoTime> next_timer(const State& state) {
+  const std::optional<MonoTime> deadline = state.watch.deadline_mono_ms;
+  const std::optional<MonoTime> look = state.watch.activity.next_mono_ms;
+  if (!deadline || !look) return deadline ? deadline : look;
+  return std::min(*deadline, *look);
 }
 
 }  // namespace trainward::core

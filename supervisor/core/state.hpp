@@ -68,8 +68,8 @@ bool has_worker(Stage stage);
 // What we did to a worker ourselves, and why: the heaviest evidence there is.
 struct Kill {
   Cause cause = Cause::stopped;
-  std::string why;           // one sentence
-  std::int64_t mono_ms = 0;  // when; 0: not known
+  std::string why;                       // one sentence
+  std::optional<MonoTime> mono_ms = {};  // when; none: not known
   friend bool operator==(const Kill&, const Kill&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Kill, (), (cause, why, mono_ms))
@@ -88,10 +88,10 @@ BOOST_DESCRIBE_STRUCT(OpenSpan, (), (attempt, phase, cause, since))
 struct Activity {
   std::int64_t cpu_ms = 0;
   std::int64_t cache_bytes = 0;
-  std::int64_t seen_mono_ms = 0;   // when it last grew; 0: not looked at yet
-  std::int64_t next_mono_ms = 0;   // when to look again; 0: nobody needs to
-  std::int64_t proof_mono_ms = 0;  // when something better than activity was last seen
-  std::int64_t limit_mono_ms = 0;  // beyond this activity is no excuse any more
+  std::optional<MonoTime> seen_mono_ms;   // when it last grew; none: not looked at yet
+  std::optional<MonoTime> next_mono_ms;   // when to look again; none: nobody needs to
+  MonoTime proof_mono_ms;                 // when something better than activity was last seen
+  std::optional<MonoTime> limit_mono_ms;  // beyond this activity is no excuse any more
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Activity, (),
@@ -102,7 +102,7 @@ BOOST_DESCRIBE_STRUCT(Activity, (),
 // nothing went on after it.
 struct MachineFact {
   Evidence evidence;
-  std::int64_t mono_ms = 0;
+  MonoTime mono_ms;
   friend bool operator==(const MachineFact&, const MachineFact&) = default;
 };
 BOOST_DESCRIBE_STRUCT(MachineFact, (), (evidence, mono_ms))
@@ -117,7 +117,7 @@ struct Attempt {
   std::int64_t first_step = 0;  // 0: none yet
   std::int64_t last_step = 0;   // or where it resumed
   std::int64_t kept_at_launch = 0;
-  std::int64_t launched_mono_ms = 0;
+  MonoTime launched_mono_ms;
   std::optional<Kill> kill;
   int kills_sent = 0;
   bool halt = false;               // somebody asked for its end, and for no next one
@@ -131,13 +131,13 @@ BOOST_DESCRIBE_STRUCT(Attempt, (),
 
 // What a worker is watched by: deadlines, and what the run has taught of how long things take.
 struct Watch {
-  std::int64_t deadline_mono_ms = 0;        // 0: none
-  std::int64_t progress_mono_ms = 0;        // last sign of progress in this stage
-  std::int64_t step_began_mono_ms = 0;      // the one under way; 0: nobody saw it
-  std::vector<std::int64_t> step_times_ms;  // most recent last, at most 128
+  std::optional<MonoTime> deadline_mono_ms;
+  MonoTime progress_mono_ms;                   // last sign of progress in this stage
+  std::optional<MonoTime> step_began_mono_ms;  // the one under way; none: nobody saw it
+  std::vector<std::int64_t> step_times_ms;     // most recent last, at most 128
   Activity activity;
   LossWatch loss;
-  std::int64_t save_began_mono_ms = 0;
+  MonoTime save_began_mono_ms;
   std::int64_t save_cost_ms = 0;   // training time a save costs; smoothed; 0: none seen yet
   std::int64_t save_write_ms = 0;  // from its begin until it is on disk; smoothed; 0: not told
   friend bool operator==(const Watch&, const Watch&) = default;
@@ -208,8 +208,8 @@ BOOST_DESCRIBE_STRUCT(State, (),
                       (stage, wanted, restart_when_stopped, reason, seen, attempt, current, watch,
                        history, next, boards, span))
 
-// When the shell has to feed TimerFired, on the monotonic clock; 0: not at all.
-std::int64_t next_timer_ms(const State& state);
+// When the shell has to feed TimerFired; none: not at all.
+std::optional<MonoTime> next_timer(const State& state);
 
 // Flat: the members of a state's parts stand beside its own, each by its name. Databases keep it.
 json::object to_json(const State& state);

@@ -12,10 +12,10 @@ Outcome Turn::take(const Event& event) {
   // is compared, because the wall clock may be set back at any moment.
   const auto* started = std::get_if<DaemonStarted>(&event);
   const bool clock_began_anew = started != nullptr && started->machine_restarted;
-  const std::int64_t late = state_.seen.mono_ms - now_.mono_ms;
+  const std::int64_t late = state_.seen.mono - now_.mono;
   if (late > 0 && !clock_began_anew) {
-    now_.wall_ms += late;
-    now_.mono_ms += late;
+    now_.wall += late;
+    now_.mono += late;
   }
   std::visit([this](const auto& e) { on(e); }, event);
   state_.seen = now_;
@@ -32,9 +32,10 @@ void Turn::note(std::string kind, std::string text) {
 }
 
 void Turn::progress() {
-  state_.watch.progress_mono_ms = now_.mono_ms;
+  state_.watch.progress_mono_ms = now_.mono;
   const std::int64_t allowed = allowed_ms(state_, policy_);
-  state_.watch.deadline_mono_ms = allowed == 0 ? 0 : now_.mono_ms + allowed;
+  state_.watch.deadline_mono_ms.reset();
+  if (allowed > 0) state_.watch.deadline_mono_ms = now_.mono + allowed;
 }
 
 // Silence proves nothing while something is loaded or compiled; then the CPU is asked.
@@ -47,12 +48,12 @@ void Turn::watch_activity() {
     return;
   }
   constexpr std::int64_t as_long_again = 12;
-  state_.watch.activity.next_mono_ms = now_.mono_ms + activity_interval_ms(allowed);
-  state_.watch.activity.proof_mono_ms = now_.mono_ms;
+  state_.watch.activity.next_mono_ms = now_.mono + activity_interval_ms(allowed);
+  state_.watch.activity.proof_mono_ms = now_.mono;
   // What trains silently may be compiling for all that can be seen.
   const bool may_compile = state_.stage == Stage::training;
   state_.watch.activity.limit_mono_ms =
-      now_.mono_ms +
+      now_.mono +
       as_long_again * (may_compile ? std::max(allowed, policy_.deadlines.compile_ms) : allowed);
 }
 
@@ -100,8 +101,9 @@ void Turn::enter(Stage stage, std::string reason) {
   if (state_.stage == Stage::saving && stage != Stage::saving) leave_saving();
   if (state_.stage != stage) {
     state_.stage = stage;
-    state_.watch.step_began_mono_ms = stage == Stage::training ? now_.mono_ms : 0;
-    if (stage == Stage::saving) state_.watch.save_began_mono_ms = now_.mono_ms;
+    state_.watch.step_began_mono_ms.reset();
+    if (stage == Stage::training) state_.watch.step_began_mono_ms = now_.mono;
+    if (stage == Stage::saving) state_.watch.save_began_mono_ms = now_.mono;
     book_stage();
     watch_activity();
   }
@@ -111,8 +113,7 @@ void Turn::enter(Stage stage, std::string reason) {
 
 // What a save costs decides how often to save. Smoothed, so that one slow disk does not decide.
 void Turn::leave_saving() {
-  const std::int64_t took =
-      std::max<std::int64_t>(now_.mono_ms - state_.watch.save_began_mono_ms, 1);
+  const std::int64_t took = std::max<std::int64_t>(now_.mono - state_.watch.save_began_mono_ms, 1);
   state_.watch.save_cost_ms = smoothed(state_.watch.save_cost_ms, took);
 }
 
@@ -124,9 +125,9 @@ void Turn::settle(Stage stage, std::string reason) {
 
 void Turn::kill(Cause cause, std::string why) {
   note("kill", fmt::format("SIGKILL: {}: {}", to_string(cause), why));
-  state_.current.kill = Kill{cause, std::move(why), now_.mono_ms};
+  state_.current.kill = Kill{cause, std::move(why), now_.mono};
   state_.current.kills_sent = 1;
-  const std::int64_t last_progress = state_.watch.progress_mono_ms;
+  const MonoTime last_progress = state_.watch.progress_mono_ms;
   enter(Stage::killing, "killing: " + state_.current.kill->why);
   state_.watch.progress_mono_ms = last_progress;  // the ledger books the silence as lost
   act(SendSignal{Signal::kill});

@@ -13,7 +13,7 @@ void Turn::on(const WorkerExited& e) {
   if (!has_worker(state_.stage)) return;
   // It had ended before we killed it, and only the news came late.
   if (state_.current.kills_sent > 0 && state_.current.kill &&
-      told_at_.mono_ms < state_.current.kill->mono_ms) {
+      told_at_.mono < state_.current.kill->mono_ms) {
     state_.current.kill.reset();
   }
   end_attempt(classify(state_, e), e.code, e.signal);
@@ -25,7 +25,7 @@ void Turn::on(const AttemptLost& e) {
 }
 
 std::int64_t Turn::lived_ms() const {
-  return std::max<std::int64_t>(now_.mono_ms - state_.current.launched_mono_ms, 0);
+  return std::max<std::int64_t>(now_.mono - state_.current.launched_mono_ms, 0);
 }
 
 bool Turn::made_progress() const {
@@ -52,10 +52,9 @@ void Turn::charge_board(Cause cause, const std::string& why) {
   if (!facts(cause).of_board) return;
   // Which of several it was, nobody can tell from here: each of them is a suspect.
   each_board([&](const std::string& serial, BoardRecord& record) {
-    if (add_fault(record, why, policy_.quarantine, now_.wall_ms)) {
-      note("board",
-           fmt::format("board {} goes into quarantine for {}: {}", serial,
-                       human_duration(record.quarantined_until_wall_ms - now_.wall_ms), why));
+    if (add_fault(record, why, policy_.quarantine, now_.wall)) {
+      note("board", fmt::format("board {} goes into quarantine for {}: {}", serial,
+                                human_duration(record.quarantined_until_wall_ms - now_.wall), why));
     }
     act(RecordBoard{serial, record});
   });
@@ -79,7 +78,7 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
       next.repairs.push_back(remedy);
       break;
     case Remedy::shrink_plan:
-      if (shrink(next.plan, policy_.shrinking, now_.wall_ms)) {
+      if (shrink(next.plan, policy_.shrinking, now_.wall)) {
         note("plan", fmt::format("a smaller plan, {} of {}", next.plan.rung + 1,
                                  plan_ladder(policy_.shrinking).size()));
       }
@@ -93,10 +92,10 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
       break;
     case Remedy::quarantine_board:
       each_board([&](const std::string& serial, BoardRecord& record) {
-        quarantine(record, std::string(to_string(cause)), policy_.quarantine, now_.wall_ms);
+        quarantine(record, std::string(to_string(cause)), policy_.quarantine, now_.wall);
         note("board",
              fmt::format("board {} goes into quarantine for {}: nothing else helped against {}",
-                         serial, human_duration(record.quarantined_until_wall_ms - now_.wall_ms),
+                         serial, human_duration(record.quarantined_until_wall_ms - now_.wall),
                          to_string(cause)));
         act(RecordBoard{serial, record});
       });
@@ -174,7 +173,7 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
     case Next::Kind::after_wait:
       enter(Stage::backoff,
             fmt::format("{}; next attempt in {}", next.why, human_duration(next.wait_ms)));
-      state_.watch.deadline_mono_ms = now_.mono_ms + next.wait_ms;
+      state_.watch.deadline_mono_ms = now_.mono + next.wait_ms;
       return;
   }
 }

@@ -10,10 +10,10 @@
 namespace trainward::core {
 namespace {
 
-std::string describe(const BoardFound& board, std::int64_t now_wall_ms) {
-  if (quarantined(board.record, now_wall_ms)) {
+std::string describe(const BoardFound& board, WallTime now) {
+  if (quarantined(board.record, now)) {
     return fmt::format("{} in quarantine for {}: {}", board.serial,
-                       human_duration(board.record.quarantined_until_wall_ms - now_wall_ms),
+                       human_duration(board.record.quarantined_until_wall_ms - now),
                        board.record.reason);
   }
   return fmt::format("{} {}: {}", board.serial, board.verdict, board.evidence);
@@ -81,7 +81,7 @@ void Turn::on(const Repaired& e) {
 }
 
 void Turn::report_board(const BoardFound& board) {
-  const bool held = quarantined(board.record, now_.wall_ms);
+  const bool held = quarantined(board.record, now_.wall);
   const std::string verdict = held ? "quarantine" : board.verdict;
   std::string& known = state_.history.boards[board.serial];
   if (known == verdict) return;
@@ -91,7 +91,7 @@ void Turn::report_board(const BoardFound& board) {
                               board.record.probation ? ", on probation" : ""));
   } else {
     note("board", fmt::format("board {} refused: {}", board.serial,
-                              describe(board, now_.wall_ms).substr(board.serial.size() + 1)));
+                              describe(board, now_.wall).substr(board.serial.size() + 1)));
   }
 }
 
@@ -107,7 +107,7 @@ void Turn::on(const ProbeFinished& e) {
 const BoardFound* Turn::cleanest_board(const ProbeFinished& probe) const {
   const BoardFound* chosen = nullptr;
   for (const BoardFound& board : probe.boards) {
-    if (!board.usable || quarantined(board.record, now_.wall_ms)) continue;
+    if (!board.usable || quarantined(board.record, now_.wall)) continue;
     if (chosen == nullptr || stains(board.record) < stains(chosen->record)) chosen = &board;
   }
   return chosen;
@@ -169,7 +169,7 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
     why = "no usable board: ";
     for (const BoardFound& board : probe.boards) {
       if (&board != &probe.boards.front()) why += "; ";
-      why += describe(board, now_.wall_ms);
+      why += describe(board, now_.wall);
     }
   }
   --state_.attempt;
@@ -191,9 +191,9 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
     return next_repair();
   }
   const std::int64_t wait =
-      backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono_ms));
+      backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono.ms));
   enter(Stage::backoff, fmt::format("{}; looking again in {}", why, human_duration(wait)));
-  state_.watch.deadline_mono_ms = now_.mono_ms + wait;
+  state_.watch.deadline_mono_ms = now_.mono + wait;
 }
 
 void Turn::select_checkpoint() {
@@ -227,10 +227,10 @@ void Turn::on(const CheckpointSelected& e) {
     note("checkpoint", "checkpoints cannot be read: " + e.error);
     history.last_cause = Cause::disk;
     const std::int64_t wait =
-        backoff_ms(policy_.backoff, ++history.unreadable, static_cast<std::uint64_t>(now_.mono_ms));
+        backoff_ms(policy_.backoff, ++history.unreadable, static_cast<std::uint64_t>(now_.mono.ms));
     enter(Stage::backoff, fmt::format("checkpoints cannot be read: {}; looking again in {}",
                                       e.error, human_duration(wait)));
-    state_.watch.deadline_mono_ms = now_.mono_ms + wait;
+    state_.watch.deadline_mono_ms = now_.mono + wait;
     --state_.attempt;  // nothing was launched
     return;
   }
@@ -247,11 +247,11 @@ void Turn::on(const CheckpointSelected& e) {
   attempt.resume_step = e.step;
   attempt.last_step = e.step;
   attempt.kept_at_launch = e.step;
-  attempt.launched_mono_ms = now_.mono_ms;
+  attempt.launched_mono_ms = now_.mono;
   // A checkpoint that does not verify any more takes the kept step back with it.
   history.kept_step = e.step;
   state_.watch.loss.high = 0;
-  if (probe_up(next.plan, now_.wall_ms)) {
+  if (probe_up(next.plan, now_.wall)) {
     note("plan", "trying the next larger plan again");
   }
   enter(Stage::launching, "launching");

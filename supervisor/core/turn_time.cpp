@@ -17,25 +17,25 @@ constexpr std::int64_t asleep_ms = 30'000;
 
 void Turn::on(const TimerFired& /*e*/) {
   Activity& activity = state_.watch.activity;
-  if (activity.next_mono_ms != 0 && now_.mono_ms >= activity.next_mono_ms && listening()) {
+  std::optional<MonoTime>& deadline = state_.watch.deadline_mono_ms;
+  if (activity.next_mono_ms && now_.mono >= *activity.next_mono_ms && listening()) {
     const std::int64_t interval = activity_interval_ms(allowed_ms(state_, policy_));
     // Nobody has looked for a while: the answers to two looks are waited for, one shows no growth.
-    if (now_.mono_ms >= activity.next_mono_ms + interval) {
-      state_.watch.deadline_mono_ms =
-          std::max(state_.watch.deadline_mono_ms, now_.mono_ms + 3 * interval);
+    if (now_.mono >= *activity.next_mono_ms + interval) {
+      deadline = std::max<std::optional<MonoTime>>(deadline, now_.mono + 3 * interval);
     }
-    activity.next_mono_ms = now_.mono_ms + interval;
+    activity.next_mono_ms = now_.mono + interval;
     act(CheckActivity{});
   }
-  if (state_.watch.deadline_mono_ms == 0 || now_.mono_ms < state_.watch.deadline_mono_ms) return;
+  if (!deadline || now_.mono < *deadline) return;
   // Nobody was awake at the deadline: the database refused, or the machine slept and the worker
   // with it. Then the time begins anew, as it does for a daemon that takes over.
-  const std::int64_t late = now_.mono_ms - state_.watch.deadline_mono_ms;
+  const std::int64_t late = now_.mono - *deadline;
   if (late > asleep_ms && (listening() || state_.stage == Stage::stopping)) {
-    state_.watch.deadline_mono_ms = now_.mono_ms + allowed_ms(state_, policy_);
+    deadline = now_.mono + allowed_ms(state_, policy_);
     return;
   }
-  const std::int64_t silent = now_.mono_ms - state_.watch.progress_mono_ms;
+  const std::int64_t silent = now_.mono - state_.watch.progress_mono_ms;
   switch (state_.stage) {
     case Stage::backoff:
       return begin_attempt("waited long enough");
@@ -71,7 +71,7 @@ void Turn::on(const TimerFired& /*e*/) {
     case Stage::selecting:
     case Stage::exited:
     case Stage::fatal:
-      state_.watch.deadline_mono_ms = 0;
+      deadline.reset();
       return;
   }
 }
@@ -80,20 +80,19 @@ void Turn::on(const TimerFired& /*e*/) {
 // use.
 void Turn::on(const ActivitySeen& e) {
   Activity& activity = state_.watch.activity;
-  if (activity.next_mono_ms == 0 || !listening()) return;
-  const bool first = activity.seen_mono_ms == 0;
-  const std::int64_t since = now_.mono_ms - activity.seen_mono_ms;
-  const bool works =
-      e.cpu_ms - activity.cpu_ms > since / 20 || e.cache_bytes > activity.cache_bytes;
+  if (!activity.next_mono_ms || !listening()) return;
+  const bool works = activity.seen_mono_ms &&
+                     (e.cpu_ms - activity.cpu_ms > (now_.mono - *activity.seen_mono_ms) / 20 ||
+                      e.cache_bytes > activity.cache_bytes);
   activity.cpu_ms = e.cpu_ms;
   activity.cache_bytes = e.cache_bytes;
-  activity.seen_mono_ms = now_.mono_ms;
-  if (!first && works && now_.mono_ms < activity.limit_mono_ms) progress();
+  activity.seen_mono_ms = now_.mono;
+  if (works && now_.mono < activity.limit_mono_ms) progress();
 }
 
 void Turn::on(const MemorySample& e) {
   if (state_.stage != Stage::training) return;
-  add_sample(state_.current.leak, now_.mono_ms, e.used_bytes);
+  add_sample(state_.current.leak, now_.mono, e.used_bytes);
   const auto left = exhausted_in_ms(state_.current.leak, e.available_bytes);
   if (!left) return;
   // Enough to finish a step and a save, twice over.
@@ -109,9 +108,8 @@ void Turn::on(const MemorySample& e) {
 void Turn::on(const HostFact& e) {
   constexpr std::size_t most = 8;  // a storm of kernel lines must not fill the state
   if (!has_worker(state_.stage)) return;
-  std::erase_if(state_.current.facts, [this](const MachineFact& fact) {
-    return !still_counts(state_, fact, now_.mono_ms);
-  });
+  std::erase_if(state_.current.facts,
+                [this](const MachineFact& fact) { return !still_counts(state_, fact, now_.mono); });
   if (state_.current.facts.size() >= most) {
     const auto lightest = std::min_element(state_.current.facts.begin(), state_.current.facts.end(),
                                            [](const MachineFact& a, const MachineFact& b) {
@@ -120,7 +118,7 @@ void Turn::on(const HostFact& e) {
     if (lightest->evidence.weight >= e.weight) return;
     state_.current.facts.erase(lightest);
   }
-  state_.current.facts.push_back({{e.source, e.weight, e.cause, e.text, ""}, now_.mono_ms});
+  state_.current.facts.push_back({{e.source, e.weight, e.cause, e.text, ""}, now_.mono});
   note("host", fmt::format("{}: {}", e.source, e.text));
 }
 
@@ -139,7 +137,7 @@ void Turn::on(const Adopted& /*e*/) {
   if (!has_worker(state_.stage)) return;
   progress();
   watch_activity();
-  state_.watch.step_began_mono_ms = 0;
+  state_.watch.step_began_mono_ms.reset();
   note("adopt", fmt::format("a new daemon took over attempt {}", state_.attempt));
   // The signal of the daemon before may not have been sent.
   if (state_.stage == Stage::stopping) act(SendSignal{Signal::terminate});
@@ -149,8 +147,7 @@ void Turn::on(const Adopted& /*e*/) {
 void Turn::on(const DaemonStarted& e) {
   if (state_.seen == Time{}) return;
   const std::int64_t away = std::max<std::int64_t>(
-      e.machine_restarted ? now_.wall_ms - state_.seen.wall_ms : now_.mono_ms - state_.seen.mono_ms,
-      0);
+      e.machine_restarted ? now_.wall - state_.seen.wall : now_.mono - state_.seen.mono, 0);
   if (!e.machine_restarted && has_worker(state_.stage)) {  // it worked on: nothing was lost
     // The daemon before was asked to go and did not live to see the worker's end.
     if (state_.current.halt && state_.wanted) state_.restart_when_stopped = true;
@@ -161,19 +158,18 @@ void Turn::on(const DaemonStarted& e) {
     close_ledger(state_, left_at, actions_);
     const Cause cause = e.machine_restarted ? Cause::machine_restart : Cause::supervisor_down;
     if (away > 0) {
-      act(RecordSpan{state_.attempt, Phase::down, cause, left_at.wall_ms, away});
+      act(RecordSpan{state_.attempt, Phase::down, cause, left_at.wall, away});
     }
     book(state_, Phase::down, cause, now_, actions_);
   }
   if (e.machine_restarted) {
     // Every time kept is of a clock that is gone; what was left of a wait is still to be waited.
-    if (state_.watch.deadline_mono_ms != 0) {
-      const std::int64_t rest = state_.watch.deadline_mono_ms - left_at.mono_ms - away;
-      state_.watch.deadline_mono_ms = now_.mono_ms + std::max<std::int64_t>(rest, 1);
+    if (std::optional<MonoTime>& deadline = state_.watch.deadline_mono_ms) {
+      const std::int64_t rest = *deadline - left_at.mono - away;
+      deadline = now_.mono + std::max<std::int64_t>(rest, 1);
     }
-    state_.current.launched_mono_ms =
-        now_.mono_ms - (left_at.mono_ms - state_.current.launched_mono_ms);
-    state_.watch.progress_mono_ms = now_.mono_ms;
+    state_.current.launched_mono_ms = now_.mono - (left_at.mono - state_.current.launched_mono_ms);
+    state_.watch.progress_mono_ms = now_.mono;
     if (has_worker(state_.stage)) {
       const Verdict verdict =
           classify(state_, AttemptLost{"the machine was restarted while the attempt ran"});

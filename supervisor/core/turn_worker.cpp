@@ -12,8 +12,8 @@ void Turn::on(const PhaseEntered& e) {
   if (state_.stage == Stage::stopping && saves) {
     // What it was asked for: it gets the time a save may take.
     state_.reason = "stopping: the worker is saving";
-    state_.watch.deadline_mono_ms =
-        std::max(state_.watch.deadline_mono_ms, now_.mono_ms + policy_.deadlines.save_ms);
+    state_.watch.deadline_mono_ms = std::max<std::optional<MonoTime>>(
+        state_.watch.deadline_mono_ms, now_.mono + policy_.deadlines.save_ms);
     return;
   }
   if (!listening()) return;
@@ -40,9 +40,9 @@ void Turn::on(const StepDone& e) {
   if (attempt.first_step == 0) {
     if (e.step <= attempt.resume_step && listening()) return on(Resumed{e.step - 1});
     attempt.first_step = e.step;
-  } else if (watch.step_began_mono_ms > 0 && e.step > attempt.last_step && told_at_ == now_) {
+  } else if (watch.step_began_mono_ms && e.step > attempt.last_step && told_at_ == now_) {
     // A record that came too late says nothing about how long its step took.
-    learn_step_time(state_, now_.mono_ms - watch.step_began_mono_ms);
+    learn_step_time(state_, now_.mono - *watch.step_began_mono_ms);
   }
   const bool replayed = e.step <= history.highest_step;
   if (listening()) {
@@ -55,7 +55,7 @@ void Turn::on(const StepDone& e) {
   if (std::isfinite(e.loss)) history.last_loss = e.loss;
   history.highest_step = std::max(history.highest_step, e.step);
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
-  watch.step_began_mono_ms = now_.mono_ms;
+  watch.step_began_mono_ms = now_.mono;
   act(RecordStep{e.step, e.loss, e.grad_norm, e.tokens, e.tokens_per_second, replayed});
   if (!listening()) return;
   // Early steps that are done again have their early loss again: that is no jump.
@@ -99,12 +99,11 @@ void Turn::on(const CheckpointReported& e) {
   act(VerifyCheckpoint{state_.attempt, e.path, e.step});
   if (e.write_ms > 0) state_.watch.save_write_ms = smoothed(state_.watch.save_write_ms, e.write_ms);
   // Checkpoints are all that a silent program shows: the next one is due after about as long.
-  if (Activity& activity = state_.watch.activity; listening() && activity.limit_mono_ms != 0) {
+  if (Activity& activity = state_.watch.activity; listening() && activity.limit_mono_ms) {
     constexpr std::int64_t patience = 4;
-    const std::int64_t took = now_.mono_ms - activity.proof_mono_ms;
-    activity.proof_mono_ms = now_.mono_ms;
-    activity.limit_mono_ms =
-        now_.mono_ms + patience * std::max(took, 3 * allowed_ms(state_, policy_));
+    const std::int64_t took = now_.mono - activity.proof_mono_ms;
+    activity.proof_mono_ms = now_.mono;
+    activity.limit_mono_ms = now_.mono + patience * std::max(took, 3 * allowed_ms(state_, policy_));
   }
 }
 
@@ -123,7 +122,7 @@ void Turn::on(const CheckpointVerified& e) {
     state_.history.rollbacks = 0;
   }
   each_board([&](const std::string& serial, BoardRecord& record) {
-    if (add_service(record, policy_.quarantine, now_.wall_ms)) act(RecordBoard{serial, record});
+    if (add_service(record, policy_.quarantine, now_.wall)) act(RecordBoard{serial, record});
   });
 }
 

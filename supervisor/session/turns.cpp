@@ -83,7 +83,7 @@ void Turns::report(const Status& saved) {
   const bool first = !refusal_;
   refusal_ = Refusal{saved.error(), first ? clock_.now() : refusal_->since};
   if (first) database_.refuses(saved.error(), retry_ms);
-  clock_.at(clock_.now().mono_ms + retry_ms, [this] { turn(); });
+  clock_.at(clock_.now().mono + retry_ms, [this] { turn(); });
 }
 
 }  // namespace trainward::session

@@ -26,10 +26,11 @@ void Checker::after(const core::Event& event, Time at, const core::State& state,
                     const core::Actions& actions) {
   ++events_;
   digest_.add(event.index());
-  digest_.add(static_cast<std::uint64_t>(at.mono_ms));
+  digest_.add(static_cast<std::uint64_t>(at.mono.ms));
   digest_.add((static_cast<std::uint64_t>(state.stage) << 32U) ^
               static_cast<std::uint64_t>(state.current.last_step));
-  digest_.add(static_cast<std::uint64_t>(state.watch.deadline_mono_ms) ^ actions.size());
+  digest_.add(static_cast<std::uint64_t>(state.watch.deadline_mono_ms.value_or(MonoTime{}).ms) ^
+              actions.size());
   if (listener_) listener_(event, at, state, actions);
   if (!on_ || violation_) return;
   take_event(event, at, state);
@@ -57,14 +58,14 @@ void Checker::take_event(const core::Event& event, Time at, const core::State& s
     }
   } else if (const auto* probe = std::get_if<core::ProbeFinished>(&event)) {
     probed_quarantine_.clear();
-    probed_wall_ms_ = at.wall_ms;
+    probed_at_ = at.wall;
     for (const core::BoardFound& board : probe->boards) {
       probed_quarantine_[board.serial] = board.record.quarantined_until_wall_ms;
     }
   } else if (const auto* started = std::get_if<core::DaemonStarted>(&event);
              started != nullptr && span_open_ && started->machine_restarted) {
     // The monotonic clock began anew: what passed is known by the wall clock only.
-    expected_ms_ += std::max<std::int64_t>(at.wall_ms - last_at_.wall_ms, 0);
+    expected_ms_ += std::max<std::int64_t>(at.wall - last_at_.wall, 0);
     last_at_ = at;
   }
   if (state.wanted && !wanted_) broken(Promise::stays_stopped, "wanted again without being asked");
@@ -130,11 +131,11 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
 
 // Two events may carry times that overlap by the milliseconds a journal lags; nothing is lost.
 void Checker::check_ledger(Time at, const core::State& state) {
-  if (span_open_ && at.mono_ms > last_at_.mono_ms) expected_ms_ += at.mono_ms - last_at_.mono_ms;
-  if (!span_open_ || at.mono_ms > last_at_.mono_ms) last_at_ = at;
+  if (span_open_ && at.mono > last_at_.mono) expected_ms_ += at.mono - last_at_.mono;
+  if (!span_open_ || at.mono > last_at_.mono) last_at_ = at;
   span_open_ = state.span.has_value();
   std::int64_t open = 0;
-  if (span_open_) open = last_at_.mono_ms - state.span->since.mono_ms;
+  if (span_open_) open = last_at_.mono - state.span->since.mono;
   const std::int64_t difference = booked_ms_ + open - expected_ms_;
   constexpr std::int64_t lag = 250;  // an exit is written before a verdict, and read after it
   if (difference > lag || difference < -lag) {

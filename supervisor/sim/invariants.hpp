@@ -96,8 +96,8 @@ class Checker {
   // ---- rollback ----
   bool goes_back_ = false;         // the verdict said so
   std::int64_t trouble_from_ = 0;  // first step that must not be resumed from; 0: none
-  std::map<std::string, std::int64_t> probed_quarantine_;  // serial → until, as the probe showed it
-  std::int64_t probed_wall_ms_ = 0;
+  std::map<std::string, WallTime> probed_quarantine_;  // serial → until, as the probe showed it
+  WallTime probed_at_;
   // ---- the ledger ----
   std::int64_t booked_ms_ = 0;
   std::int64_t expected_ms_ = 0;

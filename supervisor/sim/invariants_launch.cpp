@@ -19,9 +19,9 @@ void Checker::check_launch(const core::Launch& launch, const core::State& state)
     broken(Promise::budget, "launched after the time without a new verified step was spent");
   }
   if (const auto held = probed_quarantine_.find(launch.board);
-      held != probed_quarantine_.end() && probed_wall_ms_ < held->second) {
+      held != probed_quarantine_.end() && probed_at_ < held->second) {
     broken(Promise::quarantine, fmt::format("board {} is in quarantine for another {} ms",
-                                            launch.board, held->second - probed_wall_ms_));
+                                            launch.board, held->second - probed_at_));
   }
   if (trouble_from_ > 0 && state.current.resume_step >= trouble_from_) {
     broken(Promise::rollback, fmt::format("resumes from step {}, and the loss broke at step {}",
@@ -78,7 +78,7 @@ void Checker::at_rest(const core::State& state, bool answer_coming) {
       }
       return;
     default:
-      if (state.watch.deadline_mono_ms == 0) {
+      if (!state.watch.deadline_mono_ms) {
         broken(Promise::timer,
                fmt::format("nothing would ever end {}", core::to_string(state.stage)));
       }
@@ -95,8 +95,7 @@ void Checker::at_end(const core::State& state) {
   if (ended || since <= bound) return;
   bool held = !machine.boards.empty() && policy_.needs_board;
   for (const Board& board : machine.boards) {
-    held =
-        held && (!board.link_up || core::quarantined(board.record, machine.now().wall_ms - bound));
+    held = held && (!board.link_up || core::quarantined(board.record, machine.now().wall - bound));
   }
   if (held) return;
   broken(Promise::alive,

@@ -19,14 +19,14 @@ bool is_done(const core::Event& event) {
 bool worker_runs(const core::State& state) { return core::has_worker(state.stage); }
 
 bool woken(const core::State& state, const core::Event& event, Time now) {
-  return std::holds_alternative<core::TimerFired>(event) && state.watch.deadline_mono_ms != 0 &&
-         now.mono_ms >= state.watch.deadline_mono_ms;
+  return std::holds_alternative<core::TimerFired>(event) && state.watch.deadline_mono_ms &&
+         now.mono >= *state.watch.deadline_mono_ms;
 }
 
 core::Actions launch(core::State& state, const std::string& resume_from) {
   ++state.attempt;
   state.stage = core::Stage::launching;
-  state.watch.deadline_mono_ms = 0;
+  state.watch.deadline_mono_ms.reset();
   return {core::Launch{state.attempt, "", resume_from, {}}};
 }
 
@@ -36,7 +36,7 @@ core::Actions wrap(core::State& state, const core::Event& event, Time now) {
   if (std::holds_alternative<core::StartRequested>(event) && !worker_runs(state)) {
     state.wanted = true;
     state.history.attempts_without_progress = 1;
-    state.current.launched_mono_ms = now.mono_ms;
+    state.current.launched_mono_ms = now.mono;
     return launch(state, "");
   }
   // Somebody who finds it hanging kills it and starts the script anew.
@@ -51,7 +51,7 @@ core::Actions wrap(core::State& state, const core::Event& event, Time now) {
       state.stage = core::Stage::fatal;
       return {};
     }
-    const std::int64_t looks = (now.mono_ms - state.current.launched_mono_ms) / between_looks + 1;
+    const std::int64_t looks = (now.mono - state.current.launched_mono_ms) / between_looks + 1;
     state.watch.deadline_mono_ms = state.current.launched_mono_ms + looks * between_looks;
     return {};
   }
@@ -80,13 +80,13 @@ core::Actions retry(core::State& state, const core::Event& event, Time now) {
     state.stage = is_done(event) ? core::Stage::exited : core::Stage::backoff;
     if (is_done(event)) return {};
     state.watch.deadline_mono_ms =
-        now.mono_ms +
+        now.mono +
         std::min<std::int64_t>(second_ms << std::min(state.history.attempts_without_progress++, 9),
                                5 * minute_ms);
     return {};
   }
   if (!woken(state, event, now)) return {};
-  state.watch.deadline_mono_ms = 0;
+  state.watch.deadline_mono_ms.reset();
   state.stage = core::Stage::selecting;
   return {core::SelectCheckpoint{}};
 }

@@ -17,8 +17,8 @@ void heartbeat(benchmark::State& bench) {
   }
   std::int64_t number = 0;
   for (auto _ : bench) {
-    time.mono_ms += 50;
-    time.wall_ms += 50;
+    time.mono += 50;
+    time.wall += 50;
     Outcome outcome =
         step(std::move(state), StepDone{++number, 2.5, 1.0, number, 100}, policy, time);
     state = std::move(outcome.state);
@@ -35,8 +35,8 @@ void whole_attempt(benchmark::State& bench) {
   State state = step(State{}, StartRequested{}, policy, time).state;
   std::int64_t number = 0;
   auto feed = [&](const Event& event) {
-    time.mono_ms += 10;
-    time.wall_ms += 10;
+    time.mono += 10;
+    time.wall += 10;
     state = step(std::move(state), event, policy, time).state;
     ++events;
   };

@@ -149,7 +149,7 @@ void ShimHands::turned() {
         [this](core::HostFact fact) { c_.handle(std::move(fact)); });
     watch_boards();
   }
-  if (state.stage != core::Stage::training || !worker_->sample_due(now().mono_ms)) return;
+  if (state.stage != core::Stage::training || !worker_->sample_due(now().mono)) return;
   c_.look_at_processes([this, worker = worker_->processes()]() -> Background::Then {
     auto sample = worker->memory();
     return [this, sample] {

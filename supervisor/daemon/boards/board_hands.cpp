@@ -61,7 +61,7 @@ void BoardHands::probe_now() {
           wish = MeshWish{*c_.program.mesh, c_.services.mesh_wishes.of_others(c_.name())};
         }
         BoardsFound found =
-            boards_found(report, wish, c_.services.store, c_.services.paths, now().wall_ms);
+            boards_found(report, wish, c_.services.store, c_.services.paths, now().wall);
         place_ = std::move(found.place);
         leases_ = std::move(found.leases);
         c_.handle(std::move(found.event));

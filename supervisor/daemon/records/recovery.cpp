@@ -26,7 +26,7 @@ core::State state_after(const store::AttemptRow& last, const std::filesystem::pa
     if (!last.resume_from.empty())
       state.current.resume_from = (checkpoints / last.resume_from).string();
     state.current.launched_mono_ms =
-        at.mono_ms - std::max<std::int64_t>(at.wall_ms - last.started_ms, 0);
+        at.mono - std::max<std::int64_t>(at.wall - WallTime{last.started_ms}, 0);
     return state;
   }
   state.seen = at;
@@ -37,7 +37,7 @@ core::State state_after(const store::AttemptRow& last, const std::filesystem::pa
   } else if (autostart) {
     state.wanted = true;
     state.stage = core::Stage::backoff;
-    state.watch.deadline_mono_ms = at.mono_ms + 1;
+    state.watch.deadline_mono_ms = at.mono + 1;
   }
   return state;
 }

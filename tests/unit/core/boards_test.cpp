@@ -115,7 +115,7 @@ TEST(Boards, AQuietDayIsToTheCreditOfEach) {
   World world = mesh_world();
   ProbeFinished probe = pair_of({"A", "B"});
   for (BoardFound& board : probe.boards) {
-    board.record.faults_wall_ms = {world.time.wall_ms - 86'400'001};
+    board.record.faults_wall_ms = {world.time.wall - 86'400'001};
   }
   world.feed(probe).attempt_to_training(0).steps(1, 10);
   world.feed(CheckpointVerified{1, "/c/step-10", 10, 100, ""});

@@ -112,7 +112,7 @@ TEST(Recovery, ALateRecordBooksNoSecondTwice) {
   world.run_to_training().steps(1, 3, 100);
   world.feed(PhaseEntered{"save"}, 100).feed(PhaseEntered{"train"}, -50);
   world.feed(StopRequested{"operator", false}, 200).feed(exited_with(75), 100);
-  std::int64_t end = 0;
+  WallTime end;
   for (const RecordSpan& span : world.every<RecordSpan>()) {
     EXPECT_GE(span.begin_wall_ms, end) << to_string(span.phase);
     end = span.begin_wall_ms + span.duration_ms;
@@ -123,7 +123,7 @@ TEST(Recovery, AWallClockThatIsSetBackHidesNoTime) {
   World world;
   world.run_to_training().steps(1, 2).feed(ended_by(11));
   ASSERT_EQ(world.state.stage, Stage::backoff);
-  world.time.wall_ms -= 7'200'000;
+  world.time.wall -= 7'200'000;
   world.feed(Alive{}, 100).feed(DaemonStarted{}, 5'000);
   ASSERT_THAT(world.newest<RecordSpan>(), SizeIs(2));
   EXPECT_EQ(world.newest<RecordSpan>()[1].phase, Phase::down);

@@ -31,6 +31,14 @@ struct Filler {
       fill(map[key]);
     }
   }
+  template <typename Clock>
+  void fill(Instant<Clock>& at) {
+    fill(at.ms);
+  }
+  void fill(Time& at) {
+    fill(at.wall);
+    fill(at.mono);
+  }
   template <typename T>
   void fill(T& value) {
     ++number;

@@ -47,8 +47,8 @@ TEST(LeakWatch, FindsTheEndOfASteadyLeakAndNothingElse) {
   LeakWatch leak;
   LeakWatch flat;
   for (std::int64_t i = 0; i < 32; ++i) {
-    add_sample(leak, i * 10'000, (1'000 + i * 20) << 20U);
-    add_sample(flat, i * 10'000, (1'000 + i % 3) << 20U);
+    add_sample(leak, {i * 10'000}, (1'000 + i * 20) << 20U);
+    add_sample(flat, {i * 10'000}, (1'000 + i % 3) << 20U);
   }
   const auto left = exhausted_in_ms(leak, 200LL << 20U);
   ASSERT_TRUE(left.has_value());
@@ -84,7 +84,7 @@ TEST(Faults, CheckpointsComeOftenerTheShorterTheLife) {
 TEST(Boards, QuarantineDoublesEndsAndIsFollowedByProbation) {
   BoardRecord board;
   const Quarantine rules;
-  std::int64_t now = 1'000 * hour;
+  WallTime now{1'000 * hour};
   EXPECT_FALSE(add_fault(board, "link", rules, now));
   EXPECT_FALSE(add_fault(board, "link", rules, now + 1));
   EXPECT_TRUE(add_fault(board, "link", rules, now + 2));
@@ -99,8 +99,8 @@ TEST(Boards, QuarantineDoublesEndsAndIsFollowedByProbation) {
 TEST(Boards, ADayOfServiceEndsTheProbation) {
   BoardRecord board;
   const Quarantine rules;
-  quarantine(board, "link", rules, 1'000 * hour);
-  const std::int64_t out = board.quarantined_until_wall_ms;
+  quarantine(board, "link", rules, {1'000 * hour});
+  const WallTime out = board.quarantined_until_wall_ms;
   EXPECT_FALSE(add_service(board, rules, out + 23 * hour));
   EXPECT_TRUE(add_service(board, rules, out + 25 * hour));
   EXPECT_FALSE(board.probation);
@@ -120,7 +120,7 @@ TEST(Plan, EveryRungNeedsLessAndKeepsTheWorkWhileItCan) {
 TEST(Plan, AFailedRungIsTriedAgainLaterEachTime) {
   const Shrinking shrinking{8, 0, 0, false, true};
   PlanMemory memory;
-  std::int64_t now = 1'000 * hour;
+  WallTime now{1'000 * hour};
   ASSERT_TRUE(shrink(memory, shrinking, now));
   memory.good_steps = 1'000;
   EXPECT_FALSE(probe_up(memory, now + hour / 2));

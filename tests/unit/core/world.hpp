@@ -16,8 +16,8 @@ struct World {
   Actions last;  // of the newest event
 
   World& feed(const Event& event, std::int64_t after_ms = 0) {
-    time.wall_ms += after_ms;
-    time.mono_ms += after_ms;
+    time.wall += after_ms;
+    time.mono += after_ms;
     Outcome outcome = step(std::move(state), event, policy, time);
     state = std::move(outcome.state);
     last = std::move(outcome.actions);

@@ -138,7 +138,7 @@ TEST(Recovery, AMachineThatWentDownTookTheAttemptWithIt) {
     daemon.train();
   }
   world.say(core::CheckpointReported{"/c/1", 1});
-  world.time = {world.time.wall_ms + 600'000, 1'000};
+  world.time = {world.time.wall + 600'000, MonoTime{1'000}};
   world.found = Found::gone;
   FakeDaemon next(world);
   next.recover(true);

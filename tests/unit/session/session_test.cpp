@@ -166,7 +166,7 @@ TEST(Deadline, WhatTheJournalHoldsIsHeardBeforeTheVerdict) {
   World world;
   FakeDaemon daemon(world);
   daemon.train();
-  world.pass(core::next_timer_ms(world.state) - world.time.mono_ms - 1);
+  world.pass(*core::next_timer(world.state) - world.time.mono - 1);
   world.say(core::StepDone{2, 2.0, 1, 1, 1});  // nobody has told of it
   daemon.pass(2);
   EXPECT_EQ(world.times("signal kill"), 0);

@@ -111,7 +111,7 @@ TEST(Promises, AStateThatDoesNotReadBackIsFound) {
 
 TEST(Promises, AMissingTimerIsFound) {
   const auto found = broken("calm", [](const core::Event&, core::State& state, core::Actions&) {
-    if (state.stage == core::Stage::compiling) state.watch.deadline_mono_ms = 0;
+    if (state.stage == core::Stage::compiling) state.watch.deadline_mono_ms.reset();
   });
   EXPECT_EQ(found, Promise::timer);
 }
@@ -148,7 +148,7 @@ TEST(Promises, AQuarantinedBoardThatIsUsedIsFound) {
       broken("flaky-ethernet", [](const core::Event& event, core::State&, core::Actions& actions) {
         const auto* probe = std::get_if<core::ProbeFinished>(&event);
         if (auto* record = find<core::RecordBoard>(actions)) {
-          record->record.quarantined_until_wall_ms = 4'000'000'000'000;
+          record->record.quarantined_until_wall_ms = {4'000'000'000'000};
         }
         static std::string first;
         if (probe != nullptr && !probe->boards.empty()) first = probe->boards.back().serial;
