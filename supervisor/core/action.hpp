@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/step.hpp"
 #include "common/base/time.hpp"
 #include "supervisor/core/boards.hpp"
 #include "supervisor/core/cause.hpp"
@@ -23,7 +24,7 @@ struct RecordEvent {
   std::string text;
 };
 struct RecordStep {
-  std::int64_t step = 0;
+  Step step;
   double loss = 0;
   double grad_norm = 0;
   std::int64_t tokens = 0;
@@ -32,7 +33,7 @@ struct RecordStep {
 };
 // The loss of data that is not trained on, after `step` steps.
 struct RecordEvaluation {
-  std::int64_t step = 0;
+  Step step;
   double loss = 0;
 };
 struct RecordSpan {
@@ -75,7 +76,7 @@ struct RecordBoard {
 struct RecordCheckpoint {
   std::int64_t attempt = 0;
   std::string path;
-  std::int64_t step = 0;
+  Step step;
   std::uint64_t bytes = 0;
   std::string error;
 };
@@ -91,7 +92,7 @@ struct Repair {
 // Newest verified first. Checkpoints of step `below` and later are set aside before the choice:
 // they hold what went wrong. 0: none are.
 struct SelectCheckpoint {
-  std::int64_t below = 0;
+  Step below;
 };
 struct Launch {
   std::int64_t attempt = 0;
@@ -109,7 +110,7 @@ struct CheckActivity {};
 struct VerifyCheckpoint {
   std::int64_t attempt = 0;
   std::string path;
-  std::int64_t step = 0;
+  Step step;
 };
 struct PruneCheckpoints {};
 

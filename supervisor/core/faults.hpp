@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/step.hpp"
 #include "supervisor/core/cause.hpp"
 #include "supervisor/core/policy.hpp"
 
@@ -13,7 +14,7 @@ namespace trainward::core {
 
 struct Fault {
   Cause cause = Cause::none;
-  std::int64_t step = 0;      // last step finished
+  Step step;                  // last step finished
   std::int64_t survived = 0;  // steps the attempt finished
   std::int64_t lived_ms = 0;  // from the launch
   int rung = 0;               // of the plan

@@ -10,6 +10,7 @@
 #include <map>
 #include <vector>
 
+#include "common/base/step.hpp"
 #include "common/base/time.hpp"
 #include "supervisor/core/policy.hpp"
 
@@ -17,8 +18,8 @@ namespace trainward::core {
 
 // Steps whose data is not trained on: the loss broke there. Both ends included.
 struct DataWindow {
-  std::int64_t from = 0;
-  std::int64_t to = 0;
+  Step from;
+  Step to;
   friend bool operator==(const DataWindow&, const DataWindow&) = default;
 };
 BOOST_DESCRIBE_STRUCT(DataWindow, (), (from, to))

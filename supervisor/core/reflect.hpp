@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/base/json.hpp"
+#include "common/base/step.hpp"
 #include "common/base/time.hpp"
 
 namespace trainward::core::reflect {
@@ -46,6 +47,7 @@ template <typename T>
 void read(const json::value& from, T& to);
 
 // ---- writing ----
+inline json::value write(Step step) { return step.number; }
 // An instant is its milliseconds; 0 is how one is written that there is none of.
 template <typename Clock>
 json::value write(const Instant<Clock>& at) {
@@ -106,6 +108,7 @@ json::value write(const T& value) {
 }
 
 // ---- reading ----
+inline void read(const json::value& from, Step& to) { read(from, to.number); }
 template <typename Clock>
 void read(const json::value& from, Instant<Clock>& to) {
   read(from, to.ms);

@@ -20,7 +20,7 @@ bool possible(Remedy remedy, const State& state, const Policy& policy) {
     case Remedy::shrink_plan:
       return state.next.plan.rung + 1 < static_cast<int>(plan_ladder(policy.shrinking).size());
     case Remedy::older_checkpoint:
-      return state.current.resume_step > 0 || state.history.kept_step > 0;
+      return state.current.resume_step || state.history.kept_step;
     case Remedy::quarantine_board:
       return !state.boards.board.empty();
   }

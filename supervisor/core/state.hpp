@@ -113,10 +113,10 @@ BOOST_DESCRIBE_STRUCT(MachineFact, (), (evidence, mono_ms))
 struct Attempt {
   std::int64_t pid = 0;     // the worker's, while it runs
   std::string resume_from;  // checkpoint folder it was told to resume from
-  std::int64_t resume_step = 0;
-  std::int64_t first_step = 0;  // 0: none yet
-  std::int64_t last_step = 0;   // or where it resumed
-  std::int64_t kept_at_launch = 0;
+  Step resume_step;
+  Step first_step;  // 0: none yet
+  Step last_step;   // or where it resumed
+  Step kept_at_launch;
   MonoTime launched_mono_ms;
   std::optional<Kill> kill;
   int kills_sent = 0;
@@ -148,8 +148,8 @@ BOOST_DESCRIBE_STRUCT(Watch, (),
 
 // What all attempts so far have come to, and how they ended.
 struct History {
-  std::int64_t highest_step = 0;  // ever finished
-  std::int64_t kept_step = 0;     // newest verified
+  Step highest_step;  // ever finished
+  Step kept_step;     // newest verified
   double last_loss = 0;
   Cause last_cause = Cause::none;  // of the attempt before: why there is a replay
   Faults faults;
@@ -159,7 +159,7 @@ struct History {
   std::map<Cause, int> rungs;  // how far the ladder of a class was climbed; looks for a board
   int unreadable = 0;          // looks for a checkpoint in a row that could not be read
   std::int64_t planned_restarts = 0;          // in a row
-  std::int64_t trouble_step = 0;              // where the loss broke; 0: nowhere
+  Step trouble_step;                          // where the loss broke; 0: nowhere
   int rollbacks = 0;                          // since a step beyond it
   std::map<std::string, std::string> boards;  // serial → verdict last reported to the operator
   friend bool operator==(const History&, const History&) = default;
@@ -173,7 +173,7 @@ BOOST_DESCRIBE_STRUCT(History, (),
 struct Amends {
   PlanMemory plan;
   std::vector<DataWindow> skip;  // the newest 32
-  std::int64_t below = 0;        // it resumes from before this step; 0: from the newest
+  Step below;                    // it resumes from before this step; 0: from the newest
   std::vector<Remedy> repairs;   // to be done before the launch
   friend bool operator==(const Amends&, const Amends&) = default;
 };

@@ -85,9 +85,9 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
       break;
     case Remedy::older_checkpoint:
       // From before the trouble; when that did not help, from before what was resumed from.
-      next.below = history.rollbacks == 0 && history.trouble_step > 0 ? history.trouble_step
-                                                                      : state_.current.resume_step;
-      if (next.below == 0) next.below = 1;
+      next.below = history.rollbacks == 0 && history.trouble_step ? history.trouble_step
+                                                                  : state_.current.resume_step;
+      if (!next.below) next.below = {1};
       if (++history.rollbacks > policy_.rollback.tries) return Remedy::stop;
       break;
     case Remedy::quarantine_board:

@@ -197,10 +197,9 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
 }
 
 void Turn::select_checkpoint() {
-  enter(Stage::selecting,
-        state_.next.below > 0
-            ? fmt::format("looking for a checkpoint before step {}", state_.next.below)
-            : "looking for the newest verified checkpoint");
+  enter(Stage::selecting, state_.next.below ? fmt::format("looking for a checkpoint before step {}",
+                                                          state_.next.below)
+                                            : "looking for the newest verified checkpoint");
   act(SelectCheckpoint{state_.next.below});
 }
 
@@ -235,13 +234,13 @@ void Turn::on(const CheckpointSelected& e) {
     return;
   }
   history.unreadable = 0;
-  if (history.trouble_step > 0 && next.below > 0) {
+  if (history.trouble_step && next.below) {
     next.skip.push_back({e.step + 1, history.trouble_step});
     if (next.skip.size() > 32) next.skip.erase(next.skip.begin());
     note("rollback", fmt::format("going back to step {}; the data of steps {} to {} is left out",
                                  e.step, e.step + 1, history.trouble_step));
   }
-  next.below = 0;
+  next.below = {};
   Attempt& attempt = state_.current = {};
   attempt.resume_from = e.path;
   attempt.resume_step = e.step;

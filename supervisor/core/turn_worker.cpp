@@ -37,7 +37,7 @@ void Turn::on(const StepDone& e) {
   Attempt& attempt = state_.current;
   History& history = state_.history;
   Watch& watch = state_.watch;
-  if (attempt.first_step == 0) {
+  if (!attempt.first_step) {
     if (e.step <= attempt.resume_step && listening()) return on(Resumed{e.step - 1});
     attempt.first_step = e.step;
   } else if (watch.step_began_mono_ms && e.step > attempt.last_step && told_at_ == now_) {
@@ -79,7 +79,7 @@ void Turn::plan_restart_if_due() {
   const std::int64_t survived = state_.current.last_step - state_.current.resume_step;
   if (survived < 2 || state_.history.planned_restarts >= retest) return;
   const bool in_last_step =
-      policy_.target_step > 0 && state_.current.last_step + 1 >= policy_.target_step;
+      policy_.target_step && state_.current.last_step + 1 >= policy_.target_step;
   if (in_last_step) return;
   const auto limit = regular_limit(state_.history.faults);
   // One step early: the worker is in the next one when it hears of it.
@@ -117,8 +117,8 @@ void Turn::on(const CheckpointVerified& e) {
   state_.history.kept_step = std::max(state_.history.kept_step, e.step);
   note("checkpoint", fmt::format("step {} verified, {}", e.step, human_bytes(e.bytes)));
   act(PruneCheckpoints{});
-  if (state_.history.trouble_step > 0 && state_.history.kept_step > state_.history.trouble_step) {
-    state_.history.trouble_step = 0;
+  if (state_.history.trouble_step && state_.history.kept_step > state_.history.trouble_step) {
+    state_.history.trouble_step = {};
     state_.history.rollbacks = 0;
   }
   each_board([&](const std::string& serial, BoardRecord& record) {

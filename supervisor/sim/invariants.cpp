@@ -28,7 +28,7 @@ void Checker::after(const core::Event& event, Time at, const core::State& state,
   digest_.add(event.index());
   digest_.add(static_cast<std::uint64_t>(at.mono.ms));
   digest_.add((static_cast<std::uint64_t>(state.stage) << 32U) ^
-              static_cast<std::uint64_t>(state.current.last_step));
+              static_cast<std::uint64_t>(state.current.last_step.number));
   digest_.add(static_cast<std::uint64_t>(state.watch.deadline_mono_ms.value_or(MonoTime{}).ms) ^
               actions.size());
   if (listener_) listener_(event, at, state, actions);
@@ -79,7 +79,7 @@ void Checker::take_action(const core::Action& action, const core::State& state) 
   if (const auto* begun = std::get_if<core::RecordAttemptBegun>(&action)) return take(*begun);
   if (const auto* launch = std::get_if<core::Launch>(&action)) return check_launch(*launch, state);
   if (const auto* select = std::get_if<core::SelectCheckpoint>(&action)) {
-    if (select->below > 0 && !goes_back_) {
+    if (select->below && !goes_back_) {
       broken(Promise::newest,
              fmt::format("goes back before step {} and no verdict said so", select->below));
     }
@@ -108,7 +108,7 @@ void Checker::take(const core::RecordAttemptBegun& begun) {
   begun_ = begun.attempt;
   running_ = true;
   verified_here_ = false;
-  last_counted_step_ = -1;
+  last_counted_step_ = {-1};
 }
 
 void Checker::take(const core::RecordAttemptEnded& ended, const core::State& state) {
@@ -119,7 +119,7 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
   if (ended.evidence.empty()) broken(Promise::attempts, "a verdict without evidence");
   // Also when that was one time too many: whoever starts it by hand goes back all the same.
   goes_back_ = ended.remedy == core::Remedy::older_checkpoint ||
-               (ended.remedy == core::Remedy::stop && state.next.below > 0);
+               (ended.remedy == core::Remedy::stop && state.next.below);
   const bool broke = ended.cause == core::Cause::nan || ended.cause == core::Cause::loss_spike;
   if (broke && goes_back_) trouble_from_ = state.history.trouble_step;
   const bool counts = ended.cause != core::Cause::stopped || verified_here_;

@@ -23,12 +23,12 @@ void Checker::check_launch(const core::Launch& launch, const core::State& state)
     broken(Promise::quarantine, fmt::format("board {} is in quarantine for another {} ms",
                                             launch.board, held->second - probed_at_));
   }
-  if (trouble_from_ > 0 && state.current.resume_step >= trouble_from_) {
+  if (trouble_from_ && state.current.resume_step >= trouble_from_) {
     broken(Promise::rollback, fmt::format("resumes from step {}, and the loss broke at step {}",
                                           state.current.resume_step, trouble_from_));
   }
   if (state.current.resume_step < newest_verified_) newest_verified_ = state.current.resume_step;
-  trouble_from_ = 0;
+  trouble_from_ = {};
   goes_back_ = false;
 }
 
@@ -43,7 +43,7 @@ void Checker::about_to_launch(const core::Launch& order, const core::State& stat
     broken(Promise::rollback, order.resume_from + " was set aside");
   }
   const Checkpoint* newest = machine.disk.newest_verified();
-  if (newest != nullptr && !newest->damaged && state.current.resume_step < newest->step) {
+  if (newest != nullptr && !newest->damaged && state.current.resume_step.number < newest->step) {
     broken(Promise::newest, fmt::format("resumes from step {}, and step {} is verified",
                                         state.current.resume_step, newest->step));
   }

@@ -41,7 +41,7 @@ Status ShimHands::launch(const core::Launch& order) {
   what.attempt = order.attempt;
   what.nonce = recorder_.attempt().nonce;
   what.resume_from = order.resume_from;
-  what.resume_step = c_.session->state().current.resume_step;
+  what.resume_step = c_.session->state().current.resume_step.number;
   what.plan = order.plan;
   boards_.add_to(what, order);
   auto pid = daemon::launch(c_.program, what, c_.services.paths, boards_.give_leases());

@@ -68,7 +68,7 @@ void CheckpointHands::verify(const core::VerifyCheckpoint& order, int tries) {
           }
           core::CheckpointVerified event{order.attempt, order.path, order.step, 0, ""};
           if (summary) {
-            event.step = summary->step;
+            event.step = {summary->step};
             event.bytes = summary->bytes;
             verified_[order.path] = identity;
           } else {

@@ -34,7 +34,7 @@ Recorder::Recorder(store::Store& store, const Paths& paths, const config::Progra
       paths_(paths),
       program_(program.name),
       digest_(program.digest),
-      target_step_(config::policy_of(program).target_step),
+      target_step_(config::policy_of(program).target_step.number),
       now_{{}, boot_id()},
       committed_(now_) {}
 
@@ -79,11 +79,13 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
             return store_.add_event({0, at.wall.ms, program_, state.attempt, e.kind, e.text});
           },
           [&](const core::RecordStep& e) -> Status {
-            return store_.add_step(program_, {e.step, state.attempt, e.loss, e.grad_norm, e.tokens,
-                                              e.tokens_per_second, at.wall.ms, e.replayed});
+            return store_.add_step(program_,
+                                   {e.step.number, state.attempt, e.loss, e.grad_norm, e.tokens,
+                                    e.tokens_per_second, at.wall.ms, e.replayed});
           },
           [&](const core::RecordEvaluation& e) -> Status {
-            return store_.add_evaluation(program_, {e.step, state.attempt, e.loss, at.wall.ms});
+            return store_.add_evaluation(program_,
+                                         {e.step.number, state.attempt, e.loss, at.wall.ms});
           },
           [&](const core::RecordSpan& e) -> Status {
             return store_.add_span(
@@ -120,7 +122,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
 Status Recorder::begin(std::int64_t number, const core::State& state, Time at) {
   // A checkpoint that nobody had verified when the attempt before ended has been since.
   store::AttemptRow& before = now_.attempt;
-  const std::int64_t kept = std::min(state.current.resume_step, before.last_step);
+  const std::int64_t kept = std::min(state.current.resume_step.number, before.last_step);
   if (before.number != 0 && kept > before.kept_step) {
     before.kept_step = kept;
     if (auto ok = store_.put_attempt(before); !ok) return ok;
@@ -133,17 +135,17 @@ Status Recorder::begin(std::int64_t number, const core::State& state, Time at) {
   row.folder = paths_.attempt(program_, number).string();
   row.intended_ms = at.wall.ms;
   row.resume_from = name_of(state.current.resume_from);
-  row.resume_step = state.current.resume_step;
-  row.last_step = state.current.resume_step;
-  row.kept_step = state.history.kept_step;
+  row.resume_step = state.current.resume_step.number;
+  row.last_step = state.current.resume_step.number;
+  row.kept_step = state.history.kept_step.number;
   now_.attempt = std::move(row);
   return store_.put_attempt(now_.attempt);
 }
 
 Status Recorder::end(const core::RecordAttemptEnded& ended, const core::State& state, Time at) {
   store::AttemptRow& row = now_.attempt;
-  row.first_step = state.current.first_step;
-  row.last_step = state.current.last_step;
+  row.first_step = state.current.first_step.number;
+  row.last_step = state.current.last_step.number;
   row.ended_ms = at.wall.ms;
   row.exit_code = ended.code;
   row.exit_signal = ended.signal;
@@ -163,10 +165,10 @@ Status Recorder::end(const core::RecordAttemptEnded& ended, const core::State& s
 Status Recorder::keep(const core::RecordCheckpoint& checkpoint, Time at) {
   const bool good = checkpoint.error.empty();
   auto ok = store_.put_checkpoint(
-      program_, {checkpoint.path, checkpoint.step, checkpoint.attempt, checkpoint.bytes,
+      program_, {checkpoint.path, checkpoint.step.number, checkpoint.attempt, checkpoint.bytes,
                  good ? "verified" : "corrupt", checkpoint.error, at.wall.ms});
   if (!ok || !good || checkpoint.attempt != now_.attempt.number) return ok;
-  now_.attempt.kept_step = std::max(now_.attempt.kept_step, checkpoint.step);
+  now_.attempt.kept_step = std::max(now_.attempt.kept_step, checkpoint.step.number);
   return store_.put_attempt(now_.attempt);
 }
 
@@ -184,9 +186,10 @@ Status Recorder::save(const core::State& state, Time at,
                       std::optional<session::JournalPlace> read) {
   store::AttemptRow& row = now_.attempt;
   if (row.number == state.attempt && row.number > 0 && row.ended_ms == 0 &&
-      (row.last_step != state.current.last_step || row.first_step != state.current.first_step)) {
-    row.first_step = state.current.first_step;
-    row.last_step = state.current.last_step;
+      (row.last_step != state.current.last_step.number ||
+       row.first_step != state.current.first_step.number)) {
+    row.first_step = state.current.first_step.number;
+    row.last_step = state.current.last_step.number;
     if (auto ok = store_.put_attempt(row); !ok) return ok;
   }
   json::object stored = core::to_json(state);

@@ -15,9 +15,9 @@ core::State state_after(const store::AttemptRow& last, const std::filesystem::pa
   const Time at = now();
   core::State state;
   state.attempt = last.number;
-  state.current.resume_step = last.resume_step;
-  state.current.first_step = last.first_step;
-  state.current.last_step = last.last_step;
+  state.current.resume_step = {last.resume_step};
+  state.current.first_step = {last.first_step};
+  state.current.last_step = {last.last_step};
   if (last.ended_ms == 0) {
     // What its journal says comes next, with the times of then: nothing newer was seen.
     state.stage = core::Stage::launching;
@@ -49,8 +49,8 @@ Result<core::State> state_of_newest_attempt(const store::Store& store, const Pat
   if (attempts->empty()) return core::State{};
   core::State state =
       state_after(attempts->back(), paths.checkpoints(program.name), program.autostart);
-  state.history.highest_step = store.highest_step(program.name).value_or(0);
-  state.history.kept_step = store.newest_checkpoint(program.name).value_or(0);
+  state.history.highest_step = {store.highest_step(program.name).value_or(0)};
+  state.history.kept_step = {store.newest_checkpoint(program.name).value_or(0)};
   state.current.kept_at_launch = state.history.kept_step;
   return state;
 }

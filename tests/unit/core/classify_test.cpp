@@ -8,7 +8,7 @@ namespace {
 State training_at(std::int64_t step) {
   State state;
   state.stage = Stage::training;
-  state.current.last_step = step;
+  state.current.last_step = {step};
   return state;
 }
 

@@ -86,7 +86,7 @@ TEST(Recovery, AnEvaluationIsAPhaseOfItsOwn) {
   }
   EXPECT_TRUE(told);
   ASSERT_EQ(world.every<RecordEvaluation>().size(), 1U);
-  EXPECT_EQ(world.every<RecordEvaluation>()[0].step, 10);
+  EXPECT_EQ(world.every<RecordEvaluation>()[0].step, Step{10});
   EXPECT_EQ(world.every<RecordEvaluation>()[0].loss, 2.25);
   world.feed(TimerFired{}, 1'500);
   EXPECT_EQ(world.state.stage, Stage::killing) << "the steps after it are watched as before";
@@ -148,7 +148,7 @@ TEST(Deadline, ThatNobodyWasAwakeForBeginsAnew) {
 TEST(Deadline, LearnsFromTheNearlyLongestStep) {
   State state;
   state.stage = Stage::training;
-  state.current.first_step = 1;
+  state.current.first_step = {1};
   Policy policy;
   policy.deadlines.train_floor_ms = 1;
   for (int i = 1; i <= 128; ++i) learn_step_time(state, i);
@@ -277,7 +277,7 @@ TEST(PlannedRestart, NotInTheLastStep) {
        {std::pair{4, Stage::training}, {5, Stage::stopping}, {0, Stage::stopping}}) {
     SCOPED_TRACE(target);
     World world;
-    world.policy.target_step = target;
+    world.policy.target_step = {target};
     fill_memory_like_clockwork(world);
     world.steps(1, 3);
     EXPECT_EQ(world.state.stage, expected);

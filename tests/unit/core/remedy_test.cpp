@@ -34,7 +34,7 @@ TEST(Remedy, EveryLadderEndsAndIsClimbedOncePerRung) {
     if (row.ladder.back() != Remedy::stop) continue;
     State state;
     state.boards.board = "A";
-    state.current.resume_step = 10;
+    state.current.resume_step = {10};
     for (std::size_t i = 0; i + 1 < row.ladder.size; ++i) {
       EXPECT_EQ(climb(state, policy, row.cause, false), row.ladder.rungs.at(i))
           << row.name << " rung " << i;

@@ -35,6 +35,7 @@ struct Filler {
   void fill(Instant<Clock>& at) {
     fill(at.ms);
   }
+  void fill(Step& step) { fill(step.number); }
   void fill(Time& at) {
     fill(at.wall);
     fill(at.mono);

@@ -82,7 +82,7 @@ TEST(Step, StepsDoneBeforeAreReplays) {
   world.attempt_to_training(20).steps(21, 27);
   std::vector<bool> replayed;
   for (const RecordStep& s : world.every<RecordStep>()) {
-    if (s.step > 20) replayed.push_back(s.replayed);
+    if (s.step > Step{20}) replayed.push_back(s.replayed);
   }
   EXPECT_EQ(replayed, (std::vector<bool>{false, false, false, false, false,  // 21–25 the first time
                                          true, true, true, true, true, false, false}));
@@ -207,7 +207,7 @@ TEST(Step, WorkDoneWhileStoppingStillCounts) {
   World world;
   world.run_to_training().steps(1, 3).feed(StopRequested{"operator", false});
   world.feed(StepDone{4, 1, 1, 40, 1}).feed(CheckpointReported{"/c/step-4", 4});
-  EXPECT_EQ(world.state.current.last_step, 4);
+  EXPECT_EQ(world.state.current.last_step, Step{4});
   EXPECT_THAT(world.newest<VerifyCheckpoint>(), SizeIs(1));
 }
 

@@ -19,26 +19,26 @@ TEST(LossWatch, NoiseAndASlowDescentAreNoTrouble) {
   LossWatch watch;
   for (int step = 1; step <= 5'000; ++step) {
     const double loss = 10.0 / std::sqrt(1.0 + step / 100.0) + 0.3 * std::sin(step * 1.7);
-    EXPECT_FALSE(watch_loss(watch, step, loss, true)) << step;
+    EXPECT_FALSE(watch_loss(watch, {step}, loss, true)) << step;
   }
 }
 
 TEST(LossWatch, AJumpThatStaysIsTroubleFromItsFirstStep) {
   LossWatch watch;
-  for (int step = 1; step <= 100; ++step) ASSERT_FALSE(watch_loss(watch, step, 2.0, true));
-  EXPECT_FALSE(watch_loss(watch, 101, 9.0, true)) << "one bad batch is no trouble";
-  EXPECT_FALSE(watch_loss(watch, 102, 2.0, true));
+  for (int step = 1; step <= 100; ++step) ASSERT_FALSE(watch_loss(watch, {step}, 2.0, true));
+  EXPECT_FALSE(watch_loss(watch, {101}, 9.0, true)) << "one bad batch is no trouble";
+  EXPECT_FALSE(watch_loss(watch, {102}, 2.0, true));
   std::optional<LossTrouble> trouble;
   for (int step = 103; step <= 110 && !trouble; ++step)
-    trouble = watch_loss(watch, step, 9.0, true);
+    trouble = watch_loss(watch, {step}, 9.0, true);
   ASSERT_TRUE(trouble.has_value());
   EXPECT_EQ(trouble->cause, Cause::loss_spike);
-  EXPECT_EQ(trouble->from, 103);
+  EXPECT_EQ(trouble->from, Step{103});
 }
 
 TEST(LossWatch, WhatIsNotANumberIsTroubleAtOnce) {
   LossWatch watch;
-  const auto trouble = watch_loss(watch, 7, std::numeric_limits<double>::infinity(), false);
+  const auto trouble = watch_loss(watch, {7}, std::numeric_limits<double>::infinity(), false);
   ASSERT_TRUE(trouble.has_value());
   EXPECT_EQ(trouble->cause, Cause::nan);
 }

@@ -56,7 +56,7 @@ TEST(Promises, ASecondWorkerIsFound) {
   const auto found =
       broken("calm", [](const core::Event& event, core::State& state, core::Actions& actions) {
         const auto* step = std::get_if<core::StepDone>(&event);
-        if (step == nullptr || step->step != 5) return;
+        if (step == nullptr || step->step != Step{5}) return;
         state.stage = core::Stage::launching;
         actions.emplace_back(
             core::Launch{state.attempt, state.boards.board, state.current.resume_from});
@@ -78,9 +78,9 @@ TEST(Promises, AnOlderCheckpointIsFound) {
   const auto found =
       broken("leaky-host", [](const core::Event&, core::State& state, core::Actions& actions) {
         if (auto* launch = find<core::Launch>(actions);
-            launch != nullptr && state.current.resume_step > 0) {
+            launch != nullptr && state.current.resume_step) {
           launch->resume_from.clear();
-          state.current.resume_step = 0;
+          state.current.resume_step = {};
         }
       });
   EXPECT_EQ(found, Promise::newest);
@@ -89,7 +89,7 @@ TEST(Promises, AnOlderCheckpointIsFound) {
 TEST(Promises, GoingBackWithoutAReasonIsFound) {
   const auto found =
       broken("leaky-host", [](const core::Event&, core::State&, core::Actions& actions) {
-        if (auto* select = find<core::SelectCheckpoint>(actions)) select->below = 1;
+        if (auto* select = find<core::SelectCheckpoint>(actions)) select->below = {1};
       });
   EXPECT_EQ(found, Promise::newest);
 }
@@ -136,7 +136,7 @@ TEST(Promises, AFalseKillIsFound) {
   const auto found =
       broken("calm", [](const core::Event& event, core::State& state, core::Actions& actions) {
         const auto* step = std::get_if<core::StepDone>(&event);
-        if (step == nullptr || step->step != 5) return;
+        if (step == nullptr || step->step != Step{5}) return;
         state.current.kill = core::Kill{core::Cause::hang, "out of impatience"};
         actions.emplace_back(core::SendSignal{core::Signal::kill});
       });
@@ -160,12 +160,12 @@ TEST(Promises, AQuarantinedBoardThatIsUsedIsFound) {
 }
 
 TEST(Promises, ResumingFromTheTroubleIsFound) {
-  const auto found = broken("nan", [](const core::Event& event, core::State& state,
-                                      core::Actions&) {
-    if (std::holds_alternative<core::CheckpointSelected>(event) && state.history.trouble_step > 0) {
-      state.current.resume_step = state.history.trouble_step;
-    }
-  });
+  const auto found =
+      broken("nan", [](const core::Event& event, core::State& state, core::Actions&) {
+        if (std::holds_alternative<core::CheckpointSelected>(event) && state.history.trouble_step) {
+          state.current.resume_step = state.history.trouble_step;
+        }
+      });
   EXPECT_EQ(found, Promise::rollback);
 }
 
