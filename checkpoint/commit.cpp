@@ -38,7 +38,7 @@ Transfer::Told tell(const IoOptions& io, std::uint64_t total) {
 Result<Manifest> write_folder(const Temporary& folder, const Image& image,
                               const TrainingState& state, const IoOptions& io,
                               AlignedMemory& buffers) {
-  Manifest manifest{state.step, state.tokens, state.loss, now().wall_ms, {}};
+  Manifest manifest{state.step, state.tokens, state.loss, now().wall.ms, {}};
   Transfer transfer(io.make_queue, tell(io, 2 * image.bytes()), &buffers);
   std::vector<FileWriter> files;
   files.reserve(image.files.size());

@@ -87,9 +87,9 @@ Status Saver::begin(const Contents& contents) {
   step_ = contents.state.step;
   try {
     const auto write = [this, state = contents.state, staged = std::move(*image)]() -> Outcome {
-      const std::int64_t began = now().mono_ms;
+      const MonoTime began = now().mono;
       auto folder = commit_image(root_, state, staged, options_.io, buffers_);
-      return {state.step, std::move(folder), now().mono_ms - began};
+      return {state.step, std::move(folder), now().mono - began};
     };
     running_ = std::async(std::launch::async, write);
   } catch (const std::system_error& error) {

@@ -17,7 +17,9 @@ std::int64_t read_clock_ms(clockid_t clock) {
 
 }  // namespace
 
-Time now() { return {read_clock_ms(CLOCK_REALTIME), read_clock_ms(CLOCK_BOOTTIME)}; }
+Time now() {
+  return {WallTime{read_clock_ms(CLOCK_REALTIME)}, MonoTime{read_clock_ms(CLOCK_BOOTTIME)}};
+}
 
 std::string boot_id() {
   // It does not change while a process lives, and must be there when no descriptor is left.

@@ -93,7 +93,7 @@ Result<std::optional<std::string>> ProgramCache::find(const std::string& key,
 Status ProgramCache::put(const std::string& key, std::string_view bytes,
                          const ProgramInfo& info) const {
   if (auto ok = program_cache::require_key(key); !ok) return ok;
-  const std::string head = program_cache::encode_head(key, info, now().wall_ms, bytes.size());
+  const std::string head = program_cache::encode_head(key, info, now().wall.ms, bytes.size());
   const std::uint64_t total = head.size() + bytes.size() + program_cache::digest_digits;
   if (auto ok = require_fit(total, limit_bytes_, folder_); !ok) return ok;
   auto room = program_cache::make_room(*this, {limit_bytes_ - total, 0, key});

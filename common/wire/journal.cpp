@@ -29,7 +29,7 @@ Result<JournalRecord> parse_record(std::string_view line, std::string_view where
     return fail(ErrorKind::corrupt, "is not a record", std::string(where));
   }
   record.sequence = *sequence;
-  record.at = {*wall, *mono};
+  record.at = {WallTime{*wall}, MonoTime{*mono}};
   record.type = std::move(*type);
   record.fields = std::move(*object);
   return record;
@@ -86,7 +86,7 @@ void JournalWriter::close() {
 
 Status JournalWriter::append(std::string_view type, const JsonText& fields, Time at, bool sync) {
   JsonText head;
-  head.add("seq", sequence_ + 1).add("wall_ms", at.wall_ms).add("mono_ms", at.mono_ms);
+  head.add("seq", sequence_ + 1).add("wall_ms", at.wall.ms).add("mono_ms", at.mono.ms);
   head.add("type", type);
   std::string line = "{" + head.members();
   if (!fields.members().empty()) line += "," + fields.members();

@@ -124,7 +124,7 @@ void BoardRun::start_next(Instant now) {
   if (!child) return finish(Ending::not_started, child.error().message(), now);
   child_ = std::move(*child);
   // Noted from the start: the one who would note it later may be killed before.
-  left_ = LeftChild{{child_.pid, 0, ""}, stage.name, trainward::now().wall_ms, false};
+  left_ = LeftChild{{child_.pid, 0, ""}, stage.name, trainward::now().wall.ms, false};
   if (auto id = identify(child_.pid)) {
     left_->process = std::move(*id);
     (void)state_->remember(*left_);

@@ -40,7 +40,7 @@ Status stream_samples(const std::vector<Sampler>& samplers, std::chrono::millise
   for (std::int64_t round = 0;; ++round) {
     for (const Sampler& sampler : samplers) {
       json::object line = to_json(sampler(round));
-      line["at_ms"] = now().wall_ms;
+      line["at_ms"] = now().wall.ms;
       if (!write_all(output, json::serialize(line) + '\n', "output")) return {};
     }
     // What was missed while a read was slow is not made up for.

@@ -20,7 +20,7 @@ core::Policy policy_of(const Program& program) {
   const foreign::WatchSpec& watch = program.watch;
   core::Policy policy;
   policy.autorestart = program.autorestart;
-  policy.target_step = target_step_of(program);
+  policy.target_step = {target_step_of(program)};
   policy.needs_board = program.needs_board;
   policy.can_reset = !program.reset_command.empty();
   policy.watch_cpu = watch.cpu_time;

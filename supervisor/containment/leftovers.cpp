@@ -125,7 +125,7 @@ Cleared clear_leftovers(const LeftoverQuery& query) {
   if (groups.empty() && last_attempt_settled(query.attempts)) return cleared;
   cleared.searched = true;
 
-  const std::int64_t deadline = now().mono_ms + query.wait_ms;
+  const MonoTime deadline = now().mono + query.wait_ms;
   std::set<pid_t> killed;
   for (;;) {
     std::set<pid_t> targets;
@@ -139,11 +139,11 @@ Cleared clear_leftovers(const LeftoverQuery& query) {
     if (targets.empty()) break;
     killed.insert(targets.begin(), targets.end());
     for (const auto& [path, group] : groups) group.cgroup.kill();
-    const auto left = std::max<std::int64_t>(deadline - now().mono_ms, 0);
+    const auto left = std::max<std::int64_t>(deadline - now().mono, 0);
     const auto stay =
         kill_and_wait({targets.begin(), targets.end()}, static_cast<int>(left),
                       [&](pid_t pid) { return grouped.contains(pid) || search.leftover(pid); });
-    if (now().mono_ms < deadline) continue;  // look again: one may have forked meanwhile
+    if (now().mono < deadline) continue;  // look again: one may have forked meanwhile
     for (const pid_t pid : stay) {
       cleared.survivors.push_back(describe(pid));
       killed.erase(pid);

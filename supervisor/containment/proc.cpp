@@ -93,10 +93,10 @@ std::vector<pid_t> kill_and_wait(const std::vector<pid_t>& pids, int wait_ms,
     }
     targets.push_back(std::move(target));
   }
-  const std::int64_t deadline = now().mono_ms + wait_ms;
+  const MonoTime deadline = now().mono + wait_ms;
   for (;;) {
     std::erase_if(targets, ended);
-    const std::int64_t left = deadline - now().mono_ms;
+    const std::int64_t left = deadline - now().mono;
     if (targets.empty() || left <= 0) break;
     // One after the other is as fast as all at once: every one of them must end.
     pollfd first{targets.front().pidfd.get(), POLLIN, 0};

@@ -2,12 +2,14 @@
 // side effects are carried out in order, and their results come back as events.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "common/base/step.hpp"
 #include "common/base/time.hpp"
 #include "supervisor/core/boards.hpp"
 #include "supervisor/core/cause.hpp"
@@ -22,7 +24,7 @@ struct RecordEvent {
   std::string text;
 };
 struct RecordStep {
-  std::int64_t step = 0;
+  Step step;
   double loss = 0;
   double grad_norm = 0;
   std::int64_t tokens = 0;
@@ -31,14 +33,14 @@ struct RecordStep {
 };
 // The loss of data that is not trained on, after `step` steps.
 struct RecordEvaluation {
-  std::int64_t step = 0;
+  Step step;
   double loss = 0;
 };
 struct RecordSpan {
   std::int64_t attempt = 0;
   Phase phase = Phase::down;
   Cause cause = Cause::none;
-  std::int64_t begin_wall_ms = 0;
+  WallTime begin_wall_ms;
   std::int64_t duration_ms = 0;
 };
 struct Evidence {
@@ -49,6 +51,7 @@ struct Evidence {
   std::string location;
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Evidence, (), (source, weight, cause, text, location))
 // The attempt begins: committed before anything is forked.
 struct RecordAttemptBegun {
   std::int64_t attempt = 0;
@@ -73,7 +76,7 @@ struct RecordBoard {
 struct RecordCheckpoint {
   std::int64_t attempt = 0;
   std::string path;
-  std::int64_t step = 0;
+  Step step;
   std::uint64_t bytes = 0;
   std::string error;
 };
@@ -89,7 +92,7 @@ struct Repair {
 // Newest verified first. Checkpoints of step `below` and later are set aside before the choice:
 // they hold what went wrong. 0: none are.
 struct SelectCheckpoint {
-  std::int64_t below = 0;
+  Step below;
 };
 struct Launch {
   std::int64_t attempt = 0;
@@ -107,7 +110,7 @@ struct CheckActivity {};
 struct VerifyCheckpoint {
   std::int64_t attempt = 0;
   std::string path;
-  std::int64_t step = 0;
+  Step step;
 };
 struct PruneCheckpoints {};
 

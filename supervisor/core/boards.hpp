@@ -5,22 +5,26 @@
 // without a fault ends the probation and halves what is remembered.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "common/base/time.hpp"
 #include "supervisor/core/policy.hpp"
 
 namespace trainward::core {
 
 struct BoardRecord {
-  std::vector<std::int64_t> faults_wall_ms;    // the newest 16, oldest first
-  std::int64_t quarantined_until_wall_ms = 0;  // 0: never was, or served and forgotten
+  std::vector<WallTime> faults_wall_ms;  // the newest 16, oldest first
+  WallTime quarantined_until_wall_ms;    // 0: never was, or served and forgotten
   int quarantines = 0;
   bool probation = false;
   std::string reason;  // of the newest fault
   friend bool operator==(const BoardRecord&, const BoardRecord&) = default;
 };
+BOOST_DESCRIBE_STRUCT(BoardRecord, (),
+                      (faults_wall_ms, quarantined_until_wall_ms, quarantines, probation, reason))
 
 // A board that a program runs on beside its first one.
 struct HeldBoard {
@@ -28,19 +32,20 @@ struct HeldBoard {
   BoardRecord record;
   friend bool operator==(const HeldBoard&, const HeldBoard&) = default;
 };
+BOOST_DESCRIBE_STRUCT(HeldBoard, (), (serial, record))
 
 // Of two boards the one with fewer stains is the better one.
 [[nodiscard]] std::int64_t stains(const BoardRecord& board);
 
-[[nodiscard]] bool quarantined(const BoardRecord& board, std::int64_t now_wall_ms);
+[[nodiscard]] bool quarantined(const BoardRecord& board, WallTime now);
 
 // Returns true when the board goes into quarantine now.
 bool add_fault(BoardRecord& board, const std::string& reason, const Quarantine& rules,
-               std::int64_t now_wall_ms);
+               WallTime now);
 // At once, whatever its faults: the ladder has tried everything else.
 void quarantine(BoardRecord& board, const std::string& reason, const Quarantine& rules,
-                std::int64_t now_wall_ms);
+                WallTime now);
 // After a step that counts. Returns true when something changed.
-bool add_service(BoardRecord& board, const Quarantine& rules, std::int64_t now_wall_ms);
+bool add_service(BoardRecord& board, const Quarantine& rules, WallTime now);
 
 }  // namespace trainward::core

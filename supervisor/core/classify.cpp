@@ -36,7 +36,8 @@ Evidence from_phase(const State& state) {
                             : state.stage == Stage::stopping
                                 ? "it had been asked to stop"
                                 : fmt::format("it was {}", to_string(state.stage));
-  return {"phase", 10, Cause::unknown, fmt::format("{} at step {}", doing, state.last_step), ""};
+  return {"phase", 10, Cause::unknown, fmt::format("{} at step {}", doing, state.current.last_step),
+          ""};
 }
 
 Verdict conclude(const State& state, std::vector<Evidence> evidence) {
@@ -46,17 +47,18 @@ Verdict conclude(const State& state, std::vector<Evidence> evidence) {
   const Evidence& heaviest = evidence.front();
   Verdict verdict;
   verdict.cause = heaviest.cause;
-  verdict.sentence =
-      fmt::format("{} at step {}: {}", to_string(heaviest.cause), state.last_step, heaviest.text);
+  verdict.sentence = fmt::format("{} at step {}: {}", to_string(heaviest.cause),
+                                 state.current.last_step, heaviest.text);
   verdict.evidence = std::move(evidence);
   return verdict;
 }
 
 std::vector<Evidence> begin_evidence(const State& state) {
   std::vector<Evidence> evidence;
-  if (state.kill) evidence.push_back({"supervisor", 100, state.kill->cause, state.kill->why, ""});
-  for (const MachineFact& fact : state.facts) {
-    if (still_counts(state, fact, state.seen.mono_ms)) evidence.push_back(fact.evidence);
+  if (state.current.kill)
+    evidence.push_back({"supervisor", 100, state.current.kill->cause, state.current.kill->why, ""});
+  for (const MachineFact& fact : state.current.facts) {
+    if (still_counts(state, fact, state.seen.mono)) evidence.push_back(fact.evidence);
   }
   return evidence;
 }
@@ -100,9 +102,9 @@ Evidence from_signal(int number) {
   return {"exit status", weight, cause, fmt::format("ended by {}", signal_name(number)), ""};
 }
 
-bool still_counts(const State& state, const MachineFact& fact, std::int64_t now_mono_ms) {
+bool still_counts(const State& state, const MachineFact& fact, MonoTime now) {
   constexpr std::int64_t fresh_ms = 600'000;
-  return now_mono_ms - fact.mono_ms <= fresh_ms || state.progress_mono_ms <= fact.mono_ms;
+  return now - fact.mono_ms <= fresh_ms || state.watch.progress_mono_ms <= fact.mono_ms;
 }
 
 Verdict classify(const State& state, const WorkerExited& exit) {

@@ -30,7 +30,7 @@ struct Verdict {
 
 // Whether what the machine said may still be why the attempt ends: for ten minutes, and longer only
 // while there was no progress since.
-bool still_counts(const State& state, const MachineFact& fact, std::int64_t now_mono_ms);
+bool still_counts(const State& state, const MachineFact& fact, MonoTime now);
 
 // What the way a process ended says by itself. Everybody who judges an end asks here.
 Evidence from_exit_code(int code);

@@ -28,21 +28,23 @@ std::int64_t nearly_longest(const std::vector<std::int64_t>& times) {
 
 std::int64_t train_ms(const State& state, const Policy& policy) {
   // A program that is not expected to speak is not watched before it has.
-  if (!policy.speaks && !policy.watch_cpu && state.first_step == 0) return 0;
+  if (!policy.speaks && !policy.watch_cpu && !state.current.first_step) return 0;
   const Deadlines& deadlines = policy.deadlines;
   // The first step of a run may take longer than anybody thought of when the floor was set.
-  if (state.step_times_ms.empty()) return std::max(deadlines.train_floor_ms, deadlines.load_ms);
-  return std::max(deadlines.train_floor_ms, factor * nearly_longest(state.step_times_ms));
+  if (state.watch.step_times_ms.empty())
+    return std::max(deadlines.train_floor_ms, deadlines.load_ms);
+  return std::max(deadlines.train_floor_ms, factor * nearly_longest(state.watch.step_times_ms));
 }
 
 // A restart of our own planning loses nothing only when the step under way may end first. An
 // operator who asks for a stop has set how long it may take.
 std::int64_t stop_ms(const State& state, const Policy& policy) {
   const std::int64_t configured = policy.deadlines.stop_ms;
-  if (!state.kill || state.kill->cause == Cause::stopped || state.step_times_ms.empty()) {
+  if (!state.current.kill || state.current.kill->cause == Cause::stopped ||
+      state.watch.step_times_ms.empty()) {
     return configured;
   }
-  return std::max(configured, 2 * nearly_longest(state.step_times_ms));
+  return std::max(configured, 2 * nearly_longest(state.watch.step_times_ms));
 }
 
 }  // namespace
@@ -82,8 +84,8 @@ std::int64_t allowed_ms(const State& state, const Policy& policy) {
 }
 
 std::int64_t usual_step_ms(const State& state) {
-  if (state.step_times_ms.empty()) return 0;
-  std::vector<std::int64_t> times = state.step_times_ms;
+  if (state.watch.step_times_ms.empty()) return 0;
+  std::vector<std::int64_t> times = state.watch.step_times_ms;
   const auto middle = times.begin() + static_cast<std::ptrdiff_t>((times.size() - 1) / 2);
   std::nth_element(times.begin(), middle, times.end());
   return *middle;
@@ -94,10 +96,10 @@ std::int64_t activity_interval_ms(std::int64_t allowed) {
 }
 
 void learn_step_time(State& state, std::int64_t ms) {
-  if (state.step_times_ms.size() >= remembered_steps) {
-    state.step_times_ms.erase(state.step_times_ms.begin());
+  if (state.watch.step_times_ms.size() >= remembered_steps) {
+    state.watch.step_times_ms.erase(state.watch.step_times_ms.begin());
   }
-  state.step_times_ms.push_back(ms);
+  state.watch.step_times_ms.push_back(ms);
 }
 
 }  // namespace trainward::core

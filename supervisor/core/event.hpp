@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/step.hpp"
 #include "supervisor/core/boards.hpp"
 #include "supervisor/core/cause.hpp"
 
@@ -60,14 +61,14 @@ struct Repaired {
 
 struct CheckpointSelected {
   std::string path;  // empty: start from the beginning
-  std::int64_t step = 0;
+  Step step;
   std::string error;  // the folder could not be read at all
 };
 
 // Passed over on the way to the selected one: damaged, and renamed aside; or nobody may read it.
 struct CheckpointRejected {
   std::string path;  // where it lay
-  std::int64_t step = 0;
+  Step step;
   std::string aside;  // where it lies now; the same when it was left there
   std::string reason;
 };
@@ -84,10 +85,10 @@ struct PhaseEntered {
   std::string phase;  // load compile train save upload evaluate
 };
 struct Resumed {
-  std::int64_t step = 0;
+  Step step;
 };
 struct StepDone {
-  std::int64_t step = 0;
+  Step step;
   double loss = 0;
   double grad_norm = 0;
   std::int64_t tokens = 0;
@@ -95,11 +96,11 @@ struct StepDone {
 };
 struct CheckpointReported {
   std::string path;
-  std::int64_t step = 0;
+  Step step;
   std::int64_t write_ms = 0;  // how long it was written while the worker trained on; 0: not told
 };
 struct Evaluated {
-  std::int64_t step = 0;
+  Step step;
   double loss = 0;  // of data that is not trained on
 };
 struct Alive {};  // WATCHDOG=1, STATUS=…: a sign of life without progress
@@ -129,7 +130,7 @@ struct Unkillable {
 struct CheckpointVerified {
   std::int64_t attempt = 0;
   std::string path;
-  std::int64_t step = 0;
+  Step step;
   std::uint64_t bytes = 0;
   std::string error;  // empty: it verified
 };

@@ -1,10 +1,12 @@
 // The newest attempts that failed, and what their pattern says.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "common/base/step.hpp"
 #include "supervisor/core/cause.hpp"
 #include "supervisor/core/policy.hpp"
 
@@ -12,12 +14,13 @@ namespace trainward::core {
 
 struct Fault {
   Cause cause = Cause::none;
-  std::int64_t step = 0;      // last step finished
+  Step step;                  // last step finished
   std::int64_t survived = 0;  // steps the attempt finished
   std::int64_t lived_ms = 0;  // from the launch
   int rung = 0;               // of the plan
   friend bool operator==(const Fault&, const Fault&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Fault, (), (cause, step, survived, lived_ms, rung))
 
 // Oldest first, the newest 8 are kept.
 using Faults = std::vector<Fault>;

@@ -11,14 +11,14 @@ constexpr double mebibyte = 1024.0 * 1024.0;
 
 }  // namespace
 
-void add_sample(LeakWatch& watch, std::int64_t mono_ms, std::int64_t bytes) {
+void add_sample(LeakWatch& watch, MonoTime at, std::int64_t bytes) {
   if (watch.samples == 0) {
-    watch.first_mono_ms = mono_ms;
+    watch.first_mono_ms = at;
     watch.first_bytes = bytes;
   }
   ++watch.samples;
   watch.last_bytes = bytes;
-  const double x = static_cast<double>(mono_ms - watch.first_mono_ms) / 1000.0;
+  const double x = static_cast<double>(at - watch.first_mono_ms) / 1000.0;
   const double y = static_cast<double>(bytes - watch.first_bytes) / mebibyte;
   watch.sum_x += x;
   watch.sum_y += y;

@@ -6,10 +6,10 @@ namespace trainward::core {
 
 void close_ledger(State& state, Time at, Actions& actions) {
   if (!state.span) return;
-  const std::int64_t duration = std::max<std::int64_t>(at.mono_ms - state.span->since.mono_ms, 0);
+  const std::int64_t duration = std::max<std::int64_t>(at.mono - state.span->since.mono, 0);
   if (duration > 0) {
     actions.emplace_back(RecordSpan{state.span->attempt, state.span->phase, state.span->cause,
-                                    state.span->since.wall_ms, duration});
+                                    state.span->since.wall, duration});
   }
   state.span.reset();
 }
@@ -23,9 +23,9 @@ void book(State& state, Phase phase, Cause cause, Time at, Actions& actions) {
 void rebook_since_progress(State& state, Cause cause, Time at, Actions& actions) {
   if (!state.span) return;
   const std::int64_t lost =
-      at.mono_ms - std::max(state.progress_mono_ms, state.span->since.mono_ms);
+      at.mono - std::max(state.watch.progress_mono_ms, state.span->since.mono);
   if (lost <= 0) return;
-  book(state, Phase::down, cause, Time{at.wall_ms - lost, at.mono_ms - lost}, actions);
+  book(state, Phase::down, cause, {at.wall - lost, at.mono - lost}, actions);
 }
 
 }  // namespace trainward::core

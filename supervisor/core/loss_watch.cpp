@@ -29,7 +29,7 @@ double scatter(const std::vector<double>& values, double centre) {
 
 }  // namespace
 
-std::optional<LossTrouble> watch_loss(LossWatch& watch, std::int64_t step, double loss,
+std::optional<LossTrouble> watch_loss(LossWatch& watch, Step step, double loss,
                                       bool spikes_matter) {
   if (!std::isfinite(loss)) {
     return LossTrouble{Cause::nan, step, fmt::format("the loss of step {} is {}", step, loss)};

@@ -1,33 +1,35 @@
 // Whether the loss has broken: not a number, or far above what it was, and staying there.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/base/step.hpp"
 #include "supervisor/core/cause.hpp"
 
 namespace trainward::core {
 
 struct LossWatch {
-  std::vector<double> recent;   // of steps that were fine, the newest 64, oldest first
-  double usual_limit = 0;       // worked out from them; meaningful once there are 32
-  int since_limit = 7;          // steps since it was
-  int high = 0;                 // steps in a row that are far above
-  std::int64_t high_since = 0;  // the first of them
+  std::vector<double> recent;  // of steps that were fine, the newest 64, oldest first
+  double usual_limit = 0;      // worked out from them; meaningful once there are 32
+  int since_limit = 7;         // steps since it was
+  int high = 0;                // steps in a row that are far above
+  Step high_since;             // the first of them
   friend bool operator==(const LossWatch&, const LossWatch&) = default;
 };
+BOOST_DESCRIBE_STRUCT(LossWatch, (), (recent, usual_limit, since_limit, high, high_since))
 
 struct LossTrouble {
   Cause cause = Cause::nan;  // or loss_spike
-  std::int64_t from = 0;     // first step it shows
+  Step from;                 // first step it shows
   std::string why;
 };
 
 // Far above: more than eight times the usual scatter (median absolute deviation) over the median,
 // and half of the median; in trouble after five such steps in a row.
-std::optional<LossTrouble> watch_loss(LossWatch& watch, std::int64_t step, double loss,
-                                      bool spikes_matter);
+std::optional<LossTrouble> watch_loss(LossWatch& watch, Step step, double loss, bool spikes_matter);
 
 }  // namespace trainward::core

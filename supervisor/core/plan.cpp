@@ -34,21 +34,21 @@ std::vector<Plan> plan_ladder(const Shrinking& shrinking) {
   return ladder;
 }
 
-bool shrink(PlanMemory& memory, const Shrinking& shrinking, std::int64_t now_wall_ms) {
+bool shrink(PlanMemory& memory, const Shrinking& shrinking, WallTime now) {
   const auto rungs = static_cast<int>(plan_ladder(shrinking).size());
   FailedRung& failed = memory.failed[memory.rung];
   failed.times = std::min(failed.times + 1, 10);
-  failed.not_before_wall_ms = now_wall_ms + std::min(hour_ms << (failed.times - 1), 7 * day_ms);
+  failed.not_before_wall_ms = now + std::min(hour_ms << (failed.times - 1), 7 * day_ms);
   if (memory.rung + 1 >= rungs) return false;
   ++memory.rung;
   memory.good_steps = 0;
   return true;
 }
 
-bool probe_up(PlanMemory& memory, std::int64_t now_wall_ms) {
+bool probe_up(PlanMemory& memory, WallTime now) {
   if (memory.rung == 0 || memory.good_steps < proven_steps) return false;
   const auto above = memory.failed.find(memory.rung - 1);
-  if (above != memory.failed.end() && now_wall_ms < above->second.not_before_wall_ms) return false;
+  if (above != memory.failed.end() && now < above->second.not_before_wall_ms) return false;
   --memory.rung;
   memory.good_steps = 0;
   return true;

@@ -5,20 +5,24 @@
 // effective batch (batch × accumulation) as long as it can.
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <map>
 #include <vector>
 
+#include "common/base/step.hpp"
+#include "common/base/time.hpp"
 #include "supervisor/core/policy.hpp"
 
 namespace trainward::core {
 
 // Steps whose data is not trained on: the loss broke there. Both ends included.
 struct DataWindow {
-  std::int64_t from = 0;
-  std::int64_t to = 0;
+  Step from;
+  Step to;
   friend bool operator==(const DataWindow&, const DataWindow&) = default;
 };
+BOOST_DESCRIBE_STRUCT(DataWindow, (), (from, to))
 
 struct Plan {
   std::int64_t block = 0;  // tokens; 0: as configured
@@ -37,9 +41,10 @@ std::vector<Plan> plan_ladder(const Shrinking& shrinking);
 // failure doubles the wait.
 struct FailedRung {
   int times = 0;
-  std::int64_t not_before_wall_ms = 0;
+  WallTime not_before_wall_ms;
   friend bool operator==(const FailedRung&, const FailedRung&) = default;
 };
+BOOST_DESCRIBE_STRUCT(FailedRung, (), (times, not_before_wall_ms))
 
 // Where a program stands on its ladder.
 struct PlanMemory {
@@ -48,10 +53,11 @@ struct PlanMemory {
   std::map<int, FailedRung> failed;
   friend bool operator==(const PlanMemory&, const PlanMemory&) = default;
 };
+BOOST_DESCRIBE_STRUCT(PlanMemory, (), (rung, good_steps, failed))
 
 // One rung down; false when it stands on the last.
-bool shrink(PlanMemory& memory, const Shrinking& shrinking, std::int64_t now_wall_ms);
+bool shrink(PlanMemory& memory, const Shrinking& shrinking, WallTime now);
 // One rung up, when this one has held for long enough and the one above may be tried again.
-bool probe_up(PlanMemory& memory, std::int64_t now_wall_ms);
+bool probe_up(PlanMemory& memory, WallTime now);
 
 }  // namespace trainward::core

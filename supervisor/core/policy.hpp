@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "common/base/step.hpp"
+
 namespace trainward::core {
 
 enum class Autorestart { always, unexpected, never };
@@ -73,11 +75,11 @@ struct Quarantine {
 
 struct Policy {
   Autorestart autorestart = Autorestart::unexpected;
-  std::int64_t target_step = 0;  // the run's last; 0: unknown
-  bool needs_board = false;      // probe first, and run only on a board found usable
-  bool can_reset = false;        // the operator has configured a reset command
-  bool watch_cpu = false;  // CPU time counts as progress of training: nothing else is to be seen
-  bool speaks = true;      // says something within deadlines.start, or it hangs
+  Step target_step;          // the run's last; 0: unknown
+  bool needs_board = false;  // probe first, and run only on a board found usable
+  bool can_reset = false;    // the operator has configured a reset command
+  bool watch_cpu = false;    // CPU time counts as progress of training: nothing else is to be seen
+  bool speaks = true;        // says something within deadlines.start, or it hangs
   bool keeps_checkpoints = true;  // otherwise steps, or ten minutes of life, are progress
   bool saves_when_asked = true;   // SIGTERM makes it write a checkpoint before it exits
   Deadlines deadlines;

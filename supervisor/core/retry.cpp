@@ -18,11 +18,11 @@ bool possible(Remedy remedy, const State& state, const Policy& policy) {
     case Remedy::reset_board:
       return policy.can_reset;
     case Remedy::shrink_plan:
-      return state.plan.rung + 1 < static_cast<int>(plan_ladder(policy.shrinking).size());
+      return state.next.plan.rung + 1 < static_cast<int>(plan_ladder(policy.shrinking).size());
     case Remedy::older_checkpoint:
-      return state.resume_step > 0 || state.kept_step > 0;
+      return state.current.resume_step || state.history.kept_step;
     case Remedy::quarantine_board:
-      return !state.board.empty();
+      return !state.boards.board.empty();
   }
   return false;
 }
@@ -39,9 +39,10 @@ std::int64_t backoff_ms(const Backoff& backoff, int failures, std::uint64_t salt
 }
 
 Next decide_next(const State& state, const Policy& policy, const Verdict& verdict) {
+  const History& history = state.history;
   using Kind = Next::Kind;
   if (verdict.cause == Cause::done && policy.autorestart != Autorestart::always) {
-    return {Kind::finished, 0, fmt::format("done at step {}", state.last_step)};
+    return {Kind::finished, 0, fmt::format("done at step {}", state.current.last_step)};
   }
   if (policy.autorestart == Autorestart::never) {
     return {Kind::finished, 0, verdict.sentence};
@@ -49,35 +50,35 @@ Next decide_next(const State& state, const Policy& policy, const Verdict& verdic
   if (!may_retry(verdict.cause) && verdict.cause != Cause::done) {
     return {Kind::give_up, 0, fmt::format("{}; a retry cannot help", verdict.sentence)};
   }
-  if (state.charged_attempts >= policy.budgets.attempts) {
+  if (history.charged_attempts >= policy.budgets.attempts) {
     return {Kind::give_up, 0,
             fmt::format("attempt budget spent: {} without a new verified step; last: {}",
-                        count(state.charged_attempts, "attempt"), verdict.sentence)};
+                        count(history.charged_attempts, "attempt"), verdict.sentence)};
   }
-  if (state.attempts_without_progress >= policy.budgets.attempts_without_progress) {
+  if (history.attempts_without_progress >= policy.budgets.attempts_without_progress) {
     return {Kind::give_up, 0,
             fmt::format("{} in a row without a new verified step (verified: {}); last: {}",
-                        count(state.attempts_without_progress, "attempt"), state.kept_step,
+                        count(history.attempts_without_progress, "attempt"), history.kept_step,
                         verdict.sentence)};
   }
-  if (state.time_without_progress_ms >= policy.budgets.time_without_progress_ms) {
+  if (history.time_without_progress_ms >= policy.budgets.time_without_progress_ms) {
     return {Kind::give_up, 0,
             fmt::format("{} of attempts without a new verified step (verified: {}); last: {}",
-                        human_duration(state.time_without_progress_ms), state.kept_step,
+                        human_duration(history.time_without_progress_ms), history.kept_step,
                         verdict.sentence)};
   }
-  if (state.attempts_without_progress == 0 || facts(verdict.cause).then == Then::at_once) {
+  if (history.attempts_without_progress == 0 || facts(verdict.cause).then == Then::at_once) {
     return {};
   }
   const auto salt =
-      static_cast<std::uint64_t>(state.attempt) ^ std::hash<std::string>{}(state.board);
-  const std::int64_t wait = backoff_ms(policy.backoff, state.attempts_without_progress, salt);
+      static_cast<std::uint64_t>(state.attempt) ^ std::hash<std::string>{}(state.boards.board);
+  const std::int64_t wait = backoff_ms(policy.backoff, history.attempts_without_progress, salt);
   return {Kind::after_wait, wait, verdict.sentence};
 }
 
 Remedy climb(State& state, const Policy& policy, Cause cause, bool deterministic) {
   const Ladder& ladder = facts(cause).ladder;
-  int& rung = state.rungs[cause];
+  int& rung = state.history.rungs[cause];
   while (rung < static_cast<int>(ladder.size)) {
     const Remedy remedy = ladder.rungs.at(static_cast<std::size_t>(rung));
     // The last rung is not left again.

@@ -50,18 +50,18 @@ Shown shown(Stage stage) { return row(stage).shown; }
 std::string_view display(Stage stage) { return to_string(shown(stage)); }
 bool has_worker(Stage stage) { return row(stage).worker; }
 
-std::optional<Stage> stage_from(std::string_view text) {
-  const auto* found = std::find_if(stages.begin(), stages.end(),
-                                   [&](const StageName& s) { return s.name == text; });
-  if (found == stages.end()) return std::nullopt;
-  return found->stage;
+bool from_string(std::string_view name, Stage& stage) {
+  const auto* const found = std::ranges::find(stages, name, &StageName::name);
+  if (found == stages.end()) return false;
+  stage = found->stage;
+  return true;
 }
 
-std::int64_t next_timer_ms(const State& state) {
-  const std::int64_t deadline = state.deadline_mono_ms;
-  const std::int64_t look = state.activity.next_mono_ms;
-  if (deadline == 0 || look == 0) return std::max(deadline, look);
-  return std::min(deadline, look);
+std::optional<MonoTime> next_timer(const State& state) {
+  const std::optional<MonoTime> deadline = state.watch.deadline_mono_ms;
+  const std::optional<MonoTime> look = state.watch.activity.next_mono_ms;
+  if (!deadline || !look) return deadline ? deadline : look;
+  return std::min(*deadline, *look);
 }
 
 }  // namespace trainward::core

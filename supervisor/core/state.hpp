@@ -15,6 +15,7 @@
 // The words an operator sees (supervisord's) are fewer: see display().
 #pragma once
 
+#include <boost/describe.hpp>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -55,7 +56,7 @@ enum class Stage {
 };
 
 std::string_view to_string(Stage stage);
-std::optional<Stage> stage_from(std::string_view text);
+bool from_string(std::string_view name, Stage& stage);
 
 // What an operator sees of it.
 Shown shown(Stage stage);
@@ -67,10 +68,11 @@ bool has_worker(Stage stage);
 // What we did to a worker ourselves, and why: the heaviest evidence there is.
 struct Kill {
   Cause cause = Cause::stopped;
-  std::string why;           // one sentence
-  std::int64_t mono_ms = 0;  // when; 0: not known
+  std::string why;                       // one sentence
+  std::optional<MonoTime> mono_ms = {};  // when; none: not known
   friend bool operator==(const Kill&, const Kill&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Kill, (), (cause, why, mono_ms))
 
 // The ledger span that is still open.
 struct OpenSpan {
@@ -80,64 +82,75 @@ struct OpenSpan {
   Time since;
   friend bool operator==(const OpenSpan&, const OpenSpan&) = default;
 };
+BOOST_DESCRIBE_STRUCT(OpenSpan, (), (attempt, phase, cause, since))
 
 // What the worker's processes were last seen to have used, while silence is no proof of a hang.
 struct Activity {
   std::int64_t cpu_ms = 0;
   std::int64_t cache_bytes = 0;
-  std::int64_t seen_mono_ms = 0;   // when it last grew; 0: not looked at yet
-  std::int64_t next_mono_ms = 0;   // when to look again; 0: nobody needs to
-  std::int64_t proof_mono_ms = 0;  // when something better than activity was last seen
-  std::int64_t limit_mono_ms = 0;  // beyond this activity is no excuse any more
+  std::optional<MonoTime> seen_mono_ms;   // when it last grew; none: not looked at yet
+  std::optional<MonoTime> next_mono_ms;   // when to look again; none: nobody needs to
+  MonoTime proof_mono_ms;                 // when something better than activity was last seen
+  std::optional<MonoTime> limit_mono_ms;  // beyond this activity is no excuse any more
   friend bool operator==(const Activity&, const Activity&) = default;
 };
+BOOST_DESCRIBE_STRUCT(Activity, (),
+                      (cpu_ms, cache_bytes, seen_mono_ms, next_mono_ms, proof_mono_ms,
+                       limit_mono_ms))
 
 // What the machine said while the attempt ran. Evidence for its end while it is fresh, or when
 // nothing went on after it.
 struct MachineFact {
   Evidence evidence;
-  std::int64_t mono_ms = 0;
+  MonoTime mono_ms;
   friend bool operator==(const MachineFact&, const MachineFact&) = default;
 };
+BOOST_DESCRIBE_STRUCT(MachineFact, (), (evidence, mono_ms))
 
-struct State {
-  Stage stage = Stage::stopped;
-  bool wanted = false;  // the operator's intent; survives restarts of everything
-  bool restart_when_stopped = false;
-  std::string reason = "Not started";
-  Time seen;  // the newest event: what a next daemon knows of when this one ended
+// ---- the parts of a state ----
 
-  // ---- the attempt ----
-  std::int64_t attempt = 0;  // number of the newest attempt, from 1
-  std::string board;         // serial of the (first) board it runs on; empty without one
-  std::int64_t pid = 0;      // the worker's, while it runs
-  std::string resume_from;   // checkpoint folder the attempt was told to resume from
-  std::int64_t resume_step = 0;
-  std::int64_t first_step = 0;    // of this attempt; 0: none yet
-  std::int64_t last_step = 0;     // of this attempt, or where it resumed
-  std::int64_t highest_step = 0;  // ever finished by any attempt
-  std::int64_t kept_step = 0;     // newest verified
-  std::int64_t kept_at_launch = 0;
-  std::int64_t launched_mono_ms = 0;
-  double last_loss = 0;
+// The newest attempt, from its launch on; the next launch begins with a new one.
+struct Attempt {
+  std::int64_t pid = 0;     // the worker's, while it runs
+  std::string resume_from;  // checkpoint folder it was told to resume from
+  Step resume_step;
+  Step first_step;  // 0: none yet
+  Step last_step;   // or where it resumed
+  Step kept_at_launch;
+  MonoTime launched_mono_ms;
   std::optional<Kill> kill;
   int kills_sent = 0;
-  bool halt = false;  // somebody asked for the end of this attempt, and for no next one
+  bool halt = false;               // somebody asked for its end, and for no next one
   std::vector<MachineFact> facts;  // at most 8
+  LeakWatch leak;
+  friend bool operator==(const Attempt&, const Attempt&) = default;
+};
+BOOST_DESCRIBE_STRUCT(Attempt, (),
+                      (pid, resume_from, resume_step, first_step, last_step, kept_at_launch,
+                       launched_mono_ms, kill, kills_sent, halt, facts, leak))
 
-  // ---- what it is watched by ----
-  std::int64_t deadline_mono_ms = 0;        // 0: none
-  std::int64_t progress_mono_ms = 0;        // last sign of progress in this stage
-  std::int64_t step_began_mono_ms = 0;      // the one under way; 0: nobody saw it
-  std::vector<std::int64_t> step_times_ms;  // most recent last, at most 128
+// What a worker is watched by: deadlines, and what the run has taught of how long things take.
+struct Watch {
+  std::optional<MonoTime> deadline_mono_ms;
+  MonoTime progress_mono_ms;                   // last sign of progress in this stage
+  std::optional<MonoTime> step_began_mono_ms;  // the one under way; none: nobody saw it
+  std::vector<std::int64_t> step_times_ms;     // most recent last, at most 128
   Activity activity;
   LossWatch loss;
-  LeakWatch leak;
-  std::int64_t save_began_mono_ms = 0;
+  MonoTime save_began_mono_ms;
   std::int64_t save_cost_ms = 0;   // training time a save costs; smoothed; 0: none seen yet
   std::int64_t save_write_ms = 0;  // from its begin until it is on disk; smoothed; 0: not told
+  friend bool operator==(const Watch&, const Watch&) = default;
+};
+BOOST_DESCRIBE_STRUCT(Watch, (),
+                      (deadline_mono_ms, progress_mono_ms, step_began_mono_ms, step_times_ms,
+                       activity, loss, save_began_mono_ms, save_cost_ms, save_write_ms))
 
-  // ---- what earlier attempts taught ----
+// What all attempts so far have come to, and how they ended.
+struct History {
+  Step highest_step;  // ever finished
+  Step kept_step;     // newest verified
+  double last_loss = 0;
   Cause last_cause = Cause::none;  // of the attempt before: why there is a replay
   Faults faults;
   int attempts_without_progress = 0;
@@ -145,25 +158,60 @@ struct State {
   std::int64_t time_without_progress_ms = 0;
   std::map<Cause, int> rungs;  // how far the ladder of a class was climbed; looks for a board
   int unreadable = 0;          // looks for a checkpoint in a row that could not be read
-  PlanMemory plan;
-  std::int64_t planned_restarts = 0;  // in a row
-  std::vector<DataWindow> skip;       // the newest 32
-  std::int64_t below = 0;  // the next attempt resumes from before this step; 0: from the newest
-  std::int64_t trouble_step = 0;              // where the loss broke; 0: nowhere
+  std::int64_t planned_restarts = 0;          // in a row
+  Step trouble_step;                          // where the loss broke; 0: nowhere
   int rollbacks = 0;                          // since a step beyond it
   std::map<std::string, std::string> boards;  // serial → verdict last reported to the operator
-  BoardRecord board_record;                   // of `board`
-  std::vector<HeldBoard> more_boards;         // of a program that runs on several, beside `board`
-  std::vector<Remedy> repairs;                // to be done before a launch
+  friend bool operator==(const History&, const History&) = default;
+};
+BOOST_DESCRIBE_STRUCT(History, (),
+                      (highest_step, kept_step, last_loss, last_cause, faults,
+                       attempts_without_progress, charged_attempts, time_without_progress_ms, rungs,
+                       unreadable, planned_restarts, trouble_step, rollbacks, boards))
 
+// What the next attempt is to do differently.
+struct Amends {
+  PlanMemory plan;
+  std::vector<DataWindow> skip;  // the newest 32
+  Step below;                    // it resumes from before this step; 0: from the newest
+  std::vector<Remedy> repairs;   // to be done before the launch
+  friend bool operator==(const Amends&, const Amends&) = default;
+};
+BOOST_DESCRIBE_STRUCT(Amends, (), (plan, skip, below, repairs))
+
+// What the program runs on, or did last.
+struct Boards {
+  std::string board;  // serial of the (first) one; empty without one
+  BoardRecord board_record;
+  std::vector<HeldBoard> more_boards;  // of a program that runs on several
+  friend bool operator==(const Boards&, const Boards&) = default;
+};
+BOOST_DESCRIBE_STRUCT(Boards, (), (board, board_record, more_boards))
+
+struct State {
+  Stage stage = Stage::stopped;
+  bool wanted = false;  // the operator's intent; survives restarts of everything
+  bool restart_when_stopped = false;
+  std::string reason = "Not started";
+  Time seen;                 // the newest event: what a next daemon knows of when this one ended
+  std::int64_t attempt = 0;  // number of the newest attempt, from 1; nothing of it may have begun
+  Attempt current;
+  Watch watch;
+  History history;
+  Amends next;
+  Boards boards;
   std::optional<OpenSpan> span;
 
   friend bool operator==(const State&, const State&) = default;
 };
+BOOST_DESCRIBE_STRUCT(State, (),
+                      (stage, wanted, restart_when_stopped, reason, seen, attempt, current, watch,
+                       history, next, boards, span))
 
-// When the shell has to feed TimerFired, on the monotonic clock; 0: not at all.
-std::int64_t next_timer_ms(const State& state);
+// When the shell has to feed TimerFired; none: not at all.
+std::optional<MonoTime> next_timer(const State& state);
 
+// Flat: the members of a state's parts stand beside its own, each by its name. Databases keep it.
 json::object to_json(const State& state);
 Result<State> state_from_json(const json::value& value);
 json::object to_json(const BoardRecord& record);

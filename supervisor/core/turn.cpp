@@ -12,10 +12,10 @@ void Turn::take(const Event& event) {
   // is compared, because the wall clock may be set back at any moment.
   const auto* started = std::get_if<DaemonStarted>(&event);
   const bool clock_began_anew = started != nullptr && started->machine_restarted;
-  const std::int64_t late = state_.seen.mono_ms - now_.mono_ms;
+  const std::int64_t late = state_.seen.mono - now_.mono;
   if (late > 0 && !clock_began_anew) {
-    now_.wall_ms += late;
-    now_.mono_ms += late;
+    now_.wall += late;
+    now_.mono += late;
   }
   std::visit([this](const auto& e) { on(e); }, event);
   state_.seen = now_;
@@ -31,9 +31,10 @@ void Turn::note(std::string kind, std::string text) {
 }
 
 void Turn::progress() {
-  state_.progress_mono_ms = now_.mono_ms;
+  state_.watch.progress_mono_ms = now_.mono;
   const std::int64_t allowed = allowed_ms(state_, policy_);
-  state_.deadline_mono_ms = allowed == 0 ? 0 : now_.mono_ms + allowed;
+  state_.watch.deadline_mono_ms.reset();
+  if (allowed > 0) state_.watch.deadline_mono_ms = now_.mono + allowed;
 }
 
 // Silence proves nothing while something is loaded or compiled; then the CPU is asked.
@@ -42,50 +43,50 @@ void Turn::watch_activity() {
   const bool silent_work = state_.stage == Stage::loading || state_.stage == Stage::compiling ||
                            (state_.stage == Stage::training && policy_.watch_cpu);
   if (!silent_work || allowed == 0) {
-    state_.activity = {};
+    state_.watch.activity = {};
     return;
   }
   constexpr std::int64_t as_long_again = 12;
-  state_.activity.next_mono_ms = now_.mono_ms + activity_interval_ms(allowed);
-  state_.activity.proof_mono_ms = now_.mono_ms;
+  state_.watch.activity.next_mono_ms = now_.mono + activity_interval_ms(allowed);
+  state_.watch.activity.proof_mono_ms = now_.mono;
   // What trains silently may be compiling for all that can be seen.
   const bool may_compile = state_.stage == Stage::training;
-  state_.activity.limit_mono_ms =
-      now_.mono_ms +
+  state_.watch.activity.limit_mono_ms =
+      now_.mono +
       as_long_again * (may_compile ? std::max(allowed, policy_.deadlines.compile_ms) : allowed);
 }
 
 void Turn::book_training(bool replaying) {
   book(state_, replaying ? Phase::replaying : Phase::stepping,
-       replaying ? state_.last_cause : Cause::none, now_, actions_);
+       replaying ? state_.history.last_cause : Cause::none, now_, actions_);
 }
 
 void Turn::book_stage() {
   switch (state_.stage) {
     case Stage::repairing:
-      return book(state_, Phase::resetting, state_.last_cause, now_, actions_);
+      return book(state_, Phase::resetting, state_.history.last_cause, now_, actions_);
     case Stage::launching:
     case Stage::starting:
     case Stage::loading:
-      return book(state_, Phase::loading, state_.last_cause, now_, actions_);
+      return book(state_, Phase::loading, state_.history.last_cause, now_, actions_);
     case Stage::compiling:
-      return book(state_, Phase::compiling, state_.last_cause, now_, actions_);
+      return book(state_, Phase::compiling, state_.history.last_cause, now_, actions_);
     case Stage::training:
-      return book_training(state_.last_step < state_.highest_step);
+      return book_training(state_.current.last_step < state_.history.highest_step);
     case Stage::saving:
       return book(state_, Phase::saving, Cause::none, now_, actions_);
     case Stage::evaluating:
       return book(state_, Phase::evaluating, Cause::none, now_, actions_);
     case Stage::probing:
-      return book(state_, Phase::probing, state_.last_cause, now_, actions_);
+      return book(state_, Phase::probing, state_.history.last_cause, now_, actions_);
     case Stage::backoff:
-      return book(state_, Phase::waiting, state_.last_cause, now_, actions_);
+      return book(state_, Phase::waiting, state_.history.last_cause, now_, actions_);
     case Stage::stopped:
     case Stage::exited:
     case Stage::fatal:
       return close_ledger(state_, now_, actions_);
     case Stage::selecting:  // part of what was before
-      if (!state_.span) book(state_, Phase::loading, state_.last_cause, now_, actions_);
+      if (!state_.span) book(state_, Phase::loading, state_.history.last_cause, now_, actions_);
       return;
     case Stage::stopping:
     case Stage::killing:
@@ -99,8 +100,9 @@ void Turn::enter(Stage stage, std::string reason) {
   if (state_.stage == Stage::saving && stage != Stage::saving) leave_saving();
   if (state_.stage != stage) {
     state_.stage = stage;
-    state_.step_began_mono_ms = stage == Stage::training ? now_.mono_ms : 0;
-    if (stage == Stage::saving) state_.save_began_mono_ms = now_.mono_ms;
+    state_.watch.step_began_mono_ms.reset();
+    if (stage == Stage::training) state_.watch.step_began_mono_ms = now_.mono;
+    if (stage == Stage::saving) state_.watch.save_began_mono_ms = now_.mono;
     book_stage();
     watch_activity();
   }
@@ -110,38 +112,38 @@ void Turn::enter(Stage stage, std::string reason) {
 
 // What a save costs decides how often to save. Smoothed, so that one slow disk does not decide.
 void Turn::leave_saving() {
-  const std::int64_t took = std::max<std::int64_t>(now_.mono_ms - state_.save_began_mono_ms, 1);
-  state_.save_cost_ms = smoothed(state_.save_cost_ms, took);
+  const std::int64_t took = std::max<std::int64_t>(now_.mono - state_.watch.save_began_mono_ms, 1);
+  state_.watch.save_cost_ms = smoothed(state_.watch.save_cost_ms, took);
 }
 
 void Turn::settle(Stage stage, std::string reason) {
   note("state", fmt::format("{}: {}", display(stage), reason));
-  state_.pid = 0;
+  state_.current.pid = 0;
   enter(stage, std::move(reason));
 }
 
 void Turn::kill(Cause cause, std::string why) {
   note("kill", fmt::format("SIGKILL: {}: {}", to_string(cause), why));
-  state_.kill = Kill{cause, std::move(why), now_.mono_ms};
-  state_.kills_sent = 1;
-  const std::int64_t last_progress = state_.progress_mono_ms;
-  enter(Stage::killing, "killing: " + state_.kill->why);
-  state_.progress_mono_ms = last_progress;  // the ledger books the silence as lost
+  state_.current.kill = Kill{cause, std::move(why), now_.mono};
+  state_.current.kills_sent = 1;
+  const MonoTime last_progress = state_.watch.progress_mono_ms;
+  enter(Stage::killing, "killing: " + state_.current.kill->why);
+  state_.watch.progress_mono_ms = last_progress;  // the ledger books the silence as lost
   act(SendSignal{Signal::kill});
 }
 
 // The same stop, only harder.
 void Turn::kill_stopping(const std::string& why) {
   note("kill", why + "; SIGKILL");
-  state_.kills_sent = 1;
+  state_.current.kills_sent = 1;
   enter(Stage::killing, "killing");
   act(SendSignal{Signal::kill});
 }
 
 void Turn::stop_for(Cause cause, std::string why) {
   note(cause == Cause::stopped ? "state" : "planned", fmt::format("{}; SIGTERM sent", why));
-  state_.kill = Kill{cause, std::move(why)};
-  state_.kills_sent = 0;
+  state_.current.kill = Kill{cause, std::move(why)};
+  state_.current.kills_sent = 0;
   enter(Stage::stopping, "stopping: waiting for the worker to save and exit");
   act(SendSignal{Signal::terminate});
 }

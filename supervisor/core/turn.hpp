@@ -72,9 +72,9 @@ class Turn {
   // The record of each board the program runs on.
   template <typename F>
   void each_board(F&& visit) {
-    if (state_.board.empty()) return;
-    visit(state_.board, state_.board_record);
-    for (HeldBoard& held : state_.more_boards) visit(held.serial, held.record);
+    if (state_.boards.board.empty()) return;
+    visit(state_.boards.board, state_.boards.board_record);
+    for (HeldBoard& held : state_.boards.more_boards) visit(held.serial, held.record);
   }
   [[nodiscard]] Plan plan_attempt() const;
   void end_attempt(const Verdict& verdict, std::optional<int> code, std::optional<int> signal);
@@ -83,6 +83,7 @@ class Turn {
   // What is done about it, already under way; stop: there is nothing left to try.
   Remedy apply_remedy(Cause cause, bool advanced);
   [[nodiscard]] bool made_progress() const;
+  [[nodiscard]] std::int64_t lived_ms() const;  // the attempt, since its launch
 
   // ---- ends we bring about ----
   void kill(Cause cause, std::string why);

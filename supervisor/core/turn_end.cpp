@@ -12,8 +12,9 @@ namespace trainward::core {
 void Turn::on(const WorkerExited& e) {
   if (!has_worker(state_.stage)) return;
   // It had ended before we killed it, and only the news came late.
-  if (state_.kills_sent > 0 && state_.kill && told_at_.mono_ms < state_.kill->mono_ms) {
-    state_.kill.reset();
+  if (state_.current.kills_sent > 0 && state_.current.kill &&
+      told_at_.mono < state_.current.kill->mono_ms) {
+    state_.current.kill.reset();
   }
   end_attempt(classify(state_, e), e.code, e.signal);
 }
@@ -23,46 +24,50 @@ void Turn::on(const AttemptLost& e) {
   end_attempt(classify(state_, e), std::nullopt, std::nullopt);
 }
 
+std::int64_t Turn::lived_ms() const {
+  return std::max<std::int64_t>(now_.mono - state_.current.launched_mono_ms, 0);
+}
+
 bool Turn::made_progress() const {
-  if (state_.kept_step > state_.kept_at_launch) return true;
+  if (state_.history.kept_step > state_.current.kept_at_launch) return true;
   if (policy_.keeps_checkpoints) return false;
   constexpr std::int64_t a_while_ms = 600'000;
-  return state_.last_step > state_.resume_step ||
-         now_.mono_ms - state_.launched_mono_ms >= a_while_ms;
+  return state_.current.last_step > state_.current.resume_step || lived_ms() >= a_while_ms;
 }
 
 void Turn::charge(bool advanced) {
+  History& history = state_.history;
   if (advanced) {
-    state_.attempts_without_progress = 0;
-    state_.time_without_progress_ms = 0;
-    state_.rungs.clear();
+    history.attempts_without_progress = 0;
+    history.time_without_progress_ms = 0;
+    history.rungs.clear();
     return;
   }
-  ++state_.attempts_without_progress;
-  ++state_.charged_attempts;
-  state_.time_without_progress_ms +=
-      std::max<std::int64_t>(now_.mono_ms - state_.launched_mono_ms, 0);
+  ++history.attempts_without_progress;
+  ++history.charged_attempts;
+  history.time_without_progress_ms += lived_ms();
 }
 
 void Turn::charge_board(Cause cause, const std::string& why) {
   if (!facts(cause).of_board) return;
   // Which of several it was, nobody can tell from here: each of them is a suspect.
   each_board([&](const std::string& serial, BoardRecord& record) {
-    if (add_fault(record, why, policy_.quarantine, now_.wall_ms)) {
-      note("board",
-           fmt::format("board {} goes into quarantine for {}: {}", serial,
-                       human_duration(record.quarantined_until_wall_ms - now_.wall_ms), why));
+    if (add_fault(record, why, policy_.quarantine, now_.wall)) {
+      note("board", fmt::format("board {} goes into quarantine for {}: {}", serial,
+                                human_duration(record.quarantined_until_wall_ms - now_.wall), why));
     }
     act(RecordBoard{serial, record});
   });
 }
 
 Remedy Turn::apply_remedy(Cause cause, bool advanced) {
+  History& history = state_.history;
+  Amends& next = state_.next;
   // An attempt that kept something proves that trying again helps. And what runs out of memory at
   // the same step gets further when it saves more often.
   const bool saves_sooner =
       policy_.cadence.adaptive && policy_.cadence.max_steps > 0 && cause == Cause::device_oom;
-  const bool in_vain = !advanced && !saves_sooner && deterministic(state_.faults);
+  const bool in_vain = !advanced && !saves_sooner && deterministic(history.faults);
   const Remedy remedy = climb(state_, policy_, cause, in_vain);
   switch (remedy) {
     case Remedy::retry:
@@ -70,27 +75,27 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
       break;
     case Remedy::reset_board:
     case Remedy::purge_caches:
-      state_.repairs.push_back(remedy);
+      next.repairs.push_back(remedy);
       break;
     case Remedy::shrink_plan:
-      if (shrink(state_.plan, policy_.shrinking, now_.wall_ms)) {
-        note("plan", fmt::format("a smaller plan, {} of {}", state_.plan.rung + 1,
+      if (shrink(next.plan, policy_.shrinking, now_.wall)) {
+        note("plan", fmt::format("a smaller plan, {} of {}", next.plan.rung + 1,
                                  plan_ladder(policy_.shrinking).size()));
       }
       break;
     case Remedy::older_checkpoint:
       // From before the trouble; when that did not help, from before what was resumed from.
-      state_.below = state_.rollbacks == 0 && state_.trouble_step > 0 ? state_.trouble_step
-                                                                      : state_.resume_step;
-      if (state_.below == 0) state_.below = 1;
-      if (++state_.rollbacks > policy_.rollback.tries) return Remedy::stop;
+      next.below = history.rollbacks == 0 && history.trouble_step ? history.trouble_step
+                                                                  : state_.current.resume_step;
+      if (!next.below) next.below = {1};
+      if (++history.rollbacks > policy_.rollback.tries) return Remedy::stop;
       break;
     case Remedy::quarantine_board:
       each_board([&](const std::string& serial, BoardRecord& record) {
-        quarantine(record, std::string(to_string(cause)), policy_.quarantine, now_.wall_ms);
+        quarantine(record, std::string(to_string(cause)), policy_.quarantine, now_.wall);
         note("board",
              fmt::format("board {} goes into quarantine for {}: nothing else helped against {}",
-                         serial, human_duration(record.quarantined_until_wall_ms - now_.wall_ms),
+                         serial, human_duration(record.quarantined_until_wall_ms - now_.wall),
                          to_string(cause)));
         act(RecordBoard{serial, record});
       });
@@ -100,34 +105,36 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
 }
 
 void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::optional<int> signal) {
+  Attempt& ended = state_.current;
+  History& history = state_.history;
   const bool fault = is_fault(verdict.cause);
   if (fault) rebook_since_progress(state_, verdict.cause, now_, actions_);
   if (state_.stage == Stage::saving) leave_saving();
   note("exit", verdict.sentence);
-  state_.pid = 0;
-  state_.last_cause = verdict.cause;
-  const bool asked_for = state_.halt;
-  state_.kill.reset();
-  state_.halt = false;
+  ended.pid = 0;
+  history.last_cause = verdict.cause;
+  const bool asked_for = ended.halt;
+  ended.kill.reset();
+  ended.halt = false;
 
   const bool advanced = made_progress();
   if (verdict.cause != Cause::stopped || advanced) charge(advanced);
+  const auto as_fault = [&](Cause cause) {
+    return Fault{cause, ended.last_step, ended.last_step - ended.resume_step, lived_ms(),
+                 state_.next.plan.rung};
+  };
   if (fault) {
-    remember(state_.faults,
-             {verdict.cause, state_.last_step, state_.last_step - state_.resume_step,
-              std::max<std::int64_t>(now_.mono_ms - state_.launched_mono_ms, 0), state_.plan.rung});
+    remember(history.faults, as_fault(verdict.cause));
     charge_board(verdict.cause, verdict.sentence);
   }
   // Recycled too late to save: for the next attempts it is what it would have become.
   if (verdict.cause == Cause::memory_leak && !advanced) {
-    remember(state_.faults,
-             {Cause::host_oom, state_.last_step, state_.last_step - state_.resume_step,
-              std::max<std::int64_t>(now_.mono_ms - state_.launched_mono_ms, 0), state_.plan.rung});
+    remember(history.faults, as_fault(Cause::host_oom));
   }
   // It was to lose nothing, and lost all: whatever ends the attempts, this is no way around it.
-  if (verdict.cause == Cause::planned_restart && !advanced) state_.faults.clear();
-  state_.planned_restarts =
-      verdict.cause == Cause::planned_restart && advanced ? state_.planned_restarts + 1 : 0;
+  if (verdict.cause == Cause::planned_restart && !advanced) history.faults.clear();
+  history.planned_restarts =
+      verdict.cause == Cause::planned_restart && advanced ? history.planned_restarts + 1 : 0;
 
   Next next;
   std::optional<Remedy> remedy;
@@ -166,7 +173,7 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
     case Next::Kind::after_wait:
       enter(Stage::backoff,
             fmt::format("{}; next attempt in {}", next.why, human_duration(next.wait_ms)));
-      state_.deadline_mono_ms = now_.mono_ms + next.wait_ms;
+      state_.watch.deadline_mono_ms = now_.mono + next.wait_ms;
       return;
   }
 }

@@ -10,10 +10,10 @@
 namespace trainward::core {
 namespace {
 
-std::string describe(const BoardFound& board, std::int64_t now_wall_ms) {
-  if (quarantined(board.record, now_wall_ms)) {
+std::string describe(const BoardFound& board, WallTime now) {
+  if (quarantined(board.record, now)) {
     return fmt::format("{} in quarantine for {}: {}", board.serial,
-                       human_duration(board.record.quarantined_until_wall_ms - now_wall_ms),
+                       human_duration(board.record.quarantined_until_wall_ms - now),
                        board.record.reason);
   }
   return fmt::format("{} {}: {}", board.serial, board.verdict, board.evidence);
@@ -28,7 +28,7 @@ void Turn::begin_attempt(const std::string& why) {
 
 // Repairs come before the attempt: a board that was reset must be looked at again.
 void Turn::next_repair() {
-  if (!state_.repairs.empty()) return ask_for_repair();
+  if (!state_.next.repairs.empty()) return ask_for_repair();
   ++state_.attempt;
   if (!policy_.needs_board) {
     drop_boards();
@@ -39,9 +39,9 @@ void Turn::next_repair() {
 }
 
 void Turn::ask_for_repair() {
-  const Remedy repair = state_.repairs.front();
+  const Remedy repair = state_.next.repairs.front();
   enter(Stage::repairing, std::string(facts(repair).repair));
-  act(Repair{repair, state_.board, more_serials()});
+  act(Repair{repair, state_.boards.board, more_serials()});
 }
 
 // What the daemon before had asked for, nobody will answer any more.
@@ -70,20 +70,20 @@ void Turn::on(const Repaired& e) {
     note("caches", e.error.empty() ? "compile caches purged; the next start compiles anew"
                                    : "compile caches could not be purged: " + e.error);
   } else if (e.error.empty()) {
-    note("reset",
-         fmt::format("{} {} reset{}{}", board_names(), state_.more_boards.empty() ? "was" : "were",
-                     e.found.empty() ? "" : "; ", e.found));
+    note("reset", fmt::format("{} {} reset{}{}", board_names(),
+                              state_.boards.more_boards.empty() ? "was" : "were",
+                              e.found.empty() ? "" : "; ", e.found));
   } else {
     note("reset", fmt::format("{} could not be reset: {}", board_names(), e.error));
   }
-  state_.repairs.erase(state_.repairs.begin());
+  state_.next.repairs.erase(state_.next.repairs.begin());
   next_repair();
 }
 
 void Turn::report_board(const BoardFound& board) {
-  const bool held = quarantined(board.record, now_.wall_ms);
+  const bool held = quarantined(board.record, now_.wall);
   const std::string verdict = held ? "quarantine" : board.verdict;
-  std::string& known = state_.boards[board.serial];
+  std::string& known = state_.history.boards[board.serial];
   if (known == verdict) return;
   known = verdict;
   if (!held && board.usable) {
@@ -91,7 +91,7 @@ void Turn::report_board(const BoardFound& board) {
                               board.record.probation ? ", on probation" : ""));
   } else {
     note("board", fmt::format("board {} refused: {}", board.serial,
-                              describe(board, now_.wall_ms).substr(board.serial.size() + 1)));
+                              describe(board, now_.wall).substr(board.serial.size() + 1)));
   }
 }
 
@@ -99,7 +99,7 @@ void Turn::on(const ProbeFinished& e) {
   if (state_.stage != Stage::probing) return;
   for (const BoardFound& board : e.boards) report_board(board);
   if (!e.error.empty() || !take_boards(e)) return wait_for_board(e);
-  state_.rungs.erase(Cause::no_board);
+  state_.history.rungs.erase(Cause::no_board);
   select_checkpoint();
 }
 
@@ -107,7 +107,7 @@ void Turn::on(const ProbeFinished& e) {
 const BoardFound* Turn::cleanest_board(const ProbeFinished& probe) const {
   const BoardFound* chosen = nullptr;
   for (const BoardFound& board : probe.boards) {
-    if (!board.usable || quarantined(board.record, now_.wall_ms)) continue;
+    if (!board.usable || quarantined(board.record, now_.wall)) continue;
     if (chosen == nullptr || stains(board.record) < stains(chosen->record)) chosen = &board;
   }
   return chosen;
@@ -129,28 +129,29 @@ bool Turn::take_boards(const ProbeFinished& probe) {
   }
   if (taken.empty()) return false;
   drop_boards();
-  state_.board = taken.front()->serial;
-  state_.board_record = taken.front()->record;
+  state_.boards.board = taken.front()->serial;
+  state_.boards.board_record = taken.front()->record;
   for (std::size_t i = 1; i < taken.size(); ++i) {
-    state_.more_boards.push_back({taken[i]->serial, taken[i]->record});
+    state_.boards.more_boards.push_back({taken[i]->serial, taken[i]->record});
   }
   return true;
 }
 
 void Turn::drop_boards() {
-  state_.board.clear();
-  state_.more_boards.clear();
+  state_.boards.board.clear();
+  state_.boards.more_boards.clear();
 }
 
 std::vector<std::string> Turn::more_serials() const {
   std::vector<std::string> serials;
-  for (const HeldBoard& held : state_.more_boards) serials.push_back(held.serial);
+  for (const HeldBoard& held : state_.boards.more_boards) serials.push_back(held.serial);
   return serials;
 }
 
 std::string Turn::board_names() const {
-  std::string names = (state_.more_boards.empty() ? "board " : "boards ") + state_.board;
-  for (const HeldBoard& held : state_.more_boards) names += ", " + held.serial;
+  std::string names =
+      (state_.boards.more_boards.empty() ? "board " : "boards ") + state_.boards.board;
+  for (const HeldBoard& held : state_.boards.more_boards) names += ", " + held.serial;
   return names;
 }
 
@@ -163,17 +164,17 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   } else if (probe.set && !probe.set->refusal.empty()) {
     why = "no place to run: " + probe.set->refusal;
     // Once for each time that there is none.
-    if (!state_.rungs.contains(Cause::no_board)) note("placement", why);
+    if (!state_.history.rungs.contains(Cause::no_board)) note("placement", why);
   } else if (!probe.boards.empty()) {
     why = "no usable board: ";
     for (const BoardFound& board : probe.boards) {
       if (&board != &probe.boards.front()) why += "; ";
-      why += describe(board, now_.wall_ms);
+      why += describe(board, now_.wall);
     }
   }
   --state_.attempt;
-  state_.last_cause = Cause::no_board;
-  const int looks = ++state_.rungs[Cause::no_board];
+  state_.history.last_cause = Cause::no_board;
+  const int looks = ++state_.history.rungs[Cause::no_board];
   // A reset brings back what only hangs. Tried after 1, 2, 4, 8, … looks in vain, one broken board
   // after the other: a dead board must neither be reset for ever nor keep the others from it.
   std::vector<const BoardFound*> broken;
@@ -184,85 +185,82 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {
     const auto turn = static_cast<std::size_t>(std::countr_zero(look));
     drop_boards();
-    state_.board = broken.at(turn % broken.size())->serial;
-    state_.repairs.push_back(Remedy::reset_board);
+    state_.boards.board = broken.at(turn % broken.size())->serial;
+    state_.next.repairs.push_back(Remedy::reset_board);
     note("board", why);
     return next_repair();
   }
   const std::int64_t wait =
-      backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono_ms));
+      backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono.ms));
   enter(Stage::backoff, fmt::format("{}; looking again in {}", why, human_duration(wait)));
-  state_.deadline_mono_ms = now_.mono_ms + wait;
+  state_.watch.deadline_mono_ms = now_.mono + wait;
 }
 
 void Turn::select_checkpoint() {
-  enter(Stage::selecting, state_.below > 0
-                              ? fmt::format("looking for a checkpoint before step {}", state_.below)
-                              : "looking for the newest verified checkpoint");
-  act(SelectCheckpoint{state_.below});
+  enter(Stage::selecting, state_.next.below ? fmt::format("looking for a checkpoint before step {}",
+                                                          state_.next.below)
+                                            : "looking for the newest verified checkpoint");
+  act(SelectCheckpoint{state_.next.below});
 }
 
 Plan Turn::plan_attempt() const {
   const auto ladder = plan_ladder(policy_.shrinking);
   const auto rung =
-      std::min<std::size_t>(static_cast<std::size_t>(state_.plan.rung), ladder.size() - 1);
+      std::min<std::size_t>(static_cast<std::size_t>(state_.next.plan.rung), ladder.size() - 1);
   Plan plan = ladder.at(rung);
   if (policy_.cadence.adaptive) {
-    plan.checkpoint_every =
-        checkpoint_interval(state_.save_cost_ms, state_.save_write_ms, mean_life_ms(state_.faults),
-                            usual_step_ms(state_), policy_.cadence.max_steps);
+    plan.checkpoint_every = checkpoint_interval(
+        state_.watch.save_cost_ms, state_.watch.save_write_ms, mean_life_ms(state_.history.faults),
+        usual_step_ms(state_), policy_.cadence.max_steps);
   }
-  plan.skip = state_.skip;
+  plan.skip = state_.next.skip;
   return plan;
 }
 
 void Turn::on(const CheckpointSelected& e) {
   if (state_.stage != Stage::selecting) return;
+  History& history = state_.history;
+  Amends& next = state_.next;
   if (!e.error.empty()) {
     // A disk that cannot be read now may be later; starting from the beginning would lose the run.
     note("checkpoint", "checkpoints cannot be read: " + e.error);
-    state_.last_cause = Cause::disk;
+    history.last_cause = Cause::disk;
     const std::int64_t wait =
-        backoff_ms(policy_.backoff, ++state_.unreadable, static_cast<std::uint64_t>(now_.mono_ms));
+        backoff_ms(policy_.backoff, ++history.unreadable, static_cast<std::uint64_t>(now_.mono.ms));
     enter(Stage::backoff, fmt::format("checkpoints cannot be read: {}; looking again in {}",
                                       e.error, human_duration(wait)));
-    state_.deadline_mono_ms = now_.mono_ms + wait;
+    state_.watch.deadline_mono_ms = now_.mono + wait;
     --state_.attempt;  // nothing was launched
     return;
   }
-  state_.unreadable = 0;
-  if (state_.trouble_step > 0 && state_.below > 0) {
-    state_.skip.push_back({e.step + 1, state_.trouble_step});
-    if (state_.skip.size() > 32) state_.skip.erase(state_.skip.begin());
+  history.unreadable = 0;
+  if (history.trouble_step && next.below) {
+    next.skip.push_back({e.step + 1, history.trouble_step});
+    if (next.skip.size() > 32) next.skip.erase(next.skip.begin());
     note("rollback", fmt::format("going back to step {}; the data of steps {} to {} is left out",
-                                 e.step, e.step + 1, state_.trouble_step));
+                                 e.step, e.step + 1, history.trouble_step));
   }
-  state_.below = 0;
-  state_.resume_from = e.path;
-  state_.resume_step = e.step;
+  next.below = {};
+  Attempt& attempt = state_.current = {};
+  attempt.resume_from = e.path;
+  attempt.resume_step = e.step;
+  attempt.last_step = e.step;
+  attempt.kept_at_launch = e.step;
+  attempt.launched_mono_ms = now_.mono;
   // A checkpoint that does not verify any more takes the kept step back with it.
-  state_.kept_step = e.step;
-  state_.kept_at_launch = e.step;
-  state_.last_step = e.step;
-  state_.first_step = 0;
-  state_.kill.reset();
-  state_.kills_sent = 0;
-  state_.halt = false;
-  state_.facts.clear();
-  state_.leak = {};
-  state_.loss.high = 0;
-  state_.pid = 0;
-  state_.launched_mono_ms = now_.mono_ms;
-  if (probe_up(state_.plan, now_.wall_ms)) {
+  history.kept_step = e.step;
+  state_.watch.loss.high = 0;
+  if (probe_up(next.plan, now_.wall)) {
     note("plan", "trying the next larger plan again");
   }
   enter(Stage::launching, "launching");
   act(RecordAttemptBegun{state_.attempt});
   note("launch", fmt::format("attempt {}{}{}", state_.attempt,
-                             state_.board.empty() ? "" : " on " + board_names(),
+                             state_.boards.board.empty() ? "" : " on " + board_names(),
                              e.path.empty() ? ", from the beginning"
                                             : fmt::format(", resuming from step {}", e.step)));
-  act(Launch{state_.attempt, state_.board, state_.resume_from, plan_attempt(), more_serials()});
+  act(Launch{state_.attempt, state_.boards.board, state_.current.resume_from, plan_attempt(),
+             more_serials()});
 }
 
 void Turn::on(const CheckpointRejected& e) {
@@ -283,7 +281,7 @@ void Turn::on(const LaunchFailed& e) {
 
 void Turn::on(const WorkerStarted& e) {
   if (!has_worker(state_.stage)) return;
-  state_.pid = e.pid;
+  state_.current.pid = e.pid;
   act(RecordWorkerStarted{e.pid});
   if (state_.stage != Stage::launching) return;
   if (policy_.speaks) return enter(Stage::starting, "worker started, no message yet");

@@ -4,19 +4,19 @@ namespace trainward::core {
 
 void Turn::on(const StartRequested& e) {
   state_.wanted = true;
-  state_.restart_when_stopped = has_worker(state_.stage) && !listening() && state_.kill &&
-                                state_.kill->cause == Cause::stopped;
+  state_.restart_when_stopped = has_worker(state_.stage) && !listening() && state_.current.kill &&
+                                state_.current.kill->cause == Cause::stopped;
   // By hand, and not a daemon that comes back: the patience begins anew.
-  if (state_.restart_when_stopped && e.anew) state_.attempts_without_progress = 0;
+  if (state_.restart_when_stopped && e.anew) state_.history.attempts_without_progress = 0;
   const bool under_way = has_worker(state_.stage) || state_.stage == Stage::probing ||
                          state_.stage == Stage::selecting || state_.stage == Stage::repairing;
   if (under_way) return;
   if (e.anew) {
-    state_.attempts_without_progress = 0;
-    state_.charged_attempts = 0;
-    state_.time_without_progress_ms = 0;
-    state_.rungs.clear();
-    state_.rollbacks = 0;
+    state_.history.attempts_without_progress = 0;
+    state_.history.charged_attempts = 0;
+    state_.history.time_without_progress_ms = 0;
+    state_.history.rungs.clear();
+    state_.history.rollbacks = 0;
   }
   begin_attempt(e.anew ? "start requested" : "the daemon is back");
 }
@@ -27,10 +27,10 @@ void Turn::on(const StopRequested& e) {
   const bool ending = has_worker(state_.stage) && !listening();
   if (ending) {
     // A planned restart, or a kill, becomes the operator's stop: nothing is started afterwards.
-    if (state_.kill && state_.stage == Stage::stopping) {
-      state_.kill = Kill{Cause::stopped, "asked to stop by " + e.who};
+    if (state_.current.kill && state_.stage == Stage::stopping) {
+      state_.current.kill = Kill{Cause::stopped, "asked to stop by " + e.who};
     }
-    state_.halt = true;
+    state_.current.halt = true;
     if (e.at_once && state_.stage == Stage::stopping) kill_stopping("asked to end at once");
     return;
   }
@@ -39,7 +39,7 @@ void Turn::on(const StopRequested& e) {
     if (!ended) settle(Stage::stopped, "stopped by " + e.who);
     return;
   }
-  state_.halt = true;
+  state_.current.halt = true;
   stop_for(Cause::stopped, "asked to stop by " + e.who);
   if (e.at_once) kill_stopping("asked to end at once");
 }
@@ -49,7 +49,7 @@ void Turn::on(const RestartRequested& /*e*/) {
   state_.wanted = true;
   if (has_worker(state_.stage)) {
     state_.restart_when_stopped = true;
-    state_.attempts_without_progress = 0;
+    state_.history.attempts_without_progress = 0;
   } else {
     on(StartRequested{});
   }

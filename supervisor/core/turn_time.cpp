@@ -16,34 +16,36 @@ constexpr std::int64_t asleep_ms = 30'000;
 }  // namespace
 
 void Turn::on(const TimerFired& /*e*/) {
-  Activity& activity = state_.activity;
-  if (activity.next_mono_ms != 0 && now_.mono_ms >= activity.next_mono_ms && listening()) {
+  Activity& activity = state_.watch.activity;
+  std::optional<MonoTime>& deadline = state_.watch.deadline_mono_ms;
+  if (activity.next_mono_ms && now_.mono >= *activity.next_mono_ms && listening()) {
     const std::int64_t interval = activity_interval_ms(allowed_ms(state_, policy_));
     // Nobody has looked for a while: the answers to two looks are waited for, one shows no growth.
-    if (now_.mono_ms >= activity.next_mono_ms + interval) {
-      state_.deadline_mono_ms = std::max(state_.deadline_mono_ms, now_.mono_ms + 3 * interval);
+    if (now_.mono >= *activity.next_mono_ms + interval) {
+      deadline = std::max<std::optional<MonoTime>>(deadline, now_.mono + 3 * interval);
     }
-    activity.next_mono_ms = now_.mono_ms + interval;
+    activity.next_mono_ms = now_.mono + interval;
     act(CheckActivity{});
   }
-  if (state_.deadline_mono_ms == 0 || now_.mono_ms < state_.deadline_mono_ms) return;
+  if (!deadline || now_.mono < *deadline) return;
   // Nobody was awake at the deadline: the database refused, or the machine slept and the worker
   // with it. Then the time begins anew, as it does for a daemon that takes over.
-  const std::int64_t late = now_.mono_ms - state_.deadline_mono_ms;
+  const std::int64_t late = now_.mono - *deadline;
   if (late > asleep_ms && (listening() || state_.stage == Stage::stopping)) {
-    state_.deadline_mono_ms = now_.mono_ms + allowed_ms(state_, policy_);
+    deadline = now_.mono + allowed_ms(state_, policy_);
     return;
   }
-  const std::int64_t silent = now_.mono_ms - state_.progress_mono_ms;
+  const std::int64_t silent = now_.mono - state_.watch.progress_mono_ms;
   switch (state_.stage) {
     case Stage::backoff:
       return begin_attempt("waited long enough");
     case Stage::stopping:
-      state_.kill->why += "; it did not exit in time and was killed";
+      state_.current.kill->why += "; it did not exit in time and was killed";
       return kill_stopping(fmt::format("no exit {} after SIGTERM", human_duration(silent)));
     case Stage::killing:
-      if (state_.kills_sent >= patience) return on(Unkillable{"it does not react to SIGKILL"});
-      ++state_.kills_sent;
+      if (state_.current.kills_sent >= patience)
+        return on(Unkillable{"it does not react to SIGKILL"});
+      ++state_.current.kills_sent;
       note("kill", "the process is still there after SIGKILL; sent again");
       progress();
       return act(SendSignal{Signal::kill});
@@ -59,17 +61,17 @@ void Turn::on(const TimerFired& /*e*/) {
     case Stage::training:
     case Stage::saving:
     case Stage::evaluating:
-      return kill(Cause::hang,
-                  fmt::format("no progress for {} while {} at step {} (allowed: {})",
-                              human_duration(silent), to_string(state_.stage), state_.last_step,
-                              human_duration(allowed_ms(state_, policy_))));
+      return kill(Cause::hang, fmt::format("no progress for {} while {} at step {} (allowed: {})",
+                                           human_duration(silent), to_string(state_.stage),
+                                           state_.current.last_step,
+                                           human_duration(allowed_ms(state_, policy_))));
     case Stage::stopped:
     case Stage::repairing:
     case Stage::probing:
     case Stage::selecting:
     case Stage::exited:
     case Stage::fatal:
-      state_.deadline_mono_ms = 0;
+      deadline.reset();
       return;
   }
 }
@@ -77,54 +79,52 @@ void Turn::on(const TimerFired& /*e*/) {
 // A twentieth of one CPU, or a growing cache, is work; less is what a hung runtime's own threads
 // use.
 void Turn::on(const ActivitySeen& e) {
-  Activity& activity = state_.activity;
-  if (activity.next_mono_ms == 0 || !listening()) return;
-  const bool first = activity.seen_mono_ms == 0;
-  const std::int64_t since = now_.mono_ms - activity.seen_mono_ms;
-  const bool works =
-      e.cpu_ms - activity.cpu_ms > since / 20 || e.cache_bytes > activity.cache_bytes;
+  Activity& activity = state_.watch.activity;
+  if (!activity.next_mono_ms || !listening()) return;
+  const bool works = activity.seen_mono_ms &&
+                     (e.cpu_ms - activity.cpu_ms > (now_.mono - *activity.seen_mono_ms) / 20 ||
+                      e.cache_bytes > activity.cache_bytes);
   activity.cpu_ms = e.cpu_ms;
   activity.cache_bytes = e.cache_bytes;
-  activity.seen_mono_ms = now_.mono_ms;
-  if (!first && works && now_.mono_ms < activity.limit_mono_ms) progress();
+  activity.seen_mono_ms = now_.mono;
+  if (works && now_.mono < activity.limit_mono_ms) progress();
 }
 
 void Turn::on(const MemorySample& e) {
   if (state_.stage != Stage::training) return;
-  add_sample(state_.leak, now_.mono_ms, e.used_bytes);
-  const auto left = exhausted_in_ms(state_.leak, e.available_bytes);
+  add_sample(state_.current.leak, now_.mono, e.used_bytes);
+  const auto left = exhausted_in_ms(state_.current.leak, e.available_bytes);
   if (!left) return;
   // Enough to finish a step and a save, twice over.
-  const std::int64_t needed = 60'000 + 4 * (usual_step_ms(state_) + state_.save_cost_ms);
+  const std::int64_t needed = 60'000 + 4 * (usual_step_ms(state_) + state_.watch.save_cost_ms);
   if (*left > needed || !safe_to_restart()) return;
   stop_for(Cause::memory_leak,
            fmt::format("the worker's memory has grown from {} to {} and would be used up in {}",
-                       human_bytes(static_cast<std::uint64_t>(state_.leak.first_bytes)),
-                       human_bytes(static_cast<std::uint64_t>(state_.leak.last_bytes)),
+                       human_bytes(static_cast<std::uint64_t>(state_.current.leak.first_bytes)),
+                       human_bytes(static_cast<std::uint64_t>(state_.current.leak.last_bytes)),
                        human_duration(*left)));
 }
 
 void Turn::on(const HostFact& e) {
   constexpr std::size_t most = 8;  // a storm of kernel lines must not fill the state
   if (!has_worker(state_.stage)) return;
-  std::erase_if(state_.facts, [this](const MachineFact& fact) {
-    return !still_counts(state_, fact, now_.mono_ms);
-  });
-  if (state_.facts.size() >= most) {
-    const auto lightest = std::min_element(state_.facts.begin(), state_.facts.end(),
+  std::erase_if(state_.current.facts,
+                [this](const MachineFact& fact) { return !still_counts(state_, fact, now_.mono); });
+  if (state_.current.facts.size() >= most) {
+    const auto lightest = std::min_element(state_.current.facts.begin(), state_.current.facts.end(),
                                            [](const MachineFact& a, const MachineFact& b) {
                                              return a.evidence.weight < b.evidence.weight;
                                            });
     if (lightest->evidence.weight >= e.weight) return;
-    state_.facts.erase(lightest);
+    state_.current.facts.erase(lightest);
   }
-  state_.facts.push_back({{e.source, e.weight, e.cause, e.text, ""}, now_.mono_ms});
+  state_.current.facts.push_back({{e.source, e.weight, e.cause, e.text, ""}, now_.mono});
   note("host", fmt::format("{}: {}", e.source, e.text));
 }
 
 void Turn::on(const Unkillable& e) {
   if (!has_worker(state_.stage) || state_.stage == Stage::unkillable) return;
-  if (!state_.kill) state_.kill = Kill{Cause::unkillable, e.what};
+  if (!state_.current.kill) state_.current.kill = Kill{Cause::unkillable, e.what};
   const std::string why = fmt::format(
       "the kernel does not let the process die ({}); nothing can start before it is "
       "gone, and a restart of the machine may be needed",
@@ -137,7 +137,7 @@ void Turn::on(const Adopted& /*e*/) {
   if (!has_worker(state_.stage)) return;
   progress();
   watch_activity();
-  state_.step_began_mono_ms = 0;
+  state_.watch.step_began_mono_ms.reset();
   note("adopt", fmt::format("a new daemon took over attempt {}", state_.attempt));
   // The signal of the daemon before may not have been sent.
   if (state_.stage == Stage::stopping) act(SendSignal{Signal::terminate});
@@ -147,11 +147,10 @@ void Turn::on(const Adopted& /*e*/) {
 void Turn::on(const DaemonStarted& e) {
   if (state_.seen == Time{}) return;
   const std::int64_t away = std::max<std::int64_t>(
-      e.machine_restarted ? now_.wall_ms - state_.seen.wall_ms : now_.mono_ms - state_.seen.mono_ms,
-      0);
+      e.machine_restarted ? now_.wall - state_.seen.wall : now_.mono - state_.seen.mono, 0);
   if (!e.machine_restarted && has_worker(state_.stage)) {  // it worked on: nothing was lost
     // The daemon before was asked to go and did not live to see the worker's end.
-    if (state_.halt && state_.wanted) state_.restart_when_stopped = true;
+    if (state_.current.halt && state_.wanted) state_.restart_when_stopped = true;
     return;
   }
   const Time left_at = state_.seen;
@@ -159,18 +158,18 @@ void Turn::on(const DaemonStarted& e) {
     close_ledger(state_, left_at, actions_);
     const Cause cause = e.machine_restarted ? Cause::machine_restart : Cause::supervisor_down;
     if (away > 0) {
-      act(RecordSpan{state_.attempt, Phase::down, cause, left_at.wall_ms, away});
+      act(RecordSpan{state_.attempt, Phase::down, cause, left_at.wall, away});
     }
     book(state_, Phase::down, cause, now_, actions_);
   }
   if (e.machine_restarted) {
     // Every time kept is of a clock that is gone; what was left of a wait is still to be waited.
-    if (state_.deadline_mono_ms != 0) {
-      const std::int64_t rest = state_.deadline_mono_ms - left_at.mono_ms - away;
-      state_.deadline_mono_ms = now_.mono_ms + std::max<std::int64_t>(rest, 1);
+    if (std::optional<MonoTime>& deadline = state_.watch.deadline_mono_ms) {
+      const std::int64_t rest = *deadline - left_at.mono - away;
+      deadline = now_.mono + std::max<std::int64_t>(rest, 1);
     }
-    state_.launched_mono_ms = now_.mono_ms - (left_at.mono_ms - state_.launched_mono_ms);
-    state_.progress_mono_ms = now_.mono_ms;
+    state_.current.launched_mono_ms = now_.mono - (left_at.mono - state_.current.launched_mono_ms);
+    state_.watch.progress_mono_ms = now_.mono;
     if (has_worker(state_.stage)) {
       const Verdict verdict =
           classify(state_, AttemptLost{"the machine was restarted while the attempt ran"});

@@ -12,8 +12,8 @@ void Turn::on(const PhaseEntered& e) {
   if (state_.stage == Stage::stopping && saves) {
     // What it was asked for: it gets the time a save may take.
     state_.reason = "stopping: the worker is saving";
-    state_.deadline_mono_ms =
-        std::max(state_.deadline_mono_ms, now_.mono_ms + policy_.deadlines.save_ms);
+    state_.watch.deadline_mono_ms = std::max<std::optional<MonoTime>>(
+        state_.watch.deadline_mono_ms, now_.mono + policy_.deadlines.save_ms);
     return;
   }
   if (!listening()) return;
@@ -27,39 +27,42 @@ void Turn::on(const PhaseEntered& e) {
 void Turn::on(const Resumed& e) {
   if (!listening()) return;
   progress();
-  if (e.step >= state_.resume_step) return;
+  if (e.step >= state_.current.resume_step) return;
   kill(Cause::resume_contract, fmt::format("told to resume from step {}, but it reported step {}",
-                                           state_.resume_step, e.step));
+                                           state_.current.resume_step, e.step));
 }
 
 void Turn::on(const StepDone& e) {
   if (!has_worker(state_.stage)) return;
-  if (state_.first_step == 0) {
-    if (e.step <= state_.resume_step && listening()) return on(Resumed{e.step - 1});
-    state_.first_step = e.step;
-  } else if (state_.step_began_mono_ms > 0 && e.step > state_.last_step && told_at_ == now_) {
+  Attempt& attempt = state_.current;
+  History& history = state_.history;
+  Watch& watch = state_.watch;
+  if (!attempt.first_step) {
+    if (e.step <= attempt.resume_step && listening()) return on(Resumed{e.step - 1});
+    attempt.first_step = e.step;
+  } else if (watch.step_began_mono_ms && e.step > attempt.last_step && told_at_ == now_) {
     // A record that came too late says nothing about how long its step took.
-    learn_step_time(state_, now_.mono_ms - state_.step_began_mono_ms);
+    learn_step_time(state_, now_.mono - *watch.step_began_mono_ms);
   }
-  const bool replayed = e.step <= state_.highest_step;
+  const bool replayed = e.step <= history.highest_step;
   if (listening()) {
     // Time up to this step belongs to it: a replayed step was done before and lost.
     if (state_.stage != Stage::training) enter(Stage::training, "training");
     book_training(replayed);
   }
-  state_.plan.good_steps += std::max<std::int64_t>(e.step - state_.last_step, 0);
-  state_.last_step = e.step;
-  if (std::isfinite(e.loss)) state_.last_loss = e.loss;
-  state_.highest_step = std::max(state_.highest_step, e.step);
+  state_.next.plan.good_steps += std::max<std::int64_t>(e.step - attempt.last_step, 0);
+  attempt.last_step = e.step;
+  if (std::isfinite(e.loss)) history.last_loss = e.loss;
+  history.highest_step = std::max(history.highest_step, e.step);
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
-  state_.step_began_mono_ms = now_.mono_ms;
+  watch.step_began_mono_ms = now_.mono;
   act(RecordStep{e.step, e.loss, e.grad_norm, e.tokens, e.tokens_per_second, replayed});
   if (!listening()) return;
   // Early steps that are done again have their early loss again: that is no jump.
   const bool spikes_matter = policy_.rollback.loss_spike && !replayed;
-  if (auto trouble = watch_loss(state_.loss, e.step, e.loss, spikes_matter)) {
-    state_.trouble_step = std::max(trouble->from, state_.resume_step + 1);
-    state_.loss.high = 0;
+  if (auto trouble = watch_loss(watch.loss, e.step, e.loss, spikes_matter)) {
+    history.trouble_step = std::max(trouble->from, attempt.resume_step + 1);
+    watch.loss.high = 0;
     return kill(trouble->cause, trouble->why);
   }
   plan_restart_if_due();
@@ -67,40 +70,40 @@ void Turn::on(const StepDone& e) {
 
 // A restart loses nothing when the worker saves first, or has just saved.
 bool Turn::safe_to_restart() const {
-  return policy_.saves_when_asked || state_.kept_step == state_.last_step;
+  return policy_.saves_when_asked || state_.history.kept_step == state_.current.last_step;
 }
 
 void Turn::plan_restart_if_due() {
   // Now and then the pattern is put to the test: the leak may be gone.
   constexpr std::int64_t retest = 16;
-  const std::int64_t survived = state_.last_step - state_.resume_step;
-  if (survived < 2 || state_.planned_restarts >= retest) return;
-  const bool in_last_step = policy_.target_step > 0 && state_.last_step + 1 >= policy_.target_step;
+  const std::int64_t survived = state_.current.last_step - state_.current.resume_step;
+  if (survived < 2 || state_.history.planned_restarts >= retest) return;
+  const bool in_last_step =
+      policy_.target_step && state_.current.last_step + 1 >= policy_.target_step;
   if (in_last_step) return;
-  const auto limit = regular_limit(state_.faults);
+  const auto limit = regular_limit(state_.history.faults);
   // One step early: the worker is in the next one when it hears of it.
   if (!limit || survived + 1 != *limit || !safe_to_restart()) return;
-  if (state_.faults.back().rung != state_.plan.rung) return;
+  if (state_.history.faults.back().rung != state_.next.plan.rung) return;
   stop_for(Cause::planned_restart,
            fmt::format("the last three attempts ended with {} after {}; a restart before it loses "
                        "nothing",
-                       to_string(state_.faults.back().cause), count(*limit, "step")));
+                       to_string(state_.history.faults.back().cause), count(*limit, "step")));
 }
 
 void Turn::on(const CheckpointReported& e) {
   if (!has_worker(state_.stage)) return;
   // The only thing a worker that does not speak says about where it began.
-  if (listening() && e.step < state_.resume_step) return on(Resumed{e.step});
+  if (listening() && e.step < state_.current.resume_step) return on(Resumed{e.step});
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
   act(VerifyCheckpoint{state_.attempt, e.path, e.step});
-  if (e.write_ms > 0) state_.save_write_ms = smoothed(state_.save_write_ms, e.write_ms);
+  if (e.write_ms > 0) state_.watch.save_write_ms = smoothed(state_.watch.save_write_ms, e.write_ms);
   // Checkpoints are all that a silent program shows: the next one is due after about as long.
-  if (Activity& activity = state_.activity; listening() && activity.limit_mono_ms != 0) {
+  if (Activity& activity = state_.watch.activity; listening() && activity.limit_mono_ms) {
     constexpr std::int64_t patience = 4;
-    const std::int64_t took = now_.mono_ms - activity.proof_mono_ms;
-    activity.proof_mono_ms = now_.mono_ms;
-    activity.limit_mono_ms =
-        now_.mono_ms + patience * std::max(took, 3 * allowed_ms(state_, policy_));
+    const std::int64_t took = now_.mono - activity.proof_mono_ms;
+    activity.proof_mono_ms = now_.mono;
+    activity.limit_mono_ms = now_.mono + patience * std::max(took, 3 * allowed_ms(state_, policy_));
   }
 }
 
@@ -111,15 +114,15 @@ void Turn::on(const CheckpointVerified& e) {
   }
   // Of an attempt that was rolled back meanwhile: it is known, and not resumed from.
   if (e.attempt != state_.attempt) return;
-  state_.kept_step = std::max(state_.kept_step, e.step);
+  state_.history.kept_step = std::max(state_.history.kept_step, e.step);
   note("checkpoint", fmt::format("step {} verified, {}", e.step, human_bytes(e.bytes)));
   act(PruneCheckpoints{});
-  if (state_.trouble_step > 0 && state_.kept_step > state_.trouble_step) {
-    state_.trouble_step = 0;
-    state_.rollbacks = 0;
+  if (state_.history.trouble_step && state_.history.kept_step > state_.history.trouble_step) {
+    state_.history.trouble_step = {};
+    state_.history.rollbacks = 0;
   }
   each_board([&](const std::string& serial, BoardRecord& record) {
-    if (add_service(record, policy_.quarantine, now_.wall_ms)) act(RecordBoard{serial, record});
+    if (add_service(record, policy_.quarantine, now_.wall)) act(RecordBoard{serial, record});
   });
 }
 

@@ -29,7 +29,7 @@ Answer<json::value> ask_database(const Context& context, const ClientError& daem
   const std::int64_t newest = store->newest_ms().value_or(0);
   context.terminal.err << fmt::format(
       "{} ({}); answering from the database{}\n", daemon.error.what, daemon.error.where,
-      newest > 0 ? ", as of " + age(context.terminal.now.wall_ms - newest) : "");
+      newest > 0 ? ", as of " + age(context.terminal.now.wall - WallTime{newest}) : "");
   auto value = from_database(*store);
   if (!value) return tl::unexpected<Failure>({exit_status::failed, std::move(value.error())});
   return std::move(*value);

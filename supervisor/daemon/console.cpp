@@ -21,8 +21,8 @@ constexpr std::int64_t bar_cells = 24;
 // The whole text is in the database: `trainwardctl why` and `events` show it.
 constexpr std::size_t longest_text = 120;
 
-std::string local_time(std::int64_t wall_ms) {
-  const std::time_t seconds = static_cast<std::time_t>(wall_ms / 1000);
+std::string local_time(WallTime at) {
+  const std::time_t seconds = static_cast<std::time_t>(at.ms / 1000);
   std::tm local{};
   localtime_r(&seconds, &local);
   return fmt::format("{:%H:%M:%S}", local);
@@ -76,9 +76,9 @@ void Console::event(const std::string& program, const std::string& kind, const s
                     Time at) {
   if (!enabled_) return;
   erase_line();
-  print_line(fitted(fmt::format("{}  {}  {:<8}  {}", local_time(at.wall_ms), program, kind,
+  print_line(fitted(fmt::format("{}  {}  {:<8}  {}", local_time(at.wall), program, kind,
                                 shortened(clean(text), longest_text))));
-  drawn_mono_ms_ = 0;
+  drawn_at_ = {};
 }
 
 void Console::progress(const Progress& progress, Time at) {
@@ -86,10 +86,10 @@ void Console::progress(const Progress& progress, Time at) {
   if (!terminal_) {
     if (progress.step == plain_step_ || progress.step % plain_every != 0) return;
     plain_step_ = progress.step;
-    return print_line(fmt::format("{}  {}", local_time(at.wall_ms), describe(progress)));
+    return print_line(fmt::format("{}  {}", local_time(at.wall), describe(progress)));
   }
-  if (at.mono_ms - drawn_mono_ms_ < redraw_ms) return;
-  drawn_mono_ms_ = at.mono_ms;
+  if (at.mono - drawn_at_ < redraw_ms) return;
+  drawn_at_ = at.mono;
   erase_line();
   fmt::print(out_, "{}", fitted(bar(progress) + describe(progress)));
   std::fflush(out_);

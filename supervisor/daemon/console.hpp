@@ -40,7 +40,7 @@ class Console {
   std::FILE* out_;
   bool terminal_;
   bool line_drawn_ = false;
-  std::int64_t drawn_mono_ms_ = 0;
+  MonoTime drawn_at_;
   std::int64_t plain_step_ = 0;
 };
 

@@ -70,7 +70,7 @@ std::filesystem::path program_folder() {
 
 Daemon::Daemon(std::unique_ptr<Parts> parts)
     : parts_(std::move(parts)),
-      started_ms_(now().wall_ms),
+      started_ms_(now().wall.ms),
       launch_files_(parts_->background, parts_->services.paths),
       state_folder_(std::make_unique<StateFolder>(
           parts_->loop, parts_->lock.get(), parts_->config.state_dir / lock_name,
@@ -88,7 +88,7 @@ Status Daemon::start() {
   machine_restarted_ = started_since(before);
   // What could not be read takes no place.
   const std::string boot = boot_id().empty() ? before : boot_id();
-  if (auto noted = parts_->store.put_boot_id(boot, now().wall_ms); !noted) return noted;
+  if (auto noted = parts_->store.put_boot_id(boot, now().wall.ms); !noted) return noted;
   api::Handler routes = [&loop = parts_->loop, routes = api::make_routes(*this, parts_->store)](
                             const api::Request& request, api::Respond respond) {
     const Loop::Busy busy(loop);
@@ -144,7 +144,7 @@ Status Daemon::rebuild_database() {
                : "there was no run database",
       count(rebuilt->attempts, "attempt"), count(rebuilt->steps, "step"));
   spdlog::warn("{}", what);
-  return parts_->store.add_event({0, now().wall_ms, "", 0, "database", what});
+  return parts_->store.add_event({0, now().wall.ms, "", 0, "database", what});
 }
 
 // Programs of the database that the configuration does not name any more: stopped, then hidden.
@@ -250,11 +250,12 @@ int Daemon::exit_code() const {
   int code = exit_code::done;
   for (const auto& [name, runner] : runners_) {
     const core::State& state = runner->state();
-    if (state.stage == core::Stage::exited && state.last_cause == core::Cause::done) continue;
+    if (state.stage == core::Stage::exited && state.history.last_cause == core::Cause::done)
+      continue;
     if (state.stage == core::Stage::exited) {
       code = exit_code::failed;
     } else if (state.stage == core::Stage::fatal) {
-      code = core::facts(state.last_cause).exit_status;
+      code = core::facts(state.history.last_cause).exit_status;
     } else {
       code = exit_code::try_again;  // not finished, whatever it was doing
     }
@@ -284,7 +285,7 @@ std::string Daemon::refusal() const {
   return fmt::format(
       "since {} the run database has refused what happens: {}; workers go on, stops and deadlines "
       "act, and all is recorded when it takes it again",
-      iso8601(refused->since.wall_ms), refused->error.message());
+      iso8601(refused->since.wall), refused->error.message());
 }
 
 Status Daemon::known(const std::string& program) const {

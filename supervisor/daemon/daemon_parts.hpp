@@ -36,7 +36,7 @@ struct Daemon::Parts {
 
   void note_watching(const std::string& text) {
     spdlog::warn("{}", text);
-    if (auto ok = store.add_event({0, now().wall_ms, "", 0, "watch", text}); !ok) {
+    if (auto ok = store.add_event({0, now().wall.ms, "", 0, "watch", text}); !ok) {
       spdlog::warn("{}", ok.error().message());
     }
   }

@@ -22,7 +22,7 @@ void ProgramContext::note(const std::string& kind, const std::string& text) cons
   const std::int64_t attempt = session->state().attempt;
   spdlog::info("{}: {}: {}", name(), kind, text);
   services.console.event(name(), kind, text, at);
-  auto noted = services.store.add_event({0, at.wall_ms, name(), attempt, kind, text});
+  auto noted = services.store.add_event({0, at.wall.ms, name(), attempt, kind, text});
   if (!noted) spdlog::warn("{}: {}", name(), noted.error().message());
 }
 

@@ -41,7 +41,9 @@ class ProgramRunner final : private session::Hands {
   // ---- session::Hands ----
   void probe() override { boards_.probe(); }
   void repair(const core::Repair& order) override { boards_.repair(order); }
-  void select(const core::SelectCheckpoint& order) override { checkpoints_.select(order.below); }
+  void select(const core::SelectCheckpoint& order) override {
+    checkpoints_.select(order.below.number);
+  }
   void verify(const core::VerifyCheckpoint& order) override { checkpoints_.verify(order); }
   void prune() override { checkpoints_.prune(); }
   void check_activity() override { shim_.check_activity(); }

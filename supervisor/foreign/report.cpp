@@ -18,9 +18,9 @@ Events Progress::news(Events events) {
 
 bool Progress::is_news(const core::Event& event) {
   if (const auto* step = std::get_if<core::StepDone>(&event)) {
-    if (step->step >= seen_) behind_ = false;
-    if (step->step <= seen_) return false;
-    seen_ = step->step;
+    if (step->step.number >= seen_) behind_ = false;
+    if (step->step.number <= seen_) return false;
+    seen_ = step->step.number;
     phase_ = "train";
     return true;
   }

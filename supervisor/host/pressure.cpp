@@ -109,7 +109,7 @@ std::optional<core::HostFact> PressureWatch::take(Time now) {
   const ssize_t got = ::pread(trigger_.get(), text.data(), text.size(), 0);
   const auto pressure =
       got > 0 ? parse_pressure({text.data(), static_cast<std::size_t>(got)}) : std::nullopt;
-  if (!pressure || !limit_.admit("pressure", now.mono_ms)) return std::nullopt;
+  if (!pressure || !limit_.admit("pressure", now.mono)) return std::nullopt;
   return core::HostFact{"memory pressure", 30, core::Cause::host_oom, in_words(*pressure)};
 }
 

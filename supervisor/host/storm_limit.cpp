@@ -5,20 +5,20 @@
 
 namespace trainward::host {
 
-bool StormLimit::admit(const std::string& kind, std::int64_t mono_ms) {
-  const auto [place, fresh] = buckets_.try_emplace(kind, Bucket{burst_, mono_ms, 0});
+bool StormLimit::admit(const std::string& kind, MonoTime at) {
+  const auto [place, fresh] = buckets_.try_emplace(kind, Bucket{burst_, at, 0});
   Bucket& bucket = place->second;
-  const std::int64_t earned = std::max<std::int64_t>(mono_ms - bucket.since_ms, 0) / every_ms_;
+  const std::int64_t earned = std::max<std::int64_t>(at - bucket.since, 0) / every_ms_;
   if (earned > 0) {
     bucket.tokens = static_cast<int>(
         std::min<std::int64_t>(burst_, std::min<std::int64_t>(earned, burst_) + bucket.tokens));
-    bucket.since_ms += earned * every_ms_;
+    bucket.since += earned * every_ms_;
   }
   if (bucket.tokens == 0) {
     ++bucket.held_back;
     return false;
   }
-  if (bucket.tokens == burst_) bucket.since_ms = mono_ms;  // a full bucket earns nothing
+  if (bucket.tokens == burst_) bucket.since = at;  // a full bucket earns nothing
   --bucket.tokens;
   return true;
 }

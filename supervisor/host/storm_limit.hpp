@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include "common/base/time.hpp"
+
 namespace trainward::host {
 
 class StormLimit {
@@ -15,7 +17,7 @@ class StormLimit {
   StormLimit(int burst, std::int64_t every_ms) : burst_(burst), every_ms_(every_ms) {}
 
   // Whether this one may pass. Kinds are a small fixed set: each is remembered.
-  bool admit(const std::string& kind, std::int64_t mono_ms);
+  bool admit(const std::string& kind, MonoTime at);
 
   // How many of the kind were held back since the last that passed; starts again at 0.
   std::int64_t take_held_back(const std::string& kind);
@@ -23,7 +25,7 @@ class StormLimit {
  private:
   struct Bucket {
     int tokens = 0;
-    std::int64_t since_ms = 0;  // when the last token was added
+    MonoTime since;  // when the last token was added
     std::int64_t held_back = 0;
   };
   int burst_;

@@ -73,7 +73,7 @@ std::optional<core::HostFact> WorkerTraces::weigh(const KernelFact& fact, Time n
   if (weight <= 0) return std::nullopt;
   // Of their own kind, so that trouble in general does not use up the room of ours.
   const std::string kind = fmt::format("{}/{}", to_string(fact.cause), weight);
-  if (!limit_.admit(kind, now.mono_ms)) return std::nullopt;
+  if (!limit_.admit(kind, now.mono)) return std::nullopt;
   std::string text = fact.text;
   if (const std::int64_t held_back = limit_.take_held_back(kind); held_back > 0) {
     text += fmt::format(" ({} more of this kind before)", held_back);

@@ -26,8 +26,8 @@ class Clock {
   [[nodiscard]] virtual Time now() const = 0;
   // In a turn of the loop of its own, in the order in which they were given.
   virtual void soon(std::function<void()> work) = 0;
-  // Once, when the monotonic clock shows this; replaces what was set.
-  virtual void at(std::int64_t mono_ms, std::function<void()> work) = 0;
+  // Once; replaces what was set.
+  virtual void at(MonoTime when, std::function<void()> work) = 0;
   virtual void cancel() = 0;
 };
 

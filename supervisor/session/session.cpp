@@ -152,9 +152,9 @@ void Session::carry_out(const core::Action& action) {
 void Session::arm() {
   // While old records are still being read, the deadlines they set have long passed.
   const bool behind = restarted_ || (attempt_ && attempt_->behind());
-  const std::int64_t next = behind ? 0 : core::next_timer_ms(newest());
-  if (next == 0) return ports_.clock.cancel();
-  ports_.clock.at(next, [this] { wake(); });
+  const auto next = behind ? std::nullopt : core::next_timer(newest());
+  if (!next) return ports_.clock.cancel();
+  ports_.clock.at(*next, [this] { wake(); });
 }
 
 void Session::wake() {

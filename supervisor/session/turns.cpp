@@ -85,7 +85,7 @@ void Turns::report(const Status& saved) {
     refusal_ = Refusal{saved.error(), clock_.now()};
     database_.refuses(saved.error(), retry_ms);
   }
-  clock_.at(clock_.now().mono_ms + retry_ms, [this] { turn(); });
+  clock_.at(clock_.now().mono + retry_ms, [this] { turn(); });
 }
 
 }  // namespace trainward::session

@@ -64,12 +64,12 @@ int Attempt::wait_ms() const {
   sooner(output_.wait_ms());
   sooner(error_.wait_ms());
   if (!quiet_) sooner(quiet_after_ms);
-  if (kill_deadline_ms_ > 0) sooner(std::max<std::int64_t>(kill_deadline_ms_ - now().mono_ms, 0));
+  if (kill_deadline_) sooner(std::max<std::int64_t>(*kill_deadline_ - now().mono, 0));
   return wait;
 }
 
 void Attempt::wait() {
-  const bool room = disk_.takes_messages(now().mono_ms);
+  const bool room = disk_.takes_messages(now().mono);
   std::array<pollfd, 4> watched{{{signals_, POLLIN, 0},
                                  {room ? socket_.fd() : -1, POLLIN, 0},
                                  {output_.poll_fd(), POLLIN, 0},
@@ -85,11 +85,11 @@ void Attempt::wait() {
   if (happened > 0) quiet_ = false;
   // Heartbeats first; logs can wait in their pipes.
   if (watched[1].revents != 0) take_messages(false);
-  const std::int64_t at = now().mono_ms;
+  const std::int64_t at = now().mono.ms;
   if (watched[2].revents != 0 || output_.wait_ms() >= 0) output_.pump(at);
   if (watched[3].revents != 0 || error_.wait_ms() >= 0) error_.pump(at);
   if (watched[0].revents != 0) take_signals();
-  if (kill_deadline_ms_ > 0 && !ended_) look_for_unkillable();
+  if (kill_deadline_ && !ended_) look_for_unkillable();
 }
 
 void Attempt::take_signals() {
@@ -106,7 +106,7 @@ void Attempt::take_signals() {
         break;
       case SIGUSR2:
         kill_tree(cgroup_, worker_.pid);
-        if (kill_deadline_ms_ == 0) kill_deadline_ms_ = now().mono_ms + kill_wait_ms_;
+        if (!kill_deadline_) kill_deadline_ = now().mono + kill_wait_ms_;
         break;
       case SIGCHLD:
         reap();
@@ -128,8 +128,8 @@ void Attempt::reap() {
 }
 
 void Attempt::look_for_unkillable() {
-  if (now().mono_ms < kill_deadline_ms_) return;
-  kill_deadline_ms_ = 0;
+  if (now().mono < *kill_deadline_) return;
+  kill_deadline_.reset();
   std::vector<containment::Survivor> survivors;
   for (const pid_t pid : tree(cgroup_)) survivors.push_back(containment::describe(pid));
   if (!survivors.empty()) record_unkillable(survivors);
@@ -138,7 +138,7 @@ void Attempt::look_for_unkillable() {
 void Attempt::take_messages(bool last) {
   // Bounded a turn for the same reason as the logs; a burst is taken over several turns.
   for (int turn = 0; turn < messages_a_turn; ++turn) {
-    if (!last && !disk_.takes_messages(now().mono_ms)) return;
+    if (!last && !disk_.takes_messages(now().mono)) return;
     const auto message = socket_.receive();
     if (!message) return;
     if (!message->empty()) disk_.message(*message, now());
@@ -148,7 +148,7 @@ void Attempt::take_messages(bool last) {
 // What is in a pipe, but not until its end: a process the kernel will not let die may hold it open.
 void Attempt::drain(LogIntake& intake) {
   while (intake.open()) {
-    const bool more = intake.pump(now().mono_ms);
+    const bool more = intake.pump(now().mono.ms);
     if (intake.open() && intake.wait_ms() >= 0 && !more) ::poll(nullptr, 0, intake.wait_ms());
     if (intake.wait_ms() < 0 && !readable(intake.poll_fd())) return;
   }

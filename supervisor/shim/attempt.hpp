@@ -55,9 +55,9 @@ class Attempt {
   LogIntake error_;
   std::int64_t kill_wait_ms_;
   std::int64_t oom_kills_before_;
-  bool asked_to_stop_ = false;         // SIGTERM or SIGINT, from the daemon or from others
-  std::int64_t kill_deadline_ms_ = 0;  // 0: nothing was killed
-  bool quiet_ = false;                 // nothing has happened for a while
+  bool asked_to_stop_ = false;             // SIGTERM or SIGINT, from the daemon or from others
+  std::optional<MonoTime> kill_deadline_;  // none: nothing was killed
+  bool quiet_ = false;                     // nothing has happened for a while
   std::optional<Ended> ended_;
 };
 

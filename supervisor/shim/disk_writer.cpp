@@ -48,14 +48,14 @@ void DiskWriter::message(const Message& message, Time at) {
   push({"message", std::move(fields), at, false, kind_of(message)});
 }
 
-bool DiskWriter::takes_messages(std::int64_t mono_ms) {
+bool DiskWriter::takes_messages(MonoTime at) {
   const std::lock_guard lock(mutex_);
   if (!queue_.half_full()) {
-    behind_since_ms_ = 0;
+    behind_since_.reset();
     return true;
   }
-  if (behind_since_ms_ == 0) behind_since_ms_ = mono_ms;
-  return journal_failed_ || mono_ms - behind_since_ms_ >= patience_ms;
+  if (!behind_since_) behind_since_ = at;
+  return journal_failed_ || at - *behind_since_ >= patience_ms;
 }
 
 void DiskWriter::push(QueuedRecord record) {
@@ -139,7 +139,7 @@ void DiskWriter::work() {
 
 // Writes what is queued; true when there may be more to do at once.
 bool DiskWriter::write_records(std::unique_lock<std::mutex>& lock) {
-  if (queue_.empty() || (journal_failed_ && now().mono_ms < retry_ms_)) return false;
+  if (queue_.empty() || (journal_failed_ && now().mono < retry_at_)) return false;
   bool any = false;
   while (!queue_.empty()) {
     QueuedRecord record = queue_.take();
@@ -150,7 +150,7 @@ bool DiskWriter::write_records(std::unique_lock<std::mutex>& lock) {
     journal_failed_ = !written;
     if (!written) {
       queue_.put_back(std::move(record));
-      retry_ms_ = now().mono_ms + retry_after_ms;
+      retry_at_ = now().mono + retry_after_ms;
       return false;
     }
     any = true;
@@ -168,7 +168,7 @@ bool DiskWriter::write_logs(std::unique_lock<std::mutex>& lock) {
     any = busy_ = true;
     lock.unlock();
     const Time at = now();
-    state.file.write(bytes, at.mono_ms);
+    state.file.write(bytes, at.mono.ms);
     lock.lock();
     busy_ = false;
     state.ring.release(bytes.size());
@@ -196,8 +196,8 @@ void DiskWriter::report_dropped(Time at, bool last) {
     if (state.file.dropped().bytes > 0) error = state.file.error_number();
   }
   if (total.bytes == reported_.bytes && messages_dropped_ == 0) return;
-  if (!last && (journal_failed_ || at.mono_ms < report_ms_)) return;
-  report_ms_ = at.mono_ms + report_after_ms;
+  if (!last && (journal_failed_ || at.mono < report_at_)) return;
+  report_at_ = at.mono + report_after_ms;
   JsonText fields;
   fields.add("messages", static_cast<std::int64_t>(messages_dropped_))
       .add("log_bytes", static_cast<std::int64_t>(total.bytes - reported_.bytes))

@@ -49,7 +49,7 @@ class DiskWriter {
   // Whether another message should be taken from the worker. While a slow disk is behind, messages
   // wait in the socket and the worker with them, so that none is lost; but only for so long, and
   // not at all for a disk that refuses. Then the journal's queue lets old ones go.
-  bool takes_messages(std::int64_t mono_ms);
+  bool takes_messages(MonoTime at);
 
   // Where the next bytes of a stream may be put; empty when the disk is behind.
   std::span<char> space(Stream stream);
@@ -90,14 +90,14 @@ class DiskWriter {
   std::array<StreamState, 2> streams_;
   JournalQueue queue_;
   bool journal_failed_ = false;
-  std::int64_t retry_ms_ = 0;
-  std::int64_t behind_since_ms_ = 0;  // 0: it is not
-  bool busy_ = false;                 // the thread is in a log write
+  MonoTime retry_at_;
+  std::optional<MonoTime> behind_since_;  // none: it is not
+  bool busy_ = false;                     // the thread is in a log write
   bool stop_ = false;
   Dropped stalled_;   // counted by the main thread
   Dropped reported_;  // log bytes already told in the journal
   std::uint64_t messages_dropped_ = 0;
-  std::int64_t report_ms_ = 0;
+  MonoTime report_at_;
   std::thread thread_;
 };
 

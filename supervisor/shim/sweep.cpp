@@ -64,7 +64,7 @@ void kill_tree(const containment::Cgroup& cgroup, pid_t group) {
 Swept sweep(const containment::Cgroup& cgroup, pid_t group, int signals, std::int64_t wait_ms) {
   Swept swept;
   std::set<pid_t> seen;
-  const std::int64_t give_up = now().mono_ms + wait_ms;
+  const MonoTime give_up = now().mono + wait_ms;
   for (std::int64_t pause_ms = 1;; pause_ms = std::min<std::int64_t>(pause_ms * 2, 50)) {
     reap();
     const std::vector<pid_t> left = tree(cgroup);
@@ -74,7 +74,7 @@ Swept sweep(const containment::Cgroup& cgroup, pid_t group, int signals, std::in
       reap();  // those that have ended since
       return swept;
     }
-    const std::int64_t remaining = give_up - now().mono_ms;
+    const std::int64_t remaining = give_up - now().mono;
     if (remaining <= 0) {
       for (const pid_t pid : left) swept.survivors.push_back(containment::describe(pid));
       swept.killed -= static_cast<int>(left.size());

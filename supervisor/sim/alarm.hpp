@@ -19,8 +19,8 @@ class Alarm final : public session::Clock {
 
   [[nodiscard]] Time now() const override { return m_.now(); }
   void soon(std::function<void()> work) override { posts_.push_back(std::move(work)); }
-  void at(std::int64_t mono_ms, std::function<void()> work) override {
-    at_mono_ms_ = mono_ms;
+  void at(MonoTime when, std::function<void()> work) override {
+    at_ = when;
     work_ = std::move(work);
     arm();
   }
@@ -30,14 +30,14 @@ class Alarm final : public session::Clock {
     if (queued_true_ms_ != m_.clock.true_ms) return;
     queued_true_ms_ = 0;
     if (!work_) return;
-    if (m_.now().mono_ms < at_mono_ms_) return arm();
+    if (m_.now().mono < at_) return arm();
     std::exchange(work_, nullptr)();
   }
 
  private:
   // One that is queued for an earlier time looks again then.
   void arm() {
-    const std::int64_t at = std::max(at_mono_ms_ + m_.clock.boot_true_ms, m_.clock.true_ms + 1);
+    const std::int64_t at = std::max(at_.ms + m_.clock.boot_true_ms, m_.clock.true_ms + 1);
     if (queued_true_ms_ != 0 && queued_true_ms_ <= at) return;
     queued_true_ms_ = at;
     m_.queue.add(at, due_);
@@ -46,7 +46,7 @@ class Alarm final : public session::Clock {
   Machine& m_;
   Posts& posts_;
   Due due_;
-  std::int64_t at_mono_ms_ = 0;
+  MonoTime at_;
   std::function<void()> work_;
   std::int64_t queued_true_ms_ = 0;  // 0: not
 };

@@ -76,7 +76,7 @@ void Hands::select(const core::SelectCheckpoint& order) {
     selected.error = "input/output error";
   } else {
     if (m_.habits.verifies) {
-      if (order.below > 0) m_.disk.set_aside_from(order.below);
+      if (order.below) m_.disk.set_aside_from(order.below.number);
       for (const Checkpoint& bad : m_.disk.set_aside_damaged()) {
         answer.emplace_back(
             core::CheckpointRejected{bad.path, bad.step, bad.path + ".corrupt", "damaged"});
@@ -114,7 +114,7 @@ void Hands::find_unjudged(std::int64_t attempt) {
   ask(m_.random.between(10, 500), [this, attempt] {
     std::vector<core::VerifyCheckpoint> found;
     for (const Checkpoint& checkpoint : m_.disk.all()) {
-      const bool of_it = checkpoint.step > database_.state().resume_step;
+      const bool of_it = checkpoint.step > database_.state().current.resume_step.number;
       if (of_it && !database_.judged(checkpoint.path)) {
         found.push_back({attempt, checkpoint.path, checkpoint.step});
       }
@@ -175,7 +175,7 @@ Status Hands::launch(const core::Launch& order) {
   m_.journal = Journal{order.attempt, {}, true, false, {}};
   site_.undelivered.clear();
   site_.spawning = Order{order.attempt,     board,
-                         order.resume_from, session_->newest().resume_step,
+                         order.resume_from, session_->newest().current.resume_step.number,
                          order.plan,        std::exchange(site_.breach_next, false)};
   m_.score.turn_to(Spent::loading, m_.clock.true_ms);
   m_.after(m_.random.between(20, 500), Due::worker, -order.attempt);

@@ -26,10 +26,11 @@ void Checker::after(const core::Event& event, Time at, const core::State& state,
                     std::span<const core::Action> actions) {
   ++events_;
   digest_.add(event.index());
-  digest_.add(static_cast<std::uint64_t>(at.mono_ms));
+  digest_.add(static_cast<std::uint64_t>(at.mono.ms));
   digest_.add((static_cast<std::uint64_t>(state.stage) << 32U) ^
-              static_cast<std::uint64_t>(state.last_step));
-  digest_.add(static_cast<std::uint64_t>(state.deadline_mono_ms) ^ actions.size());
+              static_cast<std::uint64_t>(state.current.last_step.number));
+  digest_.add(static_cast<std::uint64_t>(state.watch.deadline_mono_ms.value_or(MonoTime{}).ms) ^
+              actions.size());
   if (listener_) listener_(event, at, state, actions);
   if (!on_ || violation_) return;
   take_event(event, at, state);
@@ -57,14 +58,14 @@ void Checker::take_event(const core::Event& event, Time at, const core::State& s
     }
   } else if (const auto* probe = std::get_if<core::ProbeFinished>(&event)) {
     probed_quarantine_.clear();
-    probed_wall_ms_ = at.wall_ms;
+    probed_at_ = at.wall;
     for (const core::BoardFound& board : probe->boards) {
       probed_quarantine_[board.serial] = board.record.quarantined_until_wall_ms;
     }
   } else if (const auto* started = std::get_if<core::DaemonStarted>(&event);
              started != nullptr && span_open_ && started->machine_restarted) {
     // The monotonic clock began anew: what passed is known by the wall clock only.
-    expected_ms_ += std::max<std::int64_t>(at.wall_ms - last_at_.wall_ms, 0);
+    expected_ms_ += std::max<std::int64_t>(at.wall - last_at_.wall, 0);
     last_at_ = at;
   }
   if (state.wanted && !wanted_) broken(Promise::stays_stopped, "wanted again without being asked");
@@ -78,7 +79,7 @@ void Checker::take_action(const core::Action& action, const core::State& state) 
   if (const auto* begun = std::get_if<core::RecordAttemptBegun>(&action)) return take(*begun);
   if (const auto* launch = std::get_if<core::Launch>(&action)) return check_launch(*launch, state);
   if (const auto* select = std::get_if<core::SelectCheckpoint>(&action)) {
-    if (select->below > 0 && !goes_back_) {
+    if (select->below && !goes_back_) {
       broken(Promise::newest,
              fmt::format("goes back before step {} and no verdict said so", select->below));
     }
@@ -107,7 +108,7 @@ void Checker::take(const core::RecordAttemptBegun& begun) {
   begun_ = begun.attempt;
   running_ = true;
   verified_here_ = false;
-  last_counted_step_ = -1;
+  last_counted_step_ = {-1};
 }
 
 void Checker::take(const core::RecordAttemptEnded& ended, const core::State& state) {
@@ -118,9 +119,9 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
   if (ended.evidence.empty()) broken(Promise::attempts, "a verdict without evidence");
   // Also when that was one time too many: whoever starts it by hand goes back all the same.
   goes_back_ = ended.remedy == core::Remedy::older_checkpoint ||
-               (ended.remedy == core::Remedy::stop && state.below > 0);
+               (ended.remedy == core::Remedy::stop && state.next.below);
   const bool broke = ended.cause == core::Cause::nan || ended.cause == core::Cause::loss_spike;
-  if (broke && goes_back_) trouble_from_ = state.trouble_step;
+  if (broke && goes_back_) trouble_from_ = state.history.trouble_step;
   const bool counts = ended.cause != core::Cause::stopped || verified_here_;
   if (counts) barren_in_a_row_ = verified_here_ ? 0 : barren_in_a_row_ + 1;
   if (counts && !verified_here_) ++barren_in_all_;
@@ -130,11 +131,11 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
 
 // Two events may carry times that overlap by the milliseconds a journal lags; nothing is lost.
 void Checker::check_ledger(Time at, const core::State& state) {
-  if (span_open_ && at.mono_ms > last_at_.mono_ms) expected_ms_ += at.mono_ms - last_at_.mono_ms;
-  if (!span_open_ || at.mono_ms > last_at_.mono_ms) last_at_ = at;
+  if (span_open_ && at.mono > last_at_.mono) expected_ms_ += at.mono - last_at_.mono;
+  if (!span_open_ || at.mono > last_at_.mono) last_at_ = at;
   span_open_ = state.span.has_value();
   std::int64_t open = 0;
-  if (span_open_) open = last_at_.mono_ms - state.span->since.mono_ms;
+  if (span_open_) open = last_at_.mono - state.span->since.mono;
   const std::int64_t difference = booked_ms_ + open - expected_ms_;
   constexpr std::int64_t lag = 250;  // an exit is written before a verdict, and read after it
   if (difference > lag || difference < -lag) {
@@ -152,7 +153,8 @@ void Checker::check_state(const core::State& state) {
     broken(Promise::attempts, fmt::format("{} while attempt {} {}", core::to_string(state.stage),
                                           begun_, running_ ? "runs" : "has ended"));
   }
-  if (state.charged_attempts > policy_.budgets.attempts) broken(Promise::budget, "attempts in all");
+  if (state.history.charged_attempts > policy_.budgets.attempts)
+    broken(Promise::budget, "attempts in all");
   constexpr std::uint64_t sampled = 512;
   if (events_ % sampled != 0) return;
   const auto again = core::state_from_json(core::to_json(state));

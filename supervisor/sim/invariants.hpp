@@ -85,20 +85,20 @@ class Checker {
   // ---- attempts ----
   std::int64_t begun_ = 0;  // newest attempt that began
   bool running_ = false;    // and has not ended
-  std::int64_t last_counted_step_ = -1;
+  Step last_counted_step_{-1};
   bool verified_here_ = false;  // a checkpoint, during this attempt
   int barren_in_all_ = 0;
   int barren_in_a_row_ = 0;
-  std::int64_t newest_verified_ = 0;
+  Step newest_verified_;
   std::int64_t last_progress_ms_ = 0;
   // ---- the operator ----
   bool wanted_ = false;
   bool restarts_by_hand_ = false;  // once the attempt has ended
   // ---- rollback ----
-  bool goes_back_ = false;         // the verdict said so
-  std::int64_t trouble_from_ = 0;  // first step that must not be resumed from; 0: none
-  std::map<std::string, std::int64_t> probed_quarantine_;  // serial → until, as the probe showed it
-  std::int64_t probed_wall_ms_ = 0;
+  bool goes_back_ = false;  // the verdict said so
+  Step trouble_from_;       // first step that must not be resumed from; 0: none
+  std::map<std::string, WallTime> probed_quarantine_;  // serial → until, as the probe showed it
+  WallTime probed_at_;
   // ---- the ledger ----
   std::int64_t booked_ms_ = 0;
   std::int64_t expected_ms_ = 0;

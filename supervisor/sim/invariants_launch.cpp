@@ -15,20 +15,20 @@ void Checker::check_launch(const core::Launch& launch, const core::State& state)
                        "step, {} in all",
                        barren_in_a_row_, barren_in_all_));
   }
-  if (state.time_without_progress_ms >= budgets.time_without_progress_ms) {
+  if (state.history.time_without_progress_ms >= budgets.time_without_progress_ms) {
     broken(Promise::budget, "launched after the time without a new verified step was spent");
   }
   if (const auto held = probed_quarantine_.find(launch.board);
-      held != probed_quarantine_.end() && probed_wall_ms_ < held->second) {
+      held != probed_quarantine_.end() && probed_at_ < held->second) {
     broken(Promise::quarantine, fmt::format("board {} is in quarantine for another {} ms",
-                                            launch.board, held->second - probed_wall_ms_));
+                                            launch.board, held->second - probed_at_));
   }
-  if (trouble_from_ > 0 && state.resume_step >= trouble_from_) {
+  if (trouble_from_ && state.current.resume_step >= trouble_from_) {
     broken(Promise::rollback, fmt::format("resumes from step {}, and the loss broke at step {}",
-                                          state.resume_step, trouble_from_));
+                                          state.current.resume_step, trouble_from_));
   }
-  if (state.resume_step < newest_verified_) newest_verified_ = state.resume_step;
-  trouble_from_ = 0;
+  if (state.current.resume_step < newest_verified_) newest_verified_ = state.current.resume_step;
+  trouble_from_ = {};
   goes_back_ = false;
 }
 
@@ -43,9 +43,9 @@ void Checker::about_to_launch(const core::Launch& order, const core::State& stat
     broken(Promise::rollback, order.resume_from + " was set aside");
   }
   const Checkpoint* newest = machine.disk.newest_verified();
-  if (newest != nullptr && !newest->damaged && state.resume_step < newest->step) {
+  if (newest != nullptr && !newest->damaged && state.current.resume_step.number < newest->step) {
     broken(Promise::newest, fmt::format("resumes from step {}, and step {} is verified",
-                                        state.resume_step, newest->step));
+                                        state.current.resume_step, newest->step));
   }
 }
 
@@ -59,7 +59,7 @@ void Checker::about_to_signal(core::Signal signal, const core::State& state) {
   broken(Promise::no_false_kill,
          fmt::format("attempt {} was {} at step {}: {}", worker.order().attempt,
                      to_string(worker.doing()), worker.step(),
-                     state.kill ? state.kill->why : "no reason"));
+                     state.current.kill ? state.current.kill->why : "no reason"));
 }
 
 void Checker::at_rest(const core::State& state, bool answer_coming) {
@@ -78,7 +78,7 @@ void Checker::at_rest(const core::State& state, bool answer_coming) {
       }
       return;
     default:
-      if (state.deadline_mono_ms == 0) {
+      if (!state.watch.deadline_mono_ms) {
         broken(Promise::timer,
                fmt::format("nothing would ever end {}", core::to_string(state.stage)));
       }
@@ -95,8 +95,7 @@ void Checker::at_end(const core::State& state) {
   if (ended || since <= bound) return;
   bool held = !machine.boards.empty() && policy_.needs_board;
   for (const Board& board : machine.boards) {
-    held =
-        held && (!board.link_up || core::quarantined(board.record, machine.now().wall_ms - bound));
+    held = held && (!board.link_up || core::quarantined(board.record, machine.now().wall - bound));
   }
   if (held) return;
   broken(Promise::alive,

@@ -83,7 +83,7 @@ std::string describe(const core::Action& action) {
                        ended->remedy ? to_string(*ended->remedy) : "");
   }
   if (const auto* select = std::get_if<core::SelectCheckpoint>(&action)) {
-    return select->below > 0 ? fmt::format("SELECT below {}", select->below) : "SELECT";
+    return select->below ? fmt::format("SELECT below {}", select->below) : "SELECT";
   }
   if (std::holds_alternative<core::Probe>(action)) return "PROBE";
   if (const auto* repair = std::get_if<core::Repair>(&action)) {

@@ -19,14 +19,14 @@ bool is_done(const core::Event& event) {
 bool worker_runs(const core::State& state) { return core::has_worker(state.stage); }
 
 bool woken(const core::State& state, const core::Event& event, Time now) {
-  return std::holds_alternative<core::TimerFired>(event) && state.deadline_mono_ms != 0 &&
-         now.mono_ms >= state.deadline_mono_ms;
+  return std::holds_alternative<core::TimerFired>(event) && state.watch.deadline_mono_ms &&
+         now.mono >= *state.watch.deadline_mono_ms;
 }
 
 void launch(core::State& state, const std::string& resume_from, core::Actions& actions) {
   ++state.attempt;
   state.stage = core::Stage::launching;
-  state.deadline_mono_ms = 0;
+  state.watch.deadline_mono_ms.reset();
   actions.emplace_back(core::Launch{state.attempt, "", resume_from, {}});
 }
 
@@ -36,29 +36,29 @@ void wrap(core::State& state, const core::Event& event, const core::Policy& /*po
   constexpr std::int64_t between_looks = 30 * minute_ms;
   if (std::holds_alternative<core::StartRequested>(event) && !worker_runs(state)) {
     state.wanted = true;
-    state.attempts_without_progress = 1;
-    state.launched_mono_ms = now.mono_ms;
+    state.history.attempts_without_progress = 1;
+    state.current.launched_mono_ms = now.mono;
     return launch(state, "", actions);
   }
   // Somebody who finds it hanging kills it and starts the script anew.
   if (std::holds_alternative<core::RestartRequested>(event) && worker_runs(state)) {
-    state.attempts_without_progress = 0;
+    state.history.attempts_without_progress = 0;
     actions.emplace_back(core::SendSignal{core::Signal::kill});
     return;
   }
   if (ends_attempt(event)) {
     state.stage = is_done(event) ? core::Stage::exited : core::Stage::backoff;
     if (is_done(event)) return;
-    if (state.attempts_without_progress >= most_attempts) {
+    if (state.history.attempts_without_progress >= most_attempts) {
       state.stage = core::Stage::fatal;
       return;
     }
-    const std::int64_t looks = (now.mono_ms - state.launched_mono_ms) / between_looks + 1;
-    state.deadline_mono_ms = state.launched_mono_ms + looks * between_looks;
+    const std::int64_t looks = (now.mono - state.current.launched_mono_ms) / between_looks + 1;
+    state.watch.deadline_mono_ms = state.current.launched_mono_ms + looks * between_looks;
     return;
   }
   if (!woken(state, event, now)) return;
-  ++state.attempts_without_progress;
+  ++state.history.attempts_without_progress;
   return launch(state, "", actions);
 }
 
@@ -66,7 +66,7 @@ void retry(core::State& state, const core::Event& event, const core::Policy& /*p
            core::Actions& actions) {
   if (std::holds_alternative<core::StartRequested>(event) && !worker_runs(state)) {
     state.wanted = true;
-    state.attempts_without_progress = 0;
+    state.history.attempts_without_progress = 0;
     state.stage = core::Stage::selecting;
     actions.emplace_back(core::SelectCheckpoint{});
     return;
@@ -76,21 +76,22 @@ void retry(core::State& state, const core::Event& event, const core::Policy& /*p
     return;
   }
   if (const auto* chosen = std::get_if<core::CheckpointSelected>(&event)) {
-    state.resume_step = chosen->step;
+    state.current.resume_step = chosen->step;
     return launch(state, chosen->path, actions);
   }
-  if (std::holds_alternative<core::CheckpointReported>(event)) state.attempts_without_progress = 0;
+  if (std::holds_alternative<core::CheckpointReported>(event))
+    state.history.attempts_without_progress = 0;
   if (ends_attempt(event)) {
     state.stage = is_done(event) ? core::Stage::exited : core::Stage::backoff;
     if (is_done(event)) return;
-    state.deadline_mono_ms =
-        now.mono_ms +
-        std::min<std::int64_t>(second_ms << std::min(state.attempts_without_progress++, 9),
+    state.watch.deadline_mono_ms =
+        now.mono +
+        std::min<std::int64_t>(second_ms << std::min(state.history.attempts_without_progress++, 9),
                                5 * minute_ms);
     return;
   }
   if (!woken(state, event, now)) return;
-  state.deadline_mono_ms = 0;
+  state.watch.deadline_mono_ms.reset();
   state.stage = core::Stage::selecting;
   actions.emplace_back(core::SelectCheckpoint{});
 }

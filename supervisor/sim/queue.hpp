@@ -58,7 +58,9 @@ struct Clock {
   std::int64_t boot_true_ms = -60'000;              // the machine was up for a minute
 
   [[nodiscard]] Time now() const { return at(true_ms); }
-  [[nodiscard]] Time at(std::int64_t ms) const { return {ms + wall_offset_ms, ms - boot_true_ms}; }
+  [[nodiscard]] Time at(std::int64_t ms) const {
+    return {WallTime{ms + wall_offset_ms}, MonoTime{ms - boot_true_ms}};
+  }
 };
 
 }  // namespace trainward::sim

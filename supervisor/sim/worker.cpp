@@ -122,7 +122,7 @@ bool Worker::meets_bad_data(bool& spike) const {
     if (step_ < bad.from || step_ > bad.to) continue;
     const auto& skip = order_.plan.skip;
     const bool skipped = std::any_of(skip.begin(), skip.end(), [&](const core::DataWindow& w) {
-      return step_ >= w.from && step_ <= w.to;
+      return step_ >= w.from.number && step_ <= w.to.number;
     });
     spike = bad.spike;
     if (!skipped || m_.setup.obeys_plan == 0) return true;

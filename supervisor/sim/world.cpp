@@ -52,7 +52,7 @@ void World::tell(Narrator narrator) {
   checker_.listen([this](const core::Event& event, Time at, const core::State& state,
                          std::span<const core::Action> actions) {
     say(fmt::format("  {:<40} -> {} (mono {})", describe(event), core::to_string(state.stage),
-                    at.mono_ms));
+                    at.mono.ms));
     for (const core::Action& action : actions) {
       if (const std::string line = describe(action); !line.empty()) say("      " + line);
     }

@@ -26,7 +26,7 @@ Result<json::array> Store::status_json(Time now) const {
     const std::int64_t started = int_or(row, "started_ms", 0);
     const bool running = started > 0 && int_or(row, "ended_ms", 0) == 0;
     row["pid"] = int_or(row, "pid", 0);  // null without an attempt
-    row["uptime_ms"] = running ? std::max<std::int64_t>(now.wall_ms - started, 0) : 0;
+    row["uptime_ms"] = running ? std::max<std::int64_t>(now.wall - WallTime{started}, 0) : 0;
   }
   return rows;
 }

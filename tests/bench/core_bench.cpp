@@ -18,8 +18,8 @@ void heartbeat(benchmark::State& bench) {
   }
   std::int64_t number = 0;
   for (auto _ : bench) {
-    time.mono_ms += 50;
-    time.wall_ms += 50;
+    time.mono += 50;
+    time.wall += 50;
     actions.clear();
     step(state, StepDone{++number, 2.5, 1.0, number, 100}, policy, time, actions);
     benchmark::DoNotOptimize(actions);
@@ -37,8 +37,8 @@ void whole_attempt(benchmark::State& bench) {
   step(state, StartRequested{}, policy, time, actions);
   std::int64_t number = 0;
   auto feed = [&](const Event& event) {
-    time.mono_ms += 10;
-    time.wall_ms += 10;
+    time.mono += 10;
+    time.wall += 10;
     actions.clear();
     step(state, event, policy, time, actions);
     ++events;

@@ -112,7 +112,7 @@ void fail(const std::string& fault, const Notifier& supervisor) {
   // No core files: they would be counted as part of the death.
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
-  note("died", std::to_string(now().wall_ms));
+  note("died", std::to_string(now().wall.ms));
   if (fault == "sigkill") ::raise(SIGKILL);
   if (fault == "sigstop") ::raise(SIGSTOP);
   if (fault == "sigsegv") ::raise(SIGSEGV);

@@ -88,7 +88,7 @@ void Reporter::error(std::string_view message) {
 void Reporter::raw_error(std::string_view text) { sinks_.err(text); }
 
 void Reporter::line(const std::string& text) {
-  sinks_.out(fmt::format("{} {}\n", iso8601(sinks_.now().wall_ms), text));
+  sinks_.out(fmt::format("{} {}\n", iso8601(sinks_.now().wall), text));
 }
 
 }  // namespace trainward::trainer

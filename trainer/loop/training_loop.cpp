@@ -42,7 +42,7 @@ bool TrainingLoop::time_to_save() const {
 
 Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
   Reporter& reporter = ports_.reporter;
-  const std::int64_t began = reporter.now().mono_ms;
+  const MonoTime began = reporter.now().mono;
   auto batch = data_.next();
   if (!batch) return propagate(batch);
   auto result = model_.step(*batch);
@@ -53,7 +53,7 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
   }
   const auto tokens = static_cast<std::int64_t>(batch->size());
   progress_ = {progress_.step + 1, progress_.tokens + tokens, result->loss, data_.cursor()};
-  rate_.add(tokens, reporter.now().mono_ms - began);
+  rate_.add(tokens, reporter.now().mono - began);
   const double rate = rate_.tokens_per_second();
   reporter.step(progress_, result->grad_norm, rate);
   if (progress_.step % plan_.log_every == 0) {

@@ -152,11 +152,11 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   Progress progress;
   Carried carried;
   if (point) {
-    const std::int64_t began = now().mono_ms;
+    const MonoTime began = now().mono;
     auto restored = restore(point->reader, **model, point->progress.step);
     if (!restored) return propagate(restored);
     reporter.status(fmt::format("restored step {} in {}, read in {}", point->progress.step,
-                                human_duration(now().mono_ms - began),
+                                human_duration(now().mono - began),
                                 human_duration(restored->read_ms)));
     carried = std::move(*restored);
     auto place = find_place(*point, data, plan->block > 0, reporter);

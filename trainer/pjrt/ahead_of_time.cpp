@@ -35,7 +35,7 @@ Result<Platform> expected_platform(const Topology& topology, const ProgramCache&
 Result<Compiled> compile_without_device(const Topology& topology, const ProgramCache& cache,
                                         const std::string& name, const std::string& text,
                                         std::int64_t replicas) {
-  const std::int64_t asked_ms = now().mono_ms;
+  const MonoTime asked = now().mono;
   const Plugin& plugin = topology.plugin();
   auto digest = plugin.digest();
   if (!digest) return propagate(digest);
@@ -67,7 +67,7 @@ Result<Compiled> compile_without_device(const Topology& topology, const ProgramC
         {name, platform->name + " " + platform->version, plugin.path().filename().string()});
     if (!kept) return tl::unexpected<Error>(kept.error());
   }
-  about.ms = now().mono_ms - asked_ms;
+  about.ms = now().mono - asked;
   return about;
 }
 

@@ -72,13 +72,13 @@ void Compiler::remember_loads(bool loads, Compiled& about) {
 
 Outcome<Executable> Compiler::get(const std::string& name, const std::string& text,
                                   std::int64_t replicas) {
-  const std::int64_t asked_ms = now().mono_ms;
+  const MonoTime asked = now().mono;
   Compiled about;
   about.name = name;
   about.key = program_key(text, compile_options(replicas), client_.platform(), plugin_);
   about.problem = std::exchange(problem_, {});
   auto executable = find_or_compile(text, replicas, about);
-  about.ms = now().mono_ms - asked_ms;
+  about.ms = now().mono - asked;
   if (executable && told_) told_(about);
   return executable;
 }
@@ -87,14 +87,14 @@ Outcome<Executable> Compiler::get(const std::string& name, const std::string& te
 Result<ProgramLock> Compiler::lock(const std::string& key) const {
   constexpr std::chrono::milliseconds between_looks{50};
   constexpr std::int64_t between_signs_ms = 1000;
-  std::int64_t told_ms = now().mono_ms;
+  MonoTime told = now().mono;
   for (;;) {
     auto held = cache_->try_lock(key);
     if (!held) return propagate(held);
     if (*held) return std::move(**held);
     std::this_thread::sleep_for(between_looks);
-    if (!waiting_ || now().mono_ms - told_ms < between_signs_ms) continue;
-    told_ms = now().mono_ms;
+    if (!waiting_ || now().mono - told < between_signs_ms) continue;
+    told = now().mono;
     waiting_();
   }
 }

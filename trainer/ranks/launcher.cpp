@@ -135,7 +135,7 @@ class Launcher {
  private:
   [[nodiscard]] int wait_ms() const {
     if (!lost_) return -1;
-    return static_cast<int>(std::max<std::int64_t>(0, give_up_ms_ - now().mono_ms));
+    return static_cast<int>(std::max<std::int64_t>(0, give_up_ - now().mono));
   }
 
   void read_messages() {
@@ -175,7 +175,7 @@ class Launcher {
   void lose(const Rank& rank) {
     if (lost_) return;
     lost_ = static_cast<std::size_t>(&rank - ranks_.data());
-    give_up_ms_ = now().mono_ms + patience_ms;
+    give_up_ = now().mono + patience_ms;
   }
 
   void pass_signals_on() {
@@ -200,7 +200,7 @@ class Launcher {
       (void)::syscall(SYS_pidfd_send_signal, rank.process.get(), SIGKILL, nullptr, 0);
     }
     ::kill(mpiexec_, SIGKILL);
-    give_up_ms_ = now().mono_ms + patience_ms;
+    give_up_ = now().mono + patience_ms;
   }
 
   Result<int> finish() {
@@ -228,7 +228,7 @@ class Launcher {
   const std::function<void(std::string)>& say_;
   int pending_signal_ = 0;  // came before rank 0
   std::optional<std::size_t> lost_;
-  std::int64_t give_up_ms_ = 0;
+  MonoTime give_up_;
 };
 
 }  // namespace

@@ -105,7 +105,7 @@ int show_samples(const Context& context, const BoardsRequest& request) {
   return print_rows(context, rows,
                     "No samples yet: they are taken while a program runs on the board",
                     [&](const json::array& found) {
-                      return format_samples(found, context.terminal.now.wall_ms, context.style());
+                      return format_samples(found, context.terminal.now.wall.ms, context.style());
                     });
 }
 
@@ -116,7 +116,7 @@ int show_boards(const Context& context, const BoardsRequest& request) {
         return store.boards_json();
       }));
   return print_rows(context, rows, "No board was ever looked at", [&](const json::array& found) {
-    return format_boards(found, context.terminal.now.wall_ms, context.style());
+    return format_boards(found, context.terminal.now.wall.ms, context.style());
   });
 }
 

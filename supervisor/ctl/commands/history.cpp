@@ -84,7 +84,7 @@ int show_history(const Context& context, const std::string& program) {
         return of_program(store, program, store.history_json(program));
       }));
   return print_rows(context, rows, "No attempts yet", [&](const json::array& found) {
-    return format_history(found, context.terminal.now.wall_ms, context.style());
+    return format_history(found, context.terminal.now.wall.ms, context.style());
   });
 }
 

@@ -100,7 +100,7 @@ int show_look(const Context& context, Answer<json::value> document) {
   if (!report) return say_failure(context, {could_not_tell, report.error()});
   if (!context.settings.json) {
     const std::int64_t at = int_or(*answer, "at_ms", 0);
-    const std::string when = at > 0 ? ", " + age(context.terminal.now.wall_ms - at) : "";
+    const std::string when = at > 0 ? ", " + age(context.terminal.now.wall - WallTime{at}) : "";
     out << text_of_look(*report, when, context.terminal.colour);
   }
   return static_cast<int>(hwprobe::health(*report));
@@ -121,8 +121,7 @@ int watch_hardware(const Context& context, const ProbeRequest& request) {
     } else if (reply) {
       const auto report = hwprobe::report_from_json(*reply);
       if (!report) return say_failure(context, {could_not_tell, report.error()});
-      const std::string text =
-          text_of_look(*report, ", " + iso8601(now().wall_ms), terminal.colour);
+      const std::string text = text_of_look(*report, ", " + iso8601(now().wall), terminal.colour);
       terminal.out << (terminal.redraws ? drawn_over(text) : (first ? text : '\n' + text));
     }
     terminal.out.flush();

@@ -128,7 +128,7 @@ int show_why(const Context& context, const WhyRequest& request) {
         return store.why_json(request.program, request.attempt);
       }));
   return print_document(context, document, [&](const json::object& why) {
-    return format_why(why, context.terminal.now.wall_ms, context.style());
+    return format_why(why, context.terminal.now.wall.ms, context.style());
   });
 }
 

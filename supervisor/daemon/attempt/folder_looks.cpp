@@ -99,7 +99,7 @@ FolderLooks::Found FolderLooks::checkpoints(bool writer_gone) {
   watch();
   auto events =
       checkpoints_.look(foreign::find_checkpoints(spec_, folders_, checkpoints_.since_ns()),
-                        now().mono_ms, writer_gone);
+                        now().mono.ms, writer_gone);
   return {std::move(events), checkpoints_.waiting()};
 }
 

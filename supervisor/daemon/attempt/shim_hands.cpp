@@ -22,8 +22,8 @@ constexpr std::size_t piece_bytes = 64 * 1024;
 
 // Serials; of a program without a board the first is empty.
 std::vector<std::string> boards_of(const core::State& state) {
-  std::vector<std::string> serials{state.board};
-  for (const core::HeldBoard& held : state.more_boards) serials.push_back(held.serial);
+  std::vector<std::string> serials{state.boards.board};
+  for (const core::HeldBoard& held : state.boards.more_boards) serials.push_back(held.serial);
   return serials;
 }
 
@@ -41,7 +41,7 @@ Status ShimHands::launch(const core::Launch& order) {
   what.attempt = order.attempt;
   what.nonce = recorder_.attempt().nonce;
   what.resume_from = order.resume_from;
-  what.resume_step = c_.session->state().resume_step;
+  what.resume_step = c_.session->state().current.resume_step.number;
   what.plan = order.plan;
   boards_.add_to(what, order);
   auto pid = daemon::launch(c_.program, what, c_.services.paths, boards_.give_leases());
@@ -73,17 +73,17 @@ void ShimHands::follow(std::int64_t attempt) {
                         queue = c_.name() + " folders"](BackgroundJob job) {
     background.run(queue, {"look at the program's folders", std::move(job)});
   };
-  foreign_ = watch_foreign(c_.services, std::move(in_background), c_.program, folder,
-                           c_.session->state(), [this](foreign::Events events) {
-                             for (core::Event& event : events) {
-                               // A checkpoint that the worker has told of itself was verified by
-                               // now.
-                               const auto* file = std::get_if<core::CheckpointReported>(&event);
-                               const bool known =
-                                   file != nullptr && file->step <= c_.session->state().kept_step;
-                               if (!known) c_.handle(std::move(event));
-                             }
-                           });
+  foreign_ = watch_foreign(
+      c_.services, std::move(in_background), c_.program, folder, c_.session->state(),
+      [this](foreign::Events events) {
+        for (core::Event& event : events) {
+          // A checkpoint that the worker has told of itself was verified by
+          // now.
+          const auto* file = std::get_if<core::CheckpointReported>(&event);
+          const bool known = file != nullptr && file->step <= c_.session->state().history.kept_step;
+          if (!known) c_.handle(std::move(event));
+        }
+      });
 }
 
 session::Found ShimHands::find() {
@@ -111,8 +111,8 @@ session::JournalPiece ShimHands::read(std::int64_t offset) {
 session::Found ShimHands::signal(core::Signal signal) {
   fault_point("signal.decided");
   const core::State& state = c_.session->newest();
-  const bool hangs =
-      signal == core::Signal::kill && state.kill && state.kill->cause == core::Cause::hang;
+  const bool hangs = signal == core::Signal::kill && state.current.kill &&
+                     state.current.kill->cause == core::Cause::hang;
   if (hangs && worker_) {
     // What it was waiting for, before nobody can tell any more.
     if (auto report = worker_->thread_report(); !report.empty()) {
@@ -123,9 +123,9 @@ session::Found ShimHands::signal(core::Signal signal) {
     c_.handle(core::HostFact{"shim", 5, core::Cause::unknown, std::move(text)});
   }
   if (!shim_) return somebody_lives() ? session::Found::starting : session::Found::never;
-  const bool again = signal == core::Signal::kill && state.kills_sent > 1;
+  const bool again = signal == core::Signal::kill && state.current.kills_sent > 1;
   if (again) containment::kill_worker(journal_->folder());
-  const Status sent = again && state.kills_sent > 2 ? shim_->end() : shim_->send(signal);
+  const Status sent = again && state.current.kills_sent > 2 ? shim_->end() : shim_->send(signal);
   if (!sent) spdlog::warn("{}: {}", c_.name(), sent.error().message());
   return session::Found::lives;
 }
@@ -134,7 +134,8 @@ session::Found ShimHands::signal(core::Signal signal) {
 
 void ShimHands::turned() {
   const core::State& state = c_.session->state();
-  if (state.pid == 0 || !shim_ || !journal_->shim() || !core::has_worker(state.stage)) return;
+  if (state.current.pid == 0 || !shim_ || !journal_->shim() || !core::has_worker(state.stage))
+    return;
   if (!worker_) {
     std::vector<std::string> bus_ids;
     for (const std::string& serial : boards_of(state)) {
@@ -143,12 +144,12 @@ void ShimHands::turned() {
     }
     worker_ = std::make_shared<WorkerWatch>(
         c_.services.machine,
-        WatchedWorker{static_cast<pid_t>(state.pid), journal_->shim()->pid, std::move(bus_ids),
-                      c_.services.paths.caches(state.board)},
+        WatchedWorker{static_cast<pid_t>(state.current.pid), journal_->shim()->pid,
+                      std::move(bus_ids), c_.services.paths.caches(state.boards.board)},
         [this](core::HostFact fact) { c_.handle(std::move(fact)); });
     watch_boards();
   }
-  if (state.stage != core::Stage::training || !worker_->sample_due(now().mono_ms)) return;
+  if (state.stage != core::Stage::training || !worker_->sample_due(now().mono)) return;
   c_.look_at_processes([this, worker = worker_->processes()]() -> Background::Then {
     auto sample = worker->memory();
     return [this, sample] {
@@ -159,7 +160,7 @@ void ShimHands::turned() {
 
 void ShimHands::watch_boards() {
   const core::State& state = c_.session->state();
-  if (c_.program.sample_every_ms == 0 || state.board.empty()) return;
+  if (c_.program.sample_every_ms == 0 || state.boards.board.empty()) return;
   BoardWatch::Order order;
   for (const std::string& serial : boards_of(state)) {
     const hwprobe::Board* found = boards_.board(serial);

@@ -82,9 +82,9 @@ WorkerWatch::WorkerWatch(Machine& machine, WatchedWorker worker,
 
 WorkerWatch::~WorkerWatch() { machine_.remove(this); }
 
-bool WorkerWatch::sample_due(std::int64_t now_mono_ms) {
-  if (now_mono_ms - sampled_mono_ms_ < sample_every_ms) return false;
-  sampled_mono_ms_ = now_mono_ms;
+bool WorkerWatch::sample_due(MonoTime now) {
+  if (now - sampled_at_ < sample_every_ms) return false;
+  sampled_at_ = now;
   return true;
 }
 

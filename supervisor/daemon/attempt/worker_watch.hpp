@@ -53,7 +53,7 @@ class WorkerWatch final : public MachineListener {
   [[nodiscard]] std::shared_ptr<WorkerProcesses> processes() const { return processes_; }
 
   // Whether a memory sample is due: at most one in ten seconds.
-  bool sample_due(std::int64_t now_mono_ms);
+  bool sample_due(MonoTime now);
 
   [[nodiscard]] std::string thread_report() const;
 
@@ -66,7 +66,7 @@ class WorkerWatch final : public MachineListener {
   pid_t pid_;
   std::shared_ptr<WorkerProcesses> processes_;
   std::function<void(core::HostFact)> sink_;
-  std::int64_t sampled_mono_ms_ = 0;
+  MonoTime sampled_at_;
 };
 
 }  // namespace trainward::daemon

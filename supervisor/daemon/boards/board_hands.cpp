@@ -61,7 +61,7 @@ void BoardHands::probe_now() {
           wish = MeshWish{*c_.program.mesh, c_.services.mesh_wishes.of_others(c_.name())};
         }
         BoardsFound found =
-            boards_found(report, wish, c_.services.store, c_.services.paths, now().wall_ms);
+            boards_found(report, wish, c_.services.store, c_.services.paths, now().wall);
         place_ = std::move(found.place);
         leases_ = std::move(found.leases);
         c_.handle(std::move(found.event));
@@ -161,7 +161,8 @@ void BoardHands::compile_while_no_board() {
   constexpr std::int64_t day_ms = 24 * 3600 * std::int64_t{1000};
   using core::Stage;
   const core::State& state = c_.session->state();
-  const bool waits = state.stage == Stage::backoff && state.last_cause == core::Cause::no_board;
+  const bool waits =
+      state.stage == Stage::backoff && state.history.last_cause == core::Cause::no_board;
   if (waits && !no_board_) {
     no_board_ = true;
     if (!ahead_) begin_compiling_ahead(day_ms);

@@ -60,14 +60,14 @@ Environment with_our_programs(const Paths& paths) {
 
 Status record(store::Store& store, const Result<hwprobe::Report>& report, Time at,
               std::int64_t duration_ms) {
-  if (!report) return store.add_probe(at.wall_ms, "", "", duration_ms, report.error().message());
-  auto recorded = store.add_probe(at.wall_ms, report->source,
+  if (!report) return store.add_probe(at.wall.ms, "", "", duration_ms, report.error().message());
+  auto recorded = store.add_probe(at.wall.ms, report->source,
                                   json::serialize(hwprobe::to_json(*report)), duration_ms, "");
   for (const hwprobe::Board& board : report->boards) {
     if (!recorded) break;
     recorded = store.put_board(
         board.serial, board.type, board.bus_id, std::string(hwprobe::to_string(board.verdict)),
-        board.evidence.empty() ? "" : board.evidence.front().what, at.wall_ms);
+        board.evidence.empty() ? "" : board.evidence.front().what, at.wall.ms);
   }
   return recorded;
 }
@@ -91,12 +91,12 @@ std::unique_ptr<ChildProcess> probe_boards(Loop& loop, const Paths& paths, const
   const std::string name = of_command ? argv.front() : "trainward-probe";
   return std::make_unique<ChildProcess>(
       loop, std::move(argv), deadline_of(order),
-      [&store, name, of_command, recorded = order.recorded, began = now().mono_ms,
+      [&store, name, of_command, recorded = order.recorded, began = now().mono,
        done = std::move(done)](Result<ChildResult> result) {
         auto report = read_report(std::move(result), name, of_command);
         const Time at = now();
         if (recorded) {
-          if (auto ok = record(store, report, at, at.mono_ms - began); !ok) {
+          if (auto ok = record(store, report, at, at.mono - began); !ok) {
             spdlog::warn("the probe was not recorded: {}", ok.error().message());
           }
         }

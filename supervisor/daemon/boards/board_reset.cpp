@@ -87,14 +87,14 @@ void ResetOfBoards::run_command() {
           return finish({std::move(error), ""});
         }
         if (++next_ < order_.boards.size()) return run_command();
-        reset_mono_ms_ = now().mono_ms;
+        reset_at_ = now().mono;
         look([this](const Result<hwprobe::Report>& report) { after(report); });
       });
 }
 
 void ResetOfBoards::after(const Result<hwprobe::Report>& report) {
   using State = ResetCheck::State;
-  const std::int64_t since = now().mono_ms - reset_mono_ms_;
+  const std::int64_t since = now().mono - reset_at_;
   const std::optional<hwprobe::Report> seen = report ? std::optional(*report) : std::nullopt;
   State worst = State::restored;
   std::vector<std::string> words;

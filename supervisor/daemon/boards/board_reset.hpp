@@ -60,7 +60,7 @@ class ResetOfBoards {
   std::function<void(ResetOutcome)> done_;
   std::optional<hwprobe::Report> first_look_;
   std::size_t next_ = 0;  // the board whose turn it is
-  std::int64_t reset_mono_ms_ = 0;
+  MonoTime reset_at_;
   Timer timer_;
   std::unique_ptr<ChildProcess> child_;
 };

@@ -87,10 +87,10 @@ void BoardWatch::take(Watched& watched, std::string_view line) {
   if (!sample) return spdlog::debug("{}: {}", order_.program, sample.error().message());
   const Time at = now();
   // However fast it talks, the database takes no more than was asked for.
-  if (watched.taken_mono_ms > 0 && at.mono_ms - watched.taken_mono_ms < order_.every_ms / 2) return;
-  watched.taken_mono_ms = at.mono_ms;
+  if (watched.taken_at != MonoTime{} && at.mono - watched.taken_at < order_.every_ms / 2) return;
+  watched.taken_at = at.mono;
   if (hwprobe::says_something(*sample)) record(watched, *sample, at);
-  for (const hwprobe::SampleFinding& finding : watched.judge.take(*sample, at.mono_ms)) {
+  for (const hwprobe::SampleFinding& finding : watched.judge.take(*sample, at.mono.ms)) {
     tell(watched, finding, at);
   }
 }
@@ -110,7 +110,7 @@ Status BoardWatch::write(Watched& watched, const hwprobe::Sample& sample, Time a
   if (!transaction) return propagate(transaction);
   store::BoardSampleRow row;
   row.serial = watched.serial;
-  row.at_ms = at.wall_ms;
+  row.at_ms = at.wall.ms;
   row.program = order_.program;
   row.attempt = order_.attempt;
   row.temperature_c = sample.temperature_c;
@@ -124,11 +124,11 @@ Status BoardWatch::write(Watched& watched, const hwprobe::Sample& sample, Time a
   row.aer_nonfatal = sample.aer_nonfatal;
   row.aer_fatal = sample.aer_fatal;
   if (auto added = store_.add_board_sample(row); !added) return added;
-  if (watched.thinned_mono_ms == 0 || at.mono_ms - watched.thinned_mono_ms >= thin_every_ms) {
-    if (auto thinned = store_.thin_board_samples(watched.serial, at.wall_ms); !thinned) {
+  if (watched.thinned_at == MonoTime{} || at.mono - watched.thinned_at >= thin_every_ms) {
+    if (auto thinned = store_.thin_board_samples(watched.serial, at.wall.ms); !thinned) {
       return thinned;
     }
-    watched.thinned_mono_ms = at.mono_ms;
+    watched.thinned_at = at.mono;
   }
   return transaction->commit();
 }
@@ -138,7 +138,7 @@ void BoardWatch::tell(const Watched& watched, const hwprobe::SampleFinding& find
   if (!finding.over) return sink_(fact_of(finding, std::move(text)));
   spdlog::info("{}: {}", order_.program, text);
   const auto noted =
-      store_.add_event({0, at.wall_ms, order_.program, order_.attempt, "board", std::move(text)});
+      store_.add_event({0, at.wall.ms, order_.program, order_.attempt, "board", std::move(text)});
   if (!noted) spdlog::warn("{}: {}", order_.program, noted.error().message());
 }
 

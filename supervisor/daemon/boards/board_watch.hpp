@@ -57,8 +57,8 @@ class BoardWatch {
     std::string serial;
     hwprobe::SampleWatch judge;
     std::unique_ptr<SampleStream> stream;
-    std::int64_t taken_mono_ms = 0;
-    std::int64_t thinned_mono_ms = 0;
+    MonoTime taken_at;
+    MonoTime thinned_at;
   };
   void take(Watched& watched, std::string_view line);
   void record(Watched& watched, const hwprobe::Sample& sample, Time at);

@@ -56,11 +56,11 @@ core::BoardFound as_found(const hwprobe::Board& board, store::Store& store, cons
   return found;
 }
 
-BoardPasts pasts_of(const core::ProbeFinished& event, std::int64_t now_wall_ms) {
+BoardPasts pasts_of(const core::ProbeFinished& event, WallTime now) {
   BoardPasts pasts;
   for (const core::BoardFound& board : event.boards) {
     BoardPast& past = pasts[board.serial];
-    past.barred = core::quarantined(board.record, now_wall_ms);
+    past.barred = core::quarantined(board.record, now);
     past.taken = board.in_use;
     past.stains = core::stains(board.record);
   }
@@ -93,7 +93,7 @@ core::BoardSet choose(const hwprobe::Report& report, const MeshWish& wish, const
 }  // namespace
 
 BoardsFound boards_found(const Result<hwprobe::Report>& report, const std::optional<MeshWish>& wish,
-                         store::Store& store, const Paths& paths, std::int64_t now_wall_ms) {
+                         store::Store& store, const Paths& paths, WallTime now) {
   BoardsFound out;
   if (!report) {
     out.event.error = report.error().message();
@@ -105,7 +105,7 @@ BoardsFound boards_found(const Result<hwprobe::Report>& report, const std::optio
   if (!wish) return out;
   hwprobe::Report trusted = *report;
   std::erase_if(trusted.boards, [](const hwprobe::Board& b) { return !is_name(b.serial); });
-  out.event.set = choose(trusted, *wish, pasts_of(out.event, now_wall_ms), paths, out);
+  out.event.set = choose(trusted, *wish, pasts_of(out.event, now), paths, out);
   return out;
 }
 

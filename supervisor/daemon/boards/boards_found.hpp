@@ -30,6 +30,6 @@ struct BoardsFound {
 };
 
 BoardsFound boards_found(const Result<hwprobe::Report>& report, const std::optional<MeshWish>& wish,
-                         store::Store& store, const Paths& paths, std::int64_t now_wall_ms);
+                         store::Store& store, const Paths& paths, WallTime now);
 
 }  // namespace trainward::daemon

@@ -6,12 +6,13 @@ namespace trainward::daemon {
 
 std::vector<std::filesystem::path> folders_to_purge(const Paths& paths, const core::State& state,
                                                     const std::string& serial, bool own_worker) {
-  const auto rung = state.rungs.find(core::Cause::cache_corrupt);
-  const bool first = rung != state.rungs.end() && rung->second == 1;
+  const auto rung = state.history.rungs.find(core::Cause::cache_corrupt);
+  const bool first = rung != state.history.rungs.end() && rung->second == 1;
   std::error_code missing;
   const auto kernels = paths.kernels_cache(serial);
   const bool kernels_exist = !std::filesystem::is_empty(kernels, missing) && !missing;
-  if (own_worker && state.last_cause == core::Cause::cache_corrupt && first && kernels_exist)
+  if (own_worker && state.history.last_cause == core::Cause::cache_corrupt && first &&
+      kernels_exist)
     return {kernels};
   return paths.caches(serial);
 }

@@ -79,7 +79,7 @@ struct SampleStream::Impl : std::enable_shared_from_this<Impl> {
   void remember() {
     auto id = identify(pid);
     if (!memory || !id) return;
-    (void)memory->remember({std::move(*id), "stream", now().wall_ms, true});
+    (void)memory->remember({std::move(*id), "stream", now().wall.ms, true});
   }
 
   // ---- its life ----

@@ -68,7 +68,7 @@ void CheckpointHands::verify(const core::VerifyCheckpoint& order, int tries) {
           }
           core::CheckpointVerified event{order.attempt, order.path, order.step, 0, ""};
           if (summary) {
-            event.step = summary->step;
+            event.step = {summary->step};
             event.bytes = summary->bytes;
             verified_[order.path] = identity;
           } else {
@@ -98,7 +98,7 @@ void CheckpointHands::find_unjudged(std::int64_t attempt) {
 
 void CheckpointHands::prune() {
   std::vector<std::filesystem::path> held;
-  const std::string& resumed_from = c_.session->state().resume_from;
+  const std::string& resumed_from = c_.session->state().current.resume_from;
   if (!resumed_from.empty()) held.emplace_back(resumed_from);
   checkpoint::Retention retention{
       c_.program.checkpoints_keep, c_.program.checkpoints_keep_every, std::move(held), {}};

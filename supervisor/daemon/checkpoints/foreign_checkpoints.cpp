@@ -26,7 +26,8 @@ std::unique_ptr<ForeignWatch> watch_foreign(Services& services, InBackground in_
                                             std::function<void(foreign::Events)> sink) {
   if (!foreign::watches_files(program.watch)) return nullptr;
   const foreign::Folders folders{program.directory, services.paths.checkpoints(program.name)};
-  const ForeignWatch::Known known{state.first_step == 0 ? 0 : state.last_step, state.kept_step};
+  const ForeignWatch::Known known{!state.current.first_step ? 0 : state.current.last_step.number,
+                                  state.history.kept_step.number};
   return std::make_unique<ForeignWatch>(services.loop, services.watcher, std::move(in_background),
                                         program.watch, folders, attempt_folder, known,
                                         std::move(sink));

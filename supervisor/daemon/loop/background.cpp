@@ -30,12 +30,12 @@ constexpr auto farewell = std::chrono::milliseconds(500);
 struct Background::Shared {
   struct Entry {
     Job job;
-    std::int64_t given_ms = 0;
+    MonoTime given;
   };
   struct Queue {
     std::deque<Entry> jobs;  // the first one runs if there is a thread
     bool has_thread = false;
-    std::int64_t began_ms = 0;  // the job that runs
+    MonoTime began;  // the job that runs
   };
 
   mutable std::mutex mutex;
@@ -61,7 +61,7 @@ Background::~Background() {
 void Background::run(const std::string& queue, Job job) {
   {
     const std::lock_guard lock(shared_->mutex);
-    shared_->queues[queue].jobs.push_back({std::move(job), now().mono_ms});
+    shared_->queues[queue].jobs.push_back({std::move(job), now().mono});
   }
   begin_waiting();
   if (!std::exchange(looking_, true)) timer_.after(look_every_ms, [this] { look(); });
@@ -78,22 +78,22 @@ std::optional<Background::Running> Background::running(const std::string& queue)
   const std::lock_guard lock(shared_->mutex);
   const auto found = shared_->queues.find(queue);
   if (found == shared_->queues.end() || !found->second.has_thread) return std::nullopt;
-  return Running{found->second.jobs.front().job.what, now().mono_ms - found->second.began_ms};
+  return Running{found->second.jobs.front().job.what, now().mono - found->second.began};
 }
 
 // Threads for queues that have none, as far as the limit allows.
 void Background::begin_waiting() {
   const std::lock_guard lock(shared_->mutex);
-  const std::int64_t at = now().mono_ms;
+  const MonoTime at = now().mono;
   int at_work = 0;
   for (const auto& [name, queue] : shared_->queues) {
-    if (queue.has_thread && at - queue.began_ms < patience_ms) ++at_work;
+    if (queue.has_thread && at - queue.began < patience_ms) ++at_work;
   }
   for (auto& [name, queue] : shared_->queues) {
     if (queue.has_thread) continue;
     if (at_work++ >= most_threads) return;
     try {
-      queue.began_ms = at;
+      queue.began = at;
       std::thread([shared = shared_, name = name] { serve(shared, name); }).detach();
       queue.has_thread = true;
       ++shared_->threads;
@@ -110,7 +110,7 @@ void Background::serve(const std::shared_ptr<Shared>& shared, std::string queue)
   auto& queues = shared->queues;
   while (shared->loop != nullptr) {
     Shared::Queue& mine = queues[queue];
-    mine.began_ms = now().mono_ms;
+    mine.began = now().mono;
     auto work = std::move(mine.jobs.front().job.work);
     lock.unlock();
     Then then = work();
@@ -135,10 +135,10 @@ void Background::look() {
   std::vector<std::function<void()>> late;
   {
     const std::lock_guard lock(shared_->mutex);
-    const std::int64_t at = now().mono_ms;
+    const MonoTime at = now().mono;
     for (auto& [name, queue] : shared_->queues) {
       for (Shared::Entry& entry : queue.jobs) {
-        if (entry.job.late && at - entry.given_ms >= entry.job.late_ms) {
+        if (entry.job.late && at - entry.given >= entry.job.late_ms) {
           late.push_back(std::exchange(entry.job.late, nullptr));
         }
       }

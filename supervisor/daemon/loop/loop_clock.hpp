@@ -15,8 +15,8 @@ class LoopClock final : public session::Clock {
 
   [[nodiscard]] Time now() const override { return trainward::now(); }
   void soon(std::function<void()> work) override { loop_.post(std::move(work)); }
-  void at(std::int64_t mono_ms, std::function<void()> work) override {
-    timer_.after(mono_ms - trainward::now().mono_ms, std::move(work));
+  void at(MonoTime when, std::function<void()> work) override {
+    timer_.after(when - trainward::now().mono, std::move(work));
   }
   void cancel() override { timer_.cancel(); }
 

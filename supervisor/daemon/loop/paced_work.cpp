@@ -24,7 +24,7 @@ PacedWork::~PacedWork() { *alive_ = false; }
 
 void PacedWork::ask() {
   if (std::exchange(wanted_, true) || running_) return;
-  const std::int64_t wait_ms = not_before_ms_ - now().mono_ms;
+  const std::int64_t wait_ms = not_before_ - now().mono;
   if (wait_ms > 0) return pause_.after(wait_ms, [this] { begin(); });
   begin();
 }
@@ -37,13 +37,13 @@ void PacedWork::begin() {
   wanted_ = false;
   running_ = true;
   in_background_([this, alive = alive_, job = job_]() -> std::function<void()> {
-    const std::int64_t begun_ms = now().mono_ms;
+    const MonoTime begun = now().mono;
     auto result = job();
-    const std::int64_t took_ms = now().mono_ms - begun_ms;
+    const std::int64_t took_ms = now().mono - begun;
     return [this, alive, took_ms, result = std::move(result)] {
       if (!*alive) return;
       running_ = false;
-      not_before_ms_ = now().mono_ms + std::max(least_pause_ms, pause_factor * took_ms);
+      not_before_ = now().mono + std::max(least_pause_ms, pause_factor * took_ms);
       const bool again = std::exchange(wanted_, false);
       if (result) result();
       if (!*alive) return;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 
+#include "common/base/time.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
 
 namespace trainward::daemon {
@@ -37,7 +38,7 @@ class PacedWork {
   BackgroundJob job_;
   bool wanted_ = false;
   bool running_ = false;
-  std::int64_t not_before_ms_ = 0;
+  MonoTime not_before_;
   Timer pause_;
   Timer later_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -48,7 +48,7 @@ void read_launch(PastAttempt& past) {
   read_plan(past);
   struct stat info {};
   if (::stat(file.c_str(), &info) == 0) {
-    past.launched.wall_ms = info.st_mtim.tv_sec * 1'000 + info.st_mtim.tv_nsec / 1'000'000;
+    past.launched.wall.ms = info.st_mtim.tv_sec * 1'000 + info.st_mtim.tv_nsec / 1'000'000;
   }
 }
 
@@ -60,15 +60,15 @@ void read_first_records(PastAttempt& past, const std::filesystem::path& checkpoi
   // Written just before; the wall clock may have been set in between.
   constexpr std::int64_t longest_launch_ms = 60'000;
   const std::int64_t took =
-      std::clamp<std::int64_t>(began.wall_ms - past.launched.wall_ms, 0, longest_launch_ms);
-  past.launched = {began.wall_ms - took, began.mono_ms - took};
+      std::clamp<std::int64_t>(began.wall - past.launched.wall, 0, longest_launch_ms);
+  past.launched = {began.wall - took, began.mono - took};
   for (const JournalRecord& record : first->records) {
     if (record.type == "started") past.boot_id = string_or(record.fields, "boot_id", "");
     if (record.type != "message") continue;
     for (const core::Event& event : message_events(record, checkpoints)) {
       // Where it says it went on; a worker that breaks its contract says something else.
       const auto* resumed = std::get_if<core::Resumed>(&event);
-      if (resumed != nullptr && past.resume_step == 0) past.resume_step = resumed->step;
+      if (resumed != nullptr && past.resume_step == 0) past.resume_step = resumed->step.number;
     }
   }
 }

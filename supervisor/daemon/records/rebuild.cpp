@@ -9,7 +9,7 @@
 namespace trainward::daemon {
 
 Result<std::filesystem::path> set_aside(const std::filesystem::path& database) {
-  std::string stamp = iso8601(now().wall_ms);  // as 20261121T180000Z
+  std::string stamp = iso8601(now().wall);  // as 20261121T180000Z
   stamp.erase(stamp.find('.'), 4);
   std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
   const std::string ending = ".damaged-" + stamp;
@@ -41,7 +41,7 @@ Result<Rebuilt> rebuild(store::Store& store, const Paths& paths,
     rebuilt.steps += *steps;
   }
   // In the same transaction: a database with a boot id is whole.
-  if (auto noted = store.put_boot_id(boot_id(), now().wall_ms); !noted) return propagate(noted);
+  if (auto noted = store.put_boot_id(boot_id(), now().wall.ms); !noted) return propagate(noted);
   if (auto committed = transaction->commit(); !committed) return propagate(committed);
   return rebuilt;
 }

@@ -34,7 +34,7 @@ Recorder::Recorder(store::Store& store, const Paths& paths, const config::Progra
       paths_(paths),
       program_(program.name),
       digest_(program.digest),
-      target_step_(config::policy_of(program).target_step),
+      target_step_(config::policy_of(program).target_step.number),
       now_{{}, boot_id()},
       committed_(now_) {}
 
@@ -77,31 +77,33 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
   return std::visit(
       Cases{
           [&](const core::RecordEvent& e) -> Status {
-            return store_.add_event({0, at.wall_ms, program_, state.attempt, e.kind, e.text});
+            return store_.add_event({0, at.wall.ms, program_, state.attempt, e.kind, e.text});
           },
           [&](const core::RecordStep& e) -> Status {
-            return store_.add_step(program_, {e.step, state.attempt, e.loss, e.grad_norm, e.tokens,
-                                              e.tokens_per_second, at.wall_ms, e.replayed});
+            return store_.add_step(program_,
+                                   {e.step.number, state.attempt, e.loss, e.grad_norm, e.tokens,
+                                    e.tokens_per_second, at.wall.ms, e.replayed});
           },
           [&](const core::RecordEvaluation& e) -> Status {
-            return store_.add_evaluation(program_, {e.step, state.attempt, e.loss, at.wall_ms});
+            return store_.add_evaluation(program_,
+                                         {e.step.number, state.attempt, e.loss, at.wall.ms});
           },
           [&](const core::RecordSpan& e) -> Status {
             return store_.add_span(
                 program_, {e.attempt, std::string(to_string(e.phase)),
-                           std::string(to_string(e.cause)), e.begin_wall_ms, e.duration_ms});
+                           std::string(to_string(e.cause)), e.begin_wall_ms.ms, e.duration_ms});
           },
           [&](const core::RecordAttemptBegun& e) { return begin(e.attempt, state, at); },
           [&](const core::RecordWorkerStarted& e) -> Status {
             now_.attempt.pid = e.pid;
-            now_.attempt.started_ms = at.wall_ms;
+            now_.attempt.started_ms = at.wall.ms;
             return store_.put_attempt(now_.attempt);
           },
           [&](const core::RecordAttemptEnded& e) { return end(e, state, at); },
           [&](const core::RecordCheckpoint& e) { return keep(e, at); },
           [&](const core::RecordBoard& e) -> Status {
             return store_.put_board_record(e.serial, json::serialize(core::to_json(e.record)),
-                                           at.wall_ms);
+                                           at.wall.ms);
           },
           [&](const core::Launch& e) -> Status {
             now_.attempt.plan = json::serialize(core::to_json(e.plan));
@@ -121,7 +123,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
 Status Recorder::begin(std::int64_t number, const core::State& state, Time at) {
   // A checkpoint that nobody had verified when the attempt before ended has been since.
   store::AttemptRow& before = now_.attempt;
-  const std::int64_t kept = std::min(state.resume_step, before.last_step);
+  const std::int64_t kept = std::min(state.current.resume_step.number, before.last_step);
   if (before.number != 0 && kept > before.kept_step) {
     before.kept_step = kept;
     if (auto ok = store_.put_attempt(before); !ok) return ok;
@@ -130,22 +132,22 @@ Status Recorder::begin(std::int64_t number, const core::State& state, Time at) {
   row.program = program_;
   row.number = number;
   row.nonce = make_nonce();
-  row.board = state.board;
+  row.board = state.boards.board;
   row.folder = paths_.attempt(program_, number).string();
-  row.intended_ms = at.wall_ms;
-  row.resume_from = name_of(state.resume_from);
-  row.resume_step = state.resume_step;
-  row.last_step = state.resume_step;
-  row.kept_step = state.kept_step;
+  row.intended_ms = at.wall.ms;
+  row.resume_from = name_of(state.current.resume_from);
+  row.resume_step = state.current.resume_step.number;
+  row.last_step = state.current.resume_step.number;
+  row.kept_step = state.history.kept_step.number;
   now_.attempt = std::move(row);
   return store_.put_attempt(now_.attempt);
 }
 
 Status Recorder::end(const core::RecordAttemptEnded& ended, const core::State& state, Time at) {
   store::AttemptRow& row = now_.attempt;
-  row.first_step = state.first_step;
-  row.last_step = state.last_step;
-  row.ended_ms = at.wall_ms;
+  row.first_step = state.current.first_step.number;
+  row.last_step = state.current.last_step.number;
+  row.ended_ms = at.wall.ms;
   row.exit_code = ended.code;
   row.exit_signal = ended.signal;
   row.cause = to_string(ended.cause);
@@ -164,20 +166,20 @@ Status Recorder::end(const core::RecordAttemptEnded& ended, const core::State& s
 Status Recorder::keep(const core::RecordCheckpoint& checkpoint, Time at) {
   const bool good = checkpoint.error.empty();
   auto ok = store_.put_checkpoint(
-      program_, {checkpoint.path, checkpoint.step, checkpoint.attempt, checkpoint.bytes,
-                 good ? "verified" : "corrupt", checkpoint.error, at.wall_ms});
+      program_, {checkpoint.path, checkpoint.step.number, checkpoint.attempt, checkpoint.bytes,
+                 good ? "verified" : "corrupt", checkpoint.error, at.wall.ms});
   if (!ok || !good || checkpoint.attempt != now_.attempt.number) return ok;
-  now_.attempt.kept_step = std::max(now_.attempt.kept_step, checkpoint.step);
+  now_.attempt.kept_step = std::max(now_.attempt.kept_step, checkpoint.step.number);
   return store_.put_attempt(now_.attempt);
 }
 
 // With an event when an entry of the cache was thrown away.
 Status Recorder::add(const session::CompiledProgram& compiled, std::int64_t attempt, Time at) {
   auto ok = store_.add_compiled(program_, {attempt, compiled.name, compiled.key, compiled.hit,
-                                           compiled.ms, compiled.dropped, at.wall_ms});
+                                           compiled.ms, compiled.dropped, at.wall.ms});
   if (!ok || compiled.dropped.empty()) return ok;
   return store_.add_event(
-      {0, at.wall_ms, program_, attempt, "cache",
+      {0, at.wall.ms, program_, attempt, "cache",
        fmt::format("the cached program {} was dropped: {}", compiled.name, compiled.dropped)});
 }
 
@@ -185,15 +187,16 @@ Status Recorder::save(const core::State& state, Time at,
                       std::optional<session::JournalPlace> read) {
   store::AttemptRow& row = now_.attempt;
   if (row.number == state.attempt && row.number > 0 && row.ended_ms == 0 &&
-      (row.last_step != state.last_step || row.first_step != state.first_step)) {
-    row.first_step = state.first_step;
-    row.last_step = state.last_step;
+      (row.last_step != state.current.last_step.number ||
+       row.first_step != state.current.first_step.number)) {
+    row.first_step = state.current.first_step.number;
+    row.last_step = state.current.last_step.number;
     if (auto ok = store_.put_attempt(row); !ok) return ok;
   }
   json::object stored = core::to_json(state);
   stored["boot_id"] = now_.boot;
   auto ok = store_.put_program({program_, std::string(core::display(state.stage)), state.reason,
-                                digest_, json::serialize(stored), at.wall_ms, target_step_});
+                                digest_, json::serialize(stored), at.wall.ms, target_step_});
   if (!ok || !read) return ok;
   return store_.set_journal_offset(program_, read->attempt, read->offset);
 }

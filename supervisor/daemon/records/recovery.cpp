@@ -15,27 +15,29 @@ core::State state_after(const store::AttemptRow& last, const std::filesystem::pa
   const Time at = now();
   core::State state;
   state.attempt = last.number;
-  state.resume_step = last.resume_step;
-  state.first_step = last.first_step;
-  state.last_step = last.last_step;
+  state.current.resume_step = {last.resume_step};
+  state.current.first_step = {last.first_step};
+  state.current.last_step = {last.last_step};
   if (last.ended_ms == 0) {
     // What its journal says comes next, with the times of then: nothing newer was seen.
     state.stage = core::Stage::launching;
     state.wanted = true;
-    state.board = last.board;
-    if (!last.resume_from.empty()) state.resume_from = (checkpoints / last.resume_from).string();
-    state.launched_mono_ms = at.mono_ms - std::max<std::int64_t>(at.wall_ms - last.started_ms, 0);
+    state.boards.board = last.board;
+    if (!last.resume_from.empty())
+      state.current.resume_from = (checkpoints / last.resume_from).string();
+    state.current.launched_mono_ms =
+        at.mono - std::max<std::int64_t>(at.wall - WallTime{last.started_ms}, 0);
     return state;
   }
   state.seen = at;
-  state.last_cause = core::cause_from(last.cause);
+  state.history.last_cause = core::cause_from(last.cause);
   state.reason = last.verdict;
-  if (state.last_cause == core::Cause::done) {
+  if (state.history.last_cause == core::Cause::done) {
     state.stage = core::Stage::exited;
   } else if (autostart) {
     state.wanted = true;
     state.stage = core::Stage::backoff;
-    state.deadline_mono_ms = at.mono_ms + 1;
+    state.watch.deadline_mono_ms = at.mono + 1;
   }
   return state;
 }
@@ -47,9 +49,9 @@ Result<core::State> state_of_newest_attempt(const store::Store& store, const Pat
   if (attempts->empty()) return core::State{};
   core::State state =
       state_after(attempts->back(), paths.checkpoints(program.name), program.autostart);
-  state.highest_step = store.highest_step(program.name).value_or(0);
-  state.kept_step = store.newest_checkpoint(program.name).value_or(0);
-  state.kept_at_launch = state.kept_step;
+  state.history.highest_step = {store.highest_step(program.name).value_or(0)};
+  state.history.kept_step = {store.newest_checkpoint(program.name).value_or(0)};
+  state.current.kept_at_launch = state.history.kept_step;
   return state;
 }
 

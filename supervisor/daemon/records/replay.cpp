@@ -80,11 +80,11 @@ Result<std::int64_t> Replay::run(const std::vector<PastAttempt>& past) {
 // ---- time ----
 
 void Replay::go_to(Time time) {
-  if (time.mono_ms >= now_.mono_ms) now_ = time;
+  if (time.mono >= now_.mono) now_ = time;
 }
 
-void Replay::at(std::int64_t mono_ms, std::function<void()> work) {
-  alarm_mono_ms_ = mono_ms;
+void Replay::at(MonoTime when, std::function<void()> work) {
+  alarm_at_ = when;
   alarm_ = std::move(work);
 }
 
@@ -134,10 +134,10 @@ void Replay::bring_to_launch() {
   constexpr int most_questions = 16;
   const core::State& state = session_.state();
   for (int i = 0; i < most_questions && written_; ++i) {
-    const bool waited = alarm_ && alarm_mono_ms_ <= past_->launched.mono_ms;
+    const bool waited = alarm_ && alarm_at_ <= past_->launched.mono;
     if (state.stage == Stage::backoff && waited) {
-      go_to({now_.wall_ms + std::max<std::int64_t>(alarm_mono_ms_ - now_.mono_ms, 0),
-             std::max(alarm_mono_ms_, now_.mono_ms)});
+      go_to({now_.wall + std::max<std::int64_t>(alarm_at_ - now_.mono, 0),
+             std::max(alarm_at_, now_.mono)});
       tell(core::TimerFired{});
       continue;
     }
@@ -213,11 +213,11 @@ void Replay::end() {
     const auto* exited = std::get_if<core::WorkerExited>(&ending_->event);
     const bool killed = exited != nullptr && exited->signal == SIGKILL && exited->oom_kills == 0;
     constexpr int most_looks = 64;
-    for (int i = 0; killed && i < most_looks && alarm_ && alarm_mono_ms_ < ending_->at.mono_ms &&
+    for (int i = 0; killed && i < most_looks && alarm_ && alarm_at_ < ending_->at.mono &&
                     session_.state().stage != core::Stage::killing;
          ++i) {
-      const std::int64_t silent = alarm_mono_ms_ - now_.mono_ms;
-      if (silent > 0) go_to({now_.wall_ms + silent, alarm_mono_ms_});
+      const std::int64_t silent = alarm_at_ - now_.mono;
+      if (silent > 0) go_to({now_.wall + silent, alarm_at_});
       tell(core::TimerFired{});
     }
     go_to(ending_->at);

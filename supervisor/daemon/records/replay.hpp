@@ -41,7 +41,7 @@ class Replay final : private session::Clock,
   // ---- the session's ports ----
   [[nodiscard]] Time now() const override { return now_; }
   void soon(std::function<void()> work) override { posts_.push_back(std::move(work)); }
-  void at(std::int64_t mono_ms, std::function<void()> work) override;
+  void at(MonoTime when, std::function<void()> work) override;
   void cancel() override { alarm_ = nullptr; }
   Status transact(session::Survives survives, const std::function<Status()>& write) override;
   Status record(const session::Happening& what, const core::State& state,
@@ -86,7 +86,7 @@ class Replay final : private session::Clock,
   Time now_;
   std::string boot_;  // the machine's start that now_ belongs to
   std::deque<std::function<void()>> posts_;
-  std::int64_t alarm_mono_ms_ = 0;
+  MonoTime alarm_at_;
   std::function<void()> alarm_;
   core::Remedy repair_ = core::Remedy::retry;  // that was asked for
   Status written_;                             // the newest transaction

@@ -29,7 +29,7 @@ TEST(Journal, RecordsComeBackOnceAndInOrder) {
     for (const JournalRecord& record : batch.records) {
       EXPECT_EQ(record.fields.at("i").as_int64(), expected);
       EXPECT_EQ(record.sequence, ++expected);
-      EXPECT_EQ(record.at.mono_ms, expected);
+      EXPECT_EQ(record.at.mono.ms, expected);
     }
     if (batch.next_offset == offset) break;
     offset = batch.next_offset;

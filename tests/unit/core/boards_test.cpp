@@ -51,10 +51,10 @@ TEST(Boards, ARefusalIsToldOnceAndCostsNoAttempt) {
   }
   EXPECT_EQ(told, 1);
   EXPECT_THAT(world.every<Repair>(), IsEmpty()) << "nothing is wrong with the boards";
-  EXPECT_EQ(world.state.attempts_without_progress, 0);
+  EXPECT_EQ(world.state.history.attempts_without_progress, 0);
   EXPECT_EQ(world.state.attempt, 1);
   world.feed(pair_of({"A", "B"}));
-  EXPECT_EQ(world.state.board, "A");
+  EXPECT_EQ(world.state.boards.board, "A");
 }
 
 TEST(Boards, ASetWithABoardThatCannotBeUsedIsNotTaken) {
@@ -85,8 +85,8 @@ TEST(Boards, AllAreSuspectsAreResetTogetherAndChargedEach) {
   EXPECT_EQ(world.newest<RecordEvent>()[0].text, "boards A, B were reset; after 3s: A OK; B OK");
 
   ProbeFinished probe = pair_of({"A", "B"});
-  probe.boards[0].record = world.state.board_record;
-  probe.boards[1].record = world.state.more_boards.at(0).record;
+  probe.boards[0].record = world.state.boards.board_record;
+  probe.boards[1].record = world.state.boards.more_boards.at(0).record;
   world.feed(probe).attempt_to_training(0).feed(exit);
   int quarantines = 0;
   for (const RecordBoard& board : world.newest<RecordBoard>()) {
@@ -115,7 +115,7 @@ TEST(Boards, AQuietDayIsToTheCreditOfEach) {
   World world = mesh_world();
   ProbeFinished probe = pair_of({"A", "B"});
   for (BoardFound& board : probe.boards) {
-    board.record.faults_wall_ms = {world.time.wall_ms - 86'400'001};
+    board.record.faults_wall_ms = {world.time.wall - 86'400'001};
   }
   world.feed(probe).attempt_to_training(0).steps(1, 10);
   world.feed(CheckpointVerified{1, "/c/step-10", 10, 100, ""});
@@ -132,8 +132,8 @@ TEST(Boards, SetsSurviveTheDatabase) {
       state_from_json(parse_json(json::serialize(to_json(world.state)), "test").value());
   ASSERT_TRUE(again) << again.error().message();
   EXPECT_EQ(*again, world.state);
-  ASSERT_THAT(again->more_boards, SizeIs(1));
-  EXPECT_EQ(again->more_boards[0].serial, "B");
+  ASSERT_THAT(again->boards.more_boards, SizeIs(1));
+  EXPECT_EQ(again->boards.more_boards[0].serial, "B");
 }
 
 TEST(Boards, WhatAResetFoundIsTold) {

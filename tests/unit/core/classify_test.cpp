@@ -8,7 +8,7 @@ namespace {
 State training_at(std::int64_t step) {
   State state;
   state.stage = Stage::training;
-  state.last_step = step;
+  state.current.last_step = {step};
   return state;
 }
 
@@ -21,7 +21,7 @@ WorkerExited exit_one_with(std::vector<LogMatch> matches) {
 
 TEST(Classify, WhatWeDidOurselvesOutweighsEverything) {
   State state = training_at(7);
-  state.kill = Kill{Cause::hang, "no progress for 3.0 s"};
+  state.current.kill = Kill{Cause::hang, "no progress for 3.0 s"};
   WorkerExited exit =
       exit_one_with({{"r", Cause::device_oom, 60, "Out of Memory", "stderr.log:1"}});
   EXPECT_EQ(classify(state, exit).cause, Cause::hang);
@@ -61,7 +61,7 @@ TEST(Classify, WhatEndsBecauseItWasAskedToIsNotFinished) {
   EXPECT_EQ(classify(training_at(30), exit).cause, Cause::crash);
   // We asked, and know what for.
   State state = training_at(30);
-  state.kill = Kill{Cause::planned_restart, "ahead of the next out of memory"};
+  state.current.kill = Kill{Cause::planned_restart, "ahead of the next out of memory"};
   exit.signal = 15;
   EXPECT_EQ(classify(state, exit).cause, Cause::planned_restart);
 }
@@ -110,7 +110,7 @@ TEST(Classify, EvidenceIsSortedByWeightAndNeverEmpty) {
 TEST(Classify, ALostShimIsLostUnlessWeKilledIt) {
   EXPECT_EQ(classify(training_at(3), AttemptLost{"no exit record"}).cause, Cause::lost);
   State state = training_at(3);
-  state.kill = Kill{Cause::stopped, "asked"};
+  state.current.kill = Kill{Cause::stopped, "asked"};
   EXPECT_EQ(classify(state, AttemptLost{"no exit record"}).cause, Cause::stopped);
 }
 

@@ -29,11 +29,11 @@ TEST(Recovery, WhatNobodyWillAnswerIsAskedAgain) {
 TEST(Recovery, AfterAShutdownTheNextDaemonGoesOnWithTheSameBudget) {
   World world;
   world.run_to_training().feed(ended_by(11)).feed(TimerFired{}, 10'000);
-  const int before = world.state.charged_attempts;
+  const int before = world.state.history.charged_attempts;
   ASSERT_GT(before, 0);
   world.feed(StopRequested{"shutdown", true}).feed(DaemonStarted{}, 5'000);
   EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
-  EXPECT_EQ(world.state.charged_attempts, before);
+  EXPECT_EQ(world.state.history.charged_attempts, before);
 }
 
 TEST(Recovery, ADaemonThatDiedInAShutdownStartsTheWorkerAgain) {
@@ -47,11 +47,11 @@ TEST(Recovery, ADaemonThatDiedInAShutdownStartsTheWorkerAgain) {
 TEST(Recovery, ADaemonThatComesBackIsNoStartByHand) {
   World world;
   world.run_to_training();
-  world.state.attempts_without_progress = 5;
+  world.state.history.attempts_without_progress = 5;
   world.feed(StopRequested{"shutdown", true}).feed(DaemonStarted{}, 1'000).feed(Adopted{});
   world.feed(exited_with(75), 1'000);
   EXPECT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
-  EXPECT_EQ(world.state.attempts_without_progress, 5);
+  EXPECT_EQ(world.state.history.attempts_without_progress, 5);
 }
 
 TEST(Recovery, AnExitFromBeforeTheKillIsJudgedByItself) {
@@ -86,7 +86,7 @@ TEST(Recovery, AnEvaluationIsAPhaseOfItsOwn) {
   }
   EXPECT_TRUE(told);
   ASSERT_EQ(world.every<RecordEvaluation>().size(), 1U);
-  EXPECT_EQ(world.every<RecordEvaluation>()[0].step, 10);
+  EXPECT_EQ(world.every<RecordEvaluation>()[0].step, Step{10});
   EXPECT_EQ(world.every<RecordEvaluation>()[0].loss, 2.25);
   world.feed(TimerFired{}, 1'500);
   EXPECT_EQ(world.state.stage, Stage::killing) << "the steps after it are watched as before";
@@ -112,7 +112,7 @@ TEST(Recovery, ALateRecordBooksNoSecondTwice) {
   world.run_to_training().steps(1, 3, 100);
   world.feed(PhaseEntered{"save"}, 100).feed(PhaseEntered{"train"}, -50);
   world.feed(StopRequested{"operator", false}, 200).feed(exited_with(75), 100);
-  std::int64_t end = 0;
+  WallTime end;
   for (const RecordSpan& span : world.every<RecordSpan>()) {
     EXPECT_GE(span.begin_wall_ms, end) << to_string(span.phase);
     end = span.begin_wall_ms + span.duration_ms;
@@ -123,7 +123,7 @@ TEST(Recovery, AWallClockThatIsSetBackHidesNoTime) {
   World world;
   world.run_to_training().steps(1, 2).feed(ended_by(11));
   ASSERT_EQ(world.state.stage, Stage::backoff);
-  world.time.wall_ms -= 7'200'000;
+  world.time.wall -= 7'200'000;
   world.feed(Alive{}, 100).feed(DaemonStarted{}, 5'000);
   ASSERT_THAT(world.newest<RecordSpan>(), SizeIs(2));
   EXPECT_EQ(world.newest<RecordSpan>()[1].phase, Phase::down);
@@ -148,7 +148,7 @@ TEST(Deadline, ThatNobodyWasAwakeForBeginsAnew) {
 TEST(Deadline, LearnsFromTheNearlyLongestStep) {
   State state;
   state.stage = Stage::training;
-  state.first_step = 1;
+  state.current.first_step = {1};
   Policy policy;
   policy.deadlines.train_floor_ms = 1;
   for (int i = 1; i <= 128; ++i) learn_step_time(state, i);
@@ -161,9 +161,9 @@ TEST(Deadline, APlannedRestartWaitsForTheStepUnderWay) {
   state.stage = Stage::stopping;
   const Policy policy;
   learn_step_time(state, 90'000);
-  state.kill = Kill{Cause::planned_restart, ""};
+  state.current.kill = Kill{Cause::planned_restart, ""};
   EXPECT_EQ(allowed_ms(state, policy), 180'000);
-  state.kill = Kill{Cause::stopped, ""};
+  state.current.kill = Kill{Cause::stopped, ""};
   EXPECT_EQ(allowed_ms(state, policy), policy.deadlines.stop_ms) << "the operator has set it";
 }
 
@@ -190,7 +190,7 @@ TEST(SilentProgram, ACheckpointBelowTheOneItWasGivenIsABreach) {
   World world;
   world.run_to_training(100).feed(CheckpointReported{"/c/5", 5});
   ASSERT_THAT(world.newest<SendSignal>(), SizeIs(1));
-  EXPECT_EQ(world.state.kill->cause, Cause::resume_contract);
+  EXPECT_EQ(world.state.current.kill->cause, Cause::resume_contract);
 }
 
 TEST(Recovery, TheEarlyLossOfReplayedStepsIsNoSpike) {
@@ -204,13 +204,14 @@ TEST(Recovery, TheEarlyLossOfReplayedStepsIsNoSpike) {
   world.attempt_to_training(10);
   for (std::int64_t step = 11; step <= 200; ++step) {
     world.feed(StepDone{step, step < 100 ? 5.0 : 0.4, 1, step, 1}, 10);
-    ASSERT_FALSE(world.state.kill.has_value()) << step << ": " << world.state.kill->why;
+    ASSERT_FALSE(world.state.current.kill.has_value())
+        << step << ": " << world.state.current.kill->why;
   }
-  for (std::int64_t step = 201; step <= 210 && !world.state.kill; ++step) {
+  for (std::int64_t step = 201; step <= 210 && !world.state.current.kill; ++step) {
     world.feed(StepDone{step, 5.0, 1, step, 1}, 10);
   }
-  ASSERT_TRUE(world.state.kill.has_value());
-  EXPECT_EQ(world.state.kill->cause, Cause::loss_spike);
+  ASSERT_TRUE(world.state.current.kill.has_value());
+  EXPECT_EQ(world.state.current.kill->cause, Cause::loss_spike);
 }
 
 TEST(Recovery, CheckpointsThatCannotBeReadNowAreReadLater) {
@@ -229,17 +230,17 @@ TEST(Budget, AStoppedAttemptThatKeptSomethingClearsIt) {
   world.run_to_training().feed(ended_by(11)).feed(TimerFired{}, 10'000).attempt_to_training(0);
   world.steps(1, 3).feed(StopRequested{"operator", false});
   world.feed(CheckpointVerified{2, "/c/3", 3, 1, ""}).feed(exited_with(75));
-  EXPECT_EQ(world.state.attempts_without_progress, 0);
+  EXPECT_EQ(world.state.history.attempts_without_progress, 0);
 }
 
 TEST(Leak, RecycledTooLateToSaveIsRemembered) {
   World world;
   world.run_to_training().steps(1, 9);
-  world.state.kill = Kill{Cause::memory_leak, "grown"};
+  world.state.current.kill = Kill{Cause::memory_leak, "grown"};
   world.state.stage = Stage::stopping;
   world.feed(ended_by(9));
-  ASSERT_THAT(world.state.faults, SizeIs(1));
-  EXPECT_EQ(world.state.faults[0].survived, 9);
+  ASSERT_THAT(world.state.history.faults, SizeIs(1));
+  EXPECT_EQ(world.state.history.faults[0].survived, 9);
 }
 
 TEST(Remedy, AnAttemptThatKeptSomethingIsNotInVain) {
@@ -276,7 +277,7 @@ TEST(PlannedRestart, NotInTheLastStep) {
        {std::pair{4, Stage::training}, {5, Stage::stopping}, {0, Stage::stopping}}) {
     SCOPED_TRACE(target);
     World world;
-    world.policy.target_step = target;
+    world.policy.target_step = {target};
     fill_memory_like_clockwork(world);
     world.steps(1, 3);
     EXPECT_EQ(world.state.stage, expected);

@@ -33,8 +33,8 @@ TEST(Remedy, EveryLadderEndsAndIsClimbedOncePerRung) {
   for (const CauseFacts& row : causes) {
     if (row.ladder.back() != Remedy::stop) continue;
     State state;
-    state.board = "A";
-    state.resume_step = 10;
+    state.boards.board = "A";
+    state.current.resume_step = {10};
     for (std::size_t i = 0; i + 1 < row.ladder.size; ++i) {
       EXPECT_EQ(climb(state, policy, row.cause, false), row.ladder.rungs.at(i))
           << row.name << " rung " << i;

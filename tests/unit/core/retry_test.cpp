@@ -23,7 +23,7 @@ TEST(DecideNext, TheAttemptBudgetIsInAll) {
   Policy policy;
   policy.budgets.attempts = 10;
   State state;
-  state.charged_attempts = 10;
+  state.history.charged_attempts = 10;
   Verdict verdict;
   verdict.cause = Cause::device_oom;
   const Next next = decide_next(state, policy, verdict);

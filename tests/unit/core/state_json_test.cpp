@@ -1,46 +1,120 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <set>
+
+#include "supervisor/core/reflect.hpp"
 #include "supervisor/core/state.hpp"
 
 namespace trainward::core {
 namespace {
 
+// Gives each member of each part of a state a value of its own, by what the structs say of
+// themselves.
+struct Filler {
+  int number = 0;
+
+  template <typename T>
+  void fill(std::vector<T>& list) {
+    list.resize(2);
+    for (T& item : list) fill(item);
+  }
+  template <typename T>
+  void fill(std::optional<T>& value) {
+    fill(value.emplace());
+  }
+  template <typename K, typename T>
+  void fill(std::map<K, T>& map) {
+    for (int i = 0; i < 2; ++i) {
+      K key{};
+      fill(key);
+      fill(map[key]);
+    }
+  }
+  template <typename Clock>
+  void fill(Instant<Clock>& at) {
+    fill(at.ms);
+  }
+  void fill(Step& step) { fill(step.number); }
+  void fill(Time& at) {
+    fill(at.wall);
+    fill(at.mono);
+  }
+  template <typename T>
+  void fill(T& value) {
+    ++number;
+    if constexpr (reflect::Described<T>) {
+      reflect::each_member(value, [this](const char* /*name*/, auto& member) { fill(member); });
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      value = "\"quoted\"\n" + std::to_string(number);
+    } else if constexpr (std::is_same_v<T, bool>) {
+      value = !value;
+    } else if constexpr (std::is_enum_v<T>) {
+      value = static_cast<T>(1 + number % 5);
+    } else {
+      value = static_cast<T>(number + number / 8.0);
+    }
+  }
+};
+
+std::set<std::string> names(const json::object& object) {
+  std::set<std::string> names;
+  for (const auto& [name, value] : object) names.emplace(name);
+  return names;
+}
+
+json::value parsed(const json::value& value) {
+  return parse_json(json::serialize(value), "test").value();
+}
+
 TEST(StateJson, RoundTrip) {
   State state;
-  state.stage = Stage::killing;
-  state.wanted = true;
-  state.reason = "killing: \"quoted\"\n";
-  state.attempt = 12;
-  state.board = "0100014511708037";
-  state.resume_from = "/x/step-00000020";
-  state.resume_step = 20;
-  state.first_step = 21;
-  state.last_step = 33;
-  state.highest_step = 45;
-  state.kept_step = 30;
-  state.kept_at_launch = 20;
-  state.last_loss = 2.75;
-  state.kill = Kill{Cause::hang, "silent"};
-  state.last_cause = Cause::device_oom;
-  state.attempts_without_progress = 2;
-  state.deadline_mono_ms = 99;
-  state.progress_mono_ms = 98;
-  state.step_times_ms = {5, 6, 7};
-  state.boards = {{"A", "OK"}, {"B", "REMOTE_LOST"}};
-  state.span = OpenSpan{12, Phase::stepping, Cause::none, {1, 2}};
-  state.pid = 77;
-  state.restart_when_stopped = true;
-  state.rungs = {{Cause::hang, 2}};
-  state.repairs = {Remedy::reset_board};
-  auto again = state_from_json(parse_json(json::serialize(to_json(state)), "test").value());
+  Filler().fill(state);
+  const json::object written = to_json(state);
+  for (const auto& [name, value] : to_json(State{})) {
+    EXPECT_NE(written.at(name), value) << name << " was not filled";
+  }
+  auto again = state_from_json(parsed(written));
   ASSERT_TRUE(again.has_value()) << again.error().message();
   EXPECT_EQ(*again, state);
+}
+
+template <typename T>
+std::size_t count_leaves(const T& part) {
+  std::size_t leaves = 0;
+  reflect::each_member(part, [&](const char* /*name*/, const auto&) { ++leaves; });
+  return leaves;
+}
+
+// Members of two parts under one name would overwrite each other.
+TEST(StateJson, EachMemberOfEachPartHasANameOfItsOwn) {
+  const State state;
+  const std::size_t parts = 5;
+  EXPECT_EQ(to_json(state).size(), count_leaves(state) - parts + count_leaves(state.current) +
+                                       count_leaves(state.watch) + count_leaves(state.history) +
+                                       count_leaves(state.next) + count_leaves(state.boards));
+}
+
+// As it was written when a state had no parts, with every member set.
+TEST(StateJson, AStateStoredBeforeItHadPartsIsReadAndWrittenAsItWas) {
+  std::ifstream file(SOURCE_FOLDER "/tests/unit/core/stored_state.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const json::value stored = parse_json(text, "stored_state.json").value();
+  const auto state = state_from_json(stored);
+  ASSERT_TRUE(state.has_value()) << state.error().message();
+  const json::object written = to_json(*state);
+  EXPECT_EQ(parsed(written), stored);
+  const json::object usual = to_json(State{});
+  EXPECT_EQ(names(usual), names(written));
+  for (const auto& [name, value] : usual) EXPECT_NE(written.at(name), value) << name;
 }
 
 TEST(StateJson, EveryStageHasItsWord) {
   for (int i = 0; i <= static_cast<int>(Stage::fatal); ++i) {
     const auto stage = static_cast<Stage>(i);
-    EXPECT_EQ(stage_from(to_string(stage)), stage);
+    Stage again = Stage::stopped;
+    EXPECT_TRUE(from_string(to_string(stage), again));
+    EXPECT_EQ(again, stage);
   }
 }
 
@@ -53,11 +127,11 @@ TEST(StateJson, WordsOfAnotherReleaseAreTakenForWhatTheyMayBe) {
                                                 "test")
                                          .value());
   ASSERT_TRUE(state.has_value()) << state.error().message();
-  EXPECT_EQ(state->last_cause, Cause::unknown);
-  EXPECT_EQ(state->rungs, (std::map<Cause, int>{{Cause::hang, 1}}));
-  EXPECT_EQ(state->repairs, std::vector{Remedy::purge_caches});
-  EXPECT_EQ(state->kill->cause, Cause::nan);
-  EXPECT_EQ(state->faults.at(0).cause, Cause::unknown);
+  EXPECT_EQ(state->history.last_cause, Cause::unknown);
+  EXPECT_EQ(state->history.rungs, (std::map<Cause, int>{{Cause::hang, 1}}));
+  EXPECT_EQ(state->next.repairs, std::vector{Remedy::purge_caches});
+  EXPECT_EQ(state->current.kill->cause, Cause::nan);
+  EXPECT_EQ(state->history.faults.at(0).cause, Cause::unknown);
 }
 
 TEST(StateJson, GarbageIsRefusedWithItsReason) {

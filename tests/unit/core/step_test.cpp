@@ -24,7 +24,7 @@ TEST(Step, ABoardThatIsNotUsableIsRefusedOnceWithItsReason) {
   const ProbeFinished probe{
       {{"A", "REMOTE_LOST", false, "links 8 and 9 are down"}, {"B", "OK", true, ""}}, ""};
   world.feed(StartRequested{}).feed(probe);
-  EXPECT_EQ(world.state.board, "B");
+  EXPECT_EQ(world.state.boards.board, "B");
   ASSERT_THAT(world.newest<RecordEvent>(), SizeIs(2));
   EXPECT_THAT(world.newest<RecordEvent>()[0].text, HasSubstr("links 8 and 9 are down"));
 
@@ -46,9 +46,9 @@ TEST(Step, ABoardThatAnotherProgramWorksOnIsWaitedForAndNeverReset) {
     world.feed(TimerFired{}, 3'600'000);
   }
   EXPECT_THAT(world.every<Repair>(), IsEmpty());
-  EXPECT_EQ(world.state.attempts_without_progress, 0);
+  EXPECT_EQ(world.state.history.attempts_without_progress, 0);
   world.feed(ProbeFinished{{{"A", "OK", true, ""}}, ""});
-  EXPECT_EQ(world.state.board, "A");
+  EXPECT_EQ(world.state.boards.board, "A");
 }
 
 TEST(Step, WithoutAUsableBoardItWaitsAndLooksAgain) {
@@ -82,7 +82,7 @@ TEST(Step, StepsDoneBeforeAreReplays) {
   world.attempt_to_training(20).steps(21, 27);
   std::vector<bool> replayed;
   for (const RecordStep& s : world.every<RecordStep>()) {
-    if (s.step > 20) replayed.push_back(s.replayed);
+    if (s.step > Step{20}) replayed.push_back(s.replayed);
   }
   EXPECT_EQ(replayed, (std::vector<bool>{false, false, false, false, false,  // 21–25 the first time
                                          true, true, true, true, true, false, false}));
@@ -207,7 +207,7 @@ TEST(Step, WorkDoneWhileStoppingStillCounts) {
   World world;
   world.run_to_training().steps(1, 3).feed(StopRequested{"operator", false});
   world.feed(StepDone{4, 1, 1, 40, 1}).feed(CheckpointReported{"/c/step-4", 4});
-  EXPECT_EQ(world.state.last_step, 4);
+  EXPECT_EQ(world.state.current.last_step, Step{4});
   EXPECT_THAT(world.newest<VerifyCheckpoint>(), SizeIs(1));
 }
 
@@ -258,9 +258,9 @@ TEST(Step, AStormOfKernelLinesDoesNotHideTheHeavyOne) {
   World world;
   world.run_to_training();
   for (int i = 0; i < 100; ++i) world.feed(HostFact{"kernel log", 30, Cause::unknown, "noise"}, 1);
-  EXPECT_THAT(world.state.facts, SizeIs(8));
+  EXPECT_THAT(world.state.current.facts, SizeIs(8));
   world.feed(HostFact{"kernel log", 80, Cause::device_lost, "the card fell off the bus"}, 1);
-  EXPECT_THAT(world.state.facts, SizeIs(8));
+  EXPECT_THAT(world.state.current.facts, SizeIs(8));
   world.feed(exited_with(1), 10);
   EXPECT_EQ(world.newest<RecordAttemptEnded>().at(0).cause, Cause::device_lost);
 }

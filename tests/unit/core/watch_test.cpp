@@ -19,26 +19,26 @@ TEST(LossWatch, NoiseAndASlowDescentAreNoTrouble) {
   LossWatch watch;
   for (int step = 1; step <= 5'000; ++step) {
     const double loss = 10.0 / std::sqrt(1.0 + step / 100.0) + 0.3 * std::sin(step * 1.7);
-    EXPECT_FALSE(watch_loss(watch, step, loss, true)) << step;
+    EXPECT_FALSE(watch_loss(watch, {step}, loss, true)) << step;
   }
 }
 
 TEST(LossWatch, AJumpThatStaysIsTroubleFromItsFirstStep) {
   LossWatch watch;
-  for (int step = 1; step <= 100; ++step) ASSERT_FALSE(watch_loss(watch, step, 2.0, true));
-  EXPECT_FALSE(watch_loss(watch, 101, 9.0, true)) << "one bad batch is no trouble";
-  EXPECT_FALSE(watch_loss(watch, 102, 2.0, true));
+  for (int step = 1; step <= 100; ++step) ASSERT_FALSE(watch_loss(watch, {step}, 2.0, true));
+  EXPECT_FALSE(watch_loss(watch, {101}, 9.0, true)) << "one bad batch is no trouble";
+  EXPECT_FALSE(watch_loss(watch, {102}, 2.0, true));
   std::optional<LossTrouble> trouble;
   for (int step = 103; step <= 110 && !trouble; ++step)
-    trouble = watch_loss(watch, step, 9.0, true);
+    trouble = watch_loss(watch, {step}, 9.0, true);
   ASSERT_TRUE(trouble.has_value());
   EXPECT_EQ(trouble->cause, Cause::loss_spike);
-  EXPECT_EQ(trouble->from, 103);
+  EXPECT_EQ(trouble->from, Step{103});
 }
 
 TEST(LossWatch, WhatIsNotANumberIsTroubleAtOnce) {
   LossWatch watch;
-  const auto trouble = watch_loss(watch, 7, std::numeric_limits<double>::infinity(), false);
+  const auto trouble = watch_loss(watch, {7}, std::numeric_limits<double>::infinity(), false);
   ASSERT_TRUE(trouble.has_value());
   EXPECT_EQ(trouble->cause, Cause::nan);
 }
@@ -47,8 +47,8 @@ TEST(LeakWatch, FindsTheEndOfASteadyLeakAndNothingElse) {
   LeakWatch leak;
   LeakWatch flat;
   for (std::int64_t i = 0; i < 32; ++i) {
-    add_sample(leak, i * 10'000, (1'000 + i * 20) << 20U);
-    add_sample(flat, i * 10'000, (1'000 + i % 3) << 20U);
+    add_sample(leak, {i * 10'000}, (1'000 + i * 20) << 20U);
+    add_sample(flat, {i * 10'000}, (1'000 + i % 3) << 20U);
   }
   const auto left = exhausted_in_ms(leak, 200LL << 20U);
   ASSERT_TRUE(left.has_value());
@@ -84,7 +84,7 @@ TEST(Faults, CheckpointsComeOftenerTheShorterTheLife) {
 TEST(Boards, QuarantineDoublesEndsAndIsFollowedByProbation) {
   BoardRecord board;
   const Quarantine rules;
-  std::int64_t now = 1'000 * hour;
+  WallTime now{1'000 * hour};
   EXPECT_FALSE(add_fault(board, "link", rules, now));
   EXPECT_FALSE(add_fault(board, "link", rules, now + 1));
   EXPECT_TRUE(add_fault(board, "link", rules, now + 2));
@@ -99,8 +99,8 @@ TEST(Boards, QuarantineDoublesEndsAndIsFollowedByProbation) {
 TEST(Boards, ADayOfServiceEndsTheProbation) {
   BoardRecord board;
   const Quarantine rules;
-  quarantine(board, "link", rules, 1'000 * hour);
-  const std::int64_t out = board.quarantined_until_wall_ms;
+  quarantine(board, "link", rules, {1'000 * hour});
+  const WallTime out = board.quarantined_until_wall_ms;
   EXPECT_FALSE(add_service(board, rules, out + 23 * hour));
   EXPECT_TRUE(add_service(board, rules, out + 25 * hour));
   EXPECT_FALSE(board.probation);
@@ -120,7 +120,7 @@ TEST(Plan, EveryRungNeedsLessAndKeepsTheWorkWhileItCan) {
 TEST(Plan, AFailedRungIsTriedAgainLaterEachTime) {
   const Shrinking shrinking{8, 0, 0, false, true};
   PlanMemory memory;
-  std::int64_t now = 1'000 * hour;
+  WallTime now{1'000 * hour};
   ASSERT_TRUE(shrink(memory, shrinking, now));
   memory.good_steps = 1'000;
   EXPECT_FALSE(probe_up(memory, now + hour / 2));

@@ -16,8 +16,8 @@ struct World {
   Actions last;  // of the newest event
 
   World& feed(const Event& event, std::int64_t after_ms = 0) {
-    time.wall_ms += after_ms;
-    time.mono_ms += after_ms;
+    time.wall += after_ms;
+    time.mono += after_ms;
     last.clear();
     step(state, event, policy, time, last);
     all.insert(all.end(), last.begin(), last.end());

@@ -184,7 +184,7 @@ TEST_F(ForeignWatchTest, AFloodOfOutputIsReadInSmallPieces) {
   log(flood);
   std::size_t most = 0;
   std::size_t seen = 0;
-  while (events_.empty() || std::get<core::StepDone>(events_.back()).step < 20'000) {
+  while (events_.empty() || std::get<core::StepDone>(events_.back()).step < Step{20'000}) {
     expected_ = 1'000'000;
     loop_.context().run_one();
     most = std::max(most, events_.size() - seen);

@@ -74,7 +74,7 @@ TEST(JournalEvents, NumbersBeyondWhatCanBeAreLeftOutAndNamed) {
   const auto step = only<core::StepDone>(
       message(R"({"STEP":"1000000000000","LOSS":"1e29","TOKENS":"9223372036854775807",)"
               R"("GRAD_NORM":"1e300","TOKENS_PER_SECOND":"-1e31"})"));
-  EXPECT_EQ(step.step, 1'000'000'000'000);
+  EXPECT_EQ(step.step.number, 1'000'000'000'000);
   EXPECT_EQ(step.loss, 1e29);
   EXPECT_EQ(step.tokens, 0);
   EXPECT_EQ(step.grad_norm, 0);
@@ -82,7 +82,7 @@ TEST(JournalEvents, NumbersBeyondWhatCanBeAreLeftOutAndNamed) {
   const auto saved = only<core::CheckpointReported>(
       message(R"({"CHECKPOINT":"/runs/checkpoints/x","CHECKPOINT_STEP":"9223372036854775807",)"
               R"("CHECKPOINT_MS":"9223372036854775807"})"));
-  EXPECT_EQ(saved.step, 0);
+  EXPECT_EQ(saved.step.number, 0);
   EXPECT_EQ(saved.write_ms, 0);
 
   const auto said = [](const std::string& fields) {
@@ -110,7 +110,7 @@ TEST(JournalEvents, ALossTooLargeToBeOneIsInfinite) {
 
 TEST(JournalEvents, AnEvaluationHasAStepAndALoss) {
   const auto events = message(R"({"EVALUATED_STEP":"40","EVALUATION_LOSS":"2.5"})");
-  EXPECT_EQ(only<core::Evaluated>(events).step, 40);
+  EXPECT_EQ(only<core::Evaluated>(events).step.number, 40);
   EXPECT_EQ(only<core::Evaluated>(events).loss, 2.5);
   for (const char* fields : {R"({"EVALUATED_STEP":"40"})", R"({"EVALUATION_LOSS":"2.5"})",
                              R"({"EVALUATED_STEP":"-1","EVALUATION_LOSS":"2.5"})",
@@ -147,9 +147,9 @@ TEST(JournalEvents, SeveralKeysAreSeveralEventsInTheOrderOfTheWork) {
       R"({"STEP":"7","LOSS":"2.5","PHASE":"train","RESUMED_STEP":"6",
           "CHECKPOINT":"/runs/checkpoints/step-7","CHECKPOINT_STEP":"7","STATUS":"x"})");
   ASSERT_EQ(events.size(), 4U);
-  EXPECT_EQ(std::get<core::Resumed>(events[0]).step, 6);
+  EXPECT_EQ(std::get<core::Resumed>(events[0]).step.number, 6);
   EXPECT_EQ(std::get<core::PhaseEntered>(events[1]).phase, "train");
-  EXPECT_EQ(std::get<core::StepDone>(events[2]).step, 7);
+  EXPECT_EQ(std::get<core::StepDone>(events[2]).step.number, 7);
   EXPECT_EQ(std::get<core::StepDone>(events[2]).loss, 2.5);
   EXPECT_EQ(std::get<core::CheckpointReported>(events[3]).path, "/runs/checkpoints/step-7");
 }

@@ -38,20 +38,20 @@ class LiveRun final : private session::Clock, private session::Hands, private se
   }
   // Time goes by, and timers with it.
   void pass(std::int64_t ms) {
-    const std::int64_t until = time_.mono_ms + ms;
-    while (alarm_ && due_mono_ms_ <= until) {
-      advance(std::max<std::int64_t>(due_mono_ms_ - time_.mono_ms, 0));
+    const MonoTime until = time_.mono + ms;
+    while (alarm_ && due_ <= until) {
+      advance(std::max<std::int64_t>(due_ - time_.mono, 0));
       std::exchange(alarm_, nullptr)();
       run();
     }
-    advance(until - time_.mono_ms);
+    advance(until - time_.mono);
   }
-  void pass_deadline() { pass(due_mono_ms_ - time_.mono_ms); }
+  void pass_deadline() { pass(due_ - time_.mono); }
   // A record of the newest attempt's journal.
   void write(const std::string& type, const std::string& fields) {
     std::ofstream(folder() / attempt_files::journal, std::ios::app)
         << fmt::format("{{\"seq\":{},\"wall_ms\":{},\"mono_ms\":{},\"type\":\"{}\",{}}}\n",
-                       ++sequence_, time_.wall_ms, time_.mono_ms, type, fields);
+                       ++sequence_, time_.wall.ms, time_.mono.ms, type, fields);
     session_.journal_grew();
     run();
   }
@@ -83,8 +83,8 @@ class LiveRun final : private session::Clock, private session::Hands, private se
     return paths_.attempt(program_.name, state().attempt);
   }
   void advance(std::int64_t ms) {
-    time_.wall_ms += ms;
-    time_.mono_ms += ms;
+    time_.wall += ms;
+    time_.mono += ms;
   }
   void run() {
     while (!posts_.empty()) {
@@ -99,8 +99,8 @@ class LiveRun final : private session::Clock, private session::Hands, private se
 
   [[nodiscard]] Time now() const override { return time_; }
   void soon(std::function<void()> work) override { posts_.push_back(std::move(work)); }
-  void at(std::int64_t mono_ms, std::function<void()> work) override {
-    due_mono_ms_ = mono_ms;
+  void at(MonoTime when, std::function<void()> work) override {
+    due_ = when;
     alarm_ = std::move(work);
   }
   void cancel() override { alarm_ = nullptr; }
@@ -130,7 +130,7 @@ class LiveRun final : private session::Clock, private session::Hands, private se
     std::filesystem::create_directories(folder());
     const auto file = folder() / attempt_files::launch;
     std::ofstream(file) << to_json_text(spec);
-    const timespec when{time_.wall_ms / 1'000, time_.wall_ms % 1'000 * 1'000'000};
+    const timespec when{time_.wall.ms / 1'000, time_.wall.ms % 1'000 * 1'000'000};
     const timespec times[] = {when, when};
     ::utimensat(AT_FDCWD, file.c_str(), times, 0);
     journal_.emplace(program_.name, order.attempt, folder(), paths_.checkpoints(program_.name));
@@ -151,7 +151,7 @@ class LiveRun final : private session::Clock, private session::Hands, private se
   const config::Program& program_;
   Time time_{1'767'225'600'000, 90'000'000};
   std::deque<std::function<void()>> posts_;
-  std::int64_t due_mono_ms_ = 0;
+  MonoTime due_;
   std::function<void()> alarm_;
   int sequence_ = 0;
   core::CheckpointSelected newest_;

@@ -18,8 +18,8 @@ class Purge : public ::testing::Test {
     std::filesystem::create_directories(kernels_ / "tt-metal-cache");
     std::filesystem::create_directories(paths_.kernels_cache("B2") / "tt-metal-cache");
     std::filesystem::create_directories(paths_.programs_cache());
-    state_.last_cause = core::Cause::cache_corrupt;
-    state_.rungs[core::Cause::cache_corrupt] = 1;
+    state_.history.last_cause = core::Cause::cache_corrupt;
+    state_.history.rungs[core::Cause::cache_corrupt] = 1;
   }
 
   TemporaryFolder folder_;
@@ -30,7 +30,7 @@ class Purge : public ::testing::Test {
 
 TEST_F(Purge, KernelsOfTheBoardFirstThenTheProgramsToo) {
   EXPECT_THAT(folders_to_purge(paths_, state_, "B1", true), ElementsAre(kernels_));
-  state_.rungs[core::Cause::cache_corrupt] = 2;
+  state_.history.rungs[core::Cause::cache_corrupt] = 2;
   EXPECT_THAT(folders_to_purge(paths_, state_, "B1", true),
               ElementsAre(paths_.programs_cache(), kernels_));
 }
@@ -38,9 +38,9 @@ TEST_F(Purge, KernelsOfTheBoardFirstThenTheProgramsToo) {
 TEST_F(Purge, BothWhereKernelsCannotBeToBlame) {
   const auto both = ElementsAre(paths_.programs_cache(), kernels_);
   EXPECT_THAT(folders_to_purge(paths_, state_, "B1", false), both) << "a command of the user's";
-  state_.last_cause = core::Cause::hang;
+  state_.history.last_cause = core::Cause::hang;
   EXPECT_THAT(folders_to_purge(paths_, state_, "B1", true), both);
-  state_.last_cause = core::Cause::cache_corrupt;
+  state_.history.last_cause = core::Cause::cache_corrupt;
   std::filesystem::remove(kernels_ / "tt-metal-cache");
   EXPECT_THAT(folders_to_purge(paths_, state_, "B1", true), both) << "there are no kernels";
   std::filesystem::remove(kernels_);

@@ -56,7 +56,7 @@ TEST(CheckpointWatch, OfManyTheNewestAreTold) {
   EXPECT_THAT(watch.look(found, 0), IsEmpty());
   const Events events = watch.look(found, 1000);
   ASSERT_EQ(events.size(), most_checkpoints_told);
-  EXPECT_EQ(std::get<core::CheckpointReported>(events.back()).step, 60'000);
+  EXPECT_EQ(std::get<core::CheckpointReported>(events.back()).step.number, 60'000);
   EXPECT_FALSE(watch.waiting());
   EXPECT_THAT(watch.look(found, 2000), IsEmpty()) << "the others never";
   found.insert(found.begin(), file(60'001, 10));

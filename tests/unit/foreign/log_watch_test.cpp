@@ -53,7 +53,7 @@ TEST(LogWatch, CheckpointsLieBelowTheProgramsDirectory) {
   ASSERT_EQ(events.size(), 2U);
   EXPECT_EQ(std::get<core::CheckpointReported>(events[1]).path, "/srv/other/x-8.pt");
   EXPECT_EQ(std::get<core::CheckpointReported>(events[0]).path, "/srv/train/ckpts/step-7.pt");
-  EXPECT_EQ(std::get<core::CheckpointReported>(events[0]).step, 7);
+  EXPECT_EQ(std::get<core::CheckpointReported>(events[0]).step.number, 7);
 }
 
 TEST(LogWatch, LongAndBinaryLinesAreBounded) {

@@ -120,8 +120,8 @@ class WorkerBench {
             [this](std::string_view text) { said.out += text; },
             [this](std::string_view text) { said.err += text; },
             [this] {
-              clock_.wall_ms += 5;
-              clock_.mono_ms += 5;
+              clock_.wall += 5;
+              clock_.mono += 5;
               return clock_;
             }};
   }

@@ -91,7 +91,7 @@ TEST(ProgramCache, AHitCountsAsUse) {
   ASSERT_TRUE(cache.put(key(1), "one", info));
   testing::age(folder.path(), key(1), std::chrono::hours(5));
   const std::int64_t used = cache.list()->front().used_ms;
-  EXPECT_LT(used, now().wall_ms - 4 * 3'600'000);
+  EXPECT_LT(used, now().wall.ms - 4 * 3'600'000);
   EXPECT_EQ(cache.verify()->front().used_ms, used) << "looking is no use";
   ASSERT_TRUE(*cache.find(key(1)));
   EXPECT_GT(cache.list()->front().used_ms, used);

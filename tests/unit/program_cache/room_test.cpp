@@ -87,7 +87,7 @@ TEST_F(ProgramRoom, OneThatNeverFitsCostsNobodyItsPlace) {
 }
 
 TEST_F(ProgramRoom, PruneByBytesAndByAge) {
-  auto by_age = cache_.prune(ProgramCache::no_limit, now().wall_ms - 8 * 3'600'000 - 1'800'000);
+  auto by_age = cache_.prune(ProgramCache::no_limit, now().wall.ms - 8 * 3'600'000 - 1'800'000);
   ASSERT_TRUE(by_age);
   ASSERT_THAT(by_age->removed, SizeIs(1));
   EXPECT_EQ(by_age->removed[0].key, key(1));

@@ -51,7 +51,7 @@ TEST(Attempt, WhileItIsBehindNoDeadlinePasses) {
   }
   daemon.hear();
   EXPECT_EQ(world.times("signal kill"), 0);
-  EXPECT_EQ(world.state.last_step, 40);
+  EXPECT_EQ(world.state.current.last_step.number, 40);
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ class FakeClock final : public Clock {
   FakeClock(Time& time, Posts& posts) : time_(time), posts_(posts) {}
   [[nodiscard]] Time now() const override { return time_; }
   void soon(std::function<void()> work) override { posts_.push_back(std::move(work)); }
-  void at(std::int64_t mono_ms, std::function<void()> work) override {
-    due_mono_ms = mono_ms;
+  void at(MonoTime when, std::function<void()> work) override {
+    due = when;
     work_ = std::move(work);
   }
   void cancel() override { work_ = nullptr; }
@@ -41,12 +41,12 @@ class FakeClock final : public Clock {
   }
   // What is due; false: nothing is.
   bool ring() {
-    if (!work_ || time_.mono_ms < due_mono_ms) return false;
+    if (!work_ || time_.mono < due) return false;
     std::exchange(work_, nullptr)();
     return true;
   }
 
-  std::int64_t due_mono_ms = 0;
+  MonoTime due;
 
  private:
   Time& time_;
@@ -75,8 +75,8 @@ struct World {
 
   void say(core::Event event) { journal.push_back({std::move(event), time}); }
   void pass(std::int64_t ms) {
-    time.wall_ms += ms;
-    time.mono_ms += ms;
+    time.wall += ms;
+    time.mono += ms;
   }
   [[nodiscard]] int times(const std::string& what) const {
     return static_cast<int>(std::count(asked.begin(), asked.end(), what));

@@ -78,7 +78,7 @@ TEST(Recovery, EachRecordOfTheJournalCountsOnce) {
   const auto steps = world.all<core::RecordStep>();
   ASSERT_THAT(steps, SizeIs(20));
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    EXPECT_EQ(steps[i].step, static_cast<std::int64_t>(i + 1));
+    EXPECT_EQ(steps[i].step.number, static_cast<std::int64_t>(i + 1));
   }
 }
 
@@ -128,7 +128,7 @@ TEST(Recovery, ACheckpointThatTheDeadDaemonHadToJudgeIsJudged) {
   next.run();
   EXPECT_EQ(world.times("verify /c/1"), 2);
   next.tell(core::CheckpointVerified{1, "/c/1", 1, 10, ""});
-  EXPECT_EQ(world.state.kept_step, 1);
+  EXPECT_EQ(world.state.history.kept_step.number, 1);
 }
 
 TEST(Recovery, AMachineThatWentDownTookTheAttemptWithIt) {
@@ -138,7 +138,7 @@ TEST(Recovery, AMachineThatWentDownTookTheAttemptWithIt) {
     daemon.train();
   }
   world.say(core::CheckpointReported{"/c/1", 1});
-  world.time = {world.time.wall_ms + 600'000, 1'000};
+  world.time = {world.time.wall + 600'000, MonoTime{1'000}};
   world.found = Found::gone;
   FakeDaemon next(world);
   next.recover(true);
@@ -148,7 +148,7 @@ TEST(Recovery, AMachineThatWentDownTookTheAttemptWithIt) {
   next.tell(core::CheckpointVerified{1, "/c/1", 1, 10, ""});
   ASSERT_THAT(world.all<core::RecordAttemptEnded>(), SizeIs(1));
   EXPECT_EQ(world.all<core::RecordAttemptEnded>().front().cause, core::Cause::lost);
-  EXPECT_EQ(world.state.kept_step, 1);
+  EXPECT_EQ(world.state.history.kept_step.number, 1);
 }
 
 TEST(Recovery, DeadlinesOfTheDeadDaemonDoNotFire) {

@@ -26,7 +26,7 @@ TEST(Session, ABurstIsOneTurn) {
   for (std::int64_t step = 2; step <= 100; ++step) world.say(core::StepDone{step, 2.0, 1, 1, 1});
   daemon.hear();
   EXPECT_EQ(world.times("commit"), before + 1);
-  EXPECT_EQ(world.state.last_step, 100);
+  EXPECT_EQ(world.state.current.last_step.number, 100);
   EXPECT_EQ(world.place.attempt, 1);
   EXPECT_EQ(world.place.offset, static_cast<std::int64_t>(world.journal.size()));
 }
@@ -166,11 +166,11 @@ TEST(Deadline, WhatTheJournalHoldsIsHeardBeforeTheVerdict) {
   World world;
   FakeDaemon daemon(world);
   daemon.train();
-  world.pass(core::next_timer_ms(world.state) - world.time.mono_ms - 1);
+  world.pass(*core::next_timer(world.state) - world.time.mono - 1);
   world.say(core::StepDone{2, 2.0, 1, 1, 1});  // nobody has told of it
   daemon.pass(2);
   EXPECT_EQ(world.times("signal kill"), 0);
-  EXPECT_EQ(world.state.last_step, 2);
+  EXPECT_EQ(world.state.current.last_step.number, 2);
 }
 
 // ---- the end ----
@@ -189,7 +189,7 @@ TEST(Ending, IsToldAfterTheWholeJournal) {
   daemon.session().looked_back({});
   daemon.run();
   EXPECT_EQ(world.state.stage, Stage::exited);
-  EXPECT_EQ(world.state.last_step, 30);
+  EXPECT_EQ(world.state.current.last_step.number, 30);
   EXPECT_TRUE(std::holds_alternative<core::WorkerExited>(world.recorded.back().event));
 }
 
@@ -210,7 +210,7 @@ TEST(Ending, WaitsForTheVerdictOnItsCheckpoints) {
   EXPECT_EQ(world.place.offset, static_cast<std::int64_t>(world.journal.size()) - 1);
   daemon.tell(core::CheckpointVerified{1, "/c/1", 1, 10, ""});
   ASSERT_THAT(world.heard<core::WorkerExited>(), SizeIs(1));
-  EXPECT_EQ(world.state.attempts_without_progress, 0) << "it had kept a step";
+  EXPECT_EQ(world.state.history.attempts_without_progress, 0) << "it had kept a step";
 }
 
 TEST(Ending, HasWhatTheLogsSay) {

@@ -51,7 +51,7 @@ class OneDatabase final : public Database {
 class TurnsTest : public ::testing::Test {
  protected:
   void pass(std::int64_t ms) {
-    time_.mono_ms += ms;
+    time_.mono += ms;
     clock_.run();
   }
   Time time_{1, 1};

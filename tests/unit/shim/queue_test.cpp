@@ -31,7 +31,7 @@ TEST(JournalQueue, IsBoundedAndKeepsTheNewestOfEachKind) {
   std::int64_t last_step = 0;
   for (; !queue.empty(); ++count) {
     const QueuedRecord record = queue.take();
-    if (record.kind == "STEP") last_step = record.at.mono_ms;
+    if (record.kind == "STEP") last_step = record.at.mono.ms;
     if (record.kind != "STEP") kept.push_back(record.type + record.kind);
   }
   EXPECT_LT(count, 2000U);
@@ -50,16 +50,16 @@ TEST(DiskWriter, MessagesWaitForASlowDiskButNotForLong) {
   DiskWriter disk(std::move(*JournalWriter::open(folder.path() / "journal")), log("out"),
                   log("err"), std::move(*LogRing::make()), std::move(*LogRing::make()));
   std::int64_t sent = 0;
-  for (; disk.takes_messages(1000); ++sent) {
+  for (; disk.takes_messages({1000}); ++sent) {
     ASSERT_LT(sent, 10'000);
     disk.message({{"STEP", std::to_string(sent)}}, {sent, sent});
   }
   EXPECT_GT(sent, 50);
-  EXPECT_FALSE(disk.takes_messages(1400));
-  EXPECT_TRUE(disk.takes_messages(1500));
+  EXPECT_FALSE(disk.takes_messages({1400}));
+  EXPECT_TRUE(disk.takes_messages({1500}));
   ASSERT_TRUE(disk.start());
   disk.stop();
-  EXPECT_TRUE(disk.takes_messages(1501));
+  EXPECT_TRUE(disk.takes_messages({1501}));
   const auto batch = read_journal(folder.path() / "journal", 0);
   ASSERT_TRUE(batch);
   EXPECT_EQ(static_cast<std::int64_t>(batch->records.size()), sent) << "none was dropped";

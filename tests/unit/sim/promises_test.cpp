@@ -57,9 +57,10 @@ TEST(Promises, ASecondWorkerIsFound) {
   const auto found =
       broken("calm", [](const core::Event& event, core::State& state, core::Actions& actions) {
         const auto* step = std::get_if<core::StepDone>(&event);
-        if (step == nullptr || step->step != 5) return;
+        if (step == nullptr || step->step != Step{5}) return;
         state.stage = core::Stage::launching;
-        actions.emplace_back(core::Launch{state.attempt, state.board, state.resume_from});
+        actions.emplace_back(
+            core::Launch{state.attempt, state.boards.board, state.current.resume_from});
       });
   EXPECT_EQ(found, Promise::one_worker);
 }
@@ -67,28 +68,29 @@ TEST(Promises, ASecondWorkerIsFound) {
 TEST(Promises, AForgottenBudgetIsFound) {
   const auto found =
       broken("n300-port", [](const core::Event&, core::State& state, core::Actions& actions) {
-        state.attempts_without_progress = 0;
-        state.time_without_progress_ms = 0;
+        state.history.attempts_without_progress = 0;
+        state.history.time_without_progress_ms = 0;
         drop<core::VerifyCheckpoint>(actions);  // so that no attempt makes progress
       });
   EXPECT_EQ(found, Promise::budget);
 }
 
 TEST(Promises, AnOlderCheckpointIsFound) {
-  const auto found = broken("leaky-host", [](const core::Event&, core::State& state,
-                                             core::Actions& actions) {
-    if (auto* launch = find<core::Launch>(actions); launch != nullptr && state.resume_step > 0) {
-      launch->resume_from.clear();
-      state.resume_step = 0;
-    }
-  });
+  const auto found =
+      broken("leaky-host", [](const core::Event&, core::State& state, core::Actions& actions) {
+        if (auto* launch = find<core::Launch>(actions);
+            launch != nullptr && state.current.resume_step) {
+          launch->resume_from.clear();
+          state.current.resume_step = {};
+        }
+      });
   EXPECT_EQ(found, Promise::newest);
 }
 
 TEST(Promises, GoingBackWithoutAReasonIsFound) {
   const auto found =
       broken("leaky-host", [](const core::Event&, core::State&, core::Actions& actions) {
-        if (auto* select = find<core::SelectCheckpoint>(actions)) select->below = 1;
+        if (auto* select = find<core::SelectCheckpoint>(actions)) select->below = {1};
       });
   EXPECT_EQ(found, Promise::newest);
 }
@@ -103,14 +105,14 @@ TEST(Promises, ALostSecondIsFound) {
 
 TEST(Promises, AStateThatDoesNotReadBackIsFound) {
   const auto found = broken("calm", [](const core::Event&, core::State& state, core::Actions&) {
-    state.last_loss = std::numeric_limits<double>::quiet_NaN();
+    state.history.last_loss = std::numeric_limits<double>::quiet_NaN();
   });
   EXPECT_EQ(found, Promise::round_trip);
 }
 
 TEST(Promises, AMissingTimerIsFound) {
   const auto found = broken("calm", [](const core::Event&, core::State& state, core::Actions&) {
-    if (state.stage == core::Stage::compiling) state.deadline_mono_ms = 0;
+    if (state.stage == core::Stage::compiling) state.watch.deadline_mono_ms.reset();
   });
   EXPECT_EQ(found, Promise::timer);
 }
@@ -135,8 +137,8 @@ TEST(Promises, AFalseKillIsFound) {
   const auto found =
       broken("calm", [](const core::Event& event, core::State& state, core::Actions& actions) {
         const auto* step = std::get_if<core::StepDone>(&event);
-        if (step == nullptr || step->step != 5) return;
-        state.kill = core::Kill{core::Cause::hang, "out of impatience"};
+        if (step == nullptr || step->step != Step{5}) return;
+        state.current.kill = core::Kill{core::Cause::hang, "out of impatience"};
         actions.emplace_back(core::SendSignal{core::Signal::kill});
       });
   EXPECT_EQ(found, Promise::no_false_kill);
@@ -147,7 +149,7 @@ TEST(Promises, AQuarantinedBoardThatIsUsedIsFound) {
       broken("flaky-ethernet", [](const core::Event& event, core::State&, core::Actions& actions) {
         const auto* probe = std::get_if<core::ProbeFinished>(&event);
         if (auto* record = find<core::RecordBoard>(actions)) {
-          record->record.quarantined_until_wall_ms = 4'000'000'000'000;
+          record->record.quarantined_until_wall_ms = {4'000'000'000'000};
         }
         static std::string first;
         if (probe != nullptr && !probe->boards.empty()) first = probe->boards.back().serial;
@@ -161,8 +163,8 @@ TEST(Promises, AQuarantinedBoardThatIsUsedIsFound) {
 TEST(Promises, ResumingFromTheTroubleIsFound) {
   const auto found =
       broken("nan", [](const core::Event& event, core::State& state, core::Actions&) {
-        if (std::holds_alternative<core::CheckpointSelected>(event) && state.trouble_step > 0) {
-          state.resume_step = state.trouble_step;
+        if (std::holds_alternative<core::CheckpointSelected>(event) && state.history.trouble_step) {
+          state.current.resume_step = state.history.trouble_step;
         }
       });
   EXPECT_EQ(found, Promise::rollback);

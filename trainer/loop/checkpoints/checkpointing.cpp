@@ -59,9 +59,9 @@ Result<Carried> restore(const checkpoint::Reader& reader, Trainable& model,
     std::span<std::byte> room = carried.memory.bytes();
     place(other_model, room, model_all, carried.model);
     place(other_optimizer, room, optimizer_all, carried.optimizer);
-    const std::int64_t began = now().mono_ms;
+    const MonoTime began = now().mono;
     auto read = reader.read_into(model_all, optimizer_all);
-    carried.read_ms = now().mono_ms - began;
+    carried.read_ms = now().mono - began;
     return read;
   };
   if (auto ok = model.restore(fill, steps_done); !ok) return propagate(ok);

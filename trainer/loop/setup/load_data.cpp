@@ -49,10 +49,10 @@ Result<Corpus> read_corpus(const WorkerConfig& config, Tokenizer* tokenizer, Qua
     }
     return {};
   };
-  std::int64_t reported = reporter.now().mono_ms;
+  MonoTime reported = reporter.now().mono;
   options.progress = [&](std::uint64_t done, std::uint64_t total) -> Status {
     if (requests.stop_requested()) return fail(ErrorKind::transient, "was asked to stop");
-    const std::int64_t now = reporter.now().mono_ms;
+    const MonoTime now = reporter.now().mono;
     if (now - reported < between_reports_ms) return {};
     reported = now;
     reporter.status(

@@ -84,7 +84,7 @@ int list_programs(const Context& context, const std::string& folder) {
   if (context.settings.json) {
     context.print_json(document);
   } else {
-    context.terminal.out << format_cache(document, context.terminal.now.wall_ms, context.style());
+    context.terminal.out << format_cache(document, context.terminal.now.wall.ms, context.style());
   }
   return exit_status::ok;
 }

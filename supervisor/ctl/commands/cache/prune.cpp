@@ -53,7 +53,7 @@ int prune_programs(const Context& context, const CachePruneRequest& request) {
   if (!cache) return cache_failed(context, cache.error());
   if (!*cache) return tell_empty(context, nothing_removed(context));
   const std::int64_t unused_since = request.older_than_ms
-                                        ? context.terminal.now.wall_ms - *request.older_than_ms
+                                        ? context.terminal.now.wall.ms - *request.older_than_ms
                                         : std::numeric_limits<std::int64_t>::min();
   auto done = (*cache)->prune(request.max_bytes.value_or(ProgramCache::no_limit), unused_since);
   if (!done) return cache_failed(context, done.error());

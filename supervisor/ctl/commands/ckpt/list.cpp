@@ -96,7 +96,7 @@ int list_checkpoints(const Context& context, const std::string& name_or_folder) 
                   : checkpoints_on_record(context, name_or_folder);
   if (rows) add_marks(*rows);
   return print_rows(context, rows, "No checkpoints", [&](const json::array& found) {
-    return format_checkpoints(found, context.terminal.now.wall_ms, context.style());
+    return format_checkpoints(found, context.terminal.now.wall.ms, context.style());
   });
 }
 

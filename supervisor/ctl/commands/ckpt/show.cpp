@@ -131,7 +131,7 @@ int show_checkpoint(const Context& context, const ShowRequest& request) {
   if (!found) return finish(context, {exit_status::failed, std::move(found).error()});
   const json::object document = json_of_inspection(*found, request.tensors);
   return print_document(context, document, [&](const json::object& shown) {
-    return format_checkpoint(shown, context.terminal.now.wall_ms, context.style());
+    return format_checkpoint(shown, context.terminal.now.wall.ms, context.style());
   });
 }
 
