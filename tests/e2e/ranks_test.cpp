@@ -69,6 +69,29 @@ TEST_F(Ranks, ARankThatDiesIsNamedAndCostsNothingThatWasSaved) {
   }
 }
 
+// When it looks, mpiexec has killed the others too.
+TEST_F(Ranks, TheOneThatDiedFirstIsNamedHoweverLateTheLauncherLooks) {
+  write_run(100'000);
+  const pid_t daemon = start_daemon({"--once", "run.yaml"});
+  wait_until([&] { return last_step() >= 12; });
+  const std::vector<pid_t> pids = ranks();
+  ASSERT_EQ(pids.size(), 2U) << worker_log("stdout.log");
+  const pid_t launcher = static_cast<pid_t>(std::stol(ctl({"pid", "run"}).out));
+  ::kill(launcher, SIGSTOP);
+  wait_until([&] {
+    const auto stat = read_file(fmt::format("/proc/{}/stat", launcher), 4096).value_or("");
+    return stat.find(") T ") != std::string::npos;
+  });
+  ::kill(pids[1], SIGKILL);
+  wait_until([&] { return !runs(pids[0]) && !runs(pids[1]); });
+  ::kill(launcher, SIGCONT);
+  wait_until([&] { return attempts().size() >= 2 && attempts()[1].last_step > 0; });
+  ::kill(daemon, SIGTERM);
+  EXPECT_EQ(end_of(daemon), 75) << daemon_log();
+  EXPECT_THAT(worker_log("stderr.log"),
+              HasSubstr(fmt::format("rank 1 of 2 (process {}) died of signal 9", pids[1])));
+}
+
 TEST_F(Ranks, TheWeightsAreThoseOfAnUndisturbedRun) {
   write_run(60, "gpt2_femto");
   ASSERT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -94,16 +95,18 @@ std::string ending_of(int exit_code) {
 struct Rank {
   pid_t pid = 0;
   Fd process;  // empty before it began and after it ended
-  bool ended = false;
   bool done = false;
 };
 
 class Launcher {
  public:
-  Launcher(Fd socket, Fd signals, pid_t mpiexec, Fd mpiexec_process, int ranks,
+  // `ends`: an epoll descriptor. It tells of ends in their order, however late it is asked: when a
+  // rank has died, mpiexec kills the others at once.
+  Launcher(Fd socket, Fd signals, Fd ends, pid_t mpiexec, Fd mpiexec_process, int ranks,
            const std::function<void(std::string)>& say)
       : socket_(std::move(socket)),
         signals_(std::move(signals)),
+        ends_(std::move(ends)),
         mpiexec_(mpiexec),
         mpiexec_process_(std::move(mpiexec_process)),
         ranks_(static_cast<std::size_t>(ranks)),
@@ -111,21 +114,19 @@ class Launcher {
 
   Result<int> run() {
     while (true) {
-      std::vector<pollfd> waiting{{socket_.get(), POLLIN, 0},
-                                  {signals_.get(), POLLIN, 0},
-                                  {mpiexec_process_.get(), POLLIN, 0}};
-      for (const Rank& rank : ranks_) waiting.push_back({rank.process.get(), POLLIN, 0});
+      std::array<pollfd, 4> waiting{{{socket_.get(), POLLIN, 0},
+                                     {signals_.get(), POLLIN, 0},
+                                     {mpiexec_process_.get(), POLLIN, 0},
+                                     {ends_.get(), POLLIN, 0}}};
       const int ready = ::poll(waiting.data(), waiting.size(), wait_ms());
       if (ready < 0 && errno != EINTR) return fail_errno(errno, "wait for the ranks");
       if (ready == 0) end_all();
       if (ready <= 0) continue;
-      for (std::size_t i = 0; i < ranks_.size(); ++i) {
-        if ((waiting[3 + i].revents & POLLIN) != 0) note_end(ranks_[i]);
-      }
+      if ((waiting[3].revents & POLLIN) != 0) note_ends();
       // What a rank said before it ended is in the socket before its end shows.
       read_messages();
-      for (const Rank& rank : ranks_) {
-        if (rank.ended && !rank.done) lose(rank);
+      for (const std::size_t rank : ended_) {
+        if (!ranks_[rank].done) lose(rank);
       }
       if ((waiting[1].revents & POLLIN) != 0) pass_signals_on();
       if ((waiting[2].revents & POLLIN) != 0) return finish();
@@ -148,16 +149,22 @@ class Launcher {
       if (!index || *index < 0 || *index >= static_cast<std::int64_t>(ranks_.size())) continue;
       Rank& rank = ranks_[static_cast<std::size_t>(*index)];
       if (find(message, "DONE")) rank.done = true;
-      if (const auto pid = find_int(message, "PID")) begin(rank, static_cast<pid_t>(*pid));
+      if (const auto pid = find_int(message, "PID")) {
+        begin(static_cast<std::size_t>(*index), static_cast<pid_t>(*pid));
+      }
     }
   }
 
-  void begin(Rank& rank, pid_t pid) {
+  void begin(std::size_t number, pid_t pid) {
+    Rank& rank = ranks_[number];
     rank.pid = pid;
     if (const auto id = identify(pid)) {
       if (auto process = open_process(*id)) rank.process = std::move(*process);
     }
-    if (!rank.process) rank.ended = true;
+    epoll_event when{EPOLLIN, {.u64 = number}};
+    if (!rank.process || ::epoll_ctl(ends_.get(), EPOLL_CTL_ADD, rank.process.get(), &when) != 0) {
+      ended_.push_back(number);
+    }
     for (const Rank& each : ranks_) {
       if (each.pid == 0) return;
     }
@@ -167,14 +174,19 @@ class Launcher {
     if (pending_signal_ != 0) send_to_first(std::exchange(pending_signal_, 0));
   }
 
-  static void note_end(Rank& rank) {
-    rank.ended = true;
-    rank.process.reset();
+  void note_ends() {
+    std::array<epoll_event, 64> ends{};
+    const int count = ::epoll_wait(ends_.get(), ends.data(), static_cast<int>(ends.size()), 0);
+    for (int i = 0; i < count; ++i) {
+      const auto rank = static_cast<std::size_t>(ends.at(static_cast<std::size_t>(i)).data.u64);
+      ended_.push_back(rank);
+      ranks_[rank].process.reset();
+    }
   }
 
-  void lose(const Rank& rank) {
+  void lose(std::size_t rank) {
     if (lost_) return;
-    lost_ = static_cast<std::size_t>(&rank - ranks_.data());
+    lost_ = rank;
     give_up_ = now().mono + patience_ms;
   }
 
@@ -222,9 +234,11 @@ class Launcher {
 
   Fd socket_;
   Fd signals_;
+  Fd ends_;
   pid_t mpiexec_;
   Fd mpiexec_process_;
   std::vector<Rank> ranks_;
+  std::vector<std::size_t> ended_;  // in their order
   const std::function<void(std::string)>& say_;
   int pending_signal_ = 0;  // came before rank 0
   std::optional<std::size_t> lost_;
@@ -254,6 +268,8 @@ Result<int> launch_ranks(const RankLaunch& launch, const std::function<void(std:
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
 
+  Fd ends(::epoll_create1(EPOLL_CLOEXEC));
+  if (!ends) return fail_errno(errno, "wait for the ranks");
   sigset_t before;
   auto signals = take_signals(before);
   if (!signals) return propagate(signals);
@@ -265,8 +281,8 @@ Result<int> launch_ranks(const RankLaunch& launch, const std::function<void(std:
   if (!id) return propagate(id);
   auto process = open_process(*id);
   if (!process) return propagate(process);
-  return Launcher(std::move(*socket), std::move(*signals), pid, std::move(*process), launch.ranks,
-                  say)
+  return Launcher(std::move(*socket), std::move(*signals), std::move(ends), pid,
+                  std::move(*process), launch.ranks, say)
       .run();
 }
 
