@@ -140,4 +140,9 @@ std::int64_t private_memory(const std::filesystem::path& root, pid_t pid) {
   return __builtin_mul_overflow(sum, std::int64_t{1024}, &bytes) ? INT64_MAX : bytes;
 }
 
+std::int64_t written_bytes(const std::filesystem::path& root, pid_t pid) {
+  const auto io = read_some(process_folder(root, pid) / "io", status_bytes);
+  return io ? number_of_key(*io, "wchar").value_or(0) : 0;
+}
+
 }  // namespace trainward::host

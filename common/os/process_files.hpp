@@ -51,6 +51,10 @@ std::string waits_in(const std::filesystem::path& folder);
 // its mapped files, which the kernel drops by itself.
 std::int64_t private_memory(const std::filesystem::path& root, pid_t pid);
 
+// What it has handed to the kernel to write, pipes and sockets included; 0 where that is not for us
+// to know.
+std::int64_t written_bytes(const std::filesystem::path& root, pid_t pid);
+
 std::filesystem::path process_folder(const std::filesystem::path& root, pid_t pid);
 
 }  // namespace trainward::host

@@ -83,6 +83,7 @@ void read_deadlines(MapReader& map, const Program& program, Deadlines& d, std::i
   d.start_ms = map.duration_ms("start", d.start_ms, deadline_range);
   d.train_floor_ms = map.duration_ms("train_floor", d.train_floor_ms, deadline_range);
   d.save_ms = map.duration_ms("save", d.save_ms, deadline_range);
+  d.silence_ms = map.duration_ms("silence", d.silence_ms, {0, 30 * day_ms});
   d.evaluate_ms = map.duration_ms("evaluate", d.evaluate_ms, deadline_range);
   d.stop_ms = map.duration_ms("stop", d.stop_ms, deadline_range);
   d.reset_ms = map.duration_ms("reset", d.reset_ms, deadline_range);

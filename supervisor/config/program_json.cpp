@@ -113,8 +113,8 @@ json::object to_json(const Program& program) {
       {"start_ms", deadlines.start_ms},     {"load_ms", deadlines.load_ms},
       {"compile_ms", deadlines.compile_ms}, {"train_floor_ms", deadlines.train_floor_ms},
       {"save_ms", deadlines.save_ms},       {"evaluate_ms", deadlines.evaluate_ms},
-      {"stop_ms", deadlines.stop_ms},       {"reset_ms", deadlines.reset_ms},
-      {"settle_ms", program.settle_ms}};
+      {"silence_ms", deadlines.silence_ms}, {"stop_ms", deadlines.stop_ms},
+      {"reset_ms", deadlines.reset_ms},     {"settle_ms", program.settle_ms}};
   out["budgets"] = {{"attempts", budgets.attempts},
                     {"attempts_without_progress", budgets.attempts_without_progress},
                     {"time_without_progress_ms", budgets.time_without_progress_ms}};

@@ -1,6 +1,7 @@
 #include "supervisor/core/deadlines.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace trainward::core {
 namespace {
@@ -26,14 +27,35 @@ std::int64_t nearly_longest(const std::vector<std::int64_t>& times) {
   return times.size() > 100 ? second : longest;
 }
 
+// Output that is kept back comes in bursts: a hundred steps within milliseconds, and then nothing
+// for minutes. Until steps were seen over some time, nobody knows.
+bool knows_the_clock(const State& state, const Policy& policy) {
+  constexpr std::int64_t some_time_ms = 10'000;
+  const std::vector<std::int64_t>& times = state.watch.step_times_ms;
+  if (times.empty() || !policy.foreign) return !times.empty();
+  const std::int64_t seen = std::accumulate(times.begin(), times.end(), std::int64_t{0});
+  return seen >= std::min(some_time_ms, policy.deadlines.train_floor_ms / 6);
+}
+
+// A hang there before may have been none: output kept back, a long evaluation.
+bool hung_here_before(const State& state, const Policy& policy) {
+  return policy.foreign && state.history.hang_step &&
+         state.history.hang_step == state.current.last_step;
+}
+
 std::int64_t train_ms(const State& state, const Policy& policy) {
-  // A program that is not expected to speak is not watched before it has.
-  if (!policy.speaks && !policy.watch_cpu && !state.current.first_step) return 0;
   const Deadlines& deadlines = policy.deadlines;
+  if (shows_nothing(state, policy)) return deadlines.silence_ms;
   // The first step of a run may take longer than anybody thought of when the floor was set.
-  if (state.watch.step_times_ms.empty())
+  if (!knows_the_clock(state, policy)) {
     return std::max(deadlines.train_floor_ms, deadlines.load_ms);
-  return std::max(deadlines.train_floor_ms, factor * nearly_longest(state.watch.step_times_ms));
+  }
+  const std::int64_t usual =
+      std::max(deadlines.train_floor_ms, factor * nearly_longest(state.watch.step_times_ms));
+  constexpr std::int64_t as_long_again = 4;
+  return hung_here_before(state, policy)
+             ? std::max(usual, as_long_again * state.history.hang_silent_ms)
+             : usual;
 }
 
 // A restart of our own planning loses nothing only when the step under way may end first. An
@@ -48,6 +70,15 @@ std::int64_t stop_ms(const State& state, const Policy& policy) {
 }
 
 }  // namespace
+
+bool shows_nothing(const State& state, const Policy& policy) {
+  return !policy.speaks && !policy.watch_cpu && !state.current.first_step;
+}
+
+bool silence_is_no_proof(const State& state, const Policy& policy) {
+  return policy.watch_cpu || shows_nothing(state, policy) ||
+         (policy.foreign && !knows_the_clock(state, policy)) || hung_here_before(state, policy);
+}
 
 std::int64_t allowed_ms(const State& state, const Policy& policy) {
   switch (state.stage) {
@@ -95,7 +126,13 @@ std::int64_t activity_interval_ms(std::int64_t allowed) {
   return std::clamp<std::int64_t>(allowed / 16, 20, 60'000);
 }
 
-void learn_step_time(State& state, std::int64_t ms) {
+void learn_step_time(State& state, const Policy& policy, std::int64_t ms) {
+  // Steps of one burst say nothing; the gaps between bursts are how long its steps take at most.
+  constexpr std::int64_t of_one_burst = 50;
+  if (policy.foreign && !state.watch.step_times_ms.empty() &&
+      ms * of_one_burst < nearly_longest(state.watch.step_times_ms)) {
+    return;
+  }
   if (state.watch.step_times_ms.size() >= remembered_steps) {
     state.watch.step_times_ms.erase(state.watch.step_times_ms.begin());
   }

@@ -108,7 +108,7 @@ struct Alive {};  // WATCHDOG=1, STATUS=…: a sign of life without progress
 // What the worker's processes have used since they started.
 struct ActivitySeen {
   std::int64_t cpu_ms = 0;
-  std::int64_t cache_bytes = 0;  // compiled programs and kernels
+  std::int64_t cache_bytes = 0;  // compiled programs and kernels, and whatever else it has written
 };
 // Taken now and then while the worker makes progress.
 struct MemorySample {

@@ -20,6 +20,9 @@ struct Deadlines {
   std::int64_t evaluate_ms = 1'800'000;
   std::int64_t stop_ms = 60'000;    // SIGTERM until SIGKILL
   std::int64_t reset_ms = 300'000;  // the operator's reset command
+  // Of a program of which nothing is to be seen: no processor time and nothing written for this
+  // long. 0: nobody watches it.
+  std::int64_t silence_ms = 1'800'000;
   friend bool operator==(const Deadlines&, const Deadlines&) = default;
 };
 
@@ -80,6 +83,7 @@ struct Policy {
   bool can_reset = false;    // the operator has configured a reset command
   bool watch_cpu = false;    // CPU time counts as progress of training: nothing else is to be seen
   bool speaks = true;        // says something within deadlines.start, or it hangs
+  bool foreign = false;      // only looked at: what it says may come late and in bursts
   bool keeps_checkpoints = true;  // otherwise steps, or ten minutes of life, are progress
   bool saves_when_asked = true;   // SIGTERM makes it write a checkpoint before it exits
   Deadlines deadlines;

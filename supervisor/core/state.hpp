@@ -135,6 +135,7 @@ struct Watch {
   MonoTime progress_mono_ms;                   // last sign of progress in this stage
   std::optional<MonoTime> step_began_mono_ms;  // the one under way; none: nobody saw it
   std::vector<std::int64_t> step_times_ms;     // most recent last, at most 128
+  int steps_at_once = 0;                       // in a row, of a program that is only looked at
   Activity activity;
   LossWatch loss;
   MonoTime save_began_mono_ms;
@@ -144,7 +145,8 @@ struct Watch {
 };
 BOOST_DESCRIBE_STRUCT(Watch, (),
                       (deadline_mono_ms, progress_mono_ms, step_began_mono_ms, step_times_ms,
-                       activity, loss, save_began_mono_ms, save_cost_ms, save_write_ms))
+                       steps_at_once, activity, loss, save_began_mono_ms, save_cost_ms,
+                       save_write_ms))
 
 // What all attempts so far have come to, and how they ended.
 struct History {
@@ -159,6 +161,9 @@ struct History {
   std::map<Cause, int> rungs;  // how far the ladder of a class was climbed; looks for a board
   int unreadable = 0;          // looks for a checkpoint in a row that could not be read
   std::int64_t planned_restarts = 0;          // in a row
+  Step hang_step;                             // the last step of an attempt called hung; 0: none
+  std::int64_t hang_silent_ms = 0;            // for how long it had been silent
+  bool told_of_bursts = false;                // that it keeps its output back
   Step trouble_step;                          // where the loss broke; 0: nowhere
   int rollbacks = 0;                          // since a step beyond it
   std::map<std::string, std::string> boards;  // serial → verdict last reported to the operator
@@ -167,7 +172,8 @@ struct History {
 BOOST_DESCRIBE_STRUCT(History, (),
                       (highest_step, kept_step, last_loss, last_cause, faults,
                        attempts_without_progress, charged_attempts, time_without_progress_ms, rungs,
-                       unreadable, planned_restarts, trouble_step, rollbacks, boards))
+                       unreadable, planned_restarts, hang_step, hang_silent_ms, told_of_bursts,
+                       trouble_step, rollbacks, boards))
 
 // What the next attempt is to do differently.
 struct Amends {

@@ -40,20 +40,25 @@ void Turn::progress() {
 // Silence proves nothing while something is loaded or compiled; then the CPU is asked.
 void Turn::watch_activity() {
   const std::int64_t allowed = allowed_ms(state_, policy_);
-  const bool silent_work = state_.stage == Stage::loading || state_.stage == Stage::compiling ||
-                           (state_.stage == Stage::training && policy_.watch_cpu);
+  const bool silent_work =
+      state_.stage == Stage::loading || state_.stage == Stage::compiling ||
+      (state_.stage == Stage::training && silence_is_no_proof(state_, policy_));
   if (!silent_work || allowed == 0) {
     state_.watch.activity = {};
     return;
   }
   constexpr std::int64_t as_long_again = 12;
+  constexpr std::int64_t for_ever = 100 * std::int64_t{365} * 86'400'000;
   state_.watch.activity.next_mono_ms = now_.mono + activity_interval_ms(allowed);
   state_.watch.activity.proof_mono_ms = now_.mono;
   // What trains silently may be compiling for all that can be seen.
-  const bool may_compile = state_.stage == Stage::training;
+  const bool may_compile = state_.stage == Stage::training && !state_.history.hang_step;
+  const std::int64_t excused =
+      as_long_again * (may_compile ? std::max(allowed, policy_.deadlines.compile_ms) : allowed);
+  // Work is all that a program which shows nothing is asked for.
   state_.watch.activity.limit_mono_ms =
       now_.mono +
-      as_long_again * (may_compile ? std::max(allowed, policy_.deadlines.compile_ms) : allowed);
+      (state_.stage == Stage::training && shows_nothing(state_, policy_) ? for_ever : excused);
 }
 
 void Turn::book_training(bool replaying) {

@@ -88,6 +88,8 @@ class Turn {
   // ---- ends we bring about ----
   void kill(Cause cause, std::string why);
   void stop_for(Cause cause, std::string why);
+  void notice_bursts(std::int64_t gap_ms);
+  void kill_hung(std::int64_t silent_ms);
   void plan_restart_if_due();
   [[nodiscard]] bool safe_to_restart() const;
   void kill_stopping(const std::string& why);

@@ -61,10 +61,7 @@ void Turn::on(const TimerFired& /*e*/) {
     case Stage::training:
     case Stage::saving:
     case Stage::evaluating:
-      return kill(Cause::hang, fmt::format("no progress for {} while {} at step {} (allowed: {})",
-                                           human_duration(silent), to_string(state_.stage),
-                                           state_.current.last_step,
-                                           human_duration(allowed_ms(state_, policy_))));
+      return kill_hung(silent);
     case Stage::stopped:
     case Stage::repairing:
     case Stage::probing:
@@ -74,6 +71,20 @@ void Turn::on(const TimerFired& /*e*/) {
       deadline.reset();
       return;
   }
+}
+
+void Turn::kill_hung(std::int64_t silent_ms) {
+  const bool worked = state_.stage != Stage::training || !silence_is_no_proof(state_, policy_);
+  std::string why =
+      fmt::format("no progress for {} while {} at step {} (allowed: {})", human_duration(silent_ms),
+                  to_string(state_.stage), state_.current.last_step,
+                  human_duration(allowed_ms(state_, policy_)));
+  if (!worked) why += "; it used next to no processor time and wrote nothing";
+  if (policy_.foreign) {
+    state_.history.hang_step = state_.current.last_step;
+    state_.history.hang_silent_ms = silent_ms;
+  }
+  kill(Cause::hang, std::move(why));
 }
 
 // A twentieth of one CPU, or a growing cache, is work; less is what a hung runtime's own threads

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "common/base/text.hpp"
 #include "supervisor/core/deadlines.hpp"
@@ -42,7 +43,9 @@ void Turn::on(const StepDone& e) {
     attempt.first_step = e.step;
   } else if (watch.step_began_mono_ms && e.step > attempt.last_step && told_at_ == now_) {
     // A record that came too late says nothing about how long its step took.
-    learn_step_time(state_, now_.mono - *watch.step_began_mono_ms);
+    const std::int64_t took = now_.mono - *watch.step_began_mono_ms;
+    learn_step_time(state_, policy_, took);
+    if (policy_.foreign) notice_bursts(took);
   }
   const bool replayed = e.step <= history.highest_step;
   if (listening()) {
@@ -56,6 +59,8 @@ void Turn::on(const StepDone& e) {
   history.highest_step = std::max(history.highest_step, e.step);
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
   watch.step_began_mono_ms = now_.mono;
+  // What is known of its clock has changed.
+  if (policy_.foreign && !policy_.watch_cpu && listening()) watch_activity();
   act(RecordStep{e.step, e.loss, e.grad_norm, e.tokens, e.tokens_per_second, replayed});
   if (!listening()) return;
   // Early steps that are done again have their early loss again: that is no jump.
@@ -66,6 +71,26 @@ void Turn::on(const StepDone& e) {
     return kill(trouble->cause, trouble->why);
   }
   plan_restart_if_due();
+}
+
+// Said once: what comes late is told late, and is no reason to worry.
+void Turn::notice_bursts(std::int64_t gap_ms) {
+  constexpr std::int64_t at_once_ms = 100;
+  constexpr std::int64_t long_ms = 5'000;
+  constexpr int many = 8;
+  Watch& watch = state_.watch;
+  if (gap_ms < at_once_ms) {
+    ++watch.steps_at_once;
+    return;
+  }
+  const int burst = std::exchange(watch.steps_at_once, 0) + 1;
+  if (gap_ms < long_ms || burst < many || state_.history.told_of_bursts) return;
+  state_.history.told_of_bursts = true;
+  note("watch",
+       fmt::format("steps come {} at a time, {} apart: the program keeps its output back. Its "
+                   "deadlines allow for it; to see each step when it is done, set "
+                   "PYTHONUNBUFFERED=1, print with flush=True, or start it with stdbuf -oL",
+                   burst, human_duration(gap_ms)));
 }
 
 // A restart loses nothing when the worker saves first, or has just saved.

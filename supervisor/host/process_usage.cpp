@@ -76,6 +76,7 @@ std::optional<Usage> usage_of_tree(const std::filesystem::path& root, pid_t pid)
     if (!stat) continue;
     ticks = add_up(ticks, add_up(stat->own_ticks, stat->children_ticks));
     usage.memory_bytes = add_up(usage.memory_bytes, private_memory(root, member));
+    usage.written_bytes = add_up(usage.written_bytes, written_bytes(root, member));
     ++usage.processes;
   }
   if (usage.processes == 0) return std::nullopt;

@@ -25,6 +25,7 @@ struct Usage {
   // it may have with it, which is no leak.
   std::int64_t memory_bytes = 0;
   std::int64_t processes = 0;
+  std::int64_t written_bytes = 0;  // by those that live; of a tree only
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 

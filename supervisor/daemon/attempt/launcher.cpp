@@ -112,6 +112,8 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   for (const auto& [key, value] : program.environment) {
     spec.environment[key] = value.fill(values).text;
   }
+  // A program that keeps its output back looks hung.
+  if (!program.command.empty()) spec.environment.emplace("PYTHONUNBUFFERED", "1");
   spec.environment[env::run] = program.name;
   spec.environment[env::attempt] = std::to_string(order.attempt);
   spec.environment[env::nonce] = order.nonce;

@@ -54,7 +54,7 @@ std::optional<core::ActivitySeen> WorkerProcesses::activity() {
     usage = meter_.read();
   }
   if (!usage) return std::nullopt;
-  return core::ActivitySeen{usage->cpu_ms, bytes_in(worker_.caches)};
+  return core::ActivitySeen{usage->cpu_ms, bytes_in(worker_.caches) + usage->written_bytes};
 }
 
 std::optional<core::MemorySample> WorkerProcesses::memory() {

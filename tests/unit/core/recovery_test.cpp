@@ -151,7 +151,7 @@ TEST(Deadline, LearnsFromTheNearlyLongestStep) {
   state.current.first_step = {1};
   Policy policy;
   policy.deadlines.train_floor_ms = 1;
-  for (int i = 1; i <= 128; ++i) learn_step_time(state, i);
+  for (int i = 1; i <= 128; ++i) learn_step_time(state, Policy{}, i);
   EXPECT_EQ(allowed_ms(state, policy), 10 * 127);
   EXPECT_EQ(usual_step_ms(state), 64);
 }
@@ -160,7 +160,7 @@ TEST(Deadline, APlannedRestartWaitsForTheStepUnderWay) {
   State state;
   state.stage = Stage::stopping;
   const Policy policy;
-  learn_step_time(state, 90'000);
+  learn_step_time(state, Policy{}, 90'000);
   state.current.kill = Kill{Cause::planned_restart, ""};
   EXPECT_EQ(allowed_ms(state, policy), 180'000);
   state.current.kill = Kill{Cause::stopped, ""};

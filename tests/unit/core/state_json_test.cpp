@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <set>
 
 #include "supervisor/core/reflect.hpp"
 #include "supervisor/core/state.hpp"
@@ -57,12 +56,6 @@ struct Filler {
   }
 };
 
-std::set<std::string> names(const json::object& object) {
-  std::set<std::string> names;
-  for (const auto& [name, value] : object) names.emplace(name);
-  return names;
-}
-
 json::value parsed(const json::value& value) {
   return parse_json(json::serialize(value), "test").value();
 }
@@ -103,10 +96,12 @@ TEST(StateJson, AStateStoredBeforeItHadPartsIsReadAndWrittenAsItWas) {
   const auto state = state_from_json(stored);
   ASSERT_TRUE(state.has_value()) << state.error().message();
   const json::object written = to_json(*state);
-  EXPECT_EQ(parsed(written), stored);
+  for (const auto& [name, value] : stored.as_object()) {
+    ASSERT_TRUE(written.contains(name)) << name;
+    EXPECT_EQ(parsed(written).at(name), value) << name;
+  }
   const json::object usual = to_json(State{});
-  EXPECT_EQ(names(usual), names(written));
-  for (const auto& [name, value] : usual) EXPECT_NE(written.at(name), value) << name;
+  for (const auto& [name, value] : stored.as_object()) EXPECT_NE(usual.at(name), value) << name;
 }
 
 TEST(StateJson, EveryStageHasItsWord) {
