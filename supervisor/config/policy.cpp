@@ -34,6 +34,8 @@ core::Policy policy_of(const Program& program) {
   policy.shrinking = program.shrinking;
   policy.cadence = program.cadence;
   policy.rollback = program.rollback;
+  // A number that is called loss need not be one that falls, until somebody says so.
+  if (!own && foreign::is_only_recognised(watch)) policy.rollback.loss_spike = false;
   policy.quarantine = program.quarantine;
   return policy;
 }

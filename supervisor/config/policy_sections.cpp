@@ -81,6 +81,9 @@ void read_deadlines(MapReader& map, const Program& program, Deadlines& d, std::i
   d.load_ms = map.duration_ms("load", d.load_ms, deadline_range);
   d.compile_ms = map.duration_ms("compile", d.compile_ms, deadline_range);
   if (starts_in_silence(program)) d.start_ms = d.compile_ms;
+  // Nobody has said how long its evaluations and saves take, of which its output may say nothing.
+  const bool unknown = !program.command.empty() && is_only_recognised(program.watch);
+  if (unknown && !program.watch.cpu_time) d.train_floor_ms = std::max(d.train_floor_ms, d.load_ms);
   d.start_ms = map.duration_ms("start", d.start_ms, deadline_range);
   d.train_floor_ms = map.duration_ms("train_floor", d.train_floor_ms, deadline_range);
   d.save_ms = map.duration_ms("save", d.save_ms, deadline_range);
