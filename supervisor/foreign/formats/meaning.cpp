@@ -30,6 +30,8 @@ class Key {
       // "loss: tensor(2.31, device='cuda:0')"
       const bool wrapper = one_of(word, {"tensor", "array", "float", "float32", "float64", "np"});
       if (count_ > 0 || !wrapper) words_.at(count_++) = word;
+      const char before = text.empty() ? ' ' : text.back();
+      if (count_ == 1) joined_ = before == '_' || before == '/' || before == '.';
     }
   }
   [[nodiscard]] bool empty() const { return count_ == 0; }
@@ -40,6 +42,8 @@ class Key {
     return std::any_of(words_.begin(), words_.begin() + count_,
                        [&](std::string_view word) { return one_of(word, words); });
   }
+  // The last word is one with the word before it: "loss_step", not "loss (step".
+  [[nodiscard]] bool joined() const { return joined_; }
   // Every word is one of these.
   [[nodiscard]] bool only(Words words) const {
     return std::all_of(words_.begin(), words_.begin() + count_,
@@ -49,6 +53,7 @@ class Key {
  private:
   std::array<std::string_view, 4> words_;
   std::size_t count_ = 0;
+  bool joined_ = false;
 };
 
 // Numbers that are set, or that are about other steps than the one that was done.
@@ -83,6 +88,7 @@ Understood understand_loss(const Key& key) {
 
 bool is_loss(const Key& key) {
   if (same_word(key.last(), "loss")) return true;
+  if (one_of(key.last(), {"step", "batch"}) && !key.joined()) return false;
   return same_word(key.last(1), "loss") &&
          one_of(key.last(), {"train", "training", "step", "total", "avg", "mean", "ce", "batch",
                              "val", "valid", "validation", "eval", "test", "value"});
