@@ -71,7 +71,8 @@ ForeignWatch::ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground 
       recognizer_ = std::make_shared<foreign::Recognizer>(foreign::find_format(spec_.preset),
                                                           known.resume_step);
     }
-    for (const char* name : {attempt_files::standard_output, attempt_files::standard_error}) {
+    // Of what was written meanwhile, bars come before the losses that are told beside them.
+    for (const char* name : {attempt_files::standard_error, attempt_files::standard_output}) {
       logs_.push_back({LogTail(attempt_folder_ / name),
                        foreign::LogWatch(spec_.log, folders.directory, recognizer_)});
     }
