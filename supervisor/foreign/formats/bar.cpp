@@ -85,24 +85,10 @@ std::uint64_t label_shape(std::string_view label) {
 }
 
 bool is_held_out(std::string_view label) {
-  for (std::size_t i = 0; i < label.size();) {
-    const auto letter = [&](std::size_t at) { return at < label.size() && is_letter(label[at]); };
-    if (!letter(i)) {
-      ++i;
-      continue;
-    }
-    std::size_t end = i;
-    while (letter(end)) ++end;
-    const std::string_view word = label.substr(i, end - i);
-    for (const std::string_view held :
-         {"val", "valid", "validation", "validating", "validate", "eval", "evaluation",
-          "evaluating", "evaluate", "test", "testing", "dev", "sanity", "predicting", "predict",
-          "generating", "inference", "sampling"}) {
-      if (same_word(word, held)) return true;
-    }
-    i = end;
-  }
-  return false;
+  return has_word(
+      label, {"val", "valid", "validation", "validating", "validate", "eval", "evaluation",
+              "evaluating", "evaluate", "test", "testing", "dev", "sanity", "predicting", "predict",
+              "generating", "inference", "sampling"});
 }
 
 void read_epoch(std::string_view label, Reading& reading) {

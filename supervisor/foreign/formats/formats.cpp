@@ -56,7 +56,7 @@ constexpr std::array<Format, 13> table{{
     {"plain",
      "lines with a step and a loss",
      {},
-     readers::with_step,
+     readers::plain,
      3,
      R"((?i)\b(?:step|iter|iteration)\b\D{0,4}(?P<step>\d[\d,]*)\b.*\bloss\b\D{0,4}(?P<loss>[0-9.eE+-]+|nan|inf))"},
     {"epochs", "lines with an epoch and a loss", {"poch"}, readers::epochs, 3},

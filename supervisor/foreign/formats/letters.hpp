@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <initializer_list>
 #include <string_view>
 
 namespace trainward::foreign {
@@ -25,6 +26,19 @@ inline bool same_word(std::string_view text, std::string_view lower_case) {
     }
   }
   return true;
+}
+
+// One of these stands in the text as a word.
+inline bool has_word(std::string_view text, std::initializer_list<std::string_view> lower_case) {
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    for (const std::string_view word : lower_case) {
+      if (same_word(text.substr(i, end - i), word)) return true;
+    }
+    i = end + 1;
+  }
+  return false;
 }
 
 }  // namespace trainward::foreign

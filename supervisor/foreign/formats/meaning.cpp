@@ -125,11 +125,15 @@ Understood understand(std::string_view text, std::string_view unit) {
   const bool step = one_of(last, {"step", "steps", "iter", "iters", "iteration", "iterations", "it",
                                   "itr", "update", "updates"});
   const bool batch = one_of(last, {"batch", "batches", "minibatch"});
-  const bool epoch = one_of(last, {"epoch", "epochs"});
+  const bool trains = one_of(last, {"train", "training"});
+  const bool epoch = one_of(last, {"epoch", "epochs"}) ||
+                     (trains && (key.last(1).empty() || same_word(key.last(1), "epoch")));
   if ((!step && !batch && !epoch) || is_of_something_else(key)) return understood;
   // fairseq counts with num_updates; any other number of something is its size.
   if (key.has({"num"}) && !same_word(last, "updates")) return understood;
   understood.meaning = step ? Meaning::step : batch ? Meaning::batch : Meaning::epoch;
+  understood.rank = same_word(last, "step") ? 2 : 1;
+  if (same_word(last, "step") && same_word(key.last(1), "global")) understood.rank = 3;
   understood.held_out = key.has({"val", "valid", "validation", "validate", "eval", "evaluation",
                                  "evaluating", "test", "testing", "dev", "sanity"});
   understood.names_loss = key.has({"loss"});

@@ -21,7 +21,9 @@ enum class Meaning : std::uint8_t {
 
 struct Understood {
   Meaning meaning = Meaning::other;
-  int rank = 0;  // of the losses of a line the highest is meant: "loss" before "kl loss"
+  // Of the losses of a line the highest is meant, "loss" before "kl loss"; so of its steps, "step"
+  // before "iter", which may be a part of one.
+  int rank = 0;
   bool no_words = false;
   bool held_out = false;    // "val step"
   bool names_loss = false;  // "loss at step": the loss comes after it

@@ -16,6 +16,7 @@ struct Line {
   std::optional<std::int64_t> batch;
   std::optional<std::int64_t> batches;
   int loss_rank = 0;
+  int step_rank = 0;
   bool about_held_out = false;  // "val step 10"
   bool loss_awaited = false;    // "loss at step 10: ", whose number has no word of its own
 
@@ -74,7 +75,8 @@ void Line::take(const Field& field) {
   loss_awaited = loss_awaited || understood.names_loss;
   const auto value = field.glued ? std::nullopt : whole_number(field.number);
   const auto of = field.of.empty() ? std::nullopt : whole_number(field.of);
-  if (understood.meaning == Meaning::step && value && !reading.step) {
+  if (understood.meaning == Meaning::step && value && understood.rank > step_rank) {
+    step_rank = understood.rank;
     reading.step = value;
     reading.total = of;
     about_held_out = about_held_out || understood.held_out;

@@ -1,5 +1,7 @@
 #include "supervisor/foreign/formats/readers.hpp"
 
+#include <utility>
+
 #include "common/base/text.hpp"
 #include "supervisor/foreign/formats/bar.hpp"
 #include "supervisor/foreign/formats/fields.hpp"
@@ -163,6 +165,18 @@ std::optional<Reading> deepspeed(std::string_view line) {
 std::optional<Reading> with_step(std::string_view line) {
   auto reading = read_fields(line);
   if (!reading || !reading->step) return std::nullopt;
+  return reading;
+}
+
+// "valid | epoch 1 | loss 2.31 | num_updates 1000" is about held-out data, though it says so apart.
+std::optional<Reading> plain(std::string_view line) {
+  auto reading = with_step(line);
+  const bool apart =
+      reading && reading->kind == Reading::Kind::step && !reading->held_out &&
+      has_word(line, {"valid", "validation", "validating", "eval", "evaluation", "evaluating"});
+  if (!apart) return reading;
+  reading->kind = Reading::Kind::evaluation;
+  reading->held_out = std::exchange(reading->measures.loss, std::nullopt);
   return reading;
 }
 

@@ -195,6 +195,36 @@ TEST(Formats, PlainLines) {
             "step 30 2.5 0");
 }
 
+// In the manner of mmengine, timm, torchvision, MaxText, litgpt and of examples of GANs.
+TEST(Formats, PlainLinesOfLibraries) {
+  const auto third = [](fmt::string_view format) {
+    std::string text;
+    for (const int step : {10, 20, 30}) {
+      text += fmt::vformat(format, fmt::make_format_args(step)) + "\n";
+    }
+    const auto events = recognized(text);
+    return events.size() == 4 ? events.back() : fmt::format("{} events", events.size());
+  };
+  EXPECT_EQ(
+      third("11/20 10:00:00 - mmengine - INFO - Epoch(train)  [1][ {}/312]  lr: 1.0e-02  eta: "
+            "0:10:00  time: 0.1  memory: 500  loss: 2.5"),
+      "step 30 2.5 0");
+  EXPECT_EQ(third("Train: 0 [ {}/1251 (  8%)]  Loss: 2.5 (2.61)  Time: 0.1s, 123.4/s  LR: 1e-05"),
+            "step 30 2.5 0");
+  EXPECT_EQ(third("Epoch: [0]  [  {}/1000]  eta: 0:10:00  lr: 0.1  img/s: 12.3  loss: 2.5 (2.61)"),
+            "step 30 2.5 0");
+  EXPECT_EQ(third("Epoch: [0][  {}/5005]\tTime  0.5 ( 0.6)\tLoss 2.5e+00 (7.0e+00)\tAcc@1 0.1"),
+            "step 30 2.5 0");
+  EXPECT_EQ(
+      third("completed step: {}, seconds: 0.5, TFLOP/s/device: 100.1, Tokens/s/device: 1234.5, "
+            "total_weights: 8192, loss: 2.5"),
+      "step 30 2.5 0");
+  EXPECT_EQ(third("Epoch 1 | iter 4321 step {} | loss train: 2.5, val: n/a | iter time: 10.1 ms"),
+            "step 30 2.5 0");
+  EXPECT_EQ(third("[Epoch 0/200] [Batch {}/938] [D loss: 2.5] [G loss: 0.7]"), "step 30 2.5 0");
+  EXPECT_EQ(third("| INFO | valid | epoch 001 | loss 2.5 | num_updates {}"), "0 events");
+}
+
 TEST(Formats, PlainLinesWithEpochs) {
   EXPECT_THAT(recognized("Epoch [1/2], Step [100/300], Loss: 0.5\n"
                          "Epoch [1/2], Step [200/300], Loss: 0.375\n"
