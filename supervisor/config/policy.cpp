@@ -34,8 +34,12 @@ core::Policy policy_of(const Program& program) {
   policy.shrinking = program.shrinking;
   policy.cadence = program.cadence;
   policy.rollback = program.rollback;
-  // A number that is called loss need not be one that falls, until somebody says so.
-  if (!own && foreign::is_only_recognised(watch)) policy.rollback.loss_spike = false;
+  if (!own && foreign::is_only_recognised(watch)) {
+    // A number that is called loss need not be one that falls, until somebody says so; nor is it
+    // known whether its steps take milliseconds or hours.
+    policy.rollback.loss_spike = false;
+    policy.learns_first = true;
+  }
   policy.quarantine = program.quarantine;
   return policy;
 }

@@ -29,6 +29,7 @@ std::int64_t nearly_longest(const std::vector<std::int64_t>& times) {
 std::int64_t train_ms(const State& state, const Policy& policy) {
   // A program that is not expected to speak is not watched before it has.
   if (!policy.speaks && !policy.watch_cpu && state.first_step == 0) return 0;
+  if (policy.learns_first && !policy.watch_cpu && state.step_times_ms.empty()) return 0;
   const Deadlines& deadlines = policy.deadlines;
   // The first step of a run may take longer than anybody thought of when the floor was set.
   if (state.step_times_ms.empty()) return std::max(deadlines.train_floor_ms, deadlines.load_ms);

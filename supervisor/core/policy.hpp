@@ -76,8 +76,9 @@ struct Policy {
   std::int64_t target_step = 0;  // the run's last; 0: unknown
   bool needs_board = false;      // probe first, and run only on a board found usable
   bool can_reset = false;        // the operator has configured a reset command
-  bool watch_cpu = false;  // CPU time counts as progress of training: nothing else is to be seen
-  bool speaks = true;      // says something within deadlines.start, or it hangs
+  bool watch_cpu = false;     // CPU time counts as progress of training: nothing else is to be seen
+  bool speaks = true;         // says something within deadlines.start, or it hangs
+  bool learns_first = false;  // not judged while training before the time of a step is known
   bool keeps_checkpoints = true;  // otherwise steps, or ten minutes of life, are progress
   bool saves_when_asked = true;   // SIGTERM makes it write a checkpoint before it exits
   Deadlines deadlines;

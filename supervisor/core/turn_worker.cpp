@@ -37,8 +37,10 @@ void Turn::on(const StepDone& e) {
   if (state_.first_step == 0) {
     if (e.step <= state_.resume_step && listening()) return on(Resumed{e.step - 1});
     state_.first_step = e.step;
-  } else if (state_.step_began_mono_ms > 0 && e.step > state_.last_step && told_at_ == now_) {
-    // A record that came too late says nothing about how long its step took.
+  } else if (state_.step_began_mono_ms > 0 && e.step > state_.last_step && told_at_ == now_ &&
+             now_.mono_ms > state_.step_began_mono_ms) {
+    // A record that came too late says nothing about how long its step took, nor do those that were
+    // told at once.
     learn_step_time(state_, now_.mono_ms - state_.step_began_mono_ms);
   }
   const bool replayed = e.step <= state_.highest_step;

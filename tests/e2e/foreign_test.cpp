@@ -125,7 +125,7 @@ TEST_F(Foreign, AKilledDaemonsSuccessorCountsEachStepOnce) {
 // Three lines of configuration, and a script in the manner of nanoGPT that hangs once.
 TEST_F(Foreign, AScriptIsWatchedByWhatItPrints) {
   write("train.py", R"(
-import os, signal
+import os, signal, time
 start = 13 if os.path.exists('hung') else 1
 print('number of parameters: 10.65M', flush=True)
 for i in range(start, 31):
@@ -133,6 +133,7 @@ for i in range(start, 31):
         open('hung', 'w').close()
         signal.pause()
     print(f'iter {i}: loss {5.0 / i:.4f}, time 20.00ms, mfu 41.22%', flush=True)
+    time.sleep(0.02)
 )");
   write(
       "run.yaml",

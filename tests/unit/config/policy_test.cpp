@@ -101,6 +101,7 @@ TEST_F(ConfigPolicy, ACommandIsJudgedByWhatItIsWatchedBy) {
   EXPECT_FALSE(silent.saves_when_asked);
   EXPECT_EQ(silent.deadlines.train_floor_ms, silent.deadlines.load_ms)
       << "nobody has said how long its saves and evaluations take";
+  EXPECT_TRUE(silent.learns_first);
   EXPECT_FALSE(silent.rollback.loss_spike) << "nor that its loss is one that falls";
   const auto floor = policy("    command: [train]\n    deadlines: {train_floor: 2s}\n");
   EXPECT_EQ(floor.deadlines.train_floor_ms, 2'000);

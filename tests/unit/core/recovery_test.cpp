@@ -130,11 +130,35 @@ TEST(Recovery, AWallClockThatIsSetBackHidesNoTime) {
   EXPECT_EQ(world.newest<RecordSpan>()[1].duration_ms, 5'000);
 }
 
+TEST(Watching, WhatWasNoticedIsAnEventAndNothingElse) {
+  World world;
+  world.run_to_training();
+  const State before = world.state;
+  world.feed(Noticed{"watch", "recognised the output of nanoGPT"});
+  EXPECT_EQ(world.state, before);
+  ASSERT_EQ(world.newest<RecordEvent>().size(), 1U);
+  EXPECT_EQ(world.newest<RecordEvent>()[0].kind, "watch");
+  EXPECT_EQ(world.newest<RecordEvent>()[0].text, "recognised the output of nanoGPT");
+}
+
 TEST(Deadline, TheFirstStepHasTheTimeOfLoading) {
   World world;
   world.run_to_training();
   world.feed(TimerFired{}, 2 * world.policy.deadlines.train_floor_ms);
   EXPECT_THAT(world.newest<SendSignal>(), IsEmpty());
+}
+
+// Recognised by its output: two steps that are told at once say nothing of the time between two.
+TEST(Deadline, OfAnUnknownProgramBeginsWithTheTimeOfAStep) {
+  World world;
+  world.policy.speaks = false;
+  world.policy.learns_first = true;
+  world.feed(StartRequested{}).feed(CheckpointSelected{}).feed(WorkerStarted{42}, 5);
+  world.feed(StepDone{1}, 5).feed(StepDone{2}).feed(StepDone{3});
+  EXPECT_TRUE(world.state.step_times_ms.empty());
+  EXPECT_EQ(world.state.deadline_mono_ms, 0) << "its next step may come in three hours";
+  world.feed(StepDone{4}, 10'800'000);
+  EXPECT_EQ(world.state.deadline_mono_ms, world.time.mono_ms + 10 * 10'800'000);
 }
 
 TEST(Deadline, ThatNobodyWasAwakeForBeginsAnew) {
