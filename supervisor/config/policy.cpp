@@ -35,6 +35,10 @@ core::Policy policy_of(const Program& program) {
   policy.shrinking = program.shrinking;
   policy.cadence = program.cadence;
   policy.rollback = program.rollback;
+  if (!own && foreign::is_only_recognised(watch)) {
+    // A number that is called loss need not be one that falls, until somebody says so.
+    policy.rollback.loss_spike = false;
+  }
   policy.quarantine = program.quarantine;
   return policy;
 }

@@ -70,16 +70,21 @@ void read_checkpoints(MapReader& map, Program& program) {
   }
 }
 
-// The first sign of a program seen only through its files is a finished step: by then it has loaded
-// and compiled.
-bool starts_in_silence(const Program& program) {
-  return !program.watch.protocol && watches_files(program.watch);
+// What is right for most programs that are watched in this way, once `load` and `compile` are
+// known.
+void presume(const Program& program, Deadlines& d) {
+  // The first sign of a program seen only through its files is a finished step: by then it has
+  // loaded and compiled.
+  if (!program.watch.protocol && watches_files(program.watch)) d.start_ms = d.compile_ms;
+  // Nobody has said how long its evaluations and saves take, of which its output may say nothing.
+  const bool unknown = !program.command.empty() && is_only_recognised(program.watch);
+  if (unknown && !program.watch.cpu_time) d.train_floor_ms = std::max(d.train_floor_ms, d.load_ms);
 }
 
 void read_deadlines(MapReader& map, const Program& program, Deadlines& d, std::int64_t& settle_ms) {
   d.load_ms = map.duration_ms("load", d.load_ms, deadline_range);
   d.compile_ms = map.duration_ms("compile", d.compile_ms, deadline_range);
-  if (starts_in_silence(program)) d.start_ms = d.compile_ms;
+  presume(program, d);
   d.start_ms = map.duration_ms("start", d.start_ms, deadline_range);
   d.train_floor_ms = map.duration_ms("train_floor", d.train_floor_ms, deadline_range);
   d.save_ms = map.duration_ms("save", d.save_ms, deadline_range);
@@ -146,7 +151,7 @@ void read_quarantine(MapReader& map, core::Quarantine& q) {
 void read_policy_sections(MapReader& reader, const Folders& folders, Program& program) {
   in_section(reader, "board", [&](MapReader& map) { read_board(map, folders, program); });
   in_section(reader, "checkpoints", [&](MapReader& map) { read_checkpoints(map, program); });
-  if (starts_in_silence(program)) program.deadlines.start_ms = program.deadlines.compile_ms;
+  presume(program, program.deadlines);
   in_section(reader, "deadlines", [&](MapReader& map) {
     read_deadlines(map, program, program.deadlines, program.settle_ms);
   });

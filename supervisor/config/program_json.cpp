@@ -55,7 +55,8 @@ json::array command_json(const foreign::Command& command) {
   return out;
 }
 
-json::object watch_json(const foreign::WatchSpec& watch) {
+// What a section says that is there by itself is left out.
+json::object watch_json(const foreign::WatchSpec& watch, bool of_worker) {
   const foreign::StatusKeys& keys = watch.keys;
   json::array log;
   for (const foreign::LogRule& rule : watch.log) {
@@ -73,6 +74,7 @@ json::object watch_json(const foreign::WatchSpec& watch) {
   out["checkpoints"] = json::value_from(watch.checkpoints);
   out["cpu_time"] = watch.cpu_time;
   out["protocol"] = watch.protocol;
+  if (!of_worker && watch.preset != foreign::usual_preset(watch)) out["preset"] = watch.preset;
   return out;
 }
 
@@ -99,7 +101,7 @@ json::object to_json(const Program& program) {
   out["needs_board"] = program.needs_board;
   out["host"] = program.host ? json::value(program.host->string()) : json::value(nullptr);
   out["sample_every_ms"] = program.sample_every_ms;
-  out["watch"] = watch_json(program.watch);
+  out["watch"] = watch_json(program.watch, program.command.empty());
   out["mesh"] = program.mesh ? json::value(json::array{program.mesh->rows, program.mesh->columns})
                              : json::value(nullptr);
   out["probe_command"] = words_json(program.probe_command);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/text.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/foreign/checkpoint_files.hpp"
+#include "supervisor/foreign/formats/formats.hpp"
 #include "supervisor/foreign/log_watch.hpp"
 
 namespace trainward::config {
@@ -88,6 +90,39 @@ void read_globs(MapReader& map, foreign::WatchSpec& spec) {
   }
 }
 
+std::vector<std::string_view> presets() {
+  std::vector<std::string_view> names = foreign::preset_names();
+  names.insert(names.begin(), {"auto", "off"});
+  return names;
+}
+
+// `watch: auto`, `watch: off`, `watch: nanogpt`
+void read_word(MapReader& program, const Node& node, foreign::WatchSpec& spec) {
+  const auto words = presets();
+  if (node.text == "false") {
+    spec.preset = "off";
+  } else if (std::find(words.begin(), words.end(), node.text) != words.end()) {
+    spec.preset = node.text;
+  } else {
+    const std::string near = nearest(node.text, words);
+    program.report("watch", node,
+                   near.empty()
+                       ? "expected a map of keys, 'auto', 'off' or the name of a format; "
+                         "docs/config.md lists them"
+                       : fmt::format("no such word '{}'; did you mean '{}'?", node.text, near));
+  }
+}
+
+void read_preset(MapReader& map, foreign::WatchSpec& spec) {
+  const bool by_itself = map.boolean("auto", foreign::usual_preset(spec) == "auto");
+  spec.preset = map.one_of("preset", presets(), by_itself ? "auto" : "off");
+  const Node* preset = map.node().find("preset");
+  if (preset != nullptr && map.node().find("auto") != nullptr && !by_itself &&
+      spec.preset != "off") {
+    map.report("preset", *preset, "is said, and watch.auto is false");
+  }
+}
+
 }  // namespace
 
 foreign::WatchSpec read_watch(MapReader& program, bool has_command) {
@@ -96,6 +131,13 @@ foreign::WatchSpec read_watch(MapReader& program, bool has_command) {
     if (const Node* node = program.take("watch"); node != nullptr) {
       program.report("watch", *node, "is for a 'command'; our own worker speaks for itself");
     }
+    return spec;
+  }
+  spec.preset = "auto";
+  const Node* word = program.node().find("watch");
+  if (word != nullptr && word->kind == Node::Kind::scalar) {
+    program.take("watch");
+    read_word(program, *word, spec);
     return spec;
   }
   in_section(program, "watch", [&](MapReader& map) {
@@ -118,6 +160,7 @@ foreign::WatchSpec read_watch(MapReader& program, bool has_command) {
     }
     spec.cpu_time = map.boolean("cpu_time", spec.cpu_time);
     spec.protocol = map.boolean("protocol", spec.protocol);
+    read_preset(map, spec);
   });
   return spec;
 }

@@ -103,6 +103,11 @@ struct Evaluated {
   Step step;
   double loss = 0;  // of data that is not trained on
 };
+// Something about the program that belongs into its events and decides nothing.
+struct Noticed {
+  std::string kind;  // of the event
+  std::string text;
+};
 struct Alive {};  // WATCHDOG=1, STATUS=…: a sign of life without progress
 
 // What the worker's processes have used since they started.
@@ -167,7 +172,7 @@ struct TimerFired {};
 using Event =
     std::variant<StartRequested, StopRequested, RestartRequested, DaemonStarted, ProbeFinished,
                  Repaired, CheckpointSelected, CheckpointRejected, LaunchFailed, WorkerStarted,
-                 PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated, Alive,
+                 PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated, Noticed, Alive,
                  ActivitySeen, MemorySample, HostFact, Unkillable, CheckpointVerified, WorkerExited,
                  AttemptLost, Adopted, TimerFired>;
 

@@ -40,8 +40,11 @@ void Turn::progress() {
 // Silence proves nothing while something is loaded or compiled; then the CPU is asked.
 void Turn::watch_activity() {
   const std::int64_t allowed = allowed_ms(state_, policy_);
+  // Of one that is only looked at, nobody knows what it says while it saves or evaluates.
+  const bool unheard =
+      policy_.foreign && (state_.stage == Stage::saving || state_.stage == Stage::evaluating);
   const bool silent_work =
-      state_.stage == Stage::loading || state_.stage == Stage::compiling ||
+      state_.stage == Stage::loading || state_.stage == Stage::compiling || unheard ||
       (state_.stage == Stage::training && silence_is_no_proof(state_, policy_));
   if (!silent_work || allowed == 0) {
     state_.watch.activity = {};

@@ -151,6 +151,8 @@ void Turn::on(const CheckpointVerified& e) {
   });
 }
 
+void Turn::on(const Noticed& e) { note(e.kind, e.text); }
+
 void Turn::on(const Alive& /*e*/) {
   // Life is not progress: only phases whose progress cannot be seen are prolonged by it.
   if (state_.stage == Stage::loading || state_.stage == Stage::compiling ||

@@ -75,8 +75,9 @@ Status check(const LogRule& rule) {
   return {};
 }
 
-LogWatch::LogWatch(const std::vector<LogRule>& rules, std::filesystem::path directory)
-    : directory_(std::move(directory)), lines_(max_line_bytes) {
+LogWatch::LogWatch(const std::vector<LogRule>& rules, std::filesystem::path directory,
+                   std::shared_ptr<Recognizer> recognizer)
+    : directory_(std::move(directory)), recognizer_(std::move(recognizer)), lines_(max_line_bytes) {
   for (const LogRule& rule : rules) {
     if (check(rule)) rules_.push_back(std::make_unique<Rule>(rule));
   }
@@ -94,6 +95,7 @@ Events LogWatch::feed(std::string_view chunk) {
 Events LogWatch::end() {
   Events events;
   lines_.finish([&](std::string_view line, std::int64_t) { take_line(line, events); });
+  if (recognizer_) recognizer_->end(events);
   return events;
 }
 
@@ -131,6 +133,7 @@ void LogWatch::take_line(std::string_view line, Events& events) const {
     }
     return;
   }
+  if (recognizer_) recognizer_->take(line, events);
 }
 
 }  // namespace trainward::foreign

@@ -15,6 +15,7 @@
 
 #include "common/base/error.hpp"
 #include "common/base/line_splitter.hpp"
+#include "supervisor/foreign/formats/recognizer.hpp"
 #include "supervisor/foreign/report.hpp"
 #include "supervisor/foreign/spec.hpp"
 
@@ -29,7 +30,9 @@ class LogWatch {
   // `rules` passed check(); one that does not is left out. Paths of checkpoints that are relative
   // lie in `directory`. No path is looked at: whether it is one of the program's (lies_inside) the
   // caller finds out, for that may take as long as a file system does.
-  LogWatch(const std::vector<LogRule>& rules, std::filesystem::path directory);
+  // `recognizer`, if there is one, gets the lines that no rule matches; stdout and stderr share it.
+  LogWatch(const std::vector<LogRule>& rules, std::filesystem::path directory,
+           std::shared_ptr<Recognizer> recognizer = nullptr);
   LogWatch(LogWatch&&) noexcept;
   LogWatch& operator=(LogWatch&&) noexcept;
   LogWatch(const LogWatch&) = delete;
@@ -45,6 +48,7 @@ class LogWatch {
   void take_line(std::string_view line, Events& events) const;
   std::vector<std::unique_ptr<Rule>> rules_;
   std::filesystem::path directory_;
+  std::shared_ptr<Recognizer> recognizer_;
   LineSplitter lines_;
 };
 

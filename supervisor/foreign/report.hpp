@@ -29,6 +29,8 @@ class Progress {
   // Everything written before this daemon began has been read.
   void caught_up() { behind_ = false; }
 
+  // Not everything written before this daemon began has been read.
+  [[nodiscard]] bool is_behind() const { return behind_; }
   [[nodiscard]] std::int64_t seen() const { return seen_; }
 
  private:

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trainward::foreign {
@@ -29,6 +30,9 @@ struct WatchSpec {
   std::filesystem::path status_file;  // relative to the program's directory; empty: none
   StatusKeys keys;
   std::vector<LogRule> log;
+  // How its output is read where no rule of `log` says it: "auto" (formats/recognizer.hpp), the
+  // name of a format, or "off".
+  std::string preset = "off";
   std::vector<std::string> checkpoints;  // globs, see checkpoint_files.hpp
   bool cpu_time = false;                 // CPU time used is life
   bool protocol = false;                 // it speaks the worker protocol
@@ -41,7 +45,27 @@ struct Folders {
   std::filesystem::path checkpoint_dir;  // TRAINWARD_CHECKPOINT_DIR, absolute
 };
 
-// Something outside is to be looked at: files or output of the program.
+// What `preset` is for a command that does not say: a program that tells of its steps in another
+// way is not asked again.
+inline std::string_view usual_preset(const WatchSpec& spec) {
+  const bool told = !spec.status_file.empty() || !spec.log.empty() || spec.protocol;
+  return told ? "off" : "auto";
+}
+
+inline bool reads_output(const WatchSpec& spec) {
+  return !spec.log.empty() || spec.preset != "off";
+}
+
+inline bool looks_at_folders(const WatchSpec& spec) {
+  return !spec.status_file.empty() || !spec.checkpoints.empty();
+}
+
+// Nothing but its output tells of its steps, and nobody has said how.
+inline bool is_only_recognised(const WatchSpec& spec) {
+  return spec.preset == "auto" && usual_preset(spec) == "auto";
+}
+
+// Something outside is to be looked at: files or output of the program, by what was said of them.
 inline bool watches_files(const WatchSpec& spec) {
   return !spec.status_file.empty() || !spec.log.empty() || !spec.checkpoints.empty();
 }

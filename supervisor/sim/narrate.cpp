@@ -43,6 +43,7 @@ struct EventWords {
   std::string operator()(const core::Evaluated& e) const {
     return fmt::format("evaluated step {}: loss {:.4f}", e.step, e.loss);
   }
+  std::string operator()(const core::Noticed& e) const { return "noticed: " + e.text; }
   std::string operator()(const core::Alive& /*e*/) const { return "alive"; }
   std::string operator()(const core::ActivitySeen& e) const {
     return fmt::format("activity: {} ms of CPU", e.cpu_ms);

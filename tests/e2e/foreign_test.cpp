@@ -122,6 +122,57 @@ TEST_F(Foreign, AKilledDaemonsSuccessorCountsEachStepOnce) {
   EXPECT_LE(store->step_rows("run").value(), 30);
 }
 
+// Three lines of configuration, and a script in the manner of nanoGPT that hangs once.
+TEST_F(Foreign, AScriptIsWatchedByWhatItPrints) {
+  write("train.py", R"(
+import os, signal, time
+start = 13 if os.path.exists('hung') else 1
+print('number of parameters: 10.65M', flush=True)
+for i in range(start, 31):
+    if i == 13 and start == 1:
+        open('hung', 'w').close()
+        signal.pause()
+    print(f'iter {i}: loss {5.0 / i:.4f}, time 20.00ms, mfu 41.22%', flush=True)
+    time.sleep(0.02)
+)");
+  write(
+      "run.yaml",
+      "programs:\n  run:\n    command: [python3, train.py]\n    deadlines: {train_floor: 2s, load: "
+      "3s}\n    backoff: {first: 20ms}\n");
+  EXPECT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
+  ASSERT_EQ(attempts().size(), 2U) << daemon_log();
+  EXPECT_EQ(attempts().front().cause, "hang");
+  EXPECT_EQ(attempts().front().last_step, 12);
+  EXPECT_EQ(attempts().back().first_step, 13);
+  EXPECT_EQ(attempts().back().last_step, 30);
+  const Output events = run("trainwardctl", {"events", "run"});
+  EXPECT_NE(events.out.find("recognised the output of nanoGPT: step, loss"), std::string::npos)
+      << events.out << events.err;
+}
+
+// Nothing is known of it, so nothing is expected of it; beside it one of which a word was expected.
+TEST_F(Foreign, ACommandOfWhichNothingIsRecognisedIsNotJudgedByItsSilence) {
+  ASSERT_EQ(::mkfifo(path("go").c_str(), 0600), 0);
+  const std::string deadlines =
+      "    deadlines: {start: 200ms, load: 200ms, train_floor: 200ms}\n"
+      "    backoff: {first: 20ms, max: 20ms}\n";
+  write("run.yaml",
+        "programs:\n  run:\n    command: [/bin/sh, -c, 'echo loading 3 of 3 files; read line < go; "
+        "echo done']\n" +
+            deadlines +
+            "  other:\n    command: [/bin/sh, -c, 'exec sleep 1000']\n"
+            "    watch: {status_file: status.json}\n    budgets: {attempts: 3}\n" +
+            deadlines);
+  const pid_t daemon = start_daemon({"--once", "run.yaml"});
+  wait_until([&] { return attempts("other").size() >= 3; });
+  EXPECT_EQ(attempts().size(), 1U) << daemon_log();
+  EXPECT_EQ(attempts().front().ended_ms, 0) << daemon_log();
+  ASSERT_TRUE(open_file(path("go"), O_WRONLY).has_value());
+  end_of(daemon);
+  ASSERT_EQ(attempts().size(), 1U) << daemon_log();
+  EXPECT_EQ(attempts().front().cause, "done");
+}
+
 // The first board of this host is broken, so the two share the other one, one after the other; and
 // waiting for it costs no attempts.
 TEST_F(Foreign, CommandsRunAloneOnTheBoardThatWorks) {

@@ -1,14 +1,10 @@
 // classify: the log of a run in; class, ladder and the deciding line out. No daemon is needed.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
 
 #include "common/base/text.hpp"
-#include "common/os/file.hpp"
 #include "supervisor/core/cause.hpp"
 #include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/log_input.hpp"
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/rules/log_classifier.hpp"
@@ -22,26 +18,6 @@ struct ClassifyRequest {
   std::optional<int> exit_code;
   std::optional<int> signal;
 };
-
-constexpr std::size_t piece_bytes = 256 * 1024;
-
-Status read_all(int fd, const std::string& name, rules::LogClassifier& classifier) {
-  std::string piece(piece_bytes, '\0');
-  for (;;) {
-    const ssize_t got = ::read(fd, piece.data(), piece.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail_errno(errno, "read", name);
-    if (got == 0) return {};
-    classifier.feed(std::string_view(piece).substr(0, static_cast<std::size_t>(got)));
-  }
-}
-
-Status read_log(const std::string& file, rules::LogClassifier& classifier) {
-  if (file == "-") return read_all(STDIN_FILENO, "standard input", classifier);
-  auto fd = open_file(file, O_RDONLY);
-  if (!fd) return propagate(fd);
-  return read_all(fd->get(), file, classifier);
-}
 
 // The names of what the supervisor does about it, one after the other.
 json::array ladder_of(core::Cause cause) {
@@ -157,7 +133,8 @@ int classify(const Context& context, const ClassifyRequest& request) {
     context.terminal.err << "trainwardctl: " << clean(warning) << '\n';
   }
   rules::LogClassifier classifier(*matcher);
-  if (const Status read = read_log(request.file, classifier); !read) {
+  const auto feed = [&classifier](std::string_view bytes) { classifier.feed(bytes); };
+  if (const Status read = read_log(request.file, feed); !read) {
     context.terminal.err << "trainwardctl: " << clean(read.error().message()) << '\n';
     return exit_status::failed;
   }

@@ -66,10 +66,15 @@ ForeignWatch::ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground 
                          };
                        }),
       give_up_(loop) {
-  if (!spec_.log.empty()) {
-    for (const char* name : {attempt_files::standard_output, attempt_files::standard_error}) {
-      logs_.push_back(
-          {LogTail(attempt_folder_ / name), foreign::LogWatch(spec_.log, folders.directory)});
+  if (foreign::reads_output(spec_)) {
+    if (spec_.preset != "off") {
+      recognizer_ = std::make_shared<foreign::Recognizer>(foreign::find_format(spec_.preset),
+                                                          known.resume_step);
+    }
+    // Of what was written meanwhile, bars come before the losses that are told beside them.
+    for (const char* name : {attempt_files::standard_error, attempt_files::standard_output}) {
+      logs_.push_back({LogTail(attempt_folder_ / name),
+                       foreign::LogWatch(spec_.log, folders.directory, recognizer_)});
     }
     watch_logs();
   }
@@ -119,6 +124,9 @@ void ForeignWatch::read_logs_soon() {
   loop_.post(while_alive(this, alive_, [](auto& self) {
     self.reading_soon_ = false;
     if (!self.read_logs()) return self.read_logs_soon();
+    if (self.recognizer_ && self.progress_.is_behind()) {
+      self.recognizer_->go_on_from(self.progress_.seen());
+    }
     self.progress_.caught_up();
     if (self.done_) self.look_for_the_last_time();
   }));
@@ -162,6 +170,7 @@ void ForeignWatch::finish(std::function<void()> done) {
 
 void ForeignWatch::look_for_the_last_time() {
   for (Log& log : logs_) tell_output(log.lines.end());
+  if (!foreign::looks_at_folders(spec_)) return end();
   in_background_([this, alive = alive_, looks = looks_]() -> std::function<void()> {
     auto status = looks->status();
     auto found = looks->checkpoints(true);

@@ -33,8 +33,9 @@ class ForeignWatch {
  public:
   // What is known of the attempt already: nothing at its launch.
   struct Known {
-    std::int64_t seen_step = 0;  // newest step of this attempt that was counted; 0: none
-    std::int64_t kept_step = 0;  // newest checkpoint that was verified
+    std::int64_t seen_step = 0;    // newest step of this attempt that was counted; 0: none
+    std::int64_t kept_step = 0;    // newest checkpoint that was verified
+    std::int64_t resume_step = 0;  // it was told to go on from here; 0: from its beginning
   };
 
   // `attempt_folder` holds launch.json, written just before the launch, and the logs. Jobs of
@@ -75,6 +76,7 @@ class ForeignWatch {
   std::filesystem::path attempt_folder_;
   std::function<void(foreign::Events)> sink_;
   foreign::Progress progress_;
+  std::shared_ptr<foreign::Recognizer> recognizer_;  // null: its output is read by rules alone
   std::vector<Log> logs_;
   WatchedPaths watched_logs_;
   std::shared_ptr<FolderLooks> looks_;  // used by jobs, one at a time

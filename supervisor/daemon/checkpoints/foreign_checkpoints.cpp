@@ -24,13 +24,13 @@ std::unique_ptr<ForeignWatch> watch_foreign(Services& services, InBackground in_
                                             const std::filesystem::path& attempt_folder,
                                             const core::State& state,
                                             std::function<void(foreign::Events)> sink) {
-  if (!foreign::watches_files(program.watch)) return nullptr;
+  const foreign::WatchSpec& watch = program.watch;
+  if (!foreign::looks_at_folders(watch) && !foreign::reads_output(watch)) return nullptr;
   const foreign::Folders folders{program.directory, services.paths.checkpoints(program.name)};
   const ForeignWatch::Known known{!state.current.first_step ? 0 : state.current.last_step.number,
-                                  state.history.kept_step.number};
+                                  state.history.kept_step.number, state.current.resume_step.number};
   return std::make_unique<ForeignWatch>(services.loop, services.watcher, std::move(in_background),
-                                        program.watch, folders, attempt_folder, known,
-                                        std::move(sink));
+                                        watch, folders, attempt_folder, known, std::move(sink));
 }
 
 bool has_foreign_checkpoints(const config::Program& program) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "fixture.hpp"
+#include "supervisor/config/program_json.hpp"
 
 namespace trainward::config {
 namespace {
@@ -10,6 +11,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 class ForeignCommand : public ConfigTest {
@@ -110,6 +112,46 @@ TEST_F(ForeignCommand, WhatCannotBeWatchedIsNamed) {
   EXPECT_THAT(problems("programs:\n  a:\n    watch: {protocol: true}\n"),
               ElementsAre(HasSubstr("is for a 'command'")));
   EXPECT_THAT(wrong("watch: {protocol: true}"), IsEmpty());
+}
+
+TEST_F(ForeignCommand, OutputIsRecognisedUnlessSomethingElseTells) {
+  const auto preset = [&](const std::string& watch) {
+    const auto config = load_text("programs:\n  a:\n    command: [x]\n" +
+                                  (watch.empty() ? "" : "    watch: " + watch + "\n"));
+    return config ? config->programs[0].watch.preset : config.error().front().text();
+  };
+  EXPECT_EQ(preset(""), "auto");
+  EXPECT_EQ(preset("auto"), "auto");
+  EXPECT_EQ(preset("off"), "off");
+  EXPECT_EQ(preset("false"), "off");
+  EXPECT_EQ(preset("keras"), "keras");
+  EXPECT_EQ(preset("{preset: axolotl}"), "axolotl");
+  EXPECT_EQ(preset("{auto: false}"), "off");
+  EXPECT_EQ(preset("{checkpoints: ['*.pt'], cpu_time: true}"), "auto");
+  EXPECT_EQ(preset("{status_file: s.json}"), "off");
+  EXPECT_EQ(preset("{protocol: true}"), "off");
+  EXPECT_EQ(preset("{log: [{match: 'step (?P<step>x)'}]}"), "off");
+  EXPECT_EQ(preset("{log: [{match: 'step (?P<step>x)'}], auto: true}"), "auto");
+}
+
+TEST_F(ForeignCommand, APresetIsOneOfThoseThereAre) {
+  EXPECT_THAT(wrong("watch: nanogtp"), ElementsAre(HasSubstr("did you mean 'nanogpt'?")));
+  EXPECT_THAT(wrong("watch: [x]"), ElementsAre(HasSubstr("expected a map of keys")));
+  EXPECT_THAT(wrong("watch: 7"), ElementsAre(HasSubstr("the name of a format")));
+  EXPECT_THAT(wrong("watch: {preset: keros}"), ElementsAre(HasSubstr("keras")));
+  EXPECT_THAT(wrong("watch: {preset: keras, auto: false}"),
+              ElementsAre(HasSubstr("watch.auto is false")));
+}
+
+TEST_F(ForeignCommand, WhatIsThereByItselfIsNotInTheCanonicalForm) {
+  const auto text = [&](const std::string& watch) {
+    const auto config = load_text("programs:\n  a:\n    command: [x]\n    watch: " + watch + "\n");
+    return canonical_json(to_json(config->programs[0]));
+  };
+  EXPECT_THAT(text("auto"), Not(HasSubstr("preset")));
+  EXPECT_THAT(text("{status_file: s.json}"), Not(HasSubstr("preset")));
+  EXPECT_THAT(text("off"), HasSubstr(R"("preset":"off")"));
+  EXPECT_THAT(text("keras"), HasSubstr(R"("preset":"keras")"));
 }
 
 }  // namespace

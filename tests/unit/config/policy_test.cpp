@@ -99,6 +99,16 @@ TEST_F(ConfigPolicy, ACommandIsJudgedByWhatItIsWatchedBy) {
   EXPECT_FALSE(silent.watch_cpu);
   EXPECT_FALSE(silent.keeps_checkpoints);
   EXPECT_FALSE(silent.saves_when_asked);
+  EXPECT_EQ(silent.deadlines.train_floor_ms, silent.deadlines.load_ms)
+      << "nobody has said how long its saves and evaluations take";
+  EXPECT_TRUE(silent.foreign) << "its silence alone proves nothing";
+  EXPECT_FALSE(silent.rollback.loss_spike) << "nor that its loss is one that falls";
+  const auto floor = policy("    command: [train]\n    deadlines: {train_floor: 2s}\n");
+  EXPECT_EQ(floor.deadlines.train_floor_ms, 2'000);
+  const auto named = policy("    command: [train]\n    watch: {preset: nanogpt}\n");
+  EXPECT_FALSE(named.speaks) << "it is watched from its first step on";
+  EXPECT_EQ(named.deadlines.train_floor_ms, 60'000);
+  EXPECT_TRUE(named.rollback.loss_spike);
 
   const auto status = policy("    command: [train]\n    watch: {status_file: s.json}\n");
   EXPECT_TRUE(status.speaks);

@@ -130,6 +130,17 @@ TEST(Recovery, AWallClockThatIsSetBackHidesNoTime) {
   EXPECT_EQ(world.newest<RecordSpan>()[1].duration_ms, 5'000);
 }
 
+TEST(Watching, WhatWasNoticedIsAnEventAndNothingElse) {
+  World world;
+  world.run_to_training();
+  const State before = world.state;
+  world.feed(Noticed{"watch", "recognised the output of nanoGPT"});
+  EXPECT_EQ(world.state, before);
+  ASSERT_EQ(world.newest<RecordEvent>().size(), 1U);
+  EXPECT_EQ(world.newest<RecordEvent>()[0].kind, "watch");
+  EXPECT_EQ(world.newest<RecordEvent>()[0].text, "recognised the output of nanoGPT");
+}
+
 TEST(Deadline, TheFirstStepHasTheTimeOfLoading) {
   World world;
   world.run_to_training();

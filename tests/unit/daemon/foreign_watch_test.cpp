@@ -16,8 +16,11 @@ namespace trainward::daemon {
 namespace {
 
 using foreign::words;
+using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 class ForeignWatchTest : public testing::Test {
  protected:
@@ -200,8 +203,55 @@ TEST_F(ForeignWatchTest, ANextDaemonTellsOnlyWhatIsNew) {
   EXPECT_EQ(next(3).size(), 3U);
   watch_.reset();
   log("step 3\n");
-  launch({2, 0});
+  launch({2, 0, 0});
   EXPECT_THAT(next(1), ElementsAre("step 3 0 0"));
+}
+
+class RecognisedTest : public ForeignWatchTest {
+ protected:
+  void SetUp() override {
+    ForeignWatchTest::SetUp();
+    spec_ = {};
+    spec_.preset = "auto";
+  }
+  void log_error(const std::string& text) {
+    std::ofstream(attempt() / attempt_files::standard_error, std::ios::app) << text;
+  }
+};
+
+TEST_F(RecognisedTest, StepsComeFromBothStreamsWithoutAWordInTheConfiguration) {
+  log_error("  0%|  | 0/9 [00:00<?, ?it/s]\r 11%|  | 1/9 [00:01<00:08,  1.00it/s]\r");
+  launch();
+  log("{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n");
+  log_error(" 22%|  | 2/9 [00:02<00:07,  1.00it/s]\r 33%|  | 3/9 [00:03<00:06,  1.00it/s]\r");
+  log("{'loss': 2.25, 'learning_rate': 1e-05, 'epoch': 0.2}\n");
+  const auto events = end();
+  EXPECT_THAT(events, Contains(HasSubstr("recognised the output of Hugging Face Trainer")));
+  EXPECT_THAT(events, Contains(StartsWith("step 3 ")));
+  EXPECT_EQ(jobs_, 1) << "nothing lies in the program's folders that has to be waited for";
+}
+
+TEST_F(RecognisedTest, OfOutputThatSaysNothingComesNothing) {
+  log("hello\nloss of 3 packets\n");
+  launch();
+  EXPECT_THAT(end(), IsEmpty());
+}
+
+TEST_F(RecognisedTest, ANextDaemonCountsOnlyWhatIsNewAndDoesNotSayItAgain) {
+  log("iter 1: loss 3, time 1ms\niter 2: loss 2, time 1ms\n");
+  launch();
+  EXPECT_EQ(next(3).size(), 3U);
+  watch_.reset();
+  log("iter 3: loss 1, time 1ms\n");
+  launch({2, 0, 0});
+  EXPECT_THAT(next(1), ElementsAre("step 3 1 0"));
+}
+
+TEST_F(RecognisedTest, AProgramThatCountsFromItsOwnStartIsNotTakenToHaveIgnoredItsCheckpoint) {
+  log("iter 1: loss 3, time 1ms\niter 2: loss 2, time 1ms\niter 8: loss 1, time 1ms\n");
+  launch({0, 0, 7});
+  EXPECT_THAT(end(), ElementsAre(StartsWith("noticed: recognised"),
+                                 HasSubstr("was to go on from step 7"), "step 8 1 0"));
 }
 
 }  // namespace

@@ -11,7 +11,8 @@
 
 namespace trainward::foreign {
 
-// "phase train", "step 7 2.5 1024" (loss, tokens), "checkpoint a.pt 7", "alive"
+// "phase train", "step 7 2.5 1024" (loss, tokens), "checkpoint a.pt 7", "evaluated 7 2.5", "alive",
+// "noticed: …"
 inline std::vector<std::string> words(const Events& events) {
   std::vector<std::string> out;
   for (const core::Event& event : events) {
@@ -23,6 +24,10 @@ inline std::vector<std::string> words(const Events& events) {
       out.push_back(fmt::format("checkpoint {} {}",
                                 std::filesystem::path(e->path).filename().string(), e->step));
     }
+    if (const auto* e = std::get_if<core::Evaluated>(&event)) {
+      out.push_back(fmt::format("evaluated {} {}", e->step, e->loss));
+    }
+    if (const auto* e = std::get_if<core::Noticed>(&event)) out.push_back("noticed: " + e->text);
     if (std::holds_alternative<core::Alive>(event)) out.emplace_back("alive");
   }
   return out;
