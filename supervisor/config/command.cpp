@@ -6,6 +6,7 @@
 #include "common/base/shell_words.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/sections.hpp"
+#include "supervisor/config/single_program.hpp"
 
 namespace trainward::config {
 namespace {
@@ -78,24 +79,16 @@ Node split_command(MapReader& program, const Node& text) {
                                                         split->obeyed, yaml::text_scalar(as_one)));
     return list;
   }
-  for (const std::string& word : split->words) {
-    Node item;
-    item.kind = Node::Kind::scalar;
-    item.mark = text.mark;
-    item.text = word;
-    item.quoted = true;
-    list.items.push_back(std::move(item));
-  }
-  return list;
+  return command_of_words(split->words, text.mark);
 }
+
+}  // namespace
 
 bool variable_name(std::string_view name) {
   const auto word = [](unsigned char c) { return c < 0x80 && (std::isalnum(c) != 0 || c == '_'); };
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
          std::all_of(name.begin(), name.end(), word);
 }
-
-}  // namespace
 
 foreign::Command read_command(MapReader& program) {
   foreign::Command command;

@@ -32,9 +32,10 @@ Node map_with(std::string key, Node value) {
   return map;
 }
 
-Node text_node(std::string text) {
+Node text_node(std::string text, yaml::Mark mark) {
   Node node;
   node.kind = Node::Kind::scalar;
+  node.mark = mark;
   node.text = std::move(text);
   node.quoted = true;
   return node;
@@ -55,6 +56,13 @@ std::string with_braces(std::string_view word) {
     out += word[at];
   }
   return out;
+}
+
+bool names_something(const std::string& word) {
+  const auto names = foreign::launch_names();
+  const auto text = foreign::Template::parse(word, names);
+  return text && std::any_of(names.begin(), names.end(),
+                             [&](std::string_view name) { return text->names(name); });
 }
 
 }  // namespace
@@ -86,6 +94,31 @@ void name_single_program(Node& root, std::vector<yaml::Problem>& notes) {
   root.members = std::move(left);
 }
 
+Node command_of_words(std::span<const std::string> words, yaml::Mark mark) {
+  Node command;
+  command.kind = Node::Kind::list;
+  command.mark = mark;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    Node word = text_node(words[i], mark);
+    if (i == 0 || !names_something(words[i])) {
+      command.items.push_back(std::move(word));
+      continue;
+    }
+    Node together;
+    together.kind = Node::Kind::list;
+    together.mark = mark;
+    Node& before = command.items.back();
+    const bool option = i > 1 && before.kind == Node::Kind::scalar && before.text.starts_with('-');
+    if (option && before.text.find('=') == std::string::npos) {
+      together.items.push_back(std::move(before));
+      command.items.pop_back();
+    }
+    together.items.push_back(std::move(word));
+    command.items.push_back(std::move(together));
+  }
+  return command;
+}
+
 // Of the script when there is one, else of the program.
 std::string name_of_command(std::span<const std::string> words) {
   std::filesystem::path named(words.front());
@@ -109,9 +142,9 @@ std::string name_of_command(std::span<const std::string> words) {
 }
 
 Node program_of_command(std::span<const std::string> words) {
-  Node command;
-  command.kind = Node::Kind::list;
-  for (const std::string& word : words) command.items.push_back(text_node(with_braces(word)));
+  std::vector<std::string> texts;
+  for (const std::string& word : words) texts.push_back(with_braces(word));
+  Node command = command_of_words(texts, {});
   return map_with("programs",
                   map_with(name_of_command(words), map_with("command", std::move(command))));
 }

@@ -13,8 +13,12 @@ namespace trainward::config {
 // `name` it gives or "main", and a note says so. Every other file stays as it is.
 void name_single_program(yaml::Node& root, std::vector<yaml::Problem>& notes);
 
-// A program with this command and every default, named after its script ('python3 src/train.py': train). A brace is itself, but for
-// those around a name that is filled in ("{checkpoint}").
+// The `command` of these words, in each of which a name in braces is filled in. A word that names
+// one is left out while it is empty, together with the option before it ("--resume {checkpoint}").
+yaml::Node command_of_words(std::span<const std::string> words, yaml::Mark mark);
+
+// A program with this command and every default, named after its script ('python3 src/train.py':
+// train). A brace is itself, but for those around a name that is filled in ("{checkpoint}").
 yaml::Node program_of_command(std::span<const std::string> words);
 
 // The name of that program.

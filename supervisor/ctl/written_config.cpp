@@ -42,12 +42,14 @@ int hand_over(const Context& context, const MadeConfig& made) {
     context.terminal.out << clean(problem.text()) << '\n';
   }
   if (!loaded) return exit_status::failed;
-  const bool usual = made.file == config::usual_file;
-  const std::string file = usual ? "" : ' ' + clean(made.file.string());
-  context.terminal.out << "\n  trainwardctl config check" << file
-                       << "    after every change\n  trainwardd" << file
-                       << "                   to run it\n  trainwardctl status"
-                       << "\n";
+  const std::string file = made.file == config::usual_file ? "" : ' ' + clean(made.file.string());
+  const auto next = [&](const std::string& command, const char* about) {
+    context.terminal.out << fmt::format("  {:<{}}  {}\n", command, 27 + file.size(), about);
+  };
+  context.terminal.out << '\n';
+  next("trainwardd" + file, "runs it");
+  next("trainwardctl status", "how it goes; also why, tail -f, report");
+  next("trainwardctl config check" + file, "after a change, and then: trainwardctl update");
   return exit_status::ok;
 }
 

@@ -10,6 +10,7 @@
 #include "common/base/text.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/import/expand.hpp"
+#include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
 namespace {
@@ -115,6 +116,10 @@ class Entry {
     }
     std::vector<std::string> lines;
     for (const auto& [name, value] : variables) {
+      if (!variable_name(name) || name.size() > 256) {
+        comment("environment: what stands before a '=' there is no variable's name");
+        continue;
+      }
       if (looks_secret(name, value) && !from_.with_secrets) {
         comment(
             fmt::format("{} looks like a secret and is left out here; written to a file it is "

@@ -82,11 +82,13 @@ bool looks_secret(std::string_view name, std::string_view value) {
   for (const char* end : {"_KEY", "_PASS", "_PW", "_DSN"}) {
     if (word.ends_with(end)) return true;
   }
+  // scheme://user:password@host/
   const auto scheme = value.find("://");
   if (scheme == std::string_view::npos) return false;
-  const auto at = value.find('@', scheme);
-  return at != std::string_view::npos &&
-         value.substr(scheme + 3, at - scheme - 3).find(':') != std::string_view::npos;
+  const std::string_view rest = value.substr(scheme + 3);
+  const std::string_view host = rest.substr(0, rest.find('/'));
+  const auto at = host.rfind('@');
+  return at != std::string_view::npos && host.substr(0, at).find(':') != std::string_view::npos;
 }
 
 }  // namespace trainward::config

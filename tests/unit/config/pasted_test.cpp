@@ -88,7 +88,7 @@ TEST_F(Pasted, ACommandAsOneText) {
   EXPECT_THAT(words_of(program("command: python3 train.py --name 'a b' --lr=1e-4")),
               ElementsAre("python3", "train.py", "--name", "a b", "--lr=1e-4"));
   EXPECT_EQ(program("command: python3 t.py --at {attempt}").digest,
-            program("command: [python3, t.py, --at, '{attempt}']").digest);
+            program("command: [python3, t.py, [--at, '{attempt}']]").digest);
   EXPECT_THAT(wrong("command: python3 train.py > log.txt 2>&1"),
               ElementsAre(HasSubstr("no shell reads it, and there is a '>' in it; write "
                                     "[bash, -c, 'python3 train.py > log.txt 2>&1']")));
@@ -241,17 +241,20 @@ TEST_F(Pasted, AProgramOrScriptThatIsNotThereIsTold) {
 }
 
 TEST_F(Pasted, ACommandWithoutAFile) {
-  const auto config = load_command(
-      {"python3", "-u", "src/train.py", "--cfg", "{\"a\": 1}", "--resume={checkpoint}"},
-      folder_ / "work");
+  const auto config = load_command({"python3", "-u", "src/train.py", "--cfg", "{\"a\": 1}",
+                                    "--resume={checkpoint}", "--from", "{resume_step}"},
+                                   folder_ / "work");
   ASSERT_TRUE(config) << config.error().front().text();
   ASSERT_EQ(config->programs.size(), 1U);
   const Program& program = config->programs[0];
   EXPECT_EQ(program.name, "train");
   EXPECT_EQ(program.directory, folder_ / "work");
   EXPECT_EQ(config->state_dir, folder_ / "work/.trainward");
-  EXPECT_THAT(foreign::fill(program.command, {{"checkpoint", "c.pt"}}),
-              ElementsAre("python3", "-u", "src/train.py", "--cfg", "{\"a\": 1}", "--resume=c.pt"));
+  EXPECT_THAT(foreign::fill(program.command, {{"checkpoint", "c.pt"}, {"resume_step", "7"}}),
+              ElementsAre("python3", "-u", "src/train.py", "--cfg", "{\"a\": 1}", "--resume=c.pt",
+                          "--from", "7"));
+  EXPECT_THAT(foreign::fill(program.command, {}),
+              ElementsAre("python3", "-u", "src/train.py", "--cfg", "{\"a\": 1}"));
   const auto name = [&](const std::vector<std::string>& words) {
     const auto loaded = load_command(words, folder_ / "work");
     return loaded ? loaded->programs[0].name : loaded.error().front().text();
