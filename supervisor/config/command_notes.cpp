@@ -92,16 +92,14 @@ void note_command(const yaml::Node& command, const Program& program, const Folde
     folders.notes->push_back(
         {command.mark, fmt::format("programs.{}.{}: {}", program.name, key, message)});
   };
-  const auto note_unread = [&](std::string_view key, const std::string& word) {
-    if (!for_a_shell(word)) return;
-    note(key, fmt::format("'{}' is passed as it is, since no shell reads it", word));
-  };
   std::vector<std::string> words;
   for (const foreign::Argument& argument : program.command) {
     for (const Template& word : argument.words) words.push_back(literal(word).value_or(""));
   }
+  // Without its value, which may be a secret, and this may go to a log.
   for (const auto& [name, value] : program.environment) {
-    note_unread("environment." + name, literal(value).value_or(""));
+    if (!for_a_shell(literal(value).value_or(""))) continue;
+    note("environment." + name, "its '$' or '~' is passed as it is, since no shell reads it");
   }
   if (words.empty() || words.front().empty()) return;
   const std::string name = fs::path(words.front()).filename().string();
@@ -114,7 +112,10 @@ void note_command(const yaml::Node& command, const Program& program, const Folde
     }
   }
   if (is_shell(name)) return;
-  for (const std::string& word : words) note_unread("command", word);
+  for (const std::string& word : words) {
+    if (!for_a_shell(word)) continue;
+    note("command", fmt::format("'{}' is passed as it is, since no shell reads it", word));
+  }
 }
 
 }  // namespace trainward::config

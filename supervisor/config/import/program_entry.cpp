@@ -66,7 +66,8 @@ class Entry {
     ++out_.comments;
   }
   void not_taken(std::string_view key, std::string_view value, std::string_view why) {
-    comment(fmt::format("{}={}: {}", key, value, why));
+    const bool hidden = looks_secret(key, value) && !from_.with_secrets;
+    comment(fmt::format("{}{}{}: {}", key, hidden ? "" : "=", hidden ? "" : value, why));
   }
 
   // With %(…)s filled in; ENV_X from the variables of whoever imports.

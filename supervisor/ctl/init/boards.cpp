@@ -43,10 +43,10 @@ std::string output_of(const std::filesystem::path& program) {
 
   std::string output;
   std::array<char, 16'384> piece{};
-  const std::int64_t end = trainward::now().mono_ms + patience_ms;
+  const MonoTime end = trainward::now().mono + patience_ms;
   for (;;) {
     pollfd readable{from.get(), POLLIN, 0};
-    const std::int64_t left = end - trainward::now().mono_ms;
+    const std::int64_t left = end - trainward::now().mono;
     if (left <= 0 || ::poll(&readable, 1, static_cast<int>(left)) == 0) break;
     const ssize_t got = ::read(from.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
@@ -54,7 +54,7 @@ std::string output_of(const std::filesystem::path& program) {
     output.append(piece.data(), static_cast<std::size_t>(got));
   }
   // One that hangs in the kernel outlives this; nothing waits for it.
-  const bool in_time = trainward::now().mono_ms < end;
+  const bool in_time = trainward::now().mono < end;
   if (!in_time) ::kill(pid, SIGKILL);
   ::waitpid(pid, nullptr, in_time ? 0 : WNOHANG);
   return output;

@@ -142,13 +142,14 @@ TEST_F(Import, WhatHasNoCounterpartIsSaid) {
 TEST_F(Import, SecretsAreOnlyWrittenToTheirOwnersFile) {
   const std::string ini =
       "[program:a]\ncommand=/bin/true --as %(ENV_HF_TOKEN)s %(ENV_HOME)s %(ENV_NONE)s\n"
-      "environment=WANDB_API_KEY=\"w123\",DB=\"postgres://u:pw@h/d\",N=\"1\"\n";
+      "environment=WANDB_API_KEY=\"w123\",DB=\"postgres://u:pw@h/d\",N=\"1\"\nauth_token=q5\n";
   EXPECT_THAT(imported(ini), AllOf(HasSubstr("WANDB_API_KEY: w123"), HasSubstr("u:pw@h"),
                                    HasSubstr("hf_abc"), HasSubstr("/home/me")));
   const std::string shown = imported(ini, false);
   EXPECT_THAT(shown, AllOf(Not(HasSubstr("w123")), Not(HasSubstr("u:pw@h")),
                            Not(HasSubstr("hf_abc")), HasSubstr("N: '1'")));
   EXPECT_THAT(shown, HasSubstr("# WANDB_API_KEY looks like a secret"));
+  EXPECT_THAT(shown, AllOf(HasSubstr("# auth_token: is not known here"), Not(HasSubstr("q5"))));
   EXPECT_THAT(shown, HasSubstr("%(ENV_NONE)s is not filled in here"));
   EXPECT_FALSE(looks_secret("MONKEY", "x"));
   EXPECT_FALSE(looks_secret("URL", "https://host:80/a@b"));
