@@ -174,9 +174,9 @@ std::int64_t MapReader::duration_ms(std::string_view key, std::int64_t fallback,
 }
 
 std::int64_t MapReader::size_bytes(std::string_view key, std::int64_t fallback, SizeRange range) {
-  return quantity(
-      key, fallback, range.min_bytes, range.max_bytes,
-      {"size", parse_size_bytes, size_text, "KiB, MiB, GiB, TiB", "MiB", "'64MiB' or '8GiB'"});
+  return quantity(key, fallback, range.min_bytes, range.max_bytes,
+                  {"size", parse_size_bytes, size_text, "KiB, MiB, GiB, TiB", "MiB",
+                   "'64MiB', '8GiB' or '16GB'"});
 }
 
 void MapReader::report(std::string_view key, const Node& node, std::string message) {
@@ -187,9 +187,13 @@ std::string MapReader::path_of(std::string_view key) const {
   return path_.empty() ? std::string(key) : fmt::format("{}.{}", path_, key);
 }
 
-void MapReader::finish() {
+void MapReader::finish(const OtherNames& other_names) {
   for (const Member& member : node_->members) {
     if (std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
+    if (const std::string ours = other_names ? other_names(member.key) : ""; !ours.empty()) {
+      problems_->push_back({member.mark, fmt::format("unknown key '{}'; {}", member.key, ours)});
+      continue;
+    }
     const std::string near = nearest(member.key, known_);
     problems_->push_back(
         {member.mark,

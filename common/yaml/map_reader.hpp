@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,7 +52,9 @@ class MapReader {
   [[nodiscard]] std::string path_of(std::string_view key) const;
   [[nodiscard]] const Node& node() const { return *node_; }
   [[nodiscard]] std::vector<Problem>& problems() { return *problems_; }
-  void finish();
+  // `other_names` says what a key that is none of ours is called here, or nothing.
+  using OtherNames = std::function<std::string(std::string_view key)>;
+  void finish(const OtherNames& other_names = {});
 
  private:
   struct Quantity;

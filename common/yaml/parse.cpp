@@ -61,6 +61,13 @@ bool quote_left_open(std::string_view text, Mark mark) {
   return true;
 }
 
+// Expressions and paths are pasted into double quotes, where YAML reads every backslash.
+std::string_view cure_of(std::string_view message) {
+  if (!message.starts_with("unknown escape character")) return "";
+  return "; in double quotes a backslash begins an escape: use single quotes, as in '\\d+', or "
+         "write it twice";
+}
+
 }  // namespace
 
 Document parse(std::string_view text, const Limits& limits, int source) {
@@ -93,7 +100,7 @@ Document parse(std::string_view text, const Limits& limits, int source) {
   } catch (const YAML::Exception& error) {
     const bool placed = error.mark.line >= 0 && error.mark.column >= 0;
     fatal = {placed ? Mark{error.mark.line + 1, error.mark.column + 1, source} : start,
-             "not valid YAML: " + error.msg};
+             fmt::format("not valid YAML: {}{}", error.msg, cure_of(error.msg))};
   } catch (const std::exception& error) {
     fatal = {start, fmt::format("not readable as YAML: {}", error.what())};
   }

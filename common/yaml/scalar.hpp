@@ -23,9 +23,13 @@ std::optional<std::int64_t> parse_duration_ms(std::string_view text);
 // The shortest text that parse_duration_ms reads back: "90s", "2h".
 std::string duration_text(std::int64_t ms);
 
-// "64MiB", "1.5GiB": KiB, MiB, GiB and TiB, which are powers of two; whole bytes only.
+// The one grammar of sizes: "64MiB", "1.5 GiB", "16GB". KiB to PiB are powers of two, KB to PB
+// powers of ten, also written K, Ki and so on, in any case, behind one space at most; B is bytes.
 std::optional<std::int64_t> parse_size_bytes(std::string_view text);
 // The shortest text that parse_size_bytes reads back: "64MiB"; "17B" when no unit divides it.
 std::string size_text(std::int64_t bytes);
+
+// As a scalar that reads back as this text: plain where that is safe, else in quotes.
+std::string text_scalar(std::string_view text);
 
 }  // namespace trainward::yaml

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "common/base/shell_words.hpp"
+#include "common/yaml/scalar.hpp"
 #include "supervisor/config/sections.hpp"
+#include "supervisor/config/single_program.hpp"
 
 namespace trainward::config {
 namespace {
@@ -59,18 +62,42 @@ std::vector<Template> read_words(MapReader& program, std::string_view key, std::
   return command;
 }
 
+// A command written as one text, as the list it stands for; an empty one when that was reported.
+Node split_command(MapReader& program, const Node& text) {
+  Node list;
+  list.kind = Node::Kind::list;
+  list.mark = text.mark;
+  const auto split = split_words(text.text);
+  if (!split || split->obeyed != 0 || split->words.empty()) {
+    std::string as_one;
+    for (const char c : text.text) as_one += c == '{' ? "{{" : std::string(1, c);
+    program.report("command", text,
+                   !split                 ? split.error().what
+                   : split->words.empty() ? "expected a program to run, found empty text"
+                                          : fmt::format("no shell reads it, and there is a '{}' in "
+                                                        "it; write [bash, -c, {}]",
+                                                        split->obeyed, yaml::text_scalar(as_one)));
+    return list;
+  }
+  return command_of_words(split->words, text.mark);
+}
+
+}  // namespace
+
 bool variable_name(std::string_view name) {
   const auto word = [](unsigned char c) { return c < 0x80 && (std::isalnum(c) != 0 || c == '_'); };
   return !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 &&
          std::all_of(name.begin(), name.end(), word);
 }
 
-}  // namespace
-
 foreign::Command read_command(MapReader& program) {
   foreign::Command command;
-  const Node* list = take_list(program, "command", "[python3, train.py]");
-  if (list == nullptr) return command;
+  const Node* written = program.node().find("command");
+  const bool is_text = written != nullptr && written->kind == Node::Kind::scalar;
+  const Node split = is_text ? split_command(program, *written) : Node{};
+  if (is_text) program.take("command");
+  const Node* list = is_text ? &split : take_list(program, "command", "[python3, train.py]");
+  if (list == nullptr || list->items.empty()) return command;
   need_program(program, "command", list->items.front());
   if (list->items.front().kind == Node::Kind::list) {
     program.report("command", list->items.front(),

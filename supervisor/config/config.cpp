@@ -8,9 +8,11 @@
 #include "common/os/file.hpp"
 #include "common/os/known_writers.hpp"
 #include "common/yaml/map_reader.hpp"
+#include "supervisor/config/other_names.hpp"
 #include "supervisor/config/overrides.hpp"
 #include "supervisor/config/reading.hpp"
 #include "supervisor/config/sections.hpp"
+#include "supervisor/config/single_program.hpp"
 
 namespace trainward::config {
 namespace {
@@ -58,7 +60,9 @@ Config read_config(const Node& root, const std::filesystem::path& file, const Fo
   config.file = file;
   MapReader reader(root, "", problems);
   // The state belongs to where the command runs, also when the file stands elsewhere.
-  const auto state_dir = read_path(reader, "state_dir", {folders.working, folders.working});
+  Folders here = folders;
+  here.file = folders.working;
+  const auto state_dir = read_path(reader, "state_dir", here);
   config.state_dir =
       state_dir.empty() ? (folders.working / ".trainward").lexically_normal() : state_dir;
   config.socket = read_path(reader, "socket", folders);
@@ -71,7 +75,7 @@ Config read_config(const Node& root, const std::filesystem::path& file, const Fo
     reader.report("rules", *root.find("rules"), "no such file: " + config.rules.string());
   }
   read_programs(reader, folders, config);
-  reader.finish();
+  reader.finish(other_name);
   return config;
 }
 
@@ -96,31 +100,14 @@ Problem problem_of(const std::filesystem::path& file, const Error& error) {
   return {file.string(), 0, 0, error.what + hint};
 }
 
-}  // namespace
-
-std::string Problem::text() const {
-  if (line == 0) return fmt::format("{}: {}", file, message);
-  return fmt::format("{}:{}:{}: {}", file, line, column, message);
-}
-
-tl::expected<Config, std::vector<Problem>> load(const std::filesystem::path& file,
-                                                const std::filesystem::path& working_directory,
-                                                const std::vector<std::string>& overrides,
-                                                Accept accept) {
-  auto bytes =
-      accept == Accept::pipes ? read_stream(file, max_file_bytes) : read_file(file, max_file_bytes);
-  if (!bytes) return tl::unexpected(std::vector<Problem>{problem_of(file, bytes.error())});
-  if (auto known = check_known_writers(file); !known) {
-    return tl::unexpected(std::vector<Problem>{problem_of(file, known.error())});
-  }
+tl::expected<Config, Problems> settle(yaml::Document document, const std::filesystem::path& file,
+                                      const std::filesystem::path& working_directory,
+                                      const std::vector<std::string>& overrides) {
+  std::vector<yaml::Problem> notes;
   const std::filesystem::path path = whole_path(file);
-  const Folders folders{path.parent_path(), whole_path(working_directory)};
-
-  yaml::Document document = yaml::parse(*bytes, {.max_bytes = max_file_bytes});
-  if (document.root.kind == Node::Kind::null && document.problems.empty()) {
-    document.problems.push_back({{1, 1, 0}, "the file is empty, expected 'programs:'"});
-    document.root.kind = Node::Kind::refused;
-  }
+  const Folders folders{path.parent_path(), whole_path(working_directory), variable("HOME"),
+                        &notes};
+  name_single_program(document.root, notes);
   int number = 0;
   for (const std::string& text : overrides) {
     apply_override(document.root, text, ++number, document.problems);
@@ -130,9 +117,49 @@ tl::expected<Config, std::vector<Problem>> load(const std::filesystem::path& fil
     return tl::unexpected(placed(std::move(document.problems), file.string()));
   }
   if (auto known = check_known_writers(config.state_dir); !known) {
-    return tl::unexpected(std::vector<Problem>{problem_of(config.state_dir, known.error())});
+    return tl::unexpected(Problems{problem_of(config.state_dir, known.error())});
   }
+  config.notes = placed(std::move(notes), file.string());
   return config;
+}
+
+}  // namespace
+
+std::string Problem::text() const {
+  if (line == 0) return fmt::format("{}: {}", file, message);
+  return fmt::format("{}:{}:{}: {}", file, line, column, message);
+}
+
+tl::expected<Config, Problems> load(const std::filesystem::path& file,
+                                    const std::filesystem::path& working_directory,
+                                    const std::vector<std::string>& overrides, Accept accept) {
+  auto bytes =
+      accept == Accept::pipes ? read_stream(file, max_file_bytes) : read_file(file, max_file_bytes);
+  if (!bytes) return tl::unexpected(Problems{problem_of(file, bytes.error())});
+  if (auto known = check_known_writers(file); !known) {
+    return tl::unexpected(Problems{problem_of(file, known.error())});
+  }
+  return load_text(*bytes, file, working_directory, overrides);
+}
+
+tl::expected<Config, Problems> load_text(std::string_view text, const std::filesystem::path& file,
+                                         const std::filesystem::path& working_directory,
+                                         const std::vector<std::string>& overrides) {
+  yaml::Document document = yaml::parse(text, {.max_bytes = max_file_bytes});
+  if (document.root.kind == Node::Kind::null && document.problems.empty()) {
+    document.problems.push_back({{1, 1, 0}, "the file is empty, expected 'programs:'"});
+    document.root.kind = Node::Kind::refused;
+  }
+  return settle(std::move(document), file, working_directory, overrides);
+}
+
+tl::expected<Config, Problems> load_command(const std::vector<std::string>& words,
+                                            const std::filesystem::path& working_directory,
+                                            const std::vector<std::string>& overrides) {
+  yaml::Document document;
+  document.root = program_of_command(words);
+  return settle(std::move(document), working_directory / "command line", working_directory,
+                overrides);
 }
 
 }  // namespace trainward::config

@@ -66,6 +66,15 @@ struct Program {
   std::string digest;                             // SHA-256 of the program's canonical JSON
 };
 
+struct Problem {
+  std::string file;
+  int line = 0;  // from 1
+  int column = 0;
+  std::string message;  // "unknown key 'lerning_rate'; did you mean 'learning_rate'?"
+  [[nodiscard]] std::string text() const;  // "file:line:column: message"
+};
+using Problems = std::vector<Problem>;
+
 struct Config {
   std::filesystem::path file;       // absolute
   std::filesystem::path state_dir;  // absolute; default `.trainward` beside the current directory
@@ -74,27 +83,34 @@ struct Config {
   std::string log_level = "info";
   std::filesystem::path rules;  // crash rules file; empty: the built-in rules
   std::vector<Program> programs;
-};
-
-struct Problem {
-  std::string file;
-  int line = 0;  // from 1
-  int column = 0;
-  std::string message;  // "unknown key 'lerning_rate'; did you mean 'learning_rate'?"
-  [[nodiscard]] std::string text() const;  // "file:line:column: message"
+  std::vector<Problem> notes;  // nothing is wrong with these, but somebody may want to know
 };
 
 // What may hold the configuration. A pipe is waited for, so only a program that has just been
 // started takes one (`trainwardd --check <(…)`), never one that supervises.
 enum class Accept { files, pipes };
 
+// What is read when no file is named, in the folder where the command is typed.
+inline constexpr const char* usual_file = "trainward.yaml";
+
 // `working_directory` resolves state_dir; paths in the file resolve against the file's own folder.
 // `overrides` are "key.path=value" strings from the command line (`--set`), checked the same way.
 // A file or a state folder that every user of the machine may write is a problem too.
-tl::expected<Config, std::vector<Problem>> load(const std::filesystem::path& file,
-                                                const std::filesystem::path& working_directory,
-                                                const std::vector<std::string>& overrides = {},
-                                                Accept accept = Accept::files);
+tl::expected<Config, Problems> load(const std::filesystem::path& file,
+                                    const std::filesystem::path& working_directory,
+                                    const std::vector<std::string>& overrides = {},
+                                    Accept accept = Accept::files);
+
+// The same of a file's text, which stands or is to stand in `file`.
+tl::expected<Config, Problems> load_text(std::string_view text, const std::filesystem::path& file,
+                                         const std::filesystem::path& working_directory,
+                                         const std::vector<std::string>& overrides = {});
+
+// Of one program with this command and every default, without a file: it runs in
+// `working_directory` and is named after its script.
+tl::expected<Config, Problems> load_command(const std::vector<std::string>& words,
+                                            const std::filesystem::path& working_directory,
+                                            const std::vector<std::string>& overrides = {});
 
 json::object to_json(const Program& program);
 

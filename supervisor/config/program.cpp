@@ -7,6 +7,7 @@
 #include "common/base/digest.hpp"
 #include "common/base/text.hpp"
 #include "common/yaml/map_reader.hpp"
+#include "supervisor/config/other_names.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
@@ -106,7 +107,9 @@ Program read_program(const yaml::Member& member, const Folders& folders,
   program.command = read_command(reader);
   program.directory = read_directory(reader, folders);
   program.environment = read_environment(reader);
-  const bool foreign = entry.find("command") != nullptr;
+  const Node* command = entry.find("command");
+  const bool foreign = command != nullptr;
+  if (foreign) note_command(*command, program, folders);
   if (foreign) {
     refuse_worker_sections(reader);
     program.saves_when_asked = false;
@@ -123,7 +126,7 @@ Program read_program(const yaml::Member& member, const Folders& folders,
   read_policy_sections(reader, folders, program);
   settle_mesh(reader, program);
   check_probe(reader, program);
-  reader.finish();
+  reader.finish(other_name);
   program.digest = sha256_hex(canonical_json(to_json(program)));
   return program;
 }

@@ -1,3 +1,5 @@
+#include <span>
+
 #include "common/settings/worker_settings.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/sections.hpp"
@@ -15,14 +17,16 @@ json::array read_paths(MapReader& reader, std::string_view key, std::string_view
   json::array paths{json::string(fallback.data(), fallback.size())};
   const Node* list = reader.take(key);
   if (list == nullptr) return paths;
-  if (list->kind != Node::Kind::list || list->items.empty()) {
+  const bool one = list->kind == Node::Kind::scalar;
+  if (!one && (list->kind != Node::Kind::list || list->items.empty())) {
     reader.report(key, *list,
                   "expected a list of files or folders, found " +
                       (empty_list(*list) ? "an empty list" : describe(*list)));
     return paths;
   }
   paths.clear();
-  for (const Node& item : list->items) {
+  // One may stand without its list.
+  for (const Node& item : one ? std::span(list, 1) : std::span(list->items)) {
     if (item.kind == Node::Kind::refused) continue;
     if (item.kind != Node::Kind::scalar || item.text.empty()) {
       reader.report(key, item, "expected a file or folder, found " + describe(item));

@@ -1,6 +1,44 @@
 #include "supervisor/config/reading.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
 namespace trainward::config {
+namespace {
+
+// What stands behind "~/", "$HOME/" or "${HOME}/"; nothing when the path begins in another way.
+std::optional<std::string_view> below_home(std::string_view path) {
+  constexpr std::array<std::string_view, 3> spellings{"~", "$HOME", "${HOME}"};
+  for (const std::string_view spelling : spellings) {
+    if (!path.starts_with(spelling)) continue;
+    const std::string_view rest = path.substr(spelling.size());
+    if (rest.empty()) return rest;
+    if (rest.front() == '/') {
+      return rest.substr(std::min(rest.find_first_not_of('/'), rest.size()));
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::string_view variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets any
+  return value == nullptr ? "" : value;
+}
+
+std::filesystem::path Folders::resolve(const yaml::Node& node) const {
+  const auto rest = home.empty() ? std::nullopt : below_home(node.text);
+  if (!rest) return ((node.mark.source == 0 ? file : working) / node.text).lexically_normal();
+  auto path = (home / *rest).lexically_normal();
+  if (notes != nullptr) {
+    notes->push_back({node.mark, fmt::format("'{}' is {}", node.text, path.string())});
+  }
+  return path;
+}
 
 std::optional<std::filesystem::path> read_described_host(yaml::MapReader& map,
                                                          const Folders& folders) {

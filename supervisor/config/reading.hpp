@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "common/yaml/map_reader.hpp"
 
@@ -13,14 +15,17 @@ namespace trainward::config {
 struct Folders {
   std::filesystem::path file;     // the configuration file's folder
   std::filesystem::path working;  // where the command was typed
+  std::filesystem::path home;     // of whoever reads it; empty: unknown
+  // What was understood in a way that the reader of the file should know of; borrowed.
+  std::vector<yaml::Problem>* notes = nullptr;
 
   // A relative path means the file's folder when the file says it, and the working directory when
-  // the command line does.
-  [[nodiscard]] std::filesystem::path resolve(const yaml::Node& node) const {
-    const auto& base = node.mark.source == 0 ? file : working;
-    return (base / node.text).lexically_normal();
-  }
+  // the command line does. ~, $HOME and ${HOME} at its beginning are the home folder, and noted.
+  [[nodiscard]] std::filesystem::path resolve(const yaml::Node& node) const;
 };
+
+// The environment variable of this process, or nothing.
+std::string_view variable(const char* name);
 
 // The file that describes a host under "host"; nothing when it is absent or not a file.
 std::optional<std::filesystem::path> read_described_host(yaml::MapReader& map,

@@ -28,6 +28,13 @@ foreign::Command read_command(yaml::MapReader& program);
 std::vector<foreign::Template> read_probe_command(yaml::MapReader& program);
 std::vector<foreign::Template> read_reset_command(yaml::MapReader& program);
 std::map<std::string, foreign::Template> read_environment(yaml::MapReader& program);
+// Letters, digits and _, no digit first.
+bool variable_name(std::string_view name);
+
+// ---- command_notes.cpp: what of it will only show when it is started ----
+
+// Into folders.notes, at the place of the command. `program` is read as far as its environment.
+void note_command(const yaml::Node& command, const Program& program, const Folders& folders);
 
 // ---- worker_sections.cpp: training_config, device_config and logging_config ----
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "common/settings/worker_settings.hpp"
+#include "supervisor/config/other_names.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
@@ -92,7 +93,7 @@ WorkerSections read_worker_sections(MapReader& program, const Folders& folders) 
       out.host = read_described_host(reader, folders);
     }
     if (section == settings::training) training = node;
-    reader.finish();
+    reader.finish(other_name);
     out.worker[section] = std::move(values);
   }
   check_split(program, *device, out.worker);

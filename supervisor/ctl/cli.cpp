@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "common/yaml/scalar.hpp"
+
 namespace trainward::ctl {
 
 Option& Option::required() {
@@ -30,7 +32,15 @@ Option& Option::one_of_any_case(const std::vector<std::string>& words) {
 }
 
 Option& Option::size() {
-  option_.transform(CLI::AsSizeValue(true));
+  const auto read = [](std::string& text) -> std::string {
+    const auto bytes = yaml::parse_size_bytes(text);
+    if (bytes) text = std::to_string(*bytes);
+    const auto digits = text.find_first_not_of("0123456789");
+    return !text.empty() && digits == std::string::npos
+               ? ""
+               : "expected a size such as 4GB or 512MiB, found '" + text + "'";
+  };
+  option_.transform(CLI::Validator(read, "SIZE"));
   return *this;
 }
 

@@ -134,10 +134,7 @@ void Daemon::command_all(api::Verb verb, Answer answer) {
   }
 }
 
-Loaded Daemon::load_again() const {
-  return config::load(parts_->options.config_file, parts_->options.working_directory,
-                      parts_->options.overrides);
-}
+Loaded Daemon::load_again() const { return read_configuration(parts_->options); }
 
 Result<json::value> Daemon::reread() { return reread_answer(parts_->config, load_again()); }
 
@@ -212,10 +209,8 @@ void Daemon::upgrade(Answer answer) {
     return answer(
         fail(ErrorKind::transient, "an upgrade is going on already", "", "ask again in a moment"));
   }
-  std::vector<std::string> arguments{parts_->options.config_file.string()};
-  for (const std::string& text : parts_->options.overrides) arguments.push_back("--set=" + text);
   successor_ = std::make_unique<SuccessorCheck>(
-      parts_->loop, parts_->options.executable, std::move(arguments),
+      parts_->loop, parts_->options.executable, arguments_of(parts_->options),
       [this, answer](Result<std::string> version) {
         // The object that calls this must outlive the call.
         parts_->loop.post([this] { successor_.reset(); });

@@ -105,6 +105,8 @@ Status Daemon::start() {
   for (const config::Program& program : parts_->config.programs) {
     add_program(program);
     if (auto ok = recover(program.name); !ok) return ok;
+    // A command that somebody has just typed runs, also when it was done or given up before.
+    if (!parts_->options.command.empty()) find(program.name)->handle(core::StartRequested{});
   }
   machine_restarted_ = false;
   return {};

@@ -24,6 +24,7 @@ namespace trainward::daemon {
 
 struct Options {
   std::filesystem::path config_file;
+  std::vector<std::string> command;  // is run instead of what a file says; empty: the file
   std::filesystem::path working_directory;
   std::vector<std::string> overrides;
   bool once = false;                 // end when every program has; show progress on stdout
@@ -33,6 +34,12 @@ struct Options {
   // Empty: a shutdown by command is the daemon's own affair.
   std::function<void(std::function<void()>)> stop_service;
 };
+
+// What the options name, read now. A pipe is only taken by a daemon that has just been started.
+tl::expected<config::Config, config::Problems> read_configuration(
+    const Options& options, config::Accept accept = config::Accept::files);
+// The part of a command line that says the same.
+std::vector<std::string> arguments_of(const Options& options);
 
 // Of the other programs of this package.
 std::filesystem::path program_folder();

@@ -5,11 +5,14 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <string_view>
 
+#include "common/base/text.hpp"
 #include "common/base/version.hpp"
 #include "common/os/log.hpp"
 #include "common/protocol/protocol.hpp"
@@ -39,13 +42,42 @@ LogTarget log_target(const std::string& text) {
 
 // Every problem on stderr; nothing when there is one.
 std::optional<config::Config> load(const daemon::Options& options) {
-  auto config = config::load(options.config_file, options.working_directory, options.overrides,
-                             config::Accept::pipes);
-  if (config) return std::move(*config);
-  for (const config::Problem& problem : config.error()) {
-    std::fprintf(stderr, "trainwardd: %s\n", problem.text().c_str());
+  auto config = daemon::read_configuration(options, config::Accept::pipes);
+  for (const config::Problem& problem : config ? config->notes : config.error()) {
+    std::fprintf(stderr, "trainwardd: %s\n", clean(problem.text()).c_str());
   }
-  return std::nullopt;
+  if (!config) return std::nullopt;
+  return std::move(*config);
+}
+
+// What stands behind "--" is the command to run.
+std::vector<std::string> take_command(int& argc, char** argv) {
+  char** const end = argv + argc;
+  char** const dashes =
+      std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
+  if (dashes == end) return {};
+  argc = static_cast<int>(dashes - argv);
+  return {dashes + 1, end};
+}
+
+// What to run, once the command line is read; false when it names nothing, which was said.
+bool settle_what_to_run(daemon::Options& options, bool dashes) {
+  const auto said = [](const char* wrong) {
+    std::fprintf(stderr, "trainwardd: %s\n", wrong);
+    return false;
+  };
+  if (dashes && options.command.empty()) return said("'--' is followed by the command to run");
+  if (dashes && !options.config_file.empty()) {
+    return said("takes a configuration file or, behind '--', a command, and not both");
+  }
+  options.once = options.once || dashes;
+  if (dashes || !options.config_file.empty()) return true;
+  options.config_file = config::usual_file;
+  std::error_code error;
+  if (std::filesystem::exists(options.config_file, error)) return true;
+  return said(
+      "no trainward.yaml here: name a configuration file, let 'trainwardctl init' write one, or "
+      "run a command without any: trainwardd -- python3 train.py");
 }
 
 bool said(const Status& status) {
@@ -75,8 +107,8 @@ int run(int argc, char** argv) {
   CLI::App app{"Keeps training runs going on hardware that keeps failing."};
   app.set_version_flag("-v,--version", "trainwardd " + std::string(version_text));
   app.add_option("config,-c,--configuration", arguments.options.config_file,
-                 "the configuration file (YAML, docs/config.md)")
-      ->required();
+                 "the configuration file (YAML, docs/config.md); trainward.yaml, when none is "
+                 "named");
   app.add_flag("--once", arguments.options.once,
                "end when every program has ended, with a worker's exit codes");
   app.add_flag("--check", arguments.check,
@@ -89,11 +121,17 @@ int run(int argc, char** argv) {
       ->check(CLI::IsMember({"auto", "stderr", "journald"}));
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error")
       ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
+  app.footer(
+      "trainwardd -- COMMAND ARGUMENT...\n  keeps one command running without a file, until "
+      "it is done.");
+  int count = argc;
+  arguments.options.command = take_command(count, argv);
   try {
-    app.parse(argc, argv);
+    app.parse(count, argv);
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_code::done : exit_code::usage;
   }
+  if (!settle_what_to_run(arguments.options, count < argc)) return exit_code::usage;
   std::error_code no_directory;
   arguments.options.working_directory = std::filesystem::current_path(no_directory);
   // Whatever the umask of whoever starts it: what it makes is for its user and group alone.

@@ -147,6 +147,13 @@ Status check_glob(std::string_view glob) {
                             "{{checkpoint_dir}}/, found '{}'",
                             glob));
   }
+  if (glob.find("**") != std::string_view::npos) {
+    return fail(ErrorKind::usage,
+                fmt::format("'**' is not read, since a whole tree would be searched again and "
+                            "again, found '{}'; name the folders, with one '*' for each that has "
+                            "many names: 'runs/*/checkpoints/*.pt'",
+                            glob));
+  }
   return {};
 }
 

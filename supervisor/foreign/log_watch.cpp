@@ -44,6 +44,19 @@ double real(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? value : 0;
 }
 
+// What other languages write and RE2 does not read.
+std::string_view cure_of(std::string_view match) {
+  for (const std::string_view around : {"(?=", "(?!", "(?<=", "(?<!"}) {
+    if (match.find(around) != std::string_view::npos) {
+      return "; RE2 looks neither ahead nor back: match the text around it outside the group";
+    }
+  }
+  if (match.find("(?<") != std::string_view::npos) {
+    return "; a named group is written with a P, as in (?P<step>[0-9]+)";
+  }
+  return "";
+}
+
 }  // namespace
 
 struct LogWatch::Rule {
@@ -54,8 +67,10 @@ struct LogWatch::Rule {
 
 Status check(const LogRule& rule) {
   const RE2 expression(rule.match, options());
-  if (!expression.ok())
-    return fail(ErrorKind::usage, "not an RE2 expression: " + expression.error());
+  if (!expression.ok()) {
+    return fail(ErrorKind::usage, fmt::format("not an RE2 expression: {}{}", expression.error(),
+                                              cure_of(rule.match)));
+  }
   const auto& groups = expression.NamedCapturingGroups();
   for (const auto& [name, number] : groups) {
     if (std::find(group_names.begin(), group_names.end(), name) != group_names.end()) continue;

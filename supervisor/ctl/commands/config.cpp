@@ -13,10 +13,21 @@ struct ConfigRequest {
   std::string name;  // of a program; empty: the only one
 };
 
-std::string lines_of(const std::vector<config::Problem>& problems) {
+std::string lines_of(const config::Problems& problems) {
   std::string text;
   for (const config::Problem& problem : problems) text += clean(problem.text()) + '\n';
   return text;
+}
+
+json::array rows_of(const config::Problems& problems) {
+  json::array rows;
+  for (const config::Problem& problem : problems) {
+    rows.push_back({{"file", problem.file},
+                    {"line", problem.line},
+                    {"column", problem.column},
+                    {"message", problem.message}});
+  }
+  return rows;
 }
 
 // nullptr when there is none of that name, or none can be meant.
@@ -55,30 +66,31 @@ int show_worker_config(const Context& context, const ConfigRequest& request) {
 }
 
 int check_config(const Context& context, const ConfigRequest& request) {
-  std::error_code ignored;
-  const auto loaded =
-      config::load(request.file, std::filesystem::current_path(ignored), {}, config::Accept::pipes);
-  json::array programs;
-  json::array problems;
-  if (loaded) {
-    for (const config::Program& program : loaded->programs) programs.emplace_back(program.name);
-  } else {
-    for (const config::Problem& problem : loaded.error()) {
-      problems.push_back({{"file", problem.file},
-                          {"line", problem.line},
-                          {"column", problem.column},
-                          {"message", problem.message}});
-    }
+  std::error_code error;
+  if (request.file.empty() && !std::filesystem::exists(config::usual_file, error)) {
+    context.terminal.err << fmt::format(
+        "no {} here: name a file, or let 'trainwardctl init' write one\n", config::usual_file);
+    return exit_status::usage;
   }
+  const std::string file = request.file.empty() ? config::usual_file : request.file;
+  const auto loaded =
+      config::load(file, std::filesystem::current_path(error), {}, config::Accept::pipes);
+  const config::Problems none;
   if (context.settings.json) {
-    context.print_json({{"file", request.file},
+    json::array programs;
+    if (loaded) {
+      for (const config::Program& program : loaded->programs) programs.emplace_back(program.name);
+    }
+    context.print_json({{"file", file},
                         {"ok", loaded.has_value()},
                         {"programs", std::move(programs)},
-                        {"problems", std::move(problems)}});
+                        {"problems", rows_of(loaded ? none : loaded.error())},
+                        {"notes", rows_of(loaded ? loaded->notes : none)}});
   } else if (loaded) {
-    context.terminal.out << fmt::format(
-        "{}: ok, {}\n", clean(request.file),
-        count(static_cast<std::int64_t>(loaded->programs.size()), "program"));
+    context.terminal.out << lines_of(loaded->notes)
+                         << fmt::format("{}: ok, {}\n", clean(file),
+                                        count(static_cast<std::int64_t>(loaded->programs.size()),
+                                              "program"));
   } else {
     context.terminal.out << lines_of(loaded.error());
   }
@@ -89,9 +101,9 @@ int check_config(const Context& context, const ConfigRequest& request) {
 
 void add_config(Cli& cli) {
   auto& request = cli.keep<ConfigRequest>();
-  cli.group("config", "configuration files: check, worker");
+  cli.group("config", "configuration files: check, import, worker");
   const Verb check = cli.verb("config check", "find every problem in a file");
-  check.option("FILE", request.file).required();
+  check.option("FILE", request.file, "trainward.yaml, when none is named");
   cli.on(check, request, check_config);
   const Verb worker = cli.verb("config worker", "what trainward-worker is given, as JSON");
   worker.option("FILE", request.file).required();

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <string>
+#include <vector>
 
 #include "common/base/digest.hpp"
+#include "common/base/shell_words.hpp"
 #include "common/base/time.hpp"
 
 namespace trainward {
@@ -36,6 +39,31 @@ TEST(Text, TimesForMachines) {
 
 TEST(Text, Sha256OfTheStandardsExample) {
   EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+TEST(ShellWords, AreSplitAsAShellDoes) {
+  using Words = std::vector<std::string>;
+  const auto words = [](std::string_view text) {
+    const auto split = split_words(text);
+    return split ? split->words : Words{"error: " + split.error().what};
+  };
+  EXPECT_EQ(words(" a  b\tc "), (Words{"a", "b", "c"}));
+  EXPECT_EQ(words(R"('a b' "c d" e\ f '' x"y"z)"), (Words{"a b", "c d", "e f", "", "xyz"}));
+  EXPECT_EQ(words(R"("a\"b \n" 'a\b')"), (Words{"a\"b \\n", "a\\b"}));
+  EXPECT_EQ(words(""), Words{});
+  EXPECT_EQ(words("it's"), Words{"error: a ' that is never closed"});
+  EXPECT_EQ(words("\"a"), Words{"error: a \" that is never closed"});
+  EXPECT_EQ(words("a\\"), Words{"error: ends with a backslash"});
+}
+
+TEST(ShellWords, WhatOnlyAShellWouldObeyIsNamed) {
+  EXPECT_EQ(split_words("python3 t.py --x={checkpoint} a~b a#b 'a|b' \\$")->obeyed, 0);
+  EXPECT_EQ(split_words("a | b > c")->obeyed, '|');
+  EXPECT_EQ(split_words("echo \"$HOME\"")->obeyed, '$');
+  EXPECT_EQ(split_words("ls ~/x")->obeyed, '~');
+  EXPECT_EQ(split_words("a # b")->obeyed, '#');
+  EXPECT_EQ(split_words("ls *.py")->obeyed, '*');
+  EXPECT_EQ(split_words("a\nb")->obeyed, '\n');
 }
 
 }  // namespace

@@ -46,9 +46,8 @@ TEST_F(ConfigProblems, WrongType) {
   EXPECT_THAT(problems("programs:\n  a:\n    training_config: [1]\n"),
               ElementsAre("3:22: programs.a.training_config: expected a map of keys, found a "
                           "list"));
-  EXPECT_THAT(
-      problems("programs:\n  a:\n    command: python3 train.py\n"),
-      ElementsAre(HasSubstr("expected a list such as [python3, train.py], found the text")));
+  EXPECT_THAT(problems("programs:\n  a:\n    command: {python3: train.py}\n"),
+              ElementsAre(HasSubstr("expected a list such as [python3, train.py], found a map")));
   EXPECT_THAT(problems("programs:\n  a:\n    command: []\n"),
               ElementsAre(HasSubstr("found an empty list")));
   EXPECT_THAT(problems("programs:\n  a:\n    environment: {X: [1]}\n"),

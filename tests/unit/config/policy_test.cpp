@@ -211,7 +211,7 @@ TEST_F(ConfigPolicy, ContradictionsAndRanges) {
   EXPECT_THAT(wrong("limits: {memory: 8}"),
               ElementsAre("3:22: programs.a.limits.memory: expected a size from 16MiB to 1024TiB, "
                           "found the number 8; add a unit (KiB, MiB, GiB, TiB), as in '8MiB'"));
-  EXPECT_THAT(wrong("limits: {memory: 8GB}"), ElementsAre(HasSubstr("write it as '64MiB'")));
+  EXPECT_THAT(wrong("limits: {memory: 8 gigs}"), ElementsAre(HasSubstr("write it as '64MiB'")));
   EXPECT_THAT(wrong("logs: {max_size: 1KiB}"), ElementsAre(HasSubstr("from 64KiB to 1TiB")));
   EXPECT_THAT(wrong("reset_command: tt-smi"), ElementsAre(HasSubstr("expected a list such as")));
   EXPECT_THAT(wrong("reset_command: [x, '{busid}']"),

@@ -103,12 +103,36 @@ TEST(YamlScalars, SizesWantAUnit) {
   EXPECT_EQ(parse_size_bytes("1.5KiB"), 1536);
   EXPECT_EQ(parse_size_bytes("2TiB"), std::int64_t{2} << 40);
   EXPECT_FALSE(parse_size_bytes("64"));
-  EXPECT_FALSE(parse_size_bytes("64 MiB"));
-  EXPECT_FALSE(parse_size_bytes("64MB"));
+  EXPECT_EQ(parse_size_bytes("64 MiB"), 64 << 20);
+  EXPECT_EQ(parse_size_bytes("64MB"), 64'000'000);
+  EXPECT_EQ(parse_size_bytes("5gb"), 5'000'000'000);
+  EXPECT_EQ(parse_size_bytes("5G"), 5'000'000'000);
+  EXPECT_EQ(parse_size_bytes("5Gi"), std::int64_t{5} << 30);
+  EXPECT_EQ(parse_size_bytes("300B"), 300);
+  for (const char* wrong : {"5  GB", "5 ", "GB", "5GBs", "5bi", "5i", "5X", "1.2.3GB"}) {
+    EXPECT_FALSE(parse_size_bytes(wrong)) << wrong;
+  }
   EXPECT_FALSE(parse_size_bytes("-1MiB"));
   EXPECT_FALSE(parse_size_bytes("99999999999TiB"));
   EXPECT_EQ(size_text(64 << 20), "64MiB");
   EXPECT_EQ(size_text(1000), "1000B");
+}
+
+TEST(YamlScalars, TextsReadBackAsTheyWere) {
+  EXPECT_EQ(text_scalar("python3"), "python3");
+  EXPECT_EQ(text_scalar("5"), "'5'");
+  EXPECT_EQ(text_scalar("it's"), "'it''s'");
+  for (const std::string text :
+       {"",     "-",   "--x", "~",     "null", "true", "1e5",  "a: b",
+        "a #b", "{x}", "[a]", " lead", "@a",   "%x",   "it's", "\"q\"\n\t\x01\\",
+        "ä €",  "*a",  "&a",  "!x",    "|",    "a,b",  "---",  "=",
+        "Yes"}) {
+    const Document list = parse("a: [" + text_scalar(text) + "]\nb: " + text_scalar(text) + "\n");
+    ASSERT_TRUE(list.problems.empty()) << text << list.problems.front().message;
+    EXPECT_EQ(list.root.find("a")->items.at(0).text, text);
+    EXPECT_EQ(list.root.find("b")->text, text);
+    EXPECT_EQ(list.root.find("b")->kind, Node::Kind::scalar) << text;
+  }
 }
 
 }  // namespace

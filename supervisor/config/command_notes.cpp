@@ -1,0 +1,121 @@
+// What of a command would only show when it is started, or only in what it then does: a program or
+// script that is not there, a word that looks as if a shell were to read it. None of it is an
+// error, since the file may come, or lie on another machine.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "supervisor/config/sections.hpp"
+
+namespace trainward::config {
+namespace {
+
+namespace fs = std::filesystem;
+using foreign::Template;
+
+// What stands there whatever the attempt; nothing when a name is filled in.
+std::optional<std::string> literal(const Template& word) {
+  const auto names = foreign::launch_names();
+  if (std::any_of(names.begin(), names.end(),
+                  [&](std::string_view name) { return word.names(name); })) {
+    return std::nullopt;
+  }
+  return word.fill({}).text;
+}
+
+bool runnable(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+}
+
+// As the worker will look for it.
+std::string missing_program(const std::string& name, const Program& program) {
+  if (name.find('/') != std::string::npos) {
+    const auto path = (program.directory / name).lexically_normal();
+    std::error_code error;
+    if (!fs::exists(path, error)) return "no such program: " + path.string();
+    return runnable(path) ? "" : "not a file that may be executed: " + path.string();
+  }
+  std::string search(variable("PATH"));
+  if (const auto own = program.environment.find("PATH"); own != program.environment.end()) {
+    search = literal(own->second).value_or(search);
+  }
+  for (std::size_t at = 0; at <= search.size();) {
+    const auto end = std::min(search.find(':', at), search.size());
+    if (runnable(program.directory / search.substr(at, end - at) / name)) return "";
+    at = end + 1;
+  }
+  return fmt::format("no program '{}' in PATH ({})", name, search);
+}
+
+bool interprets(const std::string& program) {
+  constexpr std::array<std::string_view, 6> names{"python",     "pypy",      "torchrun",
+                                                  "accelerate", "deepspeed", "mpi"};
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return program.starts_with(name); });
+}
+
+bool is_shell(const std::string& program) {
+  constexpr std::array<std::string_view, 5> names{"sh", "bash", "dash", "zsh", "ksh"};
+  return std::find(names.begin(), names.end(), program) != names.end();
+}
+
+// The first argument that is a script by its name, which is not there.
+std::string missing_script(const std::vector<std::string>& words, const Program& program) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (words[i] == "-c" || words[i] == "-m" || words[i] == "--module") return "";
+    const auto extension = fs::path(words[i]).extension();
+    if (words[i].starts_with('-') || (extension != ".py" && extension != ".sh")) continue;
+    const auto path = (program.directory / words[i]).lexically_normal();
+    std::error_code error;
+    return fs::exists(path, error) ? "" : "no such script: " + path.string();
+  }
+  return "";
+}
+
+bool for_a_shell(const std::string& word) {
+  if (word.starts_with("~/")) return true;
+  const auto dollar = word.find('$');
+  if (dollar == std::string::npos || dollar + 1 >= word.size()) return false;
+  const auto next = static_cast<unsigned char>(word[dollar + 1]);
+  return next == '{' || next == '_' || std::isalpha(next) != 0;
+}
+
+}  // namespace
+
+void note_command(const yaml::Node& command, const Program& program, const Folders& folders) {
+  if (folders.notes == nullptr) return;
+  const auto note = [&](std::string_view key, std::string_view message) {
+    folders.notes->push_back(
+        {command.mark, fmt::format("programs.{}.{}: {}", program.name, key, message)});
+  };
+  std::vector<std::string> words;
+  for (const foreign::Argument& argument : program.command) {
+    for (const Template& word : argument.words) words.push_back(literal(word).value_or(""));
+  }
+  // Without its value, which may be a secret, and this may go to a log.
+  for (const auto& [name, value] : program.environment) {
+    if (!for_a_shell(literal(value).value_or(""))) continue;
+    note("environment." + name, "its '$' or '~' is passed as it is, since no shell reads it");
+  }
+  if (words.empty() || words.front().empty()) return;
+  const std::string name = fs::path(words.front()).filename().string();
+  if (const auto missing = missing_program(words.front(), program); !missing.empty()) {
+    note("command", missing);
+  }
+  if (is_shell(name) || interprets(name)) {
+    if (const auto missing = missing_script(words, program); !missing.empty()) {
+      note("command", missing);
+    }
+  }
+  if (is_shell(name)) return;
+  for (const std::string& word : words) {
+    if (!for_a_shell(word)) continue;
+    note("command", fmt::format("'{}' is passed as it is, since no shell reads it", word));
+  }
+}
+
+}  // namespace trainward::config

@@ -1,0 +1,39 @@
+// One program of supervisord's as an entry of `programs:`. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "supervisor/config/import/ini.hpp"
+#include "supervisor/config/import/supervisord.hpp"
+
+namespace trainward::config {
+
+// The table of words: what a key of [program:x] becomes here, or why there is none.
+struct ProgramWord {
+  std::string_view theirs;
+  std::string_view ours;  // empty: there is none
+  std::string_view why;   // of one without, or that needs a word
+};
+const ProgramWord* find_program_word(std::string_view key);
+
+struct ProgramEntry {
+  std::string name;
+  long priority = 999;             // supervisord's: lower ones start first
+  std::vector<std::string> lines;  // below the name, without indentation
+  std::size_t comments = 0;
+};
+
+// As many as numprocs says. `shared`: the environment of [supervisord].
+std::vector<ProgramEntry> program_entries(const IniSection& section, const std::string& shared,
+                                          const ImportFrom& from);
+
+// "TRUE", "on", "1" and their opposites; nothing for anything else.
+std::optional<bool> ini_boolean(std::string_view text);
+
+// Whether a variable of this name and value is for its owner's eyes: tokens, passwords, keys, and
+// addresses with a password in them.
+bool looks_secret(std::string_view name, std::string_view value);
+
+}  // namespace trainward::config

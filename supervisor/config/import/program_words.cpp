@@ -1,0 +1,94 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "supervisor/config/import/program_entry.hpp"
+
+namespace trainward::config {
+namespace {
+
+constexpr std::string_view logs_elsewhere =
+    "logs lie in STATE_DIR/runs/NAME/attempts; 'trainwardctl tail NAME' shows them";
+constexpr std::string_view ends_together = "whatever a program started always ends with it";
+constexpr std::string_view no_events = "'trainwardctl events' has what happens";
+
+constexpr std::array program_words{
+    ProgramWord{"command", "command", ""},
+    ProgramWord{"directory", "directory", ""},
+    ProgramWord{"environment", "environment", ""},
+    ProgramWord{"autostart", "autostart", ""},
+    ProgramWord{"autorestart", "autorestart", ""},
+    ProgramWord{"stopwaitsecs", "deadlines.stop", ""},
+    ProgramWord{"startretries", "budgets.attempts_without_progress", ""},
+    ProgramWord{"stdout_logfile_maxbytes", "logs.max_size", ""},
+    ProgramWord{"stderr_logfile_maxbytes", "logs.max_size", ""},
+    ProgramWord{"stdout_logfile_backups", "logs.keep", ""},
+    ProgramWord{"stderr_logfile_backups", "logs.keep", ""},
+    ProgramWord{"numprocs", "programs", ""},
+    ProgramWord{"numprocs_start", "programs", ""},
+    ProgramWord{"process_name", "programs", ""},
+    ProgramWord{"priority", "programs", ""},
+    ProgramWord{"startsecs", "", "an attempt is judged by its steps, not by how long it lived"},
+    ProgramWord{"exitcodes", "",
+                "exit code 0 is a clean end; docs/supervision.md says what the others are"},
+    ProgramWord{"stopsignal", "", "a program is asked to end with SIGTERM"},
+    ProgramWord{"stopasgroup", "", ends_together},
+    ProgramWord{"killasgroup", "", ends_together},
+    ProgramWord{"user", "", "programs run as the user that trainwardd runs as"},
+    ProgramWord{"umask", "", "programs have the umask that trainwardd is started with"},
+    ProgramWord{"redirect_stderr", "", "both streams are kept, each for itself"},
+    ProgramWord{"stdout_logfile", "", logs_elsewhere},
+    ProgramWord{"stderr_logfile", "", logs_elsewhere},
+    ProgramWord{"stdout_capture_maxbytes", "", no_events},
+    ProgramWord{"stderr_capture_maxbytes", "", no_events},
+    ProgramWord{"stdout_events_enabled", "", no_events},
+    ProgramWord{"stderr_events_enabled", "", no_events},
+    ProgramWord{"stdout_syslog", "", logs_elsewhere},
+    ProgramWord{"stderr_syslog", "", logs_elsewhere},
+    ProgramWord{"serverurl", "", "programs are given TRAINWARD_* variables instead"},
+};
+
+std::string upper(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return out;
+}
+
+}  // namespace
+
+const ProgramWord* find_program_word(std::string_view key) {
+  const auto* const found = std::find_if(program_words.begin(), program_words.end(),
+                                         [&](const auto& word) { return word.theirs == key; });
+  return found == program_words.end() ? nullptr : found;
+}
+
+std::optional<bool> ini_boolean(std::string_view text) {
+  const std::string word = upper(text);
+  for (const char* yes : {"TRUE", "YES", "ON", "1", "T", "Y"}) {
+    if (word == yes) return true;
+  }
+  for (const char* no : {"FALSE", "NO", "OFF", "0", "F", "N"}) {
+    if (word == no) return false;
+  }
+  return std::nullopt;
+}
+
+bool looks_secret(std::string_view name, std::string_view value) {
+  const std::string word = upper(name);
+  for (const char* part : {"TOKEN", "SECRET", "PASSW", "APIKEY", "CREDENTIAL", "AUTH", "PRIVATE"}) {
+    if (word.find(part) != std::string::npos) return true;
+  }
+  for (const char* end : {"_KEY", "_PASS", "_PW", "_DSN"}) {
+    if (word.ends_with(end)) return true;
+  }
+  // scheme://user:password@host/
+  const auto scheme = value.find("://");
+  if (scheme == std::string_view::npos) return false;
+  const std::string_view rest = value.substr(scheme + 3);
+  const std::string_view host = rest.substr(0, rest.find('/'));
+  const auto at = host.rfind('@');
+  return at != std::string_view::npos && host.substr(0, at).find(':') != std::string_view::npos;
+}
+
+}  // namespace trainward::config

@@ -1,0 +1,25 @@
+#include "supervisor/daemon/daemon.hpp"
+
+namespace trainward::daemon {
+
+tl::expected<config::Config, config::Problems> read_configuration(const Options& options,
+                                                                  config::Accept accept) {
+  if (!options.command.empty()) {
+    return config::load_command(options.command, options.working_directory, options.overrides);
+  }
+  return config::load(options.config_file, options.working_directory, options.overrides, accept);
+}
+
+std::vector<std::string> arguments_of(const Options& options) {
+  std::vector<std::string> arguments;
+  for (const std::string& text : options.overrides) arguments.push_back("--set=" + text);
+  if (options.command.empty()) {
+    arguments.push_back(options.config_file.string());
+    return arguments;
+  }
+  arguments.emplace_back("--");
+  arguments.insert(arguments.end(), options.command.begin(), options.command.end());
+  return arguments;
+}
+
+}  // namespace trainward::daemon

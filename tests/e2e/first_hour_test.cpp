@@ -1,0 +1,87 @@
+// A command without a configuration, a configuration without a name, one that init or import wrote.
+
+#include "world.hpp"
+
+namespace trainward::e2e {
+namespace {
+
+class FirstHour : public World {};
+
+TEST_F(FirstHour, ACommandRunsWithoutAFile) {
+  write("train.sh", "echo \"{$1}\" >> ran.txt\n");
+  const Output output = run("trainwardd", {"--", "sh", "train.sh", "a b"});
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+  EXPECT_EQ(read_file(path("ran.txt"), 100).value_or(""), "{a b}\n");
+  EXPECT_EQ(state("train"), "EXITED");
+  // Somebody types it again: it runs again.
+  EXPECT_EQ(run("trainwardd", {"--", "sh", "train.sh", "c"}).code, 0);
+  EXPECT_EQ(read_file(path("ran.txt"), 100).value_or(""), "{a b}\n{c}\n");
+  EXPECT_EQ(attempts("train").size(), 2U);
+}
+
+TEST_F(FirstHour, ACommandThatFailsIsTriedAgain) {
+  write("train.sh", "test -e once && exit 0; touch once; exit 1\n");
+  const Output output =
+      run("trainwardd", {"--set", "programs.train.backoff.first=0s", "--", "sh", "train.sh"});
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+  EXPECT_EQ(attempts("train").size(), 2U);
+}
+
+TEST_F(FirstHour, CtrlCEndsACommandAndItsDaemon) {
+  const pid_t daemon = start_daemon({"--", "/usr/bin/tail", "-f", "/dev/null"});
+  wait_until([&] { return !attempts("tail").empty() && attempts("tail").front().pid > 0; });
+  EXPECT_EQ(ctl({"status"}).code, 0);
+  ::kill(daemon, SIGINT);
+  EXPECT_EQ(end_of(daemon), 75) << daemon_log();
+  EXPECT_GT(attempts("tail").front().ended_ms, 0);
+}
+
+TEST_F(FirstHour, ADaemonOfACommandRestartsInPlace) {
+  const pid_t daemon = start_daemon({"--", "/usr/bin/tail", "-f", "/dev/null"});
+  wait_until([&] { return !attempts("tail").empty() && attempts("tail").front().pid > 0; });
+  EXPECT_EQ(ctl({"reread"}).out, "No config updates to processes\n");
+  EXPECT_EQ(ctl({"reload"}).code, 0) << daemon_log();
+  EXPECT_EQ(ctl({"status", "tail"}).code, 0);
+  EXPECT_EQ(attempts("tail").size(), 1U) << "the program is left alone";
+  ::kill(daemon, SIGTERM);
+  end_of(daemon);
+}
+
+TEST_F(FirstHour, WithoutAFileTheUsualOneIsTaken) {
+  const Output nothing = run("trainwardd", {});
+  EXPECT_EQ(nothing.code, 2);
+  EXPECT_NE(nothing.err.find("trainwardctl init"), std::string::npos) << nothing.err;
+  write("trainward.yaml", "command: [/bin/true]\n");
+  const Output output = run("trainwardd", {"--once"});
+  EXPECT_EQ(output.code, 0) << output.err;
+  EXPECT_NE(output.err.find("one program, 'main'"), std::string::npos) << output.err;
+  EXPECT_EQ(state("main"), "EXITED");
+}
+
+TEST_F(FirstHour, DashesWantACommandAndNoFile) {
+  EXPECT_EQ(run("trainwardd", {"--"}).code, 2);
+  EXPECT_EQ(run("trainwardd", {"run.yaml", "--", "true"}).code, 2);
+  EXPECT_EQ(run("trainwardd", {"--", ""}).code, 78);
+}
+
+TEST_F(FirstHour, WhatInitWritesRuns) {
+  write("train.sh", "exit 0\n");
+  ASSERT_EQ(ctl({"init", "train.sh"}).code, 0);
+  const Output output = run("trainwardd", {"--once"});
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+  EXPECT_EQ(state("train"), "EXITED");
+}
+
+TEST_F(FirstHour, WhatImportWritesRuns) {
+  write("s.conf",
+        "[program:w]\ncommand=sh -c 'echo $WORD %(process_num)d > out%(process_num)d'\n"
+        "numprocs=2\nprocess_name=%(program_name)s%(process_num)d\nenvironment=WORD=\"a\"\n"
+        "autorestart=false\n");
+  ASSERT_EQ(ctl({"config", "import", "s.conf"}).code, 0);
+  const Output output = run("trainwardd", {"--once"});
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+  EXPECT_EQ(read_file(path("out1"), 100).value_or(""), "a 1\n");
+}
+
+}  // namespace
+}  // namespace trainward::e2e
