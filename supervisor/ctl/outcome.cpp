@@ -13,8 +13,10 @@ constexpr std::size_t most_at_once = 32;
 // Asking for what is already so is no failure, as supervisorctl has it.
 int exit_code_of(const std::string& result) {
   if (result == "already started" || result == "not running") return exit_status::ok;
-  if (result == "spawn error" || result == "started again") return exit_status::not_running;
-  return exit_status::failed;
+  for (const char* failure : {"no such process", "bad signal name", "failed"}) {
+    if (result == failure) return exit_status::failed;
+  }
+  return exit_status::not_running;
 }
 
 Outcome one(const Context& context, const std::string& what, const std::string& name) {
