@@ -34,7 +34,7 @@ Status match(std::string_view what, const std::vector<TensorInfo>& there,
     wrong.resize(max_listed);
     wrong.push_back(fmt::format("and {} more", differ - max_listed));
   }
-  return fail(ErrorKind::corrupt,
+  return fail(ErrorKind::usage,
               fmt::format("is of another {}: {} of {} tensors differ: {}", what, differ,
                           targets.size(), fmt::join(wrong, "; ")),
               {}, "resume with the settings it was saved with, or from another checkpoint");

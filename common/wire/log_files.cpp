@@ -108,6 +108,17 @@ Result<std::int64_t> read_log_index(const std::filesystem::path& file, std::uint
   return entry->base;
 }
 
+Status clear_log(const std::filesystem::path& file) {
+  std::error_code error;
+  for (int number = 1; std::filesystem::remove(rotated_log(file, number), error); ++number) {
+  }
+  std::filesystem::remove(log_index(file), error);
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) return {};
+  auto emptied = open_regular(file, O_WRONLY | O_TRUNC | O_NOFOLLOW);
+  if (!emptied) return propagate(emptied);
+  return {};
+}
+
 Result<LogRange> read_log(const std::filesystem::path& file, std::int64_t offset,
                           std::int64_t limit) {
   auto pieces = stable_pieces(file);

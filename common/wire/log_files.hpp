@@ -32,6 +32,9 @@ struct LogRange {
 Result<LogRange> read_log(const std::filesystem::path& file, std::int64_t offset,
                           std::int64_t limit);
 
+// Empties a log that nobody writes any more: one empty file is left. None at all is fine.
+Status clear_log(const std::filesystem::path& file);
+
 // The names of the scheme, for the writer.
 std::filesystem::path rotated_log(const std::filesystem::path& file, int number);
 std::filesystem::path log_index(const std::filesystem::path& file);

@@ -39,7 +39,18 @@ class Control {
   // The same for every program at once, in the order of their names.
   virtual void command_all(Verb verb, Answer answer) = 0;
   virtual Result<json::value> reread() = 0;  // what update() would change
-  virtual void update(Answer answer) = 0;
+  // Empty: every program. Kind usage when there is no such program, neither here nor in the file.
+  virtual void update(const std::string& program, Answer answer) = 0;
+  // [{"name", "in_use", "autostart"}] of the configuration file, and of what runs beside it.
+  virtual Result<json::value> available() = 0;
+  // {"program", "result", "ok", "message"}, as of a command: a program of the file that is not here
+  // yet; one that rests is forgotten until it is added again.
+  virtual Result<json::value> add(const std::string& program) = 0;
+  virtual Result<json::value> remove(const std::string& program) = 0;
+  // To the worker itself, and nobody it has started.
+  virtual Result<json::value> signal(const std::string& program, int number) = 0;
+  // Empties the logs of the attempts that are over.
+  virtual void clear(const std::string& program, Answer answer) = 0;
   virtual Result<json::value> reload() = 0;
   // {"result", "from", "to", "started_ms"}: the program on the disk takes this one's place, if it
   // runs and accepts the configuration.
@@ -54,6 +65,8 @@ class Control {
   virtual Result<LogSlice> log(const std::string& program, const std::string& stream,
                                std::optional<std::int64_t> attempt, std::int64_t offset,
                                std::int64_t limit) const = 0;
+  // What the daemon itself has logged since it started, as far as it is kept.
+  virtual LogSlice own_log(std::int64_t offset, std::int64_t limit) const = 0;
 };
 
 }  // namespace trainward::api

@@ -1,6 +1,7 @@
 #include "supervisor/api/routes.hpp"
 
 #include <algorithm>
+#include <csignal>
 
 #include "common/os/clock.hpp"
 #include "supervisor/api/router.hpp"
@@ -43,19 +44,26 @@ Result<json::array> programs(const Control& control, const store::Store& store) 
   return rows;
 }
 
+Response bytes_response(LogSlice slice) {
+  Response response;
+  response.content_type = "text/plain; charset=utf-8";
+  response.headers["X-Log-Offset"] = std::to_string(slice.offset);
+  response.headers["X-Log-Size"] = std::to_string(slice.size);
+  response.headers["X-Log-Attempt"] = std::to_string(slice.attempt);
+  response.body = std::move(slice.bytes);
+  return response;
+}
+
+std::int64_t limit_of(const Asked& asked) {
+  return std::min(asked.number("limit").value_or(most_log_bytes), most_log_bytes);
+}
+
 Response log_response(const Control& control, const Asked& asked) {
-  const std::int64_t limit =
-      std::min(asked.number("limit").value_or(most_log_bytes), most_log_bytes);
+  const std::int64_t limit = limit_of(asked);
   auto slice = control.log(asked.name(), asked.word("stream", "stdout"), asked.number("attempt"),
                            asked.number("offset").value_or(0), limit);
   if (!slice) return error_response(status_of(slice.error(), 404), slice.error());
-  Response response;
-  response.content_type = "text/plain; charset=utf-8";
-  response.headers["X-Log-Offset"] = std::to_string(slice->offset);
-  response.headers["X-Log-Size"] = std::to_string(slice->size);
-  response.headers["X-Log-Attempt"] = std::to_string(slice->attempt);
-  response.body = std::move(slice->bytes);
-  return response;
+  return bytes_response(std::move(*slice));
 }
 
 // The lines of the table, one of these for each.
@@ -96,6 +104,14 @@ class Table {
     add(std::move(method), std::move(path), {},
         [&control = control_, ask](const Asked&, const Respond& respond) {
           respond(response_of(ask(control), 400));
+        });
+  }
+  // The same about a program: POST /v1/programs/*/WORD.
+  void ask_of_program(const std::string& word,
+                      Result<json::value> (Control::*ask)(const std::string&)) {
+    add("POST", "/v1/programs/*/" + word, {},
+        [&control = control_, ask](const Asked& asked, const Respond& respond) {
+          respond(response_of((control.*ask)(asked.name()), 404));
         });
   }
   void add(std::string method, std::string path, std::vector<Parameter> parameters,
@@ -161,8 +177,28 @@ void add_commands(Table& table, Control& control) {
   }
   table.ask("POST", "/v1/reread", [](Control& daemon) { return daemon.reread(); });
   table.add("POST", "/v1/update", {}, [&control](const Asked&, const Respond& respond) {
-    control.update(answer_to(respond, 400));
+    control.update("", answer_to(respond, 400));
   });
+  table.add("POST", "/v1/programs/*/update", {}, [&control](const Asked& asked, const Respond& r) {
+    control.update(asked.name(), answer_to(r, 404));
+  });
+  table.ask("GET", "/v1/available", [](Control& daemon) { return daemon.available(); });
+  table.ask_of_program("add", &Control::add);
+  table.ask_of_program("remove", &Control::remove);
+  table.add("POST", "/v1/programs/*/clear", {}, [&control](const Asked& asked, const Respond& r) {
+    control.clear(asked.name(), answer_to(r, 404));
+  });
+  table.add(
+      "POST", "/v1/programs/*/signal", {{.name = "number", .least = 1}},
+      [&control](const Asked& asked, const Respond& respond) {
+        const auto number = asked.number("number");
+        if (!number) {
+          return respond(error_response(400, {ErrorKind::usage, "the parameter 'number' is missing",
+                                              "", "it is the number of the signal"}));
+        }
+        const auto signal = static_cast<int>(std::min<std::int64_t>(*number, NSIG));
+        respond(response_of(control.signal(asked.name(), signal), 404));
+      });
   table.ask("POST", "/v1/reload", [](Control& daemon) { return daemon.reload(); });
   table.add("POST", "/v1/upgrade", {}, [&control](const Asked&, const Respond& respond) {
     control.upgrade(answer_to(respond, 400));
@@ -190,6 +226,11 @@ Handler make_routes(Control& control, const store::Store& store) {
              {.name = "limit", .least = 0}},
             [&control](const Asked& asked, const Respond& respond) {
               respond(log_response(control, asked));
+            });
+  table.add("GET", "/v1/log", {{.name = "offset"}, {.name = "limit", .least = 0}},
+            [&control](const Asked& asked, const Respond& respond) {
+              respond(bytes_response(
+                  control.own_log(asked.number("offset").value_or(0), limit_of(asked))));
             });
   add_reads(table, control);
   add_commands(table, control);

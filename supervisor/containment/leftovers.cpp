@@ -1,5 +1,6 @@
 #include "supervisor/containment/leftovers.hpp"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -115,6 +116,18 @@ void kill_worker(const std::filesystem::path& attempt_folder) {
   const auto worker = open_process(*facts.worker);
   if (worker) ::kill(-facts.worker->pid, SIGKILL);
   if (worker) ::kill(facts.worker->pid, SIGKILL);
+}
+
+Status signal_worker(const std::filesystem::path& attempt_folder, int number) {
+  const AttemptFacts facts = read_attempt(attempt_folder);
+  if (!facts.worker)
+    return fail(ErrorKind::permanent, "there is no worker yet", attempt_folder.string());
+  auto worker = open_process(*facts.worker);
+  if (!worker) return propagate(worker);
+  if (::syscall(SYS_pidfd_send_signal, worker->get(), number, nullptr, 0) != 0) {
+    return fail_errno(errno, "send a signal", attempt_folder.string());
+  }
+  return {};
 }
 
 Cleared clear_leftovers(const LeftoverQuery& query) {

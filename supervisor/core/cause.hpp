@@ -179,7 +179,7 @@ inline constexpr std::array<CauseFacts, 31> causes{{
     {.cause = Cause::device_oom,
      .name = "device_oom",
      .words = "the device's memory is full",
-     .advice = "a smaller batch or block needs less device memory (training_config)",
+     .advice = "a smaller batch or block needs less device memory",
      .ladder = ladders::device_memory,
      .in_rules = true,
      .of_process = true},
@@ -193,7 +193,8 @@ inline constexpr std::array<CauseFacts, 31> causes{{
     {.cause = Cause::config,
      .name = "config",
      .words = "the program or its set-up is wrong; only a change helps",
-     .advice = "correct the configuration; trainwardctl config check FILE shows every problem",
+     .advice = "correct what its last lines name; trainwardctl config check FILE shows what is "
+               "wrong with the configuration",
      .then = Then::give_up,
      .in_rules = true,
      .exit_status = exit_code::configuration},

@@ -144,9 +144,12 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
     const bool again = next.kind == Next::Kind::at_once || next.kind == Next::Kind::after_wait;
     if (again && fault) remedy = apply_remedy(verdict.cause, advanced);
     if (remedy == Remedy::stop) {
+      const bool tried = std::ranges::count(history.faults, verdict.cause, &Fault::cause) > 1;
       next = {Next::Kind::give_up, 0,
-              fmt::format("{}; everything that helps against {} was tried", verdict.sentence,
-                          to_string(verdict.cause))};
+              fmt::format("{}; {}", verdict.sentence,
+                          tried ? fmt::format("everything that helps against {} was tried",
+                                              to_string(verdict.cause))
+                                : "nothing that can be done here would help")};
     }
     if (next.kind == Next::Kind::give_up) remedy = Remedy::stop;
   }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <istream>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -39,12 +40,15 @@ struct Terminal {
   Time now;
   std::function<int()> err_width = {};  // columns of err's terminal now; empty: it is none
   bool redraws = false;                 // out is a terminal that can be drawn over
+  std::istream* in = nullptr;           // commands, where none is named; null: there are none
+  bool in_is_terminal = false;          // and out is the same one
 };
 
 struct Settings {
   std::filesystem::path state_dir = ".trainward";
   std::filesystem::path socket;  // empty: STATE_DIR/trainward.sock, or the system service's
   bool json = false;
+  bool utc = false;  // times that people read are in UTC, not in local time
 
   [[nodiscard]] std::filesystem::path socket_path() const {
     if (!socket.empty()) return socket;

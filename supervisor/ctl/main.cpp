@@ -43,5 +43,7 @@ int main(int argc, char** argv) {
   if (::isatty(STDERR_FILENO) == 1 && !dumb) {
     streams.err_width = [] { return terminal_width(STDERR_FILENO); };
   }
+  streams.in = &std::cin;
+  streams.in_is_terminal = ::isatty(STDIN_FILENO) == 1 && terminal && !dumb;
   return trainward::ctl::run({argv + 1, argv + argc}, default_state_dir(), streams);
 }

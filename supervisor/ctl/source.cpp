@@ -1,5 +1,6 @@
 #include "supervisor/ctl/source.hpp"
 
+#include "supervisor/ctl/program_names.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
 
@@ -108,8 +109,9 @@ int finish(const Context& context, const Failure& failure) {
 }
 
 std::string target_of(const std::string& program, std::string_view document) {
-  return program.empty() ? fmt::format("/v1/{}", document)
-                         : fmt::format("/v1/programs/{}/{}", percent_encoded(program), document);
+  return program.empty()
+             ? fmt::format("/v1/{}", document)
+             : fmt::format("/v1/programs/{}/{}", percent_encoded(plain_name(program)), document);
 }
 
 Result<json::value> of_program(const store::Store& store, const std::string& program,

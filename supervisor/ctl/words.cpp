@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <csignal>
@@ -20,6 +21,40 @@ std::string age(std::int64_t ms) {
   if (s < 3600) return fmt::format("{} min ago", s / 60);
   if (s < 2 * 86'400) return fmt::format("{} h ago", s / 3600);
   return fmt::format("{} d ago", s / 86'400);
+}
+
+namespace {
+
+std::tm fields_of(std::int64_t wall_ms, bool utc) {
+  const std::time_t seconds = static_cast<std::time_t>(wall_ms / 1000);
+  std::tm fields{};
+  utc ? ::gmtime_r(&seconds, &fields) : ::localtime_r(&seconds, &fields);
+  return fields;
+}
+
+std::string formatted(const std::tm& fields, const char* format, bool utc) {
+  std::array<char, 64> text{};
+  const std::size_t length = std::strftime(text.data(), text.size(), format, &fields);
+  return std::string(text.data(), length) + (utc ? " UTC" : "");
+}
+
+}  // namespace
+
+std::string time_text(std::int64_t wall_ms, bool utc) {
+  return formatted(fields_of(wall_ms, utc), "%Y-%m-%d %H:%M:%S", utc);
+}
+
+std::string time_text(std::string_view iso8601, bool utc) {
+  const auto wall_ms = wall_ms_of(iso8601);
+  return wall_ms ? time_text(*wall_ms, utc) : std::string(iso8601);
+}
+
+std::string short_time_text(std::int64_t wall_ms, std::int64_t now_ms, bool utc) {
+  const std::tm then = fields_of(wall_ms, utc);
+  const std::tm today = fields_of(now_ms, utc);
+  if (then.tm_year != today.tm_year) return formatted(then, "%Y-%m-%d %H:%M", utc);
+  if (then.tm_yday != today.tm_yday) return formatted(then, "%b %e %H:%M", utc);
+  return formatted(then, "%H:%M", utc);
 }
 
 std::optional<std::int64_t> wall_ms_of(std::string_view iso8601) {

@@ -2,12 +2,11 @@
 // which is asked after every change.
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
+#include <csignal>
 
 #include "common/base/version.hpp"
 #include "supervisor/daemon/boards/board_probe.hpp"
 #include "supervisor/daemon/daemon_parts.hpp"
-#include "supervisor/daemon/program_diff.hpp"
 #include "supervisor/daemon/service/init_system.hpp"
 
 namespace trainward::daemon {
@@ -15,15 +14,6 @@ namespace {
 
 // `trainwardctl start` answers when the worker is up, but does not wait for a long compilation.
 constexpr std::int64_t start_answer_ms = 2'000;
-
-json::value command_answer(const std::string& program, std::string_view result, bool ok,
-                           const std::string& message) {
-  return json::object{
-      {"program", program}, {"result", std::string(result)}, {"ok", ok}, {"message", message}};
-}
-
-// Its stop is on record, and somebody has started it since: it may never rest.
-bool overtaken(const ProgramRunner& stopped) { return !stopped.busy() && stopped.state().wanted; }
 
 // Of a restart: also whether the program was running.
 api::Control::Answer with_stopped(api::Control::Answer answer, bool stopped) {
@@ -35,6 +25,12 @@ api::Control::Answer with_stopped(api::Control::Answer answer, bool stopped) {
 }
 
 }  // namespace
+
+json::value command_answer(const std::string& program, std::string_view result, bool ok,
+                           const std::string& message) {
+  return json::object{
+      {"program", program}, {"result", std::string(result)}, {"ok", ok}, {"message", message}};
+}
 
 // ---- programs ----
 
@@ -106,7 +102,7 @@ void Daemon::stop(const std::string& name, Answer answer) {
       answer(command_answer(name, "stopped", true, refusal()));
       return true;
     }
-    if (!overtaken(*found)) return false;
+    if (!found->overtaken()) return false;
     answer(command_answer(name, "started again", false,
                           "somebody asked for it to be started again while it was stopping"));
     return true;
@@ -136,51 +132,24 @@ void Daemon::command_all(api::Verb verb, Answer answer) {
 
 Loaded Daemon::load_again() const { return read_configuration(parts_->options); }
 
-Result<json::value> Daemon::reread() { return reread_answer(parts_->config, load_again()); }
+Result<json::value> Daemon::signal(const std::string& name, int number) {
+  if (auto ok = known(name); !ok) return propagate(ok);
+  if (number < 1 || number >= NSIG) {
+    return command_answer(name, "bad signal name", false,
+                          fmt::format("{} is no signal: they go from 1 to {}", number, NSIG - 1));
+  }
+  if (auto sent = find(name)->signal(number); !sent) {
+    return command_answer(name, "not running", false, sent.error().what);
+  }
+  return command_answer(name, "signalled", true, "");
+}
 
-void Daemon::update(Answer answer) {
-  auto loaded = load_again();
-  if (!loaded) return answer(reread_answer(parts_->config, loaded));
-  const ProgramDiff diff = compare(parts_->config, *loaded);
-  auto left = std::make_shared<std::size_t>(diff.changed.size() + diff.disappeared.size());
-  parts_->config = std::move(*loaded);
-  for (const config::Program& program : parts_->config.programs) {
-    if (!diff.is_available(program.name)) continue;
-    add_program(program);
-    if (auto ok = recover(program.name); !ok) spdlog::error(ok.error().message());
-  }
-  auto stop_then = [this, left](const std::string& name, std::function<void(bool)> then) {
-    const bool was_wanted = find(name)->state().wanted;
-    find(name)->handle(core::StopRequested{"update", false});
-    waiters_.emplace_back([this, name, left, was_wanted, then = std::move(then)] {
-      ProgramRunner& runner = *find(name);
-      if (!runner.at_rest()) {
-        if (overtaken(runner)) runner.handle(core::StopRequested{"update", false});
-        return false;
-      }
-      then(was_wanted);
-      --*left;
-      return true;
-    });
-  };
-  for (const std::string& name : diff.disappeared) {
-    stop_then(name, [this, name](bool) { remove_program(name); });
-  }
-  for (const std::string& name : diff.changed) {
-    stop_then(name, [this, name](bool was_wanted) {
-      for (const config::Program& program : parts_->config.programs) {
-        if (program.name == name) add_program(program);
-      }
-      if (auto ok = recover(name); !ok) spdlog::error(ok.error().message());
-      if (was_wanted) find(name)->handle(core::StartRequested{});
-    });
-  }
-  waiters_.emplace_back([left, diff, answer] {
-    if (*left > 0 && answer.wanted()) return false;
-    answer(update_answer(diff));
-    return true;
+void Daemon::clear(const std::string& name, Answer answer) {
+  if (auto ok = known(name); !ok) return answer(propagate(ok));
+  find(name)->clear_logs([name, answer](const Result<std::string>& kept) {
+    if (!kept) return answer(command_answer(name, "failed", false, kept.error().message()));
+    answer(command_answer(name, "cleared", true, *kept));
   });
-  on_change();
 }
 
 Result<json::value> Daemon::reload() {

@@ -11,6 +11,7 @@
 #include "common/base/version.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/file.hpp"
+#include "common/os/log.hpp"
 #include "common/protocol/protocol.hpp"
 #include "common/wire/launch.hpp"
 #include "common/wire/log_files.hpp"
@@ -166,8 +167,9 @@ Status Daemon::recover_removed() {
     if (auto ok = recover(row.name); !ok) return ok;
     find(row.name)->handle(core::StopRequested{"configuration", false});
     waiters_.emplace_back([this, name = row.name] {
-      if (!find(name)->at_rest()) return false;
-      remove_program(name);
+      const ProgramRunner* runner = find(name);
+      if (runner != nullptr && !runner->at_rest()) return false;
+      if (runner != nullptr) remove_program(name);
       return true;
     });
   }
@@ -326,6 +328,11 @@ Result<api::LogSlice> Daemon::log(const std::string& program, const std::string&
   slice.offset = range->begin;
   slice.bytes = std::move(range->bytes);
   return slice;
+}
+
+api::LogSlice Daemon::own_log(std::int64_t offset, std::int64_t limit) const {
+  RecentLog range = recent_log(offset, limit);
+  return {std::move(range.bytes), range.begin, range.end, 0};
 }
 
 }  // namespace trainward::daemon

@@ -70,7 +70,12 @@ class Daemon final : public api::Control {
   void command_all(api::Verb verb, Answer answer) override;
   void command(const std::string& program, api::Verb verb, Answer answer) override;
   Result<json::value> reread() override;
-  void update(Answer answer) override;
+  void update(const std::string& only, Answer answer) override;
+  Result<json::value> available() override;
+  Result<json::value> add(const std::string& program) override;
+  Result<json::value> remove(const std::string& program) override;
+  Result<json::value> signal(const std::string& program, int number) override;
+  void clear(const std::string& program, Answer answer) override;
   Result<json::value> reload() override;
   void upgrade(Answer answer) override;
   Result<json::value> shutdown() override;
@@ -79,6 +84,7 @@ class Daemon final : public api::Control {
   Result<api::LogSlice> log(const std::string& program, const std::string& stream,
                             std::optional<std::int64_t> attempt, std::int64_t offset,
                             std::int64_t limit) const override;
+  api::LogSlice own_log(std::int64_t offset, std::int64_t limit) const override;
 
  private:
   struct Parts;
@@ -91,6 +97,7 @@ class Daemon final : public api::Control {
   Status rebuild_database();
   Status recover_removed();
   void remove_program(const std::string& name);
+  void take_up(const std::string& name);
   Status recover(const std::string& name);
   [[nodiscard]] Loaded load_again() const;
   void on_change();

@@ -57,4 +57,8 @@ struct Daemon::Parts {
   Services services;
 };
 
+// {"program", "result", "ok", "message"}
+json::value command_answer(const std::string& program, std::string_view result, bool ok,
+                           const std::string& message);
+
 }  // namespace trainward::daemon

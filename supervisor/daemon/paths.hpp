@@ -24,8 +24,11 @@ struct Paths {
   [[nodiscard]] std::filesystem::path checkpoints(const std::string& name) const {
     return state / "runs" / name / "checkpoints";
   }
+  [[nodiscard]] std::filesystem::path attempts(const std::string& name) const {
+    return state / "runs" / name / "attempts";
+  }
   [[nodiscard]] std::filesystem::path attempt(const std::string& name, std::int64_t number) const {
-    return state / "runs" / name / "attempts" / fmt::format("{:04}", number);
+    return attempts(name) / fmt::format("{:04}", number);
   }
   // Compiled programs, and the vendor's kernels for this board.
   [[nodiscard]] std::filesystem::path programs_cache() const {

@@ -14,8 +14,12 @@ std::map<std::string, std::string> digests(const config::Config& config) {
 
 }  // namespace
 
-bool ProgramDiff::is_available(const std::string& name) const {
-  return std::find(available.begin(), available.end(), name) != available.end();
+ProgramDiff ProgramDiff::of(const std::string& name) const {
+  const auto picked = [&name](const std::vector<std::string>& names) {
+    const bool there = std::find(names.begin(), names.end(), name) != names.end();
+    return there ? std::vector<std::string>{name} : std::vector<std::string>{};
+  };
+  return {picked(available), picked(changed), picked(disappeared)};
 }
 
 ProgramDiff compare(const config::Config& before, const config::Config& after) {

@@ -16,7 +16,8 @@ struct ProgramDiff {
   std::vector<std::string> available;    // new in the file
   std::vector<std::string> changed;      // anything about it differs
   std::vector<std::string> disappeared;  // not in the file any more
-  [[nodiscard]] bool is_available(const std::string& name) const;
+  // What of it is about this program.
+  [[nodiscard]] ProgramDiff of(const std::string& name) const;
 };
 
 ProgramDiff compare(const config::Config& before, const config::Config& after);

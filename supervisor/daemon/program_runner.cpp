@@ -2,12 +2,25 @@
 
 #include <spdlog/spdlog.h>
 
+#include <cstring>
 #include <utility>
 
 #include "common/os/process_id.hpp"
+#include "common/wire/launch.hpp"
+#include "common/wire/log_files.hpp"
+#include "supervisor/containment/attempt_facts.hpp"
+#include "supervisor/containment/leftovers.hpp"
 #include "supervisor/daemon/records/recovery.hpp"
 
 namespace trainward::daemon {
+namespace {
+
+std::string signal_text(int number) {
+  const char* name = ::sigabbrev_np(number);
+  return name == nullptr ? fmt::format("signal {}", number) : std::string("SIG") + name;
+}
+
+}  // namespace
 
 ProgramRunner::ProgramRunner(Services& services, config::Program program,
                              std::function<void()> changed)
@@ -45,6 +58,38 @@ Status ProgramRunner::recover(bool machine_restarted, bool by_hand) {
   const bool given_up = state().stage == core::Stage::fatal && state().wanted;
   if (given_up && by_hand) handle(core::StartRequested{});
   return {};
+}
+
+Status ProgramRunner::signal(int number) {
+  if (!core::has_worker(state().stage)) {
+    return fail(ErrorKind::permanent, "there is no worker", context_.name());
+  }
+  const auto folder = context_.services.paths.attempt(context_.name(), state().attempt);
+  if (auto sent = containment::signal_worker(folder, number); !sent) return sent;
+  // Also evidence: should the worker end of it, the machine is not to blame.
+  handle(core::HostFact{"operator", 5, core::Cause::unknown,
+                        signal_text(number) + " was sent by trainwardctl"});
+  return {};
+}
+
+void ProgramRunner::clear_logs(std::function<void(Result<std::string>)> then) const {
+  const bool over = at_rest() || state().stage == core::Stage::backoff;
+  const std::int64_t kept = over ? 0 : state().attempt;
+  const auto attempts = context_.services.paths.attempts(context_.name());
+  context_.in_background(
+      "empty the logs", [attempts, kept, then = std::move(then)]() -> Background::Then {
+        Status cleared;
+        for (const auto& [number, folder] : containment::attempt_folders(attempts)) {
+          for (const char* log : {attempt_files::standard_output, attempt_files::standard_error}) {
+            if (number == kept || !cleared) continue;
+            cleared = clear_log(folder / log);
+          }
+        }
+        return [kept, then, cleared]() mutable {
+          if (!cleared) return then(propagate(cleared));
+          then(kept == 0 ? "" : fmt::format("the logs of attempt {}, which runs, stay", kept));
+        };
+      });
 }
 
 void ProgramRunner::turned(bool committed) {

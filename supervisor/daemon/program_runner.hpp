@@ -27,11 +27,19 @@ class ProgramRunner final : private session::Hands {
   // Decided in the next turn of the loop.
   void handle(core::Event event) { session_.handle(std::move(event)); }
 
+  // To the worker, by an operator; what it does to the worker is for the worker's log and exit to
+  // tell. Kind permanent: there is no worker.
+  Status signal(int number);
+  // Empties the logs of the attempts that are over; then says which are left, if any.
+  void clear_logs(std::function<void(Result<std::string>)> then) const;
+
   // As Session has them.
   [[nodiscard]] const core::State& state() const { return session_.state(); }
   [[nodiscard]] bool at_rest() const { return session_.at_rest(); }
   [[nodiscard]] bool at_rest_unrecorded() const { return session_.at_rest_unrecorded(); }
   [[nodiscard]] bool busy() const { return session_.busy(); }
+  // Its stop is on record, and somebody has started it since: it may never rest.
+  [[nodiscard]] bool overtaken() const { return !busy() && state().wanted; }
   [[nodiscard]] const config::Program& program() const { return context_.program; }
   // What keeps this program from going on, in a sentence for `status`; empty: nothing that is
   // known.

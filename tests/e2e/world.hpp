@@ -110,8 +110,9 @@ class World : public ::testing::Test {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
 
+  // A program of ours by its name, any other by its path.
   Output run(const std::string& name, std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), program(name));
+    arguments.insert(arguments.begin(), name.starts_with('/') ? name : program(name));
     auto out = open_file(path(".out"), O_RDWR | O_CREAT | O_TRUNC);
     auto err = open_file(path(".err"), O_RDWR | O_CREAT | O_TRUNC);
     Output output;

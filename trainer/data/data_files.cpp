@@ -136,7 +136,8 @@ Result<std::vector<DataFiles>> find_data(std::span<const std::string> paths, Dat
       } else {
         here.unread.push_back({file.path,
                                "is a .bin file without our header; data_format says what is in it: "
-                               "u16, u32 or text"});
+                               "u16, u32 or text",
+                               true});
       }
     }
   }
@@ -148,11 +149,14 @@ tl::unexpected<Error> nothing_to_read(const std::string& path, const std::vector
     return fail(ErrorKind::usage, "holds no text to train on", path,
                 "data needs files that are not empty");
   }
-  return fail(ErrorKind::permanent,
+  const bool for_good = std::ranges::all_of(unread, &Unread::for_good);
+  return fail(for_good ? ErrorKind::usage : ErrorKind::permanent,
               fmt::format("nothing here could be read; {} failed, the first {}: {}",
                           count(static_cast<std::int64_t>(unread.size()), "file"),
                           unread.front().path.string(), unread.front().reason),
-              path, "give this user read permission, or mend the files");
+              path,
+              for_good ? "mend the files, or name others"
+                       : "give this user read permission, or mend the files");
 }
 
 }  // namespace trainward::trainer

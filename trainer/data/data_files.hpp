@@ -26,6 +26,7 @@ namespace trainward::trainer {
 struct Unread {
   std::filesystem::path path;
   std::string reason;
+  bool for_good = false;  // its content is the reason: reading it again finds the same
 };
 
 struct FoundFile {

@@ -106,7 +106,7 @@ Result<std::int64_t> DocumentReader::read_lines(const DataFile& file) {
   }
   if (const auto bad = bad_lines_ - bad_before; found == 0 && bad > 0) {
     unread_.push_back(
-        {file.file.path, fmt::format("has no good line; {} bad", count(bad, "line"))});
+        {file.file.path, fmt::format("has no good line; {} bad", count(bad, "line")), true});
   }
   return found;
 }

@@ -1,7 +1,13 @@
-// events: what happened, newest last.
+// events: what happened, newest last, and then, with -f, what happens.
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/rows.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/table.hpp"
+#include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
 
 namespace trainward::ctl {
@@ -10,9 +16,12 @@ namespace {
 struct EventsRequest {
   std::string program;  // empty: all
   int limit = 100;
+  bool follow = false;
 };
 
-std::string format_events(const json::array& rows, const Style& style) {
+constexpr std::chrono::milliseconds poll_interval{250};
+
+std::string format_events(const json::array& rows, const Context& context) {
   Table table({{""}, {""}, {""}, {""}});
   for (const json::value& value : rows) {
     if (!value.is_object()) continue;
@@ -21,10 +30,31 @@ std::string format_events(const json::array& rows, const Style& style) {
     const std::int64_t attempt = int_or(row, "attempt", 0);
     std::string who = program.empty() ? "trainwardd" : program;
     if (attempt > 0) who += fmt::format(" #{}", attempt);
-    table.add({Cell(string_or(row, "at", "-"), Colour::dim), std::move(who),
-               string_or(row, "kind", "-"), string_or(row, "text", "")});
+    table.add({Cell(time_text(string_or(row, "at", "-"), context.settings.utc), Colour::dim),
+               std::move(who), string_or(row, "kind", "-"), string_or(row, "text", "")});
   }
-  return table.text(style);
+  return table.text(context.style());
+}
+
+// Until interrupted, or until the daemon is gone; its successor has the same record.
+int follow(const Context& context, const EventsRequest& request, const json::array& shown) {
+  std::int64_t last = 0;
+  for (json::array rows = shown;;) {
+    for_each_row(rows, [&](const json::object& row) {
+      last = std::max(last, int_or(row, "id", 0));
+      if (context.settings.json) context.print_json(row);
+    });
+    if (!context.settings.json && !rows.empty()) {
+      context.terminal.out << format_events(rows, context);
+    }
+    context.terminal.out.flush();
+    if (rows.empty()) std::this_thread::sleep_for(poll_interval);
+    auto next =
+        as_array(call(context, Method::get,
+                      fmt::format("{}?after={}", target_of(request.program, "events"), last)));
+    if (!next) return finish(context, next.error());
+    rows = std::move(*next);
+  }
 }
 
 int show_events(const Context& context, const EventsRequest& request) {
@@ -36,9 +66,9 @@ int show_events(const Context& context, const EventsRequest& request) {
   if (rows && rows->size() > static_cast<std::size_t>(request.limit)) {
     rows->erase(rows->begin(), rows->end() - request.limit);
   }
-  return print_rows(context, rows, "No events yet", [&](const json::array& found) {
-    return format_events(found, context.style());
-  });
+  if (rows && request.follow) return follow(context, request, *rows);
+  return print_rows(context, rows, "No events yet",
+                    [&](const json::array& found) { return format_events(found, context); });
 }
 
 }  // namespace
@@ -48,6 +78,7 @@ void add_events(Cli& cli) {
   const Verb verb = cli.verb("events", "what happened, newest last");
   verb.option("NAME", request.program);
   verb.option("-n,--lines", request.limit, "how many (100)").range(1, 10000);
+  verb.flag("-f,--follow", request.follow, "go on with what happens; with --json a line each");
   cli.on(verb, request, show_events);
 }
 

@@ -1,4 +1,6 @@
 // history: a row for every attempt.
+#include <algorithm>
+#include <functional>
 #include <set>
 
 #include "supervisor/ctl/cli.hpp"
@@ -78,11 +80,29 @@ std::string format_history(const json::array& rows, std::int64_t now_ms, const S
   return table.text(style);
 }
 
-int show_history(const Context& context, const std::string& program) {
-  const auto rows =
-      as_array(ask(context, target_of(program, "history"), [&](const store::Store& store) {
-        return of_program(store, program, store.history_json(program));
-      }));
+struct HistoryRequest {
+  std::string program;    // empty: all
+  std::size_t limit = 0;  // the newest; 0: all
+};
+
+int show_history(const Context& context, const HistoryRequest& request) {
+  const std::string& program = request.program;
+  auto rows = as_array(ask(context, target_of(program, "history"), [&](const store::Store& store) {
+    return of_program(store, program, store.history_json(program));
+  }));
+  if (rows && request.limit > 0 && rows->size() > request.limit) {
+    const auto begun = [](const json::value& row) {
+      return string_or(row.get_object(), "started_at", "");
+    };
+    // They come program by program; the newest are those that began last.
+    std::vector<std::string> begins;
+    for (const json::value& row : *rows) begins.push_back(begun(row));
+    std::sort(begins.begin(), begins.end(), std::greater<>());
+    const std::string oldest = begins[request.limit - 1];
+    rows->erase(std::remove_if(rows->begin(), rows->end(),
+                               [&](const json::value& row) { return begun(row) < oldest; }),
+                rows->end());
+  }
   return print_rows(context, rows, "No attempts yet", [&](const json::array& found) {
     return format_history(found, context.terminal.now.wall.ms, context.style());
   });
@@ -91,10 +111,11 @@ int show_history(const Context& context, const std::string& program) {
 }  // namespace
 
 void add_history(Cli& cli) {
-  auto& program = cli.keep<std::string>();  // empty: all
+  auto& request = cli.keep<HistoryRequest>();
   const Verb verb = cli.verb("history", "a row for every attempt");
-  verb.option("NAME", program);
-  cli.on(verb, program, show_history);
+  verb.option("NAME", request.program);
+  verb.option("-n,--lines", request.limit, "only the newest (all)").positive();
+  cli.on(verb, request, show_history);
 }
 
 }  // namespace trainward::ctl

@@ -1,12 +1,14 @@
 // pid: process id of the daemon, of a program, or of all.
 #include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/program_names.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/words.hpp"
 
 namespace trainward::ctl {
 namespace {
 
-int pid_of_programs(const Context& context, const std::string& name) {
+int pid_of_programs(const Context& context, const std::string& asked) {
+  const std::string name = plain_name(asked);
   auto rows = as_array(call(context, Method::get, "/v1/programs"));
   if (!rows) return finish(context, rows.error());
   json::array document;

@@ -121,7 +121,8 @@ int watch_hardware(const Context& context, const ProbeRequest& request) {
     } else if (reply) {
       const auto report = hwprobe::report_from_json(*reply);
       if (!report) return say_failure(context, {could_not_tell, report.error()});
-      const std::string text = text_of_look(*report, ", " + iso8601(now().wall), terminal.colour);
+      const std::string text = text_of_look(
+          *report, ", " + time_text(now().wall.ms, context.settings.utc), terminal.colour);
       terminal.out << (terminal.redraws ? drawn_over(text) : (first ? text : '\n' + text));
     }
     terminal.out.flush();

@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "supervisor/core/phase.hpp"
 #include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/program_names.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
@@ -141,7 +142,13 @@ std::string format_report(const json::object& report, const Style& style) {
   return text;
 }
 
-int show_report(const Context& context, const std::string& program) {
+int show_report(const Context& context, const std::string& asked) {
+  std::string program = asked;
+  if (program.empty()) {
+    auto only = only_program(context, "report");
+    if (!only) return finish(context, only.error());
+    program = std::move(*only);
+  }
   const auto document = as_object(ask(context, target_of(program, "report"),
                                       [&](const store::Store& store) -> Result<json::value> {
                                         return store.report_json(program);
@@ -156,7 +163,7 @@ int show_report(const Context& context, const std::string& program) {
 void add_report(Cli& cli) {
   auto& program = cli.keep<std::string>();
   const Verb verb = cli.verb("report", "what a run came to, and where its time went");
-  verb.option("NAME", program).required();
+  verb.option("NAME", program, "the only program, if there is one");
   cli.on(verb, program, show_report);
 }
 

@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/program_names.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
@@ -13,12 +14,24 @@
 namespace trainward::ctl {
 namespace {
 
-std::string detail_of(const json::object& row, const std::string& state) {
+// Of a program that is down: since when, and why.
+std::string down_text(const json::object& row, const std::string& reason, const Context& context) {
+  const std::int64_t changed_ms = int_or(row, "changed_ms", 0);
+  const std::int64_t now_ms = context.terminal.now.wall.ms;
+  if (changed_ms <= 0) return reason;
+  const std::string since =
+      fmt::format("since {}, {}", short_time_text(changed_ms, now_ms, context.settings.utc),
+                  age(now_ms - changed_ms));
+  return reason.empty() ? since : since + ": " + reason;
+}
+
+std::string detail_of(const json::object& row, const std::string& state, const Context& context) {
   const std::int64_t attempts = int_or(row, "attempts", 0);
-  std::string reason = clean(string_or(row, "reason", ""));
+  const std::string reason = clean(string_or(row, "reason", ""));
   if (state != "RUNNING") {
-    if (!reason.empty()) return reason;
-    return attempts == 0 ? "Not started" : string_or(row, "changed_at", "");
+    if (attempts == 0 && (reason.empty() || reason == "Not started")) return "Not started";
+    const bool down = core::facts(core::shown_from(state)).down;
+    return down ? down_text(row, reason, context) : reason;
   }
   std::string text = fmt::format("pid {}, uptime {}", int_or(row, "pid", 0),
                                  clock_duration(int_or(row, "uptime_ms", 0)));
@@ -37,7 +50,8 @@ std::string detail_of(const json::object& row, const std::string& state) {
   return text;
 }
 
-std::string format_status(const json::array& rows, const Style& style) {
+std::string format_status(const json::array& rows, const Context& context) {
+  const Style style = context.style();
   std::size_t name_width = 33;
   std::size_t state_width = 10;
   for (const json::value& value : rows) {
@@ -53,7 +67,7 @@ std::string format_status(const json::array& rows, const Style& style) {
     const std::string state = clean(string_or(row, "state", "UNKNOWN"));
     text += fmt::format("{:<{}}", clean(string_or(row, "name", "-")), name_width);
     text += coloured(fmt::format("{:<{}}", state, state_width), colour_of(state), style);
-    text += detail_of(row, state);
+    text += detail_of(row, state, context);
     text += '\n';
     if (const std::string trouble = clean(string_or(row, "trouble", "")); !trouble.empty()) {
       text += coloured("  !! " + trouble, Colour::red, style) + '\n';
@@ -90,13 +104,14 @@ int show_status(const Context& context, const Names& names) {
     return exit_status::unreachable;
   }
   if (from_daemon && !context.settings.json) print_troubles(context, *rows);
-  const bool all = names.empty() || std::find(names.begin(), names.end(), "all") != names.end();
   json::array shown;
   std::string unknown;
-  if (all) {
+  if (names.empty()) {
     shown = *rows;
   } else {
-    for (const std::string& name : names) {
+    Names known;
+    for (const json::value& row : *rows) known.push_back(string_or(row.get_object(), "name", ""));
+    for (const std::string& name : meant_by(names, known)) {
       const auto found = std::find_if(rows->begin(), rows->end(), [&](const json::value& row) {
         return string_or(row.get_object(), "name", "") == name;
       });
@@ -111,7 +126,7 @@ int show_status(const Context& context, const Names& names) {
     context.print_json(shown);
     context.terminal.err << unknown;
   } else {
-    context.terminal.out << format_status(shown, context.style()) << unknown;
+    context.terminal.out << format_status(shown, context) << unknown;
   }
   for (const json::value& row : shown) {
     if (core::facts(core::shown_from(string_or(row.get_object(), "state", ""))).down) {

@@ -5,6 +5,8 @@
 #include "supervisor/core/cause.hpp"
 #include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/log_source.hpp"
+#include "supervisor/ctl/program_names.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
@@ -29,11 +31,11 @@ std::string next_step(const std::string& name, const std::string& state, const s
   return text;
 }
 
-std::string facts_of(const json::object& attempt, std::int64_t now_ms) {
+std::string facts_of(const json::object& attempt, const Context& context) {
   std::string text;
   if (const auto started = wall_ms_of(string_or(attempt, "started_at", ""))) {
-    text += fmt::format("  started  {} ({})\n", string_or(attempt, "started_at", ""),
-                        age(now_ms - *started));
+    text += fmt::format("  started  {} ({})\n", time_text(*started, context.settings.utc),
+                        age(context.terminal.now.wall.ms - *started));
   }
   if (const auto took = get_number(attempt, "duration_s")) {
     const std::string exit = string_or(attempt, "exit", "");
@@ -81,7 +83,28 @@ std::string evidence_of(const json::array& rows, const Style& style) {
   return table.text(style, "  ");
 }
 
-std::string format_why(const json::object& why, std::int64_t now_ms, const Style& style) {
+// What the worker itself said last, for a reader who knows the program better than we do.
+std::string last_words(const std::string& standard_error, const Style& style) {
+  constexpr std::int64_t most_lines = 10;
+  constexpr std::size_t longest = 200;
+  std::vector<std::string_view> lines;
+  for (std::string_view rest = trim(standard_error); !rest.empty();) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    lines.push_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  if (lines.empty()) return {};
+  const auto shown = std::min<std::int64_t>(most_lines, std::ssize(lines));
+  std::string text = "\nThe last lines of its stderr:\n";
+  for (auto line = lines.end() - shown; line != lines.end(); ++line) {
+    text += coloured("  | " + shortened(clean(*line), longest), Colour::dim, style) + "\n";
+  }
+  return text;
+}
+
+std::string format_why(const json::object& why, const std::string& standard_error,
+                       const Context& context) {
+  const Style style = context.style();
   const std::string name = clean(string_or(why, "program", "-"));
   const std::string state = clean(string_or(why, "state", "UNKNOWN"));
   const std::string reason = clean(string_or(why, "reason", ""));
@@ -99,7 +122,7 @@ std::string format_why(const json::object& why, std::int64_t now_ms, const Style
                               Colour::bold, style);
   text += '\n';
   if (!verdict.empty()) text += verdict + '\n';
-  text += '\n' + facts_of(attempt, now_ms);
+  text += '\n' + facts_of(attempt, context);
 
   if (const auto rows = get_array(why, "evidence"); rows && !(*rows)->empty()) {
     text += "\nEvidence, strongest first:\n" + evidence_of(**rows, style);
@@ -115,12 +138,31 @@ std::string format_why(const json::object& why, std::int64_t now_ms, const Style
     }
     text += "\nWhere its time went:\n" + table.text(style, "  ");
   }
+  text += last_words(standard_error, style);
   text += fmt::format("\nNow:  {}{}\n", state, reason.empty() ? "" : ", " + reason);
   text += fmt::format("Next: {}\n", next_step(name, state, cause));
   return text;
 }
 
-int show_why(const Context& context, const WhyRequest& request) {
+// Of an attempt that failed. What cannot be read is left out: the verdict stands without.
+std::string standard_error_of(const Context& context, const json::object& why) {
+  constexpr std::int64_t most_bytes = 8'192;
+  const auto attempt = get_object(why, "attempt");
+  if (!attempt || !core::is_fault(core::cause_from(string_or(**attempt, "cause", "")))) return {};
+  if (string_or(**attempt, "cause", "").empty()) return {};
+  const auto piece =
+      read_log_piece(context, {string_or(why, "program", ""), "stderr",
+                               int_or(**attempt, "attempt", 0), -most_bytes, most_bytes});
+  return piece ? piece->bytes : "";
+}
+
+int show_why(const Context& context, const WhyRequest& asked) {
+  WhyRequest request = asked;
+  if (request.program.empty()) {
+    auto only = only_program(context, "why");
+    if (!only) return finish(context, only.error());
+    request.program = std::move(*only);
+  }
   std::string target = target_of(request.program, "why");
   if (request.attempt) target += fmt::format("?attempt={}", *request.attempt);
   const auto document =
@@ -128,7 +170,7 @@ int show_why(const Context& context, const WhyRequest& request) {
         return store.why_json(request.program, request.attempt);
       }));
   return print_document(context, document, [&](const json::object& why) {
-    return format_why(why, context.terminal.now.wall.ms, context.style());
+    return format_why(why, standard_error_of(context, why), context);
   });
 }
 
@@ -137,7 +179,7 @@ int show_why(const Context& context, const WhyRequest& request) {
 void add_why(Cli& cli) {
   auto& request = cli.keep<WhyRequest>();
   const Verb verb = cli.verb("why", "why an attempt ended, with the evidence");
-  verb.option("NAME", request.program).required();
+  verb.option("NAME", request.program, "the only program, if there is one");
   verb.option("ATTEMPT", request.attempt).positive();
   cli.on(verb, request, show_why);
 }

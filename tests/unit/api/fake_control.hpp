@@ -25,7 +25,27 @@ class FakeControl final : public Control {
     answer(note("command all " + std::to_string(static_cast<int>(verb))));
   }
   Result<json::value> reread() override { return note("reread"); }
-  void update(Answer answer) override { answer(note("update")); }
+  void update(const std::string& program, Answer answer) override {
+    answer(note("update" + (program.empty() ? "" : " " + program)));
+  }
+  Result<json::value> available() override { return note("available"); }
+  Result<json::value> add(const std::string& program) override {
+    if (program == "nope") return fail(ErrorKind::usage, "no such program", program, "hint");
+    return note("add " + program);
+  }
+  Result<json::value> remove(const std::string& program) override {
+    return note("remove " + program);
+  }
+  Result<json::value> signal(const std::string& program, int number) override {
+    return note("signal " + program + " " + std::to_string(number));
+  }
+  void clear(const std::string& program, Answer answer) override {
+    answer(note("clear " + program));
+  }
+  LogSlice own_log(std::int64_t offset, std::int64_t limit) const override {
+    note("own log " + std::to_string(offset) + " " + std::to_string(limit));
+    return LogSlice{"said\n", 5, 10, 0};
+  }
   Result<json::value> reload() override {
     note("reload");
     return fail(ErrorKind::usage, "the configuration has errors", "", "");

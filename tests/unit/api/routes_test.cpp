@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 #include "common/base/utf8.hpp"
 #include "fake_control.hpp"
 #include "temporary_folder.hpp"
@@ -168,6 +170,33 @@ TEST_F(Routes, CommandsGoToTheDaemon) {
             (std::vector<std::string>{"command a 0", "command a 2", "command all 1",
                                       "log a stderr -1600 1048576", "probe",
                                       "probe deep unrecorded", "upgrade", "shutdown"}));
+}
+
+TEST_F(Routes, WhatIsAboutOneProgramNamesIt) {
+  EXPECT_EQ(ask("POST", "/v1/programs/a/update").status, 200);
+  EXPECT_EQ(ask("POST", "/v1/programs/a/add").status, 200);
+  EXPECT_EQ(ask("POST", "/v1/programs/nope/add").status, 404);
+  EXPECT_EQ(ask("POST", "/v1/programs/a/remove").status, 200);
+  EXPECT_EQ(ask("POST", "/v1/programs/a/clear").status, 200);
+  EXPECT_EQ(ask("POST", "/v1/programs/a/signal", {{"number", "10"}}).status, 200);
+  EXPECT_EQ(ask("POST", "/v1/programs/a/signal", {{"number", "99999999999"}}).status, 200)
+      << "no signal; the daemon says so";
+  EXPECT_EQ(ask("POST", "/v1/programs/a/signal", {{"number", "0"}}).status, 400);
+  EXPECT_EQ(ask("POST", "/v1/programs/a/signal").status, 400) << "which one was not said";
+  EXPECT_EQ(ask("GET", "/v1/available").status, 200);
+  const std::vector<std::string> asked{
+      "update a", "add a", "remove a", "clear a", "signal a 10", "signal a " + std::to_string(NSIG),
+      "available"};
+  EXPECT_EQ(control_.asked, asked);
+}
+
+TEST_F(Routes, TheDaemonsOwnLogIsReadLikeAnyOther) {
+  const Response response = ask("GET", "/v1/log", {{"offset", "-5"}, {"limit", "99999999"}});
+  EXPECT_EQ(response.body, "said\n");
+  EXPECT_EQ(response.headers.at("X-Log-Offset"), "5");
+  EXPECT_EQ(response.headers.at("X-Log-Size"), "10");
+  EXPECT_EQ(control_.asked.back(), "own log -5 1048576");
+  EXPECT_EQ(ask("GET", "/v1/log", {{"stream", "stdout"}}).status, 400);
 }
 
 TEST_F(Routes, AnErrorCarriesItsParts) {

@@ -169,7 +169,7 @@ TEST_F(ReadInto, SaysHowAnotherModelDiffers) {
   Room model(other);
   auto filled = reader->read_into(model.targets, {});
   ASSERT_FALSE(filled);
-  EXPECT_EQ(filled.error().kind, ErrorKind::corrupt);
+  EXPECT_EQ(filled.error().kind, ErrorKind::usage);
   EXPECT_THAT(filled.error().message(), HasSubstr("step-00000001"));
   EXPECT_THAT(filled.error().what, HasSubstr("is of another model: 2 of"));
   EXPECT_THAT(filled.error().what, HasSubstr("no.such.tensor is missing"));

@@ -23,6 +23,27 @@ TEST(Log, AMessageIsOneLineThatATerminalDoesNotObey) {
   EXPECT_EQ(said.find('\x1b'), std::string::npos);
 }
 
+TEST(Log, TheNewestStaysInMemoryInWholeLines) {
+  const auto before = spdlog::default_logger();
+  EXPECT_EQ(recent_log(0, 100).end, 0) << "not set up";
+  testing::internal::CaptureStderr();
+  set_up_logging("test", LogTarget::standard_error, "info");
+  spdlog::info("first");
+  const RecentLog all = recent_log(0, 1 << 20);
+  EXPECT_NE(all.bytes.find("info: first\n"), std::string::npos) << all.bytes;
+  EXPECT_EQ(recent_log(-4, 3).bytes, "rst");
+  EXPECT_EQ(recent_log(all.end, 10).bytes, "");
+  for (int i = 0; i < 10'000; ++i) spdlog::info("line {}", i);
+  const RecentLog rest = recent_log(0, 1 << 20);
+  testing::internal::GetCapturedStderr();
+  spdlog::set_default_logger(before);
+  EXPECT_LE(rest.bytes.size(), recent_log_bytes);
+  EXPECT_GT(rest.bytes.size(), recent_log_bytes / 2);
+  EXPECT_EQ(rest.begin + static_cast<std::int64_t>(rest.bytes.size()), rest.end);
+  EXPECT_NE(rest.bytes.find("line 9999\n"), std::string::npos);
+  EXPECT_EQ(rest.bytes.substr(0, 2), "20") << "a line begins with its time";
+}
+
 TEST(Text, WhatCannotBeSeenOrTurnsTheTextIsShown) {
   EXPECT_EQ(clean("step 7, déjà vu, 步 😀"), "step 7, déjà vu, 步 😀");
   EXPECT_EQ(clean("a\tb\r\nc"), "a b  c");

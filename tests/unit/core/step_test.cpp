@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "world.hpp"
 
 namespace trainward::core {
@@ -144,6 +146,25 @@ TEST(Step, AConfigurationErrorIsNotRetried) {
   world.feed(StartRequested{}).feed(CheckpointSelected{}).feed(WorkerStarted{1});
   world.feed(exited_with(78));
   EXPECT_EQ(display(world.state.stage), "FATAL");
+}
+
+TEST(Step, ThatEverythingWasTriedIsSaidOnlyWhenSomethingWas) {
+  const auto no_number = [](std::int64_t step) {
+    return StepDone{step, std::numeric_limits<double>::infinity(), 1.0, step * 10, 100};
+  };
+  World first;
+  first.run_to_training().feed(no_number(1)).feed(ended_by(9));
+  EXPECT_EQ(display(first.state.stage), "FATAL");
+  EXPECT_THAT(first.state.reason, HasSubstr("nothing that can be done here would help"));
+
+  World later;
+  later.run_to_training(100).feed(no_number(101)).feed(ended_by(9));
+  for (int i = 0; i < 10 && display(later.state.stage) != "FATAL"; ++i) {
+    later.feed(TimerFired{}, 3'600'000).attempt_to_training(100);
+    later.feed(no_number(101)).feed(ended_by(9));
+  }
+  EXPECT_EQ(display(later.state.stage), "FATAL");
+  EXPECT_THAT(later.state.reason, HasSubstr("everything that helps against nan was tried"));
 }
 
 TEST(Step, AttemptsWithoutProgressEndInFatalWithAReason) {

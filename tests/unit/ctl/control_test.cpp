@@ -227,6 +227,30 @@ TEST_F(ControlTest, EventsKeepTheNewest) {
   EXPECT_EQ(ctl({"events", "-n", "1"}).out, "t2  trainwardd  k  last\n");
 }
 
+TEST_F(ControlTest, EventsAreFollowed) {
+  daemon_->answers("GET /v1/events?after=-1",
+                   R"([{"id":7,"at":"2025-11-20T21:40:20.123Z","kind":"k","text":"first"}])");
+  daemon_->answers("GET /v1/events?after=7", "[]");
+  daemon_->answers("GET /v1/events?after=7", R"([{"id":9,"at":"t","kind":"k","text":"next"}])");
+  const Ran ran = ctl({"events", "-f"});  // until the fake daemon knows no more
+  EXPECT_EQ(ran.out, "2025-11-20 22:40:20  trainwardd  k  first\nt  trainwardd  k  next\n");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ctl({"events", "-f", "--json", "--utc"}).out,
+              HasSubstr("{\"id\":9,\"at\":\"t\",\"kind\":\"k\",\"text\":\"next\"}\n"));
+}
+
+TEST_F(ControlTest, HistoryKeepsTheNewest) {
+  daemon_->answers("GET /v1/history",
+                   R"([{"program":"a","attempt":1,"started_at":"2025-11-20T20:00:00.000Z"},
+                       {"program":"a","attempt":2,"started_at":"2025-11-20T21:10:00.000Z"},
+                       {"program":"b","attempt":1,"started_at":"2025-11-20T21:00:00.000Z"}])");
+  const Ran ran = ctl({"history", "-n", "2", "--json"});
+  EXPECT_THAT(ran.out, testing::Not(HasSubstr("T20:00")));
+  EXPECT_THAT(ran.out, HasSubstr("T21:10"));
+  EXPECT_THAT(ran.out, HasSubstr("T21:00"));
+  EXPECT_EQ(ctl({"history", "-n", "0"}).code, 2);
+}
+
 TEST_F(ControlTest, ProbeExitsWithTheHealth) {
   const auto report = [](const char* verdict) {
     return std::string(R"({"source":"described","boards":[{"serial":"01","type":"n300",)") +

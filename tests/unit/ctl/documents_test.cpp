@@ -91,6 +91,28 @@ TEST_F(FormatStatus, TellsWhatKeepsTheDaemonFromItsWork) {
             "  !! the folder of its checkpoints does not answer?[2J\n");
 }
 
+TEST_F(FormatStatus, SaysSinceWhenAProgramIsDown) {
+  const auto down = [this](std::int64_t ms_ago, const char* state, const Words& options) {
+    Words words = options;
+    words.emplace_back("status");
+    json::array rows{json::object{{"name", "a"},
+                                  {"state", state},
+                                  {"reason", "it is broken"},
+                                  {"attempts", 3},
+                                  {"changed_ms", now_ms - ms_ago}}};
+    return text(words, "/v1/programs", rows).substr(33);
+  };
+  constexpr std::int64_t hour = 3'600'000;
+  EXPECT_EQ(down(6 * hour, "FATAL", {}), "FATAL     since 16:43, 6 h ago: it is broken\n");
+  EXPECT_EQ(down(6 * hour, "FATAL", {"--utc"}),
+            "FATAL     since 15:43 UTC, 6 h ago: it is broken\n");
+  EXPECT_EQ(down(30 * hour, "STOPPED", {}),
+            "STOPPED   since Nov 19 16:43, 30 h ago: it is broken\n");
+  EXPECT_EQ(down(24 * 330 * hour, "EXITED", {}),
+            "EXITED    since 2024-12-25 22:43, 330 d ago: it is broken\n");
+  EXPECT_EQ(down(6 * hour, "BACKOFF", {}), "BACKOFF   it is broken\n") << "it goes on by itself";
+}
+
 TEST_F(FormatStatus, ColoursTheState) {
   json::array rows{json::object{{"name", "a"}, {"state", "FATAL"}, {"reason", "x"}}};
   EXPECT_THAT(status(rows, Style{true, 0}), HasSubstr("\x1b[31mFATAL     \x1b[0m"));
@@ -133,7 +155,7 @@ TEST_F(FormatWhy, VerdictThenEvidenceByWeight) {
             "t, attempt 2: hang\n"
             "no step for 60 s\n"
             "\n"
-            "  started  2025-11-20T21:40:20.000Z (3 min ago)\n"
+            "  started  2025-11-20 22:40:20 (3 min ago)\n"
             "  took     1 min 30 s, ended with SIGKILL\n"
             "  board    B1\n"
             "  steps    25 to 30: 4 kept, 2 lost, 1 done again\n"
@@ -165,6 +187,30 @@ TEST_F(FormatWhy, AnUnkillableProcessIsNotNothingToDo) {
   const std::string told = why(document);
   EXPECT_THAT(told, HasSubstr("restart of the machine"));
   EXPECT_THAT(told, Not(HasSubstr("nothing to do")));
+}
+
+TEST_F(FormatWhy, EndsWithWhatTheWorkerSaidLast) {
+  const json::value document = parsed(R"({"program":"t","state":"FATAL","reason":"r",
+    "attempt":{"attempt":5,"duration_s":1,"cause":"unknown","verdict":"v"},"evidence":[]})");
+  std::string log = "cut off\n";
+  for (int i = 1; i <= 12; ++i) log += "line " + std::to_string(i) + "\n";
+  log += "ValueError: \x1b[2Jno\n\n";
+  const auto said = [&](const char* cause) {
+    std::filesystem::remove(socket());
+    FakeDaemon daemon(socket());
+    json::value why = document;
+    why.at("attempt").as_object()["cause"] = cause;
+    daemon.answers("GET /v1/programs/t/why", json::serialize(why));
+    daemon.answers("GET /v1/programs/t/log?stream=stderr&offset=-8192&limit=8192&attempt=5",
+                   {200, log, "X-Log-Size: 900\r\n", false});
+    return ctl({"why", "t"}).out;
+  };
+  const std::string told = said("unknown");
+  EXPECT_THAT(told, HasSubstr("The last lines of its stderr:\n  | line 4\n"));
+  EXPECT_THAT(told, HasSubstr("  | line 12\n  | ValueError: ?[2Jno\n\nNow:"));
+  EXPECT_THAT(said("done"), Not(HasSubstr("stderr"))) << "nothing is to be explained";
+  log = "\n";
+  EXPECT_THAT(said("unknown"), Not(HasSubstr("stderr")));
 }
 
 TEST_F(FormatWhy, WithoutAnAttempt) {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -24,6 +26,10 @@ struct Ran {
 
 class CtlTest : public testing::Test {
  protected:
+  CtlTest() {
+    ::setenv("TZ", "TST-1", 1);  // an hour ahead of UTC, so that nobody confuses the two
+    ::tzset();
+  }
   [[nodiscard]] std::filesystem::path socket() const { return folder_ / "trainward.sock"; }
 
   [[nodiscard]] Ran ctl(std::vector<std::string> arguments, Style style = {}) const {

@@ -1,4 +1,6 @@
 // The commands when no daemon runs: from the database, or one clear line.
+#include <fstream>
+
 #include "fake_daemon.hpp"
 #include "fixture.hpp"
 #include "supervisor/store/store.hpp"
@@ -43,7 +45,7 @@ TEST_F(OfflineTest, StatusFromTheDatabaseSaysSo) {
   fill();
   const Ran ran = ctl({"status"});
   EXPECT_EQ(ran.code, 3);
-  EXPECT_EQ(ran.out, "a                                EXITED    done\n");
+  EXPECT_EQ(ran.out, "a                                EXITED    since 22:40, 3 min ago: done\n");
   EXPECT_EQ(ran.err, "trainwardd is not running (" + socket().string() +
                          "); answering from the database, as of 3 min ago\n");
 }
@@ -59,6 +61,38 @@ TEST_F(OfflineTest, ReadingCommandsAnswer) {
   EXPECT_EQ(ctl({"probe"}).code, 3);
   EXPECT_THAT(ctl({"boards"}).out, HasSubstr("No board was ever looked at"));
   EXPECT_THAT(ctl({"boards", "ff"}).err, HasSubstr("no such board: ff"));
+}
+
+TEST_F(OfflineTest, TheOnlyProgramNeedsNoName) {
+  fill();
+  EXPECT_THAT(ctl({"why"}).out, HasSubstr("a, attempt 1: done"));
+  EXPECT_THAT(ctl({"report"}).out, HasSubstr("Run a: EXITED"));
+  auto store = store::Store::open(folder_ / "trainward.db");
+  ASSERT_TRUE(store->put_program({"b", "STOPPED", "", "", "", now_ms, 0}));
+  for (const char* verb : {"why", "report"}) {
+    const Ran ran = ctl({verb});
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.err, HasSubstr(std::string("trainwardctl ") + verb + " a|b"));
+  }
+}
+
+TEST_F(OfflineTest, TailReadsTheFiles) {
+  const auto write = [this](const std::string& name, const std::string& text) {
+    const auto file = folder_ / "runs/a/attempts" / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  };
+  write("0001/stdout.log", "one\n");
+  write("0002/stdout.log", "two\n");
+  std::filesystem::create_directories(folder_ / "runs/a/attempts/0003");  // never had a worker
+  const Ran ran = ctl({"tail", "a"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "two\n");
+  EXPECT_THAT(ran.err, HasSubstr("reading its files in " + folder_.string()));
+  EXPECT_EQ(ctl({"tail", "-2", "a"}).out, "o\n");
+  EXPECT_EQ(ctl({"tail", "a", "stderr"}).code, 4);
+  EXPECT_EQ(ctl({"tail", "../runs/a"}).code, 7) << "a name is no path";
+  EXPECT_EQ(ctl({"maintail"}).code, 7);
 }
 
 TEST_F(OfflineTest, UnknownNamesAreSaidSo) {

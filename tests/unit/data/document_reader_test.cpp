@@ -183,7 +183,7 @@ TEST_F(DocumentReaderTest, AFileWithoutAGoodLineCountsAsUnread) {
   EXPECT_EQ(reader_->unread()[0].reason, "has no good line; 2 lines bad");
   auto alone = read({"d/a.jsonl"});
   ASSERT_FALSE(alone);
-  EXPECT_EQ(alone.error().kind, ErrorKind::permanent);
+  EXPECT_EQ(alone.error().kind, ErrorKind::usage) << "no other attempt finds one";
   EXPECT_THAT(alone.error().what, HasSubstr("has no good line"));
   folder_.write("empty.jsonl", "\n\n");
   EXPECT_EQ(read({"empty.jsonl"}).error().kind, ErrorKind::usage);

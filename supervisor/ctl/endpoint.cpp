@@ -1,0 +1,57 @@
+#include "supervisor/ctl/endpoint.hpp"
+
+#include "common/base/text.hpp"
+#include "common/os/file.hpp"
+#include "supervisor/config/config.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+constexpr std::size_t longest_file = 1 << 20;
+
+// An INI file begins with a section; YAML of ours never does.
+bool is_supervisords(const std::string& text) {
+  for (std::string_view rest = text; !rest.empty();) {
+    const auto end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = trim(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (line.empty() || line.front() == ';' || line.front() == '#') continue;
+    return line.front() == '[' && line.find(']') != std::string_view::npos;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<std::filesystem::path> socket_in(const std::string& text) {
+  constexpr std::string_view unix_scheme = "unix://";
+  if (text.starts_with(unix_scheme)) return text.substr(unix_scheme.size());
+  const auto scheme = text.find("://");
+  if (scheme == std::string::npos) return text;
+  return fail(ErrorKind::usage,
+              "trainwardd listens on a Unix socket only, for on a network port everybody could "
+              "give it commands",
+              text,
+              "name the socket with -s unix:///PATH; from elsewhere: ssh HOST trainwardctl …");
+}
+
+Status take_configuration(const std::filesystem::path& file, Settings& settings,
+                          std::ostream& err) {
+  const auto text = read_file(file, longest_file);
+  if (text && is_supervisords(*text)) {
+    err << "trainwardctl: " << clean(file.string())
+        << " is a configuration of supervisord; it is not read\n";
+    return {};
+  }
+  std::error_code error;
+  auto config = config::load(file, std::filesystem::current_path(error));
+  if (!config) {
+    return fail(ErrorKind::usage, config.error().front().text(), "",
+                "trainwardctl config check shows them all; --state-dir needs no configuration");
+  }
+  settings.state_dir = config->state_dir;
+  settings.socket = config->socket;
+  return {};
+}
+
+}  // namespace trainward::ctl
