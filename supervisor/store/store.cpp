@@ -1,7 +1,10 @@
 #include "supervisor/store/store.hpp"
 
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
+
+#include <charconv>
 
 #include "common/os/file.hpp"
 #include "supervisor/store/schema.hpp"
@@ -38,12 +41,29 @@ Status check_files(const std::filesystem::path& file) {
   return {};
 }
 
+// "Page 5: unable to get the page. error code=7": there was no memory for it, or the disk did not
+// read it just now. It may be as sound as any.
+bool was_not_read(std::string_view finding) {
+  constexpr std::string_view code = "error code=";
+  const std::size_t at = finding.rfind(code);
+  if (at == std::string_view::npos) return false;
+  int number = 0;
+  std::from_chars(finding.data() + at + code.size(), finding.data() + finding.size(), number);
+  const int primary = number & 0xff;  // NOLINT(hicpp-signed-bitwise): sqlite3.h's own rule
+  return primary == SQLITE_NOMEM || primary == SQLITE_IOERR;
+}
+
 Status check_pages(Connection& connection) {
   std::string finding;
   auto checked =
       connection.each("pragma quick_check(1)", [&](const Row& row) { finding = row.text(0); });
   if (!checked) return checked;
   if (finding == "ok") return {};
+  if (was_not_read(finding)) {
+    return fail(ErrorKind::transient,
+                fmt::format("the run database could not be checked: {}", finding),
+                connection.file().string(), "look at memory and disk, and start trainwardd again");
+  }
   return fail(
       ErrorKind::corrupt, fmt::format("the run database is damaged: {}", finding),
       connection.file().string(),

@@ -180,7 +180,10 @@ Audited audit_attempts(const Arena& arena, const Spoiled& spoiled, Problems& pro
                                  std::string_view(program)) != std::end(programs::always);
     std::int64_t kept = 0;
     for (const store::AttemptRow& row : *rows) {
-      if (saves && kept > 0 && row.resume_from.empty()) {
+      // Without a launch file a database made anew does not know from where it was to go on.
+      const bool was_told =
+          std::filesystem::exists(arena.attempt(program, row.number) / "launch.json");
+      if (saves && was_told && kept > 0 && row.resume_from.empty()) {
         problems.push_back(fmt::format("{}: attempt {} began anew although step {} was kept",
                                        program, row.number, kept));
       }

@@ -129,7 +129,8 @@ TEST_F(RebuildTest, AttemptsThatWereNeverMadeAreGaps) {
   store::Store after = open("after.db");
   EXPECT_EQ(rebuild_into(after).attempts, 3);
   std::vector<std::int64_t> numbers;
-  for (const store::AttemptRow& row : after.attempts("run").value()) numbers.push_back(row.number);
+  const auto rows = after.attempts("run").value();
+  for (const store::AttemptRow& row : rows) numbers.push_back(row.number);
   EXPECT_THAT(numbers, ElementsAre(1, 3, 4));
 }
 

@@ -1,6 +1,7 @@
 // Files that are not what they should be: each is refused with its kind, the path and a next step.
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <gmock/gmock.h>
+#include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,6 +54,28 @@ TEST_F(DamageTest, AnotherProgramsDatabaseIsRefusedAndLeftAlone) {
 TEST_F(DamageTest, GarbageIsCorrupt) {
   std::ofstream(file_) << std::string(8192, 'x');
   expect_refused(ErrorKind::corrupt, "damaged");
+}
+
+// The check of its pages says that one could not be had: that is no word about the page.
+TEST_F(DamageTest, AFileForWhichThereIsNoMemoryIsNotCalledDamaged) {
+  {
+    Store store = open();
+    run_sql("create table filler (text text)");
+    run_sql(
+        "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000) "
+        "insert into filler select hex(randomblob(400)) from n");
+    run_sql("alter table filler rename to attempts_filler");
+  }
+  int refused = 0;
+  for (std::int64_t spare = 0; spare < 1 << 20; spare += 4'096) {
+    sqlite3_hard_heap_limit64(sqlite3_memory_used() + spare + 1);
+    const auto opened = Store::open(file_);
+    sqlite3_hard_heap_limit64(0);
+    if (opened) break;
+    ++refused;
+    EXPECT_NE(opened.error().kind, ErrorKind::corrupt) << spare << ": " << opened.error().message();
+  }
+  EXPECT_GT(refused, 0);
 }
 
 TEST_F(DamageTest, OverwrittenPagesAreCorrupt) {
