@@ -34,7 +34,7 @@ bool knows_the_clock(const State& state, const Policy& policy) {
   const std::vector<std::int64_t>& times = state.watch.step_times_ms;
   if (times.empty() || !policy.foreign) return !times.empty();
   const std::int64_t seen = std::accumulate(times.begin(), times.end(), std::int64_t{0});
-  return seen >= std::min(some_time_ms, policy.deadlines.train_floor_ms / 6);
+  return seen >= std::min(some_time_ms, policy.deadlines.train_floor_ms / 30);
 }
 
 // A hang there before may have been none: output kept back, a long evaluation.

@@ -26,7 +26,7 @@ Status read_all(int fd, const std::string& name,
 
 }  // namespace
 
-Status read_log(const std::string& file, const std::function<void(std::string_view)>& visit) {
+Status read_input(const std::string& file, const std::function<void(std::string_view)>& visit) {
   if (file == "-") return read_all(STDIN_FILENO, "standard input", visit);
   auto fd = open_file(file, O_RDONLY);
   if (!fd) return propagate(fd);

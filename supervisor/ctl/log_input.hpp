@@ -10,6 +10,6 @@
 namespace trainward::ctl {
 
 // All of it, piece by piece.
-Status read_log(const std::string& file, const std::function<void(std::string_view)>& visit);
+Status read_input(const std::string& file, const std::function<void(std::string_view)>& visit);
 
 }  // namespace trainward::ctl

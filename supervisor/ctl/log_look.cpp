@@ -29,7 +29,7 @@ void RuleSteps::take(std::string_view line) {
     const auto* step = std::get_if<core::StepDone>(&event);
     if (step == nullptr) continue;
     ++count_;
-    newest_ = step->step;
+    newest_ = step->step.number;
   }
 }
 
@@ -77,8 +77,8 @@ void LogLook::keep(Row row) {
 void LogLook::count(const foreign::Events& events) {
   for (const core::Event& event : events) {
     if (const auto* step = std::get_if<core::StepDone>(&event)) {
-      if (steps_++ == 0) first_step_ = step->step;
-      last_step_ = step->step;
+      if (steps_++ == 0) first_step_ = step->step.number;
+      last_step_ = step->step.number;
     }
     if (std::holds_alternative<core::Evaluated>(event)) ++evaluations_;
     if (const auto* noticed = std::get_if<core::Noticed>(&event)) {

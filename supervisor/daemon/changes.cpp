@@ -35,10 +35,7 @@ tl::unexpected<Error> unreadable(const Loaded& loaded) {
 
 }  // namespace
 
-Loaded Daemon::load_again() const {
-  return config::load(parts_->options.config_file, parts_->options.working_directory,
-                      parts_->options.overrides);
-}
+Loaded Daemon::load_again() const { return read_configuration(parts_->options); }
 
 Result<json::value> Daemon::reread() { return reread_answer(parts_->config, load_again()); }
 

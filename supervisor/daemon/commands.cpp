@@ -130,8 +130,6 @@ void Daemon::command_all(api::Verb verb, Answer answer) {
   }
 }
 
-Loaded Daemon::load_again() const { return read_configuration(parts_->options); }
-
 Result<json::value> Daemon::signal(const std::string& name, int number) {
   if (auto ok = known(name); !ok) return propagate(ok);
   if (number < 1 || number >= NSIG) {

@@ -134,7 +134,7 @@ int classify(const Context& context, const ClassifyRequest& request) {
   }
   rules::LogClassifier classifier(*matcher);
   const auto feed = [&classifier](std::string_view bytes) { classifier.feed(bytes); };
-  if (const Status read = read_log(request.file, feed); !read) {
+  if (const Status read = read_input(request.file, feed); !read) {
     context.terminal.err << "trainwardctl: " << clean(read.error().message()) << '\n';
     return exit_status::failed;
   }

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "fixture.hpp"
-#include "supervisor/config/program_json.hpp"
+#include "supervisor/config/config.hpp"
 
 namespace trainward::config {
 namespace {

@@ -196,7 +196,7 @@ TEST(Recognizer, AnySequenceOfBytesGivesIncreasingSteps) {
     LineSplitter lines(64 * 1024);
     lines.feed(text, [&](std::string_view line, std::int64_t) { recognizer.take(line, events); });
     recognizer.end(events);
-    std::int64_t newest = 0;
+    trainward::Step newest;
     for (const core::Event& event : events) {
       const auto* step = std::get_if<core::StepDone>(&event);
       if (step == nullptr) continue;

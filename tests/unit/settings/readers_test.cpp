@@ -61,8 +61,8 @@ struct Ends {
     return {{quoted(of.word), true}, {quoted("/etc/passwd"), true}, {"[]", false}};
   }
   std::vector<Value> operator()(const Paths&) const {
-    return {
-        {quoted("/tmp"), false}, {"[]", false}, {R"(["/tmp"])", true}, {R"(["/tmp", []])", false}};
+    // One path without brackets is a list of one, in YAML alone.
+    return {{"[]", false}, {R"(["/tmp"])", true}, {R"(["/tmp", []])", false}};
   }
   std::vector<Value> operator()(const Mesh& of) const {
     return {{"[1, 0]", false}, {"[1, 1]", true},    {fmt::format("[1, {}]", of.most), true},
