@@ -26,12 +26,12 @@ std::vector<std::int64_t> steps_of(const foreign::Format* only, std::string_view
   std::vector<std::int64_t> steps;
   for (const core::Event& event : events) {
     if (const auto* step = std::get_if<core::StepDone>(&event)) {
-      fuzz::require(step->step > (steps.empty() ? 0 : steps.back()), "steps increase");
-      fuzz::require(step->step <= max_step, "steps are in range");
+      fuzz::require(step->step.number > (steps.empty() ? 0 : steps.back()), "steps increase");
+      fuzz::require(step->step.number <= max_step, "steps are in range");
       fuzz::require(std::isfinite(step->grad_norm) && std::isfinite(step->tokens_per_second),
                     "rates are numbers");
       fuzz::require(step->tokens >= 0, "tokens are not negative");
-      steps.push_back(step->step);
+      steps.push_back(step->step.number);
     }
   }
   return steps;
