@@ -88,7 +88,8 @@ std::string format_look(const json::object& document, const Style& style) {
 
 int watch(const Context& context, const WatchRequest& request) {
   LogLook look(foreign::find_format(request.preset));
-  const Status read = read_input(request.file, [&look](std::string_view bytes) { look.feed(bytes); });
+  const Status read =
+      read_input(request.file, [&look](std::string_view bytes) { look.feed(bytes); });
   if (!read) {
     context.terminal.err << "trainwardctl: " << clean(read.error().message()) << '\n';
     return exit_status::failed;
