@@ -1,6 +1,7 @@
 #include "common/terminal/edited_line.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/terminal/display_text.hpp"
 

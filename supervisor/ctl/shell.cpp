@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <csignal>
 #include <istream>
+#include <utility>
 
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"

@@ -23,7 +23,7 @@ Events CheckpointWatch::look(const std::vector<CheckpointFile>& found, std::int6
     if (!now.told && (writer_gone || now_ms - now.since_ms >= settle_ms)) {
       now.told = true;
       if (events.size() < most_checkpoints_told) {
-        events.emplace_back(core::CheckpointReported{file.path.string(), file.step});
+        events.emplace_back(core::CheckpointReported{file.path.string(), {file.step}});
       }
     }
     waiting_ = waiting_ || !now.told;

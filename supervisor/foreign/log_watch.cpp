@@ -138,11 +138,13 @@ void LogWatch::take_line(std::string_view line, Events& events) const {
       const auto path = (directory_ / checkpoint).lexically_normal();
       const auto in_name = step_in_name(path.filename().string());
       events.emplace_back(
-          core::CheckpointReported{path.string(), plausible ? *step : in_name.value_or(0)});
+          core::CheckpointReported{path.string(), {plausible ? *step : in_name.value_or(0)}});
     } else if (plausible) {
       const double speed = real(found["tokens_per_second"]);
       events.emplace_back(
-          core::StepDone{*step, real(found["loss"]), 0,
+          core::StepDone{{*step},
+                         real(found["loss"]),
+                         0,
                          std::max<std::int64_t>(whole(found["tokens"]).value_or(0), 0),
                          std::isfinite(speed) ? speed : 0});
     }

@@ -85,7 +85,9 @@ Events StatusFile::read(std::string_view text) {
   const double updated = real(status, keys_.updated, updated_);
   if (step && *step > step_ && *step <= max_step) {
     const double speed = real(status, keys_.tokens_per_second, 0);
-    events.emplace_back(core::StepDone{*step, real(status, keys_.loss, 0), 0,
+    events.emplace_back(core::StepDone{{*step},
+                                       real(status, keys_.loss, 0),
+                                       0,
                                        whole(status, keys_.tokens).value_or(0),
                                        std::isfinite(speed) ? speed : 0});
     step_ = *step;

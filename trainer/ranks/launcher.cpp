@@ -19,6 +19,7 @@
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include "common/os/clock.hpp"
 #include "common/os/fd.hpp"

@@ -155,7 +155,9 @@ void Recognizer::tell(const Step& step, Events& events) {
   double loss = measures.loss.value_or(0);
   if (measures.loss) bad_losses_ = std::isfinite(loss) ? 0 : bad_losses_ + 1;
   if (!std::isfinite(loss) && bad_losses_ < enough_bad_losses) loss = 0;
-  events.emplace_back(core::StepDone{step.step, loss, known(measures.grad_norm),
+  events.emplace_back(core::StepDone{{step.step},
+                                     loss,
+                                     known(measures.grad_norm),
                                      measures.tokens.value_or(0),
                                      known(measures.tokens_per_second)});
   if (step.last) rest("save", events);
@@ -175,7 +177,7 @@ void Recognizer::evaluated(const Reading& reading, Events& events) {
   }
   last_evaluation_ = {newest_, *reading.held_out};
   const std::int64_t named = own_line ? reading.step.value_or(0) : 0;
-  events.emplace_back(core::Evaluated{std::max(named, newest_), *reading.held_out});
+  events.emplace_back(core::Evaluated{{std::max(named, newest_)}, *reading.held_out});
 }
 
 void Recognizer::other_work(Events& events) {

@@ -5,6 +5,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <fstream>
+#include <utility>
 
 #include "common/os/file.hpp"
 #include "common/wire/launch.hpp"
