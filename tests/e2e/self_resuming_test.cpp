@@ -24,7 +24,7 @@ done
           "programs:\n  run:\n    command: [/bin/sh, train.sh]\n    watch:\n      log: [{match: "
           "'finished step (?P<step>\\d+)', phase: train}]\n    backoff: {first: 20ms}\n");
   }
-  json::array json_of(const std::vector<std::string>& words) const {
+  json::array json_of(const std::vector<std::string>& words) {
     std::vector<std::string> all = words;
     all.emplace_back("--json");
     const Output output = ctl(all);
