@@ -1,5 +1,7 @@
 // Scripts that know nothing of Trainward and go on by themselves from a file of their own.
 
+#include <sys/stat.h>
+
 #include "common/base/json.hpp"
 #include "world.hpp"
 
@@ -88,18 +90,20 @@ TEST_F(SelfResuming, WithoutANextAttemptTheLossIsNotKnown) {
 // The next daemon goes on with the same knowledge.
 TEST_F(SelfResuming, ItShowsAlsoWhenTheDaemonWasKilledBetween) {
   write_script();
-  write("run.yaml",
-        "programs:\n  run:\n    command: [/bin/sh, train.sh]\n    watch:\n      log: [{match: "
-        "'finished step (?P<step>\\d+)', phase: train}]\n    backoff: {first: 1d, max: 1d}\n");
+  ASSERT_EQ(::mkfifo(path("go").c_str(), 0600), 0);
+  write("train.sh",
+        "[ -e crashed ] && read line < go\n" + read_file(path("train.sh"), 10'000).value());
   const pid_t first = start_daemon({"--once", "run.yaml"});
-  wait_until([&] { return state() == "BACKOFF"; });
-  ::kill(first, SIGKILL);
-  end_of(first);
+  wait_until([&] { return attempts().size() == 2 && attempts().back().pid > 0; });
   const Output before = ctl({"history", "run"});
   EXPECT_NE(before.out.find("1→25     -     -  exit 1"), std::string::npos) << before.out;
+  ::kill(first, SIGKILL);
+  end_of(first);
   const pid_t second = start_daemon({"--once", "run.yaml"});
-  wait_until([&] { return ctl({"start", "run"}).code == 0; });
+  wait_until([&] { return ctl({"pid"}).code == 0; });
+  ASSERT_TRUE(open_file(path("go"), O_WRONLY).has_value());
   EXPECT_EQ(end_of(second), 0) << daemon_log();
+  ASSERT_EQ(attempts().size(), 2U) << daemon_log();
   EXPECT_EQ(json_of({"history", "run"}).at(0).at("steps_lost").as_int64(), 5);
 }
 

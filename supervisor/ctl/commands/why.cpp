@@ -32,7 +32,7 @@ std::string next_step(const std::string& name, const std::string& state, const s
   return text;
 }
 
-std::string steps_of(const json::object& attempt) {
+std::string told_of_steps(const json::object& attempt) {
   const std::int64_t last = int_or(attempt, "last_step", 0);
   const bool told = int_or(attempt, "told_to_resume", 1) != 0;
   if (last == 0 && told) {
@@ -68,7 +68,7 @@ std::string facts_of(const json::object& attempt, const Context& context) {
   if (const std::string programs = programs_text(attempt); !programs.empty()) {
     text += fmt::format("  programs {}\n", programs);
   }
-  text += "  steps    " + steps_of(attempt) + "\n";
+  text += "  steps    " + told_of_steps(attempt) + "\n";
   if (const std::string folder = string_or(attempt, "folder", ""); !folder.empty()) {
     text += fmt::format("  files    {}\n", clean(folder));
   }
