@@ -63,7 +63,14 @@ void Turn::on(const StepDone& e) {
   watch.step_began_mono_ms = now_.mono;
   // What is known of its clock has changed.
   if (policy_.foreign && !policy_.watch_cpu && listening()) watch_activity();
-  act(RecordStep{e.step, e.loss, e.grad_norm, e.tokens, e.tokens_per_second, replayed});
+  // In place and member by member: a copy of what was just put together waits for its parts.
+  auto& record = std::get<RecordStep>(actions_.emplace_back(std::in_place_type<RecordStep>));
+  record.step = e.step;
+  record.loss = e.loss;
+  record.grad_norm = e.grad_norm;
+  record.tokens = e.tokens;
+  record.tokens_per_second = e.tokens_per_second;
+  record.replayed = replayed;
   if (!listening()) return;
   if (e.loss) {
     // Early steps that are done again have their early loss again: that is no jump.
