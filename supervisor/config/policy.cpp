@@ -27,6 +27,7 @@ core::Policy policy_of(const Program& program) {
   // Silence proves nothing of a program that was never expected to say anything.
   policy.speaks = own || watch.protocol || !watch.status_file.empty() || !watch.log.empty();
   policy.foreign = !own && !watch.protocol;
+  policy.told_to_resume = is_told_to_resume(program);
   policy.keeps_checkpoints = own || watch.protocol || !watch.checkpoints.empty();
   policy.saves_when_asked = program.saves_when_asked;
   policy.deadlines = program.deadlines;

@@ -124,6 +124,7 @@ Program read_program(const yaml::Member& member, const Folders& folders,
   program.probe_command = read_probe_command(reader);
   program.reset_command = read_reset_command(reader);
   read_policy_sections(reader, folders, program);
+  if (foreign) note_watch(*command, program, folders);
   settle_mesh(reader, program);
   check_probe(reader, program);
   reader.finish(other_name);

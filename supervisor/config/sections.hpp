@@ -36,6 +36,11 @@ bool variable_name(std::string_view name);
 // Into folders.notes, at the place of the command. `program` is read as far as its environment.
 void note_command(const yaml::Node& command, const Program& program, const Folders& folders);
 
+// ---- watch_notes.cpp: what of it nobody will see ----
+
+// Into folders.notes, at the place of the command. `program` is read as far as its deadlines.
+void note_watch(const yaml::Node& command, const Program& program, const Folders& folders);
+
 // ---- worker_sections.cpp: training_config, device_config and logging_config ----
 
 struct WorkerSections {

@@ -25,10 +25,10 @@ struct RecordEvent {
 };
 struct RecordStep {
   Step step;
-  double loss = 0;
-  double grad_norm = 0;
-  std::int64_t tokens = 0;
-  double tokens_per_second = 0;
+  std::optional<double> loss = {};  // as of StepDone: not there when nobody told it
+  std::optional<double> grad_norm = {};
+  std::optional<std::int64_t> tokens = {};
+  std::optional<double> tokens_per_second = {};
   bool replayed = false;
 };
 // The loss of data that is not trained on, after `step` steps.
@@ -55,6 +55,7 @@ BOOST_DESCRIBE_STRUCT(Evidence, (), (source, weight, cause, text, location))
 // The attempt begins: committed before anything is forked.
 struct RecordAttemptBegun {
   std::int64_t attempt = 0;
+  bool told_to_resume = true;  // otherwise its first step shows where it went on
 };
 struct RecordWorkerStarted {
   std::int64_t pid = 0;

@@ -60,7 +60,7 @@ struct Repaired {
 };
 
 struct CheckpointSelected {
-  std::string path;  // empty: start from the beginning
+  std::string path;  // empty: start from the beginning, or from where the program itself finds
   Step step;
   std::string error;  // the folder could not be read at all
 };
@@ -87,12 +87,13 @@ struct PhaseEntered {
 struct Resumed {
   Step step;
 };
+// What nobody told is not there; a loss that is there and is no number is a run that has diverged.
 struct StepDone {
   Step step;
-  double loss = 0;
-  double grad_norm = 0;
-  std::int64_t tokens = 0;
-  double tokens_per_second = 0;
+  std::optional<double> loss = {};
+  std::optional<double> grad_norm = {};
+  std::optional<std::int64_t> tokens = {};  // in all, since step 0
+  std::optional<double> tokens_per_second = {};
 };
 struct CheckpointReported {
   std::string path;

@@ -20,6 +20,13 @@ void book(State& state, Phase phase, Cause cause, Time at, Actions& actions) {
   state.span = OpenSpan{state.attempt, phase, cause, at};
 }
 
+void rebook_as_replay(State& state, Cause cause) {
+  if (!state.span || state.span->attempt != state.attempt) return;
+  if (state.span->phase != Phase::stepping) return;
+  state.span->phase = Phase::replaying;
+  state.span->cause = cause;
+}
+
 void rebook_since_progress(State& state, Cause cause, Time at, Actions& actions) {
   if (!state.span) return;
   const std::int64_t lost =

@@ -35,6 +35,9 @@ struct Budgets {
   friend bool operator==(const Budgets&, const Budgets&) = default;
 };
 
+// An attempt of a program whose steps nobody can see is charged to neither when it lived this long.
+inline constexpr std::int64_t progress_unseen_ms = 3'600'000;
+
 // Between attempts that made no progress; doubles, with jitter. None after progress.
 struct Backoff {
   std::int64_t first_ms = 1'000;
@@ -84,6 +87,7 @@ struct Policy {
   bool watch_cpu = false;    // CPU time counts as progress of training: nothing else is to be seen
   bool speaks = true;        // says something within deadlines.start, or it hangs
   bool foreign = false;      // only looked at: what it says may come late and in bursts
+  bool told_to_resume = true;     // otherwise the program itself finds where to go on, if it does
   bool keeps_checkpoints = true;  // otherwise steps, or ten minutes of life, are progress
   bool saves_when_asked = true;   // SIGTERM makes it write a checkpoint before it exits
   Deadlines deadlines;

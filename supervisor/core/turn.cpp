@@ -80,7 +80,9 @@ void Turn::book_stage() {
     case Stage::compiling:
       return book(state_, Phase::compiling, state_.history.last_cause, now_, actions_);
     case Stage::training:
-      return book_training(state_.current.last_step < state_.history.highest_step);
+      // Where one goes on that finds its own place, nobody knows before its first step.
+      return book_training((policy_.told_to_resume || state_.current.first_step) &&
+                           state_.current.last_step < state_.history.highest_step);
     case Stage::saving:
       return book(state_, Phase::saving, Cause::none, now_, actions_);
     case Stage::evaluating:

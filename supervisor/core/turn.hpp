@@ -84,12 +84,14 @@ class Turn {
   // What is done about it, already under way; stop: there is nothing left to try.
   Remedy apply_remedy(Cause cause, bool advanced);
   [[nodiscard]] bool made_progress() const;
+  [[nodiscard]] Step began_after() const;
   [[nodiscard]] std::int64_t lived_ms() const;  // the attempt, since its launch
 
   // ---- ends we bring about ----
   void kill(Cause cause, std::string why);
   void stop_for(Cause cause, std::string why);
   void notice_bursts(std::int64_t gap_ms);
+  void notice_resume(Step first);
   void kill_hung(std::int64_t silent_ms);
   void plan_restart_if_due();
   [[nodiscard]] bool safe_to_restart() const;

@@ -28,8 +28,18 @@ std::int64_t Turn::lived_ms() const {
   return std::max<std::int64_t>(now_.mono - state_.current.launched_mono_ms, 0);
 }
 
+// The step before the attempt's own first one: where it was told to go on, or where its program
+// itself found, as its first step shows.
+Step Turn::began_after() const {
+  const Attempt& attempt = state_.current;
+  return policy_.told_to_resume || !attempt.first_step ? attempt.resume_step
+                                                       : attempt.first_step - 1;
+}
+
 bool Turn::made_progress() const {
   if (state_.history.kept_step > state_.current.kept_at_launch) return true;
+  const bool steps_unseen = policy_.foreign && !state_.current.first_step;
+  if (steps_unseen && lived_ms() >= progress_unseen_ms) return true;
   if (policy_.keeps_checkpoints) return false;
   constexpr std::int64_t a_while_ms = 600'000;
   return state_.current.last_step > state_.current.resume_step || lived_ms() >= a_while_ms;
@@ -118,9 +128,11 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
   ended.halt = false;
 
   const bool advanced = made_progress();
+  // What is done after a clean end is no replay, whatever a program begins anew by itself.
+  if (!policy_.told_to_resume && verdict.cause == Cause::done) history.highest_step = {};
   if (verdict.cause != Cause::stopped || advanced) charge(advanced);
   const auto as_fault = [&](Cause cause) {
-    return Fault{cause, ended.last_step, ended.last_step - ended.resume_step, lived_ms(),
+    return Fault{cause, ended.last_step, ended.last_step - began_after(), lived_ms(),
                  state_.next.plan.rung};
   };
   if (fault) {

@@ -197,9 +197,13 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
 }
 
 void Turn::select_checkpoint() {
-  enter(Stage::selecting, state_.next.below ? fmt::format("looking for a checkpoint before step {}",
-                                                          state_.next.below)
-                                            : "looking for the newest verified checkpoint");
+  std::string doing = "looking for the newest verified checkpoint";
+  if (!policy_.told_to_resume) {
+    doing = "about to start: the program itself finds where to go on";
+  } else if (state_.next.below) {
+    doing = fmt::format("looking for a checkpoint before step {}", state_.next.below);
+  }
+  enter(Stage::selecting, std::move(doing));
   act(SelectCheckpoint{state_.next.below});
 }
 
@@ -234,7 +238,7 @@ void Turn::on(const CheckpointSelected& e) {
     return;
   }
   history.unreadable = 0;
-  if (history.trouble_step && next.below) {
+  if (history.trouble_step && next.below && policy_.told_to_resume) {
     next.skip.push_back({e.step + 1, history.trouble_step});
     if (next.skip.size() > 32) next.skip.erase(next.skip.begin());
     note("rollback", fmt::format("going back to step {}; the data of steps {} to {} is left out",
@@ -254,11 +258,15 @@ void Turn::on(const CheckpointSelected& e) {
     note("plan", "trying the next larger plan again");
   }
   enter(Stage::launching, "launching");
-  act(RecordAttemptBegun{state_.attempt});
-  note("launch", fmt::format("attempt {}{}{}", state_.attempt,
-                             state_.boards.board.empty() ? "" : " on " + board_names(),
-                             e.path.empty() ? ", from the beginning"
-                                            : fmt::format(", resuming from step {}", e.step)));
+  act(RecordAttemptBegun{state_.attempt, policy_.told_to_resume});
+  std::string from = "from the beginning";
+  if (!policy_.told_to_resume) {
+    from = "from where the program itself finds";
+  } else if (!e.path.empty()) {
+    from = fmt::format("resuming from step {}", e.step);
+  }
+  note("launch", fmt::format("attempt {}{}, {}", state_.attempt,
+                             state_.boards.board.empty() ? "" : " on " + board_names(), from));
   act(Launch{state_.attempt, state_.boards.board, state_.current.resume_from, plan_attempt(),
              more_serials()});
 }

@@ -4,6 +4,7 @@
 
 #include "common/base/text.hpp"
 #include "supervisor/core/deadlines.hpp"
+#include "supervisor/core/ledger.hpp"
 #include "supervisor/core/turn.hpp"
 
 namespace trainward::core {
@@ -49,6 +50,7 @@ void Turn::on(const StepDone& e) {
       return on(Resumed{e.step - 1});
     }
     attempt.first_step = e.step;
+    if (!policy_.told_to_resume) notice_resume(e.step);
   } else if (watch.step_began_mono_ms && e.step > attempt.last_step && told_at_ == now_) {
     // A record that came too late says nothing about how long its step took.
     const std::int64_t took = now_.mono - *watch.step_began_mono_ms;
@@ -63,22 +65,44 @@ void Turn::on(const StepDone& e) {
   }
   state_.next.plan.good_steps += std::max<std::int64_t>(e.step - attempt.last_step, 0);
   attempt.last_step = e.step;
-  if (std::isfinite(e.loss)) history.last_loss = e.loss;
+  if (e.loss && std::isfinite(*e.loss)) history.last_loss = *e.loss;
   history.highest_step = std::max(history.highest_step, e.step);
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
   watch.step_began_mono_ms = now_.mono;
   // What is known of its clock has changed.
   if (policy_.foreign && !policy_.watch_cpu && listening()) watch_activity();
-  act(RecordStep{e.step, e.loss, e.grad_norm, e.tokens, e.tokens_per_second, replayed});
+  // In place and member by member: a copy of what was just put together waits for its parts.
+  auto& record = std::get<RecordStep>(actions_.emplace_back(std::in_place_type<RecordStep>));
+  record.step = e.step;
+  record.loss = e.loss;
+  record.grad_norm = e.grad_norm;
+  record.tokens = e.tokens;
+  record.tokens_per_second = e.tokens_per_second;
+  record.replayed = replayed;
   if (!listening()) return;
-  // Early steps that are done again have their early loss again: that is no jump.
-  const bool spikes_matter = policy_.rollback.loss_spike && !replayed;
-  if (auto trouble = watch_loss(watch.loss, e.step, e.loss, spikes_matter)) {
-    history.trouble_step = std::max(trouble->from, attempt.resume_step + 1);
-    watch.loss.high = 0;
-    return kill(trouble->cause, trouble->why);
+  if (e.loss) {
+    // Early steps that are done again have their early loss again: that is no jump.
+    const bool spikes_matter = policy_.rollback.loss_spike && !replayed;
+    if (auto trouble = watch_loss(watch.loss, e.step, *e.loss, spikes_matter)) {
+      history.trouble_step = std::max(trouble->from, began_after() + 1);
+      watch.loss.high = 0;
+      return kill(trouble->cause, trouble->why);
+    }
   }
   plan_restart_if_due();
+}
+
+// Of a program that finds its own place. Until now the time went to new steps, for all one knew.
+void Turn::notice_resume(Step first) {
+  const Step highest = state_.history.highest_step;
+  if (first > highest) {
+    if (first > Step{1}) note("resume", fmt::format("it goes on with step {}", first));
+    return;
+  }
+  rebook_as_replay(state_, state_.history.last_cause);
+  note("resume", fmt::format("it goes on with step {}, and step {} had been reached before: what "
+                             "lies between is done again",
+                             first, highest));
 }
 
 // Said once: what comes late is told late, and is no reason to worry.
@@ -109,7 +133,7 @@ bool Turn::safe_to_restart() const {
 void Turn::plan_restart_if_due() {
   // Now and then the pattern is put to the test: the leak may be gone.
   constexpr std::int64_t retest = 16;
-  const std::int64_t survived = state_.current.last_step - state_.current.resume_step;
+  const std::int64_t survived = state_.current.last_step - began_after();
   if (survived < 2 || state_.history.planned_restarts >= retest) return;
   const bool in_last_step =
       policy_.target_step && state_.current.last_step + 1 >= policy_.target_step;

@@ -17,6 +17,11 @@ const json::value* value_in(const json::object& object, std::string_view key) {
 
 std::string or_dash(std::string text) { return text.empty() ? "-" : std::move(text); }
 
+std::string count_or_dash(const json::object& row, std::string_view key) {
+  const auto number = get_int(row, key);
+  return number ? fmt::format("{}", *number) : "-";
+}
+
 std::uint64_t size_or(const json::object& object, std::string_view key) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(int_or(object, key, 0), 0));
 }

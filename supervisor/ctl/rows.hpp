@@ -11,6 +11,8 @@
 namespace trainward::ctl {
 
 std::string or_dash(std::string text);
+// "-" for what is not known.
+std::string count_or_dash(const json::object& row, std::string_view key);
 
 // A size in bytes; 0 for what is none.
 std::uint64_t size_or(const json::object& object, std::string_view key);

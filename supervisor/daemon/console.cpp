@@ -28,15 +28,18 @@ std::string local_time(WallTime at) {
   return fmt::format("{:%H:%M:%S}", local);
 }
 
-std::string rate(double tokens_per_second) {
-  if (tokens_per_second >= 10'000) return fmt::format("{:.1f}k tokens/s", tokens_per_second / 1000);
-  return fmt::format("{:.0f} tokens/s", tokens_per_second);
+std::string rate(std::optional<double> tokens_per_second) {
+  if (!tokens_per_second) return "- tokens/s";
+  if (*tokens_per_second >= 10'000)
+    return fmt::format("{:.1f}k tokens/s", *tokens_per_second / 1000);
+  return fmt::format("{:.0f} tokens/s", *tokens_per_second);
 }
 
 std::string describe(const Progress& p) {
   const std::string target = p.target > 0 ? fmt::format("/{}", p.target) : "";
   return fmt::format("{}  step {}{}  loss {}  {}  attempt {}  {}", p.program, p.step, target,
-                     number_text(p.loss), rate(p.tokens_per_second), p.attempt, p.state);
+                     p.loss ? number_text(*p.loss) : "-", rate(p.tokens_per_second), p.attempt,
+                     p.state);
 }
 
 std::string bar(const Progress& p) {

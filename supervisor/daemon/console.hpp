@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "common/base/time.hpp"
@@ -14,9 +15,9 @@ struct Progress {
   std::string state;
   std::int64_t attempt = 0;
   std::int64_t step = 0;
-  std::int64_t target = 0;  // 0: unknown
-  double loss = 0;
-  double tokens_per_second = 0;
+  std::int64_t target = 0;          // 0: unknown
+  std::optional<double> loss = {};  // shown as "-" when nobody told it
+  std::optional<double> tokens_per_second = {};
 };
 
 class Console {

@@ -37,11 +37,12 @@ std::optional<std::int64_t> whole(std::string text) {
   return value;
 }
 
-// "nan" and "inf" are read as what they are.
-double real(std::string_view text) {
+// "nan" and "inf" are read as what they are; nothing when it is no number.
+std::optional<double> real(std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? value : 0;
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
 }
 
 // What other languages write and RE2 does not read.
@@ -140,13 +141,11 @@ void LogWatch::take_line(std::string_view line, Events& events) const {
       events.emplace_back(
           core::CheckpointReported{path.string(), {plausible ? *step : in_name.value_or(0)}});
     } else if (plausible) {
-      const double speed = real(found["tokens_per_second"]);
-      events.emplace_back(
-          core::StepDone{{*step},
-                         real(found["loss"]),
-                         0,
-                         std::max<std::int64_t>(whole(found["tokens"]).value_or(0), 0),
-                         std::isfinite(speed) ? speed : 0});
+      auto tokens = whole(found["tokens"]);
+      if (tokens && *tokens < 0) tokens.reset();
+      auto speed = real(found["tokens_per_second"]);
+      if (speed && !std::isfinite(*speed)) speed.reset();
+      events.emplace_back(core::StepDone{{*step}, real(found["loss"]), {}, tokens, speed});
     }
     return;
   }

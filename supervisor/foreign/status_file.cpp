@@ -53,17 +53,17 @@ std::optional<std::int64_t> whole(const json::object& status, const std::string&
   return static_cast<std::int64_t>(number);
 }
 
-// Fallback for what is absent or no number at all.
-double real(const json::object& status, const std::string& key, double fallback) {
+// Nothing when it is absent or no number at all.
+std::optional<double> real(const json::object& status, const std::string& key) {
   const json::value* value = status.if_contains(key);
-  if (value == nullptr) return fallback;
+  if (value == nullptr) return std::nullopt;
   if (value->is_number()) return value->to_number<double>();
-  if (!value->is_string()) return fallback;
+  if (!value->is_string()) return std::nullopt;
   const std::string_view word = value->get_string();
   if (word == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (word == "Infinity") return std::numeric_limits<double>::infinity();
   if (word == "-Infinity") return -std::numeric_limits<double>::infinity();
-  return fallback;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -82,14 +82,12 @@ Events StatusFile::read(std::string_view text) {
   const bool known_phase = is_phase(phase);
   if (known_phase) events.emplace_back(core::PhaseEntered{phase});
   const auto step = whole(status, keys_.step);
-  const double updated = real(status, keys_.updated, updated_);
+  const double updated = real(status, keys_.updated).value_or(updated_);
   if (step && *step > step_ && *step <= max_step) {
-    const double speed = real(status, keys_.tokens_per_second, 0);
-    events.emplace_back(core::StepDone{{*step},
-                                       real(status, keys_.loss, 0),
-                                       0,
-                                       whole(status, keys_.tokens).value_or(0),
-                                       std::isfinite(speed) ? speed : 0});
+    auto speed = real(status, keys_.tokens_per_second);
+    if (speed && !std::isfinite(*speed)) speed.reset();
+    events.emplace_back(
+        core::StepDone{{*step}, real(status, keys_.loss), {}, whole(status, keys_.tokens), speed});
     step_ = *step;
   } else if (!known_phase && updated > updated_) {
     // An older report that arrives late is no life.

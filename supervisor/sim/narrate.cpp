@@ -35,7 +35,7 @@ struct EventWords {
     return fmt::format("resumed at {}", e.step);
   }
   std::string operator()(const core::StepDone& e) const {
-    return fmt::format("step {} loss {:.3f}", e.step, e.loss);
+    return fmt::format("step {} loss {}", e.step, e.loss ? fmt::format("{:.3f}", *e.loss) : "-");
   }
   std::string operator()(const core::CheckpointReported& e) const {
     return fmt::format("checkpoint {} reported", e.step);

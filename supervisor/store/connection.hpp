@@ -34,6 +34,7 @@ class Row {
   void read(int column, std::int64_t& to) const { to = integer(column); }
   void read(int column, std::string& to) const { to = text(column); }
   void read(int column, std::optional<int>& to) const { to = optional_int(column); }
+  void read(int column, bool& to) const { to = integer(column) != 0; }
 
  private:
   SQLite::Statement& statement_;

@@ -39,15 +39,16 @@ struct AttemptRow {
   std::int64_t kept_step = 0;   // newest step in a verified checkpoint when it ended
   std::optional<int> exit_code;
   std::optional<int> exit_signal;
-  std::string cause;    // device_oom, hang, done, stopped, …; empty while it runs
-  std::string verdict;  // one sentence
-  std::string remedy;   // what was done about it: a name of core/remedy.hpp, or empty
-  std::string plan;     // JSON, as the worker was told
+  std::string cause;           // device_oom, hang, done, stopped, …; empty while it runs
+  std::string verdict;         // one sentence
+  std::string remedy;          // what was done about it: a name of core/remedy.hpp, or empty
+  std::string plan;            // JSON, as the worker was told
+  bool told_to_resume = true;  // otherwise its first step shows where it went on
 };
 BOOST_DESCRIBE_STRUCT(AttemptRow, (),
                       (program, number, nonce, board, folder, intended_ms, started_ms, ended_ms,
                        pid, resume_from, resume_step, first_step, last_step, kept_step, exit_code,
-                       exit_signal, cause, verdict, remedy, plan))
+                       exit_signal, cause, verdict, remedy, plan, told_to_resume))
 
 struct EvidenceRow {
   std::string source;  // "supervisor", "exit status", "log rule", "phase"
@@ -58,13 +59,14 @@ struct EvidenceRow {
 };
 BOOST_DESCRIBE_STRUCT(EvidenceRow, (), (source, weight, cause, text, location))
 
+// What nobody told is null. A loss that is not a number is stored as infinite.
 struct StepRow {
   std::int64_t step = 0;
   std::int64_t attempt = 0;
-  double loss = 0;
-  double grad_norm = 0;
-  std::int64_t tokens = 0;  // in all, since step 0
-  double tokens_per_second = 0;
+  std::optional<double> loss = {};
+  std::optional<double> grad_norm = {};
+  std::optional<std::int64_t> tokens = {};  // in all, since step 0
+  std::optional<double> tokens_per_second = {};
   std::int64_t at_ms = 0;
   bool replayed = false;  // an earlier attempt had done this step already and lost it
 };

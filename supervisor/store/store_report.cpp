@@ -84,7 +84,9 @@ Result<json::object> Store::report_json(const std::string& program) const {
   auto totals = row_json(
       db,
       "select count(*) as attempts, min(started_at) as started_at, max(ended_at) as ended_at, "
-      "coalesce(sum(steps_lost), 0) as steps_lost, coalesce(sum(steps_replayed), 0) as "
+      "case when count(*) = 0 then 0 else sum(steps_lost) end as steps_lost, "
+      "coalesce(sum(steps_lost is null), 0) as attempts_with_unknown_loss, "
+      "coalesce(sum(steps_replayed), 0) as "
       "steps_replayed, coalesce(sum(cache_hits), 0) as cache_hits, "
       "coalesce(sum(cache_misses), 0) as cache_misses from v_attempts where program = ?",
       program);
@@ -92,7 +94,11 @@ Result<json::object> Store::report_json(const std::string& program) const {
 
   auto status = row_json(
       db,
-      "select last_step, kept_step, kept_step as steps_kept, first_loss, last_loss, tokens, "
+      "select last_step, kept_step, "
+      // One whose checkpoints nobody sees: what its own attempts went on from.
+      "case when kept_step > 0 or not exists (select 1 from attempts where program = v_status.name "
+      "and not told_to_resume) then kept_step else (select sum(a.steps_kept) from v_attempts a "
+      "where a.program = v_status.name) end as steps_kept, first_loss, last_loss, tokens, "
       "(select min(loss) from steps where program = ?) as best_loss, "
       "evaluated_step, evaluation_loss, "
       "(select min(loss) from evaluations where program = ?) as best_evaluation_loss "
@@ -126,8 +132,9 @@ Result<json::object> Store::report_json(const std::string& program) const {
   if (auto merged = merge(report, std::move(goodput)); !merged) return propagate(merged);
 
   const double effective = number_or(report, "effective_seconds", 0);
-  const double tokens = number_or(report, "tokens", 0);
-  report["tokens_per_second"] = effective > 0 ? json::value(tokens / effective) : json::value();
+  const auto tokens = get_number(report, "tokens");
+  report["tokens_per_second"] =
+      effective > 0 && tokens ? json::value(*tokens / effective) : json::value();
 
   auto causes = rows_json(db,
                           "select cause, count(*) as attempts, sum(steps_lost) as steps_lost, "

@@ -66,8 +66,8 @@ std::string format_history(const json::array& rows, std::int64_t now_ms, const S
     cells.emplace_back(std::move(took_text));
     cells.emplace_back(short_board(string_or(row, "board", "")));
     cells.emplace_back(steps_of(row));
-    cells.emplace_back(fmt::format("{}", int_or(row, "steps_kept", 0)));
-    cells.emplace_back(fmt::format("{}", int_or(row, "steps_lost", 0)));
+    cells.emplace_back(count_or_dash(row, "steps_kept"));
+    cells.emplace_back(count_or_dash(row, "steps_lost"));
     cells.emplace_back(or_dash(string_or(row, "exit", "")));
     if (took) {
       cells.emplace_back(or_dash(cause), cause.empty() ? Colour::plain : colour_of(cause));

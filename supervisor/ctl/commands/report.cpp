@@ -34,9 +34,18 @@ std::string attempts_text(const json::object& report) {
   return causes.empty() ? text : text + ": " + causes;
 }
 
+std::string grouped_or_dash(const json::object& report, std::string_view key) {
+  const auto number = get_int(report, key);
+  return number ? grouped(*number) : "-";
+}
+
 std::string steps_sum(const json::object& report) {
-  return fmt::format("{} kept, {} lost", grouped(int_or(report, "steps_kept", 0)),
-                     grouped(int_or(report, "steps_lost", 0)));
+  std::string text = fmt::format("{} kept, {} lost", grouped_or_dash(report, "steps_kept"),
+                                 grouped_or_dash(report, "steps_lost"));
+  if (const auto unknown = int_or(report, "attempts_with_unknown_loss", 0); unknown > 0) {
+    text += fmt::format("; of {} it is not known", count(unknown, "attempt"));
+  }
+  return text;
 }
 
 std::string loss_text(const json::object& report) {
@@ -68,7 +77,7 @@ std::string programs_line(const json::object& report) {
 }
 
 std::string tokens_text(const json::object& report) {
-  std::string text = grouped(int_or(report, "tokens", 0));
+  std::string text = grouped_or_dash(report, "tokens");
   if (const auto rate = get_number(report, "tokens_per_second")) {
     text += fmt::format(", {:.0f} tokens/s while training", *rate);
   }

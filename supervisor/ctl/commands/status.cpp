@@ -35,13 +35,18 @@ std::string detail_of(const json::object& row, const std::string& state, const C
   }
   std::string text = fmt::format("pid {}, uptime {}", int_or(row, "pid", 0),
                                  clock_duration(int_or(row, "uptime_ms", 0)));
-  if (const std::int64_t step = int_or(row, "last_step", 0); step > 0) {
+  const std::int64_t step = int_or(row, "last_step", 0);
+  if (step > 0) {
     text += fmt::format(", step {}", step);
     if (const std::int64_t target = int_or(row, "target_step", 0); target > 0) {
       text += fmt::format("/{}", target);
     }
   }
-  if (auto loss = get_number(row, "loss")) text += fmt::format(", loss {}", number_text(*loss));
+  if (auto loss = get_number(row, "loss")) {
+    text += fmt::format(", loss {}", number_text(*loss));
+  } else if (step > 0) {
+    text += ", loss -";
+  }
   if (auto loss = get_number(row, "evaluation_loss")) {
     text += fmt::format(", held out {} at step {}", number_text(*loss),
                         int_or(row, "evaluated_step", 0));

@@ -7,6 +7,7 @@
 #include "supervisor/ctl/cli.hpp"
 #include "supervisor/ctl/log_source.hpp"
 #include "supervisor/ctl/program_names.hpp"
+#include "supervisor/ctl/rows.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
@@ -31,6 +32,23 @@ std::string next_step(const std::string& name, const std::string& state, const s
   return text;
 }
 
+std::string told_of_steps(const json::object& attempt) {
+  const std::int64_t last = int_or(attempt, "last_step", 0);
+  const bool told = int_or(attempt, "told_to_resume", 1) != 0;
+  if (last == 0 && told) {
+    return fmt::format("none, it was to go on from step {}", int_or(attempt, "resume_step", 0));
+  }
+  if (last == 0) return "none seen, it was to go on from where the program itself finds";
+  std::string text =
+      fmt::format("{} to {}: {} kept, {} lost, {} done again", int_or(attempt, "first_step", 0),
+                  last, count_or_dash(attempt, "steps_kept"), count_or_dash(attempt, "steps_lost"),
+                  count_or_dash(attempt, "steps_replayed"));
+  if (!get_int(attempt, "steps_lost")) {
+    text += "; what was lost shows in the first step of the next attempt";
+  }
+  return text;
+}
+
 std::string facts_of(const json::object& attempt, const Context& context) {
   std::string text;
   if (const auto started = wall_ms_of(string_or(attempt, "started_at", ""))) {
@@ -50,15 +68,7 @@ std::string facts_of(const json::object& attempt, const Context& context) {
   if (const std::string programs = programs_text(attempt); !programs.empty()) {
     text += fmt::format("  programs {}\n", programs);
   }
-  const std::int64_t last = int_or(attempt, "last_step", 0);
-  if (last == 0) {
-    text += fmt::format("  steps    none, it was to go on from step {}\n",
-                        int_or(attempt, "resume_step", 0));
-  } else {
-    text += fmt::format("  steps    {} to {}: {} kept, {} lost, {} done again\n",
-                        int_or(attempt, "first_step", 0), last, int_or(attempt, "steps_kept", 0),
-                        int_or(attempt, "steps_lost", 0), int_or(attempt, "steps_replayed", 0));
-  }
+  text += "  steps    " + told_of_steps(attempt) + "\n";
   if (const std::string folder = string_or(attempt, "folder", ""); !folder.empty()) {
     text += fmt::format("  files    {}\n", clean(folder));
   }

@@ -31,9 +31,10 @@ double loss_of(double number) {
   return std::abs(number) > max_measure ? std::copysign(HUGE_VAL, number) : number;
 }
 
-double measure(const Message& message, std::string_view key) {
+// Nothing when it is absent, no number, or beyond what can be.
+std::optional<double> measure(const Message& message, std::string_view key) {
   const auto number = find_number(message, key);
-  return number && std::abs(*number) <= max_measure ? *number : 0.0;
+  return number && std::abs(*number) <= max_measure ? number : std::nullopt;
 }
 
 // Nothing when it is absent, negative or beyond what can be.
@@ -81,9 +82,10 @@ std::vector<core::Event> message_events(const JournalRecord& record,
     events.emplace_back(core::PhaseEntered{std::string(*phase)});
   }
   if (const auto step = count_of(message, "STEP", max_step); step && *step > 0) {
-    events.emplace_back(core::StepDone{*step, loss_of(find_number(message, "LOSS").value_or(0)),
-                                       measure(message, "GRAD_NORM"),
-                                       count_of(message, "TOKENS", max_tokens).value_or(0),
+    auto loss = find_number(message, "LOSS");
+    if (loss) loss = loss_of(*loss);
+    events.emplace_back(core::StepDone{*step, loss, measure(message, "GRAD_NORM"),
+                                       count_of(message, "TOKENS", max_tokens),
                                        measure(message, "TOKENS_PER_SECOND")});
   }
   if (const auto step = count_of(message, "EVALUATED_STEP", max_step); step && *step > 0) {

@@ -93,7 +93,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
                 program_, {e.attempt, std::string(to_string(e.phase)),
                            std::string(to_string(e.cause)), e.begin_wall_ms.ms, e.duration_ms});
           },
-          [&](const core::RecordAttemptBegun& e) { return begin(e.attempt, state, at); },
+          [&](const core::RecordAttemptBegun& e) { return begin(e, state, at); },
           [&](const core::RecordWorkerStarted& e) -> Status {
             now_.attempt.pid = e.pid;
             now_.attempt.started_ms = at.wall.ms;
@@ -120,7 +120,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
       action);
 }
 
-Status Recorder::begin(std::int64_t number, const core::State& state, Time at) {
+Status Recorder::begin(const core::RecordAttemptBegun& begun, const core::State& state, Time at) {
   // A checkpoint that nobody had verified when the attempt before ended has been since.
   store::AttemptRow& before = now_.attempt;
   const std::int64_t kept = std::min(state.current.resume_step.number, before.last_step);
@@ -130,15 +130,16 @@ Status Recorder::begin(std::int64_t number, const core::State& state, Time at) {
   }
   store::AttemptRow row;
   row.program = program_;
-  row.number = number;
+  row.number = begun.attempt;
   row.nonce = make_nonce();
   row.board = state.boards.board;
-  row.folder = paths_.attempt(program_, number).string();
+  row.folder = paths_.attempt(program_, begun.attempt).string();
   row.intended_ms = at.wall.ms;
   row.resume_from = name_of(state.current.resume_from);
   row.resume_step = state.current.resume_step.number;
   row.last_step = state.current.resume_step.number;
   row.kept_step = state.history.kept_step.number;
+  row.told_to_resume = begun.told_to_resume;
   now_.attempt = std::move(row);
   return store_.put_attempt(now_.attempt);
 }

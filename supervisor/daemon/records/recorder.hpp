@@ -35,7 +35,7 @@ class Recorder final : public session::Records {
 
  private:
   Status record(const core::Action& action, const core::State& state, Time at);
-  Status begin(std::int64_t number, const core::State& state, Time at);
+  Status begin(const core::RecordAttemptBegun& begun, const core::State& state, Time at);
   Status end(const core::RecordAttemptEnded& ended, const core::State& state, Time at);
   Status keep(const core::RecordCheckpoint& checkpoint, Time at);
   Status add(const session::CompiledProgram& compiled, std::int64_t attempt, Time at);

@@ -23,7 +23,9 @@ std::size_t place_of(const Format& format) {
 
 const Format& huggingface() { return formats().front(); }
 
-double known(std::optional<double> value) { return value && std::isfinite(*value) ? *value : 0; }
+std::optional<double> known(std::optional<double> value) {
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
 
 bool any(const std::vector<Step>& steps, bool (*has)(const Measures&)) {
   return std::any_of(steps.begin(), steps.end(),
@@ -152,13 +154,13 @@ void Recognizer::tell(const Step& step, Events& events) {
   resting_ = {};
   others_ = 0;
   const Measures& measures = step.measures;
-  double loss = measures.loss.value_or(0);
-  if (measures.loss) bad_losses_ = std::isfinite(loss) ? 0 : bad_losses_ + 1;
-  if (!std::isfinite(loss) && bad_losses_ < enough_bad_losses) loss = 0;
+  std::optional<double> loss = measures.loss;
+  if (loss) bad_losses_ = std::isfinite(*loss) ? 0 : bad_losses_ + 1;
+  if (loss && !std::isfinite(*loss) && bad_losses_ < enough_bad_losses) loss.reset();
   events.emplace_back(core::StepDone{{step.step},
                                      loss,
                                      known(measures.grad_norm),
-                                     measures.tokens.value_or(0),
+                                     measures.tokens,
                                      known(measures.tokens_per_second)});
   if (step.last) rest("save", events);
 }

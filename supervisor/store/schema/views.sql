@@ -12,8 +12,14 @@ drop view if exists v_attempts;
 
 -- A row per attempt. What the attempt's own row does not hold yet, because the attempt still runs,
 -- is taken from the steps and checkpoints it has produced so far.
+--
+-- A program that is not told where to go on (told_to_resume 0) finds its own place, and what of an
+-- attempt was lost shows in the first step of the next attempt that did one: what it did beyond the
+-- step before that. Until then it is null. After a clean end nothing was lost, and nothing that
+-- follows is a replay. Programs that tell of every tenth step begin ten steps before the first they
+-- tell of: `stride` is the distance of the last two, where it divides all that was told.
 create view v_attempts as
-with raw as (
+with seen as (
   select a.*,
          coalesce(nullif(a.started_ms, 0), a.intended_ms) as begin_ms,
          coalesce(nullif(a.first_step, 0),
@@ -28,8 +34,40 @@ with raw as (
                                  where c.program = a.program and c.state = 'verified'), 0))
          end as kept,
          coalesce((select max(b.last_step) from attempts b
-                   where b.program = a.program and b.number < a.number), 0) as before
+                   where b.program = a.program and b.number < a.number
+                     and (a.told_to_resume or b.number > coalesce(
+                       (select max(d.number) from attempts d where d.program = a.program
+                        and d.number < a.number and d.cause = 'done'), 0))), 0) as before,
+         case when a.told_to_resume then null else
+           (select n.first_step from attempts n
+            where n.program = a.program and n.number > a.number and n.first_step > 0
+            order by n.number limit 1) end as next_first
   from attempts a
+), paced as (
+  select seen.*,
+         case when told_to_resume or first = 0 or first = last then 1
+              else coalesce((select nullif(seen.last - max(s.step), 0) from steps s
+                             where s.program = seen.program and s.attempt = seen.number
+                               and s.step < seen.last), 1) end as distance
+  from seen
+), placed as (
+  select paced.*,
+         case when told_to_resume then resume_step
+              when first > 0
+              then first - case when first % distance = 0 and last % distance = 0
+                                then distance else 1 end
+         end as began,
+         next_first - case when next_first % distance = 0 and last % distance = 0
+                           then distance else 1 end as next_began
+  from paced
+), raw as (
+  select placed.*,
+         case when ended_ms = 0 then 0
+              when told_to_resume then
+                case when last > 0 then max(last - max(kept, resume_step), 0) else 0 end
+              when cause = 'done' then 0
+              when last > 0 then max(last - next_began, 0) end as lost
+  from placed
 )
 select program,
        number as attempt,
@@ -39,14 +77,17 @@ select program,
        case when ended_ms > 0 then strftime('%Y-%m-%dT%H:%M:%fZ', ended_ms / 1000.0, 'unixepoch')
        end as ended_at,
        case when ended_ms > 0 then max(ended_ms - begin_ms, 0) / 1000.0 end as duration_s,
-       resume_step,
+       began as resume_step,
        first as first_step,
        last as last_step,
        kept as kept_step,
-       max(min(last, kept) - resume_step, 0) as steps_kept,
-       case when ended_ms > 0 and last > 0 then max(last - max(kept, resume_step), 0)
-            else 0 end as steps_lost,
-       case when first > 0 then max(min(last, before) - (first - 1), 0) else 0 end as steps_replayed,
+       case when told_to_resume then max(min(last, kept) - resume_step, 0)
+            when ended_ms > 0 and lost is not null then max(last - lost - began, 0)
+            when kept > 0 then max(min(last, kept) - began, 0) end as steps_kept,
+       lost as steps_lost,
+       case when first = 0 then 0
+            when told_to_resume then max(min(last, before) - (first - 1), 0)
+            else max(min(last, before) - began, 0) end as steps_replayed,
        case when exit_signal is not null then
               case exit_signal
                 when 1 then 'SIGHUP' when 2 then 'SIGINT' when 3 then 'SIGQUIT' when 4 then 'SIGILL'
@@ -69,10 +110,12 @@ select program,
        (select count(*) from compiled c
         where c.program = raw.program and c.attempt = raw.number and c.hit) as cache_hits,
        (select count(*) from compiled c
-        where c.program = raw.program and c.attempt = raw.number and not c.hit) as cache_misses
+        where c.program = raw.program and c.attempt = raw.number and not c.hit) as cache_misses,
+       told_to_resume
 from raw;
 
--- A row per program of the configuration.
+-- A row per program of the configuration. Not every line of a program tells all: a loss, tokens and
+-- a rate are those of the newest of a thousand steps that has one.
 create view v_status as
 select p.name,
        p.state,
@@ -84,17 +127,22 @@ select p.name,
                  where c.program = p.name and c.state = 'verified'),
                 (select a.kept_step from attempts a where a.program = p.name
                  order by a.number desc limit 1), 0) as kept_step,
-       (select s.loss from steps s where s.program = p.name
-        order by s.step, s.attempt limit 1) as first_loss,
-       (select s.loss from steps s where s.program = p.name
-        order by s.attempt desc, s.step desc limit 1) as last_loss,
-       coalesce((select s.tokens from steps s where s.program = p.name
-                 order by s.attempt desc, s.step desc limit 1), 0) as tokens,
+       (select f.loss from (select s.loss from steps s where s.program = p.name
+                            order by s.step, s.attempt limit 1000) f
+        where f.loss is not null limit 1) as first_loss,
+       (select l.loss from (select s.loss from steps s where s.program = p.name
+                            order by s.attempt desc, s.step desc limit 1000) l
+        where l.loss is not null limit 1) as last_loss,
+       (select t.tokens from (select s.tokens from steps s where s.program = p.name
+                              order by s.attempt desc, s.step desc limit 1000) t
+        where t.tokens is not null limit 1) as tokens,
        case when p.changed_ms > 0
             then strftime('%Y-%m-%dT%H:%M:%fZ', p.changed_ms / 1000.0, 'unixepoch')
        end as changed_at,
-       (select s.tokens_per_second from steps s where s.program = p.name
-        order by s.attempt desc, s.step desc limit 1) as tokens_per_second,
+       (select r.tokens_per_second from (select s.tokens_per_second from steps s
+                                         where s.program = p.name
+                                         order by s.attempt desc, s.step desc limit 1000) r
+        where r.tokens_per_second is not null limit 1) as tokens_per_second,
        coalesce((select a.board from attempts a where a.program = p.name
                  order by a.number desc limit 1), '') as board,
        p.target_step,

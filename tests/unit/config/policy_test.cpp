@@ -139,7 +139,10 @@ TEST_F(ConfigPolicy, ACommandIsJudgedByWhatItIsWatchedBy) {
 TEST_F(ConfigPolicy, OnlyWhoIsToldToResumeIsHeldToIt) {
   const auto told = [&](const std::string& program) {
     const auto config = load_text("programs:\n  a:\n" + program);
-    return config && is_told_to_resume(config->programs.at(0));
+    if (!config) return false;
+    const Program& read = config->programs.at(0);
+    EXPECT_EQ(policy_of(read).told_to_resume, is_told_to_resume(read)) << "the core knows of it";
+    return is_told_to_resume(read);
   };
   EXPECT_TRUE(told("    training_config: {}\n"));
   EXPECT_FALSE(told("    command: [train, --auto]\n"));

@@ -69,6 +69,12 @@ TEST_F(FormatStatus, IsSupervisorctlsLine) {
             "d                                STOPPED   Not started\n");
 }
 
+TEST_F(FormatStatus, ALossThatNobodyToldIsADash) {
+  const auto rows = parsed(R"([{"name":"a","state":"RUNNING","pid":7,"uptime_ms":5000,
+    "last_step":120,"loss":null,"attempts":1,"attempt":1}])");
+  EXPECT_THAT(status(rows), HasSubstr("pid 7, uptime 0:00:05, step 120, loss -\n"));
+}
+
 TEST_F(FormatStatus, ALongNameWidensTheColumn) {
   const std::string name(40, 'n');
   json::array rows{json::object{{"name", name}, {"state", "EXITED"}, {"reason", "done"}}};
@@ -135,6 +141,12 @@ TEST_F(FormatHistory, ARowPerAttempt) {
       "      2  1 min ago  1 min 00 s  -            -     0     0  -       running\n");
 }
 
+TEST_F(FormatHistory, WhatIsNotKnownIsADash) {
+  const auto rows = parsed(R"([{"program":"t","attempt":1,"duration_s":60.5,"first_step":1,
+    "last_step":30,"steps_kept":null,"steps_lost":null,"exit":"exit 1","cause":"crash"}])");
+  EXPECT_THAT(history(rows), HasSubstr("1→30     -     -  exit 1"));
+}
+
 TEST_F(FormatHistory, NamesTheProgramsOnlyWhenThereAreSeveral) {
   json::array rows{json::object{{"program", "a"}, {"attempt", 1}}};
   EXPECT_THAT(history(rows), Not(HasSubstr("PROGRAM")));
@@ -170,6 +182,24 @@ TEST_F(FormatWhy, VerdictThenEvidenceByWeight) {
             "\n"
             "Now:  BACKOFF, next try in 4 s\n"
             "Next: nothing to do: trainwardd goes on by itself (BACKOFF)\n");
+}
+
+TEST_F(FormatWhy, OfAProgramThatFindsItsOwnPlace) {
+  const auto steps = [this](const std::string& fields) {
+    return why(parsed(R"({"program":"t","state":"BACKOFF","reason":"r","evidence":[],
+      "attempt":{"attempt":2,"duration_s":1,"cause":"crash","told_to_resume":0,)" +
+                      fields + "}}"));
+  };
+  EXPECT_THAT(steps(R"("first_step":1,"last_step":30,"steps_kept":null,"steps_lost":null,
+                       "steps_replayed":0)"),
+              HasSubstr("  steps    1 to 30: - kept, - lost, 0 done again; what was lost shows in "
+                        "the first step of the next attempt\n"));
+  EXPECT_THAT(steps(R"("first_step":1,"last_step":30,"steps_kept":20,"steps_lost":10,
+                       "steps_replayed":0)"),
+              HasSubstr("  steps    1 to 30: 20 kept, 10 lost, 0 done again\n"));
+  EXPECT_THAT(steps(R"("last_step":0,"resume_step":null)"),
+              HasSubstr("  steps    none seen, it was to go on from where the program itself "
+                        "finds\n"));
 }
 
 TEST_F(FormatWhy, TellsWhatToDoWhenItGaveUp) {
@@ -246,6 +276,18 @@ TEST_F(FormatReport, TheWholeRun) {
             "\n"
             "Boards:\n"
             "  01  REMOTE_LOST  0 attempts  link 8 is down\n");
+}
+
+TEST_F(FormatReport, WhatIsNotKnownIsADash) {
+  const std::string told = report(parsed(R"({"program":"t","state":"RUNNING","attempts":3,
+    "steps_kept":20,"steps_lost":10,"attempts_with_unknown_loss":1,"first_loss":null,
+    "last_loss":null,"best_loss":null,"tokens":null,"tokens_per_second":null})"));
+  EXPECT_THAT(told, HasSubstr("  steps               20 kept, 10 lost; of 1 attempt it is not "
+                              "known\n"));
+  EXPECT_THAT(told, HasSubstr("  loss                -\n"));
+  EXPECT_THAT(told, HasSubstr("  tokens              -\n"));
+  EXPECT_THAT(report(parsed(R"({"steps_kept":null,"steps_lost":null})")),
+              HasSubstr("- kept, - lost\n"));
 }
 
 TEST_F(FormatReport, TheHeldOutLossOfARunThatEvaluates) {

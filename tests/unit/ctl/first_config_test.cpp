@@ -126,8 +126,9 @@ TEST_F(FirstConfig, CheckTellsWhatIsNotWrongToo) {
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, HasSubstr("no such script: "));
   EXPECT_THAT(ran.out, HasSubstr("one program, 'main'"));
+  EXPECT_THAT(ran.out, HasSubstr("its checkpoints will not be seen"));
   const auto document = json::parse(ctl({"config", "check", "--json"}).out).as_object();
-  EXPECT_EQ(document.at("notes").as_array().size(), 2U);
+  EXPECT_EQ(document.at("notes").as_array().size(), 3U);
   EXPECT_EQ(document.at("problems").as_array().size(), 0U);
 }
 

@@ -95,8 +95,18 @@ TEST(Console, AFileGetsALineEvery25Steps) {
   const std::size_t got = std::fread(text, 1, sizeof text - 1, out.get());
   const auto lines = lines_in(std::string(text, got));
   ASSERT_EQ(lines.size(), 2U);
-  EXPECT_THAT(lines[0], HasSubstr("step 25/60"));
+  EXPECT_THAT(lines[0], HasSubstr("step 25/60  loss 2.500  100 tokens/s"));
   EXPECT_THAT(lines[1], HasSubstr("step 50/60"));
+}
+
+TEST(Console, WhatNobodyToldIsADash) {
+  const File out(std::tmpfile());
+  Console console(true, out.get());
+  console.progress({"p", "RUNNING", 1, 25}, {1, 1});
+  std::rewind(out.get());
+  char text[256] = {};
+  const std::size_t got = std::fread(text, 1, sizeof text - 1, out.get());
+  EXPECT_THAT(std::string(text, got), HasSubstr("step 25  loss -  - tokens/s  attempt 1"));
 }
 
 }  // namespace

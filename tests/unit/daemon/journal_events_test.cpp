@@ -76,9 +76,9 @@ TEST(JournalEvents, NumbersBeyondWhatCanBeAreLeftOutAndNamed) {
               R"("GRAD_NORM":"1e300","TOKENS_PER_SECOND":"-1e31"})"));
   EXPECT_EQ(step.step.number, 1'000'000'000'000);
   EXPECT_EQ(step.loss, 1e29);
-  EXPECT_EQ(step.tokens, 0);
-  EXPECT_EQ(step.grad_norm, 0);
-  EXPECT_EQ(step.tokens_per_second, 0);
+  EXPECT_EQ(step.tokens, std::nullopt);
+  EXPECT_EQ(step.grad_norm, std::nullopt);
+  EXPECT_EQ(step.tokens_per_second, std::nullopt);
   const auto saved = only<core::CheckpointReported>(
       message(R"({"CHECKPOINT":"/runs/checkpoints/x","CHECKPOINT_STEP":"9223372036854775807",)"
               R"("CHECKPOINT_MS":"9223372036854775807"})"));
@@ -101,7 +101,7 @@ TEST(JournalEvents, NumbersBeyondWhatCanBeAreLeftOutAndNamed) {
 // The core takes it for what it is: a run that has diverged.
 TEST(JournalEvents, ALossTooLargeToBeOneIsInfinite) {
   const auto loss = [](const std::string& text) {
-    return only<core::StepDone>(message(R"({"STEP":"1","LOSS":")" + text + "\"}")).loss;
+    return *only<core::StepDone>(message(R"({"STEP":"1","LOSS":")" + text + "\"}")).loss;
   };
   EXPECT_EQ(loss("1e308"), HUGE_VAL);
   EXPECT_EQ(loss("-1e31"), -HUGE_VAL);
@@ -165,8 +165,11 @@ TEST(JournalEvents, NumbersThatAreNoneAreLeftOut) {
   for (const char* step : {"-1", "0", "x", "1e3", "99999999999999999999", ""}) {
     EXPECT_TRUE(message(std::string(R"({"STEP":")") + step + "\"}").empty()) << step;
   }
-  EXPECT_TRUE(std::isnan(only<core::StepDone>(message(R"({"STEP":"1","LOSS":"nan"})")).loss));
-  EXPECT_EQ(only<core::StepDone>(message(R"({"STEP":"1","GRAD_NORM":"inf"})")).grad_norm, 0);
+  EXPECT_TRUE(std::isnan(*only<core::StepDone>(message(R"({"STEP":"1","LOSS":"nan"})")).loss));
+  EXPECT_EQ(only<core::StepDone>(message(R"({"STEP":"1","GRAD_NORM":"inf"})")).grad_norm,
+            std::nullopt);
+  EXPECT_EQ(only<core::StepDone>(message(R"({"STEP":"1","LOSS":"much"})")).loss, std::nullopt);
+  EXPECT_EQ(only<core::StepDone>(message(R"({"STEP":"1"})")).loss, std::nullopt);
   EXPECT_TRUE(message(R"({"STEP":7})").empty()) << "values are text";
   EXPECT_TRUE(message("7").empty());
   only<core::Alive>(message(R"({"WATCHDOG":"1"})"));

@@ -120,6 +120,41 @@ TEST_F(RebuildTest, WhatWasRecordedIsRecordedAgain) {
   }
 }
 
+// What an attempt lost is decided by the first step of the next, now as it was then.
+TEST_F(RebuildTest, AProgramThatFindsItsOwnPlaceIsBookedTheSame) {
+  program_.command = {{{foreign::Template::parse("train", {}).value()}}};
+  store::Store before = open("before.db");
+  LiveRun run(before, paths_, program_);
+  run.start();
+  const auto train = [&](std::int64_t from, std::int64_t to, const std::string& how) {
+    run.pass(300);
+    run.started();
+    run.pass(10'000);
+    for (std::int64_t step = from; step <= to; ++step) finish(run, step);
+    run.end(how);
+    while (run.state().stage == core::Stage::backoff) run.pass(1'000);
+  };
+  train(1, 9, R"("code":1)");
+  train(6, 7, R"("signal":11)");
+  const auto lost = [](const store::Store& store) {
+    std::vector<std::string> all;
+    const auto rows = store.history_json("run").value();
+    for (const json::value& row : rows) all.push_back(json::serialize(row.at("steps_lost")));
+    return all;
+  };
+  EXPECT_THAT(lost(before), ElementsAre("4", "null", "0")) << "the third has done nothing yet";
+  train(7, 12, R"("code":0)");
+  ASSERT_EQ(run.state().stage, core::Stage::exited);
+  EXPECT_THAT(lost(before), ElementsAre("4", "1", "0"));
+  store::Store after = open("after.db");
+  rebuild_into(after);
+  EXPECT_EQ(text_of(after.history_json("run").value()),
+            text_of(before.history_json("run").value()));
+  EXPECT_EQ(after.report_json("run").value(), before.report_json("run").value()) << "the ledger";
+  EXPECT_EQ(text_of(after.events_json("run", -1, 1'000).value()),
+            text_of(before.events_json("run", -1, 1'000).value()));
+}
+
 TEST_F(RebuildTest, AttemptsThatWereNeverMadeAreGaps) {
   store::Store before = open("before.db");
   LiveRun run(before, paths_, program_);

@@ -86,6 +86,20 @@ TEST_F(RecorderTest, TheStartOfTheMachineIsCommittedWithTheEventThatTellsOfIt) {
   EXPECT_EQ(stored_state(store_, paths_, program_).value()->boot_id, boot_id());
 }
 
+// Where it went on is asked of its first step, in the next daemon too.
+TEST_F(RecorderTest, WhetherAnAttemptWasToldWhereToGoOnIsCommittedWithItsBegin) {
+  begin_attempt(1);
+  EXPECT_TRUE(store_.attempt("run", 1).value()->told_to_resume);
+  state_.attempt = 2;
+  ASSERT_TRUE(turn(core::Alive{}, {core::RecordAttemptBegun{2, false}}));
+  EXPECT_FALSE(store_.attempt("run", 2).value()->told_to_resume);
+  ASSERT_TRUE(recorder_.recover(2, "").has_value());
+  EXPECT_FALSE(recorder_.attempt().told_to_resume);
+  ASSERT_TRUE(turn(core::Alive{}, {core::RecordStep{{7}}}));
+  const auto status = store_.status_json(Time{}).value();
+  EXPECT_TRUE(status.at(0).at("loss").is_null());
+}
+
 TEST_F(RecorderTest, TheStateReadsBack) {
   begin_attempt(3);
   const auto stored = stored_state(store_, paths_, program_).value();

@@ -28,8 +28,8 @@ TEST(Formats, HuggingFacesLossesAreGivenTheStepsOfItsBar) {
       recognized(log),
       ElementsAre("noticed: recognised the output of Hugging Face Trainer: step, loss, learning "
                   "rate, gradient norm; steps come from the progress bar",
-                  "step 1 0 0", "step 5 2.4512 0", "step 9 0 0", "step 10 0 0", "step 14 2.25 0",
-                  "step 15 2.125 0", "evaluated 15 2.0625", "step 60 0 0", "phase save"))
+                  "step 1 - -", "step 5 2.4512 -", "step 9 - -", "step 10 - -", "step 14 2.25 -",
+                  "step 15 2.125 -", "evaluated 15 2.0625", "step 60 - -", "phase save"))
       << "from the third line on it is known which step a loss is of";
 }
 
@@ -40,10 +40,10 @@ TEST(Formats, TheTwoStreamsOfHuggingFaceMayComeInEitherOrder) {
     return fmt::format("{{'loss': {}, 'learning_rate': 1e-05, 'epoch': {}}}\n", loss, epoch);
   };
   heard.feed("\n" + line(3, 0.25)).feed(bar("", 10, 40));
-  EXPECT_THAT(heard.words(), Contains("step 9 3 0"));
+  EXPECT_THAT(heard.words(), Contains("step 9 3 -"));
   heard.feed(bar("", 19, 40) + "\n" + line(2, 0.5)).feed(bar("", 20, 40) + bar("", 29, 40));
   heard.feed("\n" + line(1, 0.75)).feed(bar("", 30, 40));
-  EXPECT_THAT(heard.words(), AllOf(Contains("step 20 2 0"), Contains("step 30 1 0")));
+  EXPECT_THAT(heard.words(), AllOf(Contains("step 20 2 -"), Contains("step 30 1 -")));
 }
 
 TEST(Formats, HuggingFaceWithoutItsBarTellsLossesOfUnknownSteps) {
@@ -63,10 +63,10 @@ TEST(Formats, Lightning) {
       bar("Epoch 1: ", 10, 90, "v_num=3, train_loss=1.0, val_loss=1.25");
   EXPECT_THAT(recognized(log),
               ElementsAre("noticed: recognised the output of Lightning: step, loss",
-                          "step 10 2.125 0", "step 90 1.5 0", "evaluated 90 1.25", "step 100 1 0"));
+                          "step 10 2.125 -", "step 90 1.5 -", "evaluated 90 1.25", "step 100 1 -"));
   EXPECT_THAT(recognized(bar("Epoch 5: ", 10, 90, "loss=2, v_num=0") +
                          bar("Epoch 5: ", 20, 90, "loss=1.5, v_num=0")),
-              Contains("step 460 2 0"))
+              Contains("step 460 2 -"))
       << "a resumed run begins at its step";
 }
 
@@ -80,11 +80,11 @@ TEST(Formats, Keras) {
       "accuracy: 0.8 - loss: 0.25\r"
       "313/313 [======] - 0s 1ms/step - loss: 0.19 - accuracy: 0.9\n";
   EXPECT_THAT(recognized(log), ElementsAre("noticed: recognised the output of Keras: step, loss",
-                                           "step 1 2.25 0", "step 100 0.5 0", "step 900 0.375 0",
-                                           "evaluated 900 0.25", "step 950 0.25 0"));
+                                           "step 1 2.25 -", "step 100 0.5 -", "step 900 0.375 -",
+                                           "evaluated 900 0.25", "step 950 0.25 -"));
   EXPECT_THAT(recognized("Epoch 4/9\n900/900 - 3s - loss: 0.5\nEpoch 5/9\n900/900 - 3s - loss: "
                          "0.25\n"),
-              AllOf(Contains("step 3600 0.5 0"), Contains("step 4500 0.25 0")));
+              AllOf(Contains("step 3600 0.5 -"), Contains("step 4500 0.25 -")));
 }
 
 TEST(Formats, NanoGpt) {
@@ -93,8 +93,8 @@ TEST(Formats, NanoGpt) {
                          "iter 10: loss 9.5, time 311.72ms, mfu 41.22%\n"
                          "iter 20: loss 8.75, time 310.91ms, mfu 41.24%\n"
                          "step 250: train loss 8.0, val loss 8.25\n"),
-              ElementsAre("noticed: recognised the output of nanoGPT: step, loss", "step 10 9.5 0",
-                          "step 20 8.75 0", "evaluated 250 8.25"));
+              ElementsAre("noticed: recognised the output of nanoGPT: step, loss", "step 10 9.5 -",
+                          "step 20 8.75 -", "evaluated 250 8.25"));
 }
 
 TEST(Formats, Megatron) {
@@ -109,7 +109,7 @@ TEST(Formats, Megatron) {
                  "4.57E+02 | \n"),
       ElementsAre("noticed: recognised the output of Megatron-LM: step, loss, learning rate, "
                   "gradient norm",
-                  "step 100 6.5 0", "step 200 6.25 0", "evaluated 200 6.125"));
+                  "step 100 6.5 -", "step 200 6.25 -", "evaluated 200 6.125"));
 }
 
 TEST(Formats, TorchtitanWithItsColours) {
@@ -120,18 +120,18 @@ TEST(Formats, TorchtitanWithItsColours) {
                  "step: 20  loss:  7.0  grad_norm:  1.2  memory:  4.2GiB(4%)  tps: 12,000\n"),
       ElementsAre("noticed: recognised the output of torchtitan: step, loss, gradient norm, tokens "
                   "a second",
-                  "step 10 7.125 0", "step 20 7 0"));
+                  "step 10 7.125 -", "step 20 7 -"));
 }
 
 TEST(Formats, Torchtune) {
   EXPECT_THAT(recognized(bar("1|10|Loss: 2.25: ", 10, 90) + bar("1|11|Loss: 2.125: ", 11, 90) +
                          bar("2|91|Loss: 2.0: ", 1, 90)),
               ElementsAre("noticed: recognised the output of torchtune: step, loss",
-                          "step 10 2.25 0", "step 11 2.125 0", "step 91 2 0"));
+                          "step 10 2.25 -", "step 11 2.125 -", "step 91 2 -"));
   EXPECT_THAT(recognized("Step 10 | loss:2.5 lr:2e-05 tokens_per_second_per_gpu:1234.5 "
                          "grad_norm:1.5\n",
                          "torchtune"),
-              Contains("step 10 2.5 0"));
+              Contains("step 10 2.5 -"));
 }
 
 TEST(Formats, DeepSpeed) {
@@ -140,7 +140,7 @@ TEST(Formats, DeepSpeed) {
                          "step=20, skipped=0, lr=[1e-05], mom=[(0.9, 0.999)]\n" +
                          "steps: 30 loss: 2.5000 iter time (s): 1.234 samples/sec: 12.3\n"),
               ElementsAre("noticed: recognised the output of DeepSpeed: step, learning rate",
-                          "step 10 0 0", "step 20 0 0", "step 30 2.5 0"));
+                          "step 10 - -", "step 20 - -", "step 30 2.5 -"));
 }
 
 TEST(Formats, Tenstorrents) {
@@ -148,11 +148,11 @@ TEST(Formats, Tenstorrents) {
                          "2026-11-20 10:01:00 | INFO | Step 50 | train/loss: 1.1250\n"
                          "2026-11-20 10:01:30 | INFO | Step 50 | val/loss: 1.3750\n"),
               ElementsAre("noticed: recognised the output of tt-blacksmith: step, loss",
-                          "step 25 1.25 0", "step 50 1.125 0", "evaluated 50 1.375"));
+                          "step 25 1.25 -", "step 50 1.125 -", "evaluated 50 1.375"));
   EXPECT_THAT(recognized("Step: 1, Loss: 4.5\nFull step time 123.1 ms, cache entries: 45\n"
                          "[Rank 0] Step: 2, Loss: 4.25\n"),
-              ElementsAre("noticed: recognised the output of tt-train: step, loss", "step 1 4.5 0",
-                          "step 2 4.25 0"));
+              ElementsAre("noticed: recognised the output of tt-train: step, loss", "step 1 4.5 -",
+                          "step 2 4.25 -"));
 }
 
 TEST(Formats, BarsWithALoss) {
@@ -160,12 +160,12 @@ TEST(Formats, BarsWithALoss) {
                          bar("Steps: ", 6, 500, "lr=1e-5, step_loss=0.125")),
               ElementsAre("noticed: recognised a progress bar with a loss: step, loss, learning "
                           "rate",
-                          "step 5 0.25 0", "step 6 0.125 0"));
+                          "step 5 0.25 -", "step 6 0.125 -"));
   EXPECT_THAT(recognized("59it [00:12,  4.90it/s, loss=2.25]\r60it [00:12,  1.20s/it, loss=2]\r"),
-              AllOf(Contains("step 59 2.25 0"), Contains("step 60 2 0")));
+              AllOf(Contains("step 59 2.25 -"), Contains("step 60 2 -")));
   EXPECT_THAT(recognized(bar("Epoch 1/3: ", 90, 100) + bar("Epoch 1/3: ", 100, 100) +
                          bar("Epoch 2/3: ", 10, 100)),
-              Contains("step 110 0 0"));
+              Contains("step 110 - -"));
 }
 
 // Any order, any punctuation.
@@ -179,20 +179,20 @@ TEST(Formats, PlainLines) {
   const auto as = [&](fmt::string_view format) {
     return third([format](int step) { return fmt::vformat(format, fmt::make_format_args(step)); });
   };
-  EXPECT_EQ(as("step {} loss 2.5"), "step 30 2.5 0");
-  EXPECT_EQ(as("loss=2.5 @ step {}"), "step 30 2.5 0");
-  EXPECT_EQ(as("[{0}/100] iter: {0}, Loss: 2.5000"), "step 30 2.5 0");
-  EXPECT_EQ(as("Iteration {}: train loss = 2.5, val acc 0.9"), "step 30 2.5 0");
+  EXPECT_EQ(as("step {} loss 2.5"), "step 30 2.5 -");
+  EXPECT_EQ(as("loss=2.5 @ step {}"), "step 30 2.5 -");
+  EXPECT_EQ(as("[{0}/100] iter: {0}, Loss: 2.5000"), "step 30 2.5 -");
+  EXPECT_EQ(as("Iteration {}: train loss = 2.5, val acc 0.9"), "step 30 2.5 -");
   EXPECT_EQ(as("2026-11-20 10:00:07,312 INFO train: it={:06} lr=3e-4 loss=2.5e+00"),
-            "step 30 2.5 0");
-  EXPECT_EQ(as("Loss at step {}: 2.5"), "step 30 2.5 0");
-  EXPECT_EQ(as("Train loss (step {}): 2.5"), "step 30 2.5 0");
+            "step 30 2.5 -");
+  EXPECT_EQ(as("Loss at step {}: 2.5"), "step 30 2.5 -");
+  EXPECT_EQ(as("Train loss (step {}): 2.5"), "step 30 2.5 -");
   EXPECT_EQ(as("{{\"step\": {}, \"loss\": 2.5, \"tokens\": 4096}}"), "step 30 2.5 4096");
   EXPECT_EQ(as("step {}/1,000 | loss: tensor(2.5, device='cuda:0') | 8,123 tok/s"),
-            "step 30 2.5 0");
-  EXPECT_EQ(as("global_step={} kl_loss=0.1 loss=2.5 total_steps=900"), "step 30 2.5 0");
+            "step 30 2.5 -");
+  EXPECT_EQ(as("global_step={} kl_loss=0.1 loss=2.5 total_steps=900"), "step 30 2.5 -");
   EXPECT_EQ(as("step {} | loss 2.5 (+nanz) | norm 15.2 | lr 4.29e-07 | 168000 tok/s"),
-            "step 30 2.5 0");
+            "step 30 2.5 -");
 }
 
 // In the manner of mmengine, timm, torchvision, MaxText, litgpt and of examples of GANs.
@@ -208,20 +208,20 @@ TEST(Formats, PlainLinesOfLibraries) {
   EXPECT_EQ(
       third("11/20 10:00:00 - mmengine - INFO - Epoch(train)  [1][ {}/312]  lr: 1.0e-02  eta: "
             "0:10:00  time: 0.1  memory: 500  loss: 2.5"),
-      "step 30 2.5 0");
+      "step 30 2.5 -");
   EXPECT_EQ(third("Train: 0 [ {}/1251 (  8%)]  Loss: 2.5 (2.61)  Time: 0.1s, 123.4/s  LR: 1e-05"),
-            "step 30 2.5 0");
+            "step 30 2.5 -");
   EXPECT_EQ(third("Epoch: [0]  [  {}/1000]  eta: 0:10:00  lr: 0.1  img/s: 12.3  loss: 2.5 (2.61)"),
-            "step 30 2.5 0");
+            "step 30 2.5 -");
   EXPECT_EQ(third("Epoch: [0][  {}/5005]\tTime  0.5 ( 0.6)\tLoss 2.5e+00 (7.0e+00)\tAcc@1 0.1"),
-            "step 30 2.5 0");
+            "step 30 2.5 -");
   EXPECT_EQ(
       third("completed step: {}, seconds: 0.5, TFLOP/s/device: 100.1, Tokens/s/device: 1234.5, "
             "total_weights: 8192, loss: 2.5"),
-      "step 30 2.5 0");
+      "step 30 2.5 -");
   EXPECT_EQ(third("Epoch 1 | iter 4321 step {} | loss train: 2.5, val: n/a | iter time: 10.1 ms"),
-            "step 30 2.5 0");
-  EXPECT_EQ(third("[Epoch 0/200] [Batch {}/938] [D loss: 2.5] [G loss: 0.7]"), "step 30 2.5 0");
+            "step 30 2.5 -");
+  EXPECT_EQ(third("[Epoch 0/200] [Batch {}/938] [D loss: 2.5] [G loss: 0.7]"), "step 30 2.5 -");
   EXPECT_EQ(third("| INFO | valid | epoch 001 | loss 2.5 | num_updates {}"), "0 events");
 }
 
@@ -230,23 +230,23 @@ TEST(Formats, PlainLinesWithEpochs) {
                          "Epoch [1/2], Step [200/300], Loss: 0.375\n"
                          "Epoch [1/2], Step [300/300], Loss: 0.25\n"
                          "Epoch [2/2], Step [100/300], Loss: 0.125\n"),
-              AllOf(SizeIs(5), Contains("step 400 0.125 0")));
+              AllOf(SizeIs(5), Contains("step 400 0.125 -")));
   EXPECT_THAT(recognized("Train Epoch: 1 [0/6000 (0%)]\tLoss: 2.5\n"
                          "Train Epoch: 1 [640/6000 (11%)]\tLoss: 2.25\n"
                          "Train Epoch: 1 [1280/6000 (21%)]\tLoss: 2.0\n"
                          "Test set: Average loss: 0.0485, Accuracy: 5843/6000 (97%)\n"
                          "Train Epoch: 2 [640/6000 (11%)]\tLoss: 1.5\n"),
-              AllOf(SizeIs(4), Contains("step 6640 1.5 0")));
+              AllOf(SizeIs(4), Contains("step 6640 1.5 -")));
   EXPECT_THAT(recognized("Epoch: 1, Loss: 0.5\nEpoch: 2, Loss: 0.375\nEpoch: 3, Loss: 0.25\n"),
               ElementsAre("noticed: recognised lines with an epoch and a loss: step, loss; a step "
                           "is an epoch",
-                          "step 1 0.5 0", "step 2 0.375 0", "step 3 0.25 0"));
+                          "step 1 0.5 -", "step 2 0.375 -", "step 3 0.25 -"));
 }
 
 TEST(Formats, APresetNeedsNoProofAndReadsNothingElse) {
   EXPECT_THAT(
       recognized("iter 10: loss 9.5, time 311.72ms, mfu 41.22%\n", "nanogpt"),
-      ElementsAre("noticed: recognised the output of nanoGPT: step, loss", "step 10 9.5 0"));
+      ElementsAre("noticed: recognised the output of nanoGPT: step, loss", "step 10 9.5 -"));
   EXPECT_THAT(recognized("Step: 1, Loss: 4.5\nStep: 2, Loss: 4.25\n", "nanogpt"), IsEmpty());
   for (const std::string_view name : preset_names()) EXPECT_NE(find_format(name), nullptr) << name;
   EXPECT_EQ(find_format("axolotl"), find_format("huggingface"));

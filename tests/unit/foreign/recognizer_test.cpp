@@ -65,8 +65,8 @@ TEST(Recognizer, NothingCountsBeforeItHasProvedItselfAndThenAllDoes) {
 
 TEST(Recognizer, ALineOfEachRankCountsOnce) {
   EXPECT_THAT(recognized(plain({1, 1, 1, 1, 2, 2, 2, 2, 3, 2, 3, 3, 4})),
-              ElementsAre(StartsWith("noticed"), "step 1 2.5 0", "step 2 2.5 0", "step 3 2.5 0",
-                          "step 4 2.5 0"));
+              ElementsAre(StartsWith("noticed"), "step 1 2.5 -", "step 2 2.5 -", "step 3 2.5 -",
+                          "step 4 2.5 -"));
 }
 
 TEST(Recognizer, AnEvaluationsCounterIsNotFollowed) {
@@ -74,8 +74,8 @@ TEST(Recognizer, AnEvaluationsCounterIsNotFollowed) {
   for (int i = 1; i <= 6; ++i) text += fmt::format("step {}/6 loss 0.5\n", i);
   EXPECT_THAT(
       recognized(text + plain({130})),
-      ElementsAre(StartsWith("noticed"), "step 100 2.5 0", "step 110 2.5 0", "step 120 2.5 0",
-                  "phase evaluate", "alive", "alive", "alive", "step 130 2.5 0"));
+      ElementsAre(StartsWith("noticed"), "step 100 2.5 -", "step 110 2.5 -", "step 120 2.5 -",
+                  "phase evaluate", "alive", "alive", "alive", "step 130 2.5 -"));
 }
 
 TEST(Recognizer, BatchesBeginAnewEachEpochAndStepsDoNot) {
@@ -85,7 +85,7 @@ TEST(Recognizer, BatchesBeginAnewEachEpochAndStepsDoNot) {
     for (const int done : {1, 5, 10}) text += bar("", done, 10, "loss=0.25");
   }
   const auto events = recognized(text);
-  EXPECT_THAT(events, AllOf(Contains("step 101 0.5 0"), Contains("step 300 0.5 0"),
+  EXPECT_THAT(events, AllOf(Contains("step 101 0.5 -"), Contains("step 300 0.5 -"),
                             Contains("phase save")));
   EXPECT_THAT(events, Not(Contains(HasSubstr(" 0.25 "))));
 }
@@ -93,7 +93,7 @@ TEST(Recognizer, BatchesBeginAnewEachEpochAndStepsDoNot) {
 TEST(Recognizer, AStepIsTheLastAndWhatFollowsIsSaving) {
   EXPECT_THAT(recognized("step 8/10 loss 3\nstep 9/10 loss 2\nstep 10/10 loss 1\n" +
                          bar("Uploading: ", 1, 9) + bar("Uploading: ", 2, 9)),
-              ElementsAre(StartsWith("noticed"), "step 8 3 0", "step 9 2 0", "step 10 1 0",
+              ElementsAre(StartsWith("noticed"), "step 8 3 -", "step 9 2 -", "step 10 1 -",
                           "phase save", "alive", "alive"));
 }
 
@@ -101,8 +101,8 @@ TEST(Recognizer, ALossThatIsNoNumberOnceIsNoTroubleThreeTimesIs) {
   EXPECT_THAT(recognized("iter 1: loss nan, time 1ms\niter 2: loss 2.5, time 1ms\n"
                          "iter 3: loss nan, time 1ms\niter 4: loss inf, time 1ms\n"
                          "iter 5: loss nan, time 1ms\n"),
-              ElementsAre(StartsWith("noticed"), "step 1 0 0", "step 2 2.5 0", "step 3 0 0",
-                          "step 4 0 0", "step 5 nan 0"));
+              ElementsAre(StartsWith("noticed"), "step 1 - -", "step 2 2.5 -", "step 3 - -",
+                          "step 4 - -", "step 5 nan -"));
 }
 
 TEST(Recognizer, OneThatTellsMoreTakesOverAndStepsGoOn) {
@@ -115,30 +115,30 @@ TEST(Recognizer, OneThatTellsMoreTakesOverAndStepsGoOn) {
              "\n{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n");
   EXPECT_EQ(heard.recognizer().format(), find_format("huggingface"));
   EXPECT_THAT(heard.words(),
-              ElementsAre(StartsWith("noticed"), "step 1 0 0", "step 2 0 0",
-                          StartsWith("noticed: recognised the output of Hugging"), "step 3 2.5 0"));
+              ElementsAre(StartsWith("noticed"), "step 1 - -", "step 2 - -",
+                          StartsWith("noticed: recognised the output of Hugging"), "step 3 2.5 -"));
   heard.feed(prefix + "step=3, skipped=0, lr=[1e-05]\n" + bar("", 4, 60));
-  EXPECT_THAT(heard.words(), ElementsAre("step 4 0 0"));
+  EXPECT_THAT(heard.words(), ElementsAre("step 4 - -"));
 }
 
 TEST(Recognizer, AnotherIsFollowedWhenTheFirstHasFallenSilent) {
   std::string text = plain({100, 110, 120});
   for (int i = 1; i <= 40; ++i) text += fmt::format("iter {}: loss 1.5, time 3ms\n", i);
   const auto events = recognized(text);
-  EXPECT_THAT(events, AllOf(Contains(HasSubstr("nanoGPT")), Contains("step 121 1.5 0")));
+  EXPECT_THAT(events, AllOf(Contains(HasSubstr("nanoGPT")), Contains("step 121 1.5 -")));
 }
 
 TEST(Recognizer, AResumedRunBeginsAtItsStep) {
   EXPECT_THAT(recognized(plain({501, 502, 503}), "auto", 500),
-              AllOf(SizeIs(4), Contains("step 501 2.5 0")));
+              AllOf(SizeIs(4), Contains("step 501 2.5 -")));
   EXPECT_THAT(recognized("iter 500: loss 2, time 1ms\niter 510: loss 1, time 1ms\n", "auto", 500),
-              ElementsAre(StartsWith("noticed: recognised"), "step 510 1 0"))
+              ElementsAre(StartsWith("noticed: recognised"), "step 510 1 -"))
       << "the step of the checkpoint is printed again";
   EXPECT_THAT(recognized(plain({1, 2, 3, 4, 6}), "auto", 5),
               ElementsAre(StartsWith("noticed: recognised"),
                           "noticed: the program tells of step 1, though it was to go on from step "
                           "5; its steps count from there on",
-                          "step 6 2.5 0"));
+                          "step 6 2.5 -"));
 }
 
 TEST(Recognizer, WhatIsLostOfTheLogIsCountedAllTheSame) {
@@ -147,7 +147,7 @@ TEST(Recognizer, WhatIsLostOfTheLogIsCountedAllTheSame) {
   keras.feed("60/900 [=>...] - ETA: 5s - loss: 0.5\r")
       .feed("70/900 [=>...] - ETA: 5s - loss: 0.5\r");
   keras.feed("80/900 [=>...] - ETA: 5s - loss: 0.25\r");
-  EXPECT_THAT(keras.words(), ElementsAre(StartsWith("noticed"), "step 1860 0.25 0"));
+  EXPECT_THAT(keras.words(), ElementsAre(StartsWith("noticed"), "step 1860 0.25 -"));
 }
 
 TEST(Recognizer, AnySequenceOfBytesGivesIncreasingSteps) {
@@ -229,16 +229,16 @@ TEST(Recognizer, OwnRulesComeFirst) {
   LogWatch out({{R"(^mine (?P<step>\d+))", ""}}, "/srv/train", recognizer);
   LogWatch err({{R"(^mine (?P<step>\d+))", ""}}, "/srv/train", recognizer);
   EXPECT_THAT(words(out.feed("mine 5 iter 1: loss 2\niter 1: loss 9.5, time 3ms\n")),
-              ElementsAre("step 5 0 0"));
+              ElementsAre("step 5 - -"));
   EXPECT_THAT(words(err.feed("iter 2: loss 9.25, time 3ms\n")),
-              ElementsAre(StartsWith("noticed"), "step 1 9.5 0", "step 2 9.25 0"))
+              ElementsAre(StartsWith("noticed"), "step 1 9.5 -", "step 2 9.25 -"))
       << "both streams are one log";
 }
 
 TEST(Recognizer, LongLinesAreBounded) {
   Heard heard("nanogpt");
   heard.feed("iter 1: loss 9.5, time 3ms" + std::string(1 << 20, 'x') + "\n");
-  EXPECT_THAT(heard.words(), Contains("step 1 9.5 0"));
+  EXPECT_THAT(heard.words(), Contains("step 1 9.5 -"));
   heard.feed(std::string(1 << 20, '\x1b') + "loss\n" + std::string(1 << 20, '1') + " loss\n");
   EXPECT_THAT(heard.words(), IsEmpty());
 }

@@ -41,7 +41,7 @@ TEST(StatusFile, ALossThatIsNoNumberIsToldAsWhatItIs) {
   EXPECT_THAT(words(file.read(seed_status(2, 2, "-Infinity"))), ElementsAre("step 2 -inf 128"));
   // The words inside a text stay text.
   EXPECT_THAT(words(file.read(R"({"note": "\"NaN", "step": 3, "loss": 1})")),
-              ElementsAre("step 3 1 0"));
+              ElementsAre("step 3 1 -"));
 }
 
 TEST(StatusFile, OnlyAClockThatMovesOnIsLife) {

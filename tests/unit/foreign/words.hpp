@@ -11,14 +11,16 @@
 
 namespace trainward::foreign {
 
-// "phase train", "step 7 2.5 1024" (loss, tokens), "checkpoint a.pt 7", "evaluated 7 2.5", "alive",
-// "noticed: …"
+// "phase train", "step 7 2.5 1024" (loss, tokens; "-": not told), "checkpoint a.pt 7", "evaluated
+// 7 2.5", "alive", "noticed: …"
 inline std::vector<std::string> words(const Events& events) {
   std::vector<std::string> out;
   for (const core::Event& event : events) {
     if (const auto* e = std::get_if<core::PhaseEntered>(&event)) out.push_back("phase " + e->phase);
     if (const auto* e = std::get_if<core::StepDone>(&event)) {
-      out.push_back(fmt::format("step {} {} {}", e->step, e->loss, e->tokens));
+      out.push_back(fmt::format("step {} {} {}", e->step,
+                                e->loss ? fmt::format("{}", *e->loss) : "-",
+                                e->tokens ? fmt::format("{}", *e->tokens) : "-"));
     }
     if (const auto* e = std::get_if<core::CheckpointReported>(&event)) {
       out.push_back(fmt::format("checkpoint {} {}",

@@ -13,13 +13,14 @@ class MigrationTest : public StoreTest {
     for (const Migration& migration : migrations()) {
       if (migration.version <= version) must(connection->script(migration.tables));
     }
-    must(connection->script(fmt::format(
-        "create view v_status as select name from programs;"
-        "insert into programs (name, state) values ('trainer', 'EXITED');"
-        "insert into attempts (program, number, last_step) values ('trainer', 1, 25);"
-        "insert into steps (program, step, attempt, loss) values ('trainer', 25, 1, 2.5);"
-        "pragma application_id = {}; pragma user_version = {}",
-        application_id, version)));
+    must(connection->script(
+        fmt::format("create view v_status as select name from programs;"
+                    "insert into programs (name, state) values ('trainer', 'EXITED');"
+                    "insert into attempts (program, number, last_step) values ('trainer', 1, 25);"
+                    "insert into steps (program, step, attempt, loss, tokens) "
+                    "values ('trainer', 24, 1, 2.75, 1536), ('trainer', 25, 1, 2.5, 0);"
+                    "pragma application_id = {}; pragma user_version = {}",
+                    application_id, version)));
   }
 };
 
@@ -42,6 +43,10 @@ TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesWhatIsNew) {
     EXPECT_EQ(status[0].at("loss").as_double(), 2.5);
     EXPECT_EQ(status[0].at("evaluation_loss").as_double(), 2.75);
     EXPECT_EQ(status[0].at("cache_hits").as_int64(), 1);
+    EXPECT_EQ(status[0].at("tokens").as_int64(), 1536) << "the 0 of step 25 was not told";
+    EXPECT_TRUE(must(store.attempt("trainer", 1))->told_to_resume);
+    must(store.add_step("trainer", {26, 1, {}, {}, {}, {}, epoch_ms, false}));
+    EXPECT_EQ(must(store.step_rows("trainer")), 3);
   }
 }
 

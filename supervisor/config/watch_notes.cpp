@@ -1,0 +1,49 @@
+// What of a command nobody will see, and which key changes that: one note for a program at most,
+// about what costs most. A program that is seen whole, or goes on by itself from checkpoints that
+// are seen, has none.
+#include <fmt/format.h>
+
+#include "supervisor/config/policy.hpp"
+#include "supervisor/config/sections.hpp"
+
+namespace trainward::config {
+namespace {
+
+// Empty: nothing that matters stays unseen.
+std::string unseen(const Program& program) {
+  const foreign::WatchSpec& watch = program.watch;
+  const bool checkpoints = !watch.checkpoints.empty();
+  const bool told = is_told_to_resume(program);
+  if (!foreign::reads_output(watch) && watch.status_file.empty()) {
+    return fmt::format(
+        "its steps and losses{} will not be seen, and a hang {}. To change that: watch: auto, or "
+        "watch.log, watch.status_file{}",
+        checkpoints ? "" : " and checkpoints",
+        watch.cpu_time ? "only by the processor time it uses"
+        : program.deadlines.silence_ms > 0
+            ? "only when it neither computes nor writes (deadlines.silence)"
+            : "not at all (deadlines.silence)",
+        checkpoints ? "" : " and watch.checkpoints");
+  }
+  if (checkpoints) return "";
+  if (told) {
+    return "what it is told of where to go on ({checkpoint}, {resume_step}) is always the "
+           "beginning: watch.checkpoints says where its checkpoints lie";
+  }
+  return "its checkpoints will not be seen, and it goes on after a crash from where it itself "
+         "finds. "
+         "To change that: watch.checkpoints, and {checkpoint} in its command";
+}
+
+}  // namespace
+
+void note_watch(const yaml::Node& command, const Program& program, const Folders& folders) {
+  // One that speaks the protocol tells of itself.
+  if (folders.notes == nullptr || program.command.empty() || program.watch.protocol) return;
+  const std::string text = unseen(program);
+  if (text.empty()) return;
+  folders.notes->push_back(
+      {command.mark, fmt::format("programs.{}.watch: {}", program.name, text)});
+}
+
+}  // namespace trainward::config
