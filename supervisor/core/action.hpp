@@ -29,6 +29,7 @@ struct RecordStep {
   std::optional<double> grad_norm = {};
   std::optional<std::int64_t> tokens = {};
   std::optional<double> tokens_per_second = {};
+  std::optional<double> learning_rate = {};
   bool replayed = false;
 };
 // The loss of data that is not trained on, after `step` steps.

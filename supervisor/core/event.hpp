@@ -94,6 +94,7 @@ struct StepDone {
   std::optional<double> grad_norm = {};
   std::optional<std::int64_t> tokens = {};  // in all, since step 0
   std::optional<double> tokens_per_second = {};
+  std::optional<double> learning_rate = {};
 };
 struct CheckpointReported {
   std::string path;

@@ -262,6 +262,9 @@ void Turn::on(const CheckpointSelected& e) {
   std::string from = "from the beginning";
   if (!policy_.told_to_resume) {
     from = "from where the program itself finds";
+  } else if (!e.path.empty() && e.step == Step{0}) {
+    from = fmt::format("resuming from {}, of which no step is known",
+                       e.path.substr(e.path.rfind('/') + 1));
   } else if (!e.path.empty()) {
     from = fmt::format("resuming from step {}", e.step);
   }

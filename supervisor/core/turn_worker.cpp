@@ -78,6 +78,7 @@ void Turn::on(const StepDone& e) {
   record.grad_norm = e.grad_norm;
   record.tokens = e.tokens;
   record.tokens_per_second = e.tokens_per_second;
+  record.learning_rate = e.learning_rate;
   record.replayed = replayed;
   if (!listening()) return;
   if (e.loss) {

@@ -69,9 +69,11 @@ struct StepRow {
   std::optional<double> tokens_per_second = {};
   std::int64_t at_ms = 0;
   bool replayed = false;  // an earlier attempt had done this step already and lost it
+  std::optional<double> learning_rate = {};
 };
 BOOST_DESCRIBE_STRUCT(StepRow, (),
-                      (step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms, replayed))
+                      (step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms, replayed,
+                       learning_rate))
 
 struct EvaluationRow {
   std::int64_t step = 0;  // after which it was made

@@ -101,7 +101,7 @@ Result<std::optional<std::int64_t>> Store::step_at(const std::string& program,
   const auto take = [&](const Row& row) { step = row.integer(0); };
   // The times of an attempt's steps go up with them: the first that is old enough is the last one.
   auto read = impl_->connection->each(
-      "select s.step from steps s where s.program = ?1 and s.at_ms <= ?2 and s.attempt = "
+      "select s.step from steps s where s.program = ?1 and s.at_ms < ?2 and s.attempt = "
       "(select max(number) from attempts where program = ?1 and intended_ms <= ?2) "
       "order by s.step desc limit 1",
       take, program, wall_ms);

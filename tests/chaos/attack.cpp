@@ -128,14 +128,14 @@ void Attack::look_around() {
   if (now < look_ms_) return;
   look_ms_ = now + look_every_ms;
   const auto all = descendants();
-  // Seen at two looks: a helper has its worker's name until it has given itself another.
+  // Seen at two looks: one may just be ending.
   std::map<std::string, int> copies;
-  std::set<pid_t> workers;
-  for (const Process& worker : named(all, names::worker)) {
-    workers.insert(worker.pid);
+  std::set<pid_t> seen;
+  for (const Process& worker : workers(all)) {
+    seen.insert(worker.pid);
     if (workers_.contains(worker.pid)) ++copies[worker.program];
   }
-  workers_ = std::move(workers);
+  workers_ = std::move(seen);
   for (const auto& [program, count] : copies) {
     if (count > 1 && !program.empty()) broken(fmt::format("{} runs {} times", program, count));
   }

@@ -6,6 +6,8 @@
 
 #include <set>
 
+#include "processes.hpp"
+
 namespace trainward::chaos {
 namespace {
 
@@ -24,6 +26,15 @@ TEST(ChaosFaults, AnHourHasEveryKindAndEachEndsBeforeItsTimeIsOver) {
     EXPECT_NE(text_of(fault).find(name_of(fault.kind)), std::string::npos);
   }
   EXPECT_EQ(seen.size(), all_kinds().size());
+}
+
+TEST(ChaosProcesses, AHelperThatHasNoNameYetIsNoSecondWorker) {
+  const Process shim{10, 1, 'S', std::string(names::shim), "a"};
+  const Process worker{11, 10, 'S', std::string(names::worker), "a"};
+  const Process forked{12, 11, 'T', std::string(names::worker), "a"};
+  const Process copy{13, 10, 'S', std::string(names::worker), "a"};
+  EXPECT_EQ(workers({shim, worker, forked}).size(), 1U);
+  EXPECT_EQ(workers({shim, worker, forked, copy}).size(), 2U);
 }
 
 TEST(ChaosFaults, OnlyTheKindsThatWereAskedFor) {

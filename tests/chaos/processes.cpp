@@ -77,6 +77,16 @@ std::vector<Process> named(const std::vector<Process>& all, std::string_view nam
   return found;
 }
 
+std::vector<Process> workers(const std::vector<Process>& all) {
+  std::vector<Process> found = named(all, names::worker);
+  const std::vector<Process> before = found;
+  std::erase_if(found, [&](const Process& one) {
+    return std::any_of(before.begin(), before.end(),
+                       [&](const Process& other) { return other.pid == one.parent; });
+  });
+  return found;
+}
+
 std::int64_t memory_kib(pid_t pid, std::string_view key) {
   const std::string status = proc(pid, "status");
   const auto at = status.find("\n" + std::string(key) + ":");

@@ -29,6 +29,9 @@ inline constexpr std::string_view helper = "chaos-helper";
 // All descendants of this process, by pid.
 std::vector<Process> descendants();
 std::vector<Process> named(const std::vector<Process>& all, std::string_view name);
+// Workers, without what one of them has just forked: a helper has its worker's name until it has
+// given itself another, which takes long when it is stopped before.
+std::vector<Process> workers(const std::vector<Process>& all);
 
 // Of /proc/PID/status, in KiB ("VmRSS", "VmSize"); 0 when it is gone.
 std::int64_t memory_kib(pid_t pid, std::string_view key);

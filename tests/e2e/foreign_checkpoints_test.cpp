@@ -65,6 +65,23 @@ for step in range(start + 1, 31):
     if step == 20 and once('crashed'): os.kill(os.getpid(), signal.SIGKILL)
 )";
 
+// Without a progress bar Hugging Face's Trainer names no step.
+constexpr const char* without_bar = R"(
+history = []
+for step in range(1, 31):
+    if step % 5 == 0:
+        log = {'loss': round(5.0 / step, 4), 'learning_rate': 2e-05, 'epoch': step / 30}
+        print(log, flush=True)
+        history.append(dict(log, step=step))
+    if step % 10 == 0:
+        folder = f'out/checkpoint-{step}'
+        os.makedirs(folder)
+        torch_save({'lr': step}, folder + '/optimizer.pt')
+        state = {'global_step': step, 'logging_steps': 5, 'log_history': history}
+        json.dump(state, open(folder + '/trainer_state.json', 'w'))
+    time.sleep(0.02)
+)";
+
 class ForeignCheckpoints : public World {
  protected:
   void SetUp() override {
@@ -115,6 +132,16 @@ TEST_F(ForeignCheckpoints, WithoutANumberTheTimeOfTheFileTellsTheStep) {
   EXPECT_LE(attempts().back().resume_step, 10);
   EXPECT_EQ(attempts().back().first_step, 11);
   EXPECT_EQ(attempts().back().last_step, 30);
+}
+
+TEST_F(ForeignCheckpoints, StepsThatNoLineNamesAreReadInThem) {
+  write_script(without_bar, "['{checkpoint}']", "out/checkpoint-*");
+  EXPECT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0) << daemon_log();
+  ASSERT_EQ(attempts().size(), 1U) << daemon_log();
+  EXPECT_EQ(attempts().front().first_step, 5);
+  EXPECT_EQ(attempts().front().last_step, 30);
+  auto store = store::Store::open_read_only(path(".trainward/trainward.db"));
+  EXPECT_EQ(store->step_rows("run").value(), 6);
 }
 
 TEST_F(ForeignCheckpoints, OldOnesGoWhenThatIsAskedFor) {

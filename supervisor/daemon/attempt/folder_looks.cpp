@@ -10,6 +10,7 @@
 #include "common/os/clock.hpp"
 #include "common/os/file.hpp"
 #include "supervisor/foreign/checkpoints/step.hpp"
+#include "supervisor/foreign/checkpoints/trainer_state.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -140,7 +141,12 @@ FolderLooks::Found FolderLooks::checkpoints(bool writer_gone) {
   for (foreign::Candidate& candidate : settled) {
     if (!candidate.step) candidate.step = foreign::step_inside(candidate.path);
   }
-  return {std::move(settled), std::move(found.passed_over), checkpoints_.waiting()};
+  Found out{std::move(settled), std::move(found.passed_over), {}, checkpoints_.waiting()};
+  if (!out.settled.empty() && !out.settled.back().folders.empty()) {
+    auto state = foreign::read_trainer_state(out.settled.back().path);
+    if (state) out.log = std::move(state->log);
+  }
+  return out;
 }
 
 foreign::Events FolderLooks::inside(foreign::Events checkpoints) const {

@@ -10,12 +10,14 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "supervisor/daemon/loop/file_watcher.hpp"
 #include "supervisor/foreign/checkpoints/settled.hpp"
+#include "supervisor/foreign/formats/unpaired_log.hpp"
 #include "supervisor/foreign/report.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/status_file.hpp"
@@ -58,7 +60,8 @@ class FolderLooks {
   struct Found {
     std::vector<foreign::Candidate> settled;  // the newest last; with the step inside, if need be
     std::vector<foreign::PassedOver> passed_over;
-    bool waiting = false;  // one has to be looked at again
+    std::optional<foreign::TrainerLog> log;  // that the newest of them holds
+    bool waiting = false;                    // one has to be looked at again
   };
   Found checkpoints(bool writer_gone);
   // Of these, which an output has named, those that lie in the program's folders; of many the

@@ -161,6 +161,11 @@ void ForeignWatch::tell(foreign::Events events) {
 
 // These are news whatever step was counted last.
 void ForeignWatch::tell_checkpoints(const FolderLooks::Found& found) {
+  if (recognizer_ && found.log) {
+    foreign::Events steps;
+    recognizer_->learn(*found.log, steps);
+    tell_output(std::move(steps));
+  }
   foreign::Events events;
   for (const foreign::PassedOver& passed : found.passed_over) {
     say_why_not(passed.path, passed.reason, events);

@@ -82,7 +82,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
           [&](const core::RecordStep& e) -> Status {
             return store_.add_step(program_,
                                    {e.step.number, state.attempt, e.loss, e.grad_norm, e.tokens,
-                                    e.tokens_per_second, at.wall.ms, e.replayed});
+                                    e.tokens_per_second, at.wall.ms, e.replayed, e.learning_rate});
           },
           [&](const core::RecordEvaluation& e) -> Status {
             return store_.add_evaluation(program_,

@@ -1,8 +1,5 @@
 #include "supervisor/foreign/checkpoints/step.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -10,10 +7,9 @@
 #include <vector>
 
 #include "checkpoint/pytorch/archive/archive.hpp"
-#include "common/base/json.hpp"
 #include "common/base/text.hpp"
-#include "common/os/file.hpp"
 #include "supervisor/foreign/checkpoints/pattern.hpp"
+#include "supervisor/foreign/checkpoints/trainer_state.hpp"
 
 namespace trainward::foreign {
 namespace {
@@ -22,7 +18,6 @@ namespace fs = std::filesystem;
 namespace pytorch = checkpoint::pytorch;
 
 constexpr std::int64_t most_steps = 1'000'000'000'000;
-constexpr std::size_t most_state_bytes = 64 * 1024 * 1024;
 
 constexpr std::array<std::string_view, 2> step_words{"step", "iter"};
 // What else people number.
@@ -100,15 +95,6 @@ std::optional<std::int64_t> said_step(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<std::int64_t> step_in_state(const fs::path& folder) {
-  const auto text = read_file(folder / "trainer_state.json", most_state_bytes);
-  if (!text) return std::nullopt;
-  const auto state = parse_json(*text, "trainer_state.json");
-  if (!state || !state->is_object()) return std::nullopt;
-  const std::int64_t step = int_or(state->get_object(), "global_step", -1);
-  return step >= 0 && step <= most_steps ? std::optional(step) : std::nullopt;
-}
-
 std::optional<std::int64_t> step_in_archive(const fs::path& file) {
   auto source = pytorch::open_source(file);
   if (!source) return std::nullopt;
@@ -154,7 +140,10 @@ std::optional<std::int64_t> step_in_path(std::span<const std::string> parts,
 
 std::optional<std::int64_t> step_inside(const fs::path& path) {
   std::error_code error;
-  if (fs::is_directory(path, error)) return step_in_state(path);
+  if (fs::is_directory(path, error)) {
+    const auto state = read_trainer_state(path);
+    return state ? std::optional(state->step) : std::nullopt;
+  }
   return step_in_archive(path);
 }
 

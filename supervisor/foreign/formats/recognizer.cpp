@@ -74,12 +74,14 @@ void Recognizer::take(std::string_view line, Events& events) {
       return evaluated(reading, events);
     case Reading::Kind::measures:
       follow(huggingface(), paired_.measures(reading.measures), events);
+      if (!paired_.proved()) follow(huggingface(), unpaired_.line(reading.measures), events);
       if (!paired_.lacks_bar() || unknown_told_ || active_ != nullptr) return;
       unknown_told_ = true;
-      events.emplace_back(
-          core::Noticed{"watch", fmt::format("{} tells of losses, but not of which step they are: "
-                                             "its progress bar is off (disable_tqdm)",
-                                             huggingface().title)});
+      events.emplace_back(core::Noticed{
+          "watch", fmt::format("{} tells of losses, but not of which step they are: "
+                               "its progress bar is off (disable_tqdm). They are known from its "
+                               "first checkpoint on that watch.checkpoints finds",
+                               huggingface().title)});
       return;
     case Reading::Kind::bar:
       if (!paired_.may_be(reading) || (active_ != nullptr && !paired_.proved())) other_work(events);
@@ -132,7 +134,10 @@ void Recognizer::introduce(const Format& format, const std::vector<Step>& steps,
   if (std::find(introduced_.begin(), introduced_.end(), &format) != introduced_.end()) return;
   introduced_.push_back(&format);
   std::string_view more;
-  if (&format == &huggingface()) more = "; steps come from the progress bar";
+  if (&format == &huggingface()) {
+    more = paired_.proved() ? "; steps come from the progress bar"
+                            : "; steps come from the log in its checkpoints";
+  }
   if (format.name == "epochs") more = "; a step is an epoch";
   events.emplace_back(core::Noticed{
       "watch", fmt::format("recognised {}: {}{}", format.title, what_is_told(steps), more)});
@@ -161,7 +166,8 @@ void Recognizer::tell(const Step& step, Events& events) {
                                      loss,
                                      known(measures.grad_norm),
                                      measures.tokens,
-                                     known(measures.tokens_per_second)});
+                                     known(measures.tokens_per_second),
+                                     known(measures.learning_rate)});
   if (step.last) rest("save", events);
 }
 
@@ -195,6 +201,10 @@ void Recognizer::rest(std::string_view phase, Events& events) {
   if (!told_ || resting_ == phase) return;
   resting_ = phase;
   events.emplace_back(core::PhaseEntered{std::string(phase)});
+}
+
+void Recognizer::learn(const TrainerLog& log, Events& events) {
+  if (!paired_.proved()) follow(huggingface(), unpaired_.learn(log), events);
 }
 
 void Recognizer::end(Events& events) { follow(huggingface(), paired_.flush(), events); }

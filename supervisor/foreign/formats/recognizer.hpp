@@ -19,6 +19,7 @@
 #include "supervisor/foreign/formats/formats.hpp"
 #include "supervisor/foreign/formats/paired_bar.hpp"
 #include "supervisor/foreign/formats/tracker.hpp"
+#include "supervisor/foreign/formats/unpaired_log.hpp"
 #include "supervisor/foreign/report.hpp"
 
 namespace trainward::foreign {
@@ -31,6 +32,8 @@ class Recognizer {
   explicit Recognizer(const Format* only = nullptr, std::int64_t resumed_from = 0);
 
   void take(std::string_view line, Events& events);
+  // What a checkpoint says was logged, for lines that do not say of which step they are.
+  void learn(const TrainerLog& log, Events& events);
   // No more lines.
   void end(Events& events);
   // So many steps are known already, and what told of them may be lost: lines that tell of fewer
@@ -60,6 +63,7 @@ class Recognizer {
   const Format* active_ = nullptr;
   std::vector<Tracker> trackers_;  // in the order of formats()
   PairedBar paired_;
+  UnpairedLog unpaired_;
   std::int64_t newest_ = 0;
   std::int64_t floor_ = 0;  // known before anything was recognised
   std::size_t since_active_ = 0;

@@ -1,4 +1,5 @@
--- Schema version 6: what nobody told is null, and programs that find by themselves where to go on.
+-- Schema version 6: what nobody told is null, programs that find by themselves where to go on, and
+-- learning rates.
 
 -- 0: where the attempt went on shows in its first step. Earlier attempts keep what was said of them.
 alter table attempts add column told_to_resume integer not null default 1
@@ -27,12 +28,13 @@ create table steps_6 (
   tokens_per_second real,
   at_ms             integer not null default 0,
   replayed          integer not null default 0 check (replayed in (0, 1)),
+  learning_rate     real,
   primary key (program, step, attempt),
   foreign key (program, attempt) references attempts (program, number)
 ) strict, without rowid;
 insert into steps_6
   select program, step, attempt, loss, grad_norm, nullif(tokens, 0), nullif(tokens_per_second, 0.0),
-         at_ms, replayed
+         at_ms, replayed, null
   from steps order by program, step, attempt;
 drop table steps;
 alter table steps_6 rename to steps;

@@ -201,7 +201,8 @@ from events;
 
 -- The loss curve: a row per step, as the newest attempt that did it saw it.
 create view v_steps as
-select s.program, s.step, s.attempt, s.loss, s.grad_norm, s.tokens, s.tokens_per_second,
+select s.program, s.step, s.attempt, s.loss, s.grad_norm, s.learning_rate, s.tokens,
+       s.tokens_per_second,
        strftime('%Y-%m-%dT%H:%M:%fZ', s.at_ms / 1000.0, 'unixepoch') as at,
        (select count(*) from steps r where r.program = s.program and r.step = s.step) as times_done
 from steps s

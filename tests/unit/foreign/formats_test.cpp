@@ -51,7 +51,8 @@ TEST(Formats, HuggingFaceWithoutItsBarTellsLossesOfUnknownSteps) {
                          "{'loss': 2.4, 'learning_rate': 1e-05, 'epoch': 0.2}\n"
                          "{'loss': 2.3, 'learning_rate': 1e-05, 'epoch': 0.3}\n"),
               ElementsAre("noticed: the output of Hugging Face Trainer tells of losses, but not of "
-                          "which step they are: its progress bar is off (disable_tqdm)"));
+                          "which step they are: its progress bar is off (disable_tqdm). They are "
+                          "known from its first checkpoint on that watch.checkpoints finds"));
 }
 
 TEST(Formats, Lightning) {

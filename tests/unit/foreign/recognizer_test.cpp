@@ -56,6 +56,46 @@ TEST(Recognizer, InnocentLogsHaveNoSteps) {
               IsEmpty());
 }
 
+// disable_tqdm: the lines name no step, the state in its checkpoint does.
+TEST(Recognizer, StepsOfLinesWithoutABarComeFromTheCheckpoint) {
+  Heard heard;
+  const auto line = [](double loss) {
+    return fmt::format("{{'loss': {}, 'grad_norm': 1.5, 'learning_rate': 2e-05, 'epoch': 0.1}}\n",
+                       loss);
+  };
+  heard.feed(line(2.5) + line(2.4) + line(2.3));
+  EXPECT_THAT(heard.words(), ElementsAre(HasSubstr("its progress bar is off")));
+  const auto logged = [](std::int64_t step, double loss) {
+    Measures measures;
+    measures.loss = loss;
+    return Step{step, measures};
+  };
+  Events events;
+  // The list goes back to an attempt before, and ends with the second of the three lines.
+  heard.recognizer().learn({10, {logged(10, 3.1), logged(20, 2.5), logged(30, 2.40001)}}, events);
+  EXPECT_THAT(words(events),
+              ElementsAre(HasSubstr("from the log in its checkpoints"), StartsWith("step 20 2.5"),
+                          StartsWith("step 30 2.4"), StartsWith("step 40 2.3")));
+  EXPECT_EQ(heard.recognizer().newest(), 40);
+  heard.feed(line(2.2));
+  EXPECT_THAT(heard.words(), ElementsAre(StartsWith("step 50 2.2")));
+  events.clear();
+  heard.recognizer().learn({10, {logged(40, 2.3), logged(50, 2.2)}}, events);
+  EXPECT_THAT(events, IsEmpty()) << "which is known";
+}
+
+TEST(Recognizer, AListThatIsNotOfTheseLinesTeachesNothing) {
+  Heard heard;
+  heard.feed("{'loss': 2.5, 'epoch': 0.1}\n{'loss': 2.4, 'epoch': 0.2}\n");
+  heard.words();
+  Measures other;
+  other.loss = 7.5;
+  Events events;
+  heard.recognizer().learn({10, {Step{10, other}}}, events);
+  heard.recognizer().learn({}, events);
+  EXPECT_THAT(events, IsEmpty());
+}
+
 TEST(Recognizer, NothingCountsBeforeItHasProvedItselfAndThenAllDoes) {
   EXPECT_THAT(recognized(plain({10, 20})), IsEmpty());
   EXPECT_THAT(recognized(plain({10, 20, 30})), SizeIs(4));

@@ -5,6 +5,7 @@
 
 #include "checkpoint/pytorch/archive/file_writer.hpp"
 #include "common/os/file.hpp"
+#include "supervisor/foreign/checkpoints/trainer_state.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::foreign {
@@ -75,6 +76,21 @@ TEST_F(StepInside, OfATrainersState) {
   put("third/trainer_state.json", "{");
   EXPECT_EQ(step_inside(folder_.path() / "third"), std::nullopt);
   EXPECT_EQ(step_inside(folder_.path() / "nowhere"), std::nullopt);
+}
+
+TEST_F(StepInside, ATrainersStateSaysWhatWasLogged) {
+  put("a/trainer_state.json",
+      R"({"global_step": 20, "logging_steps": 10, "log_history": [
+          {"step": 10, "loss": 2.5, "learning_rate": 1e-4, "grad_norm": 1.5},
+          {"step": 10, "eval_loss": 2.0}, {"step": "x", "loss": 1}, 7,
+          {"step": 20, "loss": 2.25}]})");
+  const auto state = read_trainer_state(folder_.path() / "a");
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->log.every, 10);
+  ASSERT_EQ(state->log.steps.size(), 2U);
+  EXPECT_EQ(state->log.steps[0].measures.learning_rate, 1e-4);
+  EXPECT_EQ(state->log.steps[1].step, 20);
+  EXPECT_EQ(state->log.steps[1].measures.loss, 2.25);
 }
 
 TEST_F(StepInside, OfATorchFile) {

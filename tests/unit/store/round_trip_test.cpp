@@ -105,7 +105,8 @@ TEST_F(StoreTest, TheStepAtATimeIsOfTheAttemptThatRanThen) {
   EXPECT_EQ(at(10'050), 20) << "what it was told to go on from";
   for (std::int64_t step = 21; step <= 30; ++step) done(2, step, 10'000 + step * 100);
   EXPECT_EQ(at(999), std::nullopt);
-  EXPECT_EQ(at(1'100), 1);
+  EXPECT_EQ(at(1'100), std::nullopt);
+  EXPECT_EQ(at(1'101), 1);
   EXPECT_EQ(at(3'050), 20);
   EXPECT_EQ(at(9'999), 50);
   EXPECT_EQ(at(12'550), 25) << "and not 50, which the first attempt had reached";
