@@ -115,7 +115,7 @@ select program,
 from raw;
 
 -- A row per program of the configuration. Not every line of a program tells all: a loss, tokens and
--- a rate are those of the newest of a thousand steps that has one.
+-- a rate are those of the newest of 64 steps that has one.
 create view v_status as
 select p.name,
        p.state,
@@ -128,20 +128,20 @@ select p.name,
                 (select a.kept_step from attempts a where a.program = p.name
                  order by a.number desc limit 1), 0) as kept_step,
        (select f.loss from (select s.loss from steps s where s.program = p.name
-                            order by s.step, s.attempt limit 1000) f
+                            order by s.step, s.attempt limit 64) f
         where f.loss is not null limit 1) as first_loss,
        (select l.loss from (select s.loss from steps s where s.program = p.name
-                            order by s.attempt desc, s.step desc limit 1000) l
+                            order by s.attempt desc, s.step desc limit 64) l
         where l.loss is not null limit 1) as last_loss,
        (select t.tokens from (select s.tokens from steps s where s.program = p.name
-                              order by s.attempt desc, s.step desc limit 1000) t
+                              order by s.attempt desc, s.step desc limit 64) t
         where t.tokens is not null limit 1) as tokens,
        case when p.changed_ms > 0
             then strftime('%Y-%m-%dT%H:%M:%fZ', p.changed_ms / 1000.0, 'unixepoch')
        end as changed_at,
        (select r.tokens_per_second from (select s.tokens_per_second from steps s
                                          where s.program = p.name
-                                         order by s.attempt desc, s.step desc limit 1000) r
+                                         order by s.attempt desc, s.step desc limit 64) r
         where r.tokens_per_second is not null limit 1) as tokens_per_second,
        coalesce((select a.board from attempts a where a.program = p.name
                  order by a.number desc limit 1), '') as board,
