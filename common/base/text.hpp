@@ -10,6 +10,13 @@ namespace trainward {
 
 std::string_view trim(std::string_view text);
 
+// Takes the first line off the front of `text`, and returns it without its '\n'.
+std::string_view take_line(std::string_view& text);
+
+// ASCII, whatever the locale.
+std::string lower_case(std::string_view text);
+std::string upper_case(std::string_view text);
+
 // Safe for a terminal and a log, on one line: whatever a terminal would obey or a reader could not
 // see (control characters, also the eight-bit ones, marks that turn the direction of writing, bytes
 // that are no UTF-8) is shown as "?"; a tab or line end is a space. Where text of a worker, a file

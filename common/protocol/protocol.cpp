@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "common/base/text.hpp"
+
 namespace trainward {
 namespace {
 
@@ -42,9 +44,7 @@ Message parse_message(std::string_view datagram) {
   Message message;
   datagram = datagram.substr(0, max_message_bytes);
   while (!datagram.empty() && message.size() < max_pairs) {
-    const auto end = std::min(datagram.find('\n'), datagram.size());
-    const std::string_view line = datagram.substr(0, end);
-    datagram.remove_prefix(std::min(end + 1, datagram.size()));
+    const std::string_view line = take_line(datagram);
     const auto equals = line.find('=');
     if (equals == std::string_view::npos || !is_key(line.substr(0, equals))) continue;
     message.emplace_back(line.substr(0, equals), line.substr(equals + 1, max_value_bytes));

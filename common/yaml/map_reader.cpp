@@ -27,9 +27,7 @@ std::string other_spelling(const Node& node) {
        {"n", "false"},
        {"true", "true"},
        {"false", "false"}}};
-  std::string word = node.text;
-  std::transform(word.begin(), word.end(), word.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string word = lower_case(node.text);
   for (const auto& [other, ours] : spellings) {
     if (word == other) return fmt::format("; write {}", ours);
   }

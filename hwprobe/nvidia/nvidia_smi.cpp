@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <pugixml.hpp>
 
+#include "common/base/text.hpp"
 #include "hwprobe/loose_json.hpp"
 
 namespace trainward::hwprobe {
@@ -48,9 +49,8 @@ std::optional<std::int64_t> sum(std::initializer_list<std::optional<std::int64_t
 }
 
 // "00000000:C1:00.0": the kernel and everybody else write four digits of domain, in lower case.
-std::string bus_of(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+std::string bus_of(std::string_view name) {
+  std::string text = lower_case(name);
   constexpr std::size_t long_form = 16;
   if (text.size() == long_form && text.starts_with("0000") && text[8] == ':') text.erase(0, 4);
   return text;
@@ -186,11 +186,7 @@ void read_sentence(std::string_view line, NvidiaSnapshot& snapshot) {
 }
 
 void read_sentences(std::string_view text, NvidiaSnapshot& snapshot) {
-  while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    read_sentence(text.substr(0, end), snapshot);
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  while (!text.empty()) read_sentence(take_line(text), snapshot);
 }
 
 Status read_document(std::string_view xml, std::string_view where, NvidiaSnapshot& snapshot) {

@@ -44,15 +44,13 @@ std::vector<std::int64_t> holders(Files& files, std::string_view nodes) {
   if (!text) return out;
   std::string_view rest = *text;
   while (!rest.empty()) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = trim(rest.substr(0, end));
+    const std::string_view line = trim(take_line(rest));
     std::int64_t pid = 0;
     const auto [stop, error] = std::from_chars(line.data(), line.data() + line.size(), pid);
     // 0 is a holder outside our pid namespace; one process is listed once per open descriptor.
     if (error == std::errc() && std::find(out.begin(), out.end(), pid) == out.end()) {
       out.push_back(pid);
     }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return out;
 }

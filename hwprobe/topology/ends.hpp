@@ -1,5 +1,6 @@
 // The end of a link as reports write it: "L:8" on the board that lists it, or
-// "010001451170c0c4/L:8" on any board.
+// "010001451170c0c4/L:8" on any board. Serial numbers are in lower case: sources write their
+// digits either way.
 #pragma once
 
 #include <optional>
@@ -20,8 +21,5 @@ struct End {
 std::optional<End> parse_end(std::string_view text, std::string_view board);
 // "010001451170c0c4/L:8"
 std::string to_text(const End& end);
-
-// Serial numbers are compared in lower case: sources write their digits either way.
-std::string lower(std::string_view text);
 
 }  // namespace trainward::hwprobe

@@ -4,16 +4,17 @@
 
 #include <algorithm>
 
+#include "common/base/text.hpp"
 #include "hwprobe/topology/ends.hpp"
 
 namespace trainward::hwprobe {
 namespace {
 
 Board* find_board(Report& report, std::string_view serial) {
-  const std::string wanted = lower(serial);
+  const std::string wanted = lower_case(serial);
   const auto found =
       std::find_if(report.boards.begin(), report.boards.end(),
-                   [&](const Board& board) { return lower(board.serial) == wanted; });
+                   [&](const Board& board) { return lower_case(board.serial) == wanted; });
   return found == report.boards.end() ? nullptr : &*found;
 }
 
@@ -32,7 +33,7 @@ void blame(Board& board, Verdict verdict, Evidence evidence) {
 
 Board absent(const ExpectedBoard& expected) {
   Board board;
-  board.serial = lower(expected.serial);
+  board.serial = lower_case(expected.serial);
   board.type = expected.type;
   board.bus_id = expected.bus_id;
   board.verdict = Verdict::absent;

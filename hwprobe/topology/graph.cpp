@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/base/text.hpp"
 #include "hwprobe/topology/ends.hpp"
 
 namespace trainward::hwprobe {
@@ -42,7 +43,7 @@ class Builder {
     std::vector<const Board*> boards;
     for (const Board& board : report.boards) boards.push_back(&board);
     std::stable_sort(boards.begin(), boards.end(), [](const Board* a, const Board* b) {
-      return lower(a->serial) < lower(b->serial);
+      return lower_case(a->serial) < lower_case(b->serial);
     });
     for (const Board* board : boards) {
       const std::size_t index = graph_.boards.size();
@@ -84,7 +85,7 @@ class Builder {
 
   void add_traces(std::size_t board) {
     const GraphBoard& of = graph_.boards[board];
-    if (lower(of.type) != "n300") return;
+    if (lower_case(of.type) != "n300") return;
     const bool listed =
         std::any_of(graph_.links.begin(), graph_.links.end(), [&](const GraphLink& link) {
           return graph_.chips[link.from].board == board && graph_.chips[link.to].board == board;
@@ -101,12 +102,6 @@ class Builder {
 
 }  // namespace
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
-
 std::optional<End> parse_end(std::string_view text, std::string_view board) {
   const auto slash = text.rfind('/');
   if (slash != std::string_view::npos) {
@@ -115,7 +110,7 @@ std::optional<End> parse_end(std::string_view text, std::string_view board) {
   }
   const auto colon = text.find(':');
   End end;
-  end.board = lower(board);
+  end.board = lower_case(board);
   end.chip = text.substr(0, colon);
   if (colon != std::string_view::npos) end.port = text.substr(colon + 1);
   if (end.chip.empty()) return std::nullopt;
@@ -128,9 +123,9 @@ std::string to_text(const End& end) {
 }
 
 std::optional<std::size_t> Graph::find(std::string_view board, std::string_view chip) const {
-  const std::string wanted = lower(board);
+  const std::string wanted = lower_case(board);
   for (std::size_t i = 0; i < chips.size(); ++i) {
-    if (chips[i].id == chip && lower(boards[chips[i].board].serial) == wanted) return i;
+    if (chips[i].id == chip && lower_case(boards[chips[i].board].serial) == wanted) return i;
   }
   return std::nullopt;
 }

@@ -9,6 +9,8 @@
 #include <cctype>
 
 #include "supervisor/config/sections.hpp"
+#include "supervisor/foreign/checkpoints/pattern.hpp"
+#include "supervisor/foreign/checkpoints/step.hpp"
 
 namespace trainward::config {
 namespace {
@@ -76,6 +78,37 @@ std::string missing_script(const std::vector<std::string>& words, const Program&
   return "";
 }
 
+// A pattern that is one folder, in which there are several that look like checkpoints.
+bool holds_checkpoints(const foreign::Pattern& pattern) {
+  fs::path folder = pattern.base;
+  for (const std::string& part : pattern.parts) {
+    if (foreign::has_wildcard(part)) return false;
+    folder /= part;
+  }
+  bool found = false;
+  foreign::each_entry(folder, "*", [&](const std::string& name) {
+    std::error_code error;
+    found = found || (foreign::step_in_name(name) && fs::is_directory(folder / name, error));
+  });
+  return found;
+}
+
+// Why a pattern of checkpoints never matches as it is written, or with what lies there now.
+std::string why_no_match(const std::string& glob, const Program& program) {
+  if (auto doubt = foreign::doubt_of_glob(glob); !doubt.empty()) return doubt;
+  const foreign::Pattern pattern = foreign::pattern_of(glob, {program.directory, {}});
+  fs::path folder = pattern.base;
+  for (std::size_t i = 0; i + 1 < pattern.parts.size() && !folder.empty(); ++i) {
+    if (foreign::has_wildcard(pattern.parts[i])) break;
+    folder /= pattern.parts[i];
+    std::error_code error;
+    if (fs::exists(folder, error) && !fs::is_directory(folder, error)) {
+      return folder.string() + " is no folder";
+    }
+  }
+  return "";
+}
+
 bool for_a_shell(const std::string& word) {
   if (word.starts_with("~/")) return true;
   const auto dollar = word.find('$');
@@ -100,6 +133,16 @@ void note_command(const yaml::Node& command, const Program& program, const Folde
   for (const auto& [name, value] : program.environment) {
     if (!for_a_shell(literal(value).value_or(""))) continue;
     note("environment." + name, "its '$' or '~' is passed as it is, since no shell reads it");
+  }
+  for (const std::string& glob : program.watch.checkpoints) {
+    if (const auto why = why_no_match(glob, program); !why.empty()) {
+      note("watch.checkpoints", fmt::format("'{}' never matches: {}", glob, why));
+    } else if (holds_checkpoints(foreign::pattern_of(glob, {program.directory, {}}))) {
+      note("watch.checkpoints",
+           fmt::format("'{}' is one checkpoint as a whole; for each folder in "
+                       "it write '{}/*'",
+                       glob, std::string_view(glob).substr(0, glob.find_last_not_of('/') + 1)));
+    }
   }
   if (words.empty() || words.front().empty()) return;
   const std::string name = fs::path(words.front()).filename().string();

@@ -51,6 +51,7 @@ struct Program {
   std::vector<foreign::Template> reset_command;  // of a board; empty: none
   int checkpoints_keep = 3;
   std::int64_t checkpoints_keep_every = 0;  // steps; 0: no milestones
+  bool prunes_foreign = false;              // those that `watch` finds are removed, too
   bool saves_when_asked = true;             // SIGTERM makes it write a checkpoint
   Deadlines deadlines;
   std::int64_t settle_ms = 180'000;  // from a reset until the boards are what they were

@@ -7,15 +7,12 @@
 #include <span>
 
 #include "common/settings/worker_settings.hpp"
+#include "supervisor/config/import/program_entry.hpp"
 
 namespace trainward::config {
 namespace {
 
-struct Name {
-  std::string_view theirs;
-  std::string_view ours;  // a key of a program; empty: there is none
-  std::string_view more;  // what else there is to know
-};
+using Name = ProgramWord;
 
 // tt-train, tt-blacksmith, Hugging Face
 constexpr std::array trainers{
@@ -97,25 +94,9 @@ constexpr std::array trainers{
     Name{"use_tt", "device_config.device", "'pjrt', with the plugin beside it"},
 };
 
-// supervisord; `trainwardctl config import` translates a whole file.
+// What other supervisors and launchers call it; supervisord's words are a table of their own
+// (import/program_words.cpp).
 constexpr std::array supervisors{
-    Name{"stopwaitsecs", "deadlines.stop", "with a unit, as in 10s"},
-    Name{"startretries", "budgets.attempts_without_progress", ""},
-    Name{"startsecs", "deadlines.start", "how long the first sign of life may take"},
-    Name{"stdout_logfile", "", "trainwardctl tail NAME; docs/config.md, logs"},
-    Name{"stderr_logfile", "", "trainwardctl tail NAME stderr; docs/config.md, logs"},
-    Name{"stdout_logfile_maxbytes", "logs.max_size", ""},
-    Name{"stderr_logfile_maxbytes", "logs.max_size", ""},
-    Name{"stdout_logfile_backups", "logs.keep", ""},
-    Name{"stderr_logfile_backups", "logs.keep", ""},
-    Name{"redirect_stderr", "", "both streams are kept, each for itself"},
-    Name{"stopsignal", "", "it is asked with SIGTERM"},
-    Name{"stopasgroup", "", "whatever a program started ends with it"},
-    Name{"killasgroup", "", "whatever a program started ends with it"},
-    Name{"numprocs", "", "write a program for each"},
-    Name{"process_name", "", "the key of the entry is its name"},
-    Name{"priority", "", "programs start together"},
-    Name{"exitcodes", "", "0 is a clean end; docs/supervision.md has the others"},
     Name{"redirect_stdout", "", "both streams are kept, each for itself"},
     Name{"env", "environment", ""},
     Name{"cwd", "directory", ""},
@@ -139,7 +120,7 @@ const Name* find_other(std::string_view key) {
       if (name.theirs == key) return &name;
     }
   }
-  return nullptr;
+  return find_program_word(key);
 }
 
 }  // namespace
@@ -153,8 +134,8 @@ std::string other_name(std::string_view key) {
   if (is_program_key(key)) return "it belongs to a program: programs.NAME." + std::string(key);
   const Name* name = find_other(key);
   if (name == nullptr) return "";
-  if (name->ours.empty()) return fmt::format("there is no such key here: {}", name->more);
-  const std::string more = name->more.empty() ? "" : fmt::format(" ({})", name->more);
+  if (name->ours.empty()) return fmt::format("there is no such key here: {}", name->why);
+  const std::string more = name->why.empty() ? "" : fmt::format(" ({})", name->why);
   return fmt::format("here it is {}{}", name->ours, more);
 }
 

@@ -63,6 +63,11 @@ void read_checkpoints(MapReader& map, Program& program) {
       map.integer("keep_every", program.checkpoints_keep_every, {0, billion});
   program.cadence.adaptive = map.boolean("adaptive", program.cadence.adaptive);
   program.saves_when_asked = map.boolean("on_stop", program.saves_when_asked);
+  program.prunes_foreign = map.boolean("foreign", program.prunes_foreign);
+  if (program.prunes_foreign && program.watch.checkpoints.empty()) {
+    map.report("foreign", *map.node().find("foreign"),
+               "is about what watch.checkpoints finds, and there is no such pattern");
+  }
   if (program.command.empty()) {
     refuse_for_worker(map, "every", "training_config.checkpoint_every");
   } else {

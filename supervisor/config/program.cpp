@@ -109,7 +109,6 @@ Program read_program(const yaml::Member& member, const Folders& folders,
   program.environment = read_environment(reader);
   const Node* command = entry.find("command");
   const bool foreign = command != nullptr;
-  if (foreign) note_command(*command, program, folders);
   if (foreign) {
     refuse_worker_sections(reader);
     program.saves_when_asked = false;
@@ -121,6 +120,7 @@ Program read_program(const yaml::Member& member, const Folders& folders,
     take_over_training(program);
   }
   program.watch = read_watch(reader, foreign);
+  if (foreign) note_command(*command, program, folders);
   program.probe_command = read_probe_command(reader);
   program.reset_command = read_reset_command(reader);
   read_policy_sections(reader, folders, program);

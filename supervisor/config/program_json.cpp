@@ -111,6 +111,7 @@ json::object to_json(const Program& program) {
                         {"adaptive", program.cadence.adaptive},
                         {"on_stop", program.saves_when_asked},
                         {"every", program.cadence.max_steps}};
+  if (program.prunes_foreign) out["checkpoints"].as_object()["foreign"] = true;
   out["deadlines"] = {
       {"start_ms", deadlines.start_ms},     {"load_ms", deadlines.load_ms},
       {"compile_ms", deadlines.compile_ms}, {"train_floor_ms", deadlines.train_floor_ms},

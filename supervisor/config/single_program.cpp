@@ -109,7 +109,8 @@ Node command_of_words(std::span<const std::string> words, yaml::Mark mark) {
     together.mark = mark;
     Node& before = command.items.back();
     const bool option = i > 1 && before.kind == Node::Kind::scalar && before.text.starts_with('-');
-    if (option && before.text.find('=') == std::string::npos) {
+    const bool value = words[i].find(":+-") == std::string::npos;  // an option of its own
+    if (value && option && before.text.find('=') == std::string::npos) {
       together.items.push_back(std::move(before));
       command.items.pop_back();
     }

@@ -5,7 +5,7 @@
 
 #include "common/base/text.hpp"
 #include "supervisor/config/sections.hpp"
-#include "supervisor/foreign/checkpoint_files.hpp"
+#include "supervisor/foreign/checkpoints/pattern.hpp"
 #include "supervisor/foreign/formats/formats.hpp"
 #include "supervisor/foreign/log_watch.hpp"
 

@@ -8,12 +8,13 @@
 #include "common/protocol/protocol.hpp"
 
 namespace trainward::core {
-namespace {
 
 std::string signal_name(int number) {
   const char* const known = ::sigabbrev_np(number);
   return known != nullptr ? fmt::format("SIG{}", known) : fmt::format("signal {}", number);
 }
+
+namespace {
 
 // The program's own words explain an exit code better than we can.
 Evidence with_words(Evidence evidence, const LastWords& said) {

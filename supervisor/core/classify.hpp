@@ -36,6 +36,9 @@ bool still_counts(const State& state, const MachineFact& fact, MonoTime now);
 Evidence from_exit_code(int code);
 Evidence from_signal(int number);
 
+// "SIGKILL", "signal 40"
+std::string signal_name(int number);
+
 Verdict classify(const State& state, const WorkerExited& exit);
 Verdict classify(const State& state, const AttemptLost& lost);
 Verdict classify(const State& state, const LaunchFailed& failed);

@@ -95,6 +95,7 @@ class Turn {
   void kill_hung(std::int64_t silent_ms);
   void plan_restart_if_due();
   [[nodiscard]] bool safe_to_restart() const;
+  [[nodiscard]] bool resumes_near(Step first) const;
   void kill_stopping(const std::string& why);
 
   // ---- bookkeeping ----

@@ -74,12 +74,13 @@ void Turn::on(const TimerFired& /*e*/) {
 }
 
 void Turn::kill_hung(std::int64_t silent_ms) {
-  const bool worked = state_.stage != Stage::training || !silence_is_no_proof(state_, policy_);
   std::string why =
       fmt::format("no progress for {} while {} at step {} (allowed: {})", human_duration(silent_ms),
                   to_string(state_.stage), state_.current.last_step,
                   human_duration(allowed_ms(state_, policy_)));
-  if (!worked) why += "; it used next to no processor time and wrote nothing";
+  const bool asked_of_more =
+      state_.stage == Stage::training && silence_is_no_proof(state_, policy_);
+  if (asked_of_more) why += "; it used next to no processor time and wrote nothing";
   if (policy_.foreign) {
     state_.history.hang_step = state_.current.last_step;
     state_.history.hang_silent_ms = silent_ms;

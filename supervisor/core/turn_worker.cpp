@@ -34,13 +34,21 @@ void Turn::on(const Resumed& e) {
                                            state_.current.resume_step, e.step));
 }
 
+// The step of a foreign checkpoint is what its name or the time of its file says, and a program may
+// tell of the step it resumed at once more: only one that begins anew has not resumed.
+bool Turn::resumes_near(Step first) const {
+  return policy_.foreign && 2 * first.number > state_.current.resume_step.number;
+}
+
 void Turn::on(const StepDone& e) {
   if (!has_worker(state_.stage)) return;
   Attempt& attempt = state_.current;
   History& history = state_.history;
   Watch& watch = state_.watch;
   if (!attempt.first_step) {
-    if (e.step <= attempt.resume_step && listening()) return on(Resumed{e.step - 1});
+    if (e.step <= attempt.resume_step && listening() && !resumes_near(e.step)) {
+      return on(Resumed{e.step - 1});
+    }
     attempt.first_step = e.step;
     if (!policy_.told_to_resume) notice_resume(e.step);
   } else if (watch.step_began_mono_ms && e.step > attempt.last_step && told_at_ == now_) {
@@ -143,7 +151,9 @@ void Turn::plan_restart_if_due() {
 void Turn::on(const CheckpointReported& e) {
   if (!has_worker(state_.stage)) return;
   // The only thing a worker that does not speak says about where it began.
-  if (listening() && e.step < state_.current.resume_step) return on(Resumed{e.step});
+  if (listening() && e.step < state_.current.resume_step && !resumes_near(e.step)) {
+    return on(Resumed{e.step});
+  }
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();
   act(VerifyCheckpoint{state_.attempt, e.path, e.step});
   if (e.write_ms > 0) state_.watch.save_write_ms = smoothed(state_.watch.save_write_ms, e.write_ms);

@@ -65,10 +65,7 @@ class Exchange {
     Response response;
     response.status = message.result_int();
     for (const auto& field : message) {
-      std::string name(field.name_string());
-      std::transform(name.begin(), name.end(), name.begin(),
-                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-      response.headers[name] = std::string(field.value());
+      response.headers[lower_case(field.name_string())] = std::string(field.value());
     }
     response.body = std::move(message.body());
     return response;

@@ -12,9 +12,7 @@ constexpr std::size_t longest_file = 1 << 20;
 // An INI file begins with a section; YAML of ours never does.
 bool is_supervisords(const std::string& text) {
   for (std::string_view rest = text; !rest.empty();) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = trim(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::string_view line = trim(take_line(rest));
     if (line.empty() || line.front() == ';' || line.front() == '#') continue;
     return line.front() == '[' && line.find(']') != std::string_view::npos;
   }

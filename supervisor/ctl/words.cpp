@@ -114,8 +114,7 @@ std::string percent_encoded(std::string_view text) {
 }
 
 std::optional<int> signal_number(std::string_view name) {
-  std::string word(name);
-  for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  std::string word = upper_case(name);
   if (word.starts_with("SIG")) word.erase(0, 3);
   for (int number = 1; number < NSIG; ++number) {
     const char* known = ::sigabbrev_np(number);

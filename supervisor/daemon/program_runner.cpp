@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <cstring>
 #include <utility>
 
 #include "common/os/process_id.hpp"
@@ -10,17 +9,10 @@
 #include "common/wire/log_files.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
 #include "supervisor/containment/leftovers.hpp"
+#include "supervisor/core/classify.hpp"
 #include "supervisor/daemon/records/recovery.hpp"
 
 namespace trainward::daemon {
-namespace {
-
-std::string signal_text(int number) {
-  const char* name = ::sigabbrev_np(number);
-  return name == nullptr ? fmt::format("signal {}", number) : std::string("SIG") + name;
-}
-
-}  // namespace
 
 ProgramRunner::ProgramRunner(Services& services, config::Program program,
                              std::function<void()> changed)
@@ -68,7 +60,7 @@ Status ProgramRunner::signal(int number) {
   if (auto sent = containment::signal_worker(folder, number); !sent) return sent;
   // Also evidence: should the worker end of it, the machine is not to blame.
   handle(core::HostFact{"operator", 5, core::Cause::unknown,
-                        signal_text(number) + " was sent by trainwardctl"});
+                        core::signal_name(number) + " was sent by trainwardctl"});
   return {};
 }
 

@@ -12,7 +12,7 @@
 
 #include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
-#include "supervisor/foreign/checkpoint_files.hpp"
+#include "supervisor/foreign/checkpoints/step.hpp"
 
 namespace trainward::foreign {
 namespace {

@@ -57,11 +57,19 @@ Result<Template> Template::parse(std::string text, std::span<const std::string_v
     if (end == std::string_view::npos) {
       return fail(ErrorKind::usage, "a '{' without its '}'; a brace is written '{{'");
     }
-    const std::string_view name = all.substr(at + 1, end - at - 1);
+    const std::string_view inside = all.substr(at + 1, end - at - 1);
+    const std::string_view name = inside.substr(0, inside.find(":+"));
     if (std::find(names.begin(), names.end(), name) == names.end()) return unknown(name, names);
+    if (inside.substr(name.size()) == ":+") {
+      return fail(ErrorKind::usage,
+                  fmt::format("'{{{}}}' says nothing; write what is to stand there "
+                              "when there is a value behind the '+'",
+                              inside));
+    }
     if (!literal.empty()) out.pieces_.push_back({std::move(literal), false});
     literal.clear();
     out.pieces_.push_back({std::string(name), true});
+    if (name.size() < inside.size()) out.pieces_.back().words = inside.substr(name.size() + 2);
     at = end + 1;
   }
   if (!literal.empty()) out.pieces_.push_back({std::move(literal), false});
@@ -71,18 +79,26 @@ Result<Template> Template::parse(std::string text, std::span<const std::string_v
 
 Template::Filled Template::fill(const Values& values) const {
   Filled out;
+  bool only_words = !pieces_.empty();
+  bool said = false;
   for (const Piece& piece : pieces_) {
+    only_words = only_words && piece.words.has_value();
     if (!piece.is_name) {
       out.text += piece.text;
       continue;
     }
     const auto value = values.find(piece.text);
-    if (value == values.end() || value->second.empty()) {
+    const bool empty = value == values.end() || value->second.empty();
+    if (piece.words) {
+      said = said || !empty;
+      if (!empty) out.text += *piece.words;
+    } else if (empty) {
       out.empty_value = true;
     } else {
       out.text += value->second;
     }
   }
+  out.left_out = only_words && !said;
   return out;
 }
 
@@ -98,8 +114,8 @@ std::vector<std::string> fill(const Command& command, const Values& values) {
     bool dropped = false;
     for (const Template& word : argument.words) {
       Template::Filled filled = word.fill(values);
-      dropped = dropped || (argument.together && filled.empty_value);
-      words.push_back(std::move(filled.text));
+      dropped = dropped || (argument.together && (filled.empty_value || filled.left_out));
+      if (!filled.left_out) words.push_back(std::move(filled.text));
     }
     if (!dropped) std::move(words.begin(), words.end(), std::back_inserter(out));
   }

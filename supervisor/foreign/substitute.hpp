@@ -1,12 +1,14 @@
 // Texts of the configuration with {names} in them, filled in when an attempt starts.
 //
-// `{name}` stands for a value, `{{` for a brace; `}` alone is itself. A template is checked once,
-// when the configuration is read, so that filling it in cannot fail. The result is an argument or a
-// variable as it is: no shell ever reads it.
+// `{name}` stands for a value, `{name:+words}` for these words when there is a value and for
+// nothing when it is empty, as in a shell; `{{` for a brace; `}` alone is itself. A template is
+// checked once, when the configuration is read, so that filling it in cannot fail. The result is an
+// argument or a variable as it is: no shell ever reads it.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,11 +34,12 @@ class Template {
 
   struct Filled {
     std::string text;
-    bool empty_value = false;  // a value in it was empty
+    bool empty_value = false;  // a {name} in it was empty
+    bool left_out = false;     // it was nothing but {name:+words}, and they are not to be said
   };
   [[nodiscard]] Filled fill(const Values& values) const;  // a missing value counts as empty
 
-  [[nodiscard]] bool names(std::string_view name) const;           // has {name} in it
+  [[nodiscard]] bool names(std::string_view name) const;  // has {name} or {name:+…} in it
   [[nodiscard]] const std::string& text() const { return text_; }  // as written
   friend bool operator==(const Template&, const Template&) = default;
 
@@ -44,6 +47,7 @@ class Template {
   struct Piece {
     std::string text;
     bool is_name = false;
+    std::optional<std::string> words = {};  // said instead of the value, where there is one
     friend bool operator==(const Piece&, const Piece&) = default;
   };
   std::string text_;
@@ -51,7 +55,9 @@ class Template {
 };
 
 // One argument; or, when `together`, several that are left out as a whole when a value in one of
-// them is empty: `[--resume, "{checkpoint}"]` is nothing at a first start.
+// them is empty: `[--resume, "{checkpoint}"]` is nothing at a first start. So is the single
+// argument
+// `{checkpoint:+--init_from=resume}`.
 struct Argument {
   std::vector<Template> words;
   bool together = false;

@@ -105,6 +105,10 @@ class Store {
   // As the newest look at it saw it; "" for a board nobody has looked at.
   Result<std::string> board_bus_id(const std::string& serial) const;
   Result<std::int64_t> highest_step(const std::string& program) const;  // 0: none
+  // The last step that was finished by `wall_ms`, in the attempt that ran then; before its first
+  // one the step it was told to go on from. None: no attempt ran, or nothing was seen of it.
+  Result<std::optional<std::int64_t>> step_at(const std::string& program,
+                                              std::int64_t wall_ms) const;
   Result<std::int64_t> step_rows(const std::string& program) const;  // how many steps were recorded
   Result<std::int64_t> newest_ms() const;  // when anything was last recorded; 0: never
 

@@ -95,6 +95,27 @@ Result<std::int64_t> Store::highest_step(const std::string& program) const {
                      program, program);
 }
 
+Result<std::optional<std::int64_t>> Store::step_at(const std::string& program,
+                                                   std::int64_t wall_ms) const {
+  std::optional<std::int64_t> step;
+  const auto take = [&](const Row& row) { step = row.integer(0); };
+  // The times of an attempt's steps go up with them: the first that is old enough is the last one.
+  auto read = impl_->connection->each(
+      "select s.step from steps s where s.program = ?1 and s.at_ms <= ?2 and s.attempt = "
+      "(select max(number) from attempts where program = ?1 and intended_ms <= ?2) "
+      "order by s.step desc limit 1",
+      take, program, wall_ms);
+  if (!read) return propagate(read);
+  if (step) return step;
+  read = impl_->connection->each(
+      "select resume_step from attempts where program = ?1 and intended_ms <= ?2 "
+      "order by number desc limit 1",
+      take, program, wall_ms);
+  if (!read) return propagate(read);
+  if (step && *step == 0) step.reset();
+  return step;
+}
+
 Result<std::int64_t> Store::step_rows(const std::string& program) const {
   return one_integer(*impl_->connection, "select count(*) from steps where program = ?", program);
 }

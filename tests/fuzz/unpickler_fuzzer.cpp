@@ -60,6 +60,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using namespace trainward::checkpoint::pytorch;
   const auto source = source_in_memory({reinterpret_cast<const std::byte*>(data), size}, "input");
   const auto parsed = parse_pickle(*source, 0, size);
+  Limits lenient;
+  lenient.unknown_names = true;
+  const auto peeked = parse_pickle(*source, 0, size, lenient);
+  trainward::fuzz::require(!parsed || (peeked && peeked->end == parsed->end),
+                           "what is on the list is read the same way beside what is not");
   if (!parsed) return 0;
   trainward::fuzz::require(parsed->end <= size, "a pickle ends within its bytes");
   trainward::fuzz::check_tensors(parsed->tree);

@@ -28,9 +28,9 @@ std::optional<Layout> layout_from(std::string_view text) {
   return std::nullopt;
 }
 
-Result<Archive> open_archive(SharedSource source) {
-  if (begins_with(*source, 0, "PK\x03\x04")) return open_zip(std::move(source));
-  if (begins_with(*source, 0, legacy_magic)) return open_legacy(std::move(source));
+Result<Archive> open_archive(SharedSource source, const Limits& limits) {
+  if (begins_with(*source, 0, "PK\x03\x04")) return open_zip(std::move(source), limits);
+  if (begins_with(*source, 0, legacy_magic)) return open_legacy(std::move(source), limits);
   if (begins_with(*source, 257, "ustar")) {
     return corrupt_at(*source, 0, "is the tar layout of PyTorch before 0.1.10",
                       "load and save it again with a newer PyTorch");

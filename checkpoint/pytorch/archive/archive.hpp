@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "checkpoint/pytorch/archive/byte_source.hpp"
+#include "checkpoint/pytorch/pickle/pickle.hpp"
 #include "checkpoint/pytorch/pickle/pickle_tree.hpp"
 
 namespace trainward::checkpoint::pytorch {
@@ -33,11 +34,11 @@ struct Archive {
   std::vector<Place> places;  // by index into tree.storages
 };
 
-// By the first bytes.
-Result<Archive> open_archive(SharedSource source);
+// By the first bytes. `limits`: of the pickle of its values.
+Result<Archive> open_archive(SharedSource source, const Limits& limits = {});
 
-Result<Archive> open_legacy(SharedSource source);
-Result<Archive> open_zip(SharedSource source);
+Result<Archive> open_legacy(SharedSource source, const Limits& limits = {});
+Result<Archive> open_zip(SharedSource source, const Limits& limits = {});
 
 // CRC-32 of a range against `expected`.
 Status check_crc(const ByteSource& source, std::uint64_t begin, std::uint64_t bytes,

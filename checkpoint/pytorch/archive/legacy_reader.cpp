@@ -21,13 +21,13 @@ constexpr Limits small{256, 1024, 4096, 16};
 
 class Walk {
  public:
-  explicit Walk(SharedSource source) : source_(std::move(source)) {}
+  Walk(SharedSource source, const Limits& limits) : source_(std::move(source)), limits_(limits) {}
 
   Result<Archive> run() {
     if (auto ok = check_magic(); !ok) return propagate(ok);
     if (auto ok = check_protocol(); !ok) return propagate(ok);
     if (auto ok = check_system(); !ok) return propagate(ok);
-    auto object = next({});
+    auto object = next(limits_);
     if (!object) return propagate(object);
     auto keys = next({});
     if (!keys) return propagate(keys);
@@ -124,12 +124,15 @@ class Walk {
   }
 
   SharedSource source_;
+  Limits limits_;
   std::uint64_t at_ = 0;
   std::uint64_t begin_ = 0;  // of the pickle that was read last
 };
 
 }  // namespace
 
-Result<Archive> open_legacy(SharedSource source) { return Walk(std::move(source)).run(); }
+Result<Archive> open_legacy(SharedSource source, const Limits& limits) {
+  return Walk(std::move(source), limits).run();
+}
 
 }  // namespace trainward::checkpoint::pytorch

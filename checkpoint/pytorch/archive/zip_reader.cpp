@@ -8,14 +8,14 @@
 
 #include "checkpoint/pytorch/archive/archive.hpp"
 #include "checkpoint/pytorch/archive/zip_directory.hpp"
-#include "checkpoint/pytorch/pickle/pickle.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {
 
 class MemberReader {
  public:
-  explicit MemberReader(SharedSource source) : source_(std::move(source)) {}
+  MemberReader(SharedSource source, const Limits& limits)
+      : source_(std::move(source)), limits_(limits) {}
 
   Result<Archive> run() {
     auto entries = read_zip_directory(*source_);
@@ -30,7 +30,7 @@ class MemberReader {
     }
     if (auto ok = check(*pickle); !ok) return propagate(ok);
     const std::uint64_t end = pickle->data + pickle->bytes;
-    auto parsed = parse_pickle(*source_, pickle->data, end);
+    auto parsed = parse_pickle(*source_, pickle->data, end, limits_);
     if (!parsed) return propagate(parsed);
     if (parsed->end != end) {
       return corrupt_at(*source_, parsed->end, "data.pkl goes on behind the end of its pickle");
@@ -123,6 +123,7 @@ class MemberReader {
   }
 
   SharedSource source_;
+  Limits limits_;
   std::vector<ZipEntry> entries_;
   std::string top_;
   std::unordered_map<std::string_view, const ZipEntry*> by_name_;
@@ -130,6 +131,8 @@ class MemberReader {
 
 }  // namespace
 
-Result<Archive> open_zip(SharedSource source) { return MemberReader(std::move(source)).run(); }
+Result<Archive> open_zip(SharedSource source, const Limits& limits) {
+  return MemberReader(std::move(source), limits).run();
+}
 
 }  // namespace trainward::checkpoint::pytorch

@@ -24,6 +24,7 @@ enum class Role {
   rebuild_with_state,  // … and a state, which must be empty
   parameter,           // class torch.nn.Parameter
   unsupported,         // harmless, but what it makes has no place in a checkpoint of ours
+  opaque,              // not on the list; see Limits::unknown_names
 };
 
 struct Global {

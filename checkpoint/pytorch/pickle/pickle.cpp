@@ -12,6 +12,7 @@ namespace trainward::checkpoint::pytorch {
 namespace {
 
 constexpr std::size_t longest_name = 128;  // of a module or a member of one
+constexpr Global opaque{"", "", Role::opaque};
 
 class Machine {
  public:
@@ -226,6 +227,7 @@ class Machine {
   }
   Status append_all(const std::vector<NodeId>& items) {
     if (auto ok = need(1); !ok) return ok;
+    if (is_opaque(stack_.back())) return {};
     List* list = std::get_if<List>(&tree_.nodes[stack_.back()]);
     if (list == nullptr) return bad("something is appended to what is no list");
     list->items.insert(list->items.end(), items.begin(), items.end());
@@ -245,6 +247,7 @@ class Machine {
   }
   Status set_items(const std::vector<NodeId>& items) {
     if (auto ok = need(1); !ok) return ok;
+    if (is_opaque(stack_.back())) return {};
     Dict* dict = std::get_if<Dict>(&tree_.nodes[stack_.back()]);
     if (dict == nullptr || items.size() % 2 != 0) {
       return bad("an entry is put into what is no dictionary, or a key has no value");
@@ -281,6 +284,8 @@ class Machine {
     auto name = in_.line(longest_name, "the name of a function or class");
     if (!name) return propagate(name);
     const Global* found = find_global(*module, *name);
+    const bool known = found != nullptr && found->role != Role::unsupported;
+    if (!known && limits_.unknown_names) return push(&opaque);
     if (found == nullptr) {
       return bad(
           fmt::format("names '{}.{}', which is not on the list of what a checkpoint may hold",
@@ -302,15 +307,25 @@ class Machine {
     return text;
   }
 
+  // An unknown name, or what a call of one made.
+  [[nodiscard]] bool is_opaque(NodeId id) const {
+    const auto* name = tree_.as<const Global*>(id);
+    const auto* call = tree_.as<Call>(id);
+    return (name != nullptr && (*name)->role == Role::opaque) ||
+           (call != nullptr && call->function->role == Role::opaque);
+  }
+
   // The function and the tuple of a call, taken off the stack.
   Result<std::pair<const Global*, NodeId>> pop_call() {
     if (auto ok = need(2); !ok) return propagate(ok);
     const NodeId arguments = pop();
-    const auto* function = tree_.as<const Global*>(pop());
+    const NodeId called = pop();
+    const auto* name = tree_.as<const Global*>(called);
+    const Global* function = is_opaque(called) ? &opaque : name == nullptr ? nullptr : *name;
     if (function == nullptr || tree_.as<Tuple>(arguments) == nullptr) {
       return bad("a call is not one of a name with a tuple");
     }
-    return std::pair(*function, arguments);
+    return std::pair(function, arguments);
   }
 
   Status reduce() {
@@ -335,6 +350,8 @@ class Machine {
       case Role::rebuild_with_state:
       case Role::parameter:
         return tensor(*function, arguments);
+      case Role::opaque:
+        return push(Call{function, arguments});
       case Role::constant:
       case Role::storage:
       case Role::unsupported:
@@ -353,6 +370,7 @@ class Machine {
   Status new_object() {
     auto call = pop_call();
     if (!call) return propagate(call);
+    if (call->first->role == Role::opaque) return push(Call{call->first, call->second});
     if (call->first->role != Role::parameter) {
       return bad(
           fmt::format("an object of '{}.{}' is made", call->first->module, call->first->name));
@@ -364,6 +382,7 @@ class Machine {
   Status build() {
     if (auto ok = need(2); !ok) return ok;
     const NodeId state = pop();
+    if (is_opaque(stack_.back())) return {};
     Dict* dict = std::get_if<Dict>(&tree_.nodes[stack_.back()]);
     if (dict == nullptr || !dict->ordered || dict->attributes != no_node ||
         tree_.as<Dict>(state) == nullptr) {
@@ -404,6 +423,7 @@ class Machine {
       key_bytes_ += long_text == nullptr ? 1 : long_text->size();
       if (key_bytes_ > limits_.text_bytes) return bad("the keys of all dictionaries are too long");
       auto text = key_spelling(tree_.at(key));
+      if (text.empty() && limits_.unknown_names) continue;
       if (text.empty()) {
         return bad(fmt::format("{} is the key of a dictionary", kind_of(tree_.at(key))),
                    "use texts and numbers as keys");

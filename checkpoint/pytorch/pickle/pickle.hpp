@@ -20,6 +20,9 @@ struct Limits {
   std::uint64_t links = 1ULL << 23U;        // places in lists, dictionaries and on the stack
   std::uint64_t text_bytes = 64ULL << 20U;  // of all texts together
   std::uint64_t marks = 4096;               // open at a time
+  // Names that are not on the list, their calls and what is put into these are kept as an opaque
+  // Call instead of refused: for those who look for a number beside them. Nothing is loaded so.
+  bool unknown_names = false;
 };
 
 struct Parsed {

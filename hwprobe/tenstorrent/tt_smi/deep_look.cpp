@@ -63,13 +63,6 @@ std::string objection(const std::vector<BoardLook>& looks, const std::vector<Pro
   return any ? "" : "there is no board";
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 Chip* chip_of(Board& board, std::string_view id) {
   const auto found = std::find_if(board.chips.begin(), board.chips.end(),
                                   [&](const Chip& chip) { return chip.id == id; });
@@ -96,7 +89,7 @@ void merge_right(const Chip& right, Board& board) {
 void merge(const Report& snapshot, Report& report) {
   for (const Board& seen : snapshot.boards) {
     for (Board& board : report.boards) {
-      if (lower(seen.serial) != lower(board.serial) || seen.serial.empty()) continue;
+      if (lower_case(seen.serial) != lower_case(board.serial) || seen.serial.empty()) continue;
       for (const Chip& chip : seen.chips) {
         if (chip.id == "R") merge_right(chip, board);
       }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "common/base/text.hpp"
 #include "hwprobe/finding.hpp"
 #include "hwprobe/loose_json.hpp"
 #include "hwprobe/tenstorrent/facts.hpp"
@@ -38,16 +39,10 @@ struct Snapshot {
   std::vector<Entry> entries;  // in the order of facts.chips
 };
 
-std::string lower_text(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
 // "10001451172208f", with or without 0x, is 010001451172208f. Anything else stays as it is.
 std::string serial_of(const std::string& board_id) {
   const auto value = loose::whole_number(board_id.starts_with("0x") ? board_id : "0x" + board_id);
-  return value ? fmt::format("{:016x}", *value) : lower_text(board_id);
+  return value ? fmt::format("{:016x}", *value) : lower_case(board_id);
 }
 
 // Nibbles of the six channels of a Wormhole, each 2 when its memory is trained; of the ones above
@@ -74,9 +69,9 @@ Entry read_entry(const json::object& device) {
   if (!id.empty()) entry.serial = serial_of(id);
   const std::string type = loose::text(board, {"board_type"});  // "n300 L"
   const auto space = type.rfind(' ');
-  entry.type = lower_text(type.substr(0, space));
+  entry.type = lower_case(type.substr(0, space));
   if (space != std::string::npos) entry.side = type.substr(space + 1);
-  entry.bus_id = lower_text(loose::text(board, {"bus_id"}));
+  entry.bus_id = lower_case(loose::text(board, {"bus_id"}));
   if (entry.side != "L" && entry.side != "R") entry.side = entry.bus_id.empty() ? "R" : "L";
 
   entry.bundle = loose::text(firmware, {"fw_bundle_version"});
@@ -101,7 +96,7 @@ void read_processes(const json::object& snapshot, std::vector<Entry>& entries) {
     // tt-smi itself holds every device while it looks.
     if (!pid || loose::text(process, {"cmdline"}).find("tt-smi") != std::string::npos) continue;
     const auto index = loose::whole(process, {"device"});
-    const std::string bus = lower_text(loose::text(process, {"device"}));
+    const std::string bus = lower_case(loose::text(process, {"device"}));
     for (std::size_t i = 0; i < entries.size(); ++i) {
       const bool here = index ? *index == i : !bus.empty() && entries[i].bus_id == bus;
       if (here && entries[i].holders.size() < max_holders) {

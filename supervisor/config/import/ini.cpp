@@ -24,13 +24,6 @@ std::string_view without_comment(std::string_view line) {
   return line;
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
-
 class Reader {
  public:
   Status take(std::string_view line) {
@@ -74,7 +67,7 @@ class Reader {
     if (++entries_ > most_ini_entries) {
       return fail(ErrorKind::usage, fmt::format("more than {} entries", most_ini_entries));
     }
-    const std::string key = lower(trim(text.substr(0, split)));
+    const std::string key = lower_case(trim(text.substr(0, split)));
     std::vector<IniEntry>& entries = sections[at_].entries;
     auto entry = std::find_if(entries.begin(), entries.end(),
                               [&](const IniEntry& other) { return other.key == key; });
@@ -106,9 +99,7 @@ Result<std::vector<IniSection>> parse_ini(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);  // byte order mark
   Reader reader;
   while (!text.empty()) {
-    const auto end = std::min(text.find('\n'), text.size());
-    if (auto ok = reader.take(text.substr(0, end)); !ok) return propagate(ok);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    if (auto ok = reader.take(take_line(text)); !ok) return propagate(ok);
   }
   return std::move(reader.sections);
 }

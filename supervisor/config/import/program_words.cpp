@@ -2,6 +2,7 @@
 #include <array>
 #include <cctype>
 
+#include "common/base/text.hpp"
 #include "supervisor/config/import/program_entry.hpp"
 
 namespace trainward::config {
@@ -18,16 +19,16 @@ constexpr std::array program_words{
     ProgramWord{"environment", "environment", ""},
     ProgramWord{"autostart", "autostart", ""},
     ProgramWord{"autorestart", "autorestart", ""},
-    ProgramWord{"stopwaitsecs", "deadlines.stop", ""},
+    ProgramWord{"stopwaitsecs", "deadlines.stop", "with a unit, as in 10s"},
     ProgramWord{"startretries", "budgets.attempts_without_progress", ""},
     ProgramWord{"stdout_logfile_maxbytes", "logs.max_size", ""},
     ProgramWord{"stderr_logfile_maxbytes", "logs.max_size", ""},
     ProgramWord{"stdout_logfile_backups", "logs.keep", ""},
     ProgramWord{"stderr_logfile_backups", "logs.keep", ""},
-    ProgramWord{"numprocs", "programs", ""},
-    ProgramWord{"numprocs_start", "programs", ""},
-    ProgramWord{"process_name", "programs", ""},
-    ProgramWord{"priority", "programs", ""},
+    ProgramWord{"numprocs", "programs", "write a program for each"},
+    ProgramWord{"numprocs_start", "programs", "write a program for each"},
+    ProgramWord{"process_name", "programs", "the key of the entry is its name"},
+    ProgramWord{"priority", "programs", "all start together"},
     ProgramWord{"startsecs", "", "an attempt is judged by its steps, not by how long it lived"},
     ProgramWord{"exitcodes", "",
                 "exit code 0 is a clean end; docs/supervision.md says what the others are"},
@@ -48,13 +49,6 @@ constexpr std::array program_words{
     ProgramWord{"serverurl", "", "programs are given TRAINWARD_* variables instead"},
 };
 
-std::string upper(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return out;
-}
-
 }  // namespace
 
 const ProgramWord* find_program_word(std::string_view key) {
@@ -64,7 +58,7 @@ const ProgramWord* find_program_word(std::string_view key) {
 }
 
 std::optional<bool> ini_boolean(std::string_view text) {
-  const std::string word = upper(text);
+  const std::string word = upper_case(text);
   for (const char* yes : {"TRUE", "YES", "ON", "1", "T", "Y"}) {
     if (word == yes) return true;
   }
@@ -75,7 +69,7 @@ std::optional<bool> ini_boolean(std::string_view text) {
 }
 
 bool looks_secret(std::string_view name, std::string_view value) {
-  const std::string word = upper(name);
+  const std::string word = upper_case(name);
   for (const char* part : {"TOKEN", "SECRET", "PASSW", "APIKEY", "CREDENTIAL", "AUTH", "PRIVATE"}) {
     if (word.find(part) != std::string::npos) return true;
   }

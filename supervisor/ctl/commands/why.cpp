@@ -99,9 +99,7 @@ std::string last_words(const std::string& standard_error, const Style& style) {
   constexpr std::size_t longest = 200;
   std::vector<std::string_view> lines;
   for (std::string_view rest = trim(standard_error); !rest.empty();) {
-    const auto end = std::min(rest.find('\n'), rest.size());
-    lines.push_back(rest.substr(0, end));
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    lines.push_back(take_line(rest));
   }
   if (lines.empty()) return {};
   const auto shown = std::min<std::int64_t>(most_lines, std::ssize(lines));

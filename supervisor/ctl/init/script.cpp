@@ -43,17 +43,10 @@ constexpr std::array frameworks{
     Framework{"torch", "", "PyTorch", ""},
 };
 
-std::string_view next_line(std::string_view& text) {
-  const auto end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
-
 std::set<std::string_view> imports_of(std::string_view text) {
   std::set<std::string_view> modules;
   while (!text.empty()) {
-    std::string_view line = trim(next_line(text));
+    std::string_view line = trim(take_line(text));
     const bool from = line.starts_with("from ");
     if (!from && !line.starts_with("import ")) continue;
     line.remove_prefix(from ? 5 : 7);

@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "common/os/clock.hpp"
 #include "common/os/file.hpp"
+#include "supervisor/foreign/checkpoints/step.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -62,6 +64,10 @@ bool WatchedPaths::file(const FileWatcher::Handle& watcher, const std::filesyste
   return true;
 }
 
+void WatchedPaths::keep_only(const std::set<std::filesystem::path>& paths) {
+  std::erase_if(paths_, [&](const auto& watched) { return !paths.contains(watched.first); });
+}
+
 // ---- FolderLooks ----
 
 FolderLooks::FolderLooks(FileWatcher::Handle watcher, foreign::WatchSpec spec,
@@ -94,13 +100,47 @@ foreign::Events FolderLooks::status() {
   return status_.read(read_small(folders_.directory / spec_.status_file, earlier_));
 }
 
+// In the newest that are folders: files may come into them long after their names were seen.
+bool FolderLooks::watch_inside(const std::vector<foreign::Candidate>& candidates) {
+  constexpr std::size_t most_checkpoints = 4;
+  constexpr std::size_t most_folders = 64;
+  std::vector<const foreign::Candidate*> newest;
+  for (const foreign::Candidate& candidate : candidates) {
+    if (!candidate.folders.empty()) newest.push_back(&candidate);
+  }
+  const std::size_t count = std::min(newest.size(), most_checkpoints);
+  std::partial_sort(newest.begin(), newest.begin() + static_cast<std::ptrdiff_t>(count),
+                    newest.end(),
+                    [](const auto* a, const auto* b) { return a->modified_ns > b->modified_ns; });
+  newest.resize(count);
+  std::set<std::filesystem::path> wanted;
+  for (const foreign::Candidate* candidate : newest) {
+    for (const auto& folder : candidate->folders) {
+      if (wanted.size() < most_folders) wanted.insert(folder);
+    }
+  }
+  inside_.keep_only(wanted);
+  bool begun = false;
+  for (const auto& folder : wanted) {
+    const auto changed = [listener = listener_.checkpoint](const auto&) { listener(); };
+    begun = inside_.folder(watcher_, folder, changed) || begun;
+  }
+  return begun;
+}
+
 FolderLooks::Found FolderLooks::checkpoints(bool writer_gone) {
   if (spec_.checkpoints.empty()) return {};
   watch();
-  auto events =
-      checkpoints_.look(foreign::find_checkpoints(spec_, folders_, checkpoints_.since_ns()),
-                        now().mono.ms, writer_gone);
-  return {std::move(events), checkpoints_.waiting()};
+  auto found = foreign::find_checkpoints(spec_, folders_, checkpoints_.since_ns());
+  // What came into a folder before it was watched is found by looking once more.
+  if (!writer_gone && watch_inside(found.candidates)) {
+    found = foreign::find_checkpoints(spec_, folders_, checkpoints_.since_ns());
+  }
+  auto settled = checkpoints_.look(found.candidates, now().mono.ms, writer_gone);
+  for (foreign::Candidate& candidate : settled) {
+    if (!candidate.step) candidate.step = foreign::step_inside(candidate.path);
+  }
+  return {std::move(settled), std::move(found.passed_over), checkpoints_.waiting()};
 }
 
 foreign::Events FolderLooks::inside(foreign::Events checkpoints) const {

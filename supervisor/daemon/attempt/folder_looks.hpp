@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "supervisor/daemon/loop/file_watcher.hpp"
-#include "supervisor/foreign/checkpoint_watch.hpp"
+#include "supervisor/foreign/checkpoints/settled.hpp"
 #include "supervisor/foreign/report.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/status_file.hpp"
@@ -28,6 +30,8 @@ class WatchedPaths {
               std::function<void(const FileWatcher::Names&)> changed);
   bool file(const FileWatcher::Handle& watcher, const std::filesystem::path& path,
             std::function<void()> changed);
+  // Ends the watches on all other paths.
+  void keep_only(const std::set<std::filesystem::path>& paths);
 
  private:
   struct Watched {
@@ -44,6 +48,7 @@ class FolderLooks {
   struct Listener {  // called on the loop
     std::function<void(const FileWatcher::Names&)> entries;
     std::function<void()> status;
+    std::function<void()> checkpoint;  // something in one that is a folder
   };
   // Files last written before `launched_ns` belong to earlier attempts.
   FolderLooks(FileWatcher::Handle watcher, foreign::WatchSpec spec, foreign::Folders folders,
@@ -51,8 +56,9 @@ class FolderLooks {
 
   foreign::Events status();
   struct Found {
-    foreign::Events events;
-    bool waiting = false;  // some file has to be looked at again
+    std::vector<foreign::Candidate> settled;  // the newest last; with the step inside, if need be
+    std::vector<foreign::PassedOver> passed_over;
+    bool waiting = false;  // one has to be looked at again
   };
   Found checkpoints(bool writer_gone);
   // Of these, which an output has named, those that lie in the program's folders; of many the
@@ -61,6 +67,7 @@ class FolderLooks {
 
  private:
   void watch();
+  bool watch_inside(const std::vector<foreign::Candidate>& candidates);
 
   FileWatcher::Handle watcher_;
   foreign::WatchSpec spec_;
@@ -69,7 +76,8 @@ class FolderLooks {
   Listener listener_;
   WatchedPaths watched_;
   foreign::StatusFile status_;
-  foreign::CheckpointWatch checkpoints_;
+  foreign::SettledCheckpoints checkpoints_;
+  WatchedPaths inside_;  // of checkpoints that are folders
 };
 
 }  // namespace trainward::daemon

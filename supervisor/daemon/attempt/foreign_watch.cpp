@@ -1,5 +1,6 @@
 #include "supervisor/daemon/attempt/foreign_watch.hpp"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <sys/stat.h>
 
@@ -42,6 +43,8 @@ ForeignWatch::ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground 
       spec_(std::move(spec)),
       attempt_folder_(std::move(attempt_folder)),
       sink_(std::move(sink)),
+      directory_(folders.directory),
+      step_at_(std::move(known.step_at)),
       progress_(known.seen_step),
       looks_(std::make_shared<FolderLooks>(
           watcher_, spec_, folders, modified_ns(attempt_folder_ / attempt_files::launch),
@@ -50,7 +53,8 @@ ForeignWatch::ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground 
               while_alive(
                   this, alive_,
                   [](auto& self, const FileWatcher::Names& names) { self.on_entries(names); }),
-              while_alive(this, alive_, [](auto& self) { self.status_look_.ask(); })})),
+              while_alive(this, alive_, [](auto& self) { self.status_look_.ask(); }),
+              while_alive(this, alive_, [](auto& self) { self.checkpoint_look_.ask(); })})),
       status_look_(loop, in_background_,
                    [this, looks = looks_]() -> std::function<void()> {
                      return [this, events = looks->status()] { tell(events); };
@@ -58,10 +62,9 @@ ForeignWatch::ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground 
       checkpoint_look_(loop, in_background_,
                        [this, looks = looks_]() -> std::function<void()> {
                          return [this, found = looks->checkpoints(false)] {
-                           // These are news whatever step was counted last.
-                           if (!found.events.empty()) sink_(found.events);
+                           tell_checkpoints(found);
                            if (found.waiting) {
-                             checkpoint_look_.ask_after(foreign::CheckpointWatch::settle_ms);
+                             checkpoint_look_.ask_after(foreign::SettledCheckpoints::settle_ms);
                            }
                          };
                        }),
@@ -156,6 +159,37 @@ void ForeignWatch::tell(foreign::Events events) {
   if (!events.empty()) sink_(std::move(events));
 }
 
+// These are news whatever step was counted last.
+void ForeignWatch::tell_checkpoints(const FolderLooks::Found& found) {
+  foreign::Events events;
+  for (const foreign::PassedOver& passed : found.passed_over) {
+    say_why_not(passed.path, passed.reason, events);
+  }
+  for (const foreign::Candidate& candidate : found.settled) {
+    auto step = candidate.step;
+    if (!step && step_at_) step = step_at_(candidate.modified_ns / 1'000'000);
+    if (step) {
+      events.emplace_back(core::CheckpointReported{candidate.path.string(), {*step}});
+    } else {
+      say_why_not(candidate.path,
+                  "there is no step in its name or in it, and none was seen before it was written; "
+                  "put the step into the name, as in step500.pt",
+                  events);
+    }
+  }
+  if (!events.empty()) sink_(std::move(events));
+}
+
+// Once each.
+void ForeignWatch::say_why_not(const std::filesystem::path& path, const std::string& why,
+                               foreign::Events& events) {
+  constexpr std::size_t most = 64;
+  const std::string shown = path.lexically_proximate(directory_).string();
+  std::string text = fmt::format("{} matches watch.checkpoints and does not count: {}", shown, why);
+  if (said_.size() >= most || !said_.insert(text).second) return;
+  events.emplace_back(core::Noticed{"checkpoint", std::move(text)});
+}
+
 // ---- the end ----
 
 void ForeignWatch::finish(std::function<void()> done) {
@@ -177,7 +211,7 @@ void ForeignWatch::look_for_the_last_time() {
     return [this, alive, status = std::move(status), found = std::move(found)] {
       if (!*alive || !done_) return;
       tell(status);
-      if (!found.events.empty()) sink_(found.events);
+      tell_checkpoints(found);
       end();
     };
   });

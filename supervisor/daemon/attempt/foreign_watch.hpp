@@ -16,6 +16,9 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "supervisor/daemon/attempt/folder_looks.hpp"
@@ -36,6 +39,8 @@ class ForeignWatch {
     std::int64_t seen_step = 0;    // newest step of this attempt that was counted; 0: none
     std::int64_t kept_step = 0;    // newest checkpoint that was verified
     std::int64_t resume_step = 0;  // it was told to go on from here; 0: from its beginning
+    // The last step that was counted up to a wall time, of this attempt; none: not known.
+    std::function<std::optional<std::int64_t>(std::int64_t wall_ms)> step_at = {};
   };
 
   // `attempt_folder` holds launch.json, written just before the launch, and the logs. Jobs of
@@ -65,6 +70,9 @@ class ForeignWatch {
   void read_logs_soon();
   void tell_output(foreign::Events events);
   void tell(foreign::Events events);
+  void tell_checkpoints(const FolderLooks::Found& found);
+  void say_why_not(const std::filesystem::path& path, const std::string& why,
+                   foreign::Events& events);
   void look_for_the_last_time();
   void end();
 
@@ -75,6 +83,8 @@ class ForeignWatch {
   foreign::WatchSpec spec_;
   std::filesystem::path attempt_folder_;
   std::function<void(foreign::Events)> sink_;
+  std::filesystem::path directory_;
+  std::function<std::optional<std::int64_t>(std::int64_t)> step_at_;
   foreign::Progress progress_;
   std::shared_ptr<foreign::Recognizer> recognizer_;  // null: its output is read by rules alone
   std::vector<Log> logs_;
@@ -82,6 +92,7 @@ class ForeignWatch {
   std::shared_ptr<FolderLooks> looks_;  // used by jobs, one at a time
   PacedWork status_look_;
   PacedWork checkpoint_look_;
+  std::set<std::string> said_;  // why something that matches does not count
   bool reading_soon_ = false;
   std::function<void()> done_;
   Timer give_up_;

@@ -3,12 +3,14 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <csignal>
 #include <utility>
 
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/retention.hpp"
 #include "supervisor/daemon/checkpoints/foreign_checkpoints.hpp"
+#include "supervisor/foreign/checkpoints/retention.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -19,44 +21,78 @@ constexpr std::int64_t verify_again_ms = 1'000;
 }  // namespace
 
 void CheckpointHands::select(std::int64_t below) {
+  if (has_foreign_checkpoints(c_.program)) return select_foreign(below);
+  select_ours(below);
+}
+
+void CheckpointHands::select_ours(std::int64_t below) {
   const auto root = c_.services.paths.checkpoints(c_.name());
   const std::string what = "look for the newest verified checkpoint in " + root.string();
-  c_.in_background(what, [this, root, below, program = c_.program]() -> Background::Then {
-    const bool foreign = has_foreign_checkpoints(program);
-    if (below > 0 && !foreign) {
+  c_.in_background(what, [this, root, below]() -> Background::Then {
+    if (below > 0) {
       if (auto gone = checkpoint::roll_back(root, below); !gone) {
         return [this, what = gone.error().message()] {
           c_.handle(core::CheckpointSelected{"", 0, what});
         };
       }
     }
-    auto selection =
-        foreign ? select_foreign_checkpoint(program, root, below) : checkpoint::select(root);
-    return [this, selection = std::move(selection)] {
-      if (!selection) {
-        return c_.handle(core::CheckpointSelected{"", 0, selection.error().message()});
-      }
-      for (const checkpoint::Rejected& bad : selection->rejected) {
-        c_.handle(core::CheckpointRejected{bad.original.string(), bad.step, bad.path.string(),
-                                           bad.reason});
-      }
-      if (!selection->chosen) return c_.handle(core::CheckpointSelected{});
-      c_.handle(
-          core::CheckpointSelected{selection->chosen->path.string(), selection->chosen->step, ""});
-    };
+    return [this, selection = checkpoint::select(root)] { tell_selected(selection); };
   });
+}
+
+// What has no step in its name or in it is of the step that was done when it was written, which the
+// database knows.
+void CheckpointHands::select_foreign(std::int64_t below) {
+  const auto root = c_.services.paths.checkpoints(c_.name());
+  c_.in_background(
+      "look for its newest checkpoint",
+      [this, root, below, program = c_.program]() -> Background::Then {
+        return [this, root, below, candidates = foreign_candidates(program, root)]() mutable {
+          for (foreign::Candidate& candidate : candidates) {
+            if (candidate.step) continue;
+            const auto step =
+                c_.services.store.step_at(c_.name(), candidate.modified_ns / 1'000'000);
+            candidate.step = step.value_or(std::nullopt);
+          }
+          foreign::sort_newest_first(candidates);
+          c_.in_background(
+              "verify its newest checkpoint",
+              [this, root, below, program = c_.program,
+               candidates = std::move(candidates)]() -> Background::Then {
+                auto selection = select_foreign_checkpoint(program, root, candidates, below);
+                return [this, selection = std::move(selection)] { tell_selected(selection); };
+              });
+        };
+      });
+}
+
+void CheckpointHands::tell_selected(const Result<checkpoint::Selection>& selection) {
+  if (!selection) return c_.handle(core::CheckpointSelected{"", 0, selection.error().message()});
+  for (const checkpoint::Rejected& bad : selection->rejected) {
+    c_.handle(
+        core::CheckpointRejected{bad.original.string(), bad.step, bad.path.string(), bad.reason});
+  }
+  if (!selection->chosen) return c_.handle(core::CheckpointSelected{});
+  c_.handle(
+      core::CheckpointSelected{selection->chosen->path.string(), selection->chosen->step, ""});
 }
 
 void CheckpointHands::verify(const core::VerifyCheckpoint& order) { verify(order, verify_tries); }
 
 void CheckpointHands::verify(const core::VerifyCheckpoint& order, int tries) {
+  // What a living worker has not written yet may come.
+  const core::State& state = c_.session->state();
+  const auto pid = static_cast<pid_t>(state.current.pid);
+  const bool alive = state.attempt == order.attempt && core::has_worker(state.stage) && pid > 0 &&
+                     ::kill(pid, 0) == 0;
   c_.in_background(
       "verify " + order.path,
-      [this, order, tries, program = c_.program,
+      [this, order, tries, writer = alive ? foreign::Writer::alive : foreign::Writer::gone,
+       program = c_.program,
        root = c_.services.paths.checkpoints(c_.name())]() -> Background::Then {
         // Of the folder before it was read: what replaces it meanwhile has not been verified.
         std::string identity = checkpoint::identity(order.path);
-        auto summary = verify_checkpoint(program, root, order.path);
+        auto summary = verify_checkpoint(program, root, order, writer);
         return [this, order, tries, summary = std::move(summary), identity = std::move(identity)] {
           // Without memory or descriptors nothing is known of it; soon there may be some.
           const bool later = !summary && tries > 1 && summary.error().kind == ErrorKind::transient;
@@ -97,6 +133,7 @@ void CheckpointHands::find_unjudged(std::int64_t attempt) {
 }
 
 void CheckpointHands::prune() {
+  if (has_foreign_checkpoints(c_.program)) return prune_foreign();
   std::vector<std::filesystem::path> held;
   const std::string& resumed_from = c_.session->state().current.resume_from;
   if (!resumed_from.empty()) held.emplace_back(resumed_from);
@@ -108,22 +145,45 @@ void CheckpointHands::prune() {
     return found != verified.end() && found->second == checkpoint::identity(folder);
   };
   const auto root = c_.services.paths.checkpoints(c_.name());
-  c_.in_background(
-      "prune the checkpoints in " + root.string(),
-      [this, root, retention = std::move(retention)]() -> Background::Then {
-        auto pruned = checkpoint::prune(root, retention);
-        return [this, pruned = std::move(pruned)] {
-          if (!pruned) {
-            spdlog::warn("{}: old checkpoints stay: {}", c_.name(), pruned.error().message());
-            return;
-          }
-          for (const auto& path : pruned->removed) {
-            verified_.erase(path.string());
-            auto noted = c_.services.store.mark_checkpoint(c_.name(), path.string(), "pruned");
-            if (!noted) spdlog::warn("{}: {}", c_.name(), noted.error().message());
-          }
-        };
-      });
+  c_.in_background("prune the checkpoints in " + root.string(),
+                   [this, root, retention = std::move(retention)]() -> Background::Then {
+                     auto pruned = checkpoint::prune(root, retention);
+                     return [this, pruned = std::move(pruned)] {
+                       if (!pruned) {
+                         spdlog::warn("{}: old checkpoints stay: {}", c_.name(),
+                                      pruned.error().message());
+                         return;
+                       }
+                       note_pruned(pruned->removed);
+                     };
+                   });
+}
+
+void CheckpointHands::prune_foreign() {
+  if (!c_.program.prunes_foreign) return;
+  foreign::Retention retention{c_.program.checkpoints_keep, c_.program.checkpoints_keep_every, {}};
+  const std::string& resumed_from = c_.session->state().current.resume_from;
+  if (!resumed_from.empty()) retention.held.emplace_back(resumed_from);
+  const foreign::Folders folders{c_.program.directory, c_.services.paths.checkpoints(c_.name())};
+  c_.in_background("prune its checkpoints",
+                   [this, folders, retention = std::move(retention),
+                    watch = c_.program.watch]() -> Background::Then {
+                     auto pruned = foreign::prune(watch, folders, retention);
+                     return [this, pruned = std::move(pruned)] {
+                       for (const std::string& problem : pruned.problems) {
+                         spdlog::warn("{}: an old checkpoint stays: {}", c_.name(), problem);
+                       }
+                       note_pruned(pruned.removed);
+                     };
+                   });
+}
+
+void CheckpointHands::note_pruned(const std::vector<std::filesystem::path>& removed) {
+  for (const auto& path : removed) {
+    verified_.erase(path.string());
+    auto noted = c_.services.store.mark_checkpoint(c_.name(), path.string(), "pruned");
+    if (!noted) spdlog::warn("{}: {}", c_.name(), noted.error().message());
+  }
 }
 
 }  // namespace trainward::daemon

@@ -5,12 +5,15 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "checkpoint/checkpoint.hpp"
 #include "supervisor/config/config.hpp"
+#include "supervisor/core/action.hpp"
 #include "supervisor/core/state.hpp"
 #include "supervisor/daemon/attempt/foreign_watch.hpp"
 #include "supervisor/daemon/services.hpp"
+#include "supervisor/foreign/checkpoints/verify.hpp"
 
 namespace trainward::daemon {
 
@@ -22,20 +25,28 @@ std::unique_ptr<ForeignWatch> watch_foreign(Services& services, InBackground in_
                                             const core::State& state,
                                             std::function<void(foreign::Events)> sink);
 
-// Checkpoints are files found by pattern, and not folders of ours.
+// Checkpoints are what is found by pattern, and not folders of ours.
 bool has_foreign_checkpoints(const config::Program& program);
 
 // The functions below read files: not on the loop. `root`: the program's checkpoint folder.
 
-// The newest before `below_step` (0: of all) that verifies. Damaged files stay where they are and
-// are logged. Empty for a program that is not told from where to resume.
+// What there is to resume from, newest step first; those of which neither name nor content says the
+// step come last. Empty for a program that is not told from where to resume.
+std::vector<foreign::Candidate> foreign_candidates(const config::Program& program,
+                                                   const std::filesystem::path& root);
+
+// The first of them that verifies, before `below_step` (0: any). Damaged ones stay where they are
+// and are logged.
 Result<checkpoint::Selection> select_foreign_checkpoint(const config::Program& program,
                                                         const std::filesystem::path& root,
+                                                        std::vector<foreign::Candidate> candidates,
                                                         std::int64_t below_step);
 
-// Of a folder of ours or, for a command, of a file.
+// Of a folder of ours or, for a command, of what it calls a checkpoint, which is then of the step
+// of the order.
 Result<checkpoint::Summary> verify_checkpoint(const config::Program& program,
                                               const std::filesystem::path& root,
-                                              const std::filesystem::path& path);
+                                              const core::VerifyCheckpoint& order,
+                                              foreign::Writer writer);
 
 }  // namespace trainward::daemon

@@ -105,10 +105,14 @@ TEST_F(ForeignCommand, WhatCannotBeWatchedIsNamed) {
               ElementsAre(HasSubstr("where the next attempt finds them")));
   EXPECT_THAT(wrong("watch: {log: 'step'}"), ElementsAre(HasSubstr("expected a list")));
   EXPECT_THAT(wrong("watch: {checkpoints: []}"), ElementsAre(HasSubstr("found 0")));
-  for (const char* glob : {"/x/*.pt", "../*.pt", "ckpts/", "{checkpoint_dir}/../x"}) {
+  for (const char* glob : {"/x/*.pt", "../*.pt", "/", "{checkpoint_dir}/../x"}) {
     EXPECT_THAT(wrong(fmt::format("watch: {{checkpoints: ['{}']}}", glob)),
-                ElementsAre(HasSubstr("expected a file pattern inside")));
+                ElementsAre(HasSubstr("expected a pattern of files or folders inside")));
   }
+  EXPECT_THAT(wrong("watch: {checkpoints: ['ckpts/']}"), IsEmpty()) << "a folder";
+  EXPECT_THAT(wrong("checkpoints: {foreign: true}"),
+              ElementsAre(HasSubstr("there is no such pattern")));
+  EXPECT_THAT(wrong("watch: {checkpoints: [x*]}\n    checkpoints: {foreign: true}"), IsEmpty());
   EXPECT_THAT(problems("programs:\n  a:\n    watch: {protocol: true}\n"),
               ElementsAre(HasSubstr("is for a 'command'")));
   EXPECT_THAT(wrong("watch: {protocol: true}"), IsEmpty());

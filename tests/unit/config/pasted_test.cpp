@@ -221,6 +221,21 @@ TEST_F(Pasted, TwoStarsAreRefusedWithTheReason) {
               ElementsAre(AllOf(HasSubstr("'**' is not read"), HasSubstr("'runs/*/"))));
 }
 
+TEST_F(Pasted, APatternOfCheckpointsThatNeverMatchesIsTold) {
+  const auto of = [&](const std::string& glob) {
+    return notes("programs:\n  a:\n    command: [/bin/true]\n    watch: {checkpoints: ['" + glob +
+                 "']}\n");
+  };
+  EXPECT_THAT(of("out/step*.pt"), IsEmpty());
+  EXPECT_THAT(of("step_\\d+.pt"), ElementsAre(HasSubstr("'*' stands for any characters")));
+  EXPECT_THAT(of("{epoch}-{step}.ckpt"), ElementsAre(HasSubstr("never matches: '{' stands for")));
+  write("file", "");
+  EXPECT_THAT(of("file/step*.pt"), ElementsAre(HasSubstr("file is no folder")));
+  std::filesystem::create_directories(folder_ / "out/checkpoint-500");
+  EXPECT_THAT(of("out/"), ElementsAre(HasSubstr("for each folder in it write 'out/*'")));
+  EXPECT_THAT(of("out/*"), IsEmpty());
+}
+
 TEST_F(Pasted, AProgramOrScriptThatIsNotThereIsTold) {
   const auto of = [&](const std::string& command) {
     return notes("programs:\n  a:\n    command: " + command + "\n");

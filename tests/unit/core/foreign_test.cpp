@@ -54,6 +54,26 @@ struct Foreign : World {
   std::int64_t cpu_ms = 0;
 };
 
+// nanoGPT tells of the step it resumed at once more; the step of a file that is written while the
+// program goes on is known by its time alone.
+TEST(Foreign, GoingOnNearTheCheckpointIsNoBreach) {
+  for (const std::int64_t first : {501, 500, 480, 251}) {
+    Foreign world;
+    world.next_attempt();
+    world.feed(ended_by(9), 10).feed(TimerFired{}, hour_ms);
+    world.feed(CheckpointSelected{"/c/ckpt.pt", 500, ""}).feed(WorkerStarted{44}, 5);
+    world.feed(StepDone{first, 1.0}, second_ms);
+    EXPECT_EQ(world.state.stage, Stage::training) << first;
+    EXPECT_EQ(world.state.current.first_step, Step{first});
+  }
+  Foreign world;
+  world.next_attempt();
+  world.feed(ended_by(9), 10).feed(TimerFired{}, hour_ms);
+  world.feed(CheckpointSelected{"/c/ckpt.pt", 500, ""}).feed(WorkerStarted{44}, 5);
+  world.feed(StepDone{1, 1.0}, second_ms);
+  EXPECT_EQ(world.state.current.kill->cause, Cause::resume_contract);
+}
+
 // 8 KiB of lines of 60 bytes at ten seconds a step.
 TEST(Foreign, OutputThatIsKeptBackIsNoHang) {
   Foreign world;

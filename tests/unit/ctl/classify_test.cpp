@@ -12,26 +12,12 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class ClassifyTest : public CtlTest {
- protected:
-  [[nodiscard]] std::string write(const std::string& text) const {
-    const auto file = folder_ / "run.log";
-    std::ofstream(file, std::ios::binary) << text;
-    return file.string();
-  }
-  [[nodiscard]] json::object as_json(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "classify");
-    arguments.emplace_back("--json");
-    const Ran ran = ctl(arguments);
-    EXPECT_EQ(ran.code, 0) << ran.err;
-    return parse_json(ran.out, "output")->as_object();
-  }
-};
+class ClassifyTest : public CtlTest {};
 
 TEST_F(ClassifyTest, ShowsClassLadderAndTheDecidingLine) {
-  const Ran ran = ctl({"classify", write("step 1 loss 3\n"
-                                         "torch.OutOfMemoryError: CUDA out of memory.\n"
-                                         "RuntimeError: Connection reset by peer\n")});
+  const Ran ran = ctl({"classify", write_log("step 1 loss 3\n"
+                                             "torch.OutOfMemoryError: CUDA out of memory.\n"
+                                             "RuntimeError: Connection reset by peer\n")});
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, AllOf(StartsWith("device_oom: the device's memory is full\n"),
                              HasSubstr("remedy  retry, a smaller plan (6 times)"),
@@ -40,14 +26,15 @@ TEST_F(ClassifyTest, ShowsClassLadderAndTheDecidingLine) {
 }
 
 TEST_F(ClassifyTest, AHealthyLogIsNoFault) {
-  const Ran ran = ctl({"classify", write("step 1 loss 3\nstep 2 loss 2\n")});
+  const Ran ran = ctl({"classify", write_log("step 1 loss 3\nstep 2 loss 2\n")});
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.out, "benign: nothing here says that it failed\n");
-  EXPECT_EQ(ctl({"classify", write("")}).out, "benign: nothing here says that it failed\n");
+  EXPECT_EQ(ctl({"classify", write_log("")}).out, "benign: nothing here says that it failed\n");
 }
 
 TEST_F(ClassifyTest, JsonHasTheWholeVerdict) {
-  const json::object found = as_json({write("x\nOSError: No space left on device\n")});
+  const json::object found =
+      as_json({"classify", write_log("x\nOSError: No space left on device\n")});
   EXPECT_EQ(found.at("class").as_string(), "disk");
   EXPECT_EQ(found.at("remedy").as_string(), "retry");
   EXPECT_EQ(found.at("transient").as_string(), "yes");
@@ -61,11 +48,11 @@ TEST_F(ClassifyTest, JsonHasTheWholeVerdict) {
 }
 
 TEST_F(ClassifyTest, TheEndingIsEvidence) {
-  const std::string empty = write("");
-  EXPECT_EQ(as_json({empty, "--signal", "SIGKILL"}).at("class").as_string(), "killed");
-  EXPECT_EQ(as_json({empty, "--exit-code", "135"}).at("class").as_string(), "crash");
-  EXPECT_EQ(as_json({empty, "--exit-code", "78"}).at("class").as_string(), "config");
-  EXPECT_EQ(as_json({empty, "--exit-code", "0"}).at("class").as_string(), "benign");
+  const std::string empty = write_log("");
+  EXPECT_EQ(as_json({"classify", empty, "--signal", "SIGKILL"}).at("class").as_string(), "killed");
+  EXPECT_EQ(as_json({"classify", empty, "--exit-code", "135"}).at("class").as_string(), "crash");
+  EXPECT_EQ(as_json({"classify", empty, "--exit-code", "78"}).at("class").as_string(), "config");
+  EXPECT_EQ(as_json({"classify", empty, "--exit-code", "0"}).at("class").as_string(), "benign");
   EXPECT_EQ(ctl({"classify", empty, "--signal", "SIGNOTHING"}).code, 2);
   EXPECT_EQ(ctl({"classify", empty, "--exit-code", "300"}).code, 2);
   EXPECT_EQ(ctl({"classify", empty, "--exit-code", "1", "--signal", "9"}).code, 2);
@@ -74,9 +61,9 @@ TEST_F(ClassifyTest, TheEndingIsEvidence) {
 TEST_F(ClassifyTest, RulesOfOnesOwnAreTried) {
   const auto rules = folder_ / "my.yaml";
   std::ofstream(rules) << "rules: [{id: mine, class: data, match: 'my loader gave up'}]\n";
-  const std::string log = write("my loader gave up\n");
-  EXPECT_EQ(as_json({log}).at("class").as_string(), "benign");
-  EXPECT_EQ(as_json({log, "--rules", rules.string()}).at("class").as_string(), "data");
+  const std::string log = write_log("my loader gave up\n");
+  EXPECT_EQ(as_json({"classify", log}).at("class").as_string(), "benign");
+  EXPECT_EQ(as_json({"classify", log, "--rules", rules.string()}).at("class").as_string(), "data");
   std::ofstream(rules) << "rules: [{id: mine, class: data, match: '(a'}]\n";
   const Ran wrong = ctl({"classify", log, "--rules", rules.string()});
   EXPECT_EQ(wrong.code, 1);

@@ -7,10 +7,12 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "common/base/json.hpp"
 #include "supervisor/ctl/arguments.hpp"
 #include "temporary_folder.hpp"
 
@@ -38,6 +40,20 @@ class CtlTest : public testing::Test {
     Terminal terminal{out, err, style.colour, style.width, Time{now_ms, 0}, {}};
     const int code = run(std::move(arguments), folder_, terminal);
     return {code, out.str(), err.str()};
+  }
+
+  // A log in the folder; its path.
+  [[nodiscard]] std::string write_log(const std::string& text) const {
+    const auto file = folder_ / "run.log";
+    std::ofstream(file, std::ios::binary) << text;
+    return file.string();
+  }
+  // What a command that succeeds prints with --json.
+  [[nodiscard]] json::object as_json(std::vector<std::string> arguments) const {
+    arguments.emplace_back("--json");
+    const Ran ran = ctl(std::move(arguments));
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return parse_json(ran.out, "output")->as_object();
   }
 
   TemporaryFolder temporary_;

@@ -12,21 +12,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-class WatchTest : public CtlTest {
- protected:
-  [[nodiscard]] std::string write(const std::string& text) const {
-    const auto file = folder_ / "run.log";
-    std::ofstream(file, std::ios::binary) << text;
-    return file.string();
-  }
-  [[nodiscard]] json::object as_json(std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), "watch");
-    arguments.emplace_back("--json");
-    const Ran ran = ctl(arguments);
-    EXPECT_EQ(ran.code, 0) << ran.err;
-    return parse_json(ran.out, "output")->as_object();
-  }
-};
+class WatchTest : public CtlTest {};
 
 const std::string nanogpt =
     "compiling the model...\n"
@@ -36,7 +22,7 @@ const std::string nanogpt =
     "iter 30: loss 8.2500, time 310.91ms, mfu 41.24%\n";
 
 TEST_F(WatchTest, ShowsWhatIsReadAndTheConfigurationForIt) {
-  const Ran ran = ctl({"watch", write(nanogpt)});
+  const Ran ran = ctl({"watch", write_log(nanogpt)});
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, AllOf(StartsWith("recognised the output of nanoGPT: step, loss\n"),
                              HasSubstr("4 of 5 lines read: steps 10 to 30, 3 steps; 1 evaluation"),
@@ -45,20 +31,20 @@ TEST_F(WatchTest, ShowsWhatIsReadAndTheConfigurationForIt) {
 }
 
 TEST_F(WatchTest, ARuleThatWouldSayLessIsNotShown) {
-  const Ran ran = ctl({"watch", write("step=1, skipped=0, lr=[1e-05]\nstep=2, skipped=0, "
-                                      "lr=[1e-05]\nsteps: 3 loss: 2.5 iter time (s): 1.2\n")});
+  const Ran ran = ctl({"watch", write_log("step=1, skipped=0, lr=[1e-05]\nstep=2, skipped=0, "
+                                          "lr=[1e-05]\nsteps: 3 loss: 2.5 iter time (s): 1.2\n")});
   EXPECT_THAT(ran.out, AllOf(HasSubstr("watch: {preset: deepspeed}"), Not(HasSubstr("match:"))));
 }
 
 TEST_F(WatchTest, SaysThatNothingIsRecognised) {
-  const Ran ran = ctl({"watch", write("hello\nstep 1 loss 3\n")});
+  const Ran ran = ctl({"watch", write_log("hello\nstep 1 loss 3\n")});
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, AllOf(StartsWith("no steps are recognised in 2 lines"),
                              HasSubstr("not enough"), HasSubstr("step 1 loss 3")));
 }
 
 TEST_F(WatchTest, JsonHasAllOfIt) {
-  const json::object found = as_json({write(nanogpt)});
+  const json::object found = as_json({"watch", write_log(nanogpt)});
   EXPECT_EQ(found.at("format"), "nanogpt");
   EXPECT_EQ(found.at("lines"), 5);
   EXPECT_EQ(found.at("lines_read"), 4);
@@ -71,13 +57,13 @@ TEST_F(WatchTest, JsonHasAllOfIt) {
   EXPECT_EQ(row.at("step"), 10);
   EXPECT_EQ(row.at("loss"), 9.5);
   EXPECT_TRUE(row.at("learning_rate").is_null());
-  EXPECT_TRUE(as_json({write("x\n")}).at("format").is_null());
-  EXPECT_EQ(as_json({write(nanogpt), "--preset", "keras"}).at("steps"), 0);
+  EXPECT_TRUE(as_json({"watch", write_log("x\n")}).at("format").is_null());
+  EXPECT_EQ(as_json({"watch", write_log(nanogpt), "--preset", "keras"}).at("steps"), 0);
 }
 
 TEST_F(WatchTest, WrongUseIsSaid) {
   EXPECT_EQ(ctl({"watch"}).code, 2);
-  EXPECT_EQ(ctl({"watch", write("x\n"), "--preset", "nonsense"}).code, 2);
+  EXPECT_EQ(ctl({"watch", write_log("x\n"), "--preset", "nonsense"}).code, 2);
   EXPECT_EQ(ctl({"watch", (folder_ / "none.log").string()}).code, 1);
 }
 

@@ -2,11 +2,13 @@
 #include "supervisor/daemon/attempt/foreign_watch.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <boost/asio/io_context.hpp>
 #include <fstream>
 #include <utility>
 
+#include "common/os/clock.hpp"
 #include "common/os/file.hpp"
 #include "common/wire/launch.hpp"
 #include "supervisor/daemon/loop/background.hpp"
@@ -128,6 +130,40 @@ TEST_F(ForeignWatchTest, ACheckpointInAFolderMadeLaterIsToldWhenItHasSettled) {
   std::filesystem::create_directories(run() / "ckpts");
   std::ofstream(run() / "ckpts/step8.pt") << "x";
   EXPECT_THAT(next(1), ElementsAre("checkpoint step8.pt 8"));
+}
+
+TEST_F(ForeignWatchTest, AFolderIsToldAgainWhenSomethingComesIntoIt) {
+  spec_.checkpoints = {"out/checkpoint-*"};
+  launch();
+  std::filesystem::create_directories(run() / "out/checkpoint-8/optimizer");
+  std::ofstream(run() / "out/checkpoint-8/model.bin") << "x";
+  EXPECT_THAT(next(1), ElementsAre("checkpoint checkpoint-8 8"));
+  std::ofstream(run() / "out/checkpoint-8/optimizer/rank_0.bin") << "x";
+  EXPECT_THAT(next(1), ElementsAre("checkpoint checkpoint-8 8"));
+}
+
+TEST_F(ForeignWatchTest, AFileWithoutAStepIsOfTheStepBeforeItsTime) {
+  spec_.checkpoints = {"*.ckpt"};
+  const std::int64_t began_ms = now().wall.ms - 1'000;
+  launch({.step_at = [&](std::int64_t wall_ms) -> std::optional<std::int64_t> {
+    EXPECT_GE(wall_ms, began_ms);
+    return 42;
+  }});
+  std::ofstream(run() / "last.ckpt") << "x";
+  EXPECT_THAT(next(1), ElementsAre("checkpoint last.ckpt 42"));
+}
+
+TEST_F(ForeignWatchTest, WhyAMatchDoesNotCountIsSaidOnce) {
+  spec_.checkpoints = {"*.ckpt", "*.fifo"};
+  ASSERT_EQ(::mkfifo((run() / "a.fifo").c_str(), 0600), 0);
+  launch({.step_at = [](std::int64_t) { return std::nullopt; }});
+  std::ofstream(run() / "last.ckpt") << "x";
+  const auto told = end();
+  EXPECT_THAT(told, Contains(StartsWith("noticed: last.ckpt matches watch.checkpoints and does not "
+                                        "count: there is no step in its name")));
+  EXPECT_THAT(told, Contains(HasSubstr("a.fifo matches watch.checkpoints and does not count: is "
+                                       "neither a file nor a folder")));
+  EXPECT_EQ(told.size(), 2U) << testing::PrintToString(told);
 }
 
 TEST_F(ForeignWatchTest, TheEndTellsTheRest) {

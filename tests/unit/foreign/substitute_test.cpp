@@ -43,6 +43,21 @@ TEST(Command, ListsStandOrFallTogether) {
   EXPECT_THAT(fill(command, {{"devices", "0"}}), ElementsAre("train", "--log=0", "0"));
 }
 
+TEST(Command, WordsForAValueThatIsThere) {
+  const Command command{{{made("train")}, false},
+                        {{made("{checkpoint:+--init_from=resume}")}, false},
+                        {{made("--mode={checkpoint:+resumed-}{attempt}")}, false},
+                        {{made("--from"), made("{checkpoint:+there}")}, true}};
+  EXPECT_THAT(fill(command, {{"attempt", "1"}}), ElementsAre("train", "--mode=1"));
+  EXPECT_THAT(fill(command, {{"attempt", "2"}, {"checkpoint", "/c"}}),
+              ElementsAre("train", "--init_from=resume", "--mode=resumed-2", "--from", "there"));
+  EXPECT_TRUE(made("{checkpoint:+x}").names("checkpoint"));
+  EXPECT_THAT(Template::parse("{checkpoint:+}", launch_names()).error().what,
+              HasSubstr("says nothing"));
+  EXPECT_THAT(Template::parse("{chekpoint:+x}", launch_names()).error().what,
+              HasSubstr("did you mean '{checkpoint}'?"));
+}
+
 TEST(Values, ThePlanStandsBeforeWhatIsConfigured) {
   LaunchFacts facts;
   facts.configured.block = 1024;

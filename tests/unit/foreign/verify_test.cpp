@@ -1,10 +1,11 @@
 // What a crash leaves of a checkpoint file is found.
-#include "supervisor/foreign/verify.hpp"
+#include "supervisor/foreign/checkpoints/verify.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include "common/os/file.hpp"
+#include "state_files.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::foreign {
@@ -12,32 +13,10 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string number(std::uint64_t value, int bytes) {
-  std::string out;
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i));
-  return out;
-}
-
-// An archive of one empty member, as torch.save writes many of.
-std::string zip() {
-  const std::string local = "PK\x03\x04" + std::string(26, '\0') + "data";
-  const std::string directory = "PK\x01\x02" + std::string(42, '\0');
-  return local + directory + "PK\x05\x06" + number(0, 8) + number(directory.size(), 4) +
-         number(local.size(), 4) + number(0, 2);
-}
-
-std::string safetensors() {
-  const std::string header = R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
-  return number(header.size(), 8) + header + std::string(8, 'x');
-}
-
-const std::string legacy =
-    "\x80\x02\x8a\nl\xfc\x9c"
-    "F\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.";
-
 class Verify : public testing::Test {
  protected:
   std::filesystem::path put(const std::string& name, const std::string& bytes) {
+    EXPECT_TRUE(make_folders((folder_.path() / name).parent_path()));
     EXPECT_TRUE(write_file_durably(folder_.path() / name, bytes));
     return folder_.path() / name;
   }
@@ -89,6 +68,110 @@ TEST_F(Verify, WhatIsNoCheckpointAtAll) {
   EXPECT_THAT(verify_foreign("/etc/hostname", folders()).error().what, HasSubstr("outside"));
 }
 
+// As Hugging Face's Trainer leaves them.
+class VerifyFolder : public Verify {
+ protected:
+  std::string why_folder(const std::string& name, Writer writer = Writer::gone) {
+    const auto verified = verify_foreign(folder_.path() / name, folders(), writer);
+    return verified ? "" : verified.error().what;
+  }
+  void put_checkpoint(const std::string& name) {
+    put(name + "/model.safetensors", safetensors());
+    put(name + "/optimizer.pt", zip());
+    put(name + "/training_args.bin", zip());
+    put(name + "/trainer_state.json", R"({"global_step": 7})");
+  }
+};
+
+TEST_F(VerifyFolder, AWholeOne) {
+  put_checkpoint("checkpoint-500");
+  const auto verified = verify_foreign(folder_.path() / "checkpoint-500", folders());
+  ASSERT_TRUE(verified) << verified.error().message();
+  EXPECT_EQ(verified->step, 500);
+  EXPECT_GT(verified->bytes, safetensors().size());
+}
+
+TEST_F(VerifyFolder, WhateverACrashLeavesOfItIsNotTaken) {
+  put_checkpoint("checkpoint-400");
+  put_checkpoint("checkpoint-500");
+  // It was written in some order, and ended after any byte of any file.
+  for (const char* part :
+       {"model.safetensors", "optimizer.pt", "training_args.bin", "trainer_state.json"}) {
+    const auto file = folder_.path() / "checkpoint-500" / part;
+    const std::string whole = read_file(file, 1'000'000).value();
+    ASSERT_TRUE(std::filesystem::remove(file));
+    EXPECT_NE(why_folder("checkpoint-500"), "") << "without " << part;
+    if (!file.string().ends_with(".json")) {
+      for (std::size_t length = 0; length < whole.size(); ++length) {
+        put("checkpoint-500/" + std::string(part), whole.substr(0, length));
+        EXPECT_NE(why_folder("checkpoint-500"), "") << part << " " << length;
+      }
+    }
+    put("checkpoint-500/" + std::string(part), whole);
+  }
+  EXPECT_EQ(why_folder("checkpoint-500"), "");
+}
+
+TEST_F(VerifyFolder, ALivingWriterMayStillWriteWhatIsMissing) {
+  put_checkpoint("checkpoint-500");
+  std::filesystem::remove(folder_.path() / "checkpoint-500/trainer_state.json");
+  const auto alive = verify_foreign(folder_.path() / "checkpoint-500", folders(), Writer::alive);
+  EXPECT_EQ(alive.error().kind, ErrorKind::transient);
+  const auto gone = verify_foreign(folder_.path() / "checkpoint-500", folders(), Writer::gone);
+  EXPECT_EQ(gone.error().kind, ErrorKind::corrupt);
+  EXPECT_THAT(gone.error().what, HasSubstr("trainer_state.json"));
+}
+
+TEST_F(VerifyFolder, WhatTheOneBeforeHasMustBeThere) {
+  put("step_1/weights.msgpack", "x");
+  put("step_1/rng_0.pkl", "x");
+  put("step_2/weights.msgpack", "x");
+  EXPECT_THAT(why_folder("step_2"), HasSubstr("nothing like 'rng_0.pkl' of step_1"));
+  EXPECT_EQ(why_folder("step_1"), "");
+  put("step_2/rng_7.pkl", "x");
+  EXPECT_EQ(why_folder("step_2"), "") << "numbers may differ";
+  put("step_3/weights.msgpack", "x");
+  put("step_4/weights.msgpack", "x");
+  EXPECT_EQ(why_folder("step_4"), "") << "it saves less now";
+}
+
+TEST_F(VerifyFolder, DistributedOnesEndWithTheirMetadata) {
+  put("step_1/__0_0.distcp", "anything");
+  EXPECT_THAT(why_folder("step_1"), HasSubstr("lacks '.metadata'"));
+  put("step_1/.metadata", "x");
+  EXPECT_EQ(why_folder("step_1"), "");
+}
+
+TEST_F(VerifyFolder, EveryShardOfAnIndex) {
+  const std::string index =
+      R"({"weight_map":{"a":"model-00001-of-00002.safetensors","b":"model-00002-of-00002.safetensors"}})";
+  put("checkpoint-1/model.safetensors.index.json", index);
+  put("checkpoint-1/model-00001-of-00002.safetensors", safetensors());
+  EXPECT_THAT(why_folder("checkpoint-1"), HasSubstr("lacks 'model-00002-of-00002.safetensors'"));
+  EXPECT_THAT(why("checkpoint-1/model.safetensors.index.json", index), HasSubstr("lacks 'model-"));
+  put("checkpoint-1/model-00002-of-00002.safetensors", safetensors().substr(0, 30));
+  EXPECT_THAT(why_folder("checkpoint-1"), HasSubstr("safetensors"));
+  put("checkpoint-1/model-00002-of-00002.safetensors", safetensors());
+  EXPECT_EQ(why_folder("checkpoint-1"), "");
+  for (const char* bad : {"", "[]", "{}", R"({"weight_map":{"a":1}})",
+                          R"({"weight_map":{"a":"../../etc/hostname"}})"}) {
+    EXPECT_NE(why("checkpoint-1/model.safetensors.index.json", bad), "") << bad;
+  }
+}
+
+TEST_F(VerifyFolder, WhatIsNoCheckpointAtAll) {
+  std::filesystem::create_directories(folder_.path() / "step_1");
+  EXPECT_THAT(why_folder("step_1"), HasSubstr("no file with anything"));
+  put("step_2/weights.pt.tmp", "x");
+  EXPECT_THAT(why_folder("step_2"), HasSubstr("not finished"));
+  put("step_3/config.json", "{}");
+  std::filesystem::create_symlink("/etc/hostname", folder_.path() / "step_3/weights.pt");
+  EXPECT_THAT(why_folder("step_3"), HasSubstr("leads out"));
+  put("step_4/config.json", "{}");
+  ASSERT_EQ(::mkfifo((folder_.path() / "step_4/weights.pt").c_str(), 0600), 0);
+  EXPECT_THAT(why_folder("step_4"), HasSubstr("neither a file nor a folder"));
+}
+
 TEST_F(Verify, TheNewestThatHoldsIsTaken) {
   put("step10.pt", zip());
   put("step20.pt", zip());
@@ -96,18 +179,19 @@ TEST_F(Verify, TheNewestThatHoldsIsTaken) {
   put("step40.pt", "");
   WatchSpec spec;
   spec.checkpoints = {"*.pt"};
-  const Selection newest = select_foreign(spec, folders(), 0).value();
+  const auto found = find_checkpoints(spec, folders()).candidates;
+  const Selection newest = select_foreign(found, folders(), 0).value();
   ASSERT_TRUE(newest.chosen);
   EXPECT_EQ(newest.chosen->step, 20);
   ASSERT_EQ(newest.skipped.size(), 2U);
-  EXPECT_EQ(newest.skipped[0].file.step, 40);
+  EXPECT_EQ(newest.skipped[0].candidate.step, 40);
   EXPECT_THAT(newest.skipped[1].reason, HasSubstr("cut off"));
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "step40.pt")) << "not ours to move";
 
-  const Selection older = select_foreign(spec, folders(), 20).value();
+  const Selection older = select_foreign(found, folders(), 20).value();
   ASSERT_TRUE(older.chosen);
   EXPECT_EQ(older.chosen->step, 10);
-  EXPECT_FALSE(select_foreign(spec, folders(), 10)->chosen);
+  EXPECT_FALSE(select_foreign(found, folders(), 10)->chosen);
 }
 
 }  // namespace

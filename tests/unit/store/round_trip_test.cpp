@@ -78,6 +78,40 @@ TEST_F(StoreTest, HighestStepCountsStepsAndAttempts) {
   EXPECT_EQ(must(store.highest_step("trainer")), 99);
 }
 
+TEST_F(StoreTest, TheStepAtATimeIsOfTheAttemptThatRanThen) {
+  Store store = open();
+  const auto begin = [&](std::int64_t number, std::int64_t at_ms, std::int64_t resume_step) {
+    AttemptRow row = attempt(number, 0, 0, 0, 0);
+    row.intended_ms = at_ms;
+    row.resume_step = resume_step;
+    must(store.put_attempt(row));
+  };
+  const auto done = [&](std::int64_t number, std::int64_t step, std::int64_t at_ms) {
+    StepRow row;
+    row.step = step;
+    row.attempt = number;
+    row.at_ms = at_ms;
+    must(store.add_step("trainer", row));
+  };
+  ProgramRow program;
+  program.name = "trainer";
+  must(store.put_program(program));
+  const auto at = [&](std::int64_t ms) { return must(store.step_at("trainer", ms)); };
+  EXPECT_EQ(at(5'000), std::nullopt);
+  begin(1, 1'000, 0);
+  EXPECT_EQ(at(1'500), std::nullopt) << "nothing was done yet";
+  for (std::int64_t step = 1; step <= 50; ++step) done(1, step, 1'000 + step * 100);
+  begin(2, 10'000, 20);
+  EXPECT_EQ(at(10'050), 20) << "what it was told to go on from";
+  for (std::int64_t step = 21; step <= 30; ++step) done(2, step, 10'000 + step * 100);
+  EXPECT_EQ(at(999), std::nullopt);
+  EXPECT_EQ(at(1'100), 1);
+  EXPECT_EQ(at(3'050), 20);
+  EXPECT_EQ(at(9'999), 50);
+  EXPECT_EQ(at(12'550), 25) << "and not 50, which the first attempt had reached";
+  EXPECT_EQ(at(99'000), 30);
+}
+
 TEST_F(StoreTest, ALossThatIsNoNumberIsNull) {
   Store store = open();
   fill(store);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "common/base/text.hpp"
 #include "supervisor/ctl/checkpoint_place.hpp"
 #include "supervisor/ctl/cli.hpp"
 #include "supervisor/ctl/operation.hpp"
@@ -22,12 +23,6 @@ struct ConvertRequest {
   bool weights_only = false;
 };
 
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
-
 // A folder of checkpoints stands for its newest, a program for its folder; any other path is a
 // model as others keep it.
 Answer<fs::path> source_of(const Context& context, const std::string& from) {
@@ -45,7 +40,7 @@ int convert_checkpoint(const Context& context, const ConvertRequest& request) {
   if (!from) return finish(context, from.error());
   Operation operation(context, "converting " + from->filename().string());
   checkpoint::ConvertOptions options;
-  if (!request.type.empty()) options.model_type = checkpoint::dtype_from(upper(request.type));
+  if (!request.type.empty()) options.model_type = checkpoint::dtype_from(upper_case(request.type));
   options.save.shard_bytes = request.shard_bytes;
   options.save.io = operation.io();
   fs::path written = request.to;

@@ -1,14 +1,14 @@
-#include "supervisor/foreign/verify.hpp"
+#include "supervisor/foreign/checkpoints/content.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "common/base/json.hpp"
-#include "common/os/file.hpp"
 
 namespace trainward::foreign {
 namespace {
@@ -96,60 +96,22 @@ Status check_safetensors(int fd, std::uint64_t size, const std::filesystem::path
   return {};
 }
 
+}  // namespace
+
 Status check_content(int fd, std::uint64_t size, const std::filesystem::path& path) {
+  if (size == 0) return damaged("is empty", path);
   const std::string ending = path.extension().string();
   if (ending == ".safetensors") return check_safetensors(fd, size, path);
-  const std::string first = read_at(fd, 0, 4);
-  if (first == "PK\x03\x04") return check_zip(fd, size, path);
+  // Of PyTorch's distributed checkpoints: many archives, one behind the other.
+  if (ending == ".distcp") return {};
+  constexpr std::string_view zip = "PK\x03\x04";
+  const std::string first = read_at(fd, 0, zip.size());
+  if (first == zip) return check_zip(fd, size, path);
+  if (zip.starts_with(first)) return damaged("is cut off", path);
   const bool torch = ending == ".pt" || ending == ".pth";
   const bool pickle = first.size() >= 2 && first[0] == '\x80' && first[1] >= 1 && first[1] <= 5;
   if (torch && !pickle) return damaged("neither a zip archive nor a pickle", path);
   return {};
-}
-
-std::int64_t modified_ns(const struct stat& info) {
-  return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
-}
-
-}  // namespace
-
-Result<CheckpointFile> verify_foreign(const std::filesystem::path& path, const Folders& folders) {
-  if (!lies_inside(path, folders)) {
-    return fail(ErrorKind::permanent, "lies outside the program's folders", path.string());
-  }
-  auto fd = open_regular(path, O_RDONLY);
-  if (!fd) {
-    if (fd.error().kind == ErrorKind::usage) fd.error().kind = ErrorKind::corrupt;  // a folder
-    return propagate(fd);
-  }
-  struct stat before {};
-  if (::fstat(fd->get(), &before) != 0) return fail_errno(errno, "look at", path.string());
-  if (before.st_size == 0) return damaged("is empty", path);
-  const auto size = static_cast<std::uint64_t>(before.st_size);
-  if (auto ok = check_content(fd->get(), size, path); !ok) return propagate(ok);
-  struct stat after {};
-  if (::fstat(fd->get(), &after) != 0 || after.st_size != before.st_size ||
-      modified_ns(after) != modified_ns(before)) {
-    return fail(ErrorKind::transient, "is still being written", path.string());
-  }
-  return CheckpointFile{path, step_in_name(path.filename().string()).value_or(0), size,
-                        modified_ns(before)};
-}
-
-Result<Selection> select_foreign(const WatchSpec& spec, const Folders& folders,
-                                 std::int64_t below_step) {
-  Selection out;
-  for (CheckpointFile& file : find_checkpoints(spec, folders)) {
-    if (below_step > 0 && file.step >= below_step) continue;
-    auto verified = verify_foreign(file.path, folders);
-    if (verified) {
-      out.chosen = std::move(*verified);
-      return out;
-    }
-    if (verified.error().kind == ErrorKind::transient) return propagate(verified);
-    out.skipped.push_back({std::move(file), verified.error().what});
-  }
-  return out;
 }
 
 }  // namespace trainward::foreign
