@@ -9,30 +9,32 @@
 namespace trainward::config {
 namespace {
 
+// How it shows that a program hangs of which no step is seen.
+std::string_view hang_shows(const Program& program) {
+  if (program.watch.cpu_time) return "only in the processor time it uses";
+  return program.deadlines.silence_ms > 0
+             ? "only when it neither computes nor writes (deadlines.silence)"
+             : "not at all (deadlines.silence)";
+}
+
 // Empty: nothing that matters stays unseen.
 std::string unseen(const Program& program) {
   const foreign::WatchSpec& watch = program.watch;
   const bool checkpoints = !watch.checkpoints.empty();
-  const bool told = is_told_to_resume(program);
   if (!foreign::reads_output(watch) && watch.status_file.empty()) {
     return fmt::format(
-        "its steps and losses{} will not be seen, and a hang {}. To change that: watch: auto, or "
+        "its steps{} will not be seen, and a hang shows {}. To change that: watch: auto, or "
         "watch.log, watch.status_file{}",
-        checkpoints ? "" : " and checkpoints",
-        watch.cpu_time ? "only by the processor time it uses"
-        : program.deadlines.silence_ms > 0
-            ? "only when it neither computes nor writes (deadlines.silence)"
-            : "not at all (deadlines.silence)",
-        checkpoints ? "" : " and watch.checkpoints");
+        checkpoints ? " and losses" : ", losses and checkpoints", hang_shows(program),
+        checkpoints ? "" : ", and watch.checkpoints");
   }
   if (checkpoints) return "";
-  if (told) {
+  if (is_told_to_resume(program)) {
     return "what it is told of where to go on ({checkpoint}, {resume_step}) is always the "
            "beginning: watch.checkpoints says where its checkpoints lie";
   }
   return "its checkpoints will not be seen, and it goes on after a crash from where it itself "
-         "finds. "
-         "To change that: watch.checkpoints, and {checkpoint} in its command";
+         "finds. To change that: watch.checkpoints, and {checkpoint} in its command";
 }
 
 }  // namespace
