@@ -11,6 +11,7 @@
 #include "supervisor/containment/leftovers.hpp"
 #include "supervisor/config/launch_environment.hpp"
 #include "supervisor/daemon/attempt/launcher.hpp"
+#include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
 #include "supervisor/daemon/checkpoints/foreign_checkpoints.hpp"
 
@@ -72,11 +73,14 @@ void ShimHands::follow(std::int64_t attempt) {
   // A queue of its own: the last look at the end of an attempt waits for no long verification.
   // As the program's user: its names lead nowhere that the user itself could not go.
   auto in_background = [&background = c_.services.background, queue = c_.name() + " folders",
-                        user = config::user_of(c_.program)](BackgroundJob job) {
+                        program = c_.program, paths = c_.services.paths](BackgroundJob job) {
     background.run(queue, {"look at the program's folders",
-                           [user, job = std::move(job)]() -> Background::Then {
-                             const ActingAs acting(user);
-                             return acting ? job() : [] {};
+                           [program, paths, job = std::move(job)]() -> Background::Then {
+                             const InItsFolders acting(program, paths);
+                             if (acting) return job();
+                             return [name = program.name, why = acting.why().value().message()] {
+                               spdlog::warn("{}: its folders are not looked at: {}", name, why);
+                             };
                            }});
   };
   foreign_ = watch_foreign(

@@ -98,4 +98,21 @@ Status hand_over_attempt(const config::Program& program, const std::filesystem::
   return give_folder(folder / "tmp", user.user);
 }
 
+InItsFolders::InItsFolders(const config::Program& program, const Paths& paths)
+    : ready_(hand_over_folders(program, paths)), acting_(config::user_of(program)) {
+  if (!ready_ || !program.user) return;
+  if (!acting_) {
+    // Seen to when the configuration was read (config::check_run_as()), and taken away since.
+    ready_ = fail(ErrorKind::transient, "the daemon may no longer act as the program's user");
+    return;
+  }
+  const auto folder = paths.checkpoints(program.name);
+  if (auto fd = open_file(folder, O_PATH | O_DIRECTORY); !fd) {
+    ready_ = fail(ErrorKind::transient,
+                  fmt::format("user '{}' cannot enter it: {}", program.user->name, fd.error().what),
+                  folder.string(),
+                  "move 'state_dir' to where others may pass, or `chmod o+x` the folders above it");
+  }
+}
+
 }  // namespace trainward::daemon

@@ -8,7 +8,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/retention.hpp"
-#include "supervisor/config/launch_environment.hpp"
+#include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/checkpoints/foreign_checkpoints.hpp"
 
 namespace trainward::daemon {
@@ -17,21 +17,16 @@ namespace {
 constexpr int verify_tries = 30;
 constexpr std::int64_t verify_again_ms = 1'000;
 
-// In the program's folders as its user. That the daemon may is seen to when it reads its
-// configuration, so this is never the answer.
-tl::unexpected<Error> may_not_act(const config::Program& program) {
-  return fail(ErrorKind::transient, "may not act as the program's user", program.name);
-}
-
 }  // namespace
 
 void CheckpointHands::select(std::int64_t below) {
   const auto root = c_.services.paths.checkpoints(c_.name());
   const std::string what = "look for the newest verified checkpoint in " + root.string();
-  c_.in_background(what, [this, root, below, program = c_.program]() -> Background::Then {
-    const ActingAs acting(config::user_of(program));
+  c_.in_background(what, [this, root, below, program = c_.program,
+                         paths = c_.services.paths]() -> Background::Then {
+    const InItsFolders acting(program, paths);
     if (!acting) {
-      return [this, what = may_not_act(program).value().message()] {
+      return [this, what = acting.why().value().message()] {
         c_.handle(core::CheckpointSelected{"", 0, what});
       };
     }
@@ -65,13 +60,13 @@ void CheckpointHands::verify(const core::VerifyCheckpoint& order) { verify(order
 void CheckpointHands::verify(const core::VerifyCheckpoint& order, int tries) {
   c_.in_background(
       "verify " + order.path,
-      [this, order, tries, program = c_.program,
+      [this, order, tries, program = c_.program, paths = c_.services.paths,
        root = c_.services.paths.checkpoints(c_.name())]() -> Background::Then {
         // Of the folder before it was read: what replaces it meanwhile has not been verified.
-        const ActingAs acting(config::user_of(program));
+        const InItsFolders acting(program, paths);
         std::string identity = checkpoint::identity(order.path);
         auto summary = acting ? verify_checkpoint(program, root, order.path)
-                              : Result<checkpoint::Summary>(may_not_act(program));
+                              : Result<checkpoint::Summary>(acting.why());
         return [this, order, tries, summary = std::move(summary), identity = std::move(identity)] {
           // Without memory or descriptors nothing is known of it; soon there may be some.
           const bool later = !summary && tries > 1 && summary.error().kind == ErrorKind::transient;
@@ -100,11 +95,12 @@ void CheckpointHands::find_unjudged(std::int64_t attempt) {
   if (!known) return c_.session->unjudged({});
   c_.in_background(
       "list the checkpoints in " + root.string(),
-      [this, root, known = *known, attempt, program = c_.program]() -> Background::Then {
+      [this, root, known = *known, attempt, program = c_.program,
+       paths = c_.services.paths]() -> Background::Then {
         std::vector<core::VerifyCheckpoint> unjudged;
-        const ActingAs acting(config::user_of(program));
+        const InItsFolders acting(program, paths);
         auto found = acting ? checkpoint::list(root)
-                            : Result<std::vector<checkpoint::Summary>>(may_not_act(program));
+                            : Result<std::vector<checkpoint::Summary>>(acting.why());
         for (const auto& summary : found ? *found : std::vector<checkpoint::Summary>{}) {
           if (summary.step <= known) break;  // newest first
           unjudged.push_back({attempt, summary.path.string(), summary.step});
@@ -127,10 +123,11 @@ void CheckpointHands::prune() {
   const auto root = c_.services.paths.checkpoints(c_.name());
   c_.in_background(
       "prune the checkpoints in " + root.string(),
-      [this, root, retention = std::move(retention), program = c_.program]() -> Background::Then {
-        const ActingAs acting(config::user_of(program));
+      [this, root, retention = std::move(retention), program = c_.program,
+       paths = c_.services.paths]() -> Background::Then {
+        const InItsFolders acting(program, paths);
         auto pruned = acting ? checkpoint::prune(root, retention)
-                             : Result<checkpoint::Pruned>(may_not_act(program));
+                             : Result<checkpoint::Pruned>(acting.why());
         return [this, pruned = std::move(pruned)] {
           if (!pruned) {
             spdlog::warn("{}: old checkpoints stay: {}", c_.name(), pruned.error().message());
