@@ -125,10 +125,10 @@ Result<User> find_user(const std::string& user, const std::string& group) {
   auto coming = answer->get_future();
   std::thread([answer, user, group] { answer->set_value(look_up(user, group)); }).detach();
   if (coming.wait_for(patience) == std::future_status::ready) return coming.get();
-  return fail(ErrorKind::transient,
-              fmt::format("the user database did not say within {} s who '{}' is",
-                          patience.count(), user),
-              "", "see whether `getent passwd` answers");
+  return fail(
+      ErrorKind::transient,
+      fmt::format("the user database did not say within {} s who '{}' is", patience.count(), user),
+      "", "see whether `getent passwd` answers");
 }
 
 Status may_run_as(const User& who) {

@@ -2,9 +2,9 @@
 // because the worker's environment may hold tokens). The shim reads it once, at its start. When the
 // attempt has ended the file is shortened to what is still of use, and has the mode 0640.
 //
-// Version 2, or 3 when it has `user`, `umask` or `limits`, which a shim must not pass over. Version 1
-// had none of the members from `log_max_bytes` on; it is read with their defaults. A newer version
-// is refused.
+// Version 2, or 3 when it has `user`, `umask` or `limits`, which a shim must not pass over. Version
+// 1 had none of the members from `log_max_bytes` on; it is read with their defaults. A newer
+// version is refused.
 #pragma once
 
 #include <cstdint>

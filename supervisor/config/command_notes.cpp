@@ -32,6 +32,7 @@ std::string missing_program(const std::string& name, const Program& program) {
   if (const auto own = program.environment.find("PATH"); own != program.environment.end()) {
     search = literal(own->second).value_or(search);
   }
+  const ActingAs acting(user_of(program));  // who may see less than root
   if (!program_file(name, search, program.directory).empty()) return "";
   if (name.find('/') == std::string::npos) {
     return fmt::format("no program '{}' in PATH ({})", name, search);

@@ -1,5 +1,6 @@
 #include "supervisor/config/launch_environment.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,15 +20,16 @@ bool is_of_the_daemon(std::string_view name) {
 
 // About the user that the daemon runs as, and of no use, or none of its business, to another.
 bool is_of_its_user(std::string_view name) {
-  constexpr std::array<std::string_view, 6> names{"MAIL",          "PWD",           "OLDPWD",
-                                                  "SSH_AUTH_SOCK", "SSH_AGENT_PID", "DBUS_SESSION_BUS_ADDRESS"};
+  constexpr std::array<std::string_view, 6> names{
+      "MAIL", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "SSH_AGENT_PID", "DBUS_SESSION_BUS_ADDRESS"};
   return std::find(names.begin(), names.end(), name) != names.end() || name.starts_with("XDG_") ||
          name.starts_with("SUDO_");
 }
 
 bool is_runnable(const fs::path& path) {
   std::error_code error;
-  return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
+  return fs::is_regular_file(path, error) &&
+         ::faccessat(AT_FDCWD, path.c_str(), X_OK, AT_EACCESS) == 0;
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ Environment environment_of(const Program& program, const foreign::Values& values
                            const Environment& daemon);
 
 // The file that starts when `name` is a command's first word, by `search` (a PATH) from
-// `directory`; empty when there is none that may be executed.
+// `directory`; empty when there is none that this thread (ActingAs) may execute.
 std::filesystem::path program_file(const std::string& name, std::string_view search,
                                    const std::filesystem::path& directory);
 

@@ -80,8 +80,8 @@ json::object watch_json(const foreign::WatchSpec& watch, bool of_worker) {
   return out;
 }
 
-// Only what is given is in it: a program without has the digest that it had in earlier versions. Not
-// the groups: a directory service that leaves one out for a moment must not end a training run.
+// Only what is given is in it: a program without has the digest that it had in earlier versions.
+// Not the groups: a directory service that leaves one out for a moment must not end a training run.
 void add_run_as(const Program& program, json::object& out) {
   if (program.user) {
     out["user"] = {{"name", program.user->name},

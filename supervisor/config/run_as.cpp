@@ -1,5 +1,5 @@
-// As whom a program runs, with which umask and limits: user, group, umask, and what of `limits:` the
-// kernel keeps for each process.
+// As whom a program runs, with which umask and limits: user, group, umask, and what of `limits:`
+// the kernel keeps for each process.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -90,8 +90,7 @@ void read_resource_limits(MapReader& limits, Program& program) {
   for (const ResourceKind& kind : resource_kinds) {
     const Node* node = limits.take(kind.name);
     if (node == nullptr) continue;
-    auto limit =
-        node->kind == Node::Kind::scalar ? limit_in(node->text, kind) : std::nullopt;
+    auto limit = node->kind == Node::Kind::scalar ? limit_in(node->text, kind) : std::nullopt;
     if (limit) {
       program.resource_limits.push_back(std::move(*limit));
       continue;

@@ -33,8 +33,9 @@ std::vector<std::string> without_secrets(const std::vector<std::string>& words) 
     const bool option = word.starts_with('-');
     const auto equals = word.find('=');
     const std::string_view name = std::string_view(word).substr(0, equals);
-    const std::string_view value =
-        equals == std::string::npos ? std::string_view() : std::string_view(word).substr(equals + 1);
+    const std::string_view value = equals == std::string::npos
+                                       ? std::string_view()
+                                       : std::string_view(word).substr(equals + 1);
     if ((next_is_secret && !option) || (equals == std::string::npos && looks_secret("", word))) {
       out.emplace_back(hidden);
     } else if (equals != std::string::npos && looks_secret(name, value)) {

@@ -158,8 +158,9 @@ Error WorkerImage::error_of(const Refusal& refusal) const {
                      "trainwardd lacks CAP_SETUID or CAP_SETGID, or its container does not know "
                      "this user");
     case Step::directory:
-      return failure(fmt::format("enter the program's directory {}{}", spec_.directory.string(), as),
-                     "it must be there, and that user must be able to enter it");
+      return failure(
+          fmt::format("enter the program's directory {}{}", spec_.directory.string(), as),
+          "it must be there, and that user must be able to enter it");
     case Step::folder:
       return failure(fmt::format("write in {}{}", folders_.at(refusal.which), as),
                      "that user must be able to enter every folder above it: move 'state_dir' to "

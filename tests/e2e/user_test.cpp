@@ -37,9 +37,9 @@ class OtherUser : public World {
                   "    watch: {protocol: true}\n    checkpoints: {on_stop: true}\n" + more);
   }
   std::string output(int attempt = 1) {
-    return read_file(path(".trainward/runs/run/attempts/000" + std::to_string(attempt) +
-                          "/stdout.log"),
-                     1 << 20)
+    return read_file(
+               path(".trainward/runs/run/attempts/000" + std::to_string(attempt) + "/stdout.log"),
+               1 << 20)
         .value_or("");
   }
   [[nodiscard]] std::filesystem::path checkpoints() const {
@@ -121,11 +121,17 @@ TEST_F(OtherUser, LinksInItsFoldersLeadRootNowhere) {
   write("hostile.sh",
         "cd $TRAINWARD_CHECKPOINT_DIR\n"
         "for name in step-00000001 step-00000002 .tmp-1 .corrupt-step-00000003; do\n"
-        "  ln -s " + victim + " $name; done\n"
-        "ln -s " + victim + "/keep latest; mkdir step-00000009; ln -s " + victim +
-        "/keep step-00000009/manifest.json; ln -s " + victim + "/keep step-00000007\n"
-        "ln -s " + victim + "/keep status.json; ln -s " + victim + " ../cache/programs\n"
-        "echo ready; exit 1\n");
+        "  ln -s " +
+            victim +
+            " $name; done\n"
+            "ln -s " +
+            victim + "/keep latest; mkdir step-00000009; ln -s " + victim +
+            "/keep step-00000009/manifest.json; ln -s " + victim +
+            "/keep step-00000007\n"
+            "ln -s " +
+            victim + "/keep status.json; ln -s " + victim +
+            " ../cache/programs\n"
+            "echo ready; exit 1\n");
   write_program("[sh, hostile.sh]",
                 "    user: nobody\n    watch: {protocol: true, checkpoints: "
                 "['{checkpoint_dir}/step-*']}\n");
@@ -147,9 +153,9 @@ TEST_F(OtherUser, NobodyElseMayBecomeAUserAndItIsSaidAtTheStart) {
   write_program("[/bin/true]", "    user: root\n");
   ASSERT_EQ(::chmod(path("run.yaml").c_str(), 0644), 0);
   std::filesystem::copy_file(program("trainwardd"), path("trainwardd"));
-  const auto refused = run("/usr/bin/setpriv", {"--reuid", "65534", "--regid", "65534",
-                                                "--clear-groups", path("trainwardd").string(),
-                                                "--check", "run.yaml"});
+  const auto refused =
+      run("/usr/bin/setpriv", {"--reuid", "65534", "--regid", "65534", "--clear-groups",
+                               path("trainwardd").string(), "--check", "run.yaml"});
   EXPECT_EQ(refused.code, 78);
   EXPECT_THAT(refused.err, HasSubstr("programs.run.user: only root may start programs as user "
                                      "'root'"));

@@ -97,8 +97,7 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
                  (folder / "worker.json").string()};
   }
   const std::string own_cache = config::own_cache(program);
-  spec.environment =
-      config::environment_of(program, values, config::environment_from(::environ));
+  spec.environment = config::environment_of(program, values, config::environment_from(::environ));
   spec.environment[env::run] = program.name;
   spec.environment[env::attempt] = std::to_string(order.attempt);
   spec.environment[env::nonce] = order.nonce;

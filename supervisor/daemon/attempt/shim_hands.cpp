@@ -8,8 +8,8 @@
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
 #include "common/wire/launch.hpp"
-#include "supervisor/containment/leftovers.hpp"
 #include "supervisor/config/launch_environment.hpp"
+#include "supervisor/containment/leftovers.hpp"
 #include "supervisor/daemon/attempt/launcher.hpp"
 #include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
@@ -155,7 +155,8 @@ void ShimHands::turned() {
     worker_ = std::make_shared<WorkerWatch>(
         c_.services.machine,
         WatchedWorker{static_cast<pid_t>(state.current.pid), journal_->shim()->pid,
-                      std::move(bus_ids), c_.services.paths.caches(state.boards.board, config::own_cache(c_.program))},
+                      std::move(bus_ids),
+                      c_.services.paths.caches(state.boards.board, config::own_cache(c_.program))},
         [this](core::HostFact fact) { c_.handle(std::move(fact)); });
     watch_boards();
   }

@@ -23,14 +23,13 @@ Status hand_over_folders(const config::Program& program, const Paths& paths);
 Status hand_over_attempt(const config::Program& program, const std::filesystem::path& folder);
 
 // As long as it lives, this thread acts in the program's folders as its user, for whom they
-// are made ready first. On a thread that does nothing else meanwhile; does nothing for a program without a user of its own. False: with why().
+// are made ready first. On a thread that does nothing else meanwhile; does nothing for a program
+// without a user of its own. False: with why().
 class InItsFolders {
  public:
   InItsFolders(const config::Program& program, const Paths& paths);
   explicit operator bool() const { return static_cast<bool>(ready_); }
-  [[nodiscard]] tl::unexpected<Error> why() const {
-    return tl::unexpected<Error>(ready_.error());
-  }
+  [[nodiscard]] tl::unexpected<Error> why() const { return tl::unexpected<Error>(ready_.error()); }
 
  private:
   Status ready_;

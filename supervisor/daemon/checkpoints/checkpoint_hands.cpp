@@ -22,37 +22,38 @@ constexpr std::int64_t verify_again_ms = 1'000;
 void CheckpointHands::select(std::int64_t below) {
   const auto root = c_.services.paths.checkpoints(c_.name());
   const std::string what = "look for the newest verified checkpoint in " + root.string();
-  c_.in_background(what, [this, root, below, program = c_.program,
-                         paths = c_.services.paths]() -> Background::Then {
-    const InItsFolders acting(program, paths);
-    if (!acting) {
-      return [this, what = acting.why().value().message()] {
-        c_.handle(core::CheckpointSelected{"", 0, what});
-      };
-    }
-    const bool foreign = has_foreign_checkpoints(program);
-    if (below > 0 && !foreign) {
-      if (auto gone = checkpoint::roll_back(root, below); !gone) {
-        return [this, what = gone.error().message()] {
-          c_.handle(core::CheckpointSelected{"", 0, what});
+  c_.in_background(
+      what,
+      [this, root, below, program = c_.program, paths = c_.services.paths]() -> Background::Then {
+        const InItsFolders acting(program, paths);
+        if (!acting) {
+          return [this, what = acting.why().value().message()] {
+            c_.handle(core::CheckpointSelected{"", 0, what});
+          };
+        }
+        const bool foreign = has_foreign_checkpoints(program);
+        if (below > 0 && !foreign) {
+          if (auto gone = checkpoint::roll_back(root, below); !gone) {
+            return [this, what = gone.error().message()] {
+              c_.handle(core::CheckpointSelected{"", 0, what});
+            };
+          }
+        }
+        auto selection =
+            foreign ? select_foreign_checkpoint(program, root, below) : checkpoint::select(root);
+        return [this, selection = std::move(selection)] {
+          if (!selection) {
+            return c_.handle(core::CheckpointSelected{"", 0, selection.error().message()});
+          }
+          for (const checkpoint::Rejected& bad : selection->rejected) {
+            c_.handle(core::CheckpointRejected{bad.original.string(), bad.step, bad.path.string(),
+                                               bad.reason});
+          }
+          if (!selection->chosen) return c_.handle(core::CheckpointSelected{});
+          c_.handle(core::CheckpointSelected{selection->chosen->path.string(),
+                                             selection->chosen->step, ""});
         };
-      }
-    }
-    auto selection =
-        foreign ? select_foreign_checkpoint(program, root, below) : checkpoint::select(root);
-    return [this, selection = std::move(selection)] {
-      if (!selection) {
-        return c_.handle(core::CheckpointSelected{"", 0, selection.error().message()});
-      }
-      for (const checkpoint::Rejected& bad : selection->rejected) {
-        c_.handle(core::CheckpointRejected{bad.original.string(), bad.step, bad.path.string(),
-                                           bad.reason});
-      }
-      if (!selection->chosen) return c_.handle(core::CheckpointSelected{});
-      c_.handle(
-          core::CheckpointSelected{selection->chosen->path.string(), selection->chosen->step, ""});
-    };
-  });
+      });
 }
 
 void CheckpointHands::verify(const core::VerifyCheckpoint& order) { verify(order, verify_tries); }
@@ -126,8 +127,8 @@ void CheckpointHands::prune() {
       [this, root, retention = std::move(retention), program = c_.program,
        paths = c_.services.paths]() -> Background::Then {
         const InItsFolders acting(program, paths);
-        auto pruned = acting ? checkpoint::prune(root, retention)
-                             : Result<checkpoint::Pruned>(acting.why());
+        auto pruned =
+            acting ? checkpoint::prune(root, retention) : Result<checkpoint::Pruned>(acting.why());
         return [this, pruned = std::move(pruned)] {
           if (!pruned) {
             spdlog::warn("{}: old checkpoints stay: {}", c_.name(), pruned.error().message());

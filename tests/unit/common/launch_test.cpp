@@ -29,7 +29,8 @@ TEST(LaunchFile, WhomToRunAsIsReadBackOrRefused) {
   spec.umask = 0027;
   spec.limits = {{"open_files", 1024, unlimited}, {"core", 0, 0}};
   const std::string text = to_json_text(spec);
-  EXPECT_NE(text.find(R"("version":3,)"), std::string::npos) << "an older shim must not pass it over";
+  EXPECT_NE(text.find(R"("version":3,)"), std::string::npos)
+      << "an older shim must not pass it over";
   ASSERT_TRUE(write_file_durably(file, text, 0600));
   EXPECT_EQ(read_launch_spec(file).value(), spec);
 

@@ -125,8 +125,9 @@ TEST_F(Import, WhatHasNoCounterpartIsSaid) {
       "[program:a]\ncommand=/bin/true\numask=rwx\nstopsignal=INT\nstartsecs=5\nfrob=1\n"
       "redirect_stderr=true\nstdout_logfile=/x.log\nkillasgroup=true\nexitcodes=0,2\n"
       "stopwaitsecs=soon\nautostart=maybe\nstdout_logfile_maxbytes=0\n");
-  EXPECT_THAT(text, AllOf(HasSubstr("# umask=rwx: expected octal digits"), HasSubstr("# stopsignal=INT: "),
-                          HasSubstr("# startsecs=5: "), HasSubstr("# frob=1: is not known here")));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("# umask=rwx: expected octal digits"), HasSubstr("# stopsignal=INT: "),
+                  HasSubstr("# startsecs=5: "), HasSubstr("# frob=1: is not known here")));
   EXPECT_THAT(text, AllOf(HasSubstr("# redirect_stderr=true: both streams are kept"),
                           HasSubstr("# stdout_logfile=/x.log: logs lie in"),
                           HasSubstr("# exitcodes=0,2: "), HasSubstr("# killasgroup=true: ")));

@@ -107,8 +107,8 @@ TEST_F(RunAs, OnlyRootStartsProgramsOfOthers) {
     EXPECT_THAT(config->notes, Not(testing::IsEmpty()));
   }
   const std::string self = std::to_string(::geteuid());
-  auto own = load_text(fmt::format("programs:\n  a: {{command: [/bin/true], user: {}, group: {}}}\n",
-                                   self, ::getegid()));
+  auto own = load_text(fmt::format(
+      "programs:\n  a: {{command: [/bin/true], user: {}, group: {}}}\n", self, ::getegid()));
   ASSERT_TRUE(own);
   EXPECT_TRUE(check_run_as(*own).empty()) << "as itself anybody may";
 }
@@ -149,10 +149,11 @@ TEST_F(RunAs, AProgramIsFoundByItsOwnPath) {
 }
 
 TEST(Secrets, OfArgumentsAreHidden) {
-  EXPECT_THAT(without_secrets({"train", "--api-key", "k1", "--token=t2", "WANDB_API_KEY=w3", "--lr",
-                               "0.1", "s3://u:p@h/x", "--password", "--quiet"}),
-              ElementsAre("train", "--api-key", hidden, "--token=(hidden)", "WANDB_API_KEY=(hidden)",
-                          "--lr", "0.1", hidden, "--password", "--quiet"));
+  EXPECT_THAT(
+      without_secrets({"train", "--api-key", "k1", "--token=t2", "WANDB_API_KEY=w3", "--lr", "0.1",
+                       "s3://u:p@h/x", "--password", "--quiet"}),
+      ElementsAre("train", "--api-key", hidden, "--token=(hidden)", "WANDB_API_KEY=(hidden)",
+                  "--lr", "0.1", hidden, "--password", "--quiet"));
 }
 
 }  // namespace

@@ -61,7 +61,8 @@ TEST_F(HandOver, ALinkIsNotFollowedAndAFileWithASecondNameStays) {
   ASSERT_EQ(::symlink(secret.c_str(), own("checkpoints/latest").c_str()), 0);
   ASSERT_EQ(::link(secret.c_str(), own("checkpoints/second-name").c_str()), 0);
   ASSERT_TRUE(make_folders(folder_.path() / "elsewhere"));
-  ASSERT_EQ(::symlink((folder_.path() / "elsewhere").c_str(), own("checkpoints/folder").c_str()), 0);
+  ASSERT_EQ(::symlink((folder_.path() / "elsewhere").c_str(), own("checkpoints/folder").c_str()),
+            0);
   ASSERT_TRUE(hand_over_folders(program_, paths_));
   EXPECT_EQ(owner(own("checkpoints")), nobody);
   EXPECT_EQ(owner(secret), ::geteuid());

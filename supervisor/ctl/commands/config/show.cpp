@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "common/base/text.hpp"
 #include "common/os/host_files.hpp"
@@ -169,12 +170,14 @@ json::object describe(const config::Config& config, const config::Program& progr
       command.emplace_back(word.texts.front());
     }
   }
+  const ActingAs acting(config::user_of(program));  // who may see less than root
   const fs::path file =
       program.command.empty()
           ? fs::path()
           : config::program_file(first, all["PATH"].empty() ? "/usr/bin:/bin" : all["PATH"],
                                  program.directory);
-  const json::object canonical = config::to_json(program);
+  json::object watch = config::to_json(program).at("watch").get_object();
+  watch["preset"] = program.watch.preset;  // in force, said or not
   return {{"name", program.name},
           {"file", config.file.string()},
           {"command", std::move(command)},
@@ -190,7 +193,7 @@ json::object describe(const config::Config& config, const config::Program& progr
           {"daemon", daemon.daemon > 0 ? json::value(daemon.daemon) : json::value(nullptr)},
           {"inherited",
            daemon.daemon > 0 ? json::value(variables_json(inherited)) : json::value(nullptr)},
-          {"watch", canonical.at("watch")}};
+          {"watch", std::move(watch)}};
 }
 
 // As it could be typed in a shell.
@@ -262,7 +265,7 @@ std::string variable_lines(const json::object& variables) {
 std::string text_of(const json::object& program) {
   const json::array& command = program.at("command").get_array();
   const bool own_worker = bool_or(program, "own_worker", false);
-  std::string watch = watch_text(program.at("watch").get_object());
+  const std::string watch = watch_text(program.at("watch").get_object());
   std::vector<std::string> limits;
   for (const auto& [name, value] : program.at("limits").get_object()) {
     limits.push_back(fmt::format("{} {}", std::string_view(name), value.get_string().c_str()));
@@ -282,8 +285,9 @@ std::string text_of(const json::object& program) {
   line("directory", string_or(program, "directory", ""));
   line("user", user_text(program.at("user")));
   line("umask", string_or(program, "umask", "that of trainwardd"));
-  line("limits", limits.empty() ? "those of trainwardd" : fmt::format("{}", fmt::join(limits, ", ")));
-  line("watch", watch.empty() ? "nothing" : watch);
+  line("limits",
+       limits.empty() ? "those of trainwardd" : fmt::format("{}", fmt::join(limits, ", ")));
+  line("watch", own_worker ? "the worker protocol" : watch);
   text += "environment, besides TRAINWARD_* of each attempt:\n";
   text += variable_lines(program.at("environment").get_object());
   if (program.at("inherited").is_null()) {
@@ -312,21 +316,21 @@ int show_config(const Context& context, const ShowRequest& request) {
         config::usual_file);
     return exit_status::usage;
   }
-  const auto config =
-      config::load(file, fs::current_path(error), {}, config::Accept::pipes);
+  const auto config = config::load(file, fs::current_path(error), {}, config::Accept::pipes);
   if (!config) {
-    for (const auto& problem : config.error()) context.terminal.err << clean(problem.text()) << '\n';
+    for (const auto& problem : config.error())
+      context.terminal.err << clean(problem.text()) << '\n';
     return exit_status::failed;
   }
   const config::Program* program = find_named(config->programs, request.name);
   if (program == nullptr) {
     std::vector<std::string> names;
     for (const config::Program& one : config->programs) names.push_back(one.name);
-    context.terminal.err << clean(fmt::format(
-                                "{}: {}; it has {}", file,
-                                request.name.empty() ? "name a program"
-                                                     : "has no program " + request.name,
-                                fmt::join(names, ", ")))
+    context.terminal.err << clean(fmt::format("{}: {}; it has {}", file,
+                                              request.name.empty()
+                                                  ? "name a program"
+                                                  : "has no program " + request.name,
+                                              fmt::join(names, ", ")))
                          << '\n';
     return exit_status::failed;
   }
