@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/os/file.hpp"
+#include "supervisor/daemon/boards/repair.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::daemon {
@@ -95,6 +96,33 @@ TEST_F(HandOver, TheAttemptsFolderStaysAndItsTemporaryFilesAreTheUsers) {
   EXPECT_EQ(owner(attempt / "worker.json"), ::geteuid()) << "read, and not changed";
   EXPECT_EQ(look(attempt / "worker.json").st_gid, nobody);
   EXPECT_EQ(look(attempt / "launch.json").st_gid, ::getegid());
+}
+
+// Caches are purged by whatever names the program has left there.
+TEST_F(HandOver, WhatIsDoneInItsFoldersStaysInThem) {
+  const auto victim = folder_.path() / "victim";
+  ASSERT_TRUE(make_folders(victim));
+  ASSERT_TRUE(write_file_durably(victim / "data", "of root"));
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0711), 0);
+  ASSERT_TRUE(hand_over_folders(program_, paths_));
+  ASSERT_EQ(::symlink(victim.c_str(), own("cache/programs").c_str()), 0);
+  const auto caches = paths_.caches("B1", "run");
+  {
+    const InItsFolders acting(program_, paths_);
+    ASSERT_TRUE(acting) << acting.why().value().message();
+    EXPECT_NE(purge_folders(caches), "") << "says that it stays";
+  }
+  EXPECT_TRUE(std::filesystem::exists(victim / "data"));
+  EXPECT_EQ(purge_folders(caches), "") << "as root it would have gone";
+  EXPECT_FALSE(std::filesystem::exists(victim / "data"));
+}
+
+TEST_F(HandOver, AStateFolderThatItsUserCannotReachIsNamed) {
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0700), 0);
+  const InItsFolders acting(program_, paths_);
+  ASSERT_FALSE(acting);
+  EXPECT_NE(acting.why().value().message().find("user 'nobody' cannot enter it"),
+            std::string::npos);
 }
 
 TEST_F(HandOver, WithoutAUserNothingChanges) {

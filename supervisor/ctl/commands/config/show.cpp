@@ -152,10 +152,11 @@ json::object describe(const config::Config& config, const config::Program& progr
   const fs::path checkpoint_dir = run / "checkpoints";
   const foreign::Values values = values_before(program, checkpoint_dir);
   const Inherited daemon = inherited_from(config.socket);
-  const auto inherited = config::inherited_by(program, daemon.variables);
+  auto inherited = config::inherited_by(program, daemon.variables);
   auto all = config::environment_of(program, values, daemon.variables);
   // What the configuration and Trainward put there, whatever is inherited.
   auto own = config::environment_of(program, values, {});
+  std::erase_if(inherited, [&](const auto& variable) { return own.contains(variable.first); });
   own[env::run] = program.name;
   own[env::checkpoint_dir] = checkpoint_dir.string();
 
