@@ -1,10 +1,9 @@
 // As whom a program runs, with which umask and limits: user, group, umask, and what of `limits:`
 // the kernel keeps for each process.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/sections.hpp"

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <utility>
 
 #include "common/os/file.hpp"
 #include "temporary_folder.hpp"
