@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <utility>
 
 #include "common/os/file.hpp"
 #include "common/os/json_file.hpp"
@@ -15,7 +17,8 @@ namespace trainward {
 namespace {
 
 constexpr std::size_t max_spec_bytes = 4 * 1024 * 1024;
-constexpr std::int64_t newest_version = 2;
+constexpr std::int64_t usual_version = 2;
+constexpr std::int64_t newest_version = 3;
 // What a new run database is filled from (supervisor/daemon/rebuild), and holds no secret.
 constexpr std::array kept_values{env::run,         env::attempt,        env::nonce,
                                  env::resume_from, env::checkpoint_dir, env::plan,
@@ -57,10 +60,86 @@ void read_version_2(const json::object& object, LaunchSpec& spec) {
   spec.kill_wait_ms = int_or(object, "kill_wait_ms", spec.kill_wait_ms);
 }
 
+Result<Credentials> read_user(const json::object& object, const std::string& where) {
+  const auto number = [&](const json::value& value) -> std::optional<std::uint32_t> {
+    if (!value.is_int64() || value.get_int64() < 0 || value.get_int64() >= UINT32_MAX) {
+      return std::nullopt;
+    }
+    return static_cast<std::uint32_t>(value.get_int64());
+  };
+  const auto member = [&](const char* key) -> std::optional<std::uint32_t> {
+    const json::value* value = object.if_contains(key);
+    return value == nullptr ? std::nullopt : number(*value);
+  };
+  const auto user = member("uid");
+  const auto group = member("gid");
+  auto list = get_array(object, "groups");
+  if (!user || !group || !list) return fail(ErrorKind::corrupt, "names no user", where);
+  Credentials out{*user, *group, {}};
+  for (const json::value& one : **list) {
+    const auto each = number(one);
+    if (!each) return fail(ErrorKind::corrupt, "names no group", where);
+    out.groups.push_back(*each);
+  }
+  return out;
+}
+
+// Text, because a number of JSON is not as long as a limit may be.
+std::string limit_text(std::uint64_t limit) {
+  return limit == unlimited ? "unlimited" : std::to_string(limit);
+}
+
+std::optional<std::uint64_t> limit_of(const json::value& value) {
+  if (!value.is_string()) return std::nullopt;
+  const std::string_view text = value.get_string();
+  if (text == "unlimited") return unlimited;
+  std::uint64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+// Whom to run as is never guessed: what cannot be read is an error, and nothing starts.
+Status read_version_3(const json::object& object, const std::string& where, LaunchSpec& spec) {
+  if (object.contains("user")) {
+    auto fields = get_object(object, "user");
+    if (!fields) return propagate(fields);
+    auto user = read_user(**fields, where);
+    if (!user) return propagate(user);
+    spec.user = std::move(*user);
+  }
+  if (const auto umask = optional_int(object, "umask")) {
+    spec.umask = static_cast<unsigned>(*umask) & 0777U;
+  }
+  if (!object.contains("limits")) return {};
+  auto limits = get_object(object, "limits");
+  if (!limits) return propagate(limits);
+  for (const auto& [name, pair] : **limits) {
+    const json::array* both = pair.if_array();
+    const auto soft = both != nullptr && both->size() == 2 ? limit_of((*both)[0]) : std::nullopt;
+    const auto hard = soft ? limit_of((*both)[1]) : std::nullopt;
+    if (!hard || find_resource(name) == nullptr) {
+      return fail(ErrorKind::corrupt, fmt::format("has no limit in '{}'", std::string_view(name)),
+                  where);
+    }
+    spec.limits.push_back({name, *soft, *hard});
+  }
+  return {};
+}
+
+json::object limits_json(const std::vector<ResourceLimit>& limits) {
+  json::object out;
+  for (const ResourceLimit& limit : limits) {
+    out[limit.name] = json::array{limit_text(limit.soft), limit_text(limit.hard)};
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string to_json_text(const LaunchSpec& spec) {
-  json::object object{{"version", newest_version},
+  const bool more = spec.user || spec.umask || !spec.limits.empty();
+  json::object object{{"version", more ? newest_version : usual_version},
                       {"run", spec.run},
                       {"attempt", spec.attempt},
                       {"nonce", spec.nonce},
@@ -74,6 +153,13 @@ std::string to_json_text(const LaunchSpec& spec) {
                       {"kill_wait_ms", spec.kill_wait_ms}};
   if (spec.memory_limit_bytes) object["memory_limit_bytes"] = *spec.memory_limit_bytes;
   if (spec.oom_score_adj) object["oom_score_adj"] = *spec.oom_score_adj;
+  if (spec.user) {
+    object["user"] = {{"uid", spec.user->user},
+                      {"gid", spec.user->group},
+                      {"groups", json::value_from(spec.user->groups)}};
+  }
+  if (spec.umask) object["umask"] = *spec.umask;
+  if (!spec.limits.empty()) object["limits"] = limits_json(spec.limits);
   if (spec.shortened) object["shortened"] = true;
   return json::serialize(object);
 }
@@ -97,6 +183,9 @@ Result<LaunchSpec> read_launch_spec(const std::filesystem::path& file) {
   spec.directory = string_or(*object, "directory", "/");
   if (auto ok = read_command(*object, file.string(), spec); !ok) return propagate(ok);
   if (version >= 2) read_version_2(*object, spec);
+  if (version >= 3) {
+    if (auto ok = read_version_3(*object, file.string(), spec); !ok) return propagate(ok);
+  }
   spec.shortened = bool_or(*object, "shortened", false);
   return spec;
 }

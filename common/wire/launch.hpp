@@ -2,8 +2,9 @@
 // because the worker's environment may hold tokens). The shim reads it once, at its start. When the
 // attempt has ended the file is shortened to what is still of use, and has the mode 0640.
 //
-// Version 2. Version 1 had none of the members from `log_max_bytes` on; it is read with their
-// defaults. A newer version is refused.
+// Version 2, or 3 when it has `user`, `umask` or `limits`, which a shim must not pass over. Version
+// 1 had none of the members from `log_max_bytes` on; it is read with their defaults. A newer
+// version is refused.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,8 @@
 #include <vector>
 
 #include "common/base/error.hpp"
+#include "common/os/credentials.hpp"
+#include "common/wire/resource_limits.hpp"
 
 namespace trainward {
 
@@ -32,6 +35,10 @@ struct LaunchSpec {
   std::optional<std::int64_t> memory_limit_bytes;  // of the worker with all its helpers
   std::optional<int> oom_score_adj = 0;            // of the worker; nothing: as the shim's
   std::int64_t kill_wait_ms = 5'000;  // what lives on so long after SIGKILL is called unkillable
+
+  std::optional<Credentials> user;    // the worker's; none: the shim's
+  std::optional<unsigned> umask;      // likewise
+  std::vector<ResourceLimit> limits;  // of each of its processes; what is not named stays
 
   // Of an ended attempt: argv is its first word, and the environment has only the names of its
   // variables, and the values of those that Trainward itself has set.

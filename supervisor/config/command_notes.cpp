@@ -2,12 +2,12 @@
 // script that is not there, a word that looks as if a shell were to read it. None of it is an
 // error, since the file may come, or lie on another machine.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 
+#include "supervisor/config/launch_environment.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/foreign/checkpoints/pattern.hpp"
 #include "supervisor/foreign/checkpoints/step.hpp"
@@ -28,29 +28,21 @@ std::optional<std::string> literal(const Template& word) {
   return word.fill({}).text;
 }
 
-bool runnable(const fs::path& path) {
-  std::error_code error;
-  return fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0;
-}
-
 // As the worker will look for it.
 std::string missing_program(const std::string& name, const Program& program) {
-  if (name.find('/') != std::string::npos) {
-    const auto path = (program.directory / name).lexically_normal();
-    std::error_code error;
-    if (!fs::exists(path, error)) return "no such program: " + path.string();
-    return runnable(path) ? "" : "not a file that may be executed: " + path.string();
-  }
   std::string search(variable("PATH"));
   if (const auto own = program.environment.find("PATH"); own != program.environment.end()) {
     search = literal(own->second).value_or(search);
   }
-  for (std::size_t at = 0; at <= search.size();) {
-    const auto end = std::min(search.find(':', at), search.size());
-    if (runnable(program.directory / search.substr(at, end - at) / name)) return "";
-    at = end + 1;
+  const ActingAs acting(user_of(program));  // who may see less than root
+  if (!program_file(name, search, program.directory).empty()) return "";
+  if (name.find('/') == std::string::npos) {
+    return fmt::format("no program '{}' in PATH ({})", name, search);
   }
-  return fmt::format("no program '{}' in PATH ({})", name, search);
+  const auto path = (program.directory / name).lexically_normal();
+  std::error_code error;
+  return (fs::exists(path, error) ? "not a file that may be executed: " : "no such program: ") +
+         path.string();
 }
 
 bool interprets(const std::string& program) {

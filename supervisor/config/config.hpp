@@ -13,6 +13,8 @@
 
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
+#include "common/os/user.hpp"
+#include "common/wire/resource_limits.hpp"
 #include "supervisor/core/policy.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
@@ -38,6 +40,8 @@ struct Program {
   foreign::Command command;         // empty: trainward-worker with `worker` below
   std::filesystem::path directory;  // working directory, absolute
   std::map<std::string, foreign::Template> environment;
+  std::optional<User> user;       // as whom the worker runs; none: as trainwardd
+  std::optional<unsigned> umask;  // of the worker; none: trainwardd's
   // The trainer's configuration (training_config, device_config, logging_config of the file) with
   // every default filled in, as the worker reads it; empty object for a foreign command.
   json::object worker;
@@ -64,6 +68,7 @@ struct Program {
   std::int64_t log_max_bytes = 64 * 1024 * 1024;  // of a log file before it is rotated
   int log_keep = 5;                               // rotated files of each log
   std::int64_t memory_limit_bytes = 0;            // of the worker; 0: the machine's
+  std::vector<ResourceLimit> resource_limits;     // of each of its processes
   std::string digest;                             // SHA-256 of the program's canonical JSON
 };
 
@@ -112,6 +117,10 @@ tl::expected<Config, Problems> load_text(std::string_view text, const std::files
 tl::expected<Config, Problems> load_command(const std::vector<std::string>& words,
                                             const std::filesystem::path& working_directory,
                                             const std::vector<std::string>& overrides = {});
+
+// What this process may not do of it: start programs as another user. Of the daemon, whose
+// configuration is then refused; whoever only reads the file is told in the notes.
+Problems check_run_as(const Config& config);
 
 json::object to_json(const Program& program);
 

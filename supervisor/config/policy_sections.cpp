@@ -177,6 +177,7 @@ void read_policy_sections(MapReader& reader, const Folders& folders, Program& pr
   in_section(reader, "limits", [&](MapReader& map) {
     program.memory_limit_bytes =
         map.size_bytes("memory", program.memory_limit_bytes, {16 * kib * kib, 1024 * tib});
+    read_resource_limits(map, program);
   });
 }
 

@@ -107,6 +107,7 @@ Program read_program(const yaml::Member& member, const Folders& folders,
   program.command = read_command(reader);
   program.directory = read_directory(reader, folders);
   program.environment = read_environment(reader);
+  read_run_as(reader, folders, program);
   const Node* command = entry.find("command");
   const bool foreign = command != nullptr;
   if (foreign) {

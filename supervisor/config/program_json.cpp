@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -78,6 +80,23 @@ json::object watch_json(const foreign::WatchSpec& watch, bool of_worker) {
   return out;
 }
 
+// Only what is given is in it: a program without has the digest that it had in earlier versions.
+// Not the groups: a directory service that leaves one out for a moment must not end a training run.
+void add_run_as(const Program& program, json::object& out) {
+  if (program.user) {
+    out["user"] = {{"name", program.user->name},
+                   {"uid", program.user->credentials.user},
+                   {"gid", program.user->credentials.group}};
+  }
+  if (program.umask) out["umask"] = fmt::format("{:03o}", *program.umask);
+  for (const ResourceLimit& limit : program.resource_limits) {
+    const auto text = [](std::uint64_t value) {
+      return value == unlimited ? "unlimited" : std::to_string(value);
+    };
+    out["limits"].as_object()[limit.name] = {text(limit.soft), text(limit.hard)};
+  }
+}
+
 }  // namespace
 
 std::string canonical_json(const json::value& value) { return json::serialize(sorted(value)); }
@@ -135,6 +154,7 @@ json::object to_json(const Program& program) {
                        {"max_ms", quarantine.max_ms}};
   out["logs"] = {{"max_bytes", program.log_max_bytes}, {"keep", program.log_keep}};
   out["limits"] = {{"memory_bytes", program.memory_limit_bytes}};
+  add_run_as(program, out);
   if (!program.digest.empty()) out["digest"] = program.digest;
   return out;
 }

@@ -69,6 +69,13 @@ json::value read_setting(yaml::MapReader& reader, const settings::Setting& setti
 // nothing foreign, and the section is refused.
 foreign::WatchSpec read_watch(yaml::MapReader& program, bool has_command);
 
+// ---- run_as.cpp: as whom it runs ----
+
+// user, group, umask. Asks the machine's user database.
+void read_run_as(yaml::MapReader& program, const Folders& folders, Program& out);
+// Of `limits:` what setrlimit(2) sets.
+void read_resource_limits(yaml::MapReader& limits, Program& program);
+
 // ---- policy_sections.cpp: how a program is looked after ----
 
 // checkpoints, deadlines, budgets, backoff, plan, rollback, quarantine, logs, limits, into the

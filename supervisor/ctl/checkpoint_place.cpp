@@ -1,5 +1,7 @@
 #include "supervisor/ctl/checkpoint_place.hpp"
 
+#include <sys/stat.h>
+
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
@@ -112,6 +114,20 @@ Answer<fs::path> root_of(const Context& context, const std::string& text) {
     return failure("is one checkpoint", text, "name the folder that holds it");
   }
   return folder;
+}
+
+std::optional<Credentials> owner_of(const fs::path& folder) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(folder, error).lexically_normal();
+  const fs::path path = whole.has_filename() ? whole : whole.parent_path();
+  // Who owns the folder above may replace this one, whoever owns it.
+  for (const fs::path& each : {path.parent_path(), path}) {
+    struct stat info {};
+    if (::lstat(each.c_str(), &info) == 0 && info.st_uid != 0) {
+      return Credentials{info.st_uid, info.st_gid, {info.st_gid}};
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace trainward::ctl

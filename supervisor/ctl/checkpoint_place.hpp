@@ -5,9 +5,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "common/os/credentials.hpp"
 #include "supervisor/ctl/source.hpp"
 
 namespace trainward::ctl {
@@ -33,6 +35,10 @@ Answer<std::filesystem::path> one_checkpoint_of(const Context& context, const st
 
 // A folder of checkpoints, and no checkpoint.
 Answer<std::filesystem::path> root_of(const Context& context, const std::string& text);
+
+// Whom root is to act as when it changes something in `folder`, or the folder itself: its owner,
+// who may have put links in there.
+std::optional<Credentials> owner_of(const std::filesystem::path& folder);
 
 // Checkpoint rows on record, of one program or of all ("").
 Answer<json::array> checkpoints_on_record(const Context& context, const std::string& program);

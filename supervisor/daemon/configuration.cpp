@@ -1,13 +1,27 @@
+#include <utility>
+
 #include "supervisor/daemon/daemon.hpp"
 
 namespace trainward::daemon {
+namespace {
 
-tl::expected<config::Config, config::Problems> read_configuration(const Options& options,
-                                                                  config::Accept accept) {
+tl::expected<config::Config, config::Problems> read_it(const Options& options,
+                                                       config::Accept accept) {
   if (!options.command.empty()) {
     return config::load_command(options.command, options.working_directory, options.overrides);
   }
   return config::load(options.config_file, options.working_directory, options.overrides, accept);
+}
+
+}  // namespace
+
+tl::expected<config::Config, config::Problems> read_configuration(const Options& options,
+                                                                  config::Accept accept) {
+  auto config = read_it(options, accept);
+  if (!config) return config;
+  auto problems = config::check_run_as(*config);
+  if (!problems.empty()) return tl::unexpected(std::move(problems));
+  return config;
 }
 
 std::vector<std::string> arguments_of(const Options& options) {

@@ -6,6 +6,7 @@
 //     watch/        of each watched board the helper that hangs, if one does
 //     cache/        programs compiled, vendor kernel caches per board
 //     runs/NAME/checkpoints/step-00000010/
+//     runs/NAME/cache/  the same for a program with a user of its own
 //     runs/NAME/attempts/0001/{launch.json,worker.json,journal.ndjson,stdout.log,stderr.log}
 #pragma once
 
@@ -30,15 +31,21 @@ struct Paths {
   [[nodiscard]] std::filesystem::path attempt(const std::string& name, std::int64_t number) const {
     return attempts(name) / fmt::format("{:04}", number);
   }
+  // Of all programs together, or those of `own` alone (config::own_cache()).
+  [[nodiscard]] std::filesystem::path cache(const std::string& own) const {
+    return own.empty() ? state / "cache" : state / "runs" / own / "cache";
+  }
   // Compiled programs, and the vendor's kernels for this board.
-  [[nodiscard]] std::filesystem::path programs_cache() const {
-    return state / "cache" / "programs";
+  [[nodiscard]] std::filesystem::path programs_cache(const std::string& own) const {
+    return cache(own) / "programs";
   }
-  [[nodiscard]] std::filesystem::path kernels_cache(const std::string& serial) const {
-    return state / "cache" / "tt-metal" / (serial.empty() ? "none" : serial);
+  [[nodiscard]] std::filesystem::path kernels_cache(const std::string& serial,
+                                                    const std::string& own) const {
+    return cache(own) / "tt-metal" / (serial.empty() ? "none" : serial);
   }
-  [[nodiscard]] std::vector<std::filesystem::path> caches(const std::string& serial) const {
-    return {programs_cache(), kernels_cache(serial)};
+  [[nodiscard]] std::vector<std::filesystem::path> caches(const std::string& serial,
+                                                          const std::string& own) const {
+    return {programs_cache(own), kernels_cache(serial, own)};
   }
   [[nodiscard]] std::filesystem::path program_lease(const std::string& name) const {
     return state / "leases" / ("program-" + name);

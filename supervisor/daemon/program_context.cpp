@@ -7,6 +7,7 @@
 #include "common/os/clock.hpp"
 #include "supervisor/config/policy.hpp"
 #include "supervisor/daemon/attempt/launcher.hpp"
+#include "supervisor/daemon/attempt/worker_folders.hpp"
 
 namespace trainward::daemon {
 
@@ -56,7 +57,9 @@ void ProgramContext::end_leftovers_then(std::function<void(const Status&)> then)
   in_background(
       "end what an earlier attempt left",
       [program = program, paths = services.paths, then = std::move(then)]() -> Background::Then {
-        return [then, ended = end_leftovers(program, paths)] { then(ended); };
+        Status ready = end_leftovers(program, paths);
+        if (ready) ready = hand_over_folders(program, paths);
+        return [then, ready = std::move(ready)] { then(ready); };
       });
 }
 

@@ -1,6 +1,7 @@
 #include "supervisor/shim/message_socket.hpp"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -12,7 +13,8 @@
 
 namespace trainward::shim {
 
-Result<MessageSocket> MessageSocket::open(const std::filesystem::path& folder) {
+Result<MessageSocket> MessageSocket::open(const std::filesystem::path& folder,
+                                          const std::optional<Credentials>& user) {
   MessageSocket made;
   made.path_ = folder / "worker.sock";
   if (made.path_.native().size() >= sizeof(sockaddr_un::sun_path)) {
@@ -21,11 +23,18 @@ Result<MessageSocket> MessageSocket::open(const std::filesystem::path& folder) {
       return fail_errno(errno, "make a folder for the worker's socket", pattern);
     }
     made.temporary_ = pattern;
+    if (user && ::chmod(pattern.c_str(), 0711) != 0) {
+      return fail_errno(errno, "open the folder of the worker's socket to its user", pattern);
+    }
     made.path_ = std::filesystem::path(pattern) / "worker.sock";
   }
   auto fd = bind_datagram(made.path_, 0600);
   if (!fd) return propagate(fd);
   made.fd_ = std::move(*fd);
+  // The folder is the shim's own, so that nobody has put another thing in its place.
+  if (user && ::lchown(made.path_.c_str(), user->user, user->group) != 0) {
+    return fail_errno(errno, "give the worker's socket to its user", made.path_.string());
+  }
   return made;
 }
 

@@ -1,7 +1,8 @@
 // The worker's mouth: a Unix datagram socket it can reach by path.
 //
 // Where the attempt's folder lies too deep for a socket address, a private folder under /tmp takes
-// its place, since a worker in any language must be able to connect by path.
+// its place, since a worker in any language must be able to connect by path. Only the worker's user
+// can send to it.
 #pragma once
 
 #include <array>
@@ -10,6 +11,7 @@
 #include <string_view>
 
 #include "common/base/error.hpp"
+#include "common/os/credentials.hpp"
 #include "common/os/fd.hpp"
 #include "common/protocol/protocol.hpp"
 
@@ -17,7 +19,9 @@ namespace trainward::shim {
 
 class MessageSocket {
  public:
-  static Result<MessageSocket> open(const std::filesystem::path& folder);
+  // `user`: the worker's, where that is not the shim's; it must be able to enter `folder`.
+  static Result<MessageSocket> open(const std::filesystem::path& folder,
+                                    const std::optional<Credentials>& user = std::nullopt);
   MessageSocket(MessageSocket&&) = default;
   MessageSocket& operator=(MessageSocket&&) = delete;
   MessageSocket(const MessageSocket&) = delete;

@@ -49,7 +49,7 @@ Result<Parts> prepare(const std::filesystem::path& folder) {
   if (!spec) return propagate(spec);
   auto signals = take_signals();
   if (!signals) return propagate(signals);
-  auto socket = MessageSocket::open(folder);
+  auto socket = MessageSocket::open(folder, spec->user);
   if (!socket) return propagate(socket);
   const auto open = [&](const char* name) {
     return LogFile::open(folder / name, spec->log_max_bytes, spec->log_keep);

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -157,6 +158,23 @@ int main(int count, char** arguments) {
       "{log: [{match: 'step (?P<step>\\d+).*loss (?P<loss>[0-9.]+).* (?P<tokens>\\d+) tokens', "
       "phase: train}]}",
       [](const fs::path&) { ::sleep(output_seconds); });
+  // What a program may do at once: its output recognised, a status file that is a pipe and then
+  // never ends, a thousand checkpoints that were there before and a thousand that come.
+  bench.run("all at once, recognised, 20 s", "[" + self + ", --lines]",
+            "{preset: auto, status_file: status.json, checkpoints: ['cks/step*.pt']}",
+            [](const fs::path& folder) {
+              ::mkfifo((folder / "status.json").c_str(), 0600);
+              std::ofstream(folder / "old") << "\x80\x02x";
+              for (int i = 1; i <= 2'000; ++i) {
+                fs::create_hard_link(folder / "old",
+                                     folder / "cks" / ("step" + std::to_string(i) + ".pt"));
+                if (i != 1'000) continue;
+                ::sleep(output_seconds / 2);
+                fs::remove(folder / "status.json");
+                fs::create_symlink("/dev/zero", folder / "status.json");
+              }
+              ::sleep(output_seconds / 2);
+            });
   fs::remove_all(scratch);
   return 0;
 }

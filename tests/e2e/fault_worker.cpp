@@ -22,6 +22,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
@@ -169,7 +170,9 @@ class Run {
  private:
   void claim() {
     const std::string file = variable(env::checkpoint_dir) + "/../alone";
-    alone_ = open_file(file, O_RDWR | O_CREAT, 0600).value();
+    auto opened = open_file(file, O_RDWR | O_CREAT, 0600);
+    if (!opened) return;  // under another user the folder is not its own
+    alone_ = std::move(*opened);
     if (::flock(alone_.get(), LOCK_EX | LOCK_NB) != 0) note("second-copy", variable(env::attempt));
   }
 

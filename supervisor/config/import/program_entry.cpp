@@ -10,6 +10,7 @@
 #include "common/base/text.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/import/expand.hpp"
+#include "supervisor/config/secrets.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
@@ -50,6 +51,8 @@ class Entry {
     add_command();
     add_text("directory");
     add_environment(shared);
+    add_text("user");
+    add_umask();
     add_switch("autostart");
     add_restart();
     add_number("stopwaitsecs", "deadlines: {{stop: {}s}}", 1, 30 * 86'400);
@@ -107,6 +110,17 @@ class Entry {
     const std::string* text = section_.find(key);
     if (text == nullptr || text->empty()) return;
     line(fmt::format("{}: {}", key, yaml::text_scalar(filled(*text, key))));
+  }
+
+  // Its digits are octal in both.
+  void add_umask() {
+    const std::string* text = section_.find("umask");
+    if (text == nullptr) return;
+    const std::string digits(trim(*text));
+    const bool octal = !digits.empty() && digits.size() <= 4 &&
+                       digits.find_first_not_of("01234567") == std::string::npos;
+    if (!octal) return not_taken("umask", *text, "expected octal digits, as in 022");
+    line(fmt::format("umask: {}", digits));
   }
 
   void add_environment(const std::string& shared) {

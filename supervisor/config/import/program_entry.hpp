@@ -32,8 +32,4 @@ std::vector<ProgramEntry> program_entries(const IniSection& section, const std::
 // "TRUE", "on", "1" and their opposites; nothing for anything else.
 std::optional<bool> ini_boolean(std::string_view text);
 
-// Whether a variable of this name and value is for its owner's eyes: tokens, passwords, keys, and
-// addresses with a password in them.
-bool looks_secret(std::string_view name, std::string_view value);
-
 }  // namespace trainward::config

@@ -35,8 +35,8 @@ constexpr std::array program_words{
     ProgramWord{"stopsignal", "", "a program is asked to end with SIGTERM"},
     ProgramWord{"stopasgroup", "", ends_together},
     ProgramWord{"killasgroup", "", ends_together},
-    ProgramWord{"user", "", "programs run as the user that trainwardd runs as"},
-    ProgramWord{"umask", "", "programs have the umask that trainwardd is started with"},
+    ProgramWord{"user", "user", ""},
+    ProgramWord{"umask", "umask", ""},
     ProgramWord{"redirect_stderr", "", "both streams are kept, each for itself"},
     ProgramWord{"stdout_logfile", "", logs_elsewhere},
     ProgramWord{"stderr_logfile", "", logs_elsewhere},
@@ -66,23 +66,6 @@ std::optional<bool> ini_boolean(std::string_view text) {
     if (word == no) return false;
   }
   return std::nullopt;
-}
-
-bool looks_secret(std::string_view name, std::string_view value) {
-  const std::string word = upper_case(name);
-  for (const char* part : {"TOKEN", "SECRET", "PASSW", "APIKEY", "CREDENTIAL", "AUTH", "PRIVATE"}) {
-    if (word.find(part) != std::string::npos) return true;
-  }
-  for (const char* end : {"_KEY", "_PASS", "_PW", "_DSN"}) {
-    if (word.ends_with(end)) return true;
-  }
-  // scheme://user:password@host/
-  const auto scheme = value.find("://");
-  if (scheme == std::string_view::npos) return false;
-  const std::string_view rest = value.substr(scheme + 3);
-  const std::string_view host = rest.substr(0, rest.find('/'));
-  const auto at = host.rfind('@');
-  return at != std::string_view::npos && host.substr(0, at).find(':') != std::string_view::npos;
 }
 
 }  // namespace trainward::config

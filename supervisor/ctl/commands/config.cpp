@@ -101,7 +101,7 @@ int check_config(const Context& context, const ConfigRequest& request) {
 
 void add_config(Cli& cli) {
   auto& request = cli.keep<ConfigRequest>();
-  cli.group("config", "configuration files: check, import, worker");
+  cli.group("config", "configuration files: check, import, show, worker");
   const Verb check = cli.verb("config check", "find every problem in a file");
   check.option("FILE", request.file, "trainward.yaml, when none is named");
   cli.on(check, request, check_config);

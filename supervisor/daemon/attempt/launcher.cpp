@@ -4,7 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
-#include <string_view>
+#include <utility>
 
 #include "common/base/json.hpp"
 #include "common/os/fault_point.hpp"
@@ -12,32 +12,16 @@
 #include "common/protocol/protocol.hpp"
 #include "common/wire/launch.hpp"
 #include "hwprobe/worker_environment.hpp"
+#include "supervisor/config/launch_environment.hpp"
 #include "supervisor/containment/leftovers.hpp"
 #include "supervisor/core/state.hpp"
+#include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
 #include "supervisor/daemon/loop/spawn.hpp"
 #include "supervisor/daemon/service/init_system.hpp"
 
 namespace trainward::daemon {
 namespace {
-
-// Of the daemon's own environment, what is about the daemon and not about the worker.
-bool is_ours(std::string_view key) {
-  return key == "NOTIFY_SOCKET" || key == "WATCHDOG_USEC" || key == "WATCHDOG_PID" ||
-         key == "JOURNAL_STREAM" || key == "INVOCATION_ID" || key == "SYSTEMD_EXEC_PID" ||
-         key.starts_with("LISTEN_") || key.starts_with("TRAINWARD_");
-}
-
-std::map<std::string, std::string> inherited_environment() {
-  std::map<std::string, std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text(*entry);
-    const auto equals = text.find('=');
-    if (equals == std::string_view::npos || is_ours(text.substr(0, equals))) continue;
-    environment.emplace(text.substr(0, equals), text.substr(equals + 1));
-  }
-  return environment;
-}
 
 json::object board_json(const hwprobe::Board& board) {
   return {{"serial", board.serial}, {"type", board.type}, {"bus_id", board.bus_id}};
@@ -102,24 +86,24 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   spec.log_keep = program.log_keep;
   if (program.memory_limit_bytes > 0) spec.memory_limit_bytes = program.memory_limit_bytes;
   spec.oom_score_adj = order.oom_score_adj;
+  // Who is not root is that user already (config::check_run_as()).
+  if (::geteuid() == 0) spec.user = config::user_of(program);
+  spec.umask = program.umask;
+  spec.limits = program.resource_limits;
   spec.cgroup =
       containment::cgroup_prefix(paths.state, program.name) + std::to_string(order.attempt);
   if (spec.argv.empty()) {
     spec.argv = {paths.program("trainward-worker").string(), "train", "--config",
                  (folder / "worker.json").string()};
   }
-  spec.environment = inherited_environment();
-  for (const auto& [key, value] : program.environment) {
-    spec.environment[key] = value.fill(values).text;
-  }
-  // A program that keeps its output back looks hung.
-  if (!program.command.empty()) spec.environment.emplace("PYTHONUNBUFFERED", "1");
+  const std::string own_cache = config::own_cache(program);
+  spec.environment = config::environment_of(program, values, config::environment_from(::environ));
   spec.environment[env::run] = program.name;
   spec.environment[env::attempt] = std::to_string(order.attempt);
   spec.environment[env::nonce] = order.nonce;
   spec.environment[env::checkpoint_dir] = paths.checkpoints(program.name).string();
   spec.environment[env::resume_from] = order.resume_from;
-  spec.environment[env::program_cache] = paths.programs_cache().string();
+  spec.environment[env::program_cache] = paths.programs_cache(own_cache).string();
   spec.environment[env::plan] = json::serialize(plan_json(order));
   if (order.board != nullptr && !order.board->simulate.empty()) {
     spec.environment[env::simulate] = json::serialize(order.board->simulate);
@@ -127,7 +111,7 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   spec.environment["TMPDIR"] = (folder / "tmp").string();
   const hwprobe::WorkerPlace place{
       joined(order, &hwprobe::Board::bus_id),
-      paths.kernels_cache(order.board == nullptr ? "" : order.board->serial),
+      paths.kernels_cache(order.board == nullptr ? "" : order.board->serial, own_cache),
       program.deadlines.train_floor_ms / 1000};
   for (hwprobe::Variable& variable : hwprobe::worker_environment(place)) {
     if (variable.only_if_unset && spec.environment.contains(variable.name)) continue;
@@ -153,6 +137,7 @@ Status prepare(const config::Program& program, const LaunchSpec& spec, const Pat
   if (!journal) return propagate(journal);
   auto config = write_plainly(folder / "worker.json", json::serialize(program.worker), 0640);
   if (!config) return config;
+  if (auto ok = hand_over_attempt(program, folder); !ok) return ok;
   return write_plainly(folder / attempt_files::launch, to_json_text(spec), 0600);
 }
 

@@ -8,8 +8,10 @@
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
 #include "common/wire/launch.hpp"
+#include "supervisor/config/launch_environment.hpp"
 #include "supervisor/containment/leftovers.hpp"
 #include "supervisor/daemon/attempt/launcher.hpp"
+#include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
 #include "supervisor/daemon/checkpoints/foreign_checkpoints.hpp"
 
@@ -69,9 +71,17 @@ void ShimHands::follow(std::int64_t attempt) {
     spdlog::warn("{}: {}", c_.name(), watch.error().message());
   }
   // A queue of its own: the last look at the end of an attempt waits for no long verification.
-  auto in_background = [&background = c_.services.background,
-                        queue = c_.name() + " folders"](BackgroundJob job) {
-    background.run(queue, {"look at the program's folders", std::move(job)});
+  // As the program's user: its names lead nowhere that the user itself could not go.
+  auto in_background = [&background = c_.services.background, queue = c_.name() + " folders",
+                        program = c_.program, paths = c_.services.paths](BackgroundJob job) {
+    background.run(queue, {"look at the program's folders",
+                           [program, paths, job = std::move(job)]() -> Background::Then {
+                             const InItsFolders acting(program, paths);
+                             if (acting) return job();
+                             return [name = program.name, why = acting.why().value().message()] {
+                               spdlog::warn("{}: its folders are not looked at: {}", name, why);
+                             };
+                           }});
   };
   foreign_ = watch_foreign(
       c_.services, std::move(in_background), c_.program, folder, c_.session->state(),
@@ -145,7 +155,8 @@ void ShimHands::turned() {
     worker_ = std::make_shared<WorkerWatch>(
         c_.services.machine,
         WatchedWorker{static_cast<pid_t>(state.current.pid), journal_->shim()->pid,
-                      std::move(bus_ids), c_.services.paths.caches(state.boards.board)},
+                      std::move(bus_ids),
+                      c_.services.paths.caches(state.boards.board, config::own_cache(c_.program))},
         [this](core::HostFact fact) { c_.handle(std::move(fact)); });
     watch_boards();
   }

@@ -6,6 +6,7 @@
 
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
+#include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/boards/board_probe.hpp"
 #include "supervisor/daemon/boards/compile_ahead.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
@@ -128,11 +129,12 @@ void BoardHands::reset(const core::Repair& order) {
 }
 
 void BoardHands::purge(const std::string& serial) {
-  const bool own_worker = c_.program.command.empty();
-  auto folders = folders_to_purge(c_.services.paths, c_.session->state(), serial, own_worker);
+  auto folders = folders_to_purge(c_.services.paths, c_.session->state(), serial, c_.program);
   c_.in_background("purge the compile caches",
-                   [this, folders = std::move(folders)]() -> Background::Then {
-                     auto error = purge_folders(folders);
+                   [this, folders = std::move(folders), program = c_.program,
+                    paths = c_.services.paths]() -> Background::Then {
+                     const InItsFolders acting(program, paths);
+                     auto error = acting ? purge_folders(folders) : acting.why().value().message();
                      return [this, error = std::move(error)] {
                        c_.handle(core::Repaired{core::Remedy::purge_caches, error});
                      };

@@ -38,7 +38,8 @@ std::unique_ptr<ChildProcess> compile_ahead(Loop& loop, const Paths& paths,
                                             const config::Program& program, std::int64_t attempt,
                                             std::int64_t deadline_ms,
                                             std::function<void(std::string)> done) {
-  if (!uses_a_plugin(program)) return nullptr;
+  // What a less privileged user's cache and plugin hold is not for this user to execute.
+  if (!uses_a_plugin(program) || program.user) return nullptr;
   const std::filesystem::path folder = paths.attempt(program.name, attempt);
   auto before = read_launch_spec(folder / attempt_files::launch);
   if (!before || before->shortened) return nullptr;

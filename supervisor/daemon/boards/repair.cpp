@@ -2,19 +2,23 @@
 
 #include <system_error>
 
+#include "supervisor/config/launch_environment.hpp"
+
 namespace trainward::daemon {
 
 std::vector<std::filesystem::path> folders_to_purge(const Paths& paths, const core::State& state,
-                                                    const std::string& serial, bool own_worker) {
+                                                    const std::string& serial,
+                                                    const config::Program& program) {
+  const std::string own = config::own_cache(program);
   const auto rung = state.history.rungs.find(core::Cause::cache_corrupt);
   const bool first = rung != state.history.rungs.end() && rung->second == 1;
   std::error_code missing;
-  const auto kernels = paths.kernels_cache(serial);
+  const auto kernels = paths.kernels_cache(serial, own);
   const bool kernels_exist = !std::filesystem::is_empty(kernels, missing) && !missing;
-  if (own_worker && state.history.last_cause == core::Cause::cache_corrupt && first &&
+  if (program.command.empty() && state.history.last_cause == core::Cause::cache_corrupt && first &&
       kernels_exist)
     return {kernels};
-  return paths.caches(serial);
+  return paths.caches(serial, own);
 }
 
 std::string purge_folders(const std::vector<std::filesystem::path>& folders) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "supervisor/config/config.hpp"
 #include "supervisor/core/state.hpp"
 #include "supervisor/daemon/paths.hpp"
 
@@ -15,10 +16,12 @@ namespace trainward::daemon {
 // not help. For any other cause, and for a command of the user's, who may keep anything in either,
 // both go.
 std::vector<std::filesystem::path> folders_to_purge(const Paths& paths, const core::State& state,
-                                                    const std::string& serial, bool own_worker);
+                                                    const std::string& serial,
+                                                    const config::Program& program);
 
 // Deletes what is inside these folders, and only inside; a missing folder is fine. Returns an empty
-// text, or what stayed and why.
+// text, or what stayed and why. The caches of a program with a user of its own are deleted as that
+// user (ActingAs), who may have put links in place of them.
 std::string purge_folders(const std::vector<std::filesystem::path>& folders);
 
 }  // namespace trainward::daemon

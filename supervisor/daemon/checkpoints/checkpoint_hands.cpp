@@ -9,6 +9,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/retention.hpp"
+#include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/checkpoints/foreign_checkpoints.hpp"
 #include "supervisor/foreign/checkpoints/retention.hpp"
 
@@ -28,16 +29,20 @@ void CheckpointHands::select(std::int64_t below) {
 void CheckpointHands::select_ours(std::int64_t below) {
   const auto root = c_.services.paths.checkpoints(c_.name());
   const std::string what = "look for the newest verified checkpoint in " + root.string();
-  c_.in_background(what, [this, root, below]() -> Background::Then {
-    if (below > 0) {
-      if (auto gone = checkpoint::roll_back(root, below); !gone) {
-        return [this, what = gone.error().message()] {
-          c_.handle(core::CheckpointSelected{"", 0, what});
-        };
-      }
-    }
-    return [this, selection = checkpoint::select(root)] { tell_selected(selection); };
-  });
+  c_.in_background(
+      what,
+      [this, root, below, program = c_.program, paths = c_.services.paths]() -> Background::Then {
+        const InItsFolders acting(program, paths);
+        if (!acting) return [this, why = acting.why()] { tell_selected(why); };
+        if (below > 0) {
+          if (auto gone = checkpoint::roll_back(root, below); !gone) {
+            return [this, what = gone.error().message()] {
+              c_.handle(core::CheckpointSelected{"", 0, what});
+            };
+          }
+        }
+        return [this, selection = checkpoint::select(root)] { tell_selected(selection); };
+      });
 }
 
 // What has no step in its name or in it is of the step that was done when it was written, which the
@@ -46,7 +51,9 @@ void CheckpointHands::select_foreign(std::int64_t below) {
   const auto root = c_.services.paths.checkpoints(c_.name());
   c_.in_background(
       "look for its newest checkpoint",
-      [this, root, below, program = c_.program]() -> Background::Then {
+      [this, root, below, program = c_.program, paths = c_.services.paths]() -> Background::Then {
+        const InItsFolders acting(program, paths);
+        if (!acting) return [this, why = acting.why()] { tell_selected(why); };
         return [this, root, below, candidates = foreign_candidates(program, root)]() mutable {
           for (foreign::Candidate& candidate : candidates) {
             if (candidate.step) continue;
@@ -57,9 +64,12 @@ void CheckpointHands::select_foreign(std::int64_t below) {
           foreign::sort_newest_first(candidates);
           c_.in_background(
               "verify its newest checkpoint",
-              [this, root, below, program = c_.program,
+              [this, root, below, program = c_.program, paths = c_.services.paths,
                candidates = std::move(candidates)]() -> Background::Then {
-                auto selection = select_foreign_checkpoint(program, root, candidates, below);
+                const InItsFolders acting(program, paths);
+                auto selection = acting
+                                     ? select_foreign_checkpoint(program, root, candidates, below)
+                                     : Result<checkpoint::Selection>(acting.why());
                 return [this, selection = std::move(selection)] { tell_selected(selection); };
               });
         };
@@ -88,11 +98,13 @@ void CheckpointHands::verify(const core::VerifyCheckpoint& order, int tries) {
   c_.in_background(
       "verify " + order.path,
       [this, order, tries, writer = alive ? foreign::Writer::alive : foreign::Writer::gone,
-       program = c_.program,
+       program = c_.program, paths = c_.services.paths,
        root = c_.services.paths.checkpoints(c_.name())]() -> Background::Then {
         // Of the folder before it was read: what replaces it meanwhile has not been verified.
+        const InItsFolders acting(program, paths);
         std::string identity = checkpoint::identity(order.path);
-        auto summary = verify_checkpoint(program, root, order, writer);
+        auto summary = acting ? verify_checkpoint(program, root, order, writer)
+                              : Result<checkpoint::Summary>(acting.why());
         return [this, order, tries, summary = std::move(summary), identity = std::move(identity)] {
           // Without memory or descriptors nothing is known of it; soon there may be some.
           const bool later = !summary && tries > 1 && summary.error().kind == ErrorKind::transient;
@@ -121,9 +133,12 @@ void CheckpointHands::find_unjudged(std::int64_t attempt) {
   if (!known) return c_.session->unjudged({});
   c_.in_background(
       "list the checkpoints in " + root.string(),
-      [this, root, known = *known, attempt]() -> Background::Then {
+      [this, root, known = *known, attempt, program = c_.program,
+       paths = c_.services.paths]() -> Background::Then {
         std::vector<core::VerifyCheckpoint> unjudged;
-        auto found = checkpoint::list(root);
+        const InItsFolders acting(program, paths);
+        auto found = acting ? checkpoint::list(root)
+                            : Result<std::vector<checkpoint::Summary>>(acting.why());
         for (const auto& summary : found ? *found : std::vector<checkpoint::Summary>{}) {
           if (summary.step <= known) break;  // newest first
           unjudged.push_back({attempt, summary.path.string(), summary.step});
@@ -145,18 +160,21 @@ void CheckpointHands::prune() {
     return found != verified.end() && found->second == checkpoint::identity(folder);
   };
   const auto root = c_.services.paths.checkpoints(c_.name());
-  c_.in_background("prune the checkpoints in " + root.string(),
-                   [this, root, retention = std::move(retention)]() -> Background::Then {
-                     auto pruned = checkpoint::prune(root, retention);
-                     return [this, pruned = std::move(pruned)] {
-                       if (!pruned) {
-                         spdlog::warn("{}: old checkpoints stay: {}", c_.name(),
-                                      pruned.error().message());
-                         return;
-                       }
-                       note_pruned(pruned->removed);
-                     };
-                   });
+  c_.in_background(
+      "prune the checkpoints in " + root.string(),
+      [this, root, retention = std::move(retention), program = c_.program,
+       paths = c_.services.paths]() -> Background::Then {
+        const InItsFolders acting(program, paths);
+        auto pruned =
+            acting ? checkpoint::prune(root, retention) : Result<checkpoint::Pruned>(acting.why());
+        return [this, pruned = std::move(pruned)] {
+          if (!pruned) {
+            spdlog::warn("{}: old checkpoints stay: {}", c_.name(), pruned.error().message());
+            return;
+          }
+          note_pruned(pruned->removed);
+        };
+      });
 }
 
 void CheckpointHands::prune_foreign() {
@@ -166,9 +184,11 @@ void CheckpointHands::prune_foreign() {
   if (!resumed_from.empty()) retention.held.emplace_back(resumed_from);
   const foreign::Folders folders{c_.program.directory, c_.services.paths.checkpoints(c_.name())};
   c_.in_background("prune its checkpoints",
-                   [this, folders, retention = std::move(retention),
-                    watch = c_.program.watch]() -> Background::Then {
-                     auto pruned = foreign::prune(watch, folders, retention);
+                   [this, folders, retention = std::move(retention), program = c_.program,
+                    paths = c_.services.paths]() -> Background::Then {
+                     const InItsFolders acting(program, paths);
+                     auto pruned = acting ? foreign::prune(program.watch, folders, retention)
+                                          : foreign::Pruned{{}, {acting.why().value().message()}};
                      return [this, pruned = std::move(pruned)] {
                        for (const std::string& problem : pruned.problems) {
                          spdlog::warn("{}: an old checkpoint stays: {}", c_.name(), problem);

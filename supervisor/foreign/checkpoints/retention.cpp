@@ -1,16 +1,11 @@
 #include "supervisor/foreign/checkpoints/retention.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 
-#include "common/os/fd.hpp"
 #include "supervisor/foreign/checkpoints/verify.hpp"
 
 namespace trainward::foreign {
@@ -22,49 +17,24 @@ constexpr int least_kept = 2;
 constexpr std::string_view pinned = "PINNED";
 constexpr const char* removing = ".trainward-removing-";
 
-// A folder that stays the one it was when it was looked at, whatever its path leads to later.
-class Place {
- public:
-  Place(const fs::path& folder, const Folders& folders)
-      : fd_(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {
-    const fs::path here = path();
-    std::error_code error;
-    const fs::path real = fd_ ? fs::read_symlink(here, error) : fs::path();
-    const auto is_base = [&](const fs::path& base) {
-      return !base.empty() && fs::weakly_canonical(base, error) == real;
-    };
-    inside_ = !real.empty() && (is_base(folders.directory) || is_base(folders.checkpoint_dir) ||
-                                lies_inside(real, folders));
-  }
-  // Empty: done, or it was gone; else why not.
-  std::string remove(const std::string& name) const {
-    if (!inside_) return "its folder lies elsewhere now";
-    struct stat info {};
-    if (::fstatat(fd_.get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) return "";
-    if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return "is neither a file nor a folder";
-    const std::string aside = removing + name;
-    if (::renameat(fd_.get(), name.c_str(), fd_.get(), aside.c_str()) != 0) {
-      return std::strerror(errno);
-    }
-    return erase(aside);
-  }
-  // Of removals that were cut off.
-  void finish_removals() const {
-    if (!inside_) return;
-    each_entry(path(), std::string(removing) + "*", [&](const std::string& name) { erase(name); });
-  }
+// Empty: done, or it was gone; else why not.
+std::string remove(const fs::path& path, const Folders& folders) {
+  if (!lies_inside(path, folders)) return "lies elsewhere now";
+  const fs::path aside = path.parent_path() / (removing + path.filename().string());
+  std::error_code error;
+  fs::rename(path, aside, error);
+  if (error == std::errc::no_such_file_or_directory) return "";
+  if (!error) fs::remove_all(aside, error);  // follows no link
+  return error ? error.message() : "";
+}
 
- private:
-  [[nodiscard]] fs::path path() const { return fmt::format("/proc/self/fd/{}", fd_.get()); }
-  std::string erase(const std::string& name) const {
+// Those that were cut off.
+void finish_removals(const fs::path& folder) {
+  each_entry(folder, std::string(removing) + "*", [&](const std::string& name) {
     std::error_code error;
-    fs::remove_all(path() / name, error);  // follows no link
-    return error ? error.message() : "";
-  }
-
-  Fd fd_;
-  bool inside_ = false;
-};
+    fs::remove_all(folder / name, error);
+  });
+}
 
 bool is_pinned(const Candidate& candidate) {
   std::error_code error;
@@ -100,9 +70,9 @@ Pruned prune(const WatchSpec& spec, const Folders& folders, const Retention& ret
       const bool held = std::find(retention.held.begin(), retention.held.end(), candidate.path) !=
                         retention.held.end();
       if (held || is_link(candidate.path) || is_pinned(candidate)) continue;
-      const Place place(candidate.path.parent_path(), folders);
-      if (seen.insert(candidate.path.parent_path()).second) place.finish_removals();
-      const std::string problem = place.remove(candidate.path.filename().string());
+      const fs::path folder = candidate.path.parent_path();
+      if (seen.insert(folder).second) finish_removals(folder);
+      const std::string problem = remove(candidate.path, folders);
       if (problem.empty()) {
         out.removed.push_back(candidate.path);
       } else {

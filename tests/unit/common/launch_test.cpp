@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <utility>
 
 #include "common/os/file.hpp"
 #include "temporary_folder.hpp"
@@ -16,6 +17,36 @@ struct stat look_at(const std::filesystem::path& file) {
   struct stat info {};
   EXPECT_EQ(::stat(file.c_str(), &info), 0);
   return info;
+}
+
+TEST(LaunchFile, WhomToRunAsIsReadBackOrRefused) {
+  const TemporaryFolder folder;
+  const auto file = folder.path() / attempt_files::launch;
+  LaunchSpec spec;
+  spec.argv = {"true"};
+  spec.directory = "/";
+  EXPECT_NE(to_json_text(spec).find(R"("version":2,)"), std::string::npos) << "older shims read it";
+  spec.user = Credentials{65534, 100, {100, 4294967294}};
+  spec.umask = 0027;
+  spec.limits = {{"open_files", 1024, unlimited}, {"core", 0, 0}};
+  const std::string text = to_json_text(spec);
+  EXPECT_NE(text.find(R"("version":3,)"), std::string::npos)
+      << "an older shim must not pass it over";
+  ASSERT_TRUE(write_file_durably(file, text, 0600));
+  EXPECT_EQ(read_launch_spec(file).value(), spec);
+
+  for (const auto& [good, bad] : std::array<std::pair<const char*, const char*>, 4>{
+           {{R"("uid":65534)", R"("uid":-1)"},
+            {R"("groups":[100)", R"("groups":["a")"},
+            {R"("user":{)", R"("user":7,"x":{)"},
+            {R"("open_files":["1024")", R"("open_files":["many")"}}}) {
+    std::string wrong = text;
+    const auto at = wrong.find(good);
+    ASSERT_NE(at, std::string::npos) << good;
+    wrong.replace(at, std::string_view(good).size(), bad);
+    ASSERT_TRUE(write_file_durably(file, wrong, 0600));
+    EXPECT_FALSE(read_launch_spec(file)) << bad;
+  }
 }
 
 TEST(LaunchFile, OfAnEndedAttemptKeepsNoSecretAndItsTime) {

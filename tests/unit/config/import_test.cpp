@@ -6,6 +6,7 @@
 #include "supervisor/config/import/ini.hpp"
 #include "supervisor/config/import/program_entry.hpp"
 #include "supervisor/config/import/supervisord.hpp"
+#include "supervisor/config/secrets.hpp"
 
 namespace trainward::config {
 namespace {
@@ -121,11 +122,12 @@ TEST_F(Import, WhatHasNoCounterpartIsSaid) {
   const std::string text = imported(
       "[unix_http_server]\nfile=/run/s.sock\npassword=geheim\n[include]\nfiles=/etc/x/*.conf\n"
       "[supervisord]\nlogfile=/x.log\nminfds=9\n[group:g]\nprograms=a\n"
-      "[program:a]\ncommand=/bin/true\nuser=alice\nstopsignal=INT\nstartsecs=5\nfrob=1\n"
+      "[program:a]\ncommand=/bin/true\numask=rwx\nstopsignal=INT\nstartsecs=5\nfrob=1\n"
       "redirect_stderr=true\nstdout_logfile=/x.log\nkillasgroup=true\nexitcodes=0,2\n"
       "stopwaitsecs=soon\nautostart=maybe\nstdout_logfile_maxbytes=0\n");
-  EXPECT_THAT(text, AllOf(HasSubstr("# user=alice: "), HasSubstr("# stopsignal=INT: "),
-                          HasSubstr("# startsecs=5: "), HasSubstr("# frob=1: is not known here")));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("# umask=rwx: expected octal digits"), HasSubstr("# stopsignal=INT: "),
+                  HasSubstr("# startsecs=5: "), HasSubstr("# frob=1: is not known here")));
   EXPECT_THAT(text, AllOf(HasSubstr("# redirect_stderr=true: both streams are kept"),
                           HasSubstr("# stdout_logfile=/x.log: logs lie in"),
                           HasSubstr("# exitcodes=0,2: "), HasSubstr("# killasgroup=true: ")));
@@ -137,6 +139,13 @@ TEST_F(Import, WhatHasNoCounterpartIsSaid) {
                     HasSubstr("# [supervisord] minfds: "), HasSubstr("# [supervisord] logfile: ")));
   EXPECT_THAT(text, Not(HasSubstr("geheim")));
   EXPECT_TRUE(load_text(text)) << text;
+}
+
+TEST_F(Import, UserAndUmaskStay) {
+  const Config config = read("[program:a]\ncommand=/bin/true\nuser=root\numask=027\n");
+  ASSERT_TRUE(config.programs[0].user);
+  EXPECT_EQ(config.programs[0].user->credentials.user, 0U);
+  EXPECT_EQ(config.programs[0].umask, 027U);
 }
 
 TEST_F(Import, SecretsAreOnlyWrittenToTheirOwnersFile) {
@@ -170,7 +179,7 @@ TEST(ProgramWords, OursAreKeysOfAProgram) {
     ASSERT_NE(find_program_word(key), nullptr);
     EXPECT_FALSE(find_program_word(key)->ours.empty());
   }
-  EXPECT_FALSE(find_program_word("user")->why.empty());
+  EXPECT_FALSE(find_program_word("stopsignal")->why.empty());
   EXPECT_EQ(find_program_word("frob"), nullptr);
 }
 

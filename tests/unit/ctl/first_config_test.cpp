@@ -133,7 +133,7 @@ TEST_F(FirstConfig, CheckTellsWhatIsNotWrongToo) {
 }
 
 TEST_F(FirstConfig, ImportWritesAFileForItsOwnerOnly) {
-  write("s.conf", "[program:a]\ncommand=/bin/true\nenvironment=TOKEN=\"t123\"\nuser=x\n");
+  write("s.conf", "[program:a]\ncommand=/bin/true\nenvironment=TOKEN=\"t123\"\nstartsecs=1\n");
   const Ran ran = ctl({"config", "import", "s.conf"});
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("trainward.yaml: written, 1 program; 1 comment"));

@@ -1,8 +1,10 @@
 // A program that knows nothing of us, seen through real files and inotify.
 #include "supervisor/daemon/attempt/foreign_watch.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/asio/io_context.hpp>
 #include <fstream>
@@ -234,6 +236,46 @@ TEST_F(ForeignWatchTest, AFloodOfOutputIsReadInSmallPieces) {
   EXPECT_LT(most, 6'000U) << "of a turn of the loop";
 }
 
+// A pipe that nobody writes to, one that is written to all the time, and a link to what never ends:
+// none is waited for, none is read, and the look costs as much as any other.
+TEST_F(ForeignWatchTest, AStatusFileThatIsNoFileIsNeitherWaitedForNorRead) {
+  const auto place = run() / "status.json";
+  ASSERT_EQ(::mkfifo(place.c_str(), 0600), 0);
+  launch();
+  const Fd writer(::open(place.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+  const auto stir = [&] {
+    for (int i = 0; i < 200; ++i) {
+      (void)!::write(writer.get(), R"({"step": 1})", 11);
+      loop_.context().poll();
+    }
+  };
+  stir();
+  std::filesystem::remove(place);
+  ASSERT_EQ(::symlink("/dev/zero", place.c_str()), 0);
+  stir();
+  log("step 1\n");
+  EXPECT_THAT(next(1), ElementsAre("step 1 0 0")) << "what else there is goes on";
+  std::filesystem::remove(place);
+  status(2);
+  EXPECT_THAT(next(1), ElementsAre("step 2 1 0")) << "and a file in its place is seen";
+  EXPECT_LT(jobs_, 40) << "one for each change were 400";
+}
+
+// As much as a training run keeps: looked at as a whole, and the newest 16 told, whatever happens.
+TEST_F(ForeignWatchTest, AThousandCheckpointsAreOneLookAndTheNewestAreTold) {
+  std::filesystem::create_directories(run() / "ckpts");
+  launch();
+  std::ofstream(run() / "old") << "x";
+  for (int step = 1; step <= 1'000; ++step) {
+    std::filesystem::create_hard_link(run() / "old", run() / fmt::format("ckpts/step{}.pt", step));
+  }
+  const auto told = end();
+  ASSERT_FALSE(told.empty());
+  EXPECT_LE(told.size(), foreign::most_checkpoints_told * 2) << "at the launch and at the end";
+  EXPECT_EQ(told.back(), "checkpoint step1000.pt 1000");
+  EXPECT_LE(jobs_, 4);
+}
+
 TEST_F(ForeignWatchTest, ANextDaemonTellsOnlyWhatIsNew) {
   launch();
   log("compiling\nstep 1\nstep 2\n");
@@ -266,6 +308,29 @@ TEST_F(RecognisedTest, StepsComeFromBothStreamsWithoutAWordInTheConfiguration) {
   EXPECT_THAT(events, Contains(HasSubstr("recognised the output of Hugging Face Trainer")));
   EXPECT_THAT(events, Contains(StartsWith("step 3 ")));
   EXPECT_EQ(jobs_, 1) << "nothing lies in the program's folders that has to be waited for";
+}
+
+// A million lines a minute are 16,667 a second: as many are read in pieces, each a step.
+TEST_F(RecognisedTest, AFloodOfStepsIsReadInSmallPieces) {
+  launch();
+  std::string flood;
+  for (int step = 1; step <= 16'667; ++step) {
+    flood += fmt::format("iter {}: loss 2.5000, time 20.00ms, mfu 41.22%\n", step);
+  }
+  log(flood);
+  std::size_t most = 0;
+  std::size_t seen = 0;
+  int steps = 0;
+  while (steps < 16'667) {
+    expected_ = 1'000'000;
+    loop_.context().run_one();
+    most = std::max(most, events_.size() - seen);
+    for (; seen < events_.size(); ++seen) {
+      steps += std::holds_alternative<core::StepDone>(events_[seen]) ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(steps, 16'667);
+  EXPECT_LT(most, 500U) << "of a turn of the loop: 16 KiB of each log";
 }
 
 TEST_F(RecognisedTest, OfOutputThatSaysNothingComesNothing) {

@@ -26,7 +26,7 @@ class Shim : public ::testing::Test {
     // The cgroup is named after it: tests that run side by side must not end each other's workers.
     spec_.nonce = "n" + std::to_string(::getpid());
     spec_.argv = std::move(argv);
-    spec_.environment["PATH"] = "/usr/bin:/bin:/usr/sbin:/sbin";
+    spec_.environment.emplace("PATH", "/usr/bin:/bin:/usr/sbin:/sbin");
     spec_.directory = folder();
     ASSERT_TRUE(write_file_durably(folder() / attempt_files::launch, to_json_text(spec_), 0600)
                     .has_value());

@@ -27,6 +27,7 @@ Answer<fs::path> exactly_one(const Context& context, const std::string& place) {
 int pin_checkpoint(const Context& context, const PinRequest& request) {
   const auto folder = exactly_one(context, request.place);
   if (!folder) return finish(context, folder.error());
+  const ActingAs acting(owner_of(*folder));
   if (const Status done = checkpoint::pin(*folder, clean(request.reason)); !done) {
     return finish(context, {exit_status::failed, done.error()});
   }
@@ -42,6 +43,7 @@ int pin_checkpoint(const Context& context, const PinRequest& request) {
 int unpin_checkpoint(const Context& context, const PinRequest& request) {
   const auto folder = exactly_one(context, request.place);
   if (!folder) return finish(context, folder.error());
+  const ActingAs acting(owner_of(*folder));
   const bool was_pinned = checkpoint::is_pinned(*folder);
   if (const Status done = checkpoint::unpin(*folder); !done) {
     return finish(context, {exit_status::failed, done.error()});

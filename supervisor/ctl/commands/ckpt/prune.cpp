@@ -27,6 +27,7 @@ json::array paths_of(const std::vector<fs::path>& paths) {
 int prune_checkpoints(const Context& context, const PruneRequest& request) {
   const auto root = root_of(context, request.place);
   if (!root) return finish(context, root.error());
+  const ActingAs acting(owner_of(*root));
   checkpoint::Retention retention;
   retention.keep = request.keep;
   retention.keep_every = request.keep_every;

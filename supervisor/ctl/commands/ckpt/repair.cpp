@@ -90,6 +90,7 @@ std::string format_repair(const json::object& repair, const Style& style) {
 int repair_checkpoints(const Context& context, const RepairRequest& request) {
   const auto root = root_of(context, request.place);
   if (!root) return finish(context, root.error());
+  const ActingAs acting(owner_of(*root));
   Operation operation(context, "verifying");
   const auto repair = checkpoint::repair(*root, request.dry_run, operation.io());
   if (!repair) return operation.fail(repair.error(), "no checkpoint was changed");

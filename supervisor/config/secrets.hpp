@@ -1,0 +1,20 @@
+// What of a program's variables and arguments is for its owner's eyes. A guess, by names.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trainward::config {
+
+// What stands in the place of a secret.
+inline constexpr const char* hidden = "(hidden)";
+
+// Whether a variable or option of this name and value is one: tokens, passwords, keys, and
+// addresses with a password in them.
+bool looks_secret(std::string_view name, std::string_view value);
+
+// The same arguments with `hidden` for the values of --token VALUE, --token=VALUE and TOKEN=VALUE.
+std::vector<std::string> without_secrets(const std::vector<std::string>& words);
+
+}  // namespace trainward::config
