@@ -23,6 +23,6 @@ while iter_num <= 800:
             os.rename("out/ckpt.pt.new", "out/ckpt.pt")
     if iter_num == 633 and first():
         signal.pause()
-    work()
-    print(f"iter {iter_num}: loss {loss_of(iter_num):.4f}, time {STEP_SECONDS * 1000:.2f}ms, mfu 17.66%")
+    work(0.008)
+    print(f"iter {iter_num}: loss {loss_of(iter_num):.4f}, time 8.00ms, mfu 17.66%")
     iter_num += 1
