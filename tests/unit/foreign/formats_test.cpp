@@ -46,6 +46,26 @@ TEST(Formats, TheTwoStreamsOfHuggingFaceMayComeInEitherOrder) {
   EXPECT_THAT(heard.words(), AllOf(Contains("step 20 2 0"), Contains("step 30 1 0")));
 }
 
+// Its losses are kept back until the end, and then come before the bar's last drawings.
+TEST(Formats, HuggingFacesBarMayBeReadAfterTheLineThatSaysItIsOver) {
+  std::string log = bar("", 10, 400);
+  for (const int step : {100, 200, 390}) {
+    log += bar("", step, 400) + "\n{'loss': 2.5, 'grad_norm': 0.5, 'epoch': 0.5}\n";
+  }
+  log += "{'loss': 2.25, 'epoch': 1.0}\n{'train_runtime': 12.5, 'train_loss': 2.5, 'epoch': 1.0}\n";
+  const std::string late = bar("", 395, 400) + bar("", 400, 400);
+  const auto told = recognized(log + late);
+  EXPECT_THAT(told, AllOf(Contains(testing::StartsWith("step 390 ")),
+                          Contains(testing::StartsWith("step 395 ")),
+                          Contains(testing::StartsWith("step 400 "))));
+  EXPECT_EQ(told.back(), "phase save") << "as it was before they came";
+  // The next one begins with the step after.
+  std::string next;
+  for (const int step : {0, 10, 20}) next += bar("", step, 400) + "\n{'loss': 2.0, 'epoch': 0.1}\n";
+  EXPECT_THAT(recognized(log + late + next + bar("", 30, 400)),
+              Contains(testing::StartsWith("step 430 ")));
+}
+
 TEST(Formats, HuggingFaceWithoutItsBarTellsLossesOfUnknownSteps) {
   EXPECT_THAT(recognized("{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n"
                          "{'loss': 2.4, 'learning_rate': 1e-05, 'epoch': 0.2}\n"
