@@ -2,7 +2,8 @@
 // fault.
 //
 // Each was written from its framework's documentation before a look at the readers and rules here.
-// None says to anybody that it is watched; each finds its own newest checkpoint.
+// None says to anybody that it is watched; each finds its own newest checkpoint, of which Trainward
+// is told where to look.
 
 #include <gmock/gmock.h>
 
@@ -34,27 +35,31 @@ struct Style {
 void PrintTo(const Style& style, std::ostream* out) { *out << style.script << ' ' << style.watch; }
 
 constexpr std::array styles{
-    Style{"hf_trainer", "auto", "the output of Hugging Face Trainer", "device_oom",
-          "CUDA out of memory", 332, 332, 300, 400},
-    Style{"trl_sft", "auto", "the output of Hugging Face Trainer", "nan", "is nan", 510, 999, 500,
-          1000},
-    Style{"accelerate_loop", "auto", "", "network", "Max retries exceeded", 0, 0, 0, 0},
-    Style{"accelerate_loop", "accelerate", "a progress bar", "network", "Max retries exceeded", 300,
-          332, 300, 400},
-    Style{"lightning_fit", "auto", "the output of Lightning", "host_oom", "shared memory", 332, 332,
-          300, 400},
-    Style{"nanogpt", "auto", "the output of nanoGPT", "hang", "no progress", 300, 632, 599, 800},
-    Style{"megatron", "auto", "the output of Megatron-LM", "nan", "found NaN in local forward", 332,
-          332, 300, 400},
-    Style{"torchtune_recipe", "auto", "the output of torchtune", "disk", "unexpected pos", 300, 300,
-          200, 400},
-    Style{"torchtitan_train", "auto", "the output of torchtitan", "hang",
-          "Watchdog caught collective operation timeout", 330, 330, 300, 400},
-    Style{"deepspeed_train", "auto", "the output of DeepSpeed", "host_oom",
-          "exits with return code = -9", 330, 330, 300, 400},
-    Style{"keras_fit", "auto", "the output of Keras", "data", "DataLossError", 301, 332, 300, 400},
-    Style{"flax_loop", "auto", "the output of CLU's metric writers", "device_oom",
-          "RESOURCE_EXHAUSTED", 330, 330, 300, 400},
+    Style{"hf_trainer", "{checkpoints: ['out/checkpoint-*']}", "the output of Hugging Face Trainer",
+          "device_oom", "CUDA out of memory", 332, 332, 300, 400},
+    Style{"trl_sft", "{checkpoints: ['out/checkpoint-*']}", "the output of Hugging Face Trainer",
+          "nan", "is nan", 510, 999, 500, 1000},
+    Style{"accelerate_loop", "{checkpoints: ['step_*']}", "", "network", "Max retries exceeded", 0,
+          0, 300, 0},
+    Style{"accelerate_loop", "{preset: accelerate, checkpoints: ['step_*']}", "a progress bar",
+          "network", "Max retries exceeded", 300, 332, 300, 400},
+    Style{"lightning_fit", "{checkpoints: ['lightning_logs/*/checkpoints/*.ckpt']}",
+          "the output of Lightning", "host_oom", "shared memory", 332, 332, 300, 400},
+    Style{"nanogpt", "{checkpoints: ['out/ckpt.pt']}", "the output of nanoGPT", "hang",
+          "no progress", 300, 632, 599, 800},
+    Style{"megatron", "{checkpoints: ['ckpt/iter_*']}", "the output of Megatron-LM", "nan",
+          "found NaN in local forward", 332, 332, 300, 400},
+    Style{"torchtune_recipe", "{checkpoints: ['out/epoch_*']}", "the output of torchtune", "disk",
+          "unexpected pos", 300, 300, 200, 400},
+    Style{"torchtitan_train", "{checkpoints: ['outputs/checkpoint/step-*']}",
+          "the output of torchtitan", "hang", "Watchdog caught collective operation timeout", 330,
+          330, 300, 400},
+    Style{"deepspeed_train", "{checkpoints: ['ckpt/global_step*']}", "the output of DeepSpeed",
+          "host_oom", "exits with return code = -9", 330, 330, 300, 400},
+    Style{"keras_fit", "{checkpoints: ['backup/latest.weights.h5']}", "the output of Keras", "data",
+          "DataLossError", 301, 332, 300, 400},
+    Style{"flax_loop", "{checkpoints: ['ckpt/*']}", "the output of CLU's metric writers",
+          "device_oom", "RESOURCE_EXHAUSTED", 330, 330, 300, 400},
 };
 
 class Frameworks : public World, public testing::WithParamInterface<Style> {
@@ -88,6 +93,7 @@ TEST_P(Frameworks, IsSeenAndItsFaultIsNamedAndItGoesOn) {
     EXPECT_GT(all[1].first_step, style.goes_on_after);
   }
   EXPECT_LE(all[1].first_step, style.goes_on_after + 60);
+  EXPECT_THAT(all[0].kept_step, AllOf(Ge(style.goes_on_after - 60), Le(style.goes_on_after + 1)));
   EXPECT_THAT(ctl({"--json", "why", "run", "1"}).out,
               HasSubstr(fmt::format("\"cause\":\"{}\"", style.cause)));
   const std::string said = *style.recognised == '\0'
@@ -97,7 +103,8 @@ TEST_P(Frameworks, IsSeenAndItsFaultIsNamedAndItGoesOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Frameworks, testing::ValuesIn(styles), [](const auto& tested) {
-  return std::string(tested.param.script) + "_" + tested.param.watch;
+  const bool named = std::string_view(tested.param.watch).find("preset") != std::string_view::npos;
+  return std::string(tested.param.script) + (named ? "_by_name" : "");
 });
 
 }  // namespace
