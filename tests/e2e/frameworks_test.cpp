@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <cstdlib>
 #include <ostream>
 
 #include "world.hpp"
@@ -68,6 +69,7 @@ class Frameworks : public World, public testing::WithParamInterface<Style> {
     if (end_of(start({"/usr/bin/env", "python3", "-c", ""})) != 0) {
       GTEST_SKIP() << "python3 is not here";
     }
+    ::setenv("PYTHONDONTWRITEBYTECODE", "1", 1);  // the scripts lie in the source folder
   }
 };
 
