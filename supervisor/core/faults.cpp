@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace trainward::core {
 namespace {
@@ -22,6 +23,14 @@ bool deterministic(const Faults& faults) {
   // An attempt that never got to a step may have met a host that was not ready.
   return last.survived > 0 && before.survived > 0 && last.cause == before.cause &&
          last.step == before.step;
+}
+
+bool came_further(const Faults& faults) {
+  if (faults.empty()) return true;
+  const Fault& last = faults.back();
+  const auto before = std::find_if(std::next(faults.rbegin()), faults.rend(),
+                                   [&](const Fault& fault) { return fault.cause == last.cause; });
+  return before == faults.rend() || last.step > before->step;
 }
 
 std::optional<std::int64_t> regular_limit(const Faults& faults) {

@@ -29,6 +29,9 @@ void remember(Faults& faults, Fault fault);
 // The same class at the same step twice in a row: trying again cannot help, whatever the rules say.
 bool deterministic(const Faults& faults);
 
+// The newest one came after more steps than the one of its class before it, or is the first.
+bool came_further(const Faults& faults);
+
 // A fault that arrives like clockwork: the last three of one class, on one plan, after the same
 // number of steps (give or take a tenth). The smallest of them; nothing when there is no pattern.
 std::optional<std::int64_t> regular_limit(const Faults& faults);

@@ -94,6 +94,11 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
       }
       break;
     case Remedy::older_checkpoint:
+      if (!policy_.keeps_checkpoints) {
+        // Which one it goes back to is its own affair; how often that is tried is not.
+        if (came_further(history.faults)) history.rollbacks = 0;
+        return ++history.rollbacks > policy_.rollback.tries ? Remedy::stop : Remedy::retry;
+      }
       // From before the trouble; when that did not help, from before what was resumed from.
       next.below = history.rollbacks == 0 && history.trouble_step ? history.trouble_step
                                                                   : state_.current.resume_step;

@@ -112,6 +112,7 @@ Events LogWatch::end() {
   Events events;
   lines_.finish([&](std::string_view line, std::int64_t) { take_line(line, events); });
   if (recognizer_) recognizer_->end(events);
+  if (recognizer_ && rules_.empty()) recognizer_->say_if_nothing(true, events);
   return events;
 }
 
@@ -149,7 +150,9 @@ void LogWatch::take_line(std::string_view line, Events& events) const {
     }
     return;
   }
-  if (recognizer_) recognizer_->take(line, events);
+  if (!recognizer_) return;
+  recognizer_->take(line, events);
+  if (rules_.empty()) recognizer_->say_if_nothing(false, events);
 }
 
 }  // namespace trainward::foreign

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t looked_at = 4096;
 
-constexpr std::array<Format, 13> table{{
+constexpr std::array<Format, 14> table{{
     {"huggingface", "the output of Hugging Face Trainer", {"{'", "'"}, readers::huggingface},
     {"lightning", "the output of Lightning", {"v_num=", "["}, readers::lightning},
     {"torchtune",
@@ -39,6 +39,12 @@ constexpr std::array<Format, 13> table{{
      readers::deepspeed,
      2,
      R"(\bstep=(?P<step>\d+), skipped=)"},
+    {"clu",
+     "the output of CLU's metric writers",
+     {"] [", "loss"},
+     readers::clu,
+     2,
+     R"(\.py:\d+\] \[(?P<step>\d+)\] .*\bloss=(?P<loss>[0-9.eE+-]+|nan|inf))"},
     {"tt-blacksmith",
      "the output of tt-blacksmith",
      {"| Step ", "/loss: "},
@@ -109,9 +115,14 @@ std::optional<Reading> read_as(const Format& format, std::string_view line) {
 std::optional<Read> read_clean(std::string_view line, const Format* only) {
   line = trim(line);
   if (only != nullptr) {
-    if (auto reading = read_as(*only, line)) return Read{only, *reading};
-    // A bar may be the other half of what `only` prints; its steps are not.
     const Format& bars = *find_format("tqdm");
+    if (auto reading = read_as(*only, line)) {
+      // Of a program that is known to tell its steps by a bar, the one without a name is that bar.
+      const bool unnamed = only == &bars && !reading->labelled && reading->step;
+      if (unnamed && reading->kind == Reading::Kind::bar) reading->kind = Reading::Kind::step;
+      return Read{only, *reading};
+    }
+    // A bar may be the other half of what `only` prints; its steps are not.
     auto bar = read_as(bars, line);
     if (!bar) return std::nullopt;
     bar->kind = Reading::Kind::bar;

@@ -44,6 +44,7 @@ std::vector<Step> PairedBar::bar(const Reading& reading) {
     }
     return steps;
   }
+  if (auto late = drawn_late(reading); !late.empty()) return late;
   auto seen = std::find_if(bars_.begin(), bars_.end(),
                            [&](const Seen& bar) { return bar.shape == reading.shape; });
   if (seen == bars_.end()) {
@@ -59,6 +60,18 @@ std::vector<Step> PairedBar::bar(const Reading& reading) {
   seen->steps.push_back(raw);
   if (seen->steps.size() > most_steps) seen->steps.pop_front();
   return {};
+}
+
+std::vector<Step> PairedBar::drawn_late(const Reading& reading) {
+  if (!ended_ || reading.shape != ended_->shape) return {};
+  const std::int64_t before = ended_->steps.back();
+  if (*reading.step <= before) {
+    if (*reading.step < before) ended_.reset();  // another one
+    return {};
+  }
+  ended_->steps.back() = *reading.step;
+  newest_ = base_ += *reading.step - before;
+  return {{newest_, {}, true}};
 }
 
 // The only one that moved, or the only one that moved each time.
@@ -120,7 +133,8 @@ std::vector<Step> PairedBar::flush() {
 }
 
 void PairedBar::finish() {
-  chosen_.reset();
+  ended_ = std::exchange(chosen_, std::nullopt);
+  if (ended_) ended_->steps = {last_raw_};
   bars_.clear();
   held_.reset();
   pending_.reset();

@@ -20,7 +20,8 @@ class PairedBar {
  public:
   std::vector<Step> bar(const Reading& reading);
   std::vector<Step> measures(const Measures& measures);
-  // The training is over; another may follow, with a bar of its own.
+  // The training is over; another may follow, with a bar of its own. What the old one still draws,
+  // because the line that says so came faster on the other stream, counts.
   void finish();
   // A step that is still held back.
   std::vector<Step> flush();
@@ -41,11 +42,13 @@ class PairedBar {
     std::optional<std::int64_t> total;
   };
   const Seen* choose() const;
+  std::vector<Step> drawn_late(const Reading& reading);
   void logged_at(std::int64_t raw);
   Step step_at(std::int64_t raw, const Measures& measures = {});
 
   std::deque<Seen> bars_;
   std::optional<Seen> chosen_;
+  std::optional<Seen> ended_;  // the bar of a training that is over, with its newest step
   int lines_ = 0;
   std::optional<std::int64_t> held_;
   std::optional<Measures> pending_;  // of a step that is not drawn yet

@@ -1,5 +1,7 @@
 #include "supervisor/foreign/formats/readers.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "common/base/text.hpp"
@@ -22,6 +24,7 @@ Reading position(const Bar& bar) {
   Reading reading = of_kind(Reading::Kind::bar);
   reading.step = bar.done;
   reading.total = bar.total;
+  reading.labelled = !trim(bar.label).empty();
   reading.shape = label_shape(bar.label) * 31 + static_cast<std::uint64_t>(bar.total.value_or(-1));
   return reading;
 }
@@ -50,6 +53,10 @@ std::optional<Reading> huggingface(std::string_view line) {
   Reading reading = read_measures(line);
   if (contains(line, "'loss'") && reading.measures.loss) {
     reading.held_out.reset();
+    // Trainer leaves losses that are no numbers out of the sum it tells (logging_nan_inf_filter):
+    // of nothing but such ones 0.0 is left, beside a gradient that is no number either.
+    const auto norm = reading.measures.grad_norm;
+    if (reading.measures.loss == 0.0 && norm && !std::isfinite(*norm)) reading.measures.loss = norm;
     return reading;
   }
   if (!contains(line, "'eval_loss'") || !reading.held_out) return std::nullopt;
@@ -160,6 +167,26 @@ std::optional<Reading> deepspeed(std::string_view line) {
   }
   if (contains(line, "iter time (s):")) return with_step(line);
   return std::nullopt;
+}
+
+// I0518 16:07:39.051123 139871 logging_writer.py:48] [10] accuracy=0.43, loss=2.31
+std::optional<Reading> clu(std::string_view line) {
+  constexpr std::string_view mark = ".py:";
+  const auto begin = line.find("] [", std::min(line.find(mark), line.size()));
+  if (begin == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = line.substr(begin + 3);
+  const auto end = rest.find("] ");
+  if (end == std::string_view::npos) return std::nullopt;
+  Reading reading = read_measures(rest.substr(end + 2));
+  reading.step = whole_number(rest.substr(0, end));
+  if (!reading.step) return std::nullopt;
+  if (reading.held_out && !reading.measures.loss) {
+    reading.kind = Reading::Kind::evaluation;
+    return reading;
+  }
+  if (!reading.measures.loss) return std::nullopt;
+  reading.kind = Reading::Kind::step;
+  return reading;
 }
 
 std::optional<Reading> with_step(std::string_view line) {

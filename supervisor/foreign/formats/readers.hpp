@@ -16,6 +16,7 @@ std::optional<Reading> megatron(std::string_view line);
 std::optional<Reading> torchtitan(std::string_view line);
 std::optional<Reading> torchtune(std::string_view line);
 std::optional<Reading> deepspeed(std::string_view line);
+std::optional<Reading> clu(std::string_view line);
 std::optional<Reading> with_step(std::string_view line);
 std::optional<Reading> plain(std::string_view line);
 std::optional<Reading> tqdm(std::string_view line);

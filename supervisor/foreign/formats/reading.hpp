@@ -34,6 +34,7 @@ struct Reading {
   std::optional<std::int64_t> epoch;  // from 0 or 1, as printed
   std::optional<std::int64_t> epochs;
   bool in_epoch = false;  // the counter begins anew each epoch
+  bool labelled = false;  // a bar that says what it is of, in words
   Measures measures = {};
   std::optional<double> held_out = {};  // loss of data that is not trained on
   std::uint64_t shape = 0;              // lines of one origin have one shape

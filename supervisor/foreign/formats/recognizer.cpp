@@ -16,6 +16,10 @@ constexpr std::size_t fallen_silent = 16;
 constexpr std::size_t enough_others = 3;
 // Scaling of losses skips a step now and then; what stays not a number is trouble.
 constexpr std::size_t enough_bad_losses = 3;
+// Lines without a step, after which nobody should go on waiting for one: while the program runs (a
+// start may be long), and when it has ended.
+constexpr std::size_t enough_lines = 1000;
+constexpr std::size_t enough_lines_in_all = 20;
 
 std::size_t place_of(const Format& format) {
   return static_cast<std::size_t>(&format - formats().data());
@@ -62,6 +66,7 @@ Recognizer::Recognizer(const Format* only, std::int64_t resumed_from)
 Tracker& Recognizer::tracker(const Format& format) { return trackers_.at(place_of(format)); }
 
 void Recognizer::take(std::string_view line, Events& events) {
+  ++lines_;
   const auto read = read_line(line, only_);
   if (!read) return;
   const Reading& reading = read->reading;
@@ -205,6 +210,18 @@ void Recognizer::rest(std::string_view phase, Events& events) {
 
 void Recognizer::learn(const TrainerLog& log, Events& events) {
   if (!paired_.proved()) follow(huggingface(), unpaired_.learn(log), events);
+}
+
+void Recognizer::say_if_nothing(bool ended, Events& events) {
+  const std::size_t enough = ended ? enough_lines_in_all : enough_lines;
+  if (active_ != nullptr || unknown_told_ || lines_ < enough) return;
+  if (std::exchange(nothing_told_, true)) return;
+  events.emplace_back(core::Noticed{
+      "watch",
+      fmt::format("no steps were recognised in {} lines of its output{}: it is looked after "
+                  "without them. `trainwardctl watch FILE` shows what is read in a log, and "
+                  "`watch: {{log: …}}` can say which lines are steps",
+                  lines_, only_ == nullptr ? "" : fmt::format(" as {}", only_->title))});
 }
 
 void Recognizer::end(Events& events) { follow(huggingface(), paired_.flush(), events); }

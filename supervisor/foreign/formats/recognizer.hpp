@@ -36,6 +36,8 @@ class Recognizer {
   void learn(const TrainerLog& log, Events& events);
   // No more lines.
   void end(Events& events);
+  // One Noticed when the lines were many and none proved to be a step. `ended`: there are no more.
+  void say_if_nothing(bool ended, Events& events);
   // So many steps are known already, and what told of them may be lost: lines that tell of fewer
   // are of later ones.
   void go_on_from(std::int64_t step);
@@ -74,6 +76,8 @@ class Recognizer {
   bool early_told_ = false;
   std::string_view resting_;  // the phase; empty: it trains
   bool unknown_told_ = false;
+  std::size_t lines_ = 0;
+  bool nothing_told_ = false;
   std::vector<const Format*> introduced_;
 };
 

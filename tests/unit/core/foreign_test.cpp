@@ -1,6 +1,8 @@
 // A program that is only looked at: what it says may come late, in bursts, or not at all.
 #include <gmock/gmock.h>
 
+#include <cmath>
+
 #include "world.hpp"
 
 namespace trainward::core {
@@ -141,6 +143,38 @@ TEST(Foreign, OneOfWhichNothingIsSeenHangsWhenItNeitherComputesNorWrites) {
   unwatched.feed(ended_by(9), 10);
   unwatched.begin();
   EXPECT_TRUE(unwatched.quiet(100 * hour_ms, false));
+}
+
+// Its checkpoints are its own affair: going back to the newest of them is all that can be tried.
+TEST(Foreign, OneThatFindsItsOwnPlaceIsStartedAgainWhenItsLossIsNoNumber) {
+  Foreign world;
+  const auto breaks_at = [&](std::int64_t step) {
+    world.feed(StepDone{step - 1, 1.0}, 10);
+    world.feed(StepDone{step, NAN}, 10);
+    ASSERT_EQ(world.state.stage, Stage::killing);
+    world.feed(ended_by(9), 10);
+  };
+  const auto goes_on = [&] {
+    while (world.state.stage == Stage::backoff) world.feed(TimerFired{}, second_ms);
+    if (world.state.stage != Stage::selecting) return false;
+    world.feed(CheckpointSelected{}).feed(WorkerStarted{43}, 5);
+    return true;
+  };
+  breaks_at(300);
+  for (int again = 0; again < 2; ++again) {
+    ASSERT_TRUE(goes_on()) << again;
+    breaks_at(300);
+  }
+  ASSERT_TRUE(goes_on());
+  breaks_at(500);  // beyond the trouble: another one
+  for (int again = 0; again < 2; ++again) {
+    ASSERT_TRUE(goes_on()) << again;
+    breaks_at(500);
+  }
+  ASSERT_TRUE(goes_on());
+  breaks_at(500);
+  EXPECT_FALSE(goes_on());
+  EXPECT_EQ(world.state.stage, Stage::fatal);
 }
 
 }  // namespace

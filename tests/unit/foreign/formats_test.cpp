@@ -46,6 +46,26 @@ TEST(Formats, TheTwoStreamsOfHuggingFaceMayComeInEitherOrder) {
   EXPECT_THAT(heard.words(), AllOf(Contains("step 20 2 -"), Contains("step 30 1 -")));
 }
 
+// Its losses are kept back until the end, and then come before the bar's last drawings.
+TEST(Formats, HuggingFacesBarMayBeReadAfterTheLineThatSaysItIsOver) {
+  std::string log = bar("", 10, 400);
+  for (const int step : {100, 200, 390}) {
+    log += bar("", step, 400) + "\n{'loss': 2.5, 'grad_norm': 0.5, 'epoch': 0.5}\n";
+  }
+  log += "{'loss': 2.25, 'epoch': 1.0}\n{'train_runtime': 12.5, 'train_loss': 2.5, 'epoch': 1.0}\n";
+  const std::string late = bar("", 395, 400) + bar("", 400, 400);
+  const auto told = recognized(log + late);
+  EXPECT_THAT(told, AllOf(Contains(testing::StartsWith("step 390 ")),
+                          Contains(testing::StartsWith("step 395 ")),
+                          Contains(testing::StartsWith("step 400 "))));
+  EXPECT_EQ(told.back(), "phase save") << "as it was before they came";
+  // The next one begins with the step after.
+  std::string next;
+  for (const int step : {0, 10, 20}) next += bar("", step, 400) + "\n{'loss': 2.0, 'epoch': 0.1}\n";
+  EXPECT_THAT(recognized(log + late + next + bar("", 30, 400)),
+              Contains(testing::StartsWith("step 430 ")));
+}
+
 TEST(Formats, HuggingFaceWithoutItsBarTellsLossesOfUnknownSteps) {
   EXPECT_THAT(recognized("{'loss': 2.5, 'learning_rate': 1e-05, 'epoch': 0.1}\n"
                          "{'loss': 2.4, 'learning_rate': 1e-05, 'epoch': 0.2}\n"
@@ -224,6 +244,43 @@ TEST(Formats, PlainLinesOfLibraries) {
             "step 30 2.5 -");
   EXPECT_EQ(third("[Epoch 0/200] [Batch {}/938] [D loss: 2.5] [G loss: 0.7]"), "step 30 2.5 -");
   EXPECT_EQ(third("| INFO | valid | epoch 001 | loss 2.5 | num_updates {}"), "0 events");
+}
+
+// What is left of losses that are no numbers, after Trainer has left them out of what it tells.
+TEST(Formats, HuggingFaceHidesALossThatIsNoNumber) {
+  std::string text = bar("", 1, 600) + "{'loss': 2.5, 'grad_norm': 0.9, 'epoch': 0.0}\n" +
+                     bar("", 2, 600) + "{'loss': 0.0, 'grad_norm': 0.0, 'epoch': 0.0}\n";
+  for (const int step : {3, 4, 5}) {
+    text += bar("", step, 600) + "{'loss': 0.0, 'grad_norm': nan, 'epoch': 0.01}\n";
+  }
+  const auto told = recognized(text + bar("", 6, 600));
+  EXPECT_THAT(told.back(), testing::StartsWith("step 6 nan")) << "the third";
+  EXPECT_EQ(told.size(), 7);
+}
+
+TEST(Formats, MetricWritersOfJaxAndFlax) {
+  const std::string begin = "I0518 16:07:39.051123 139871 ";
+  EXPECT_THAT(
+      recognized(begin + "xla_bridge.py:906] Unable to initialize backend\n" + begin +
+                 "logging_writer.py:48] [10] accuracy=0.43, loss=2.5\n" + begin +
+                 "logging_writer.py:48] [20] accuracy=0.43, learning_rate=0.0003, loss=2.25\n" +
+                 begin + "logging_writer.py:48] [20] eval_accuracy=0.4, eval_loss=2.75\n" + begin +
+                 "checkpoint_manager.py:2004] [process=0][step=20] Save Finalize\n"),
+      ElementsAre(
+          "noticed: recognised the output of CLU's metric writers: step, loss, learning rate",
+          testing::StartsWith("step 10 2.5"), testing::StartsWith("step 20 2.25"),
+          "evaluated 20 2.75"));
+}
+
+// As in the scripts of Accelerate's documentation; of an unknown program it may be any work.
+TEST(Formats, ABarWithoutANameIsOneOfStepsWhenSomebodySaysSo) {
+  std::string text = bar("Map: ", 100, 1000) + bar("Map: ", 1000, 1000) + "\n";
+  for (const int step : {0, 21, 40, 60}) text += bar("", step, 400);
+  EXPECT_THAT(
+      recognized(text, "accelerate"),
+      ElementsAre(testing::StartsWith("noticed: recognised "), testing::StartsWith("step 21 "),
+                  testing::StartsWith("step 40 "), testing::StartsWith("step 60 ")));
+  EXPECT_THAT(recognized(text), IsEmpty());
 }
 
 TEST(Formats, PlainLinesWithEpochs) {

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <memory>
+#include <utility>
+
 #include "words.hpp"
 
 namespace trainward::foreign {
@@ -61,6 +64,24 @@ TEST(LogWatch, LongAndBinaryLinesAreBounded) {
   for (int i = 0; i < 64; ++i) EXPECT_THAT(log.feed(std::string(64 * 1024, '\xff')), IsEmpty());
   EXPECT_THAT(words(log.feed("\nstep 7 a loss 1\n")), ElementsAre("phase train", "step 7 1 -"));
   EXPECT_THAT(log.feed("step 99999999999999999999 x loss 1\n").size(), 1U) << "the phase only";
+}
+
+// Who waits for steps is told that none will come.
+TEST(LogWatch, WhatIsNotRecognisedIsSaidOnce) {
+  const auto heard = [](int lines, const std::vector<LogRule>& with = {}) {
+    LogWatch log(with, "/srv/train", std::make_shared<Recognizer>());
+    std::vector<std::string> told;
+    const auto add = [&](const Events& events) {
+      for (std::string& text : words(events)) told.push_back(std::move(text));
+    };
+    for (int i = 0; i < lines; ++i) add(log.feed("working on it\n"));
+    add(log.end());
+    return told;
+  };
+  EXPECT_THAT(heard(19), IsEmpty()) << "too little to wonder";
+  EXPECT_THAT(heard(20), ElementsAre(HasSubstr("no steps were recognised in 20 lines")));
+  EXPECT_THAT(heard(5000), ElementsAre(HasSubstr("no steps were recognised in 1000 lines")));
+  EXPECT_THAT(heard(5000, rules), IsEmpty()) << "somebody has said which lines are steps";
 }
 
 TEST(LogWatch, RulesAreChecked) {
