@@ -17,9 +17,24 @@ drop view if exists v_attempts;
 -- attempt was lost shows in the first step of the next attempt that did one: what it did beyond the
 -- step before that. Until then it is null. After a clean end nothing was lost, and nothing that
 -- follows is a replay. Programs that tell of every tenth step begin ten steps before the first they
--- tell of: `stride` is the distance of the last two, where it divides all that was told.
+-- tell of: `distance` is that of the last two, where it divides all that was told.
 create view v_attempts as
-with seen as (
+with eras as (  -- an era ends with a clean end; windows, since a run may have thousands of attempts
+  select a.*,
+         coalesce(sum(a.cause = 'done') over earlier, 0) as era,
+         max(a.last_step) over earlier as before_ever,
+         min(case when a.first_step > 0 then a.number end) over later as next_number
+  from attempts a
+  window earlier as (partition by a.program order by a.number
+                     rows between unbounded preceding and 1 preceding),
+         later as (partition by a.program order by a.number
+                   rows between 1 following and unbounded following)
+), runs as (
+  select eras.*,
+         max(last_step) over (partition by program, era order by number
+                              rows between unbounded preceding and 1 preceding) as before_here
+  from eras
+), seen as (
   select a.*,
          coalesce(nullif(a.started_ms, 0), a.intended_ms) as begin_ms,
          coalesce(nullif(a.first_step, 0),
@@ -33,24 +48,19 @@ with seen as (
                        coalesce((select max(c.step) from checkpoints c
                                  where c.program = a.program and c.state = 'verified'), 0))
          end as kept,
-         coalesce((select max(b.last_step) from attempts b
-                   where b.program = a.program and b.number < a.number
-                     and (a.told_to_resume or b.number > coalesce(
-                       (select max(d.number) from attempts d where d.program = a.program
-                        and d.number < a.number and d.cause = 'done'), 0))), 0) as before,
+         coalesce(case when a.told_to_resume then before_ever else before_here end, 0) as before,
          case when a.told_to_resume then null else
            (select n.first_step from attempts n
-            where n.program = a.program and n.number > a.number and n.first_step > 0
-            order by n.number limit 1) end as next_first
-  from attempts a
-), paced as (
+            where n.program = a.program and n.number = a.next_number) end as next_first
+  from runs a
+), paced as materialized (
   select seen.*,
          case when told_to_resume or first = 0 or first = last then 1
               else coalesce((select nullif(seen.last - max(s.step), 0) from steps s
                              where s.program = seen.program and s.attempt = seen.number
                                and s.step < seen.last), 1) end as distance
   from seen
-), placed as (
+), placed as materialized (
   select paced.*,
          case when told_to_resume then resume_step
               when first > 0
@@ -121,8 +131,12 @@ select p.name,
        p.state,
        p.reason,
        (select count(*) from attempts a where a.program = p.name) as attempts,
-       coalesce((select v.last_step from v_attempts v where v.program = p.name and v.last_step > 0
-                 order by v.attempt desc limit 1), 0) as last_step,
+       coalesce((select max(a.last_step,
+                            coalesce((select max(s.step) from steps s
+                                      where s.program = a.program and s.attempt = a.number), 0))
+                   as last
+                 from attempts a where a.program = p.name and last > 0
+                 order by a.number desc limit 1), 0) as last_step,
        coalesce((select max(c.step) from checkpoints c
                  where c.program = p.name and c.state = 'verified'),
                 (select a.kept_step from attempts a where a.program = p.name
