@@ -117,6 +117,7 @@ struct Attempt {
   Step first_step;  // 0: none yet
   Step last_step;   // or where it resumed
   Step kept_at_launch;
+  Step highest_at_launch;  // that any attempt had finished
   MonoTime launched_mono_ms;
   std::optional<Kill> kill;
   int kills_sent = 0;
@@ -127,7 +128,7 @@ struct Attempt {
 };
 BOOST_DESCRIBE_STRUCT(Attempt, (),
                       (pid, resume_from, resume_step, first_step, last_step, kept_at_launch,
-                       launched_mono_ms, kill, kills_sent, halt, facts, leak))
+                       highest_at_launch, launched_mono_ms, kill, kills_sent, halt, facts, leak))
 
 // What a worker is watched by: deadlines, and what the run has taught of how long things take.
 struct Watch {

@@ -41,6 +41,12 @@ bool Turn::made_progress() const {
   const bool steps_unseen = policy_.foreign && !state_.current.first_step;
   if (steps_unseen && lived_ms() >= progress_unseen_ms) return true;
   if (policy_.keeps_checkpoints) return false;
+  // One that finds its own place and falls where it fell before gets no further, unless it counts
+  // its steps from its own start: then its life is all there is to see.
+  if (!policy_.told_to_resume && state_.current.first_step) {
+    return state_.current.last_step > state_.current.highest_at_launch ||
+           lived_ms() >= progress_unseen_ms;
+  }
   constexpr std::int64_t a_while_ms = 600'000;
   return state_.current.last_step > state_.current.resume_step || lived_ms() >= a_while_ms;
 }

@@ -250,6 +250,7 @@ void Turn::on(const CheckpointSelected& e) {
   attempt.resume_step = e.step;
   attempt.last_step = e.step;
   attempt.kept_at_launch = e.step;
+  attempt.highest_at_launch = history.highest_step;
   attempt.launched_mono_ms = now_.mono;
   // A checkpoint that does not verify any more takes the kept step back with it.
   history.kept_step = e.step;

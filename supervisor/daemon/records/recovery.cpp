@@ -52,6 +52,7 @@ Result<core::State> state_of_newest_attempt(const store::Store& store, const Pat
   state.history.highest_step = {store.highest_step(program.name).value_or(0)};
   state.history.kept_step = {store.newest_checkpoint(program.name).value_or(0)};
   state.current.kept_at_launch = state.history.kept_step;
+  state.current.highest_at_launch = state.history.highest_step;
   return state;
 }
 

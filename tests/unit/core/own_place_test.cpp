@@ -57,6 +57,29 @@ TEST(OwnPlace, ItIsToldFromWhereTheProgramItselfFinds) {
   EXPECT_TRUE(told.every<RecordAttemptBegun>().at(0).told_to_resume);
 }
 
+// It goes on from a checkpoint that nobody sees, and always falls at the same step.
+TEST(OwnPlace, OneThatAlwaysFallsAtTheSameStepIsGivenUp) {
+  OwnPlace world;
+  world.policy.budgets.attempts_without_progress = 3;
+  world.steps(1, 333).feed(ended_by(9));
+  EXPECT_EQ(world.state.history.attempts_without_progress, 0);
+  for (int attempt = 1; attempt <= 3; ++attempt) {
+    ASSERT_EQ(world.state.stage, attempt == 1 ? Stage::selecting : Stage::backoff) << attempt;
+    world.launch().steps(301, 333).feed(ended_by(9));
+    EXPECT_EQ(world.state.history.attempts_without_progress, attempt);
+  }
+  EXPECT_EQ(display(world.state.stage), "FATAL");
+}
+
+TEST(OwnPlace, OneThatGetsFurtherOrLivesLongIsNot) {
+  OwnPlace world;
+  world.steps(1, 333).feed(ended_by(9));
+  world.launch().steps(301, 334).feed(ended_by(9));
+  EXPECT_EQ(world.state.history.attempts_without_progress, 0);
+  world.launch().steps(301, 310).feed(ended_by(9), progress_unseen_ms);
+  EXPECT_EQ(world.state.history.attempts_without_progress, 0) << "it may count from its own start";
+}
+
 TEST(OwnPlace, ItsFirstStepTellsWhereItGoesOn) {
   OwnPlace world;
   world.steps(1, 30).feed(exited_with(1), 10);
