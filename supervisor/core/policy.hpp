@@ -35,8 +35,8 @@ struct Budgets {
   friend bool operator==(const Budgets&, const Budgets&) = default;
 };
 
-// An attempt of a program whose steps nobody can see, or which is not told where to go on, is charged
-// to neither when it lived this long.
+// An attempt of a program whose steps nobody can see, or which is not told where to go on, is
+// charged to neither when it lived this long.
 inline constexpr std::int64_t progress_unseen_ms = 3'600'000;
 
 // Between attempts that made no progress; doubles, with jitter. None after progress.
