@@ -100,4 +100,9 @@ struct Policy {
   Quarantine quarantine;
 };
 
+// Which checkpoint it goes back to is its own affair.
+inline bool finds_its_own_checkpoint(const Policy& policy) {
+  return !policy.told_to_resume || !policy.keeps_checkpoints;
+}
+
 }  // namespace trainward::core

@@ -20,8 +20,8 @@ bool possible(Remedy remedy, const State& state, const Policy& policy) {
     case Remedy::shrink_plan:
       return state.next.plan.rung + 1 < static_cast<int>(plan_ladder(policy.shrinking).size());
     case Remedy::older_checkpoint:
-      // One whose checkpoints nobody sees goes back to its own newest by itself.
-      return state.current.resume_step || state.history.kept_step || !policy.keeps_checkpoints;
+      return state.current.resume_step || state.history.kept_step ||
+             finds_its_own_checkpoint(policy);
     case Remedy::quarantine_board:
       return !state.boards.board.empty();
   }

@@ -100,8 +100,8 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
       }
       break;
     case Remedy::older_checkpoint:
-      if (!policy_.keeps_checkpoints) {
-        // Which one it goes back to is its own affair; how often that is tried is not.
+      if (finds_its_own_checkpoint(policy_)) {
+        // How often that is tried is not.
         if (came_further(history.faults)) history.rollbacks = 0;
         return ++history.rollbacks > policy_.rollback.tries ? Remedy::stop : Remedy::retry;
       }
