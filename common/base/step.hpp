@@ -11,7 +11,7 @@ namespace trainward {
 struct Step {
   std::int64_t number = 0;  // 0: none
 
-  friend constexpr auto operator<=>(const Step&, const Step&) = default;
+  friend constexpr auto operator<=>(const Step&, const Step&) = default;  // NOLINT
   friend constexpr std::int64_t operator-(Step late, Step early) {
     return late.number - early.number;
   }

@@ -15,7 +15,7 @@ template <typename Clock>
 struct Instant {
   std::int64_t ms = 0;
 
-  friend constexpr auto operator<=>(const Instant&, const Instant&) = default;
+  friend constexpr auto operator<=>(const Instant&, const Instant&) = default;  // NOLINT
   friend constexpr std::int64_t operator-(Instant late, Instant early) {
     return late.ms - early.ms;
   }

@@ -13,7 +13,7 @@ constexpr std::size_t remembered = 8;
 
 void remember(Faults& faults, Fault fault) {
   if (faults.size() >= remembered) faults.erase(faults.begin());
-  faults.push_back(std::move(fault));
+  faults.push_back(fault);
 }
 
 bool deterministic(const Faults& faults) {

@@ -77,6 +77,7 @@ class Cli {
   explicit Cli(CLI::App& app) : app_(app) {}
   Cli(const Cli&) = delete;
   Cli& operator=(const Cli&) = delete;
+  ~Cli() = default;
 
   Settings settings;  // of the options that every command has
 
