@@ -10,6 +10,7 @@
 #include "common/base/text.hpp"
 #include "common/os/host_files.hpp"
 #include "common/protocol/protocol.hpp"
+#include "common/yaml/scalar.hpp"
 #include "supervisor/config/launch_environment.hpp"
 #include "supervisor/config/secrets.hpp"
 #include "supervisor/ctl/client.hpp"
@@ -29,7 +30,7 @@ struct Inherited {
 };
 
 Inherited inherited_from(const fs::path& socket) {
-  const Inherited own{0, config::environment_from(::environ)};
+  Inherited own{0, config::environment_from(::environ)};
   const Client client(socket);
   const auto version = client.document(Method::get, "/v1/version", short_deadline);
   if (!version || !version->is_object()) return own;
