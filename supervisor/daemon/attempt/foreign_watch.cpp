@@ -34,7 +34,7 @@ auto while_alive(Owner* owner, const std::shared_ptr<bool>& alive, Work work) {
 }  // namespace
 
 ForeignWatch::ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground in_background,
-                           foreign::WatchSpec spec, foreign::Folders folders,
+                           foreign::WatchSpec spec, const foreign::Folders& folders,
                            std::filesystem::path attempt_folder, Known known,
                            std::function<void(foreign::Events)> sink)
     : loop_(loop),

@@ -46,7 +46,7 @@ class ForeignWatch {
   // `attempt_folder` holds launch.json, written just before the launch, and the logs. Jobs of
   // `in_background` run one after the other. `sink` must not destroy this object.
   ForeignWatch(Loop& loop, const FileWatcher& watcher, InBackground in_background,
-               foreign::WatchSpec spec, foreign::Folders folders,
+               foreign::WatchSpec spec, const foreign::Folders& folders,
                std::filesystem::path attempt_folder, Known known,
                std::function<void(foreign::Events)> sink);
   ~ForeignWatch();
