@@ -42,7 +42,7 @@ void ProgramContext::in_background(std::string what, std::function<Background::T
 void ProgramContext::look_at_processes(std::function<Background::Then()> look) const {
   services.background.run(name() + " processes",
                           {"look at the worker's processes", unless_gone(std::move(look))});
-}
+}  // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): a std::function owns it
 
 std::function<Background::Then()> ProgramContext::unless_gone(
     std::function<Background::Then()> work) const {
