@@ -64,7 +64,10 @@ WorkerImage::WorkerImage(const LaunchSpec& spec)
       words_(spec.argv),
       places_(places_of(spec)),
       oom_score_adj_(spec.oom_score_adj ? std::to_string(*spec.oom_score_adj) : "") {
-  for (const auto& [key, value] : spec.environment) variables_.push_back(key + "=" + value);
+  for (const auto& [key, value] : spec.environment) {
+    variables_.push_back(key);
+    variables_.back().append("=").append(value);
+  }
   for (const ResourceLimit& limit : spec.limits) {
     limits_.push_back({find_resource(limit.name)->resource, {limit.soft, limit.hard}});
   }

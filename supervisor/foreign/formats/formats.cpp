@@ -150,6 +150,7 @@ const Format* find_format(std::string_view name) {
 
 std::vector<std::string_view> preset_names() {
   std::vector<std::string_view> names;
+  names.reserve(table.size() + aliases.size());
   for (const Format& format : table) names.push_back(format.name);
   for (const Alias& alias : aliases) names.push_back(alias.name);
   return names;
