@@ -142,7 +142,8 @@ FolderLooks::Found FolderLooks::checkpoints(bool writer_gone) {
     if (!candidate.step) candidate.step = foreign::step_inside(candidate.path);
   }
   Found out{std::move(settled), std::move(found.passed_over), {}, checkpoints_.waiting()};
-  if (!out.settled.empty() && !out.settled.back().folders.empty()) {
+  const bool reads_output = spec_.preset != "off";
+  if (reads_output && !out.settled.empty() && !out.settled.back().folders.empty()) {
     auto state = foreign::read_trainer_state(out.settled.back().path);
     if (state) out.log = std::move(state->log);
   }

@@ -36,9 +36,7 @@ void CheckpointHands::select_ours(std::int64_t below) {
         if (!acting) return [this, why = acting.why()] { tell_selected(why); };
         if (below > 0) {
           if (auto gone = checkpoint::roll_back(root, below); !gone) {
-            return [this, what = gone.error().message()] {
-              c_.handle(core::CheckpointSelected{"", 0, what});
-            };
+            return [this, why = propagate(gone)] { tell_selected(why); };
           }
         }
         return [this, selection = checkpoint::select(root)] { tell_selected(selection); };
@@ -100,8 +98,8 @@ void CheckpointHands::verify(const core::VerifyCheckpoint& order, int tries) {
       [this, order, tries, writer = alive ? foreign::Writer::alive : foreign::Writer::gone,
        program = c_.program, paths = c_.services.paths,
        root = c_.services.paths.checkpoints(c_.name())]() -> Background::Then {
-        // Of the folder before it was read: what replaces it meanwhile has not been verified.
         const InItsFolders acting(program, paths);
+        // Of the folder before it was read: what replaces it meanwhile has not been verified.
         std::string identity = checkpoint::identity(order.path);
         auto summary = acting ? verify_checkpoint(program, root, order, writer)
                               : Result<checkpoint::Summary>(acting.why());

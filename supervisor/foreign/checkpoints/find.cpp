@@ -50,7 +50,7 @@ class FolderLook {
     Candidate candidate{path, {}, 0, 0, info.st_ino, {}};
     if (S_ISREG(info.st_mode)) {
       candidate.bytes = static_cast<std::uint64_t>(info.st_size);
-      candidate.modified_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+      candidate.modified_ns = modified_ns(info);
     } else if (S_ISDIR(info.st_mode)) {
       auto parts = parts_of(path);
       if (!parts) return pass(path, parts.error().what, found);

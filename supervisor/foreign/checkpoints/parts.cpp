@@ -18,12 +18,15 @@ constexpr int deepest = 8;
 
 bool look(const fs::path& path, struct stat& info, Parts& parts) {
   if (::lstat(path.c_str(), &info) != 0) return false;
-  parts.modified_ns = std::max<std::int64_t>(
-      parts.modified_ns, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec);
+  parts.modified_ns = std::max(parts.modified_ns, modified_ns(info));
   return true;
 }
 
 }  // namespace
+
+std::int64_t modified_ns(const struct stat& info) {
+  return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
 
 Result<Parts> parts_of(const fs::path& folder) {
   Parts parts;

@@ -1,6 +1,8 @@
 // What lies in a checkpoint that is a folder.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -23,6 +25,8 @@ struct Parts {
   std::uint64_t bytes = 0;
   std::int64_t modified_ns = 0;  // the newest of all, folders too
 };
+
+std::int64_t modified_ns(const struct stat& info);
 
 // Kind corrupt: more than 10,000 entries, deeper than 8 folders, or something that is neither file
 // nor folder nor link. No link is followed.

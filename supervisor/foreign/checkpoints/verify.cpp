@@ -38,10 +38,6 @@ tl::unexpected<Error> damaged(std::string what, const fs::path& path) {
   return fail(ErrorKind::corrupt, std::move(what), path.string());
 }
 
-std::int64_t modified_ns(const struct stat& info) {
-  return info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
-}
-
 Status check_file(const fs::path& path) {
   auto fd = open_regular(path, O_RDONLY);
   if (!fd) return propagate(fd);
