@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 
 #include "common/settings/model_presets.hpp"
 #include "common/settings/setting.hpp"
@@ -27,8 +28,12 @@ struct StepSettings {
   double dropout = 0;
   double label_smoothing = 0;
   bool recompute = false;
-  std::uint64_t seed = 1234;  // decides every initial value
-  int threads = 2;            // results are equal bit for bit only for equal thread counts
+  std::uint64_t seed = 1234;   // decides every initial value
+  int threads = 2;             // results are equal bit for bit only for equal thread counts
+  std::int64_t lora_rank = 0;  // of the adapters that alone are trained; 0: everything is trained
+  double lora_alpha = 8;
+  double lora_dropout = 0;
+  bool lora_rank_stabilised = false;  // scaled by alpha / sqrt(rank) instead of alpha / rank
 };
 
 // What the worker around it needs to know.
@@ -49,11 +54,34 @@ struct RunSettings {
   std::string plugin;
   std::uint64_t cache_limit = std::uint64_t{8} << 30U;
   std::int64_t log_every = 1;
+
+  // Fine-tuning.
+  std::string base_model;  // a Hugging Face folder; empty: from scratch
+  std::vector<std::string> lora_targets{"q_proj", "v_proj"};  // or the one word "all-linear"
+  std::string data_form = "auto";              // a stream of tokens, or examples with answers
+  std::string prompt_format = "auto";          // how an example becomes text
+  std::map<std::string, std::string> columns;  // our name of a row's member to the data's own
+  bool train_on_prompts = false;               // else only on answers
+  bool packing = false;                        // several short examples in a row
+  std::string too_long = "keep_start";
+  std::vector<std::string> validation_data;
+  double validation_share = 0;             // of the examples, where no validation_data is named
+  std::int64_t num_epochs = 0;             // 0: as many as the steps need
+  std::int64_t evaluation_batch_size = 0;  // 0: batch_size
+  std::int64_t keep_best = 0;  // checkpoints of the lowest evaluation loss that are kept
+  std::int64_t patience = 0;   // evaluations without a lower loss that end the run; 0: none
+  std::vector<std::string> sample_prompts;
+  std::int64_t sample_tokens = 128;
+  double sample_temperature = 0;
+  std::int64_t sample_top_k = 0;
+  double sample_top_p = 1;
+  double sample_repetition_penalty = 1;
 };
 
 struct WorkerSettings : StepSettings, RunSettings {
   // The trainer has types of its own for these.
   std::int64_t warmup_steps = 0;
+  std::int64_t hold_steps = 0;  // between warm-up and decay
   std::string schedule = "constant";
   double final_learning_rate_share = 0.1;
   bool tie_weights = false;
@@ -70,7 +98,7 @@ inline constexpr std::string_view logging = "logging_config";
 inline constexpr std::array sections{training, device, logging};
 
 namespace words {
-inline constexpr std::array<std::string_view, 2> schedules{"constant", "cosine"};
+inline constexpr std::array<std::string_view, 3> schedules{"constant", "cosine", "linear"};
 inline constexpr std::array<std::string_view, 2> precisions{"f32", "bf16"};
 inline constexpr std::array<std::string_view, 4> data_formats{"auto", "text", "u16", "u32"};
 inline constexpr std::array<std::string_view, 2> devices{"cpu", "pjrt"};

@@ -56,7 +56,9 @@ class HeldOut final : public HeldOutSource {
   // `blocks` of the corpus, fewer than it has; `batch_size` sequences at a time.
   HeldOut(const Corpus& corpus, std::int64_t blocks, std::int64_t batch_size);
 
-  [[nodiscard]] std::int64_t batches() const override { return (blocks_ + batch_size_ - 1) / batch_size_; }
+  [[nodiscard]] std::int64_t batches() const override {
+    return (blocks_ + batch_size_ - 1) / batch_size_;
+  }
   Result<TokenBatch> batch(std::int64_t i) override;
 
  private:
