@@ -125,7 +125,8 @@ def case_optimizer(root):
         groups = [{'params': [t for t in theirs.values() if (t.dim() > 1) == matrix],
                    'weight_decay': 0.1 if matrix else 0.0} for matrix in (True, False)]
         optimizer = torch.optim.AdamW(groups, lr=1e-3, betas=(0.9, 0.999), eps=1e-8)
-        run, other = Trained(Model(config), p, list(p)), Trained(Model(config), theirs, list(theirs))
+        run = Trained(Model(config), p, list(p))
+        other = Trained(Model(config), theirs, list(theirs))
         sequence = [batches.make('packed', 1, i, 2, 21, config.vocabulary) for i in range(3)]
         losses = run.steps(sequence, 6, 1e-3, 0.1, clip)
         for step, loss in enumerate(losses):

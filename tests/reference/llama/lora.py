@@ -2,10 +2,10 @@
 
     Lora(rank, alpha, targets, rslora).scale()           alpha / r, or alpha / sqrt(r)
     Lora.first_values(config, seed, zero)                {PEFT name: tensor}, f32 values
-    read_adapter(folder) -> (Lora, tensors)              adapter_config.json, adapter_model.safetensors
-    write_adapter(folder, lora, tensors)
+    read_adapter(folder) -> (Lora, tensors)
+    write_adapter(folder, lora, tensors)         adapter_config.json, adapter_model.safetensors
 
-`targets` is a list of module names as PEFT takes it ("q_proj"), or "all-linear". A has the uniform
+`targets` is what PEFT takes: a list of module names ("q_proj"), a regex, or "all-linear". A has the uniform
 distribution within 1 / sqrt(in), B is 0 in a fresh adapter: with `zero` false it is random, so that
 A has a gradient as well.
 """
@@ -13,6 +13,7 @@ import dataclasses
 import json
 import math
 import os
+import re
 import zlib
 
 import torch
@@ -37,8 +38,9 @@ class Lora:
 
     def adapted(self, config):
         def is_target(name):
-            return self.targets == 'all-linear' or \
-                any(name == t or name.endswith('.' + t) for t in self.targets)
+            if isinstance(self.targets, str):
+                return self.targets == 'all-linear' or re.fullmatch(self.targets, name)
+            return any(name == t or name.endswith('.' + t) for t in self.targets)
         found = [name for name in family.linear_names(config) if is_target(name)]
         if not found:
             raise ValueError(f'no product of the model is called {self.targets}')

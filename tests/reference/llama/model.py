@@ -1,6 +1,7 @@
 """The forward pass of the family in plain PyTorch, written from its formulas: no module is used.
 
-    Model(config, lora_scale, wrong).logits(p, ids, segments, positions) -> [batch, block, vocabulary]
+    Model(config, lora_scale, wrong).logits(p, ids, segments, positions)
+        -> [batch, block, vocabulary]
 
 p maps Hugging Face names to tensors; where it also holds `adapter_name(linear, 'A')` and 'B', that
 product gets s (x A^T) B^T on top. ids and segments are [batch, block]; a position sees those at or

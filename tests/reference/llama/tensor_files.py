@@ -1,4 +1,4 @@
-"""Safetensors files with nothing but struct and json, so that no reader or writer of ours is trusted.
+"""Safetensors files with nothing but struct and json, so that none of ours is trusted.
 
     write(path, {name: tensor}, metadata)      in the order given, data aligned to 8 bytes
     read(path) -> ({name: tensor}, metadata)   in the order of the header
