@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/memory.hpp"
+#include "trainer/data/batch_reader.hpp"
 #include "trainer/loop/checkpoints/checkpointing.hpp"
 #include "trainer/loop/checkpoints/resume.hpp"
 #include "trainer/loop/setup/attempt_plan.hpp"
@@ -86,7 +87,7 @@ int exit_code_of(Ending ending) {
 
 // Where the data goes on. `other_blocks`: the plan may cut it into other blocks than the checkpoint
 // counted.
-Result<Progress> find_place(const ResumePoint& point, BatchReader& data, bool other_blocks,
+Result<Progress> find_place(const ResumePoint& point, BatchSource& data, bool other_blocks,
                             Reporter& reporter) {
   Progress progress = point.progress;
   if (!point.same_data) {
