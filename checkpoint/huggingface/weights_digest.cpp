@@ -25,7 +25,7 @@ Result<WeightsIdentity> identity_of(const MappedTensors& weights) {
   for (const WeightsFile& file : weights.files()) {
     struct stat info {};
     if (::fstat(file.fd.get(), &info) != 0) return fail_errno(errno, "look at the file", file.name);
-    identity.push_back({file.name, static_cast<std::uint64_t>(info.st_size),
+    identity.push_back({file.name, static_cast<std::uint64_t>(info.st_size), info.st_ino,
                         nanoseconds(info.st_mtim), nanoseconds(info.st_ctim)});
   }
   return identity;
@@ -36,6 +36,7 @@ json::array to_json(const WeightsIdentity& identity) {
   for (const FileIdentity& file : identity) {
     array.push_back({{"name", file.name},
                      {"bytes", file.bytes},
+                     {"inode", file.inode},
                      {"modified_ns", file.modified_ns},
                      {"changed_ns", file.changed_ns}});
   }
@@ -51,11 +52,14 @@ Result<WeightsIdentity> parse_identity(const json::array& array) {
     if (!name) return propagate(name);
     auto bytes = get_int(object, "bytes");
     if (!bytes) return propagate(bytes);
+    auto inode = get_int(object, "inode");
+    if (!inode) return propagate(inode);
     auto modified = get_int(object, "modified_ns");
     if (!modified) return propagate(modified);
     auto changed = get_int(object, "changed_ns");
     if (!changed) return propagate(changed);
-    identity.push_back({std::move(*name), static_cast<std::uint64_t>(*bytes), *modified, *changed});
+    identity.push_back({std::move(*name), static_cast<std::uint64_t>(*bytes),
+                        static_cast<std::uint64_t>(*inode), *modified, *changed});
   }
   return identity;
 }
