@@ -10,6 +10,7 @@
 #include "common/os/json_file.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/llama/config.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
@@ -238,6 +239,10 @@ std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_d
   if (t.model.architecture != 0) {
     text += fmt::format("architecture {}\n", architecture_of(t.model).name());
   }
+  if (architecture_of(t.model).name() == "llama") {
+    text += fmt::format("config {}\n", json::serialize(llama_config(t.model)));
+  }
+  if (!config.base_digest.empty()) text += fmt::format("base {}\n", config.base_digest);
   if (t.model.positions > 0) text += fmt::format("positions {}\n", t.model.positions);
   text += settings::digest_lines(used(config));
   if (t.precision == graph::Precision::bf16) text += "bf16\n";
@@ -304,7 +309,15 @@ Status fit_to_data(WorkerConfig& config, std::int64_t vocabulary,
                 "training_config.vocabulary",
                 fmt::format("make it {} or more, or leave it out", vocabulary));
   }
-  config.training.model.vocabulary = std::max(config.vocabulary, vocabulary);
+  const std::int64_t model = config.model_vocabulary;
+  if (model > 0 && model < std::max(config.vocabulary, vocabulary)) {
+    return fail(ErrorKind::usage,
+                fmt::format("has {} tokens, and the tokenizer of the data {}", model,
+                            std::max(config.vocabulary, vocabulary)),
+                "the model's vocab_size", "name the tokenizer.json that belongs to the model");
+  }
+  config.training.model.vocabulary =
+      model > 0 ? model : std::max(config.vocabulary, vocabulary);
   config.digest = digest_of(config, tokenizer_digest);
   return {};
 }

@@ -182,6 +182,11 @@ class Llama final : public Architecture {
                                         std::int64_t vocabulary) const override {
     return llama_of(shapes, facts, vocabulary);
   }
+  [[nodiscard]] json::object facts(const ModelSpec& model) const override {
+    json::object all{{"architecture", std::string(name())}, {"config", llama_config(model)}};
+    if (model.lora.used()) all["lora"] = lora_config(model.lora);
+    return all;
+  }
 
  private:
   // The rows of a table for tokens from `first` on.
