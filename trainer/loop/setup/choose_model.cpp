@@ -131,9 +131,10 @@ Result<ChosenModel> choose_model(WorkerConfig& config, const fs::path& checkpoin
   if (!chosen || chosen->base == nullptr) return chosen;
   const BaseModel& base = *chosen->base;
   if (!base.left_out().empty()) {
-    reporter.status(fmt::format("{}: the model has no place for {} ({} in all), left out",
-                                base.folder().path().string(), base.left_out().front(),
-                                count(static_cast<std::int64_t>(base.left_out().size()), "tensor")));
+    reporter.status(
+        fmt::format("{}: the model has no place for {} ({} in all), left out",
+                    base.folder().path().string(), base.left_out().front(),
+                    count(static_cast<std::int64_t>(base.left_out().size()), "tensor")));
   }
   auto digest = digest_of(base, checkpoints, reporter);
   if (!digest) return propagate(digest);

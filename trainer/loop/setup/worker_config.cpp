@@ -316,8 +316,7 @@ Status fit_to_data(WorkerConfig& config, std::int64_t vocabulary,
                             std::max(config.vocabulary, vocabulary)),
                 "the model's vocab_size", "name the tokenizer.json that belongs to the model");
   }
-  config.training.model.vocabulary =
-      model > 0 ? model : std::max(config.vocabulary, vocabulary);
+  config.training.model.vocabulary = model > 0 ? model : std::max(config.vocabulary, vocabulary);
   config.digest = digest_of(config, tokenizer_digest);
   return {};
 }

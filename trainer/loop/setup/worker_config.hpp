@@ -40,8 +40,8 @@ struct WorkerConfig : settings::RunSettings {
   std::optional<AttentionUse> attention;    // none: as the device's platform asks for
 
   // Of the model that was chosen (choose_model.hpp), where it is no named size.
-  std::string base_digest;             // of the files it begins from
-  std::int64_t model_vocabulary = 0;   // as its config.json says; 0: as the data asks for
+  std::string base_digest;            // of the files it begins from
+  std::int64_t model_vocabulary = 0;  // as its config.json says; 0: as the data asks for
 
   // SHA-256 over the parts that decide the weights after a given step: model, batch, block, rates
   // and how they change, dropout, smoothing, precision, seed, threads, data paths and format,

@@ -284,8 +284,13 @@ Result<std::unique_ptr<Trainable>> make_cpu_model(const TrainingSpec& spec,
   return make_model(spec, nullptr, base);
 }
 
-Result<std::unique_ptr<Trainable>> make_cpu_part(const TrainingSpec& spec, Communicator& peers,
-                                                 const BaseWeights* base) {
+Result<std::unique_ptr<Trainable>> make_cpu_part(const TrainingSpec& spec, Communicator& peers) {
+  return make_model(spec, &peers, nullptr);
+}
+
+Result<std::unique_ptr<Trainable>> make_cpu_part_from(const BaseWeights* base,
+                                                      const TrainingSpec& spec,
+                                                      Communicator& peers) {
   return make_model(spec, &peers, base);
 }
 

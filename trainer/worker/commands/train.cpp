@@ -65,7 +65,7 @@ int launch(std::int64_t ranks, char* const* arguments) {
 
 MakePart part_from(const BaseWeights* base) {
   return [base](const TrainingSpec& part, Communicator& peers) {
-    return make_cpu_part(part, peers, base);
+    return make_cpu_part_from(base, part, peers);
   };
 }
 
@@ -115,9 +115,10 @@ int train_as_rank(const WorkerOptions& options) {
     if (peers.rank() == 0) {
       const auto config = load_worker_config(options.config_file);
       const std::int64_t ranks = config ? config->ranks : 1;
-      code = train_with([&](const WorkerConfig& c, const WorkerEnvironment&, const BaseWeights* base,
-                            Reporter&) { return lead(c.training, base, ranks, peers); },
-                        options);
+      code =
+          train_with([&](const WorkerConfig& c, const WorkerEnvironment&, const BaseWeights* base,
+                         Reporter&) { return lead(c.training, base, ranks, peers); },
+                     options);
       dismiss_followers(peers, code);
     } else {
       code = serve(options, peers);
