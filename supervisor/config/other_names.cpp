@@ -18,7 +18,6 @@ using Name = ProgramWord;
 constexpr std::array trainers{
     Name{"max_steps", "training_config.steps", ""},
     Name{"num_steps", "training_config.steps", ""},
-    Name{"num_epochs", "training_config.steps", "a run is as long as its steps, not its epochs"},
     Name{"num_train_epochs", "training_config.steps",
          "a run is as long as its steps, not its epochs"},
     Name{"lr", "training_config.learning_rate", ""},

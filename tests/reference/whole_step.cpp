@@ -11,7 +11,7 @@ using Values = std::span<const Value>;
 
 Result<ModelGraph> make_whole_step(const TrainingSpec& spec) {
   if (auto ok = check_spec(spec); !ok) return propagate(ok);
-  const ParameterTable table = make_parameter_table(spec.model);
+  const ParameterTable table = make_parameter_table(spec.model, spec.block_size);
   const Architecture& architecture = architecture_of(spec.model);
   const auto loss = [&](Builder& b, Values in, Values p) {
     const auto weights = [&](const Places& which) {

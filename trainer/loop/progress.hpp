@@ -9,7 +9,7 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "common/base/error.hpp"
-#include "trainer/data/batch_reader.hpp"
+#include "trainer/batch/batch_source.hpp"
 
 namespace trainward::trainer {
 

@@ -51,7 +51,7 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
     tell_not_a_number(*result);
     return StepEnd::not_a_number;
   }
-  const auto tokens = static_cast<std::int64_t>(batch->size());
+  const auto tokens = static_cast<std::int64_t>(batch->ids.size());
   progress_ = {progress_.step + 1, progress_.tokens + tokens, result->loss, data_.cursor()};
   rate_.add(tokens, reporter.now().mono - began);
   const double rate = rate_.tokens_per_second();

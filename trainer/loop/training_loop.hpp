@@ -19,7 +19,7 @@
 #include <filesystem>
 
 #include "common/base/error.hpp"
-#include "trainer/data/batch_reader.hpp"
+#include "trainer/batch/batch_source.hpp"
 #include "trainer/loop/checkpoints/checkpoint_port.hpp"
 #include "trainer/loop/progress.hpp"
 #include "trainer/loop/reporter.hpp"
@@ -71,12 +71,12 @@ struct LoopPorts {
   Reporter& reporter;
   Requests& requests;
   CheckpointPort& checkpoints;
-  HeldOut* held_out;  // nullptr: nothing to evaluate on
+  HeldOutSource* held_out;  // nullptr: nothing to evaluate on
 };
 
 class TrainingLoop {
  public:
-  TrainingLoop(LoopPlan plan, Trainable& model, BatchReader& data, Progress start, LoopPorts ports)
+  TrainingLoop(LoopPlan plan, Trainable& model, BatchSource& data, Progress start, LoopPorts ports)
       : plan_(plan),
         model_(model),
         data_(data),
@@ -102,7 +102,7 @@ class TrainingLoop {
 
   LoopPlan plan_;
   Trainable& model_;
-  BatchReader& data_;
+  BatchSource& data_;
   Progress progress_;
   std::int64_t saved_step_;  // newest step that is on disk, or was there at the start
   bool save_owed_ = false;   // was due while another was running

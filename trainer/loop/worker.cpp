@@ -5,9 +5,11 @@
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/memory.hpp"
+#include "trainer/data/batch_reader.hpp"
 #include "trainer/loop/checkpoints/checkpointing.hpp"
 #include "trainer/loop/checkpoints/resume.hpp"
 #include "trainer/loop/setup/attempt_plan.hpp"
+#include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/load_data.hpp"
 #include "trainer/loop/training_loop.hpp"
 #include "trainer/model/architecture.hpp"
@@ -37,16 +39,23 @@ ResumeRequest resume_request(const WorkerOptions& options, const WorkerEnvironme
 
 Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config,
                                               const WorkerEnvironment& environment,
-                                              const WorkerPorts& ports, Reporter& reporter) {
+                                              const BaseWeights* base, const WorkerPorts& ports,
+                                              Reporter& reporter) {
   reporter.phase("compile");
   const bool bf16 = config.training.precision == graph::Precision::bf16;
   reporter.status(fmt::format("planning {} for {} by {} tokens{}", config.model,
                               config.training.batch_size, config.training.block_size,
                               bf16 ? ", products in bf16" : ""));
-  auto model = ports.make_model(config, environment, reporter);
+  auto model = ports.make_model(config, environment, base, reporter);
   if (model) {
-    reporter.status(fmt::format("{}: {}, {} of working memory", config.model,
-                                count((*model)->parameter_count(), "parameter"),
+    const std::int64_t trained = (*model)->parameter_count();
+    const std::int64_t all = (*model)->total_parameters();
+    const std::string of_all =
+        trained == all ? ""
+                       : fmt::format(" trained of {} ({:.3g} %)", all,
+                                     100 * static_cast<double>(trained) / static_cast<double>(all));
+    reporter.status(fmt::format("{}: {}{}, {} of working memory", config.model,
+                                count(trained, "parameter"), of_all,
                                 human_bytes((*model)->arena_bytes())));
   }
   return model;
@@ -86,7 +95,7 @@ int exit_code_of(Ending ending) {
 
 // Where the data goes on. `other_blocks`: the plan may cut it into other blocks than the checkpoint
 // counted.
-Result<Progress> find_place(const ResumePoint& point, BatchReader& data, bool other_blocks,
+Result<Progress> find_place(const ResumePoint& point, BatchSource& data, bool other_blocks,
                             Reporter& reporter) {
   Progress progress = point.progress;
   if (!point.same_data) {
@@ -115,6 +124,8 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
   auto from = choose_checkpoint(resume_request(options, environment), root, reporter);
   if (!from) return propagate(from);
+  auto chosen = as_usage(choose_model(*config, root, reporter));
+  if (!chosen) return propagate(chosen);
   auto corpus = load_data(*config, root, from->has_value(), ports.requests, reporter);
   if (!corpus && ports.requests.stop_requested()) return Ending::stopped;
   if (!corpus) return propagate(corpus);
@@ -122,7 +133,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   const ModelSpec& trained = config->training.model;
   RunFacts facts{environment.run,          config->digest,
                  corpus->digest(),         "",
-                 config->training.threads, architecture_of(trained).facts(trained)};
+                 config->training.threads, facts_of(*chosen, trained)};
   std::optional<ResumePoint> point;
   if (*from) {
     reporter.status(fmt::format("loading {}", (*from)->string()));
@@ -135,7 +146,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   reporter.resumed(point ? point->progress.step : 0);
 
   config->training.initialise = !point;
-  auto model = plan_model(*config, environment, ports, reporter);
+  auto model = plan_model(*config, environment, chosen->base.get(), ports, reporter);
   if (!model) return propagate(model);
   if (config->held_out() >= corpus->blocks()) {
     return fail(

@@ -16,6 +16,7 @@
 #include "trainer/loop/requests.hpp"
 #include "trainer/loop/setup/environment.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
+#include "trainer/model/training/base_weights.hpp"
 #include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {
@@ -28,8 +29,10 @@ struct WorkerOptions {
 };
 
 // For the work of this attempt, which may not be quite what the configuration says.
+// `base`: the weights it begins with, which outlive it; nullptr: none.
 using MakeModel = std::function<Result<std::unique_ptr<Trainable>>(
-    const WorkerConfig& config, const WorkerEnvironment& environment, Reporter& reporter)>;
+    const WorkerConfig& config, const WorkerEnvironment& environment, const BaseWeights* base,
+    Reporter& reporter)>;
 
 struct WorkerPorts {
   Sinks sinks;

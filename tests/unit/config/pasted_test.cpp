@@ -164,7 +164,7 @@ TEST_F(Pasted, KeysOfOtherTrainersAreAnsweredWithOurs) {
   EXPECT_THAT(flat, ElementsAre(HasSubstr("here it is training_config.model"),
                                 HasSubstr("it belongs to programs.NAME.training_config"),
                                 HasSubstr("our own worker trains all weights"),
-                                HasSubstr("here it is training_config.steps")));
+                                HasSubstr("it belongs to programs.NAME.training_config")));
 }
 
 TEST_F(Pasted, KeysOfSupervisordAreAnsweredWithOurs) {

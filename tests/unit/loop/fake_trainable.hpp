@@ -29,7 +29,8 @@ class FakeTrainable final : public Trainable {
  public:
   explicit FakeTrainable(FakeRecord& record) : record_(record) { ++record_.made; }
 
-  Result<StepResult> step(std::span<const std::int32_t> tokens) override {
+  Result<StepResult> step(const TokenBatch& batch) override {
+    const auto tokens = batch.ids;
     ++record_.steps;
     ++steps_done_;
     if (steps_done_ == record_.fail_at) return fail(ErrorKind::permanent, "the model broke");
@@ -41,9 +42,9 @@ class FakeTrainable final : public Trainable {
     const double loss = steps_done_ == record_.nan_at ? std::nan("") : weights_[0];
     return StepResult{loss, 1.0};
   }
-  Result<double> evaluate(std::span<const std::int32_t> tokens) override {
+  Result<double> evaluate(const TokenBatch& tokens) override {
     ++record_.evaluations;
-    return weights_[0] + static_cast<double>(tokens[0]);
+    return weights_[0] + static_cast<double>(tokens.ids[0]);
   }
   [[nodiscard]] std::vector<checkpoint::TensorView> model_state() const override {
     return {view("w", weights_)};
@@ -60,6 +61,7 @@ class FakeTrainable final : public Trainable {
     return {};
   }
   [[nodiscard]] std::int64_t parameter_count() const override { return 4; }
+  [[nodiscard]] std::int64_t total_parameters() const override { return 4; }
   [[nodiscard]] std::size_t arena_bytes() const override { return 32; }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "common/wire/notifier.hpp"
 #include "trainer/cpu/runtime.hpp"
+#include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/device_setup.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
 #include "trainer/loop/signals.hpp"
@@ -62,8 +63,14 @@ int launch(std::int64_t ranks, char* const* arguments) {
   return code.error().kind == ErrorKind::usage ? exit_code::configuration : exit_code::failed;
 }
 
-Result<std::unique_ptr<Trainable>> lead(const TrainingSpec& spec, std::int64_t ranks,
-                                        Communicator& peers) {
+MakePart part_from(const BaseWeights* base) {
+  return [base](const TrainingSpec& part, Communicator& peers) {
+    return make_cpu_part(part, peers, base);
+  };
+}
+
+Result<std::unique_ptr<Trainable>> lead(const TrainingSpec& spec, const BaseWeights* base,
+                                        std::int64_t ranks, Communicator& peers) {
   if (peers.size() != ranks) {
     return fail(
         ErrorKind::usage,
@@ -71,7 +78,7 @@ Result<std::unique_ptr<Trainable>> lead(const TrainingSpec& spec, std::int64_t r
         peers.size() == 1 ? "mpiexec must be of the MPI that trainward-worker was built with"
                           : "start as many with mpiexec, or change mesh_shape");
   }
-  return make_leader(spec, peers, make_cpu_part);
+  return make_leader(spec, peers, part_from(base));
 }
 
 // A rank that fails on its own ends without taking leave of the others, who would wait for it: that
@@ -82,10 +89,15 @@ Result<std::unique_ptr<Trainable>> lead(const TrainingSpec& spec, std::int64_t r
   std::_Exit(exit_code::failed);
 }
 
-int serve(Communicator& peers) {
+// The base model is mapped by each rank: its pages are in memory once.
+int serve(const WorkerOptions& options, Communicator& peers) {
   std::signal(SIGUSR1, SIG_IGN);  // what is asked of rank 0
   std::signal(SIGPIPE, SIG_IGN);
-  auto code = follow(peers, make_cpu_part);
+  auto config = load_worker_config(options.config_file);
+  auto chosen = config ? choose_model(*config) : propagate(config);
+  // What is wrong with either is told by rank 0, which reads them too and sends this one home.
+  const BaseWeights* base = chosen ? chosen->base.get() : nullptr;
+  auto code = follow(peers, part_from(base));
   if (!code) fail_alone(peers.rank(), code.error().message());
   return *code;
 }
@@ -103,12 +115,12 @@ int train_as_rank(const WorkerOptions& options) {
     if (peers.rank() == 0) {
       const auto config = load_worker_config(options.config_file);
       const std::int64_t ranks = config ? config->ranks : 1;
-      code = train_with([&](const WorkerConfig& c, const WorkerEnvironment&,
-                            Reporter&) { return lead(c.training, ranks, peers); },
+      code = train_with([&](const WorkerConfig& c, const WorkerEnvironment&, const BaseWeights* base,
+                            Reporter&) { return lead(c.training, base, ranks, peers); },
                         options);
       dismiss_followers(peers, code);
     } else {
-      code = serve(peers);
+      code = serve(options, peers);
     }
   } catch (const std::exception& error) {  // out of memory, for one
     fail_alone(peers.rank(), error.what());
