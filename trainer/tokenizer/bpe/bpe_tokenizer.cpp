@@ -96,8 +96,7 @@ std::string digest_of(const TokenizerFile& file, TokenId end) {
           fmt::format("{} {} {}", split->literal, static_cast<int>(split->behavior), split->invert),
           split->pattern);
     } else if (const auto* metaspace = std::get_if<Metaspace>(&rule)) {
-      put("metaspace",
-          fmt::format("{} {}", static_cast<int>(metaspace->prepend), metaspace->split),
+      put("metaspace", fmt::format("{} {}", static_cast<int>(metaspace->prepend), metaspace->split),
           metaspace->replacement);
     } else {
       hash.update("space\n");
@@ -274,10 +273,9 @@ Status BpeTokenizer::encode_normalized(std::string_view text, Place place,
       cuts_.possible()
           ? PreTokenizer::Visit([&](std::string_view piece) { return encode_piece(piece, out); })
           : PreTokenizer::Visit([&](std::string_view piece) { return merge_part(piece, out); });
-  return cut_at(special_ ? added_normalized_ : no_added_, text, place, out,
-                [&](std::string_view part, Place at) {
-                  return pre_tokenizer_.split(part, at, merge);
-                });
+  return cut_at(
+      special_ ? added_normalized_ : no_added_, text, place, out,
+      [&](std::string_view part, Place at) { return pre_tokenizer_.split(part, at, merge); });
 }
 
 Status BpeTokenizer::report() {
