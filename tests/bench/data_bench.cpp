@@ -88,11 +88,17 @@ std::unique_ptr<Tokenizer> tokenizer(bool deepseek) {
   return BpeTokenizer::make(std::move(*file), "bench").value();
 }
 
-// The same merges, of characters: a whole document is one piece.
+// The same merges, of visible characters: a whole document is one piece.
 std::unique_ptr<Tokenizer> llama_tokenizer() {
   const auto marked = [](const std::string& bytes) { return replaced(bytes, {" ", "\u2581"}); };
   TextMerges marks;
-  for (const auto& [left, right] : merges()) marks.emplace_back(marked(left), marked(right));
+  for (const auto& [left, right] : merges()) {
+    const std::string both = left + right;
+    if (!std::all_of(both.begin(), both.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
+      continue;
+    }
+    marks.emplace_back(marked(left), marked(right));
+  }
   std::vector<std::string> characters{"\u2581"};
   for (char c = '!'; c <= '~'; ++c) characters.emplace_back(1, c);
   auto file = parse_tokenizer(json::serialize(llama_json(marks, characters)));
