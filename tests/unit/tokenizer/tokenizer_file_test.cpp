@@ -220,6 +220,10 @@ TEST(CharacterFileTest, NamesWhatContradictsItself) {
   rule["replacement"] = "__";
   EXPECT_THAT(refusal(metaspace_json(rule)), HasSubstr("replacement: is not one character"));
   EXPECT_THAT(llama_with("decoder", rule), HasSubstr("decoder.replacement"));
+  json::object gone = llama_json();
+  gone["added_tokens"].as_array()[1].as_object()["normalized"] = true;
+  gone["normalizer"] = replace(json::object{{"String", "<s>"}}, "");
+  EXPECT_THAT(refusal(gone), HasSubstr("added_tokens: nothing is left of '<s>'"));
   rule = metaspace("first");
   rule["str_rep"] = "_";
   EXPECT_THAT(refusal(metaspace_json(rule)), HasSubstr("pre_tokenizer.str_rep"));

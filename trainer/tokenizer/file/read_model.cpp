@@ -1,5 +1,5 @@
 // The parts `model` and `added_tokens` of a tokenizer.json.
-#include <algorithm>
+#include <array>
 #include <charconv>
 #include <initializer_list>
 #include <set>
