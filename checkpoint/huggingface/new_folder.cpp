@@ -59,7 +59,12 @@ Status write_new_folder(const fs::path& folder, const Image& image, const IoOpti
   if (!temporary) return propagate(temporary);
   auto written = write_files(*temporary, image, io);
   if (written) written = move_to_free_name(temporary->path, folder);
-  if (written) return fsync_folder(parent);
+  if (written) {
+    written = fsync_folder(parent);
+    if (written) return {};
+    // A name that may be gone after a crash is not handed out.
+    if (auto back = move_to_free_name(folder, temporary->path); !back) return written;
+  }
   std::error_code ignored;
   fs::remove_all(temporary->path, ignored);
   if (auto still_new = must_be_new(folder); !still_new) return still_new;
