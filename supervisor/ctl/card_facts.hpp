@@ -8,7 +8,7 @@
 
 #include <filesystem>
 
-#include "checkpoint/huggingface/model_card.hpp"
+#include "checkpoint/huggingface/writing/model_card.hpp"
 #include "supervisor/ctl/context.hpp"
 
 namespace trainward::ctl {

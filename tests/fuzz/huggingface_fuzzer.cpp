@@ -3,11 +3,11 @@
 #include <cmath>
 #include <string>
 
-#include "checkpoint/huggingface/adapter.hpp"
-#include "checkpoint/huggingface/indented_json.hpp"
+#include "checkpoint/huggingface/adapter/adapter.hpp"
+#include "checkpoint/huggingface/writing/indented_json.hpp"
 #include "checkpoint/huggingface/model_folder.hpp"
 #include "checkpoint/huggingface/model_record.hpp"
-#include "checkpoint/huggingface/written_config.hpp"
+#include "checkpoint/huggingface/writing/written_config.hpp"
 #include "require.hpp"
 
 namespace trainward::fuzz {

@@ -1,4 +1,4 @@
-#include "checkpoint/huggingface/checked_source.hpp"
+#include "checkpoint/huggingface/writing/checked_source.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "checkpoint/huggingface/checkpoint_model.hpp"
+#include "checkpoint/huggingface/writing/checkpoint_model.hpp"
 
 #include <utility>
 

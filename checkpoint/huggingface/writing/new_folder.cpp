@@ -1,4 +1,4 @@
-#include "checkpoint/huggingface/new_folder.hpp"
+#include "checkpoint/huggingface/writing/new_folder.hpp"
 
 #include <unistd.h>
 

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "checkpoint/huggingface/adapter_config.hpp"
+#include "checkpoint/huggingface/adapter/adapter_config.hpp"
 #include "checkpoint/huggingface/mapped_tensors.hpp"
 
 namespace trainward::checkpoint::huggingface {

@@ -1,4 +1,4 @@
-#include "checkpoint/huggingface/indented_json.hpp"
+#include "checkpoint/huggingface/writing/indented_json.hpp"
 
 #include <array>
 #include <charconv>

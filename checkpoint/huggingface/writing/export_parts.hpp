@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "checkpoint/huggingface/export.hpp"
-#include "checkpoint/huggingface/model_image.hpp"
+#include "checkpoint/huggingface/writing/model_image.hpp"
 
 namespace trainward::checkpoint::huggingface {
 

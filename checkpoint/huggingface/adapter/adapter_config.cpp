@@ -1,4 +1,4 @@
-#include "checkpoint/huggingface/adapter_config.hpp"
+#include "checkpoint/huggingface/adapter/adapter_config.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
-#include "checkpoint/huggingface/export_parts.hpp"
+#include "checkpoint/huggingface/writing/export_parts.hpp"
 
 #include <algorithm>
 #include <map>
 
 #include "checkpoint/format/floats.hpp"
-#include "checkpoint/huggingface/new_folder.hpp"
 #include "checkpoint/huggingface/unusable.hpp"
+#include "checkpoint/huggingface/writing/new_folder.hpp"
 
 namespace trainward::checkpoint::huggingface {
 

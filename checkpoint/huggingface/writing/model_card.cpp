@@ -1,4 +1,4 @@
-#include "checkpoint/huggingface/model_card.hpp"
+#include "checkpoint/huggingface/writing/model_card.hpp"
 
 #include <algorithm>
 #include <map>

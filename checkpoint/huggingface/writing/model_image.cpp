@@ -1,14 +1,14 @@
-#include "checkpoint/huggingface/model_image.hpp"
+#include "checkpoint/huggingface/writing/model_image.hpp"
 
 #include <array>
 #include <utility>
 
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/format/strict_json.hpp"
-#include "checkpoint/huggingface/indented_json.hpp"
 #include "checkpoint/huggingface/model_folder.hpp"
 #include "checkpoint/huggingface/unusable.hpp"
-#include "checkpoint/huggingface/written_config.hpp"
+#include "checkpoint/huggingface/writing/indented_json.hpp"
+#include "checkpoint/huggingface/writing/written_config.hpp"
 #include "common/os/file.hpp"
 
 namespace trainward::checkpoint::huggingface {

@@ -1,4 +1,4 @@
-#include "checkpoint/huggingface/lora.hpp"
+#include "checkpoint/huggingface/adapter/lora.hpp"
 
 #include <cmath>
 #include <utility>

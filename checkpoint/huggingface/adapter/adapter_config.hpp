@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "checkpoint/huggingface/lora.hpp"
+#include "checkpoint/huggingface/adapter/lora.hpp"
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 

@@ -1,12 +1,12 @@
-#include "checkpoint/huggingface/adapter.hpp"
+#include "checkpoint/huggingface/adapter/adapter.hpp"
 
 #include <map>
 #include <utility>
 
 #include "checkpoint/format/floats.hpp"
-#include "checkpoint/huggingface/indented_json.hpp"
 #include "checkpoint/huggingface/model_folder.hpp"
 #include "checkpoint/huggingface/unusable.hpp"
+#include "checkpoint/huggingface/writing/indented_json.hpp"
 #include "common/os/file.hpp"
 
 namespace trainward::checkpoint::huggingface {

@@ -1,4 +1,4 @@
-#include "checkpoint/huggingface/written_config.hpp"
+#include "checkpoint/huggingface/writing/written_config.hpp"
 
 #include <algorithm>
 #include <array>

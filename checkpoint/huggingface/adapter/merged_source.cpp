@@ -1,4 +1,4 @@
-#include "checkpoint/huggingface/merged_source.hpp"
+#include "checkpoint/huggingface/adapter/merged_source.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "checkpoint/format/floats.hpp"
-#include "checkpoint/huggingface/checked_source.hpp"
-#include "checkpoint/huggingface/lora.hpp"
+#include "checkpoint/huggingface/adapter/lora.hpp"
+#include "checkpoint/huggingface/writing/checked_source.hpp"
 
 namespace trainward::checkpoint::huggingface {
 namespace {
