@@ -88,8 +88,8 @@ void settle_model_config(Entry& entry) {
   if (!said) return;
   Node& value = said->member.value;
   if (value.kind == Node::Kind::map) return open_model_config(entry, std::move(*said));
-  if (is_empty_or_false(value)) return;
-  if (value.text.ends_with(".json")) {
+  const bool is_sizes = value.text.ends_with(".yaml") || value.text.ends_with(".yml");
+  if (!is_sizes) {
     return entry.put("training_config.model_config", said->where, said->member.mark,
                      std::move(value));
   }
@@ -137,7 +137,8 @@ void settle_model_type(Entry& entry, const Entry::Said& said) {
 void settle_rope(Entry& entry) {
   const std::string scaling = fmt::format("{}.rope_scaling", llama);
   const Node* factor = entry.find(scaling + ".factor");
-  if (factor == nullptr || entry.find(scaling + ".type") != nullptr) return;
+  const bool theirs = entry.called(scaling + ".factor").ends_with("scaling_factor");
+  if (!theirs || factor == nullptr || entry.find(scaling + ".type") != nullptr) return;
   const Node like = *factor;
   if (number(&like) == 0.0) {  // tt-train's word for none
     (void)entry.take(scaling);
