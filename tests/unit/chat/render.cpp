@@ -1,4 +1,5 @@
-// What another implementation of Jinja is compared with: a template and its variables a line of JSON,
+// What another implementation of Jinja is compared with: a template and its variables a line of
+// JSON,
 // `{"template": …, "variables": {…}}`; for each a line, {"text": …} or {"error": …, "where": …}.
 #include <iostream>
 #include <string>

@@ -28,7 +28,7 @@ Result<Value> text_item(const Text& text, std::int64_t index, Budget& budget) {
 }  // namespace
 
 Result<std::vector<std::optional<Value>>> in_order(const Arguments& arguments,
-                                               std::span<const std::string_view> names) {
+                                                   std::span<const std::string_view> names) {
   std::vector<std::optional<Value>> bound(names.size());
   if (arguments.positional.size() > names.size()) {
     return fail(ErrorKind::usage, fmt::format("{} arguments where there may be {}",

@@ -133,7 +133,7 @@ Result<Value> repeated(const Value& what, Integer times, Budget& budget) {
   if (const Text* text = what.text()) {
     const double size = static_cast<double>(text->size()) * static_cast<double>(times);
     if (size > static_cast<double>(max_text_bytes))
-      return refused("a text of the template grows beyond 32 MiB");
+      return refused("a text of the template grows beyond 8 MiB");
     Text made;
     for (Integer i = 0; i < times && !text->empty(); ++i) made.append(*text);
     if (auto ok = budget.text(made.size()); !ok) return propagate(ok);
@@ -145,7 +145,7 @@ Result<Value> repeated(const Value& what, Integer times, Budget& budget) {
   if (!plain) return refused(fmt::format("{} cannot be multiplied", kind_name(what)));
   const double count = static_cast<double>(list->items->size()) * static_cast<double>(times);
   if (count > static_cast<double>(max_items))
-    return refused("a list of the template grows beyond 250,000 items");
+    return refused("a list of the template grows beyond 100,000 items");
   Items items;
   for (Integer i = 0; i < times && !list->items->empty(); ++i) {
     items.insert(items.end(), list->items->begin(), list->items->end());
@@ -191,7 +191,8 @@ Result<std::vector<std::size_t>> places(std::size_t size, const Value& from, con
 }  // namespace
 
 Result<Value> calculated(Operator op, const Value& left, const Value& right, Budget& budget) {
-  if (const auto a = whole_number(left), b = whole_number(right); a && b) return of_integers(op, *a, *b);
+  if (const auto a = whole_number(left), b = whole_number(right); a && b)
+    return of_integers(op, *a, *b);
   if (const auto a = real(left), b = real(right); a && b) return of_reals(op, *a, *b);
   if (op == Operator::remainder && left.text() != nullptr) {
     return refused("a text with % and values to put into it is not supported");

@@ -175,8 +175,9 @@ const std::array test_entries = {
 }  // namespace
 
 const TestEntry* find_test(std::string_view name) {
-  const auto* const found = std::find_if(
-      test_entries.begin(), test_entries.end(), [&](const TestEntry& entry) { return entry.name == name; });
+  const auto* const found =
+      std::find_if(test_entries.begin(), test_entries.end(),
+                   [&](const TestEntry& entry) { return entry.name == name; });
   return found == test_entries.end() ? nullptr : found;
 }
 

@@ -38,8 +38,8 @@ struct Undefined {
 };
 struct None {};
 struct Sequence {
-  // A view is what keys(), values() and items() give: it has a length, and no places. A generator is
-  // what map, select and their like give: true whatever is in it, without a length.
+  // A view is what keys(), values() and items() give: it has a length, and no places. A generator
+  // is what map, select and their like give: true whatever is in it, without a length.
   enum class Kind { list, tuple, range, view, generator };
   Kind kind = Kind::list;
   std::shared_ptr<const Items> items;
