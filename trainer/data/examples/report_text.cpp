@@ -115,7 +115,7 @@ Result<std::vector<ShownStretch>> show(const Example& example, const Tokenizer& 
   const std::size_t front = all <= most ? all : most / 2;
   if (auto ok = add_stretches(example, 0, front, tokenizer, stretches); !ok) return propagate(ok);
   if (front < all) {
-    stretches.push_back({fmt::format(" … {} more … ", count(static_cast<std::int64_t>(all - 2 * front),
+    stretches.push_back({fmt::format(" … {} left out … ", count(static_cast<std::int64_t>(all - 2 * front),
                                                             "token")),
                          false});
     if (auto ok = add_stretches(example, all - front, all, tokenizer, stretches); !ok) {

@@ -121,8 +121,8 @@ void tell(const WorkerConfig& config, const Examples& examples, Reporter& report
   }
   if (examples.also_trained_on > 0) {
     reporter.error(fmt::format(
-        "{} of what is evaluated on is trained on too, word for word: its loss will look too good",
-        count(examples.also_trained_on, "example")));
+        "{} {} both evaluated on and trained on, word for word: the loss will look too good",
+        count(examples.also_trained_on, "example"), examples.also_trained_on == 1 ? "is" : "are"));
   }
 }
 
