@@ -47,7 +47,7 @@ Word merged(const Word& word, const std::pair<std::string, std::string>& pair) {
 Merges learn(const std::string& text, int count) {
   auto pre_tokenizer = PreTokenizer::compile({SplitRule{std::string(gpt2_pattern)}});
   std::map<Word, int> words;
-  (void)pre_tokenizer->split(text, [&](std::string_view piece) -> Status {
+  (void)pre_tokenizer->split(text, Place::beginning, [&](std::string_view piece) -> Status {
     Word word;
     for (const char c : piece) word.emplace_back(1, c);
     ++words[word];

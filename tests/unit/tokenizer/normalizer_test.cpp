@@ -17,7 +17,7 @@ std::string normalized(std::vector<NormalizerStep> steps, std::string_view text)
 }
 
 TEST(Normalizer, StepsFollowEachOther) {
-  using enum NormalizerStep;
+  using enum CharacterStep;
   EXPECT_EQ(normalized({}, "E\u0301"), "E\u0301");
   EXPECT_EQ(normalized({lowercase}, "\u00C4B\u0130\u03A3 1\u01C5"), "\u00E4bi\u0307\u03C3 1\u01C6");
   EXPECT_EQ(normalized({nfd, lowercase}, "\u00C9"), "e\u0301");

@@ -11,12 +11,13 @@ namespace {
 
 using testing::ElementsAre;
 
-std::vector<std::string> pieces(const std::vector<PreTokenizerRule>& rules, std::string_view text) {
+std::vector<std::string> pieces(const std::vector<PreTokenizerRule>& rules, std::string_view text,
+                                Place place = Place::beginning) {
   auto pre_tokenizer = PreTokenizer::compile(rules);
   EXPECT_TRUE(pre_tokenizer) << pre_tokenizer.error().message();
   std::vector<std::string> found;
   if (!pre_tokenizer) return found;
-  auto ok = pre_tokenizer->split(text, [&](std::string_view piece) -> Status {
+  auto ok = pre_tokenizer->split(text, place, [&](std::string_view piece) -> Status {
     found.emplace_back(piece);
     return {};
   });
@@ -119,7 +120,7 @@ TEST(PreTokenizerTest, StopsAtAnError) {
   auto pre_tokenizer = PreTokenizer::compile({SplitRule{"a"}});
   ASSERT_TRUE(pre_tokenizer);
   int seen = 0;
-  auto ok = pre_tokenizer->split("aaaa", [&](std::string_view) -> Status {
+  auto ok = pre_tokenizer->split("aaaa", Place::beginning, [&](std::string_view) -> Status {
     return ++seen == 2 ? Status(fail(ErrorKind::corrupt, "enough")) : Status();
   });
   EXPECT_FALSE(ok);

@@ -10,6 +10,7 @@
 #include "common/os/json_file.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/llama/config.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
@@ -229,8 +230,10 @@ std::string tuning_lines(const WorkerConfig& config) {
   return text;
 }
 
+}  // namespace
+
 // One line a value: a list of paths cannot be mistaken for another.
-std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_digest) {
+std::string run_digest(const WorkerConfig& config, const std::string& tokenizer_digest) {
   const TrainingSpec& t = config.training;
   std::string text = fmt::format("trainward weights 1\nmodel {} {} {} {} {}\n", t.model.width,
                                  t.model.layers, t.model.heads, t.model.rank, t.model.vocabulary);
@@ -238,6 +241,10 @@ std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_d
   if (t.model.architecture != 0) {
     text += fmt::format("architecture {}\n", architecture_of(t.model).name());
   }
+  if (architecture_of(t.model).name() == "llama") {
+    text += fmt::format("config {}\n", json::serialize(llama_config(t.model)));
+  }
+  if (!config.base_digest.empty()) text += fmt::format("base {}\n", config.base_digest);
   if (t.model.positions > 0) text += fmt::format("positions {}\n", t.model.positions);
   text += settings::digest_lines(used(config));
   if (t.precision == graph::Precision::bf16) text += "bf16\n";
@@ -263,8 +270,6 @@ std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_d
   return sha256_hex(text);
 }
 
-}  // namespace
-
 Result<WorkerConfig> read_worker_config(const json::object& object) {
   WorkerConfig config;
   settings::WorkerSettings values;
@@ -281,7 +286,7 @@ Result<WorkerConfig> read_worker_config(const json::object& object) {
     if (auto ok = read_map(section, *given, values, config.options); !ok) return propagate(ok);
   }
   if (auto ok = take(values, config); !ok) return propagate(ok);
-  config.digest = digest_of(config, ByteTokenizer().digest());
+  config.digest = run_digest(config, ByteTokenizer().digest());
   return config;
 }
 
@@ -304,8 +309,15 @@ Status fit_to_data(WorkerConfig& config, std::int64_t vocabulary,
                 "training_config.vocabulary",
                 fmt::format("make it {} or more, or leave it out", vocabulary));
   }
-  config.training.model.vocabulary = std::max(config.vocabulary, vocabulary);
-  config.digest = digest_of(config, tokenizer_digest);
+  const std::int64_t model = config.model_vocabulary;
+  if (model > 0 && model < std::max(config.vocabulary, vocabulary)) {
+    return fail(ErrorKind::usage,
+                fmt::format("has {} tokens, and the tokenizer of the data {}", model,
+                            std::max(config.vocabulary, vocabulary)),
+                "the model's vocab_size", "name the tokenizer.json that belongs to the model");
+  }
+  config.training.model.vocabulary = model > 0 ? model : std::max(config.vocabulary, vocabulary);
+  config.digest = run_digest(config, tokenizer_digest);
   return {};
 }
 

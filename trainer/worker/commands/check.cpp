@@ -9,6 +9,7 @@
 #include "common/base/json.hpp"
 #include "common/os/clock.hpp"
 #include "trainer/data/batch_reader.hpp"
+#include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/device_setup.hpp"
 #include "trainer/loop/setup/load_data.hpp"
 #include "trainer/model/cpu/cpu_model.hpp"
@@ -52,12 +53,15 @@ std::vector<checkpoint::TensorView> first_moments(const Trainable& model) {
 Result<Findings> compare(WorkerConfig& config, const CheckOptions& options,
                          const CommandPorts& ports, const MakeModel& make_model,
                          Reporter& reporter) {
+  auto chosen = choose_model(config);
+  if (!chosen) return propagate(chosen);
+  const BaseWeights* base = chosen->base.get();
   auto corpus =
       load_data(config, std::filesystem::temp_directory_path(), false, ports.requests, reporter);
   if (!corpus) return propagate(corpus);
-  auto device = make_model(config, WorkerEnvironment{}, reporter);
+  auto device = make_model(config, WorkerEnvironment{}, base, reporter);
   if (!device) return propagate(device);
-  auto cpu = make_cpu_model(config.training);
+  auto cpu = make_cpu_model(config.training, base);
   if (!cpu) return propagate(cpu);
   BatchReader data(*corpus, config.training.sequences_per_step(), config.training.seed,
                    config.held_out());
