@@ -45,7 +45,8 @@ class ExampleReading {
     options.progress = reading_progress(std::string(called), requests_, reporter_);
     auto loaded = read_examples(paths, options);
     if (!loaded) {
-      if (loaded.error().where == "columns") loaded.error().where = "training_config.columns";
+      if (loaded.error().where == "columns")
+        loaded.error().where = "training_config.column_mapping";
       return loaded;
     }
     for (const std::string& words : loaded->report.warnings()) reporter_.error(words);
