@@ -270,7 +270,10 @@ Status BpeTokenizer::encode_valid(std::string_view text, Place place, std::vecto
 
 Status BpeTokenizer::encode_normalized(std::string_view text, Place place,
                                        std::vector<TokenId>& out) {
-  const auto merge = [&](std::string_view piece) { return encode_piece(piece, out); };
+  const auto merge =
+      cuts_.possible()
+          ? PreTokenizer::Visit([&](std::string_view piece) { return encode_piece(piece, out); })
+          : PreTokenizer::Visit([&](std::string_view piece) { return merge_part(piece, out); });
   return cut_at(special_ ? added_normalized_ : no_added_, text, place, out,
                 [&](std::string_view part, Place at) {
                   return pre_tokenizer_.split(part, at, merge);
