@@ -9,6 +9,7 @@
 #include "trainer/cpu/wait_policy.hpp"
 #include "trainer/worker/commands/check.hpp"
 #include "trainer/worker/commands/compile.hpp"
+#include "trainer/worker/commands/data.hpp"
 #include "trainer/worker/commands/generate.hpp"
 #include "trainer/worker/commands/lower.hpp"
 #include "trainer/worker/commands/tokenize.hpp"
@@ -26,6 +27,7 @@ int run(int argc, char** argv) {
   Chosen chosen;
   add_train(app, argv, chosen);
   add_tokenize(app, chosen);
+  add_data(app, chosen);
   add_generate(app, chosen);
   add_compile(app, chosen);
   add_check(app, chosen);

@@ -1,6 +1,8 @@
 #include "trainer/data/examples/example_set.hpp"
 
+#include <algorithm>
 #include <limits>
+#include <unordered_set>
 
 #include "common/base/digest.hpp"
 #include "common/base/text.hpp"
@@ -15,7 +17,7 @@ constexpr std::uint64_t bytes_an_example = sizeof(std::uint64_t) + sizeof(std::u
 
 constexpr bool is_target(std::uint32_t token) { return (token & 1U) != 0; }
 
-std::string_view bytes_of(std::span<const std::uint32_t> numbers) {
+std::string_view as_text(std::span<const std::uint32_t> numbers) {
   const auto bytes = std::as_bytes(numbers);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -72,9 +74,23 @@ void ExampleSet::copy(std::uint32_t example, float weight, std::span<TokenId> id
 std::string ExampleSet::digest(std::string_view made_by) const {
   Sha256 hash;
   hash.update(fmt::format("trainward examples 1\n{} {}\n", made_by.size(), made_by));
-  hash.update(bytes_of(lengths_));
-  hash.update(bytes_of(tokens_));
+  hash.update(as_text(lengths_));
+  hash.update(as_text(tokens_));
   return hash.finish();
+}
+
+std::string_view ExampleSet::bytes_of(std::uint32_t example) const {
+  return as_text(tokens_of(example));
+}
+
+std::int64_t shared_examples(const ExampleSet& a, std::span<const std::uint32_t> chosen_a,
+                             const ExampleSet& b, std::span<const std::uint32_t> chosen_b) {
+  if (chosen_b.empty()) return 0;
+  std::unordered_set<std::string_view> known;
+  for (const std::uint32_t example : chosen_a) known.insert(a.bytes_of(example));
+  return std::ranges::count_if(chosen_b, [&](std::uint32_t example) {
+    return known.contains(b.bytes_of(example));
+  });
 }
 
 }  // namespace trainward::trainer

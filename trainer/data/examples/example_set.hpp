@@ -37,6 +37,9 @@ class ExampleSet {
   void copy(std::uint32_t example, float weight, std::span<TokenId> ids,
             std::span<float> weights) const;
 
+  // As they are kept, to be compared: each token with whether it is a target.
+  [[nodiscard]] std::string_view bytes_of(std::uint32_t example) const;
+
   // SHA-256 of every token, of what is trained on, and of what made them: tells a resumed run
   // whether it reads what the first attempt read.
   [[nodiscard]] std::string digest(std::string_view made_by) const;
@@ -50,5 +53,9 @@ class ExampleSet {
   std::vector<std::uint32_t> lengths_;
   std::int64_t targets_ = 0;
 };
+
+// How many of `chosen_b` have the very tokens of one of `chosen_a`.
+std::int64_t shared_examples(const ExampleSet& a, std::span<const std::uint32_t> chosen_a,
+                             const ExampleSet& b, std::span<const std::uint32_t> chosen_b);
 
 }  // namespace trainward::trainer

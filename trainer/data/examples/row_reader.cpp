@@ -22,10 +22,6 @@ bool is_lines_by_name(const std::filesystem::path& path) {
   return extension == ".jsonl" || extension == ".ndjson";
 }
 
-bool is_rows_by_name(const std::filesystem::path& path) {
-  return is_lines_by_name(path) || path.extension() == ".json";
-}
-
 // By its first bytes; a file that cannot be opened is none: reading its lines will say why.
 bool begins_as_array(const FoundFile& file) {
   if (is_lines_by_name(file.path)) return false;
@@ -37,6 +33,10 @@ bool begins_as_array(const FoundFile& file) {
 }
 
 }  // namespace
+
+bool holds_rows(const std::filesystem::path& path) {
+  return is_lines_by_name(path) || path.extension() == ".json";
+}
 
 Status RowReader::advance(std::uint64_t bytes) {
   bytes_ += bytes;
@@ -144,7 +144,7 @@ Status RowReader::read_path(const std::string& path, const FileList& found) {
   unread_.insert(unread_.end(), found.unread.begin(), found.unread.end());
   bool any = false;
   for (const FoundFile& file : found.files) {
-    if (file.path != path && !is_rows_by_name(file.path)) {
+    if (file.path != path && !holds_rows(file.path)) {
       unread_.push_back({file.path, "is neither .jsonl nor .ndjson nor .json", true});
       continue;
     }

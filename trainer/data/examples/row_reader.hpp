@@ -9,8 +9,10 @@
 // line, or one file that is an array. One thread.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,6 +32,9 @@ struct RowPorts {
 };
 
 inline constexpr std::uint64_t max_array_bytes = std::uint64_t{1} << 30U;
+
+// By its name: *.jsonl, *.ndjson or *.json.
+bool holds_rows(const std::filesystem::path& path);
 
 class RowReader {
  public:
