@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t between_reports_ms = 10'000;
+constexpr std::int64_t between_example_reports_ms = 10'000;
 
 // What both readings have in common.
 class ExampleReading {
@@ -47,7 +47,7 @@ class ExampleReading {
     options.progress = [&](std::uint64_t done, std::uint64_t total) -> Status {
       if (requests_.stop_requested()) return fail(ErrorKind::transient, "was asked to stop");
       const MonoTime now = reporter_.now().mono;
-      if (now - reported < between_reports_ms) return {};
+      if (now - reported < between_example_reports_ms) return {};
       reported = now;
       reporter_.status(fmt::format("reading the {}: {} of {}", called, human_bytes(done),
                                    human_bytes(total)));
