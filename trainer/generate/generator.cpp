@@ -58,7 +58,7 @@ Result<Generated> Generator::go_on(std::span<const TokenId> text, const Generate
                             text.size(), decoder_->context()));
   }
   Generated result;
-  StreamDecoder letters(*tokenizer_, {.begins = false});
+  StreamDecoder letters(*tokenizer_, {.begins = request.begins});
   const auto show = [&](std::string_view news) {
     result.text += news;
     if (!request.show || request.show(news)) return true;

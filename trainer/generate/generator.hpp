@@ -32,6 +32,7 @@ struct GenerateRequest {
   Sampling sampling;
   RandomStream random{0, "generate"};
   std::function<bool(std::string_view text)> show;  // false: enough; may be empty
+  bool begins = false;  // nothing that is shown stands before what comes
 };
 
 struct Generated {
