@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/huggingface/model_card.hpp"
+#include "checkpoint/huggingface/writing/model_card.hpp"
 
 namespace trainward::checkpoint::huggingface {
 

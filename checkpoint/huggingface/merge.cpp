@@ -6,17 +6,17 @@
 
 #include "checkpoint/format/floats.hpp"
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/huggingface/adapter.hpp"
-#include "checkpoint/huggingface/checked_source.hpp"
-#include "checkpoint/huggingface/checkpoint_model.hpp"
+#include "checkpoint/huggingface/adapter/adapter.hpp"
+#include "checkpoint/huggingface/adapter/merged_source.hpp"
 #include "checkpoint/huggingface/export.hpp"
-#include "checkpoint/huggingface/export_parts.hpp"
 #include "checkpoint/huggingface/folder_path.hpp"
-#include "checkpoint/huggingface/merged_source.hpp"
-#include "checkpoint/huggingface/model_image.hpp"
-#include "checkpoint/huggingface/new_folder.hpp"
 #include "checkpoint/huggingface/unusable.hpp"
-#include "checkpoint/huggingface/written_config.hpp"
+#include "checkpoint/huggingface/writing/checked_source.hpp"
+#include "checkpoint/huggingface/writing/checkpoint_model.hpp"
+#include "checkpoint/huggingface/writing/export_parts.hpp"
+#include "checkpoint/huggingface/writing/model_image.hpp"
+#include "checkpoint/huggingface/writing/new_folder.hpp"
+#include "checkpoint/huggingface/writing/written_config.hpp"
 
 namespace trainward::checkpoint::huggingface {
 namespace fs = std::filesystem;

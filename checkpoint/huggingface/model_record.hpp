@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
-#include "checkpoint/huggingface/lora.hpp"
+#include "checkpoint/huggingface/adapter/lora.hpp"
 #include "checkpoint/huggingface/model_folder.hpp"
 #include "checkpoint/huggingface/weights_digest.hpp"
 

@@ -1,5 +1,5 @@
 // PEFT's folders read back: what is understood, and what is refused by name.
-#include "checkpoint/huggingface/adapter.hpp"
+#include "checkpoint/huggingface/adapter/adapter.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,9 +9,9 @@
 #include <cstring>
 #include <map>
 
-#include "checkpoint/huggingface/adapter.hpp"
-#include "checkpoint/huggingface/indented_json.hpp"
-#include "checkpoint/huggingface/written_config.hpp"
+#include "checkpoint/huggingface/adapter/adapter.hpp"
+#include "checkpoint/huggingface/writing/indented_json.hpp"
+#include "checkpoint/huggingface/writing/written_config.hpp"
 #include "tests/unit/checkpoint/support.hpp"
 #include "tests/unit/checkpoint/system_calls.hpp"
 #include "tests/unit/huggingface/trained.hpp"

@@ -6,8 +6,8 @@
 #include <map>
 
 #include "checkpoint/format/floats.hpp"
+#include "checkpoint/huggingface/adapter/merged_source.hpp"
 #include "checkpoint/huggingface/export.hpp"
-#include "checkpoint/huggingface/merged_source.hpp"
 #include "tests/unit/checkpoint/support.hpp"
 #include "tests/unit/huggingface/trained.hpp"
 

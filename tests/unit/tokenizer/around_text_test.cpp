@@ -56,8 +56,8 @@ TEST(AroundTextTest, BothSidesAndSeveralProcessors) {
   json::object both = llama_template();
   both["single"].as_array().push_back(
       json::object{{"SpecialToken", json::object{{"id", "</s>"}, {"type_id", 0}}}});
-  both["special_tokens"].as_object()["</s>"] =
-      json::object{{"id", "</s>"}, {"ids", json::array{2, 0}}, {"tokens", json::array{"</s>", "x"}}};
+  both["special_tokens"].as_object()["</s>"] = json::object{
+      {"id", "</s>"}, {"ids", json::array{2, 0}}, {"tokens", json::array{"</s>", "x"}}};
   const auto one = made_of(with_post_processor(both));
   EXPECT_THAT(one->before_text(), ElementsAre(1));
   EXPECT_THAT(one->after_text(), ElementsAre(2, 0));
@@ -87,8 +87,8 @@ TEST(AroundTextTest, RefusesWhatIsNoTemplate) {
   EXPECT_THAT(with("single", json::array{other}), HasSubstr("has no ids for '<x>'"));
   EXPECT_THAT(with("single", json::array{1}), HasSubstr("single[0]: is neither"));
   EXPECT_THAT(with("special_tokens", 1), HasSubstr("post_processor.special_tokens"));
-  for (const json::value& id : {json::value(-1), json::value(291), json::value("1"),
-                                json::value(UINT64_MAX)}) {
+  for (const json::value& id :
+       {json::value(-1), json::value(291), json::value("1"), json::value(UINT64_MAX)}) {
     json::object file = llama_template();
     file["special_tokens"].as_object()["<s>"].as_object()["ids"] = json::array{id};
     EXPECT_THAT(refusal(file), HasSubstr("which no token has"));
@@ -117,9 +117,11 @@ TEST(TokenizerConfigTest, OverridesThePostProcessor) {
             begin)
       << "without such a file";
   EXPECT_EQ(around("{}"), begin);
-  EXPECT_EQ(around(R"({"bos_token": null, "add_bos_token": null, "model_max_length": 1e30})"), begin);
+  EXPECT_EQ(around(R"({"bos_token": null, "add_bos_token": null, "model_max_length": 1e30})"),
+            begin);
   EXPECT_EQ(around(R"({"add_bos_token": false})"), (std::pair<Tokens, Tokens>{}));
-  EXPECT_EQ(around(R"({"add_bos_token": true, "bos_token": "<s>", "add_eos_token": false})"), begin);
+  EXPECT_EQ(around(R"({"add_bos_token": true, "bos_token": "<s>", "add_eos_token": false})"),
+            begin);
   EXPECT_EQ(around(R"({"add_eos_token": true, "eos_token": {"content": "</s>", "lstrip": false}})"),
             (std::pair<Tokens, Tokens>{{1}, {2}}));
 }

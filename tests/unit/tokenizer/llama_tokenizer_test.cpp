@@ -95,17 +95,18 @@ TEST(LlamaTokenizerTest, MetaspaceIsAsItsSchemeSays) {
   // One that is there is not doubled, and words do not join where they are cut.
   EXPECT_THAT(ids(metaspace("always"), " hello"), ElementsAre(269));
   EXPECT_THAT(ids(metaspace("first"), "hello  world"), ElementsAre(269, 275, 272));
-  EXPECT_THAT(ids(metaspace("first", false), "hello  world"),
-              ElementsAre(269, 259, 283, 264, 271));
+  EXPECT_THAT(ids(metaspace("first", false), "hello  world"), ElementsAre(269, 259, 283, 264, 271));
   // Spellings of older files.
   const auto older = [](bool prefix) {
-    return json::object{
-        {"type", "Metaspace"}, {"replacement", "▁"}, {"add_prefix_space", prefix}};
+    return json::object{{"type", "Metaspace"}, {"replacement", "▁"}, {"add_prefix_space", prefix}};
   };
   EXPECT_THAT(ids(older(true), two), ElementsAre(269, 2, 269));
   EXPECT_THAT(ids(older(false), two), ElementsAre(268, 2, 268));
-  EXPECT_THAT(ids(json::object{{"type", "Metaspace"}, {"replacement", "▁"}, {"str_rep", "▁"},
-                               {"add_prefix_space", true}, {"prepend_scheme", "first"}},
+  EXPECT_THAT(ids(json::object{{"type", "Metaspace"},
+                               {"replacement", "▁"},
+                               {"str_rep", "▁"},
+                               {"add_prefix_space", true},
+                               {"prepend_scheme", "first"}},
                   two),
               ElementsAre(269, 2, 268));
   EXPECT_THAT(ids(sequence({metaspace("always")}), two), ElementsAre(269, 2, 269));
@@ -163,7 +164,8 @@ TEST(LlamaTokenizerTest, NoAddedTokenComesFromTextOfStrangers) {
 TEST(LlamaTokenizerTest, OfWholePiecesWithIgnoreMerges) {
   json::object file = metaspace_json(metaspace("first"));
   file["model"].as_object()["vocab"].as_object()["▁hold"] = 300;
-  EXPECT_THAT(encode(*made_of(file), "hold hold"), ElementsAre(275, 281, 279, 271, 275, 281, 279, 271));
+  EXPECT_THAT(encode(*made_of(file), "hold hold"),
+              ElementsAre(275, 281, 279, 271, 275, 281, 279, 271));
   file["model"].as_object()["ignore_merges"] = true;
   EXPECT_THAT(encode(*made_of(file), "hold hold"), ElementsAre(300, 300));
 }
@@ -187,9 +189,9 @@ TEST(LlamaTokenizerTest, DecodingTakesTheSpaceInFrontAway) {
 }
 
 std::string random_text(std::mt19937_64& random, int most) {
-  static const std::vector<std::string> bits{"hello", " ", "  ", "   ", "world", "\t",   "\n",
-                                             "é",     "e", "the", "\xFF", "\xE4", "\U0001F600",
-                                             std::string(1, 0), "爱", "</s", "t", "ld"};
+  static const std::vector<std::string> bits{
+      "hello", " ",    "  ",   "   ",        "world",           "\t", "\n",  "é", "e",
+      "the",   "\xFF", "\xE4", "\U0001F600", std::string(1, 0), "爱", "</s", "t", "ld"};
   std::string text;
   for (auto parts = random() % static_cast<unsigned>(most); parts > 0; --parts) {
     text += bits[random() % bits.size()];

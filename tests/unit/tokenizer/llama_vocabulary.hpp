@@ -1,5 +1,5 @@
-// A small tokenizer.json in the manner of Llama 2's: <unk>, <s>, </s>, the 256 bytes from 3 on, what
-// is merged from 259 on, and the characters behind that.
+// A small tokenizer.json in the manner of Llama 2's: <unk>, <s>, </s>, the 256 bytes from 3 on,
+// what is merged from 259 on, and the characters behind that.
 //
 //   259 ▁▁  260 ▁t  261 he  262 ▁w  263 ll  264 or  265 ▁the  266 ▁▁▁▁  267 hell  268 hello
 //   269 ▁hello  270 ▁wor  271 ld  272 ▁world  273 </  274 s>    (</ and s> merge to </s>, 2)
@@ -21,24 +21,21 @@ namespace trainward::trainer {
 
 inline json::object llama_normalizer() {
   return {{"type", "Sequence"},
-          {"normalizers",
-           json::array{json::object{{"type", "Prepend"}, {"prepend", "▁"}},
-                       json::object{{"type", "Replace"},
-                                    {"pattern", json::object{{"String", " "}}},
-                                    {"content", "▁"}}}}};
+          {"normalizers", json::array{json::object{{"type", "Prepend"}, {"prepend", "▁"}},
+                                      json::object{{"type", "Replace"},
+                                                   {"pattern", json::object{{"String", " "}}},
+                                                   {"content", "▁"}}}}};
 }
 
 inline json::object llama_decoder() {
-  return {{"type", "Sequence"},
-          {"decoders", json::array{json::object{{"type", "Replace"},
-                                                {"pattern", json::object{{"String", "▁"}}},
-                                                {"content", " "}},
-                                   json::object{{"type", "ByteFallback"}},
-                                   json::object{{"type", "Fuse"}},
-                                   json::object{{"type", "Strip"},
-                                                {"content", " "},
-                                                {"start", 1},
-                                                {"stop", 0}}}}};
+  return {
+      {"type", "Sequence"},
+      {"decoders",
+       json::array{
+           json::object{
+               {"type", "Replace"}, {"pattern", json::object{{"String", "▁"}}}, {"content", " "}},
+           json::object{{"type", "ByteFallback"}}, json::object{{"type", "Fuse"}},
+           json::object{{"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}};
 }
 
 // <s> before the text.
@@ -57,7 +54,8 @@ inline json::object llama_template() {
 using TextMerges = std::vector<std::pair<std::string, std::string>>;
 
 // `merges` in their order; what they make and `characters` get the ids from 259 on.
-inline json::object llama_json(const TextMerges& merges, const std::vector<std::string>& characters) {
+inline json::object llama_json(const TextMerges& merges,
+                               const std::vector<std::string>& characters) {
   json::object vocabulary{{"<unk>", 0}, {"<s>", 1}, {"</s>", 2}};
   for (int byte = 0; byte < 256; ++byte) vocabulary[fmt::format("<0x{:02X}>", byte)] = 3 + byte;
   json::array list;
@@ -90,31 +88,30 @@ inline json::object llama_json(const TextMerges& merges, const std::vector<std::
 }
 
 inline json::object llama_json() {
-  return llama_json({{"▁", "▁"},
-                     {"▁", "t"},
-                     {"h", "e"},
-                     {"▁", "w"},
-                     {"l", "l"},
-                     {"o", "r"},
-                     {"▁t", "he"},
-                     {"▁▁", "▁▁"},
-                     {"he", "ll"},
-                     {"hell", "o"},
-                     {"▁", "hello"},
-                     {"▁w", "or"},
-                     {"l", "d"},
-                     {"▁wor", "ld"},
-                     {"<", "/"},
-                     {"s", ">"},
-                     {"</", "s>"}},
-                    {"▁", "e", "t", "a", "o", "n", "h", "l", "w", "r", "d", "é", "<", "/", "s", ">"});
+  return llama_json(
+      {{"▁", "▁"},
+       {"▁", "t"},
+       {"h", "e"},
+       {"▁", "w"},
+       {"l", "l"},
+       {"o", "r"},
+       {"▁t", "he"},
+       {"▁▁", "▁▁"},
+       {"he", "ll"},
+       {"hell", "o"},
+       {"▁", "hello"},
+       {"▁w", "or"},
+       {"l", "d"},
+       {"▁wor", "ld"},
+       {"<", "/"},
+       {"s", ">"},
+       {"</", "s>"}},
+      {"▁", "e", "t", "a", "o", "n", "h", "l", "w", "r", "d", "é", "<", "/", "s", ">"});
 }
 
 inline json::object metaspace(const char* scheme, bool split = true) {
-  return {{"type", "Metaspace"},
-          {"replacement", "▁"},
-          {"prepend_scheme", scheme},
-          {"split", split}};
+  return {
+      {"type", "Metaspace"}, {"replacement", "▁"}, {"prepend_scheme", scheme}, {"split", split}};
 }
 
 // The same, as files are written that leave the beginning to Metaspace.

@@ -27,7 +27,10 @@ TEST(StreamDecoderTest, HoldsBackWhatIsNoWholeCharacter) {
   EXPECT_EQ(put(decoder, 0x98), "");
   EXPECT_EQ(put(decoder, 0x80), "\U0001F600");
   EXPECT_EQ(put(decoder, 0xE4), "");
-  EXPECT_EQ(put(decoder, 'b'), "\uFFFD" "b") << "nothing can complete it any more";
+  EXPECT_EQ(put(decoder, 'b'),
+            "\uFFFD"
+            "b")
+      << "nothing can complete it any more";
   EXPECT_EQ(put(decoder, 0xFF), "\uFFFD");
   EXPECT_EQ(put(decoder, 0xE4), "");
   EXPECT_EQ(put(decoder, 0xB8), "");
@@ -63,11 +66,11 @@ TEST(StreamDecoderTest, GivesWhatAllTokensTogetherGive) {
     std::string shown;
     for (auto count = random() % 30; count > 0; --count) {
       // Bytes that begin and go on with characters, so that some become whole.
-      const auto byte = static_cast<TokenId>(random() % 2 == 0 ? 0x80 + random() % 128
-                                                               : random() % 256);
-      ids.push_back(round % 2 == 0 ? byte
-                                   : static_cast<TokenId>(random() % 3 == 0 ? random() % 291
-                                                                            : 3 + byte));
+      const auto byte =
+          static_cast<TokenId>(random() % 2 == 0 ? 0x80 + random() % 128 : random() % 256);
+      ids.push_back(round % 2 == 0
+                        ? byte
+                        : static_cast<TokenId>(random() % 3 == 0 ? random() % 291 : 3 + byte));
       const std::string text = put(decoder, ids.back());
       ASSERT_TRUE(is_utf8(text));
       shown += text;

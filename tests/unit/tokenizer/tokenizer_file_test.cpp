@@ -196,14 +196,14 @@ TEST(CharacterFileTest, NamesWhatItDoesNotSupport) {
               HasSubstr("normalizer.pattern.Regex: is not supported here"));
   EXPECT_THAT(llama_with("normalizer", replace(json::object{{"String", ""}}, "_")),
               HasSubstr("normalizer.pattern.String: has 0 bytes"));
-  EXPECT_THAT(llama_with("normalizer", json::object{{"type", "Sequence"},
-                                                    {"normalizers",
-                                                     json::array{
-                                                         replace(json::object{{"String", "a"}},
-                                                                 std::string(60, 'a')),
-                                                         replace(json::object{{"String", "a"}},
-                                                                 "aa")}}}),
-              HasSubstr("normalizer: may make a text more than 64 times as long"));
+  EXPECT_THAT(
+      llama_with(
+          "normalizer",
+          json::object{{"type", "Sequence"},
+                       {"normalizers",
+                        json::array{replace(json::object{{"String", "a"}}, std::string(60, 'a')),
+                                    replace(json::object{{"String", "a"}}, "aa")}}}),
+      HasSubstr("normalizer: may make a text more than 64 times as long"));
   EXPECT_THAT(llama_with("normalizer", json::object{{"type", "Prepend"}}),
               HasSubstr("normalizer.prepend: has 0 bytes"));
   EXPECT_THAT(llama_with("pre_tokenizer", sequence({metaspace("first"), byte_level(true, true)})),
@@ -220,6 +220,10 @@ TEST(CharacterFileTest, NamesWhatContradictsItself) {
   rule["replacement"] = "__";
   EXPECT_THAT(refusal(metaspace_json(rule)), HasSubstr("replacement: is not one character"));
   EXPECT_THAT(llama_with("decoder", rule), HasSubstr("decoder.replacement"));
+  json::object gone = llama_json();
+  gone["added_tokens"].as_array()[1].as_object()["normalized"] = true;
+  gone["normalizer"] = replace(json::object{{"String", "<s>"}}, "");
+  EXPECT_THAT(refusal(gone), HasSubstr("added_tokens: nothing is left of '<s>'"));
   rule = metaspace("first");
   rule["str_rep"] = "_";
   EXPECT_THAT(refusal(metaspace_json(rule)), HasSubstr("pre_tokenizer.str_rep"));

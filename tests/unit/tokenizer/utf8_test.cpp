@@ -57,8 +57,8 @@ TEST(ByteCharactersTest, EveryByteHasACharacterAndBack) {
 
 // By trying every end: it is incomplete when some byte behind it makes it longer or whole.
 TEST(Utf8Test, TellsWhatMoreBytesCouldComplete) {
-  for (const std::string whole : {"a", "\u00E9", "\u0800", "\uD7FF", "\u4E16", "\U00010000",
-                                  "\U0001F600", "\U0010FFFF"}) {
+  for (const std::string whole :
+       {"a", "\u00E9", "\u0800", "\uD7FF", "\u4E16", "\U00010000", "\U0001F600", "\U0010FFFF"}) {
     for (std::size_t size = 0; size <= whole.size(); ++size) {
       const std::string text = "x" + whole.substr(0, size);
       EXPECT_EQ(utf8_incomplete_tail(text), size == whole.size() ? 0 : size) << whole << size;

@@ -100,9 +100,8 @@ Status PreTokenizer::apply_metaspace(std::size_t rule, std::string_view piece, P
   const Metaspace& metaspace = std::get<Metaspace>(rules_[rule]);
   const std::string& mark = metaspace.replacement;
   std::string marked = replaced(piece, {" ", mark});
-  const bool wanted =
-      (metaspace.prepend == Metaspace::Prepend::always && place != Place::within) ||
-      (metaspace.prepend == Metaspace::Prepend::first && place == Place::beginning);
+  const bool wanted = (metaspace.prepend == Metaspace::Prepend::always && place != Place::within) ||
+                      (metaspace.prepend == Metaspace::Prepend::first && place == Place::beginning);
   if (wanted && !marked.starts_with(mark)) marked.insert(0, mark);
   if (!metaspace.split) return apply(rule + 1, marked, place, visit);
   std::string_view rest = marked;
