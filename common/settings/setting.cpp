@@ -16,24 +16,29 @@ std::string digest_line(const Setting& setting, const WorkerSettings& values,
     return line(get(values, *whole), get(defaults, *whole));
   }
   if (const auto* real = std::get_if<Real>(&setting.type)) {
-    return line(values.*real->at, defaults.*real->at);
+    return line(real->at.of(values), real->at.of(defaults));
   }
   if (const auto* word = std::get_if<Word>(&setting.type)) {
-    return line(values.*word->at, defaults.*word->at);
+    return line(word->at.of(values), word->at.of(defaults));
+  }
+  if (const auto* choice = std::get_if<Choice>(&setting.type)) {
+    const auto of = [&](const WorkerSettings& in) { return static_cast<int>(choice->at.of(in)); };
+    return line(of(values), of(defaults));
   }
   const auto& flag = std::get<Flag>(setting.type);
-  return values.*flag.at != defaults.*flag.at ? fmt::format("{}\n", setting.label) : "";
+  return flag.at.of(values) != flag.at.of(defaults) ? fmt::format("{}\n", setting.label) : "";
 }
 
 }  // namespace
 
 std::int64_t get(const WorkerSettings& values, const Whole& whole) {
-  return std::visit([&](auto at) { return static_cast<std::int64_t>(values.*at); }, whole.at);
+  return std::visit([&](const auto& at) { return static_cast<std::int64_t>(at.of(values)); },
+                    whole.at);
 }
 
 void set(WorkerSettings& values, const Whole& whole, std::int64_t value) {
-  std::visit([&](auto at) { values.*at = static_cast<std::decay_t<decltype(values.*at)>>(value); },
-             whole.at);
+  const auto put = [&]<typename T>(const Member<T>& at) { at.of(values) = static_cast<T>(value); };
+  std::visit(put, whole.at);
 }
 
 std::string digest_lines(const WorkerSettings& values) {

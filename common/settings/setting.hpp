@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "common/base/range.hpp"
+#include "common/settings/llama_settings.hpp"
 
 namespace trainward::settings {
 
@@ -16,7 +18,20 @@ struct WorkerSettings;
 
 // Where the value goes. What WorkerSettings holds there to begin with is the default.
 template <typename T>
-using Member = T WorkerSettings::*;
+class Member {
+ public:
+  using Value = T;
+  // NOLINTBEGIN(google-explicit-constructor): rows of the table say &W::key
+  constexpr Member(T WorkerSettings::*at) : at_(at) {}
+  constexpr Member(T LlamaSettings::*at) : at_(at) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  T& of(WorkerSettings& values) const;
+  const T& of(const WorkerSettings& values) const;
+
+ private:
+  std::variant<T WorkerSettings::*, T LlamaSettings::*> at_;
+};
 
 struct Whole {
   std::variant<Member<std::int64_t>, Member<std::uint64_t>, Member<int>> at;
@@ -33,6 +48,11 @@ struct Word {
   Member<std::string> at;
   std::span<const std::string_view> words;
 };
+// A word whose place in the list is the value.
+struct Choice {
+  Member<RopeScaling> at;
+  std::span<const std::string_view> words;
+};
 // In bytes; YAML has it with a unit.
 struct Size {
   Member<std::uint64_t> at;
@@ -41,16 +61,35 @@ struct Size {
 struct Text {
   Member<std::string> at;
 };
+// At most `most`, and one where that is the default; of these words alone where there are any.
+struct Texts {
+  Member<std::vector<std::string>> at;
+  std::size_t most;
+  std::span<const std::string_view> words;
+  std::string_view alone;  // the one word that may stand for a whole list
+};
+// Texts by names of a fixed list.
+struct Names {
+  Member<std::map<std::string, std::string>> at;
+  std::span<const std::string_view> names;
+};
 // A file that must exist, or the one word that stands for something built in.
 struct Path {
   Member<std::string> at;
   std::string_view word;
   std::string_view file;  // what the file is, for messages
 };
+// A file or a folder that must exist, where it is named at all.
+struct Place {
+  Member<std::string> at;
+  bool folder;
+  std::string_view what;  // it is, for messages
+};
 // At least one, and each must exist.
 struct Paths {
   Member<std::vector<std::string>> at;
   std::string_view fallback;  // of YAML; the worker's own JSON must name them
+  bool needed = true;         // else there may be none
 };
 // [1, N], as meshes of devices are given elsewhere: model parts, data parts.
 struct Mesh {
@@ -62,7 +101,8 @@ struct Options {
   std::size_t most;
 };
 
-using Type = std::variant<Whole, Real, Flag, Word, Size, Text, Path, Paths, Mesh, Options>;
+using Type = std::variant<Whole, Real, Flag, Word, Choice, Size, Text, Texts, Names, Path, Place,
+                          Paths, Mesh, Options>;
 
 // How a setting is part of the run's digest. A digest that was written must stay what it is, so
 // whatever is added to one is added where it is set, and not before.
@@ -73,14 +113,28 @@ enum class Digest {
   composed,  // together with others, where the digest is made
 };
 
+// A program is started anew when the JSON of its worker reads differently, so whatever is added to
+// that is added where it is set, and not before. All of a map that is given is written.
+enum class Written { always, where_set };
+
 struct Setting {
-  std::string_view section;
+  std::string_view section;  // "training_config", or a map in one: "training_config.lora"
   std::string_view key;
   Type type;
   std::string_view unit;
   Digest digest;
   std::string_view label;  // in the digest's text; of `always` and `when_set`
   std::string_view about;  // the sentence in docs/config.md, in its Markdown
+  Written written = Written::always;
+};
+
+// A map inside a section, or inside another map, by its whole name.
+struct Map {
+  std::string_view section;
+  void (*given)(WorkerSettings& defaults);  // what is so where the map is there at all
+
+  [[nodiscard]] std::string_view key() const { return section.substr(section.rfind('.') + 1); }
+  [[nodiscard]] std::string_view parent() const { return section.substr(0, section.rfind('.')); }
 };
 
 std::int64_t get(const WorkerSettings& values, const Whole& whole);

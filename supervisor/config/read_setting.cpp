@@ -1,5 +1,9 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <span>
 
+#include "common/base/text.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/sections.hpp"
@@ -12,11 +16,12 @@ using yaml::Node;
 
 bool empty_list(const Node& node) { return node.kind == Node::Kind::list && node.items.empty(); }
 
-json::array read_paths(MapReader& reader, std::string_view key, std::string_view fallback,
+json::array read_paths(MapReader& reader, std::string_view key, const settings::Paths& of,
                        const Folders& folders) {
-  json::array paths{json::string(fallback.data(), fallback.size())};
+  json::array paths;
+  if (of.needed) paths.emplace_back(json::string(of.fallback.data(), of.fallback.size()));
   const Node* list = reader.take(key);
-  if (list == nullptr) return paths;
+  if (list == nullptr || (!of.needed && empty_list(*list))) return paths;
   const bool one = list->kind == Node::Kind::scalar;
   if (!one && (list->kind != Node::Kind::list || list->items.empty())) {
     reader.report(key, *list,
@@ -58,6 +63,77 @@ std::string read_path(MapReader& reader, std::string_view key, const settings::P
     reader.report(key, *node, fmt::format("neither '{}' nor a file: {}", of.word, path.string()));
   }
   return path.string();
+}
+
+// Empty: none is named, or not one that is there.
+std::string read_place(MapReader& reader, std::string_view key, const settings::Place& of,
+                       const Folders& folders) {
+  const Node* node = reader.take(key);
+  if (node == nullptr) return "";
+  if (node->kind != Node::Kind::scalar || node->text.empty()) {
+    reader.report(key, *node, fmt::format("expected {}, found {}", of.what, describe(*node)));
+    return "";
+  }
+  auto path = folders.resolve(*node);
+  if (!path.has_filename() && path.has_relative_path()) path = path.parent_path();
+  std::error_code error;
+  const bool there = of.folder ? std::filesystem::is_directory(path, error)
+                               : std::filesystem::is_regular_file(path, error);
+  if (!there) {
+    reader.report(
+        key, *node,
+        fmt::format("no such {}: {}; expected {} on this machine, for nothing is downloaded",
+                    of.folder ? "folder" : "file", path.string(), of.what));
+  }
+  return path.string();
+}
+
+std::string expected_texts(const settings::Texts& of) {
+  const std::string list = of.words.empty()
+                               ? fmt::format("a list of 1 to {} texts", of.most)
+                               : fmt::format("a list of some of {}", fmt::join(of.words, ", "));
+  return of.alone.empty() ? list : fmt::format("{}, or {}", list, of.alone);
+}
+
+json::array read_texts(MapReader& reader, std::string_view key, const settings::Texts& of,
+                       const std::vector<std::string>& fallback) {
+  const Node* node = reader.take(key);
+  if (node == nullptr) return json::value_from(fallback).as_array();
+  const bool one = node->kind == Node::Kind::scalar;
+  const std::span<const Node> items = one ? std::span(node, 1) : std::span(node->items);
+  json::array texts;
+  for (const Node& item : items) {
+    const bool known = of.words.empty() ||
+                       std::find(of.words.begin(), of.words.end(), item.text) != of.words.end();
+    const bool alone = items.size() == 1 && !of.alone.empty() && item.text == of.alone;
+    const bool text = item.kind == Node::Kind::scalar && !item.text.empty() &&
+                      item.text.find('\0') == std::string::npos;
+    if (item.kind == Node::Kind::refused) continue;
+    if (!text || (!known && !alone)) {
+      reader.report(key, item,
+                    fmt::format("expected {}, found {}", expected_texts(of), describe(item)));
+      return json::value_from(fallback).as_array();
+    }
+    texts.emplace_back(item.text);
+  }
+  const bool enough = !items.empty() || (empty_list(*node) && fallback.empty());
+  if (enough && items.size() <= of.most) return texts;
+  reader.report(key, *node,
+                fmt::format("expected {}, found {}", expected_texts(of),
+                            items.empty() ? describe(*node) : count(items.size(), "text")));
+  return json::value_from(fallback).as_array();
+}
+
+json::object read_names(MapReader& reader, std::string_view key, const settings::Names& of) {
+  json::object out;
+  const Node* node = reader.take(key);
+  if (node == nullptr) return out;
+  MapReader map(*node, reader.path_of(key), reader.problems());
+  for (const std::string_view name : of.names) {
+    if (const std::string text = map.text(name, ""); !text.empty()) out[name] = text;
+  }
+  map.finish();
+  return out;
 }
 
 json::array read_mesh(MapReader& reader, std::string_view key, std::int64_t most) {
@@ -128,31 +204,48 @@ struct Reading {
   MapReader& reader;
   std::string_view key;
   const Folders& folders;
-  const settings::WorkerSettings defaults{};
+  settings::WorkerSettings& values;
 
   json::value operator()(const settings::Whole& of) {
-    return reader.integer(key, get(defaults, of), of.range);
+    const std::int64_t value = reader.integer(key, get(values, of), of.range);
+    set(values, of, value);
+    return value;
   }
   json::value operator()(const settings::Real& of) {
-    return reader.number(key, defaults.*of.at, of.range);
+    return of.at.of(values) = reader.number(key, of.at.of(values), of.range);
   }
-  json::value operator()(const settings::Flag& of) { return reader.boolean(key, defaults.*of.at); }
+  json::value operator()(const settings::Flag& of) {
+    return of.at.of(values) = reader.boolean(key, of.at.of(values));
+  }
   json::value operator()(const settings::Word& of) {
-    return json::string(reader.one_of(key, of.words, defaults.*of.at));
+    of.at.of(values) = reader.one_of(key, of.words, of.at.of(values));
+    return json::string(of.at.of(values));
+  }
+  json::value operator()(const settings::Choice& of) {
+    const auto fallback = static_cast<std::size_t>(of.at.of(values));
+    const std::string word = reader.one_of(key, of.words, of.words[fallback]);
+    const auto place = std::find(of.words.begin(), of.words.end(), word) - of.words.begin();
+    of.at.of(values) = static_cast<settings::RopeScaling>(place);
+    return json::string(word);
   }
   json::value operator()(const settings::Size& of) {
-    return reader.size_bytes(key, static_cast<std::int64_t>(defaults.*of.at),
+    return reader.size_bytes(key, static_cast<std::int64_t>(of.at.of(values)),
                              {of.range.min, of.range.max});
   }
   json::value operator()(const settings::Text& of) {
-    return json::string(reader.text(key, defaults.*of.at));
+    return json::string(reader.text(key, of.at.of(values)));
+  }
+  json::value operator()(const settings::Texts& of) {
+    return read_texts(reader, key, of, of.at.of(values));
+  }
+  json::value operator()(const settings::Names& of) { return read_names(reader, key, of); }
+  json::value operator()(const settings::Place& of) {
+    return json::string(read_place(reader, key, of, folders));
   }
   json::value operator()(const settings::Path& of) {
-    return json::string(read_path(reader, key, of, defaults.*of.at, folders));
+    return json::string(read_path(reader, key, of, of.at.of(values), folders));
   }
-  json::value operator()(const settings::Paths& of) {
-    return read_paths(reader, key, of.fallback, folders);
-  }
+  json::value operator()(const settings::Paths& of) { return read_paths(reader, key, of, folders); }
   json::value operator()(const settings::Mesh& of) { return read_mesh(reader, key, of.most); }
   json::value operator()(const settings::Options& of) { return read_options(reader, key, of.most); }
 };
@@ -160,8 +253,8 @@ struct Reading {
 }  // namespace
 
 json::value read_setting(MapReader& reader, const settings::Setting& setting,
-                         const Folders& folders) {
-  return std::visit(Reading{reader, setting.key, folders}, setting.type);
+                         settings::WorkerSettings& values, const Folders& folders) {
+  return std::visit(Reading{reader, setting.key, folders, values}, setting.type);
 }
 
 }  // namespace trainward::config

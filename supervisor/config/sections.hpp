@@ -58,10 +58,11 @@ void refuse_worker_sections(yaml::MapReader& program);
 
 // ---- read_setting.cpp: one of their settings, from YAML to the JSON that the worker is given ----
 
-// Its value, or its default when the key is absent or wrong. Paths are absolute in the JSON, and
+// Its value, or what `values` holds when the key is absent or wrong; numbers, words and flags are
+// put there. Paths are absolute in the JSON, and
 // what they name exists now: the worker would find out an hour later.
 json::value read_setting(yaml::MapReader& reader, const settings::Setting& setting,
-                         const Folders& folders);
+                         settings::WorkerSettings& values, const Folders& folders);
 
 // ---- watch_section.cpp: by what a program is seen to live that is not our own worker ----
 

@@ -1,5 +1,8 @@
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "common/settings/worker_settings.hpp"
 #include "supervisor/config/other_names.hpp"
@@ -11,13 +14,95 @@ namespace {
 using yaml::MapReader;
 using yaml::Node;
 
-json::object read_settings(MapReader& reader, std::string_view section, const Folders& folders) {
+using settings::WorkerSettings;
+
+const Node& empty_map() {
+  static const Node empty{
+      .kind = Node::Kind::map, .mark = {}, .text = {}, .items = {}, .members = {}};
+  return empty;
+}
+
+// The value, or nothing where a program without it is to read as it did before there was such a
+// setting.
+std::optional<json::value> value_of(MapReader& reader, const settings::Setting& setting,
+                                    WorkerSettings& values, const Folders& folders) {
+  WorkerSettings defaults;
+  json::value value = read_setting(reader, setting, values, folders);
+  if (setting.written == settings::Written::always) return value;
+  MapReader nothing(empty_map(), "", reader.problems());
+  if (value == read_setting(nothing, setting, defaults, folders)) return std::nullopt;
+  return value;
+}
+
+// Those of a section or map, with the maps inside it.
+json::object read_settings(MapReader& reader, std::string_view section, WorkerSettings& values,
+                           const Folders& folders) {
   json::object out;
   for (const settings::Setting& setting : settings::worker_settings) {
-    if (setting.section == section) out[setting.key] = read_setting(reader, setting, folders);
+    if (setting.section != section) continue;
+    if (auto value = value_of(reader, setting, values, folders)) out[setting.key] = *value;
+  }
+  for (const settings::Map& map : settings::maps) {
+    if (map.parent() != section) continue;
+    const Node* node = reader.take(map.key());
+    if (node == nullptr) continue;
+    map.given(values);
+    MapReader inner(*node, reader.path_of(map.key()), reader.problems());
+    out[map.key()] = read_settings(inner, map.section, values, folders);
+    inner.finish(other_name);
   }
   return out;
 }
+
+// ---- what the settings of the training say together ----
+
+// A run is as long as its steps, its epochs, or what of the two is over first.
+void settle_length(MapReader& reader, json::object& training) {
+  const Node* steps = reader.node().find("steps");
+  const bool epochs = training.contains("num_epochs");
+  if (steps == nullptr && epochs) training["steps"] = 0;
+  if (steps == nullptr || epochs || training["steps"] != 0) return;
+  reader.report("steps", *steps, "is 0, and no num_epochs says how long the run is");
+}
+
+// The words that say what is trained, of which one is enough.
+void settle_model(MapReader& reader, json::object& training) {
+  constexpr std::array<std::string_view, 4> keys{"model", "base_model", "model_config", "llama"};
+  std::vector<std::string_view> given;
+  for (const std::string_view key : keys) {
+    if (reader.node().find(key) != nullptr) given.push_back(key);
+  }
+  if (given.size() > 1) {
+    reader.report(
+        given[1], *reader.node().find(given[1]),
+        fmt::format("says what is trained, and so does '{}'; keep one of them", given[0]));
+  }
+  // Somebody who tunes a model names one rate, and means all of it.
+  const bool fine = given.size() == 1 && given[0] != "model";
+  if (fine && reader.node().find("head_learning_rate") == nullptr) {
+    training["head_learning_rate"] = training["learning_rate"];
+  }
+  if (training.contains("lora") && (given.empty() || given[0] != "base_model")) {
+    reader.report("lora", *reader.node().find("lora"),
+                  "adapts a model that is there already; name its folder: base_model");
+  }
+}
+
+void settle_training(MapReader& reader, json::object& training, const WorkerSettings& values) {
+  settle_length(reader, training);
+  settle_model(reader, training);
+  if (const auto problem =
+          values.own_llama ? settings::llama_problem(values.llama) : std::nullopt) {
+    reader.report(fmt::format("llama.{}", problem->key), *reader.node().find("llama"),
+                  problem->what);
+  }
+  if (training.contains("validation_data") && training.contains("validation_share")) {
+    reader.report("validation_share", *reader.node().find("validation_share"),
+                  "is of data that is trained on, and validation_data names other; keep one");
+  }
+}
+
+// ---- what those of the device do ----
 
 // Settings of a plugin without one are a misunderstanding. Beside `device: cpu` they are not: the
 // same file is tried on the CPU.
@@ -77,22 +162,24 @@ void check_positions(MapReader& program, const Node& section, const json::object
 }  // namespace
 
 WorkerSections read_worker_sections(MapReader& program, const Folders& folders) {
-  Node nothing;
-  nothing.kind = Node::Kind::map;
-  const Node* device = &nothing;
-  const Node* training = &nothing;
+  const Node* device = &empty_map();
+  const Node* training = &empty_map();
   WorkerSections out;
   for (const std::string_view section : settings::sections) {
     const Node* node = program.take(section);
-    if (node == nullptr) node = &nothing;
+    if (node == nullptr) node = &empty_map();
     MapReader reader(*node, program.path_of(section), program.problems());
-    json::object values = read_settings(reader, section, folders);
+    WorkerSettings read;
+    json::object values = read_settings(reader, section, read, folders);
     if (section == settings::device) {
       device = node;
       settle_device(reader, values);
       out.host = read_described_host(reader, folders);
     }
-    if (section == settings::training) training = node;
+    if (section == settings::training) {
+      training = node;
+      settle_training(reader, values, read);
+    }
     reader.finish(other_name);
     out.worker[section] = std::move(values);
   }

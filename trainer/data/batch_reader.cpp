@@ -38,7 +38,7 @@ Status BatchReader::seek(Cursor cursor) {
   return {};
 }
 
-Result<std::span<const std::int32_t>> BatchReader::next() {
+Result<TokenBatch> BatchReader::next() {
   const auto block_size = static_cast<std::size_t>(corpus_->block_size());
   Cursor cursor = cursor_;
   for (std::size_t row = 0; row < batch_.size(); row += block_size) {
@@ -53,7 +53,7 @@ Result<std::span<const std::int32_t>> BatchReader::next() {
     cursor = after(cursor);
   }
   cursor_ = cursor;
-  return std::span<const std::int32_t>(batch_);
+  return TokenBatch(batch_);
 }
 
 void BatchReader::skip() {
@@ -72,7 +72,7 @@ HeldOut::HeldOut(const Corpus& corpus, std::int64_t blocks, std::int64_t batch_s
       batch_size_(batch_size),
       batch_(static_cast<std::size_t>(batch_size * corpus.block_size())) {}
 
-Result<std::span<const std::int32_t>> HeldOut::batch(std::int64_t i) {
+Result<TokenBatch> HeldOut::batch(std::int64_t i) {
   const auto block_size = static_cast<std::size_t>(corpus_->block_size());
   const std::int64_t first = corpus_->blocks() - blocks_;
   for (std::int64_t row = 0; row < batch_size_; ++row) {
@@ -81,7 +81,7 @@ Result<std::span<const std::int32_t>> HeldOut::batch(std::int64_t i) {
         block, std::span(batch_).subspan(static_cast<std::size_t>(row) * block_size, block_size));
     if (!ok) return propagate(ok);
   }
-  return std::span<const std::int32_t>(batch_);
+  return TokenBatch(batch_);
 }
 
 }  // namespace trainward::trainer

@@ -7,10 +7,10 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "common/base/error.hpp"
+#include "trainer/batch/batch_source.hpp"
 #include "trainer/data/corpus.hpp"
 
 namespace trainward::trainer {
@@ -23,29 +23,17 @@ namespace trainward::trainer {
 std::vector<std::uint32_t> shuffled_order(std::uint32_t blocks, std::uint64_t seed,
                                           std::uint64_t epoch);
 
-// The next block to hand out. position counts blocks of this epoch: 0 .. blocks-1.
-struct Cursor {
-  std::int64_t epoch = 0;
-  std::int64_t position = 0;
-
-  friend bool operator==(const Cursor&, const Cursor&) = default;
-};
-
-class BatchReader {
+class BatchReader final : public BatchSource {
  public:
   // The last `held_out` blocks of the corpus, fewer than it has, are never handed out.
   BatchReader(const Corpus& corpus, std::int64_t batch_size, std::uint64_t seed,
               std::int64_t held_out = 0);
 
-  [[nodiscard]] Cursor cursor() const { return cursor_; }
-  // Error of kind corrupt when the corpus has no such place; the reader then stays where it was.
-  Status seek(Cursor cursor);
-
-  // Row-major [batch, block] token ids, valid until the next call. An error, when the data changed
-  // on the disk, leaves the cursor where it was.
-  Result<std::span<const std::int32_t>> next();
-  // The same without looking at the data.
-  void skip();
+  [[nodiscard]] Cursor cursor() const override { return cursor_; }
+  Status seek(Cursor cursor) override;
+  // Nothing but ids. An error, when the data changed on the disk.
+  Result<TokenBatch> next() override;
+  void skip() override;
 
  private:
   [[nodiscard]] Cursor after(Cursor cursor) const;
@@ -63,14 +51,15 @@ class BatchReader {
 //
 // The corpus is borrowed. Batches are whole: the first blocks fill up the last batch again, so each
 // is counted once or, those few, twice. One thread.
-class HeldOut {
+class HeldOut final : public HeldOutSource {
  public:
   // `blocks` of the corpus, fewer than it has; `batch_size` sequences at a time.
   HeldOut(const Corpus& corpus, std::int64_t blocks, std::int64_t batch_size);
 
-  [[nodiscard]] std::int64_t batches() const { return (blocks_ + batch_size_ - 1) / batch_size_; }
-  // Row-major [batch, block] token ids of batch `i`, valid until the next call.
-  Result<std::span<const std::int32_t>> batch(std::int64_t i);
+  [[nodiscard]] std::int64_t batches() const override {
+    return (blocks_ + batch_size_ - 1) / batch_size_;
+  }
+  Result<TokenBatch> batch(std::int64_t i) override;
 
  private:
   const Corpus* corpus_;

@@ -272,7 +272,8 @@ class DeviceExecutor final : public StepExecutor {
 }  // namespace
 
 Result<std::unique_ptr<Trainable>> make_device_model(const TrainingSpec& spec,
-                                                     const DeviceConfig& config) {
+                                                     const DeviceConfig& config,
+                                                     const BaseWeights* base) {
   if (auto ok = check_spec(spec); !ok) return propagate(ok);
   auto part = split_over(spec, config.devices);
   if (!part) return propagate(part);
@@ -286,15 +287,14 @@ Result<std::unique_ptr<Trainable>> make_device_model(const TrainingSpec& spec,
   auto programs = make_programs(**device, *modules);
   if (!programs) return propagate(programs);
   const bool host = config.placement == Placement::host;
-  auto state = ModelState::allocate(spec, host && spec.precision == graph::Precision::bf16);
+  auto state = ModelState::allocate(spec, host && spec.precision == graph::Precision::bf16, base);
   if (!state) return propagate(state);
-  const auto& [table, flat] = **state;
-  auto outer = host ? make_host_outer_layers(**device, *part, table, flat)
-                    : make_device_outer_layers(**device, *modules->outer, *part, table, flat);
+  auto outer = host ? make_host_outer_layers(**device, *part, **state)
+                    : make_device_outer_layers(**device, *modules->outer, *part, **state);
   if (!outer) return propagate(outer);
   auto executor = std::make_unique<DeviceExecutor>(*part, use, **state, std::move(*device),
                                                    std::move(*programs), std::move(*outer));
-  return make_stepper(*part, std::move(*state), std::move(executor));
+  return make_stepper(*part, std::move(*state), std::move(executor), base);
 }
 
 }  // namespace trainward::trainer

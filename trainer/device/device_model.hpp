@@ -15,6 +15,7 @@
 #include "trainer/device/device.hpp"
 #include "trainer/device/modules.hpp"
 #include "trainer/model/model_spec.hpp"
+#include "trainer/model/training/base_weights.hpp"
 #include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {
@@ -27,8 +28,10 @@ struct DeviceConfig {
   bool evaluates = true;  // evaluate() is used; else it is an error, and nothing is compiled for it
 };
 
-// Errors: usage for sizes that cannot be and for a plugin that is none; else the device's.
+// `base`: the weights it begins with (nullptr: none), which outlive it. Errors: usage for sizes that
+// cannot be and for a plugin that is none; else the device's.
 Result<std::unique_ptr<Trainable>> make_device_model(const TrainingSpec& spec,
-                                                     const DeviceConfig& config);
+                                                     const DeviceConfig& config,
+                                                     const BaseWeights* base = nullptr);
 
 }  // namespace trainward::trainer

@@ -151,7 +151,7 @@ class DeviceOuterLayers final : public OuterLayers {
 
   Result<Shards> upload_ids(const BatchTokens& tokens) {
     std::vector<const void*> data;
-    for (const auto& part : tokens) data.push_back(part.data());
+    for (const auto& part : tokens) data.push_back(part.ids.data());
     return device_.upload({graph::Element::i32, {part_.batch_size, part_.block_size}}, data);
   }
 
@@ -206,11 +206,10 @@ class DeviceOuterLayers final : public OuterLayers {
 Result<std::unique_ptr<OuterLayers>> make_device_outer_layers(Device& device,
                                                               const OuterModules& modules,
                                                               const TrainingSpec& part,
-                                                              const ParameterTable& table,
-                                                              const FlatMemory& flat) {
+                                                              const ModelState& state) {
   auto programs = make_programs(device, modules);
   if (!programs) return propagate(programs);
-  return std::make_unique<DeviceOuterLayers>(device, std::move(*programs), part, table, flat);
+  return std::make_unique<DeviceOuterLayers>(device, std::move(*programs), part, state.table, state.flat);
 }
 
 }  // namespace trainward::trainer

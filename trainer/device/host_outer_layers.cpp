@@ -64,7 +64,7 @@ Result<HostPrograms> compile_outer(const TrainingSpec& spec, const cpu::Runtime&
   if (ok) ok = make(programs.head_evaluate, segments->head_evaluate);
   if (ok) ok = make(programs.first.head, head.parameters);
   // What is shared has the head's part already.
-  const std::size_t first_sum = make_parameter_table(spec.model).own_embedding();
+  const std::size_t first_sum = make_parameter_table(spec.model, spec.block_size).own_embedding();
   if (ok) ok = make(programs.first.embed, segments->embed_backward, first_sum);
   if (ok && spec.accumulation > 1) {
     HostBackward& more = programs.more.emplace();
@@ -77,19 +77,18 @@ Result<HostPrograms> compile_outer(const TrainingSpec& spec, const cpu::Runtime&
 
 class HostOuterLayers final : public OuterLayers {
  public:
-  HostOuterLayers(Device& device, const TrainingSpec& part, const ParameterTable& table,
-                  const FlatMemory& flat, std::unique_ptr<cpu::Runtime> runtime,
-                  HostPrograms programs, Memory memory)
+  HostOuterLayers(Device& device, const TrainingSpec& part, const ModelState& state,
+                  std::unique_ptr<cpu::Runtime> runtime, HostPrograms programs, Memory memory)
       : device_(device),
         part_(part),
-        table_(table),
-        flat_(flat),
+        table_(state.table),
+        flat_(state.flat),
         runtime_(std::move(runtime)),
         programs_(std::move(programs)),
         memory_(std::move(memory)),
         x_type_{graph::Element::f32, {part.batch_size, part.block_size, part.model.width}},
         ids_(static_cast<std::size_t>(part.ranks * part.batch_size * part.block_size)),
-        call_(table, flat, memory_.data()) {
+        call_(state, memory_.data()) {
     std::byte* next = memory_.data() + programs_.workspace_bytes();
     const std::size_t x_bytes = cpu::aligned(part_bytes() * device.count());
     x_ = std::exchange(next, next + x_bytes);
@@ -208,7 +207,7 @@ class HostOuterLayers final : public OuterLayers {
 
   void gather(const BatchTokens& tokens) {
     auto* next = ids_.data();
-    for (const auto& part : tokens) next = std::copy(part.begin(), part.end(), next);
+    for (const TokenBatch& part : tokens) next = std::copy(part.ids.begin(), part.ids.end(), next);
   }
 
   Result<Shards> upload_parts(const std::byte* whole) {
@@ -252,8 +251,7 @@ class HostOuterLayers final : public OuterLayers {
 
 Result<std::unique_ptr<OuterLayers>> make_host_outer_layers(Device& device,
                                                             const TrainingSpec& part,
-                                                            const ParameterTable& table,
-                                                            const FlatMemory& flat) {
+                                                            const ModelState& state) {
   auto runtime = cpu::Runtime::create(part.threads);
   if (!runtime) return propagate(runtime);
   const TrainingSpec whole = whole_batch(part);
@@ -264,7 +262,7 @@ Result<std::unique_ptr<OuterLayers>> make_host_outer_layers(Device& device,
   for (const graph::Type& type : programs->kept) bytes += cpu::buffer_bytes(type);
   auto memory = Memory::allocate(bytes);
   if (!memory) return propagate(memory);
-  return std::make_unique<HostOuterLayers>(device, part, table, flat, std::move(*runtime),
+  return std::make_unique<HostOuterLayers>(device, part, state, std::move(*runtime),
                                            std::move(*programs), std::move(*memory));
 }
 

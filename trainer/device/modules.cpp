@@ -30,7 +30,7 @@ std::string obstacle_to_fusing(const TrainingSpec& part) {
 class ModuleMaker {
  public:
   ModuleMaker(const TrainingSpec& part, const DeviceUse& use)
-      : part_(part), use_(use), table_(make_parameter_table(part.model)) {}
+      : part_(part), use_(use), table_(make_parameter_table(part.model, part.block_size)) {}
 
   Result<DeviceModules> make() {
     if (use_.attention != AttentionUse::plain) {

@@ -59,18 +59,16 @@ class OuterLayers {
 
 // With the CPU executor (Placement::host), on a thread of its own: gradients of the head's
 // parameters are computed, and its update is made, while the devices work on the blocks.
-// Borrows device, table and flat. `part`: the work of one device.
+// Borrows device and state. `part`: the work of one device.
 Result<std::unique_ptr<OuterLayers>> make_host_outer_layers(Device& device,
                                                             const TrainingSpec& part,
-                                                            const ParameterTable& table,
-                                                            const FlatMemory& flat);
+                                                            const ModelState& state);
 
 // On the devices (Placement::device).
-// Borrows device, table and flat.
+// Borrows device and state.
 Result<std::unique_ptr<OuterLayers>> make_device_outer_layers(Device& device,
                                                               const OuterModules& modules,
                                                               const TrainingSpec& part,
-                                                              const ParameterTable& table,
-                                                              const FlatMemory& flat);
+                                                              const ModelState& state);
 
 }  // namespace trainward::trainer

@@ -17,7 +17,7 @@ class DecodeMaker {
   DecodeMaker(const ModelSpec& model, std::int64_t rows, std::int64_t context)
       : model_(model),
         architecture_(architecture_of(model)),
-        table_(make_parameter_table(model)),
+        table_(make_parameter_table(model, context)),
         rows_(rows),
         context_(context),
         x_{Element::f32, {1, rows, model.width}} {}
@@ -43,8 +43,9 @@ class DecodeMaker {
   Status make_project(Graph& into) const {
     Builder b;
     const Value x = b.parameter("x", x_);
+    const Value first = b.parameter("first", {Element::i32, {}});
     const Weights w = Weights::add(b, table_, table_.block(0));
-    const auto [q, k, v] = architecture_.project(b, model_, w, x);
+    const auto [q, k, v] = architecture_.project(b, {model_, first}, w, x);
     return finish_segment(b, {q, k, v}, into);
   }
   // `projected`: what it goes on from.
@@ -62,15 +63,16 @@ class DecodeMaker {
     const Value first = b.parameter("first", {Element::i32, {}});
     const Weights w = Weights::add(b, table_, table_.block(0));
     const Value mixed =
-        causal_attention(b, {q, keys, values}, score_scale(model_.width, model_.heads), first);
-    const Value attended = architecture_.attended(b, w, mixed);
-    return finish_segment(b, {architecture_.rest(b, w, x, attended)}, into);
+        causal_attention(b, {q, keys, values}, score_scale(model_.head_width()), {first, {}});
+    const BlockCall call{model_};
+    const Value attended = architecture_.attended(b, call, w, mixed);
+    return finish_segment(b, {architecture_.rest(b, call, w, x, attended)}, into);
   }
   Status make_head(Graph& into) const {
     Builder b;
     const Value x = b.parameter("x", x_);
     const Weights w = Weights::add(b, table_, table_.head);
-    return finish_segment(b, {architecture_.logits(b, w, x)}, into);
+    return finish_segment(b, {architecture_.logits(b, model_, w, x)}, into);
   }
 
   const ModelSpec& model_;

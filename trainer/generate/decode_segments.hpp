@@ -13,7 +13,7 @@ namespace trainward::trainer {
 
 struct DecodeSegments {
   graph::Graph embed;  // (ids [1, rows], first i32[], embedding parameters…) -> x [1, rows, width]
-  graph::Graph project;  // (x, block parameters…) -> (q, k, v), each [1, rows, heads, …]
+  graph::Graph project;  // (x, first, block parameters…) -> (q, k, v), each [1, rows, heads, …]
   // (x, q, keys [1, context, heads, …], values [1, context, heads, …], first, block parameters…) ->
   // x
   graph::Graph attend;

@@ -143,7 +143,7 @@ struct Decoder::State {
     run(programs.embed, {tokens, &first}, table.embedding, {r.x});
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
       const auto parameters = table.block(static_cast<std::size_t>(layer));
-      run(programs.project, {r.x}, parameters, {r.q, r.k, r.v});
+      run(programs.project, {r.x, &first}, parameters, {r.q, r.k, r.v});
       std::copy_n(r.k, n * key_row(), keys(layer) + seen * key_row());
       std::copy_n(r.v, n * value_row(), values(layer) + seen * value_row());
       run(programs.attend, {r.x, r.q, keys(layer), values(layer), &first}, parameters, {r.y});
@@ -172,7 +172,7 @@ Result<std::unique_ptr<Decoder>> Decoder::make(const checkpoint::Reader& checkpo
   auto state = std::make_unique<State>();
   state->model = model;
   state->context = context;
-  state->table = make_parameter_table(model);
+  state->table = make_parameter_table(model, context);
   auto runtime = cpu::Runtime::create(threads);
   if (!runtime) return propagate(runtime);
   state->runtime = *std::move(runtime);

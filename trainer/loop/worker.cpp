@@ -8,7 +8,8 @@
 #include "trainer/loop/checkpoints/checkpointing.hpp"
 #include "trainer/loop/checkpoints/resume.hpp"
 #include "trainer/loop/setup/attempt_plan.hpp"
-#include "trainer/loop/setup/load_data.hpp"
+#include "trainer/loop/setup/choose_model.hpp"
+#include "trainer/loop/setup/run_data.hpp"
 #include "trainer/loop/training_loop.hpp"
 #include "trainer/model/architecture.hpp"
 
@@ -37,29 +38,55 @@ ResumeRequest resume_request(const WorkerOptions& options, const WorkerEnvironme
 
 Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config,
                                               const WorkerEnvironment& environment,
-                                              const WorkerPorts& ports, Reporter& reporter) {
+                                              const BaseWeights* base, const WorkerPorts& ports,
+                                              Reporter& reporter) {
   reporter.phase("compile");
   const bool bf16 = config.training.precision == graph::Precision::bf16;
   reporter.status(fmt::format("planning {} for {} by {} tokens{}", config.model,
                               config.training.batch_size, config.training.block_size,
                               bf16 ? ", products in bf16" : ""));
-  auto model = ports.make_model(config, environment, reporter);
+  auto model = ports.make_model(config, environment, base, reporter);
   if (model) {
-    reporter.status(fmt::format("{}: {}, {} of working memory", config.model,
-                                count((*model)->parameter_count(), "parameter"),
+    const std::int64_t trained = (*model)->parameter_count();
+    const std::int64_t all = (*model)->total_parameters();
+    const std::string of_all =
+        trained == all ? ""
+                       : fmt::format(" trained of {} ({:.3g} %)", all,
+                                     100 * static_cast<double>(trained) / static_cast<double>(all));
+    reporter.status(fmt::format("{}: {}{}, {} of working memory", config.model,
+                                count(trained, "parameter"), of_all,
                                 human_bytes((*model)->arena_bytes())));
   }
   return model;
 }
 
-// Before the digest is made: what is really used decides the weights.
+bool wants_bf16(const WorkerConfig& config) {
+  return config.device == cpu_device && config.training.precision == graph::Precision::bf16;
+}
+
+// A new run takes what is faster here. Before the digest is made: what is really used decides the
+// weights.
 void settle_precision(WorkerConfig& config, const WorkerPorts& ports, Reporter& reporter) {
-  TrainingSpec& training = config.training;
-  if (config.device != cpu_device) return;
-  if (training.precision != graph::Precision::bf16 || ports.bf16_is_fast()) return;
-  training.precision = graph::Precision::f32;
+  if (!wants_bf16(config) || ports.bf16_is_fast(config.training)) return;
+  config.training.precision = graph::Precision::f32;
   reporter.status(
-      "bf16 was asked for; this processor has no AMX, where f32 is faster, so f32 is used");
+      "bf16 was asked for; this processor multiplies f32 faster, measured just now, so f32 is "
+      "used");
+}
+
+// One that goes on keeps what it was begun with, wherever it goes on.
+Status keep_precision(WorkerConfig& config, const fs::path& from, const RunData& data,
+                      Reporter& reporter) {
+  if (!wants_bf16(config)) return {};
+  auto reader = checkpoint::Reader::open(from);
+  if (!reader) return propagate(reader);
+  WorkerConfig in_f32 = config;
+  in_f32.training.precision = graph::Precision::f32;
+  in_f32.digest = run_digest(in_f32, data.tokenizer_digest());
+  if (reader->state().config_digest != in_f32.digest) return {};
+  config = std::move(in_f32);
+  reporter.status("bf16 was asked for; this run was begun in f32, so f32 is used");
+  return {};
 }
 
 checkpoint::SaveOptions save_options(const WorkerConfig& config) {
@@ -86,7 +113,7 @@ int exit_code_of(Ending ending) {
 
 // Where the data goes on. `other_blocks`: the plan may cut it into other blocks than the checkpoint
 // counted.
-Result<Progress> find_place(const ResumePoint& point, BatchReader& data, bool other_blocks,
+Result<Progress> find_place(const ResumePoint& point, BatchSource& data, bool other_blocks,
                             Reporter& reporter) {
   Progress progress = point.progress;
   if (!point.same_data) {
@@ -109,20 +136,25 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   auto plan = as_usage(read_attempt_plan(environment.plan));
   if (!plan) return propagate(plan);
   config->training = planned(config->training, *plan);
-  settle_precision(*config, ports, reporter);
   if (plan->checkpoint_every > 0) config->checkpoint_every = plan->checkpoint_every;
   const fs::path root =
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
   auto from = choose_checkpoint(resume_request(options, environment), root, reporter);
   if (!from) return propagate(from);
-  auto corpus = load_data(*config, root, from->has_value(), ports.requests, reporter);
-  if (!corpus && ports.requests.stop_requested()) return Ending::stopped;
-  if (!corpus) return propagate(corpus);
+  auto chosen = as_usage(choose_model(*config, root, reporter));
+  if (!chosen) return propagate(chosen);
+  if (!*from) settle_precision(*config, ports, reporter);
+  auto data = RunData::load(*config, root, from->has_value(), ports.requests, reporter);
+  if (!data && ports.requests.stop_requested()) return Ending::stopped;
+  if (!data) return propagate(data);
+  if (*from) {
+    if (auto ok = keep_precision(*config, **from, *data, reporter); !ok) return propagate(ok);
+  }
 
   const ModelSpec& trained = config->training.model;
   RunFacts facts{environment.run,          config->digest,
-                 corpus->digest(),         "",
-                 config->training.threads, architecture_of(trained).facts(trained)};
+                 data->digest(),           "",
+                 config->training.threads, facts_of(*chosen, trained)};
   std::optional<ResumePoint> point;
   if (*from) {
     reporter.status(fmt::format("loading {}", (*from)->string()));
@@ -135,20 +167,8 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   reporter.resumed(point ? point->progress.step : 0);
 
   config->training.initialise = !point;
-  auto model = plan_model(*config, environment, ports, reporter);
+  auto model = plan_model(*config, environment, chosen->base.get(), ports, reporter);
   if (!model) return propagate(model);
-  if (config->held_out() >= corpus->blocks()) {
-    return fail(
-        ErrorKind::usage,
-        fmt::format("{} blocks are to be held out of {}", config->held_out(), corpus->blocks()),
-        "training_config.evaluation_blocks", "hold out fewer, or add data");
-  }
-  BatchReader data(*corpus, config->training.sequences_per_step(), config->training.seed,
-                   config->held_out());
-  std::optional<HeldOut> held_out;
-  if (config->held_out() > 0) {
-    held_out.emplace(*corpus, config->held_out(), config->training.batch_size);
-  }
   Progress progress;
   Carried carried;
   if (point) {
@@ -159,7 +179,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                                 human_duration(now().mono - began),
                                 human_duration(restored->read_ms)));
     carried = std::move(*restored);
-    auto place = find_place(*point, data, plan->block > 0, reporter);
+    auto place = find_place(*point, data->training(), plan->block > 0, reporter);
     if (!place) return propagate(place);
     progress = *place;
     point.reset();
@@ -171,13 +191,19 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (const auto left_out = batches_to_skip(*plan, progress.step); left_out > 0) {
     reporter.status(fmt::format("leaving out the data of {} after step {}, where the loss broke",
                                 count(left_out, "step"), progress.step));
-    for (std::int64_t i = 0; i < left_out; ++i) data.skip();
+    for (std::int64_t i = 0; i < left_out; ++i) data->training().skip();
   }
 
   reporter.status(fmt::format("training from step {} to {}", progress.step, config->steps));
-  TrainingLoop loop(
-      {config->steps, config->checkpoint_every, config->log_every, config->evaluate_every}, **model,
-      data, progress, {reporter, ports.requests, checkpoints, held_out ? &*held_out : nullptr});
+  const LoopPlan loop_plan{.steps = config->steps,
+                           .checkpoint_every = config->checkpoint_every,
+                           .log_every = config->log_every,
+                           .evaluate_every = config->evaluate_every,
+                           .evaluate_first = data->examples() != nullptr,
+                           .keep_best = config->keep_best,
+                           .patience = config->patience};
+  TrainingLoop loop(loop_plan, **model, data->training(), progress,
+                    {reporter, ports.requests, checkpoints, data->held_out()});
   return loop.run();
 }
 

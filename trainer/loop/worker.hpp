@@ -16,6 +16,7 @@
 #include "trainer/loop/requests.hpp"
 #include "trainer/loop/setup/environment.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
+#include "trainer/model/training/base_weights.hpp"
 #include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {
@@ -28,15 +29,18 @@ struct WorkerOptions {
 };
 
 // For the work of this attempt, which may not be quite what the configuration says.
+// `base`: the weights it begins with, which outlive it; nullptr: none.
 using MakeModel = std::function<Result<std::unique_ptr<Trainable>>(
-    const WorkerConfig& config, const WorkerEnvironment& environment, Reporter& reporter)>;
+    const WorkerConfig& config, const WorkerEnvironment& environment, const BaseWeights* base,
+    Reporter& reporter)>;
 
 struct WorkerPorts {
   Sinks sinks;
   Requests& requests;
   MakeModel make_model;
-  // Whether this machine multiplies bf16 faster than f32; asked when the configuration wants bf16.
-  std::function<bool()> bf16_is_fast;
+  // Whether this machine multiplies bf16 faster than f32 in products of that size; asked when a new
+  // run's configuration wants bf16.
+  std::function<bool(const TrainingSpec&)> bf16_is_fast;
 };
 
 int run_worker(const WorkerOptions& options, const WorkerEnvironment& environment,

@@ -8,18 +8,26 @@
 #include "trainer/model/agillm3/agillm3.hpp"
 #include "trainer/model/gpt2/gpt2.hpp"
 #include "trainer/model/layers.hpp"
+#include "trainer/model/llama/llama.hpp"
 
 namespace trainward::trainer {
 
 Weights Weights::add(graph::Builder& builder, const ParameterTable& table, const Places& which) {
-  Named named;
-  named.reserve(which.size());
+  Weights weights(builder, {});
   for (const std::size_t i : which) {
     const ParameterInfo& info = table.infos[i];
-    named.emplace_back(info.local_name(),
-                       builder.parameter(info.name, {graph::Element::f32, info.shape}));
+    const graph::Value value = builder.parameter(info.name, {info.element, info.shape});
+    weights.parameters_.push_back(value);
+    if (info.trained()) weights.trained_.push_back(value);
+    weights.named_.emplace_back(info.local_name(), value);
   }
-  return {builder, std::move(named)};
+  return weights;
+}
+
+Weights::Weights(graph::Builder& builder, Named named)
+    : builder_(&builder), named_(std::move(named)) {
+  for (const auto& [name, value] : named_) parameters_.push_back(value);
+  trained_ = parameters_;
 }
 
 graph::Value Weights::operator[](std::string_view name) const {
@@ -33,13 +41,6 @@ graph::Value Weights::operator[](std::string_view name) const {
 bool Weights::contains(std::string_view name) const {
   return std::any_of(named_.begin(), named_.end(),
                      [&](const auto& weight) { return weight.first == name; });
-}
-
-std::vector<graph::Value> Weights::values() const {
-  std::vector<graph::Value> all;
-  all.reserve(named_.size());
-  for (const auto& weight : named_) all.push_back(weight.second);
-  return all;
 }
 
 using graph::Builder;
@@ -56,6 +57,7 @@ std::span<const Architecture* const> architectures() {
   static const std::array all{
       &agillm3(),
       &gpt2(),
+      &llama(),
   };
   return all;
 }
@@ -86,16 +88,21 @@ std::string architecture_titles() {
   return fmt::format("{}", fmt::join(titles, " and "));
 }
 
-Value block(Builder& b, const TrainingSpec& spec, const Weights& w, Value x, Value key) {
+Value block(Builder& b, const TrainingSpec& spec, const Weights& w, Value x, Value key,
+            Value segments) {
   const Architecture& architecture = architecture_of(spec.model);
-  const QueryKeyValue parts = architecture.project(b, spec.model, w, x);
+  const BlockCall call{spec.model, {}, key};
+  const QueryKeyValue parts = architecture.project(b, call, w, x);
   if (b.error()) return {};
-  const double scale = score_scale(spec.model.width, spec.model.heads);
-  const Value mixed =
-      spec.fused_attention ? fused_attention(b, parts, scale) : causal_attention(b, parts, scale);
-  Value attended = architecture.attended(b, w, mixed);
-  if (key.valid()) attended = dropout(b, attended, key, spec.dropout);
-  return architecture.rest(b, w, x, attended);
+  const double scale = score_scale(spec.model.head_width());
+  const Value mixed = spec.fused_attention ? fused_attention(b, parts, scale)
+                                           : causal_attention(b, parts, scale, {{}, segments});
+  Value attended = architecture.attended(b, call, w, mixed);
+  if (key.valid() && spec.dropout > 0) {
+    const DropCount count = architecture.drops_by_token() ? DropCount::tokens : DropCount::elements;
+    attended = dropout(b, attended, key, spec.dropout, count);
+  }
+  return architecture.rest(b, call, w, x, attended);
 }
 
 }  // namespace trainward::trainer

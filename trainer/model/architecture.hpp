@@ -35,19 +35,25 @@ namespace trainward::trainer {
 class Weights {
  public:
   using Named = std::vector<std::pair<std::string, graph::Value>>;
-  Weights(graph::Builder& builder, Named named) : builder_(&builder), named_(std::move(named)) {}
+  Weights(graph::Builder& builder, Named named);
 
-  // Makes a parameter of the graph of each of these, in that order.
+  // Makes a parameter of the graph of each of these, in that order; the values are f32 whatever
+  // they are kept as.
   static Weights add(graph::Builder& builder, const ParameterTable& table, const Places& which);
 
   // By the name behind the layer's prefix (ParameterInfo::local_name).
   graph::Value operator[](std::string_view name) const;
   [[nodiscard]] bool contains(std::string_view name) const;
-  [[nodiscard]] std::vector<graph::Value> values() const;  // in order
+  [[nodiscard]] std::vector<graph::Value> parameters() const { return parameters_; }  // in order
+  [[nodiscard]] std::vector<graph::Value> trained() const {
+    return trained_;
+  }  // of those, in order
 
  private:
   graph::Builder* builder_;
   Named named_;
+  std::vector<graph::Value> parameters_;
+  std::vector<graph::Value> trained_;
 };
 
 // The tensors of a checkpoint's model section.
@@ -56,6 +62,14 @@ Shapes shapes_of(const std::vector<checkpoint::TensorInfo>& tensors);
 
 // Where Architecture::facts() lies among what a checkpoint holds beside its tensors.
 inline constexpr std::string_view model_facts = "model";
+
+// What a block is told beside its weights and its input.
+struct BlockCall {
+  const ModelSpec& model;
+  graph::Value first = {};  // i32 scalar: the place of the first token in its text; invalid for 0
+  // Of what adapters drop, i32[3] whose last word counts tokens; invalid: nothing is dropped.
+  graph::Value key = {};
+};
 
 class Architecture {
  public:
@@ -74,23 +88,33 @@ class Architecture {
   // Kind usage: what such a model cannot be; sizes that no model can have are found before.
   [[nodiscard]] virtual Status check(const TrainingSpec& spec) const = 0;
 
-  [[nodiscard]] virtual ModelParameters parameters(const ModelSpec& model) const = 0;
+  // `positions`: longest text that tables among them are for.
+  [[nodiscard]] virtual ModelParameters parameters(const ModelSpec& model,
+                                                   std::int64_t positions) const = 0;
+  // The values of a table, by its name.
+  virtual void fill_table(const ModelSpec& /*model*/, const ParameterInfo& /*table*/,
+                          std::span<float> /*values*/) const {}
+  // Whether dropout keys count tokens, so that tensors of any width can be dropped by them, or
+  // elements of the block's width.
+  [[nodiscard]] virtual bool drops_by_token() const { return false; }
 
   // ids i32[batch, positions] -> [batch, positions, width]. `first`: an i32 scalar, the position of
   // the first of them in its text; invalid for 0.
   virtual graph::Value embed(graph::Builder& b, const ModelSpec& model, const Weights& w,
                              graph::Value ids, graph::Value first) const = 0;
   // What attention is made of, from the block's input.
-  virtual QueryKeyValue project(graph::Builder& b, const ModelSpec& model, const Weights& w,
+  virtual QueryKeyValue project(graph::Builder& b, const BlockCall& call, const Weights& w,
                                 graph::Value x) const = 0;
   // What attention adds to x, from its result [batch, positions, width]: of this a share is dropped
   // in training.
-  virtual graph::Value attended(graph::Builder& b, const Weights& w, graph::Value mixed) const = 0;
+  virtual graph::Value attended(graph::Builder& b, const BlockCall& call, const Weights& w,
+                                graph::Value mixed) const = 0;
   // The rest of the block: the sum, and the feed-forward part.
-  virtual graph::Value rest(graph::Builder& b, const Weights& w, graph::Value x,
-                            graph::Value attended) const = 0;
+  virtual graph::Value rest(graph::Builder& b, const BlockCall& call, const Weights& w,
+                            graph::Value x, graph::Value attended) const = 0;
   // [batch, positions, width] -> [batch, positions, padded vocabulary].
-  virtual graph::Value logits(graph::Builder& b, const Weights& w, graph::Value x) const = 0;
+  virtual graph::Value logits(graph::Builder& b, const ModelSpec& model, const Weights& w,
+                              graph::Value x) const = 0;
 
   // The table of tokens: a name that no other family has, by which checkpoints are told apart.
   [[nodiscard]] virtual std::string_view token_embedding() const = 0;
@@ -113,8 +137,9 @@ const Architecture* architecture_of(const Shapes& shapes);
 // "AGILLM-3 and GPT-2"
 std::string architecture_titles();
 
-// A block of any architecture; `key` invalid: nothing is dropped.
+// A block of any architecture. `key` invalid: nothing is dropped; `segments` invalid: each row is
+// one text.
 graph::Value block(graph::Builder& b, const TrainingSpec& spec, const Weights& w, graph::Value x,
-                   graph::Value key);
+                   graph::Value key, graph::Value segments = {});
 
 }  // namespace trainward::trainer

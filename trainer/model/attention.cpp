@@ -25,21 +25,51 @@ Value split_heads(Builder& b, Value x, std::int64_t heads) {
   return b.reshape(x, {shape[0], shape[1], heads, shape[2] / heads});
 }
 
-Value causal_attention(Builder& b, const QueryKeyValue& parts, double scale, Value first) {
+namespace {
+
+// Scores [batch, …, to, …, from] without what a query must not see; `to` is axis 2, `from` the
+// last.
+Value masked(Builder& b, Value scores, const Sight& sight) {
+  const Shape shape = b.type(scores).shape;
+  constexpr std::int64_t to = 2;
+  const auto from = static_cast<std::int64_t>(shape.size()) - 1;
+  const graph::Type pairs{Element::i32, {shape[to], shape.back()}};
+  Value row = b.iota(pairs, 0);
+  if (sight.first.valid()) row = b.add(row, b.broadcast(sight.first, {}, pairs.shape));
+  const Value before = b.compare(Direction::le, b.iota(pairs, 1), row);
+  const Value hidden = b.constant_like(masked_score, scores);
+  const Value causal = b.select(b.broadcast(before, {to, from}, shape), scores, hidden);
+  if (!sight.segments.valid()) return causal;
+  const Value same = b.compare(Direction::eq, b.broadcast(sight.segments, {0, to}, shape),
+                               b.broadcast(sight.segments, {0, from}, shape));
+  return b.select(same, causal, hidden);
+}
+
+// q [b, to, groups, of a group, width] with k [b, from, groups, width]: nothing is repeated.
+Value grouped(Builder& b, const QueryKeyValue& parts, double scale, const Sight& sight) {
+  const auto [q, k, v] = parts;
+  const Shape of_q = b.type(q).shape;
+  const Shape of_v = b.type(v).shape;
+  const std::int64_t groups = of_v[2];
+  const Value by_group = b.reshape(q, {of_q[0], of_q[1], groups, of_q[2] / groups, of_q[3]});
+  const Value scores =
+      b.dot(by_group, k, {{0, 2}, {0, 2}, {4}, {3}});  // [b, groups, to, each, from]
+  const Value shares = softmax(b, masked(b, b.scale(scores, scale), sight));
+  const Value mixed = b.dot(shares, v, {{0, 1}, {0, 2}, {4}, {1}});  // [b, groups, to, each, width]
+  return b.reshape(b.transpose(mixed, {0, 2, 1, 3, 4}), {of_q[0], of_q[1], of_q[2] * of_v[3]});
+}
+
+}  // namespace
+
+Value causal_attention(Builder& b, const QueryKeyValue& parts, double scale, const Sight& sight) {
   const auto [q, k, v] = parts;
   const Shape shape = b.type(v).shape;
   if (shape.size() != 4) return v;
+  if (b.type(q).shape[2] != shape[2]) return grouped(b, parts, scale, sight);
   const std::int64_t to = b.type(q).shape[1];
   const Value scores = b.dot(q, k, {{0, 2}, {0, 2}, {3}, {3}});  // [batch, heads, to, from]
-  const Value scaled = b.scale(scores, scale);
-  const graph::Type pairs{Element::i32, {to, shape[1]}};
-  Value row = b.iota(pairs, 0);
-  if (first.valid()) row = b.add(row, b.broadcast(first, {}, pairs.shape));
-  const Value causal = b.compare(Direction::le, b.iota(pairs, 1), row);
-  const Shape score_shape = b.type(scores).shape;
-  const Value masked = b.select(b.broadcast(causal, {2, 3}, score_shape), scaled,
-                                b.constant_like(masked_score, scaled));
-  const Value mixed = b.dot(softmax(b, masked), v, {{0, 1}, {0, 2}, {3}, {1}});
+  const Value shares = softmax(b, masked(b, b.scale(scores, scale), sight));
+  const Value mixed = b.dot(shares, v, {{0, 1}, {0, 2}, {3}, {1}});
   return b.reshape(b.transpose(mixed, {0, 2, 1, 3}), {shape[0], to, shape[2] * shape[3]});
 }
 
@@ -56,8 +86,7 @@ Value fused_attention(Builder& b, const QueryKeyValue& parts, double scale) {
   return b.reshape(b.convert(mixed, Element::f32), {shape[0], shape[1], shape[2] * shape[3]});
 }
 
-double score_scale(std::int64_t width, std::int64_t heads) {
-  const std::int64_t head_width = width / heads;
+double score_scale(std::int64_t head_width) {
   return 1 / std::sqrt(static_cast<double>(head_width));
 }
 

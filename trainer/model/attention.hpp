@@ -6,7 +6,8 @@
 namespace trainward::trainer {
 
 // What attention is made of, [batch, positions, heads, …]; q and k of one width, v of the width of
-// a head.
+// a head. k and v may have fewer heads than q: each of theirs serves as many neighbours of q's
+// (grouped-query attention, Ainslie et al. 2023).
 struct QueryKeyValue {
   graph::Value q, k, v;
 };
@@ -15,16 +16,23 @@ struct QueryKeyValue {
 // when the heads do not divide it.
 graph::Value split_heads(graph::Builder& b, graph::Value x, std::int64_t heads);
 
-// softmax(q · kᵀ · scale) · v, where position `first` + i of the queries sees the positions 0 to
-// `first` + i of the keys. `first`: an i32 scalar; invalid for 0. The result has the heads side by
-// side: [batch, positions of q, heads * width of a head].
-graph::Value causal_attention(graph::Builder& b, const QueryKeyValue& parts, double scale,
-                              graph::Value first = {});
+// What a query sees of the keys before it.
+struct Sight {
+  graph::Value first = {};     // i32 scalar: the place of the first query; invalid for 0
+  graph::Value segments = {};  // i32[batch, positions]: only of its own; invalid: of its row
+};
 
-// The same as one operation, for devices that have it. All three parts are of one width.
+// softmax(q · kᵀ · scale) · v, where position `first` + i of the queries sees the positions 0 to
+// `first` + i of the keys. The result has the heads side by side: [batch, positions of q, heads *
+// width of a head].
+graph::Value causal_attention(graph::Builder& b, const QueryKeyValue& parts, double scale,
+                              const Sight& sight = {});
+
+// The same as one operation, for devices that have it. All three parts are of one width, and every
+// row is one text.
 graph::Value fused_attention(graph::Builder& b, const QueryKeyValue& parts, double scale);
 
 // What scores are multiplied by.
-double score_scale(std::int64_t width, std::int64_t heads);
+double score_scale(std::int64_t head_width);
 
 }  // namespace trainward::trainer

@@ -52,6 +52,13 @@ Value layer_norm(Builder& b, Value x, Value weight, Value bias) {
   return add_bias(b, b.mul(normal, b.broadcast(weight, {last_axis(shape)}, shape)), bias);
 }
 
+Value rms_norm(Builder& b, Value x, Value weight, double epsilon) {
+  const Shape shape = b.type(x).shape;
+  const Value square = mean_of_last(b, b.mul(x, x));
+  const Value inverse = b.rsqrt(b.add(square, b.constant_like(epsilon, square)));
+  return b.mul(b.mul(x, spread(b, inverse, shape)), b.broadcast(weight, {last_axis(shape)}, shape));
+}
+
 Value softmax(Builder& b, Value x) {
   const Shape shape = b.type(x).shape;
   // The result does not depend on what is subtracted, so no gradient need pass through it.
@@ -67,6 +74,23 @@ Value gelu(Builder& b, Value x) {
   const Value cube = b.mul(x, b.mul(x, x));
   const Value inner = b.scale(b.add(x, b.scale(cube, 0.044715)), std::sqrt(2 / std::numbers::pi));
   return b.mul(b.scale(x, 0.5), b.add(b.tanh(inner), b.constant_like(1, inner)));
+}
+
+Value silu(Builder& b, Value x) {
+  const Value half = b.scale(x, 0.5);
+  return b.mul(half, b.add(b.tanh(half), b.constant_like(1, half)));
+}
+
+Value rotate(Builder& b, Value x, Value cosines, Value sines) {
+  const Shape shape = b.type(x).shape;
+  if (shape.size() != 4) return x;
+  Shape half = shape;
+  half[3] /= 2;
+  const Value x1 = b.slice(x, {0, 0, 0, 0}, half);
+  const Value x2 = b.slice(x, {0, 0, 0, half[3]}, shape);
+  const Value c = b.broadcast(cosines, {1, 3}, half);
+  const Value s = b.broadcast(sines, {1, 3}, half);
+  return b.concatenate({b.sub(b.mul(x1, c), b.mul(x2, s)), b.add(b.mul(x2, c), b.mul(x1, s))}, 3);
 }
 
 namespace {
@@ -97,13 +121,17 @@ Value scramble(Builder& b, Value x) {
 
 }  // namespace
 
-Value dropout(Builder& b, Value x, Value key, double rate) {
+Value dropout(Builder& b, Value x, Value key, double rate, DropCount count, std::int32_t salt) {
   const Shape shape = b.type(x).shape;
   const auto word = [&](std::int64_t i) {
     return b.broadcast(b.reshape(b.slice(key, {i}, {i + 1}), {}), {}, shape);
   };
-  const Value position = b.add(positions_of(b, shape), word(2));
-  const Value once = scramble(b, b.bit_xor(position, word(0)));
+  Value first = word(2);
+  if (count == DropCount::tokens) first = b.scale(first, static_cast<double>(shape.back()));
+  const Value position = b.add(positions_of(b, shape), first);
+  Value mixed = b.bit_xor(position, word(0));
+  if (salt != 0) mixed = b.bit_xor(mixed, b.constant_like(salt, mixed));
+  const Value once = scramble(b, mixed);
   const Value bits = scramble(b, b.bit_xor(once, word(1)));
   // 24 bits, so that the share is exact to 1 / 2^24 and the number is not negative.
   const Value level = b.shift_right(bits, b.constant_like(8, bits));
@@ -112,8 +140,11 @@ Value dropout(Builder& b, Value x, Value key, double rate) {
   return b.select(kept, b.scale(x, 1 / (1 - rate)), b.constant_like(0, x));
 }
 
-Value cross_entropy(Builder& b, Value logits, Value targets, std::int64_t vocabulary,
-                    double smoothing) {
+namespace {
+
+// Of each position; like the targets.
+Value losses_of(Builder& b, Value logits, Value targets, std::int64_t vocabulary,
+                double smoothing) {
   const Shape shape = b.type(logits).shape;
   if (shape.empty()) return logits;
   const Value column = b.iota({Element::i32, shape}, last_axis(shape));
@@ -133,10 +164,28 @@ Value cross_entropy(Builder& b, Value logits, Value targets, std::int64_t vocabu
         b.scale(b.sum(real, {last_axis(shape)}), 1 / static_cast<double>(vocabulary));
     losses = b.add(b.scale(losses, 1 - smoothing), b.scale(b.sub(log_total, mean), smoothing));
   }
-  const Shape positions = b.type(losses).shape;
-  Axes all(positions.size());
+  return losses;
+}
+
+Value sum_of_all(Builder& b, Value x) {
+  Axes all(b.type(x).shape.size());
   std::iota(all.begin(), all.end(), std::int64_t{0});
-  return b.scale(b.sum(losses, all), 1.0 / static_cast<double>(graph::element_count(positions)));
+  return b.sum(x, all);
+}
+
+}  // namespace
+
+Value cross_entropy(Builder& b, Value logits, Value targets, std::int64_t vocabulary,
+                    double smoothing) {
+  const Value losses = losses_of(b, logits, targets, vocabulary, smoothing);
+  const auto count = static_cast<double>(graph::element_count(b.type(losses).shape));
+  return b.scale(sum_of_all(b, losses), 1.0 / count);
+}
+
+Value weighted_cross_entropy(Builder& b, Value logits, Value targets, Value weights,
+                             std::int64_t vocabulary, double smoothing) {
+  const Value losses = losses_of(b, logits, targets, vocabulary, smoothing);
+  return sum_of_all(b, b.mul(losses, weights));
 }
 
 }  // namespace trainward::trainer

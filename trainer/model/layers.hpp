@@ -13,6 +13,9 @@ graph::Value add_bias(graph::Builder& b, graph::Value x, graph::Value bias);
 // Over the last axis, variance without Bessel's correction, eps 1e-5.
 graph::Value layer_norm(graph::Builder& b, graph::Value x, graph::Value weight, graph::Value bias);
 
+// weight · x / sqrt(mean of squares + epsilon), over the last axis (Zhang & Sennrich 2019).
+graph::Value rms_norm(graph::Builder& b, graph::Value x, graph::Value weight, double epsilon);
+
 // Over the last axis, with the maximum subtracted first.
 graph::Value softmax(graph::Builder& b, graph::Value x);
 
@@ -21,17 +24,32 @@ graph::Value relu(graph::Builder& b, graph::Value x);
 // x · (1 + tanh(√(2/π) (x + 0.044715 x³))) / 2, as GPT-2 has it.
 graph::Value gelu(graph::Builder& b, graph::Value x);
 
+// x · sigmoid(x), as x · (1 + tanh(x / 2)) / 2, whose gradient is a number everywhere.
+graph::Value silu(graph::Builder& b, graph::Value x);
+
+// Rotary positions (Su et al. 2021): the halves [x1 | x2] of the last axis of x [batch, positions,
+// heads, width] become [x1·c - x2·s | x2·c + x1·s]; cosines and sines [positions, width / 2].
+graph::Value rotate(graph::Builder& b, graph::Value x, graph::Value cosines, graph::Value sines);
+
 // Sets a share `rate` of the elements to zero and scales the others by 1 / (1 - rate). Which ones
 // is a function of `key`, i32[3], and the element's position alone, so a run that is resumed drops
 // the same ones. The key's last word is the position of the first element: parts of a tensor drop
 // what the whole would.
-graph::Value dropout(graph::Builder& b, graph::Value x, graph::Value key, double rate);
+// `count`: what the last word counts; tokens are the rows of x, of whatever width. `salt` makes one
+// key drop differently in several places.
+enum class DropCount { elements, tokens };
+graph::Value dropout(graph::Builder& b, graph::Value x, graph::Value key, double rate,
+                     DropCount count = DropCount::elements, std::int32_t salt = 0);
 
 // Mean over all positions of -Σ q log softmax(logits), where q is 1 - smoothing at the target plus
 // smoothing spread evenly over the vocabulary; logits […, V], targets i32[…].
 // Columns from `vocabulary` on are padding: no probability, no gradient.
 graph::Value cross_entropy(graph::Builder& b, graph::Value logits, graph::Value targets,
                            std::int64_t vocabulary, double smoothing = 0);
+// The sum of the same, each position times its weight, f32 like the targets.
+graph::Value weighted_cross_entropy(graph::Builder& b, graph::Value logits, graph::Value targets,
+                                    graph::Value weights, std::int64_t vocabulary,
+                                    double smoothing = 0);
 
 // The first axes of a shape, all but the last: {0, 1, …, rank - 2}.
 graph::Axes leading_axes(const graph::Shape& shape);

@@ -11,6 +11,11 @@
 
 namespace trainward::trainer {
 
+double LoraSpec::scale() const {
+  const auto by = static_cast<double>(rank);
+  return alpha / (stabilised ? std::sqrt(by) : by);
+}
+
 Status check_spec(const TrainingSpec& spec) {
   const ModelSpec& model = spec.model;
   struct Size {
@@ -35,7 +40,7 @@ Status check_spec(const TrainingSpec& spec) {
                   fmt::format("it must be at least {}", size.least));
     }
   }
-  if (model.width % model.heads != 0) {
+  if (model.llama.head_width == 0 && model.width % model.heads != 0) {
     return fail(ErrorKind::usage, fmt::format("a width of {} does not divide into {} heads",
                                               model.width, model.heads));
   }
@@ -63,9 +68,15 @@ Status check_spec(const TrainingSpec& spec) {
   return architecture_of(model).check(spec);
 }
 
-Status check_tokens(std::span<const std::int32_t> tokens, const TrainingSpec& spec,
-                    std::int64_t sequences) {
+Status check_tokens(const TokenBatch& batch, const TrainingSpec& spec, std::int64_t sequences) {
   const auto expected = static_cast<std::size_t>(sequences * spec.block_size);
+  const auto tokens = batch.ids;
+  if (batch.weights.size() != (spec.weighted ? expected : 0) ||
+      batch.segments.size() != (spec.segmented ? expected : 0)) {
+    return fail(ErrorKind::usage,
+                fmt::format("{} tokens come with {} weights and {} segments", tokens.size(),
+                            batch.weights.size(), batch.segments.size()));
+  }
   if (tokens.size() != expected) {
     return fail(ErrorKind::usage,
                 fmt::format("it takes {} tokens, not {}", expected, tokens.size()));

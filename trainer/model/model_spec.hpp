@@ -5,15 +5,65 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "common/base/error.hpp"
 #include "common/settings/worker_settings.hpp"
+#include "trainer/batch/token_batch.hpp"
 #include "trainer/graph/op.hpp"
 #include "trainer/optim/schedule.hpp"
 
 namespace trainward::trainer {
+
+// Rotary positions: how angles grow with the place of a token.
+struct RopeSpec {
+  enum class Scaling { none, linear, llama3 } scaling = Scaling::none;
+  double theta = 10000;
+  double factor = 1;
+  // Of `llama3`: wavelengths below positions / high stay, above positions / low are stretched.
+  double low = 1;
+  double high = 4;
+  std::int64_t original_positions = 0;
+
+  friend bool operator==(const RopeSpec&, const RopeSpec&) = default;
+};
+
+// What a Llama has beside the sizes that all models have.
+struct LlamaSpec {
+  std::int64_t inner = 0;       // width of the feed-forward part
+  std::int64_t kv_heads = 0;    // heads of keys and values; each serves as many queries' heads
+  std::int64_t head_width = 0;  // need not be width / heads
+  double norm_epsilon = 1e-5;
+  RopeSpec rope{};
+  bool qkv_biases = false;
+  bool output_bias = false;  // of attention
+  bool mlp_biases = false;
+  bool qk_norms = false;
+  double deviation = 0.02;  // of the first values of matrices
+  std::int64_t window = 0;  // tokens a token sees before it, where the model has a limit; 0: all
+
+  friend bool operator==(const LlamaSpec&, const LlamaSpec&) = default;
+};
+
+// The products of a block that may have an adapter, as bits of LoraSpec::targets.
+enum class Linear : std::uint32_t { q, k, v, o, gate, up, down };
+
+// Adapters that alone are trained, over weights that stay as they are (Hu et al. 2021).
+struct LoraSpec {
+  std::int64_t rank = 0;  // 0: there are none
+  double alpha = 8;
+  double dropout = 0;       // of an adapter's input
+  bool stabilised = false;  // scaled by alpha / sqrt(rank) instead of alpha / rank
+  std::uint32_t targets = 0;
+
+  [[nodiscard]] bool used() const { return rank > 0; }
+  [[nodiscard]] bool adapts(Linear which) const {
+    return used() && (targets >> static_cast<std::uint32_t>(which) & 1U) != 0;
+  }
+  [[nodiscard]] double scale() const;
+
+  friend bool operator==(const LoraSpec&, const LoraSpec&) = default;
+};
 
 struct ModelSpec {
   std::int64_t width = 128;
@@ -26,10 +76,16 @@ struct ModelSpec {
   // Its family's place in architectures() (architecture.hpp): a number, because ranks send a spec
   // to each other as it lies in memory.
   std::size_t architecture = 0;
+  LlamaSpec llama{};
+  LoraSpec lora{};
+  // Of matrices that are not trained, as their files have them.
+  graph::Element frozen = graph::Element::f32;
 
   // Rows the embedding and the head really have: accelerators tile by 32.
   [[nodiscard]] std::int64_t padded_vocabulary() const { return (vocabulary + 31) / 32 * 32; }
-  [[nodiscard]] std::int64_t head_width() const { return width / heads; }
+  [[nodiscard]] std::int64_t head_width() const {
+    return llama.head_width > 0 ? llama.head_width : width / heads;
+  }
   // Of what the scores are products of: attention.hpp.
   [[nodiscard]] std::int64_t score_width() const { return std::min(rank, head_width()); }
 
@@ -47,6 +103,9 @@ struct TrainingSpec : settings::StepSettings {
   graph::Precision precision = graph::Precision::f32;
   bool fused_attention = false;  // attention is one operation, which only some devices have
   bool initialise = true;        // else every parameter is zero until restore()
+  // What batches have beside their ids (trainer/batch/token_batch.hpp).
+  bool weighted = false;
+  bool segmented = false;
 
   [[nodiscard]] std::int64_t batches_per_step() const { return accumulation * ranks; }
   // The effective batch.
@@ -57,9 +116,9 @@ struct TrainingSpec : settings::StepSettings {
 // a rate or factor that is negative or not a number, what the architecture cannot be.
 Status check_spec(const TrainingSpec& spec);
 
-// Kind usage: not as many tokens as `sequences` need, or one that is outside the vocabulary.
-Status check_tokens(std::span<const std::int32_t> tokens, const TrainingSpec& spec,
-                    std::int64_t sequences);
+// Kind usage: not as many tokens, weights or segments as `sequences` need, or an id that is outside
+// the vocabulary.
+Status check_tokens(const TokenBatch& tokens, const TrainingSpec& spec, std::int64_t sequences);
 
 // The sizes that have a name (common/settings/model_presets.hpp); kind usage, with the nearest
 // name, when there is none of it.

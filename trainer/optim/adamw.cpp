@@ -36,13 +36,13 @@ void AdamW::add_to_norm(std::span<const float> gradient) {
 
 double AdamW::norm() const { return std::sqrt(sum_of_squares_); }
 
-AdamWFactors AdamW::factors(double learning_rate, std::int64_t t) const {
+AdamWFactors AdamW::factors(double learning_rate, std::int64_t t, bool decays) const {
   const auto step = static_cast<double>(t);
   const double rate = learning_rate * rate_factor(options_.schedule, t);
   double clip = 1;
   if (options_.gradient_clip > 0) clip = std::min(1.0, options_.gradient_clip / (norm() + 1e-6));
   AdamWFactors f{};
-  f.keep = static_cast<float>(1 - rate * options_.weight_decay);
+  f.keep = decays ? static_cast<float>(1 - rate * options_.weight_decay) : 1.0F;
   f.clip = static_cast<float>(clip);
   f.beta1 = static_cast<float>(options_.beta1);
   f.one_minus_beta1 = static_cast<float>(1 - options_.beta1);
@@ -56,7 +56,7 @@ AdamWFactors AdamW::factors(double learning_rate, std::int64_t t) const {
 
 void AdamW::step(const FlatState& state, std::int64_t t) {
   for (const Group& group : groups_) {
-    const AdamWFactors f = factors(group.learning_rate, t);
+    const AdamWFactors f = factors(group.learning_rate, t, group.decays);
     const auto chunks = static_cast<std::ptrdiff_t>(chunks_of(group.end - group.begin));
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (std::ptrdiff_t i = 0; i < chunks; ++i) {

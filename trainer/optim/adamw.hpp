@@ -31,6 +31,7 @@ struct Group {
   std::size_t begin = 0;  // elements of the flat arrays
   std::size_t end = 0;
   double learning_rate = 0;
+  bool decays = true;
 };
 
 struct FlatState {
@@ -57,7 +58,8 @@ class AdamW {
   void forget_norm() { sum_of_squares_ = 0; }
 
   // What step number `t` does with a group of that rate, given the norm so far.
-  [[nodiscard]] AdamWFactors factors(double learning_rate, std::int64_t t) const;
+  [[nodiscard]] AdamWFactors factors(double learning_rate, std::int64_t t,
+                                     bool decays = true) const;
 
  private:
   AdamWOptions options_;

@@ -34,7 +34,7 @@ TEST_F(ConfigProblems, DuplicateKey) {
 
 TEST_F(ConfigProblems, WrongType) {
   EXPECT_THAT(problems("programs:\n  a:\n    training_config: {steps: many}\n"),
-              ElementsAre("3:30: programs.a.training_config.steps: expected a whole number from 1 "
+              ElementsAre("3:30: programs.a.training_config.steps: expected a whole number from 0 "
                           "to 1000000000, found the text 'many'"));
   EXPECT_THAT(problems("programs:\n  a:\n    training_config: {steps: '5'}\n"),
               ElementsAre(HasSubstr("found the text '5'")));

@@ -64,7 +64,7 @@ class DecoderTest : public ::testing::TestWithParam<Kind> {
   [[nodiscard]] Numbers reference(const std::vector<std::int32_t>& tokens) const {
     graph::Builder b;
     const auto n = static_cast<std::int64_t>(tokens.size());
-    const ParameterTable table = make_parameter_table(spec_.model);
+    const ParameterTable table = make_parameter_table(spec_.model, spec_.block_size);
     std::vector<Numbers> inputs{Numbers(tokens.begin(), tokens.end())};
     const Value ids = b.parameter("ids", {Element::i32, {1, n}});
     const test::State state = test::copy_of(model_->model_state());

@@ -20,6 +20,7 @@ struct FakeRecord {
   int made = 0;
   int steps = 0;
   int evaluations = 0;                 // batches
+  std::vector<double> losses;          // of evaluations after so many steps; then they are made up
   std::vector<std::int64_t> restored;  // the step counts restore() was given
   std::int64_t nan_at = -1;            // the optimizer step that yields it
   std::int64_t fail_at = -1;
@@ -29,7 +30,8 @@ class FakeTrainable final : public Trainable {
  public:
   explicit FakeTrainable(FakeRecord& record) : record_(record) { ++record_.made; }
 
-  Result<StepResult> step(std::span<const std::int32_t> tokens) override {
+  Result<StepResult> step(const TokenBatch& batch) override {
+    const auto tokens = batch.ids;
     ++record_.steps;
     ++steps_done_;
     if (steps_done_ == record_.fail_at) return fail(ErrorKind::permanent, "the model broke");
@@ -41,9 +43,12 @@ class FakeTrainable final : public Trainable {
     const double loss = steps_done_ == record_.nan_at ? std::nan("") : weights_[0];
     return StepResult{loss, 1.0};
   }
-  Result<double> evaluate(std::span<const std::int32_t> tokens) override {
+  Result<double> evaluate(const TokenBatch& tokens) override {
     ++record_.evaluations;
-    return weights_[0] + static_cast<double>(tokens[0]);
+    if (const auto at = static_cast<std::size_t>(steps_done_); at < record_.losses.size()) {
+      return record_.losses[at];
+    }
+    return weights_[0] + static_cast<double>(tokens.ids[0]);
   }
   [[nodiscard]] std::vector<checkpoint::TensorView> model_state() const override {
     return {view("w", weights_)};
@@ -60,6 +65,7 @@ class FakeTrainable final : public Trainable {
     return {};
   }
   [[nodiscard]] std::int64_t parameter_count() const override { return 4; }
+  [[nodiscard]] std::int64_t total_parameters() const override { return 4; }
   [[nodiscard]] std::size_t arena_bytes() const override { return 32; }
 
  private:

@@ -42,7 +42,7 @@ test::State stirred(const TrainingSpec& spec) {
 double reference_loss(const TrainingSpec& spec, const Segments& segments,
                       const std::map<std::string, Numbers>& at,
                       const std::vector<std::int32_t>& tokens) {
-  const ParameterTable table = make_parameter_table(spec.model);
+  const ParameterTable table = make_parameter_table(spec.model, spec.block_size);
   const auto with = [&](std::vector<Numbers> inputs, const Places& which) {
     for (const std::size_t i : which) inputs.push_back(at.at(table.infos[i].name));
     return inputs;

@@ -29,7 +29,7 @@ TEST(PresetsTest, KnowsThePublishedSizesOfGpt2) {
   for (const auto& [name, count] : counts) {
     ModelSpec sized = preset(name).value();
     sized.vocabulary = 50'257;
-    EXPECT_EQ(make_parameter_table(sized).count, count) << name;
+    EXPECT_EQ(make_parameter_table(sized, 64).count, count) << name;
   }
 }
 
@@ -45,7 +45,7 @@ TEST(PresetsTest, AllCanBeTrained) {
     // What a checkpoint of it shows is what it is.
     const Architecture& architecture = architecture_of(*model);
     Shapes shapes;
-    for (const ParameterInfo& info : make_parameter_table(*model).infos) {
+    for (const ParameterInfo& info : make_parameter_table(*model, 64).infos) {
       shapes[info.name] = info.shape;
     }
     EXPECT_EQ(architecture_of(shapes), &architecture) << known.name;

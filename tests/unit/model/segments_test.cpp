@@ -145,7 +145,7 @@ TEST_P(AttentionOfRank, EqualsTheFormula) {
                               matrix("u", dk, r)};
   const Value proj = matrix("proj", d, d);
   const Value mixed =
-      causal_attention(b, project_ranked(b, x, weights, heads), score_scale(d, heads));
+      causal_attention(b, project_ranked(b, x, weights, heads), score_scale(d / heads));
   const Graph graph = *b.finish(std::vector{linear(b, mixed, proj)});
   std::vector<Numbers> in;
   for (const Value parameter : graph.parameters)

@@ -22,11 +22,15 @@ TEST(SettingsDigest, LaterSettingsOnlyWhereTheyAreSet) {
     if (const auto* whole = std::get_if<Whole>(&setting.type)) {
       set(values, *whole, get(values, *whole) + 1);
     } else if (const auto* real = std::get_if<Real>(&setting.type)) {
-      values.*real->at += 0.25;
+      real->at.of(values) += 0.25;
+    } else if (const auto* word = std::get_if<Word>(&setting.type)) {
+      word->at.of(values) = word->words.back();
+    } else if (const auto* choice = std::get_if<Choice>(&setting.type)) {
+      choice->at.of(values) = RopeScaling::llama3;
     } else {
       const auto* flag = std::get_if<Flag>(&setting.type);
       ASSERT_NE(flag, nullptr) << setting.key << ": digest_lines() has no words for its type";
-      values.*flag->at = !(values.*flag->at);
+      flag->at.of(values) = !flag->at.of(values);
     }
     EXPECT_TRUE(has_line(setting, values)) << setting.key;
     EXPECT_NE(digest_lines(values), before) << setting.key;

@@ -1,7 +1,8 @@
 // docs/config.md says of every setting what the table says: type, range, default and what it is.
 #include <gmock/gmock.h>
 
-#include <set>
+#include <algorithm>
+#include <array>
 
 #include "common/os/file.hpp"
 #include "common/settings/worker_settings.hpp"
@@ -19,7 +20,8 @@ std::string number(std::int64_t value) {
 
 std::string number(double value) {
   if (value == 1e9) return "10^9";
-  return value == 1e-8 ? "1e-8" : fmt::format("{}", value);
+  if (value == 1e-8) return "1e-8";
+  return value == 1e-6 ? "1e-6" : fmt::format("{}", value);
 }
 
 struct Cells {
@@ -30,9 +32,18 @@ std::string words(std::span<const std::string_view> all) {
   return fmt::format("`{}`", fmt::join(all, "` `"));
 }
 
+// With what a map says by being there.
+WorkerSettings defaults_of(const Setting& setting) {
+  WorkerSettings values;
+  for (const Map& map : maps) {
+    if (map.section == setting.section) map.given(values);
+  }
+  return values;
+}
+
 struct Row {
   const Setting& setting;
-  const WorkerSettings defaults{};
+  const WorkerSettings defaults = defaults_of(setting);
 
   Cells operator()(const Whole& of) const {
     const std::string unit = setting.unit.empty() ? "" : fmt::format(" ({})", setting.unit);
@@ -43,28 +54,43 @@ struct Row {
     return {"number",
             fmt::format("{}{} to {}{}", of.range.above_min ? "above " : "", number(of.range.min),
                         of.range.below_max ? "below " : "", number(of.range.max)),
-            number(defaults.*of.at)};
+            number(of.at.of(defaults))};
   }
   Cells operator()(const Flag& of) const {
-    return {"boolean", "", defaults.*of.at ? "true" : "false"};
+    return {"boolean", "", of.at.of(defaults) ? "true" : "false"};
   }
   Cells operator()(const Word& of) const {
-    const bool preset = of.words.size() > 4;
+    const bool preset = of.words.data() == model_names.data();
     return {preset ? "preset" : words(of.words), preset ? "see below" : "",
-            fmt::format("`{}`", defaults.*of.at)};
+            fmt::format("`{}`", of.at.of(defaults))};
+  }
+  Cells operator()(const Choice& of) const {
+    const auto fallback = static_cast<std::size_t>(of.at.of(defaults));
+    return {words(of.words), "", fmt::format("`{}`", of.words[fallback])};
   }
   Cells operator()(const Size& of) const {
     return {"size",
             fmt::format("{} to {}", yaml::size_text(of.range.min), yaml::size_text(of.range.max)),
-            yaml::size_text(static_cast<std::int64_t>(defaults.*of.at))};
+            yaml::size_text(static_cast<std::int64_t>(of.at.of(defaults)))};
   }
   Cells operator()(const Text&) const { return {"text", "", "found out"}; }
+  Cells operator()(const Texts& of) const {
+    const auto& texts = of.at.of(defaults);
+    return {of.alone.empty() ? "list of text" : fmt::format("list, or `{}`", of.alone),
+            of.words.empty() ? fmt::format("0 to {}", of.most) : words(of.words),
+            texts.empty() ? "none" : fmt::format("`[{}]`", fmt::join(texts, ", "))};
+  }
+  Cells operator()(const Names& of) const { return {"map of text", words(of.names), "empty"}; }
+  Cells operator()(const Place& of) const {
+    return {of.folder ? "folder" : "file", "exists", "none"};
+  }
   Cells operator()(const Path& of) const {
-    const std::string& fallback = defaults.*of.at;
+    const std::string& fallback = of.at.of(defaults);
     return {fmt::format("`{}` or path", of.word), "exists",
             fallback.empty() ? "none" : fmt::format("`{}`", fallback)};
   }
   Cells operator()(const Paths& of) const {
+    if (!of.needed) return {"list of paths", "each exists", "none"};
     return {"list of paths", "at least one, each exists", fmt::format("`[{}]`", of.fallback)};
   }
   Cells operator()(const Mesh& of) const {
@@ -75,12 +101,16 @@ struct Row {
   }
 };
 
+constexpr std::array<std::string_view, 3> must{"hidden", "layers", "heads"};
+
 // How the setting's line begins; more may be said after the sentence.
 std::string documented(const Setting& setting) {
   const auto [type, range, fallback] = std::visit(Row{setting}, setting.type);
-  const std::string name = setting.section == training
-                               ? std::string(setting.key)
-                               : fmt::format("{}.{}", setting.section, setting.key);
+  std::string name = fmt::format("{}.{}", setting.section, setting.key);
+  if (setting.section.starts_with(training)) name.erase(0, training.size() + 1);
+  if (setting.section == llama && std::find(must.begin(), must.end(), setting.key) != must.end()) {
+    return fmt::format("| `{}` | {} | {} | required | {}", name, type, range, setting.about);
+  }
   return fmt::format("| `{}` | {} | {}| {} | {}", name, type, range.empty() ? "" : range + " ",
                      fallback, setting.about);
 }

@@ -54,15 +54,46 @@ struct Ends {
     for (const std::string_view word : of.words) all.emplace_back(quoted(word), true);
     return all;
   }
+  std::vector<Value> operator()(const Choice& of) const {
+    std::vector<Value> all{{quoted("neither"), false}, {quoted(""), false}, {"3", false}};
+    for (const std::string_view word : of.words) all.emplace_back(quoted(word), true);
+    return all;
+  }
+  std::vector<Value> operator()(const Texts& of) const {
+    const bool may_be_none = of.at.of(WorkerSettings{}).empty();
+    std::vector<Value> all{
+        {"[]", may_be_none}, {R"([""])", false}, {R"([["a"]])", false}, {"{}", false}};
+    all.emplace_back(R"(["neither"])", of.words.empty());
+    if (!of.alone.empty()) {
+      all.emplace_back(fmt::format(R"(["{}"])", of.alone), true);
+      all.emplace_back(fmt::format(R"(["{}", "{}"])", of.words[0], of.alone), false);
+    }
+    for (const std::string_view word : of.words)
+      all.emplace_back(fmt::format(R"(["{}"])", word), true);
+    std::string many = "[\"a\"";
+    for (std::size_t i = 0; i < of.most; ++i) many += ", \"a\"";
+    all.emplace_back(many + "]", false);
+    return all;
+  }
+  std::vector<Value> operator()(const Names& of) const {
+    return {{"{}", true},
+            {fmt::format(R"({{"{}": "a"}})", of.names[0]), true},
+            {fmt::format(R"({{"{}": 3}})", of.names[0]), false},
+            {R"({"neither": "a"})", false},
+            {"[]", false}};
+  }
+  std::vector<Value> operator()(const Place& of) const {
+    return {{quoted(of.folder ? "/tmp" : "/etc/passwd"), true}, {"[]", false}, {"{}", false}};
+  }
   std::vector<Value> operator()(const Text&) const {
     return {{quoted("a"), true}, {quoted(""), true}, {"3", false}, {"true", false}, {"[]", false}};
   }
   std::vector<Value> operator()(const Path& of) const {
     return {{quoted(of.word), true}, {quoted("/etc/passwd"), true}, {"[]", false}};
   }
-  std::vector<Value> operator()(const Paths&) const {
+  std::vector<Value> operator()(const Paths& of) const {
     // One path without brackets is a list of one, in YAML alone.
-    return {{"[]", false}, {R"(["/tmp"])", true}, {R"(["/tmp", []])", false}};
+    return {{"[]", !of.needed}, {R"(["/tmp"])", true}, {R"(["/tmp", []])", false}};
   }
   std::vector<Value> operator()(const Mesh& of) const {
     return {{"[1, 0]", false}, {"[1, 1]", true},    {fmt::format("[1, {}]", of.most), true},
@@ -85,10 +116,39 @@ struct Ends {
   }
 };
 
-// The setting with whatever else it needs; {} stands for the value.
+// What the key needs beside it in its own map.
+std::string needed_beside(const Setting& setting, const std::string& value) {
+  if (setting.key == "steps") return R"(, "num_epochs": 1)";
+  if (setting.section == rope_scaling && setting.key == "type" && value != quoted("none")) {
+    return R"(, "factor": 8)";
+  }
+  if (setting.section == rope_scaling && setting.key == "factor" && value != "0") {
+    return R"(, "type": "linear")";
+  }
+  if (setting.section != llama) return "";
+  std::string text;
+  for (const std::string_view key : {"hidden", "layers", "heads"}) {
+    // As many as there are groups of them.
+    const bool groups = key == "heads" && setting.key == "kv_heads" && value != "0";
+    if (key != setting.key) text += fmt::format(", \"{}\": {}", key, groups ? value : "1");
+  }
+  return setting.key.ends_with("heads") ? text + R"(, "head_dim": 64)" : text;
+}
+
+// The setting with whatever else it needs.
 std::string in_section(const Setting& setting, const std::string& value) {
   const bool of_device = setting.section == device;
   std::string members = fmt::format("\"{}\": {}", setting.key, value);
+  members += needed_beside(setting, value);
+  for (const Map& map : maps) {
+    if (map.section != setting.section) continue;
+    members = fmt::format("\"{}\": {{{}}}", map.key(), members);
+    if (map.section == rope_scaling) {
+      members = fmt::format(R"("llama": {{"hidden": 1, "layers": 1, "heads": 1, {}}})", members);
+    }
+    if (map.section == lora) members += R"(, "base_model": "/tmp")";
+    return fmt::format(R"({{"training_config": {{{}, "data": ["/tmp"]}}}})", members);
+  }
   if (of_device && setting.key != "plugin") members += R"(, "plugin": "sim_n300")";
   if (setting.key == "mesh_shape") members += R"(, "enable_ddp": true)";
   if (setting.section == training && setting.key != "data") members += R"(, "data": ["/tmp"])";

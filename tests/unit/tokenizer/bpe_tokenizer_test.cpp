@@ -184,6 +184,23 @@ TEST(BpeTokenizerTest, RefusesIdsThatNoTokenHas) {
   for (const TokenId id : {-1, 266, 1 << 30}) EXPECT_FALSE(tokenizer->decode(Tokens{id}));
 }
 
+// Runs that were begun with an older version go on only where these stay what they were.
+TEST(BpeTokenizerTest, DigestsDoNotChangeFromVersionToVersion) {
+  json::object file = tokenizer_json(words, byte_level(true, true));
+  const auto plain = made_of(file);
+  json::object late = added(300, "late");
+  late["normalized"] = true;
+  late["lstrip"] = true;
+  file["added_tokens"].as_array().push_back(late);
+  file["normalizer"] = normalizers({"NFC", "Lowercase"});
+  file["pre_tokenizer"] = deepseek_rules();
+  file["model"].as_object()["ignore_merges"] = true;
+  const auto full = made_of(file);
+  ASSERT_TRUE(plain && full);
+  EXPECT_EQ(plain->digest(), "2a25b5f316d000863172fea6fa099a9c909426a2bd0f352114d1f5964cd5d651");
+  EXPECT_EQ(full->digest(), "b0e668c428369435b53d362bc9a185a27c0388d3cd08c9c8b3e7e6634a153506");
+}
+
 TEST(ByteTokenizerTest, ATokenAByte) {
   ByteTokenizer tokenizer;
   EXPECT_THAT(encode(tokenizer, "a\xFF"), ElementsAre('a', 255));

@@ -17,13 +17,25 @@ std::string normalized(std::vector<NormalizerStep> steps, std::string_view text)
 }
 
 TEST(Normalizer, StepsFollowEachOther) {
-  using enum NormalizerStep;
+  using enum CharacterStep;
   EXPECT_EQ(normalized({}, "E\u0301"), "E\u0301");
   EXPECT_EQ(normalized({lowercase}, "\u00C4B\u0130\u03A3 1\u01C5"), "\u00E4bi\u0307\u03C3 1\u01C6");
   EXPECT_EQ(normalized({nfd, lowercase}, "\u00C9"), "e\u0301");
   EXPECT_EQ(normalized({nfkc, lowercase}, "\uFF25\u0301"), "\u00E9");
   EXPECT_EQ(normalized({nfd, nfc, nfd}, "\u212B!"), "A\u030A!");
   EXPECT_EQ(normalized({nfc, lowercase, nfd}, "plain"), "plain");
+}
+
+TEST(Normalizer, PutsInFrontAndReplaces) {
+  const Prepend mark{"_"};
+  const Replace space{" ", "_"};
+  EXPECT_EQ(normalized({mark, space}, "a b  c"), "_a_b__c");
+  EXPECT_EQ(normalized({mark}, ""), "") << "nothing to put it in front of";
+  EXPECT_EQ(normalized({Replace{"aa", "b"}}, "aaaaa"), "bba");
+  EXPECT_EQ(normalized({Replace{"a", ""}}, "banana"), "bnn");
+  EXPECT_EQ(normalized({space, Replace{"_", " "}}, "a b"), "a b");
+  std::string storage;
+  EXPECT_EQ(Normalizer({mark, space}).apply("a b", storage, false), "a_b");
 }
 
 // 256, 257: é composed, and the same letter in two characters.

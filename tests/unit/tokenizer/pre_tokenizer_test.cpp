@@ -11,12 +11,13 @@ namespace {
 
 using testing::ElementsAre;
 
-std::vector<std::string> pieces(const std::vector<PreTokenizerRule>& rules, std::string_view text) {
+std::vector<std::string> pieces(const std::vector<PreTokenizerRule>& rules, std::string_view text,
+                                Place place = Place::beginning) {
   auto pre_tokenizer = PreTokenizer::compile(rules);
   EXPECT_TRUE(pre_tokenizer) << pre_tokenizer.error().message();
   std::vector<std::string> found;
   if (!pre_tokenizer) return found;
-  auto ok = pre_tokenizer->split(text, [&](std::string_view piece) -> Status {
+  auto ok = pre_tokenizer->split(text, place, [&](std::string_view piece) -> Status {
     found.emplace_back(piece);
     return {};
   });
@@ -115,11 +116,30 @@ TEST(PreTokenizerTest, ASpaceComesBeforePiecesWithoutOne) {
   EXPECT_THAT(pieces(rules, " Hello"), ElementsAre(" Hello"));
 }
 
+TEST(PreTokenizerTest, NothingIsPutBeforeATextThatGoesOn) {
+  const std::vector<PreTokenizerRule> rules{PrefixSpace{}, SplitRule{std::string(gpt2_pattern)}};
+  EXPECT_THAT(pieces(rules, "Hello you", Place::within), ElementsAre("Hello", " you"));
+  EXPECT_THAT(pieces(rules, "Hello", Place::after_token), ElementsAre(" Hello"));
+  // A piece from the middle counts as it does elsewhere.
+  const std::vector<PreTokenizerRule> late{SplitRule{"-"}, PrefixSpace{}};
+  EXPECT_THAT(pieces(late, "a-b", Place::within), ElementsAre("a", " -", " b"));
+}
+
+TEST(PreTokenizerTest, MetaspaceCutsBeforeEverySpace) {
+  const std::vector<PreTokenizerRule> rules{Metaspace{}};
+  EXPECT_THAT(pieces(rules, "a  b "), ElementsAre("▁a", "▁", "▁b", "▁"));
+  EXPECT_THAT(pieces(rules, "▁a"), ElementsAre("▁a"));
+  EXPECT_THAT(pieces(rules, "a b", Place::within), ElementsAre("a", "▁b"));
+  const std::vector<PreTokenizerRule> after_split{SplitRule{"-"},
+                                                  Metaspace{"▁", Metaspace::Prepend::first, true}};
+  EXPECT_THAT(pieces(after_split, "a-b"), ElementsAre("▁a", "-", "b"));
+}
+
 TEST(PreTokenizerTest, StopsAtAnError) {
   auto pre_tokenizer = PreTokenizer::compile({SplitRule{"a"}});
   ASSERT_TRUE(pre_tokenizer);
   int seen = 0;
-  auto ok = pre_tokenizer->split("aaaa", [&](std::string_view) -> Status {
+  auto ok = pre_tokenizer->split("aaaa", Place::beginning, [&](std::string_view) -> Status {
     return ++seen == 2 ? Status(fail(ErrorKind::corrupt, "enough")) : Status();
   });
   EXPECT_FALSE(ok);

@@ -58,11 +58,11 @@ Result<DeviceConfig> device_config(const WorkerConfig& config, const WorkerEnvir
 
 Result<std::unique_ptr<Trainable>> make_model(const WorkerConfig& config,
                                               const WorkerEnvironment& environment,
-                                              Reporter& reporter) {
-  if (config.device == cpu_device) return make_cpu_model(config.training);
+                                              const BaseWeights* base, Reporter& reporter) {
+  if (config.device == cpu_device) return make_cpu_model(config.training, base);
   auto device = device_config(config, environment, reporter);
   if (!device) return propagate(device);
-  return make_device_model(config.training, *device);
+  return make_device_model(config.training, *device, base);
 }
 
 }  // namespace trainward::trainer

@@ -23,6 +23,6 @@ Result<DeviceConfig> device_config(const WorkerConfig& config, const WorkerEnvir
 // The model of a process that trains alone.
 Result<std::unique_ptr<Trainable>> make_model(const WorkerConfig& config,
                                               const WorkerEnvironment& environment,
-                                              Reporter& reporter);
+                                              const BaseWeights* base, Reporter& reporter);
 
 }  // namespace trainward::trainer

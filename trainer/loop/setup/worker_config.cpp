@@ -3,12 +3,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 
 #include "common/base/digest.hpp"
 #include "common/base/strict_object.hpp"
 #include "common/os/json_file.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/llama/config.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
@@ -41,32 +43,69 @@ struct Reading {
     keys.whole(key, value, of.range);
     set(values, of, value);
   }
-  void operator()(const settings::Real& of) { keys.real(key, values.*of.at, of.range); }
-  void operator()(const settings::Flag& of) { keys.flag(key, values.*of.at); }
-  void operator()(const settings::Word& of) { keys.one_of(key, values.*of.at, of.words); }
-  void operator()(const settings::Size& of) {
-    auto bytes = static_cast<std::int64_t>(values.*of.at);
-    keys.whole(key, bytes, of.range);
-    values.*of.at = static_cast<std::uint64_t>(bytes);
+  void operator()(const settings::Real& of) { keys.real(key, of.at.of(values), of.range); }
+  void operator()(const settings::Flag& of) { keys.flag(key, of.at.of(values)); }
+  void operator()(const settings::Word& of) { keys.one_of(key, of.at.of(values), of.words); }
+  void operator()(const settings::Choice& of) {
+    std::string word(of.words[static_cast<std::size_t>(of.at.of(values))]);
+    keys.one_of(key, word, of.words);
+    const auto place = std::find(of.words.begin(), of.words.end(), word) - of.words.begin();
+    of.at.of(values) = static_cast<settings::RopeScaling>(place);
   }
-  void operator()(const settings::Text& of) { keys.text(key, values.*of.at); }
+  void operator()(const settings::Size& of) {
+    auto bytes = static_cast<std::int64_t>(of.at.of(values));
+    keys.whole(key, bytes, of.range);
+    of.at.of(values) = static_cast<std::uint64_t>(bytes);
+  }
+  void operator()(const settings::Text& of) { keys.text(key, of.at.of(values)); }
+  void operator()(const settings::Texts& of) {
+    std::vector<std::string>& texts = of.at.of(values);
+    const bool may_be_none = texts.empty();
+    keys.texts(key, texts);
+    if ((texts.empty() && !may_be_none) || texts.size() > of.most) {
+      keys.complain(key, fmt::format("has {} texts, expected 1 to {}", texts.size(), of.most));
+    }
+    for (const std::string& text : texts) {
+      const bool known = of.words.empty() ||
+                         std::find(of.words.begin(), of.words.end(), text) != of.words.end() ||
+                         (texts.size() == 1 && !of.alone.empty() && text == of.alone);
+      if (known && !text.empty()) continue;
+      keys.complain(key, fmt::format("has '{}'", text),
+                    of.words.empty() ? "each must say something"
+                                     : fmt::format("known: {}", fmt::join(of.words, ", ")));
+    }
+  }
+  void operator()(const settings::Names& of) {
+    const json::object* given = keys.object(key);
+    if (given == nullptr) return;
+    StrictObject names(*given, std::string(key));
+    for (const std::string_view name : of.names) {
+      std::string text;
+      names.text(name, text);
+      if (!text.empty()) of.at.of(values)[std::string(name)] = text;
+    }
+    if (const auto ok = names.finish(); !ok) {
+      keys.complain(key, fmt::format("{}: {}", ok.error().where, ok.error().what), ok.error().hint);
+    }
+  }
+  void operator()(const settings::Place& of) { keys.text(key, of.at.of(values)); }
   void operator()(const settings::Path& of) {
-    const bool needed = !(values.*of.at).empty();
-    keys.text(key, values.*of.at);
-    if (needed && (values.*of.at).empty()) {
+    const bool needed = !of.at.of(values).empty();
+    keys.text(key, of.at.of(values));
+    if (needed && of.at.of(values).empty()) {
       keys.complain(key, "is empty", fmt::format("{}, or {}", of.word, of.file));
     }
   }
   void operator()(const settings::Paths& of) {
-    keys.texts(key, values.*of.at);
-    if (!(values.*of.at).empty()) return;
+    keys.texts(key, of.at.of(values));
+    if (!of.needed || !of.at.of(values).empty()) return;
     keys.complain(key, "names no file or folder", "a list of at least one path");
   }
   void operator()(const settings::Mesh& of) {
     std::vector<std::int64_t> mesh{1, 1};
     keys.wholes(key, mesh, {1, of.most});
     if (mesh.size() == 2 && mesh[0] == 1) {
-      values.*of.at = mesh[1];
+      of.at.of(values) = mesh[1];
     } else {
       keys.complain(key, fmt::format("is [{}]", fmt::join(mesh, ", ")),
                     "[1, N]: N processes share each batch; the model itself is not split");
@@ -99,14 +138,50 @@ void settle_device(StrictObject& keys, settings::WorkerSettings& values) {
   }
 }
 
-Status read_section(std::string_view section, const json::object& object,
-                    settings::WorkerSettings& values, std::vector<pjrt::ClientOption>& options) {
+// What those of the training say together; as the supervisor has it (worker_sections.cpp).
+void settle_training(StrictObject& keys, settings::WorkerSettings& values) {
+  if (values.num_epochs > 0 && !keys.has("steps")) values.steps = 0;
+  if (values.steps == 0 && values.num_epochs == 0) {
+    keys.complain("steps", "is 0, and no num_epochs says how long the run is");
+  }
+  const std::array given{!values.base_model.empty(), !values.model_config.empty(),
+                         values.own_llama};
+  const auto models = std::count(given.begin(), given.end(), true);
+  if (models > 1) {
+    keys.complain("base_model", "is not alone in saying what is trained",
+                  "keep one of base_model, model_config and llama");
+  }
+  if (models > 0 && !keys.has("head_learning_rate")) {
+    values.head_learning_rate = values.learning_rate;
+  }
+  if (values.lora_rank > 0 && values.base_model.empty()) {
+    keys.complain("lora", "adapts a model that is there already", "name its folder: base_model");
+  }
+  const auto problem = values.own_llama ? settings::llama_problem(values.llama) : std::nullopt;
+  if (problem) keys.complain(fmt::format("llama.{}", problem->key), problem->what);
+  if (!values.validation_data.empty() && values.validation_share > 0) {
+    keys.complain("validation_share",
+                  "is of data that is trained on, and validation_data names other", "keep one");
+  }
+}
+
+// A section or a map, with the maps inside it.
+Status read_map(std::string_view section, const json::object& object,
+                settings::WorkerSettings& values, std::vector<pjrt::ClientOption>& options) {
   StrictObject keys(object, std::string(section));
   for (const settings::Setting& setting : settings::worker_settings) {
     if (setting.section != section) continue;
     std::visit(Reading{keys, setting.key, values, options}, setting.type);
   }
+  for (const settings::Map& map : settings::maps) {
+    if (map.parent() != section) continue;
+    const json::object* inside = keys.object(map.key());
+    if (inside == nullptr) continue;
+    map.given(values);
+    if (auto ok = read_map(map.section, *inside, values, options); !ok) return ok;
+  }
   if (section == settings::device) settle_device(keys, values);
+  if (section == settings::training) settle_training(keys, values);
   return keys.finish();
 }
 
@@ -119,9 +194,11 @@ Status take(const settings::WorkerSettings& values, WorkerConfig& config) {
   if (!model) return propagate(model);
   training.model = *model;
   training.model.tied = values.tie_weights || training.model.tied;
-  training.schedule = {values.schedule == "cosine" ? optim::Schedule::Shape::cosine
-                                                   : optim::Schedule::Shape::constant,
-                       values.warmup_steps, values.steps, values.final_learning_rate_share};
+  using Shape = optim::Schedule::Shape;
+  training.schedule = {Shape::constant, values.warmup_steps, values.steps,
+                       values.final_learning_rate_share, values.hold_steps};
+  if (values.schedule == "cosine") training.schedule.shape = Shape::cosine;
+  if (values.schedule == "linear") training.schedule.shape = Shape::linear;
   if (values.precision == "bf16") training.precision = graph::Precision::bf16;
   config.data_format = data_format(values.data_format).value_or(DataFormat::automatic);
   if (values.placement == "device") config.placement = Placement::device;
@@ -134,12 +211,29 @@ Status take(const settings::WorkerSettings& values, WorkerConfig& config) {
 settings::WorkerSettings used(const WorkerConfig& config) {
   settings::WorkerSettings values{config.training, config};
   values.warmup_steps = config.training.schedule.warmup_steps;
+  values.hold_steps = config.training.schedule.hold_steps;
   values.tie_weights = config.training.model.tied;
   return values;
 }
 
+// Lists and maps of fine-tuning, where there are any; lengths, so that no text is mistaken for two.
+std::string tuning_lines(const WorkerConfig& config) {
+  std::string text;
+  if (config.training.lora_rank > 0) {
+    std::vector<std::string> targets = config.lora_targets;
+    std::sort(targets.begin(), targets.end());
+    text += fmt::format("lora on {}\n", fmt::join(targets, " "));
+  }
+  for (const auto& [ours, theirs] : config.columns) {
+    text += fmt::format("column {} {} {}\n", ours, theirs.size(), theirs);
+  }
+  return text;
+}
+
+}  // namespace
+
 // One line a value: a list of paths cannot be mistaken for another.
-std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_digest) {
+std::string run_digest(const WorkerConfig& config, const std::string& tokenizer_digest) {
   const TrainingSpec& t = config.training;
   std::string text = fmt::format("trainward weights 1\nmodel {} {} {} {} {}\n", t.model.width,
                                  t.model.layers, t.model.heads, t.model.rank, t.model.vocabulary);
@@ -147,13 +241,19 @@ std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_d
   if (t.model.architecture != 0) {
     text += fmt::format("architecture {}\n", architecture_of(t.model).name());
   }
+  if (architecture_of(t.model).name() == "llama") {
+    text += fmt::format("config {}\n", json::serialize(llama_config(t.model)));
+  }
+  if (!config.base_digest.empty()) text += fmt::format("base {}\n", config.base_digest);
   if (t.model.positions > 0) text += fmt::format("positions {}\n", t.model.positions);
   text += settings::digest_lines(used(config));
   if (t.precision == graph::Precision::bf16) text += "bf16\n";
-  if (t.schedule.shape == optim::Schedule::Shape::cosine) {
-    text +=
-        fmt::format("cosine over {} steps to {}\n", t.schedule.total_steps, t.schedule.final_share);
+  if (t.schedule.shape != optim::Schedule::Shape::constant) {
+    const bool cosine = t.schedule.shape == optim::Schedule::Shape::cosine;
+    text += fmt::format("{} over {} steps to {}\n", cosine ? "cosine" : "linear",
+                        t.schedule.total_steps, t.schedule.final_share);
   }
+  text += tuning_lines(config);
   if (config.held_out() > 0) text += fmt::format("held out {}\n", config.held_out());
   for (const std::string& path : config.data) {
     text += fmt::format("data {} {}\n", path.size(), path);
@@ -170,8 +270,6 @@ std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_d
   return sha256_hex(text);
 }
 
-}  // namespace
-
 Result<WorkerConfig> read_worker_config(const json::object& object) {
   WorkerConfig config;
   settings::WorkerSettings values;
@@ -185,10 +283,10 @@ Result<WorkerConfig> read_worker_config(const json::object& object) {
   for (const std::string_view section : settings::sections) {
     const json::object* given = keys.object(section);
     if (given == nullptr) continue;
-    if (auto ok = read_section(section, *given, values, config.options); !ok) return propagate(ok);
+    if (auto ok = read_map(section, *given, values, config.options); !ok) return propagate(ok);
   }
   if (auto ok = take(values, config); !ok) return propagate(ok);
-  config.digest = digest_of(config, ByteTokenizer().digest());
+  config.digest = run_digest(config, ByteTokenizer().digest());
   return config;
 }
 
@@ -211,8 +309,15 @@ Status fit_to_data(WorkerConfig& config, std::int64_t vocabulary,
                 "training_config.vocabulary",
                 fmt::format("make it {} or more, or leave it out", vocabulary));
   }
-  config.training.model.vocabulary = std::max(config.vocabulary, vocabulary);
-  config.digest = digest_of(config, tokenizer_digest);
+  const std::int64_t model = config.model_vocabulary;
+  if (model > 0 && model < std::max(config.vocabulary, vocabulary)) {
+    return fail(ErrorKind::usage,
+                fmt::format("has {} tokens, and the tokenizer of the data {}", model,
+                            std::max(config.vocabulary, vocabulary)),
+                "the model's vocab_size", "name the tokenizer.json that belongs to the model");
+  }
+  config.training.model.vocabulary = model > 0 ? model : std::max(config.vocabulary, vocabulary);
+  config.digest = run_digest(config, tokenizer_digest);
   return {};
 }
 

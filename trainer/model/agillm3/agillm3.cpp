@@ -42,7 +42,8 @@ class Agillm3 final : public Architecture {
   [[nodiscard]] std::string_view title() const override { return "AGILLM-3"; }
   [[nodiscard]] Status check(const TrainingSpec& /*spec*/) const override { return {}; }
 
-  [[nodiscard]] ModelParameters parameters(const ModelSpec& model) const override {
+  [[nodiscard]] ModelParameters parameters(const ModelSpec& model,
+                                           std::int64_t /*positions*/) const override {
     const std::int64_t d = model.width;
     const std::int64_t rows = model.padded_vocabulary();
     using enum Initial;
@@ -77,23 +78,25 @@ class Agillm3 final : public Architecture {
               Value /*first*/) const override {
     return b.gather_rows(w["core.emb.weight"], ids);
   }
-  QueryKeyValue project(Builder& b, const ModelSpec& model, const Weights& w,
+  QueryKeyValue project(Builder& b, const BlockCall& call, const Weights& w,
                         Value x) const override {
     const Value normal = layer_norm(b, x, w["ln1.weight"], w["ln1.bias"]);
     return project_ranked(b, normal,
                           {w["mha.q.weight"], w["mha.k.weight"], w["mha.v.weight"], w["mha.U"]},
-                          model.heads);
+                          call.model.heads);
   }
-  Value attended(Builder& b, const Weights& w, Value mixed) const override {
+  Value attended(Builder& b, const BlockCall& /*call*/, const Weights& w,
+                 Value mixed) const override {
     return linear(b, mixed, w["mha.proj.weight"]);
   }
-  Value rest(Builder& b, const Weights& w, Value x, Value attended) const override {
+  Value rest(Builder& b, const BlockCall& /*call*/, const Weights& w, Value x,
+             Value attended) const override {
     const Value middle = b.add(x, attended);
     const Value normal = layer_norm(b, middle, w["ln2.weight"], w["ln2.bias"]);
     const Value hidden = relu(b, add_bias(b, linear(b, normal, w["ff.0.weight"]), w["ff.0.bias"]));
     return b.add(middle, add_bias(b, linear(b, hidden, w["ff.2.weight"]), w["ff.2.bias"]));
   }
-  Value logits(Builder& b, const Weights& w, Value x) const override {
+  Value logits(Builder& b, const ModelSpec& /*model*/, const Weights& w, Value x) const override {
     const Value normal = layer_norm(b, x, w["core.ln.weight"], w["core.ln.bias"]);
     if (!w.contains("ar.proj.weight")) return linear(b, normal, w["core.emb.weight"]);
     return add_bias(b, linear(b, normal, w["ar.proj.weight"]), w["ar.proj.bias"]);

@@ -6,6 +6,7 @@
 
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
+#include "trainer/model/cpu/memory_plan.hpp"
 #include "trainer/model/cpu/program_call.hpp"
 #include "trainer/model/cpu/programs.hpp"
 #include "trainer/model/training/dropout_keys.hpp"
@@ -27,11 +28,16 @@ struct Activations {
   std::array<std::byte*, 2> dx{};
 };
 
-Result<Activations> allocate_activations(const Segments& segments, std::size_t layers) {
+std::size_t activation_bytes(const Segments& segments, std::size_t layers) {
   const std::size_t x_bytes = cpu::buffer_bytes(segments.embed.type(segments.embed.outputs[0]));
   std::size_t kept_bytes = 0;
   for (const graph::Type& type : segments.kept) kept_bytes += cpu::buffer_bytes(type);
-  Result<Memory> memory = Memory::allocate((layers + 3) * x_bytes + layers * kept_bytes);
+  return (layers + 3) * x_bytes + layers * kept_bytes;
+}
+
+Result<Activations> allocate_activations(const Segments& segments, std::size_t layers) {
+  const std::size_t x_bytes = cpu::buffer_bytes(segments.embed.type(segments.embed.outputs[0]));
+  Result<Memory> memory = Memory::allocate(activation_bytes(segments, layers));
   if (!memory) return propagate(memory);
   Activations result{*std::move(memory), {}, std::vector<std::vector<std::byte*>>(layers), {}};
   std::byte* next = result.memory.data();
@@ -61,11 +67,18 @@ class CpuExecutor final : public StepExecutor {
                     spec.schedule},
                    rate_runs(table_, spec, RunsOf::everything), table_.elements, spec.threads),
         dropout_(spec),
-        call_(table_, flat_, workspace_.data()),
-        own_head_(table_.own_head()),
-        embedding_(table_.embedding) {
+        call_(state, workspace_.data()),
+        own_head_(table_.trained(table_.own_head())),
+        embedding_(table_.trained(table_.embedding)) {
     std::sort(embedding_.begin(), embedding_.end());  // as they lie
-    for (std::size_t layer = 0; layer < layers(); ++layer) blocks_.push_back(table_.block(layer));
+    for (std::size_t layer = 0; layer < layers(); ++layer) {
+      blocks_.push_back(table_.block(layer));
+      trained_.push_back(table_.trained(blocks_.back()));
+    }
+    if (spec_.weighted) {
+      targets_.resize(static_cast<std::size_t>(spec_.batch_size * spec_.block_size));
+      weights_.resize(targets_.size());
+    }
   }
 
   void begin(std::int64_t steps_done) override {
@@ -75,7 +88,9 @@ class CpuExecutor final : public StepExecutor {
   }
 
   Status embed(const BatchTokens& tokens) override {
-    call_.in(tokens.front().data());
+    segments_ = tokens.front().segments.data();
+    if (spec_.weighted) set_targets(tokens.front());
+    call_.in(tokens.front().ids.data());
     call_.in_parameters(table_.embedding, programs_.embed);
     call_.out(activations_.x[0]);
     call_.run(programs_.embed);
@@ -87,6 +102,7 @@ class CpuExecutor final : public StepExecutor {
     Program& block = training ? programs_.block : programs_.block_evaluate;
     call_.in(activations_.x[layer]);
     if (training) add_key(layer, batch);
+    if (spec_.segmented) call_.in(segments_);
     call_.in_parameters(blocks_[layer], block);
     call_.out(activations_.x[layer + 1]);
     if (training) {
@@ -97,13 +113,15 @@ class CpuExecutor final : public StepExecutor {
   }
 
   Status head(const BatchTokens& tokens, const BatchOfStep& batch) override {
-    Program& head = programs_of(batch).head;
-    add_head_inputs(tokens, head);
-    call_.out(&loss_);
-    call_.out(dy());
-    call_.out_gradients(table_.head);
-    call_.run(head);
-    losses_ += static_cast<double>(loss_);
+    for (std::int64_t piece = 0; piece < pieces(); ++piece) {
+      Program& head = batch.first && piece == 0 ? programs_.first.head : programs_.rest->head;
+      add_head_inputs(tokens, head, piece);
+      call_.out(&loss_);
+      call_.out(dy() + piece * piece_bytes());
+      call_.out_gradients(table_.head);
+      call_.run(head);
+      losses_ += static_cast<double>(loss_);
+    }
     if (batch.last) finish_gradients(own_head_);  // what it shares the embedding completes
     return {};
   }
@@ -112,20 +130,22 @@ class CpuExecutor final : public StepExecutor {
     Program& block = programs_of(batch).block;
     call_.in(activations_.x[layer]);
     add_key(layer, batch);
+    if (spec_.segmented) call_.in(segments_);
     call_.in_parameters(blocks_[layer], block);
     for (const std::byte* kept : activations_.kept[layer]) call_.in(kept);
     call_.in(dy());
     call_.out(activations_.dx[1]);
     call_.out_gradients(blocks_[layer]);
     call_.run(block);
-    if (batch.last) finish_gradients(blocks_[layer]);
+    if (batch.last) finish_gradients(trained_[layer]);
     std::swap(activations_.dx[0], activations_.dx[1]);
     return {};
   }
 
   Status embed_backward(const BatchTokens& tokens, const BatchOfStep& batch) override {
+    if (embedding_.empty()) return {};
     Program& embed = programs_of(batch).embed;
-    call_.in(tokens.front().data());
+    call_.in(tokens.front().ids.data());
     call_.in(dy());
     call_.out_gradients(table_.embedding);
     call_.run(embed);
@@ -135,8 +155,8 @@ class CpuExecutor final : public StepExecutor {
 
   Result<StepResult> update(std::int64_t t) override {
     if (peers_ != nullptr) peers_->sum(std::span(&losses_, 1));
-    const StepResult result{losses_ / static_cast<double>(spec_.batches_per_step()),
-                            optimizer_.norm()};
+    const double batches = spec_.weighted ? 1 : static_cast<double>(spec_.batches_per_step());
+    const StepResult result{losses_ / batches, optimizer_.norm()};
     if (auto ok = check_finite(result, t); !ok) return propagate(ok);
     optimizer_.step(
         {flat_.parameters(), flat_.gradients(), flat_.mean(), flat_.variance(), flat_.packed()}, t);
@@ -144,10 +164,14 @@ class CpuExecutor final : public StepExecutor {
   }
 
   Result<double> evaluate(const BatchTokens& tokens) override {
-    add_head_inputs(tokens, programs_.head_evaluate);
-    call_.out(&loss_);
-    call_.run(programs_.head_evaluate);
-    return static_cast<double>(loss_);
+    double sum = 0;
+    for (std::int64_t piece = 0; piece < pieces(); ++piece) {
+      add_head_inputs(tokens, programs_.head_evaluate, piece);
+      call_.out(&loss_);
+      call_.run(programs_.head_evaluate);
+      sum += static_cast<double>(loss_);
+    }
+    return sum;
   }
 
   // It works on the host's arrays themselves.
@@ -171,6 +195,7 @@ class CpuExecutor final : public StepExecutor {
 
   // The gradients of these parameters, which lie one after another, are complete on this rank.
   void finish_gradients(const Places& which) {
+    if (which.empty()) return;
     const std::size_t begin = table_.infos[which.front()].offset;
     const ParameterInfo& last = table_.infos[which.back()];
     const auto piece = flat_.gradients().subspan(begin, last.offset + last.size() - begin);
@@ -184,9 +209,34 @@ class CpuExecutor final : public StepExecutor {
     call_.in(dropout_.of(layer).data());
   }
 
-  void add_head_inputs(const BatchTokens& tokens, const Program& head) {
-    call_.in(tokens.front().data());
-    call_.in(activations_.x[layers()]);
+  // A batch's positions go through the head all at once, or in so many pieces.
+  [[nodiscard]] std::int64_t pieces() const {
+    return spec_.weighted ? spec_.batch_size * spec_.block_size / head_rows(spec_) : 1;
+  }
+  // Of x in one of them.
+  [[nodiscard]] std::int64_t piece_bytes() const {
+    return spec_.batch_size * spec_.block_size / pieces() * spec_.model.width *
+           static_cast<std::int64_t>(sizeof(float));
+  }
+
+  // What each position predicts, and how much that counts.
+  void set_targets(const TokenBatch& batch) {
+    const auto block = static_cast<std::size_t>(spec_.block_size);
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+      const bool last = (i + 1) % block == 0;
+      targets_[i] = last ? 0 : batch.ids[i + 1];
+      weights_[i] = last ? 0 : batch.weights[i + 1];
+    }
+  }
+
+  void add_head_inputs(const BatchTokens& tokens, const Program& head, std::int64_t piece) {
+    if (spec_.weighted) {
+      call_.in(targets_.data() + piece * head_rows(spec_));
+      call_.in(weights_.data() + piece * head_rows(spec_));
+    } else {
+      call_.in(tokens.front().ids.data());
+    }
+    call_.in(activations_.x[layers()] + piece * piece_bytes());
     call_.in_parameters(table_.head, head);
   }
 
@@ -203,12 +253,17 @@ class CpuExecutor final : public StepExecutor {
   ProgramCall call_;
   // Places of the parameters, made once.
   Places own_head_, embedding_;
-  std::vector<Places> blocks_;
+  std::vector<Places> blocks_, trained_;
+  // Of the batch that is worked on.
+  const std::int32_t* segments_ = nullptr;
+  std::vector<std::int32_t> targets_;
+  std::vector<float> weights_;
   float loss_ = 0;     // of the last batch
   double losses_ = 0;  // of the step's batches
 };
 
-Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& spec, Communicator* peers) {
+Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& spec, Communicator* peers,
+                                              const BaseWeights* base) {
   if (auto ok = check_spec(spec); !ok) return propagate(ok);
   auto runtime = cpu::Runtime::create(spec.threads);
   if (!runtime) return propagate(runtime);
@@ -218,24 +273,53 @@ Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& spec, Communic
   if (!programs) return propagate(programs);
   auto activations = allocate_activations(*segments, static_cast<std::size_t>(spec.model.layers));
   if (!activations) return propagate(activations);
-  auto state = ModelState::allocate(spec, spec.precision == graph::Precision::bf16);
+  auto state = ModelState::allocate(spec, spec.precision == graph::Precision::bf16, base);
   if (!state) return propagate(state);
   auto workspace = Memory::allocate(programs->workspace_bytes());
   if (!workspace) return propagate(workspace);
   auto executor =
       std::make_unique<CpuExecutor>(spec, **state, *std::move(runtime), *std::move(programs),
                                     *std::move(activations), *std::move(workspace), peers);
-  return make_stepper(spec, *std::move(state), std::move(executor));
+  return make_stepper(spec, *std::move(state), std::move(executor), base);
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Trainable>> make_cpu_model(const TrainingSpec& spec) {
-  return make_model(spec, nullptr);
+Result<MemoryPlan> plan_cpu_memory(const TrainingSpec& spec, const BaseWeights* base) {
+  if (auto ok = check_spec(spec); !ok) return propagate(ok);
+  auto runtime = cpu::Runtime::create(spec.threads);
+  if (!runtime) return propagate(runtime);
+  auto segments = make_segments(spec);
+  if (!segments) return propagate(segments);
+  auto programs = compile(*segments, spec, **runtime);
+  if (!programs) return propagate(programs);
+  const ParameterTable table = make_parameter_table(spec.model, spec.block_size);
+  const FixedValues::Bytes fixed = FixedValues::count(table, base);
+  const bool packed = spec.precision == graph::Precision::bf16;
+  MemoryPlan plan;
+  plan.gradients = table.elements * sizeof(float);
+  plan.moments = 2 * plan.gradients;
+  plan.weights = plan.gradients + (packed ? table.elements * sizeof(std::uint16_t) : 0);
+  plan.frozen = fixed.copied;
+  plan.mapped = fixed.mapped;
+  plan.activations = activation_bytes(*segments, static_cast<std::size_t>(spec.model.layers));
+  plan.workspace = programs->workspace_bytes();
+  return plan;
+}
+
+Result<std::unique_ptr<Trainable>> make_cpu_model(const TrainingSpec& spec,
+                                                  const BaseWeights* base) {
+  return make_model(spec, nullptr, base);
 }
 
 Result<std::unique_ptr<Trainable>> make_cpu_part(const TrainingSpec& spec, Communicator& peers) {
-  return make_model(spec, &peers);
+  return make_model(spec, &peers, nullptr);
+}
+
+Result<std::unique_ptr<Trainable>> make_cpu_part_from(const BaseWeights* base,
+                                                      const TrainingSpec& spec,
+                                                      Communicator& peers) {
+  return make_model(spec, &peers, base);
 }
 
 }  // namespace trainward::trainer

@@ -1,7 +1,8 @@
 #include "trainer/model/cpu/parallel_model.hpp"
 
-#include <array>
+#include <optional>
 #include <type_traits>
+#include <vector>
 
 namespace trainward::trainer {
 namespace {
@@ -24,24 +25,57 @@ void order(Communicator& peers, Command::Kind kind, std::int64_t number = 0) {
   share(peers, command);
 }
 
-// Each rank's share of `all`, in the order of the ranks.
-std::span<const std::int32_t> part_of(std::span<const std::int32_t> all,
-                                      const Communicator& peers) {
-  const std::size_t size = all.size() / static_cast<std::size_t>(peers.size());
-  return all.subspan(size * static_cast<std::size_t>(peers.rank()), size);
+// Each rank's share of a batch, in the order of the ranks.
+TokenBatch part_of(const TokenBatch& all, const Communicator& peers) {
+  const std::size_t size = all.ids.size() / static_cast<std::size_t>(peers.size());
+  return all.part(size * static_cast<std::size_t>(peers.rank()), size);
 }
 
-double mean_over_ranks(double value, Communicator& peers) {
+// A batch that rank 0 hands to all; made by the first one that comes.
+class SharedBatch {
+ public:
+  explicit SharedBatch(const TrainingSpec& spec)
+      : weighted_(spec.weighted), segmented_(spec.segmented) {}
+
+  void send(const TokenBatch& batch, Communicator& peers) {
+    ids_.assign(batch.ids.begin(), batch.ids.end());
+    weights_.assign(batch.weights.begin(), batch.weights.end());
+    segments_.assign(batch.segments.begin(), batch.segments.end());
+    broadcast(peers);
+  }
+  TokenBatch receive(std::int64_t count, Communicator& peers) {
+    ids_.resize(static_cast<std::size_t>(count));
+    weights_.resize(weighted_ ? ids_.size() : 0);
+    segments_.resize(segmented_ ? ids_.size() : 0);
+    broadcast(peers);
+    return {ids_, weights_, segments_};
+  }
+
+ private:
+  void broadcast(Communicator& peers) {
+    peers.broadcast(std::as_writable_bytes(std::span(ids_)));
+    if (weighted_) peers.broadcast(std::as_writable_bytes(std::span(weights_)));
+    if (segmented_) peers.broadcast(std::as_writable_bytes(std::span(segments_)));
+  }
+
+  bool weighted_, segmented_;
+  std::vector<std::int32_t> ids_;
+  std::vector<float> weights_;
+  std::vector<std::int32_t> segments_;
+};
+
+// The mean of the ranks' losses, or, where predictions have weights, their sum.
+double over_ranks(double value, const TrainingSpec& part, Communicator& peers) {
   peers.sum(std::span(&value, 1));
-  return value / peers.size();
+  return part.weighted ? value : value / peers.size();
 }
 
 class Leader final : public Trainable {
  public:
   Leader(const TrainingSpec& part, Communicator& peers, std::unique_ptr<Trainable> own)
-      : part_(part), peers_(peers), own_(std::move(own)) {}
+      : part_(part), peers_(peers), own_(std::move(own)), shared_(part) {}
 
-  Result<StepResult> step(std::span<const std::int32_t> tokens) override {
+  Result<StepResult> step(const TokenBatch& tokens) override {
     // Of the whole step, since no rank may fail alone.
     if (auto ok = check_tokens(tokens, part_, part_.sequences_per_step()); !ok) {
       return propagate(ok);
@@ -50,9 +84,9 @@ class Leader final : public Trainable {
     return own_->step(part_of(tokens, peers_));
   }
 
-  Result<double> evaluate(std::span<const std::int32_t> tokens) override {
+  Result<double> evaluate(const TokenBatch& tokens) override {
     // A batch that was not split is no work for several.
-    if (tokens.size() == static_cast<std::size_t>(part_.batch_size * part_.block_size)) {
+    if (tokens.ids.size() == static_cast<std::size_t>(part_.batch_size * part_.block_size)) {
       return own_->evaluate(tokens);
     }
     if (auto ok = check_tokens(tokens, part_, part_.batch_size * part_.ranks); !ok) {
@@ -61,8 +95,8 @@ class Leader final : public Trainable {
     hand_out(Command::Kind::evaluate, tokens);
     const Result<double> mine = own_->evaluate(part_of(tokens, peers_));
     // The others are waiting for the sum, whatever came of this part.
-    const double mean = mean_over_ranks(mine ? *mine : 0, peers_);
-    return mine ? Result<double>(mean) : mine;
+    const double all = over_ranks(mine ? *mine : 0, part_, peers_);
+    return mine ? Result<double>(all) : mine;
   }
 
   Status gather_state() override { return own_->gather_state(); }
@@ -88,13 +122,13 @@ class Leader final : public Trainable {
   }
 
   [[nodiscard]] std::int64_t parameter_count() const override { return own_->parameter_count(); }
+  [[nodiscard]] std::int64_t total_parameters() const override { return own_->total_parameters(); }
   [[nodiscard]] std::size_t arena_bytes() const override { return own_->arena_bytes(); }
 
  private:
-  void hand_out(Command::Kind kind, std::span<const std::int32_t> tokens) {
-    order(peers_, kind, static_cast<std::int64_t>(tokens.size()));
-    tokens_.assign(tokens.begin(), tokens.end());
-    peers_.broadcast(std::as_writable_bytes(std::span(tokens_)));
+  void hand_out(Command::Kind kind, const TokenBatch& tokens) {
+    order(peers_, kind, static_cast<std::int64_t>(tokens.ids.size()));
+    shared_.send(tokens, peers_);
   }
   void send(const std::vector<checkpoint::TensorTarget>& tensors) {
     for (const checkpoint::TensorTarget& tensor : tensors) peers_.broadcast(tensor.bytes);
@@ -103,7 +137,7 @@ class Leader final : public Trainable {
   TrainingSpec part_;
   Communicator& peers_;
   std::unique_ptr<Trainable> own_;
-  std::vector<std::int32_t> tokens_;  // allocated in the first step
+  SharedBatch shared_;
 };
 
 class Follower {
@@ -130,7 +164,7 @@ class Follower {
         return {};
       case Command::Kind::evaluate: {
         const Result<double> loss = model_->evaluate(receive(command.number));
-        (void)mean_over_ranks(loss ? *loss : 0, peers_);
+        (void)over_ranks(loss ? *loss : 0, part_, peers_);
         return {};
       }
       case Command::Kind::restore:
@@ -142,18 +176,16 @@ class Follower {
   }
 
   Status make() {
-    TrainingSpec part;
-    share(peers_, part);
-    auto model = make_part_(part, peers_);
+    share(peers_, part_);
+    shared_.emplace(part_);
+    auto model = make_part_(part_, peers_);
     if (!model) return propagate(model);
     model_ = *std::move(model);
     return {};
   }
 
-  std::span<const std::int32_t> receive(std::int64_t count) {
-    tokens_.resize(static_cast<std::size_t>(count));
-    peers_.broadcast(std::as_writable_bytes(std::span(tokens_)));
-    return part_of(tokens_, peers_);
+  TokenBatch receive(std::int64_t count) {
+    return part_of(shared_->receive(count, peers_), peers_);
   }
 
   Status restore(std::int64_t steps_done) {
@@ -169,8 +201,9 @@ class Follower {
 
   Communicator& peers_;
   const MakePart& make_part_;
+  TrainingSpec part_;
+  std::optional<SharedBatch> shared_;
   std::unique_ptr<Trainable> model_;
-  std::vector<std::int32_t> tokens_;
 };
 
 }  // namespace

@@ -14,20 +14,21 @@ namespace trainward::trainer {
 
 class ProgramCall {
  public:
-  ProgramCall(const ParameterTable& table, const FlatMemory& flat, std::byte* workspace)
-      : table_(table), flat_(flat), workspace_(workspace) {}
+  ProgramCall(const ModelState& state, std::byte* workspace)
+      : table_(state.table), flat_(state.flat), fixed_(state.fixed), workspace_(workspace) {}
 
   void in(const void* buffer) { inputs_.push_back(buffer); }
   void out(void* buffer) { outputs_.push_back(buffer); }
-  // In f32 or packed as bf16, as the program that will be run takes them.
+  // In f32 or packed as bf16, as the program that will be run takes them; frozen ones as they are.
   void in_parameters(const std::vector<std::size_t>& which, const cpu::Program& program);
-  void out_gradients(const std::vector<std::size_t>& which);
+  void out_gradients(const std::vector<std::size_t>& which);  // of those that are trained
   // Runs what was collected, and forgets it.
   void run(cpu::Program& program);
 
  private:
   const ParameterTable& table_;
   const FlatMemory& flat_;
+  const FixedValues& fixed_;
   std::byte* workspace_;
   std::vector<const void*> inputs_;
   std::vector<void*> outputs_;

@@ -15,13 +15,17 @@ Status compile_into(Program& program, const graph::Graph& graph, const cpu::Runt
   return {};
 }
 
+// The loss and the gradients of activations are never added up.
+Status compile_head(BackwardPrograms& programs, const Segments& segments, bool add,
+                    const cpu::Runtime& runtime) {
+  return compile_into(programs.head, segments.head, runtime, add ? 2 : SIZE_MAX);
+}
+
 // `own_embedding`: results of the embedding's backward to which the head has added nothing before.
-Status compile_into(BackwardPrograms& programs, const Segments& segments, bool add,
-                    std::size_t own_embedding, const cpu::Runtime& runtime) {
-  // The loss and the gradients of activations are never added up.
-  auto ok = compile_into(programs.head, segments.head, runtime, add ? 2 : SIZE_MAX);
-  if (ok) ok = compile_into(programs.block, segments.block_backward, runtime, add ? 1 : SIZE_MAX);
-  if (!ok) return ok;
+Status compile_others(BackwardPrograms& programs, const Segments& segments, bool add,
+                      std::size_t own_embedding, const cpu::Runtime& runtime) {
+  auto ok = compile_into(programs.block, segments.block_backward, runtime, add ? 1 : SIZE_MAX);
+  if (!ok || segments.embed_backward.outputs.empty()) return ok;
   return compile_into(programs.embed, segments.embed_backward, runtime, add ? 0 : own_embedding);
 }
 
@@ -41,14 +45,20 @@ std::size_t Programs::workspace_bytes() const {
 Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
                          const cpu::Runtime& runtime) {
   Programs programs;
-  const std::size_t own_embedding = make_parameter_table(spec.model).own_embedding();
+  const std::size_t own_embedding =
+      make_parameter_table(spec.model, spec.block_size).own_embedding();
+  const bool pieces = spec.weighted && head_rows(spec) < spec.batch_size * spec.block_size;
   auto ok = compile_into(programs.embed, segments.embed, runtime);
   if (ok) ok = compile_into(programs.block, segments.block_forward, runtime);
   if (ok) ok = compile_into(programs.block_evaluate, segments.block_evaluate, runtime);
   if (ok) ok = compile_into(programs.head_evaluate, segments.head_evaluate, runtime);
-  if (ok) ok = compile_into(programs.first, segments, false, own_embedding, runtime);
+  if (ok) ok = compile_head(programs.first, segments, false, runtime);
+  if (ok) ok = compile_others(programs.first, segments, false, own_embedding, runtime);
+  if (ok && (spec.accumulation > 1 || pieces)) {
+    ok = compile_head(programs.rest.emplace(), segments, true, runtime);
+  }
   if (ok && spec.accumulation > 1) {
-    ok = compile_into(programs.rest.emplace(), segments, true, own_embedding, runtime);
+    ok = compile_others(*programs.rest, segments, true, own_embedding, runtime);
   }
   if (!ok) return propagate(ok);
   return programs;

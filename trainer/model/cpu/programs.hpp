@@ -1,8 +1,9 @@
 // The segments of a training step, compiled for the CPU.
 //
 // The first backward of a step overwrites the gradients; the others, when several batches make one
-// step, add to them. Of weights that the head shares with the embedding, the embedding's part is
-// added to the head's each time. One thread uses them at a time; the runtime must outlive them.
+// step or several pieces go through the head, add to them. Of weights that the head shares with the
+// embedding, the embedding's part is added to the head's each time. One thread uses them at a time;
+// the runtime must outlive them.
 #pragma once
 
 #include <optional>
@@ -22,7 +23,8 @@ struct Programs {
   cpu::Program embed, block;
   cpu::Program block_evaluate, head_evaluate;
   BackwardPrograms first;
-  std::optional<BackwardPrograms> rest;  // only with accumulation
+  // With accumulation; of the head also where a batch goes through it in pieces.
+  std::optional<BackwardPrograms> rest;
 
   [[nodiscard]] std::size_t workspace_bytes() const;  // enough for each of them
 };

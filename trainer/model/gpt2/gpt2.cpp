@@ -69,7 +69,8 @@ class Gpt2 final : public Architecture {
   }
 
   // Weights of layers that add to the residual stream start smaller, the more there are of them.
-  [[nodiscard]] ModelParameters parameters(const ModelSpec& model) const override {
+  [[nodiscard]] ModelParameters parameters(const ModelSpec& model,
+                                           std::int64_t /*positions*/) const override {
     constexpr double deviation = 0.02;
     const double adding = deviation / std::sqrt(2 * static_cast<double>(model.layers));
     const std::int64_t d = model.width;
@@ -102,29 +103,31 @@ class Gpt2 final : public Architecture {
     const Value rows = b.slice(w["wpe.weight"], {0, 0}, {shape[1], model.width});
     return b.add(tokens, b.broadcast(rows, {1, 2}, shape));
   }
-  QueryKeyValue project(Builder& b, const ModelSpec& model, const Weights& w,
+  QueryKeyValue project(Builder& b, const BlockCall& call, const Weights& w,
                         Value x) const override {
     const Value all = dense(b, w, "attn.c_attn", norm(b, w, "ln_1", x));
     const Shape shape = b.type(x).shape;
     if (shape.size() != 3) return {};
     const auto part = [&](std::int64_t i) {
-      const std::int64_t d = model.width;
+      const std::int64_t d = call.model.width;
       return split_heads(b, b.slice(all, {0, 0, i * d}, {shape[0], shape[1], (i + 1) * d}),
-                         model.heads);
+                         call.model.heads);
     };
     const Value q = part(0);
     const Value k = part(1);
     return {q, k, part(2)};
   }
-  Value attended(Builder& b, const Weights& w, Value mixed) const override {
+  Value attended(Builder& b, const BlockCall& /*call*/, const Weights& w,
+                 Value mixed) const override {
     return dense(b, w, "attn.c_proj", mixed);
   }
-  Value rest(Builder& b, const Weights& w, Value x, Value attended) const override {
+  Value rest(Builder& b, const BlockCall& /*call*/, const Weights& w, Value x,
+             Value attended) const override {
     const Value middle = b.add(x, attended);
     const Value hidden = gelu(b, dense(b, w, "mlp.c_fc", norm(b, w, "ln_2", middle)));
     return b.add(middle, dense(b, w, "mlp.c_proj", hidden));
   }
-  Value logits(Builder& b, const Weights& w, Value x) const override {
+  Value logits(Builder& b, const ModelSpec& /*model*/, const Weights& w, Value x) const override {
     return linear(b, norm(b, w, "ln_f", x), w["wte.weight"]);
   }
 

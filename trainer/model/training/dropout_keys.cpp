@@ -1,12 +1,16 @@
 #include "trainer/model/training/dropout_keys.hpp"
 
+#include "trainer/model/architecture.hpp"
+#include "trainer/model/training/segments.hpp"
+
 namespace trainward::trainer {
 
 DropoutKeys::DropoutKeys(const TrainingSpec& spec)
     : stream_(spec.seed, "dropout"),
-      keys_(spec.dropout > 0 ? static_cast<std::size_t>(spec.model.layers) : 0),
+      keys_(drops(spec) ? static_cast<std::size_t>(spec.model.layers) : 0),
       batches_(spec.accumulation),
-      elements_(spec.batch_size * spec.block_size * spec.model.width) {}
+      elements_(spec.batch_size * spec.block_size *
+                (architecture_of(spec.model).drops_by_token() ? 1 : spec.model.width)) {}
 
 void DropoutKeys::draw(std::int64_t steps_done) {
   for (std::size_t layer = 0; layer < keys_.size(); ++layer) {

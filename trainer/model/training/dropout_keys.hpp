@@ -12,7 +12,7 @@
 
 namespace trainward::trainer {
 
-// What the block's graph takes: two words of key, and the position of its first element.
+// What the block's graph takes: two words of key, and the position of its first element or token.
 using DropoutKey = std::array<std::int32_t, 3>;
 
 class DropoutKeys {
@@ -31,7 +31,7 @@ class DropoutKeys {
   RandomStream stream_;
   std::vector<DropoutKey> keys_;  // per layer; empty when nothing is dropped
   std::int64_t batches_;          // of one rank in a step
-  std::int64_t elements_;         // of one batch
+  std::int64_t elements_;         // of one batch, or its tokens (Architecture::drops_by_token)
 };
 
 }  // namespace trainward::trainer

@@ -1,5 +1,8 @@
 #include "trainer/model/training/segments.hpp"
 
+#include <algorithm>
+#include <functional>
+
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
 #include "trainer/graph/products.hpp"
@@ -16,6 +19,16 @@ using graph::Element;
 using graph::Graph;
 using graph::Type;
 using graph::Value;
+
+// What comes out of an adapter is as large as what it is added to, and cheap.
+bool leaves_adapter(const Graph& graph, const graph::Node& node, const LoraSpec& lora) {
+  const auto* dot = std::get_if<op::DotGeneral>(&node.op);
+  if (dot == nullptr || !lora.used()) return false;
+  const graph::Node* weight = &graph.node(node.inputs[1]);
+  if (std::holds_alternative<op::Convert>(weight->op)) weight = &graph.node(weight->inputs[0]);
+  const auto* parameter = std::get_if<op::Parameter>(&weight->op);
+  return parameter != nullptr && parameter->name.ends_with("lora_B.weight");
+}
 
 // Costly to compute again, or small. Of a product that others read as bf16 only that.
 bool worth_keeping(const Graph& graph, const graph::Node& node) {
@@ -38,7 +51,7 @@ class SegmentMaker {
       : spec_(spec),
         model_(spec.model),
         architecture_(architecture_of(model_)),
-        table_(make_parameter_table(model_)),
+        table_(make_parameter_table(model_, spec.block_size)),
         ids_{Element::i32, {spec.batch_size, spec.block_size}},
         x_{Element::f32, {spec.batch_size, spec.block_size, model_.width}} {}
 
@@ -60,11 +73,13 @@ class SegmentMaker {
     const Weights w = weights(forward, table_.embedding);
     const Value x = architecture_.embed(forward, model_, w, ids, {});
     const Value dx = forward.parameter("dx", x_);
-    std::vector<Value> inputs = w.values();
     const std::vector<Value> gradients =
-        graph::differentiate(forward, std::span(&x, 1), std::span(&dx, 1), inputs);
-    Result<Graph> joint = forward.finish(gradients);
+        graph::differentiate(forward, std::span(&x, 1), std::span(&dx, 1), w.trained());
+    std::vector<Value> outputs{x};
+    outputs.insert(outputs.end(), gradients.begin(), gradients.end());
+    Result<Graph> joint = forward.finish(outputs);
     if (!joint) return propagate(joint);
+    std::vector<Value> inputs = w.parameters();
     inputs.insert(inputs.begin(), ids);
     segments.embed = graph::extract(*joint, inputs, std::vector{x});
     segments.embed_backward = graph::extract(*joint, std::vector{ids, dx}, gradients);
@@ -75,12 +90,16 @@ class SegmentMaker {
     Builder b(spec_.precision);
     std::vector<Value> inputs{b.parameter("x", x_)};
     Value key;
-    if (spec_.dropout > 0) inputs.push_back(key = b.parameter("key", {Element::i32, {3}}));
+    if (drops(spec_)) inputs.push_back(key = b.parameter("key", {Element::i32, {3}}));
+    Value segments_in;
+    if (spec_.segmented) inputs.push_back(segments_in = b.parameter("segments", ids_));
+    const std::size_t first_weight = inputs.size();
     const Weights w = weights(b, table_.block(0));
-    const std::vector<Value> trained = w.values();
-    inputs.insert(inputs.end(), trained.begin(), trained.end());
-    const Value y = block(b, spec_, w, inputs[0], key);
+    const std::vector<Value> all_weights = w.parameters();
+    inputs.insert(inputs.end(), all_weights.begin(), all_weights.end());
+    const Value y = block(b, spec_, w, inputs[0], key, segments_in);
     const Value dy = b.parameter("dy", x_);
+    const std::vector<Value> trained = w.trained();
     std::vector<Value> wrt{inputs[0]};
     wrt.insert(wrt.end(), trained.begin(), trained.end());
     const std::vector<Value> gradients =
@@ -89,7 +108,7 @@ class SegmentMaker {
     all.insert(all.end(), gradients.begin(), gradients.end());
     Result<Graph> joint = b.finish(all);
     if (!joint) return propagate(joint);
-    cut_block(graph::round_operands(*joint), inputs.size() - trained.size(), segments);
+    cut_block(graph::round_operands(*joint), first_weight, segments);
     return {};
   }
 
@@ -102,10 +121,15 @@ class SegmentMaker {
     std::vector<Value> kept;
     if (!spec_.recompute) {
       kept = graph::values_to_keep(joint, gradients, dy.index(), [&](const graph::Node& node) {
-        return worth_keeping(joint, node);
+        return worth_keeping(joint, node) && !leaves_adapter(joint, node, model_.lora);
       });
     }
-    const auto is_weight = [&](std::size_t k) { return k >= first_weight && k < inputs.size(); };
+    // What is frozen stays as its files have it.
+    const Places block_places = table_.block(0);
+    const auto is_weight = [&](std::size_t k) {
+      return k >= first_weight && k < inputs.size() &&
+             table_.infos[block_places[k - first_weight]].trained();
+    };
     std::vector<Value> outputs{joint.outputs[0]};
     outputs.insert(outputs.end(), kept.begin(), kept.end());
     segments.block_forward =
@@ -121,31 +145,66 @@ class SegmentMaker {
   Status make_block_evaluate(Segments& segments) const {
     Builder b(spec_.precision);
     const Value x = b.parameter("x", x_);
-    const Weights w = weights(b, table_.block(0));
-    return finish_segment(b, {block(b, spec_, w, x, {})}, segments.block_evaluate, 1);
+    Value segments_in;
+    if (spec_.segmented) segments_in = b.parameter("segments", ids_);
+    const std::size_t first_weight = spec_.segmented ? 2 : 1;
+    const Places places = table_.block(0);
+    const Weights w = weights(b, places);
+    return finish_segment(b, {block(b, spec_, w, x, {}, segments_in)}, segments.block_evaluate,
+                          trained_from(first_weight, places));
+  }
+
+  Status make_head(Segments& segments) const {
+    Builder b(spec_.precision);
+    const Value x = spec_.weighted ? add_weighted_inputs(b) : add_inputs(b);
+    const Weights w = weights(b, table_.head);
+    const Value loss = spec_.weighted ? weighted_loss(b, w, x) : mean_loss(b, w, x);
+    const auto packable = trained_from(head_inputs(spec_) + 1, table_.head);
+    if (auto ok = finish_segment(b, {loss}, segments.head_evaluate, packable); !ok) return ok;
+    const std::vector<Value> trained = w.trained();
+    std::vector<Value> wrt{x};
+    wrt.insert(wrt.end(), trained.begin(), trained.end());
+    const double each = spec_.weighted ? 1 : 1 / static_cast<double>(spec_.batches_per_step());
+    const Value share = b.constant_like(each, loss);
+    std::vector<Value> outputs =
+        graph::differentiate(b, std::span(&loss, 1), std::span(&share, 1), wrt);
+    outputs.insert(outputs.begin(), loss);
+    return finish_segment(b, outputs, segments.head, packable);
+  }
+
+  [[nodiscard]] Value add_inputs(Builder& b) const {
+    b.parameter("ids", ids_);
+    return b.parameter("x", x_);
+  }
+  [[nodiscard]] Value add_weighted_inputs(Builder& b) const {
+    const std::int64_t rows = head_rows(spec_);
+    b.parameter("targets", {Element::i32, {1, rows}});
+    b.parameter("weights", {Element::f32, {1, rows}});
+    return b.parameter("x", {Element::f32, {1, rows, model_.width}});
   }
 
   // The last position of each sequence predicts nothing.
-  Status make_head(Segments& segments) const {
-    Builder b(spec_.precision);
-    const Value ids = b.parameter("ids", ids_);
-    const Value x = b.parameter("x", x_);
-    const Weights w = weights(b, table_.head);
-    const std::vector<Value> trained = w.values();
+  [[nodiscard]] Value mean_loss(Builder& b, const Weights& w, Value x) const {
+    const Value ids = b.graph().parameters[0];
     const std::int64_t batch = x_.shape[0];
     const std::int64_t positions = x_.shape[1];
     const Value predicting = b.slice(x, {0, 0, 0}, {batch, positions - 1, model_.width});
     const Value targets = b.slice(ids, {0, 1}, {batch, positions});
-    const Value logits = architecture_.logits(b, w, predicting);
-    const Value loss = cross_entropy(b, logits, targets, model_.vocabulary, spec_.label_smoothing);
-    if (auto ok = finish_segment(b, {loss}, segments.head_evaluate, 2); !ok) return ok;
-    std::vector<Value> wrt{x};
-    wrt.insert(wrt.end(), trained.begin(), trained.end());
-    const Value share = b.constant_like(1 / static_cast<double>(spec_.batches_per_step()), loss);
-    std::vector<Value> outputs =
-        graph::differentiate(b, std::span(&loss, 1), std::span(&share, 1), wrt);
-    outputs.insert(outputs.begin(), loss);
-    return finish_segment(b, outputs, segments.head, 2);
+    const Value logits = architecture_.logits(b, model_, w, predicting);
+    return cross_entropy(b, logits, targets, model_.vocabulary, spec_.label_smoothing);
+  }
+  [[nodiscard]] Value weighted_loss(Builder& b, const Weights& w, Value x) const {
+    const Value logits = architecture_.logits(b, model_, w, x);
+    return weighted_cross_entropy(b, logits, b.graph().parameters[0], b.graph().parameters[1],
+                                  model_.vocabulary, spec_.label_smoothing);
+  }
+
+  // Of the parameters from `first` on, which are these, those that are trained.
+  [[nodiscard]] std::function<bool(std::size_t)> trained_from(std::size_t first,
+                                                              const Places& which) const {
+    return [this, first, which](std::size_t k) {
+      return k >= first && k - first < which.size() && table_.infos[which[k - first]].trained();
+    };
   }
 
   const TrainingSpec& spec_;
@@ -160,12 +219,26 @@ class SegmentMaker {
 
 Result<Segments> make_segments(const TrainingSpec& spec) { return SegmentMaker(spec).make(); }
 
+bool drops(const TrainingSpec& spec) { return spec.dropout > 0 || spec.model.lora.dropout > 0; }
+
+std::size_t head_inputs(const TrainingSpec& spec) { return spec.weighted ? 2 : 1; }
+
+std::int64_t head_rows(const TrainingSpec& spec) {
+  // A few hundred rows keep the products busy; the logits and their gradient are this large.
+  constexpr std::int64_t most_logits = std::int64_t{1} << 24;
+  constexpr std::int64_t least = 64;
+  const std::int64_t positions = spec.batch_size * spec.block_size;
+  const std::int64_t most = std::max(least, most_logits / spec.model.padded_vocabulary());
+  std::int64_t pieces = (positions + most - 1) / most;
+  while (positions % pieces != 0) ++pieces;
+  return positions / pieces;
+}
+
 Status finish_segment(const graph::Builder& b, const std::vector<graph::Value>& outputs,
-                      graph::Graph& into, std::size_t first_weight) {
+                      graph::Graph& into, const std::function<bool(std::size_t)>& may_pack) {
   Result<graph::Graph> graph = b.finish(outputs);
   if (!graph) return propagate(graph);
-  into = graph::pack_parameters(graph::simplify(graph::round_operands(*graph)),
-                                [&](std::size_t position) { return position >= first_weight; });
+  into = graph::pack_parameters(graph::simplify(graph::round_operands(*graph)), may_pack);
   return {};
 }
 

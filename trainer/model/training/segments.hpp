@@ -8,6 +8,7 @@
 // nothing but the block's input. Parameters are handed in as bf16 where the graphs say so. Pure.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "common/base/error.hpp"
@@ -19,24 +20,37 @@ namespace trainward::trainer {
 
 struct Segments {
   graph::Graph embed;          // (ids, embedding parameters…) -> x
-  graph::Graph block_forward;  // (x, key?, block parameters…) -> (y, kept…)
-  graph::Graph head;           // (ids, x, head parameters…) -> (loss, dx, d head parameters…)
-  // (x, key?, block parameters…, kept…, dy) -> (dx, d block parameters…)
+  graph::Graph block_forward;  // (x, key?, segments?, block parameters…) -> (y, kept…)
+  graph::Graph head;           // (what it predicts, x, head parameters…) -> (loss, dx, d head…)
+  // (x, key?, segments?, block parameters…, kept…, dy) -> (dx, d block parameters…)
   graph::Graph block_backward;
-  graph::Graph embed_backward;  // (ids, dx) -> d embedding parameters…
+  graph::Graph embed_backward;  // (ids, dx) -> d embedding parameters…; no outputs: nothing to do
   // For data that is not trained on.
-  graph::Graph block_evaluate;  // (x, block parameters…) -> y
-  graph::Graph head_evaluate;   // (ids, x, head parameters…) -> loss
+  graph::Graph block_evaluate;  // (x, segments?, block parameters…) -> y
+  graph::Graph head_evaluate;   // (what it predicts, x, head parameters…) -> loss
   std::vector<graph::Type> kept;
 };
 
+// What a head is given before x: the batch's ids alone, of whose rows each position predicts the
+// next; or, where predictions have weights, for `head_rows()` positions at a time the ids they
+// predict and the weights of that, i32 and f32 [rows]. x is [1, rows, width] then: a batch's
+// positions go through the head in pieces, so that logits of a large vocabulary never lie in memory
+// all at once.
+std::size_t head_inputs(const TrainingSpec& spec);
+std::int64_t head_rows(const TrainingSpec& spec);  // divides the batch's positions
+
 // The key, i32[3], is there when something is dropped; it must be another one for every layer and
-// every time. Gradients are those of loss / accumulation, to be added up over a step.
+// every time. Gradients, of what is trained alone, are those of loss / accumulation, or of the
+// weighted loss; to be added up over a step.
 Result<Segments> make_segments(const TrainingSpec& spec);
 
-// The simplified graph of these outputs goes to `into`; or the builder's error. Parameters from
-// `first_weight` on become bf16 where nothing but products in bf16 read them.
-Status finish_segment(const graph::Builder& b, const std::vector<graph::Value>& outputs,
-                      graph::Graph& into, std::size_t first_weight = SIZE_MAX);
+// Whether anything is dropped: then blocks take a key.
+bool drops(const TrainingSpec& spec);
+
+// The simplified graph of these outputs goes to `into`; or the builder's error. Parameters that
+// `may_pack` allows, by their number, become bf16 where nothing but products in bf16 read them.
+Status finish_segment(
+    const graph::Builder& b, const std::vector<graph::Value>& outputs, graph::Graph& into,
+    const std::function<bool(std::size_t)>& may_pack = [](std::size_t) { return false; });
 
 }  // namespace trainward::trainer

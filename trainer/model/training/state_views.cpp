@@ -18,6 +18,7 @@ checkpoint::TensorInfo info_of(const ParameterInfo& info, std::string_view suffi
 template <typename Add>
 void for_each_moment(const ParameterTable& table, const FlatMemory& flat, const Add& add) {
   for (const ParameterInfo& info : table.infos) {
+    if (!info.trained()) continue;
     add(info_of(info, ".exp_avg"), flat.mean().subspan(info.offset, info.size()));
     add(info_of(info, ".exp_avg_sq"), flat.variance().subspan(info.offset, info.size()));
   }
@@ -26,6 +27,7 @@ void for_each_moment(const ParameterTable& table, const FlatMemory& flat, const 
 template <typename Add>
 void for_each_parameter(const ParameterTable& table, const FlatMemory& flat, const Add& add) {
   for (const ParameterInfo& info : table.infos) {
+    if (!info.trained()) continue;
     add(info_of(info, ""), flat.parameters().subspan(info.offset, info.size()));
   }
 }
@@ -62,12 +64,14 @@ void FlatMemory::pack(std::size_t begin, std::size_t end) const {
                                          static_cast<std::ptrdiff_t>(end - begin));
 }
 
-Result<std::unique_ptr<ModelState>> ModelState::allocate(const TrainingSpec& spec,
-                                                         bool with_packed) {
-  ParameterTable table = make_parameter_table(spec.model);
+Result<std::unique_ptr<ModelState>> ModelState::allocate(const TrainingSpec& spec, bool with_packed,
+                                                         const BaseWeights* base) {
+  ParameterTable table = make_parameter_table(spec.model, spec.block_size);
   auto flat = FlatMemory::allocate(table.elements, with_packed);
   if (!flat) return propagate(flat);
-  return std::make_unique<ModelState>(std::move(table), *std::move(flat));
+  auto fixed = FixedValues::make(spec.model, table, base, spec.seed);
+  if (!fixed) return propagate(fixed);
+  return std::make_unique<ModelState>(std::move(table), *std::move(flat), *std::move(fixed));
 }
 
 std::vector<TensorView> model_views(const ParameterTable& table, const FlatMemory& flat) {

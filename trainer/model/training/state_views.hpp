@@ -9,6 +9,7 @@
 #include "common/base/error.hpp"
 #include "trainer/cpu/memory.hpp"
 #include "trainer/model/parameters.hpp"
+#include "trainer/model/training/fixed_values.hpp"
 
 namespace trainward::trainer {
 
@@ -44,16 +45,19 @@ class FlatMemory {
 
 // A model in training, as it lies in the host's memory. It does not move: others borrow both.
 struct ModelState {
-  ModelState(ParameterTable of, FlatMemory arrays)
-      : table(std::move(of)), flat(std::move(arrays)) {}
-  // Of the spec's model, all zero.
-  static Result<std::unique_ptr<ModelState>> allocate(const TrainingSpec& spec, bool with_packed);
+  ModelState(ParameterTable of, FlatMemory arrays, FixedValues never_trained)
+      : table(std::move(of)), flat(std::move(arrays)), fixed(std::move(never_trained)) {}
+  // Of the spec's model: what is trained all zero, the rest from the base.
+  static Result<std::unique_ptr<ModelState>> allocate(const TrainingSpec& spec, bool with_packed,
+                                                      const BaseWeights* base);
 
   const ParameterTable table;
   const FlatMemory flat;
+  const FixedValues fixed;
 };
 
-// Borrowed from `flat`: "core.emb.weight", …; moments "core.emb.weight.exp_avg", "….exp_avg_sq".
+// Of what is trained, borrowed from `flat`: "core.emb.weight", …; moments
+// "core.emb.weight.exp_avg", "….exp_avg_sq".
 std::vector<checkpoint::TensorView> model_views(const ParameterTable& table,
                                                 const FlatMemory& flat);
 std::vector<checkpoint::TensorView> optimizer_views(const ParameterTable& table,

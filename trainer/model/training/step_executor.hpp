@@ -7,16 +7,16 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "common/base/error.hpp"
+#include "trainer/batch/token_batch.hpp"
 #include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {
 
-// The ids of one batch, [batch, block], for each part that works on its own (parts()).
-using BatchTokens = std::vector<std::span<const std::int32_t>>;
+// One batch, [batch, block], for each part that works on its own (parts()).
+using BatchTokens = std::vector<TokenBatch>;
 
 // Only training drops anything and keeps what its backward needs.
 enum class Purpose { training, evaluation };

@@ -15,16 +15,23 @@ class Stepper final : public Trainable {
         executor_(std::move(executor)),
         tokens_(executor_->parts()) {}
 
-  Status initialise() {
+  Status initialise(const BaseWeights* base) {
     if (!spec_.initialise) return {};
+    // With a base, adapters are what it has not.
+    const bool from_base = base != nullptr && !spec_.model.lora.used();
     for (const ParameterInfo& info : state_->table.infos) {
-      trainer::initialise(info, spec_.seed,
-                          state_->flat.parameters().subspan(info.offset, info.size()));
+      if (!info.trained()) continue;
+      const auto values = state_->flat.parameters().subspan(info.offset, info.size());
+      if (!from_base) {
+        trainer::initialise(info, spec_.seed, values);
+      } else if (auto ok = fill_from(*base, info, values); !ok) {
+        return ok;
+      }
     }
     return executor_->upload();
   }
 
-  Result<StepResult> step(std::span<const std::int32_t> tokens) override {
+  Result<StepResult> step(const TokenBatch& tokens) override {
     const std::int64_t batches = spec_.accumulation * parts();
     if (auto ok = check_tokens(tokens, spec_, spec_.batch_size * batches); !ok) {
       return propagate(ok);
@@ -40,13 +47,13 @@ class Stepper final : public Trainable {
     return result;
   }
 
-  Result<double> evaluate(std::span<const std::int32_t> tokens) override {
+  Result<double> evaluate(const TokenBatch& tokens) override {
     if (!executor_->evaluates()) {
       return fail(ErrorKind::usage, "the model was made without evaluation");
     }
     // A batch that was not split is the same work for each part.
     const std::int64_t one = spec_.batch_size * spec_.block_size;
-    const bool split = static_cast<std::int64_t>(tokens.size()) != one;
+    const bool split = static_cast<std::int64_t>(tokens.ids.size()) != one;
     if (auto ok = check_tokens(tokens, spec_, spec_.batch_size * (split ? parts() : 1)); !ok) {
       return propagate(ok);
     }
@@ -72,19 +79,20 @@ class Stepper final : public Trainable {
   }
 
   [[nodiscard]] std::int64_t parameter_count() const override { return state_->table.count; }
+  [[nodiscard]] std::int64_t total_parameters() const override { return state_->table.total; }
   [[nodiscard]] std::size_t arena_bytes() const override {
-    return state_->flat.bytes() + executor_->arena_bytes();
+    return state_->flat.bytes() + state_->fixed.bytes() + executor_->arena_bytes();
   }
 
  private:
   [[nodiscard]] std::int64_t parts() const { return static_cast<std::int64_t>(tokens_.size()); }
 
   // A batch for each part, `apart` batches from each other. Into the same memory each time.
-  void cut(std::span<const std::int32_t> tokens, std::int64_t first, std::int64_t apart) {
+  void cut(const TokenBatch& tokens, std::int64_t first, std::int64_t apart) {
     const auto size = static_cast<std::size_t>(spec_.batch_size * spec_.block_size);
     for (std::size_t part = 0; part < tokens_.size(); ++part) {
       const auto batch = part * static_cast<std::size_t>(apart) + static_cast<std::size_t>(first);
-      tokens_[part] = tokens.subspan(batch * size, size);
+      tokens_[part] = tokens.part(batch * size, size);
     }
   }
 
@@ -116,9 +124,10 @@ class Stepper final : public Trainable {
 
 Result<std::unique_ptr<Trainable>> make_stepper(const TrainingSpec& spec,
                                                 std::unique_ptr<ModelState> state,
-                                                std::unique_ptr<StepExecutor> executor) {
+                                                std::unique_ptr<StepExecutor> executor,
+                                                const BaseWeights* base) {
   auto stepper = std::make_unique<Stepper>(spec, std::move(state), std::move(executor));
-  if (auto ok = stepper->initialise(); !ok) return propagate(ok);
+  if (auto ok = stepper->initialise(base); !ok) return propagate(ok);
   return stepper;
 }
 

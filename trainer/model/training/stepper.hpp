@@ -11,10 +11,12 @@
 
 namespace trainward::trainer {
 
-// `executor` borrows `state`. Parameters are drawn here, unless restore() is to bring them
-// (TrainingSpec::initialise). `spec`: of one process; its batches are those of each part.
+// `executor` borrows `state`. Parameters are taken from the base where it has them and drawn where
+// there is no base (adapters always), unless restore() is to bring them (TrainingSpec::initialise).
+// `spec`: of one process; its batches are those of each part.
 Result<std::unique_ptr<Trainable>> make_stepper(const TrainingSpec& spec,
                                                 std::unique_ptr<ModelState> state,
-                                                std::unique_ptr<StepExecutor> executor);
+                                                std::unique_ptr<StepExecutor> executor,
+                                                const BaseWeights* base);
 
 }  // namespace trainward::trainer

@@ -5,17 +5,17 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "checkpoint/format/tensor.hpp"
 #include "checkpoint/reader.hpp"
 #include "common/base/error.hpp"
+#include "trainer/batch/token_batch.hpp"
 
 namespace trainward::trainer {
 
 struct StepResult {
-  double loss = 0;       // mean cross-entropy in nats over the step's tokens
+  double loss = 0;       // mean cross-entropy in nats over what the step predicts
   double grad_norm = 0;  // global L2 norm before clipping
 };
 
@@ -31,12 +31,12 @@ class Trainable {
   Trainable& operator=(Trainable&&) = delete;
   virtual ~Trainable() = default;
 
-  // `tokens`: row-major [batch, block] ids; position i predicts position i + 1.
-  virtual Result<StepResult> step(std::span<const std::int32_t> tokens) = 0;
+  // All sequences of the step; with weights and segments where the spec says so.
+  virtual Result<StepResult> step(const TokenBatch& tokens) = 0;
 
-  // Mean loss of one batch that is not trained on: `tokens` as [batch, block] ids, of one batch
+  // Loss of one batch that is not trained on: its mean, or with weights their sum. Of one batch
   // whatever makes a step. Nothing is dropped, and nothing of the model changes.
-  virtual Result<double> evaluate(std::span<const std::int32_t> tokens) = 0;
+  virtual Result<double> evaluate(const TokenBatch& tokens) = 0;
 
   // Brings what the two views below show up to date, where the state itself is not in this
   // process's memory. Errors are those of where it is.
@@ -52,7 +52,8 @@ class Trainable {
   // restored again before it is used. `steps_done` is the optimizer's step count.
   virtual Status restore(const checkpoint::FillTensors& fill, std::int64_t steps_done) = 0;
 
-  [[nodiscard]] virtual std::int64_t parameter_count() const = 0;
+  [[nodiscard]] virtual std::int64_t parameter_count() const = 0;   // that are trained
+  [[nodiscard]] virtual std::int64_t total_parameters() const = 0;  // with those that are not
   [[nodiscard]] virtual std::size_t arena_bytes() const = 0;
 };
 

@@ -13,6 +13,10 @@ auto step(Next& next, unsigned char byte) {
                       [&](const auto& edge) { return edge.first == byte; });
 }
 
+bool touches_word(std::string_view text, Span span) {
+  return ends_with_word(text.substr(0, span.begin)) || begins_with_word(text.substr(span.end));
+}
+
 }  // namespace
 
 AddedTokens::AddedTokens(const std::vector<AddedToken>& tokens) : tokens_(tokens) {
@@ -55,6 +59,10 @@ std::optional<AddedTokens::Found> AddedTokens::find(std::string_view text, std::
     if (index < 0) continue;
     const AddedToken& token = tokens_[static_cast<std::size_t>(index)];
     Span span{at, at + token.content.size()};
+    if (token.single_word && touches_word(text, span)) {
+      at = span.end - 1;
+      continue;
+    }
     if (token.lstrip) span.begin -= trailing_space(text.substr(from, at - from));
     if (token.rstrip) span.end += leading_space(text.substr(span.end));
     return Found{span, token.id};

@@ -2,8 +2,9 @@
 //
 // In: their texts, and text to look through. Out: the first place at which one begins, and the
 // longest of those that begin there. With `lstrip` or `rstrip` a token takes the white space before
-// or after it along. Immutable once built; any number of threads may look. A search takes at most
-// text × longest token steps.
+// or after it along. With `single_word` it counts only where no letter, digit, mark or underscore
+// touches it; where one does, the search goes on behind it. Immutable once built; any number of
+// threads may look. A search takes at most text × longest token steps.
 #pragma once
 
 #include <array>
@@ -24,7 +25,8 @@ struct AddedToken {
   bool special = false;
   bool lstrip = false;
   bool rstrip = false;
-  bool normalized = false;  // looked for only where no other one was found
+  bool normalized = false;   // looked for only where no other one was found
+  bool single_word = false;  // not as a part of a word
 
   friend bool operator==(const AddedToken&, const AddedToken&) = default;
 };

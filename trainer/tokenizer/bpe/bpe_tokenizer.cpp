@@ -1,9 +1,15 @@
 #include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
 
-#include "common/base/digest.hpp"
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <iterator>
+
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "trainer/tokenizer/bpe/byte_characters.hpp"
+#include "trainer/tokenizer/bpe/file_digest.hpp"
+#include "trainer/tokenizer/file/tokenizer_config.hpp"
 #include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
@@ -51,41 +57,6 @@ constexpr std::size_t max_piece_bytes = std::size_t{16} << 20U;
 
 constexpr std::uint64_t between_reports = std::uint64_t{1} << 20U;
 
-// Lengths come first, so that no two vocabularies are the same text.
-std::string digest_of(const TokenizerFile& file, TokenId end) {
-  Sha256 hash;
-  hash.update(fmt::format("trainward tokenizer 1\nbpe {} {}\n", file.ignore_merges, end));
-  const auto put = [&](std::string_view kind, std::string_view facts, std::string_view text) {
-    hash.update(fmt::format("{} {} {}:", kind, facts, text.size()));
-    hash.update(text);
-  };
-  // Nothing where there is none: those digests are older than normalizers.
-  for (const NormalizerStep step : file.normalizer) {
-    hash.update(fmt::format("normalizer {}\n", name_of(step)));
-  }
-  for (std::size_t id = 0; id < file.tokens.size(); ++id) {
-    if (file.tokens[id]) put("token", fmt::to_string(id), *file.tokens[id]);
-  }
-  for (const MergeRule& rule : file.merges) {
-    hash.update(fmt::format("merge {} {} {}\n", rule.left, rule.right, rule.merged));
-  }
-  for (const AddedToken& token : file.added) {
-    put("added", fmt::format("{} {} {} {}", token.id, token.lstrip, token.rstrip, token.normalized),
-        token.content);
-  }
-  for (const PreTokenizerRule& rule : file.rules) {
-    const auto* split = std::get_if<SplitRule>(&rule);
-    if (split == nullptr) {
-      hash.update("space\n");
-    } else {
-      put("split",
-          fmt::format("{} {} {}", split->literal, static_cast<int>(split->behavior), split->invert),
-          split->pattern);
-    }
-  }
-  return hash.finish();
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> BpeTokenizer::open(const std::string& path,
@@ -97,6 +68,13 @@ Result<std::unique_ptr<Tokenizer>> BpeTokenizer::open(const std::string& path,
     Error& error = file.error();
     error.where = error.where.empty() ? path : fmt::format("{}: {}", path, error.where);
     return propagate(file);
+  }
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  auto config = read_tokenizer_config(folder);
+  if (!config) return propagate(config);
+  if (auto ok = apply(*config, *file); !ok) {
+    ok.error().where = fmt::format("{}: {}", config_path(folder).string(), ok.error().where);
+    return propagate(ok);
   }
   return make(std::move(*file), path, end_of_text);
 }
@@ -117,69 +95,104 @@ BpeTokenizer::BpeTokenizer(TokenizerFile file, PreTokenizer pre_tokenizer, std::
       end_of_text_(end),
       name_(std::move(name)),
       digest_(digest_of(file, end)),
-      texts_(static_cast<std::size_t>(vocabulary_)),
+      spelling_(file.spelling),
+      before_(file.before),
+      after_(file.after),
+      texts_(file),
       merges_(file.merges),
       added_(with_normalized(file, false)),
       added_normalized_(with_normalized(file, true)),
       normalizer_(file.normalizer),
       pre_tokenizer_(std::move(pre_tokenizer)),
+      symbols_(file),
+      cuts_(file),
       merger_(merges_) {
-  byte_tokens_.fill(-1);
-  for (std::size_t id = 0; id < file.tokens.size(); ++id) {
-    if (!file.tokens[id]) continue;
-    auto bytes = bytes_of_token(*file.tokens[id]);
-    // A token with characters that stand for no byte never comes out of merging.
-    texts_[id] = bytes ? *bytes : *file.tokens[id];
-    if (!bytes) continue;
-    if (bytes->size() == 1) {
-      byte_tokens_[static_cast<unsigned char>(bytes->front())] = static_cast<TokenId>(id);
+  if (file.ignore_merges) {
+    for (std::size_t id = 0; id < file.tokens.size(); ++id) {
+      const auto& token = file.tokens[id];
+      if (!token) continue;
+      auto piece = spelling_ == Spelling::bytes ? bytes_of_token(*token) : token;
+      if (piece) whole_.emplace(std::move(*piece), static_cast<TokenId>(id));
     }
-    if (file.ignore_merges) whole_.emplace(std::move(*bytes), static_cast<TokenId>(id));
   }
-  for (const AddedToken& token : file.added) {
-    texts_[static_cast<std::size_t>(token.id)] = token.content;
-  }
+  std::vector<MergeRule> strict;
+  std::copy_if(file.merges.begin(), file.merges.end(), std::back_inserter(strict),
+               [&](const MergeRule& rule) { return !texts_.is_added(rule.merged); });
+  const bool leaks = strict.size() < file.merges.size() ||
+                     std::any_of(whole_.begin(), whole_.end(),
+                                 [&](const auto& each) { return texts_.is_added(each.second); });
+  if (!leaks) return;
+  strict_merges_.emplace(strict);
+  strict_merger_.emplace(*strict_merges_);
 }
 
-Status BpeTokenizer::encode_watched(std::string_view text, std::vector<TokenId>& out,
-                                    const Watch& watch) {
+Status BpeTokenizer::encode_part(std::string_view text, const EncodeOptions& options,
+                                 std::vector<TokenId>& out, const Watch& watch) {
   const std::size_t before = out.size();
   watch_ = watch ? &watch : nullptr;
   bytes_done_ = 0;
   bytes_in_all_ = text.size();
   next_report_ = between_reports;
+  special_ = options.special;
+  strict_ = !special_ && strict_merger_.has_value();
+  Place place = options.begins        ? Place::beginning
+                : options.after_token ? Place::after_token
+                                      : Place::within;
   Status ok;
   while (ok && !text.empty()) {
     const std::size_t valid = utf8_valid_prefix(text);
-    if (valid > 0) ok = encode_valid(text.substr(0, valid), added_, &added_normalized_, out);
+    if (valid > 0) ok = encode_valid(text.substr(0, valid), place, out);
     text.remove_prefix(valid);
     std::size_t invalid = 0;
     while (invalid < text.size() && utf8_character(text.substr(invalid)) == 0) ++invalid;
     if (ok && invalid > 0) ok = encode_piece(text.substr(0, invalid), out);
     text.remove_prefix(invalid);
+    // A space in front of bytes comes back when they are decoded: that is how it has always been.
+    place = spelling_ == Spelling::bytes ? Place::after_token : Place::within;
   }
   if (!ok) out.resize(before);
   return ok;
 }
 
-Status BpeTokenizer::encode_valid(std::string_view text, const AddedTokens& added,
-                                  const AddedTokens* then, std::vector<TokenId>& out) {
-  const auto between = [&](std::string_view part) -> Status {
-    if (part.empty()) return {};
-    if (then != nullptr) {
-      std::string storage;
-      return encode_valid(normalizer_.apply(part, storage), *then, nullptr, out);
-    }
-    return pre_tokenizer_.split(part,
-                                [&](std::string_view piece) { return encode_piece(piece, out); });
-  };
+namespace {
+
+// Finds added tokens, and hands what lies between them to `between`.
+template <typename Between>
+Status cut_at(const AddedTokens& added, std::string_view text, Place place,
+              std::vector<TokenId>& out, const Between& between) {
   std::size_t from = 0;
   while (const auto found = added.find(text, from)) {
-    if (auto ok = between(text.substr(from, found->span.begin - from)); !ok) return ok;
+    if (found->span.begin > from) {
+      auto ok = between(text.substr(from, found->span.begin - from), place);
+      if (!ok) return ok;
+    }
     out.push_back(found->id);
     from = found->span.end;
+    place = Place::after_token;
   }
-  return between(text.substr(from));
+  return from < text.size() ? between(text.substr(from), place) : Status();
+}
+
+}  // namespace
+
+Status BpeTokenizer::encode_valid(std::string_view text, Place place, std::vector<TokenId>& out) {
+  return cut_at(special_ ? added_ : no_added_, text, place, out,
+                [&](std::string_view part, Place at) {
+                  std::string storage;
+                  const bool prepend = at != Place::within;
+                  return encode_normalized(normalizer_.apply(part, storage, prepend), at, out);
+                });
+}
+
+Status BpeTokenizer::encode_normalized(std::string_view text, Place place,
+                                       std::vector<TokenId>& out) {
+  const auto merge =
+      cuts_.possible()
+          ? PreTokenizer::Visit([&](std::string_view piece) { return encode_piece(piece, out); })
+          : PreTokenizer::Visit([&](std::string_view piece) { return merge_part(piece, out); });
+  return cut_at(
+      special_ ? added_normalized_ : no_added_, text, place, out,
+      [&](std::string_view part, Place at) { return pre_tokenizer_.split(part, at, merge); });
 }
 
 Status BpeTokenizer::report() {
@@ -189,55 +202,52 @@ Status BpeTokenizer::report() {
 }
 
 Status BpeTokenizer::encode_piece(std::string_view piece, std::vector<TokenId>& out) {
-  bytes_done_ += piece.size();
+  while (!piece.empty()) {
+    const std::string_view part = piece.substr(0, cuts_.first_part(piece));
+    if (auto ok = merge_part(part, out); !ok) return ok;
+    piece.remove_prefix(part.size());
+  }
+  return {};
+}
+
+Status BpeTokenizer::merge_part(std::string_view part, std::vector<TokenId>& out) {
+  bytes_done_ += part.size();
   if (bytes_done_ >= next_report_) {
     if (auto ok = report(); !ok) return ok;
   }
-  if (piece.size() > max_piece_bytes) {
+  if (part.size() > max_piece_bytes) {
     return fail(ErrorKind::corrupt,
                 fmt::format("the text goes on for {} without anything to cut it at",
-                            human_bytes(piece.size())),
+                            human_bytes(part.size())),
                 name_);
   }
-  const bool cached = PieceCache::fits(piece);
+  const bool cached = !strict_ && PieceCache::fits(part);
   if (cached) {
-    if (const auto known = cache_.find(piece); !known.empty()) {
+    if (const auto known = cache_.find(part); !known.empty()) {
       out.insert(out.end(), known.begin(), known.end());
       return {};
     }
   }
   const std::size_t before = out.size();
-  const auto whole = whole_.empty() ? whole_.end() : whole_.find(std::string(piece));
-  if (whole != whole_.end()) {
+  const auto whole = whole_.empty() ? whole_.end() : whole_.find(std::string(part));
+  if (whole != whole_.end() && !(strict_ && texts_.is_added(whole->second))) {
     out.push_back(whole->second);
   } else {
-    bytes_.clear();
-    for (const char byte : piece) {
-      const TokenId token = byte_tokens_[static_cast<unsigned char>(byte)];
-      if (token < 0) {
-        return fail(ErrorKind::corrupt,
-                    fmt::format("the text holds the byte 0x{:02X}, for which the vocabulary has no "
-                                "token",
-                                static_cast<unsigned char>(byte)),
-                    name_);
-      }
-      bytes_.push_back(token);
+    start_.clear();
+    if (auto ok = symbols_.append(part, start_); !ok) {
+      ok.error().where = name_;
+      return ok;
     }
-    merger_.merge(bytes_, out);
+    (strict_ ? *strict_merger_ : merger_).merge(start_, out);
   }
-  if (cached) cache_.remember(piece, std::span(out).subspan(before));
+  if (cached) cache_.remember(part, std::span(out).subspan(before));
   return {};
 }
 
-Result<std::string> BpeTokenizer::decode(std::span<const TokenId> ids) const {
-  std::string text;
-  for (const TokenId id : ids) {
-    const auto at = static_cast<std::size_t>(id);
-    if (id < 0 || at >= texts_.size() || !texts_[at]) {
-      return fail(ErrorKind::usage, fmt::format("no token has the id {}", id), name_);
-    }
-    text += *texts_[at];
-  }
+Result<std::string> BpeTokenizer::decode_part(std::span<const TokenId> ids,
+                                              const DecodeOptions& options) const {
+  auto text = texts_.decode(ids, options);
+  if (!text) text.error().where = name_;
   return text;
 }
 

@@ -1,4 +1,7 @@
 // The parts `model` and `added_tokens` of a tokenizer.json.
+#include <array>
+#include <charconv>
+#include <initializer_list>
 #include <set>
 #include <unordered_map>
 
@@ -119,9 +122,9 @@ bool every_byte_has_a_token(const TokenizerFile& file) {
 }
 
 // Keys that must be absent, null, or as if they were.
-void check_plain(StrictObject& keys, const json::object& model) {
-  for (const std::string_view key :
-       {"dropout", "continuing_subword_prefix", "end_of_word_suffix", "byte_fallback"}) {
+void check_plain(StrictObject& keys, const json::object& model,
+                 std::initializer_list<std::string_view> wanted) {
+  for (const std::string_view key : wanted) {
     keys.leave(key);
     const json::value* found = model.if_contains(json::string_view(key.data(), key.size()));
     if (found == nullptr || found->is_null()) continue;
@@ -132,7 +135,34 @@ void check_plain(StrictObject& keys, const json::object& model) {
   }
 }
 
+// A character without a token becomes this one; a byte always has one of its own.
+Status read_unknown(const json::object& model, TokenizerFile& file) {
+  const std::string where = "model.unk_token";
+  const json::value* unknown = model.if_contains("unk_token");
+  if (unknown == nullptr || unknown->is_null()) return {};
+  if (file.spelling == Spelling::bytes) {
+    if (every_byte_has_a_token(file)) return {};
+    return fail(ErrorKind::usage, "is not supported where a byte has no token", where);
+  }
+  if (!unknown->is_string()) return fail(ErrorKind::corrupt, "is not a text", where);
+  const std::string_view content = view(unknown->get_string());
+  file.unknown = file.find(content);
+  if (!file.unknown) {
+    return fail(ErrorKind::corrupt,
+                fmt::format("is '{}', which vocab does not have", shown(content)), where);
+  }
+  return {};
+}
+
 }  // namespace
+
+std::optional<unsigned char> byte_of_name(std::string_view token) {
+  unsigned byte = 0;
+  if (token.size() != 6 || !token.starts_with("<0x") || token.back() != '>') return std::nullopt;
+  const auto [end, error] = std::from_chars(token.data() + 3, token.data() + 5, byte, 16);
+  if (error != std::errc() || end != token.data() + 5) return std::nullopt;
+  return static_cast<unsigned char>(byte);
+}
 
 Status read_model(const json::object& model, TokenizerFile& file) {
   if (const std::string type = string_or(model, "type", "BPE"); type != "BPE") {
@@ -140,8 +170,15 @@ Status read_model(const json::object& model, TokenizerFile& file) {
                 "only BPE is");
   }
   StrictObject keys(model, "model");
-  for (const std::string_view key : {"type", "merges", "unk_token", "fuse_unk"}) keys.leave(key);
-  check_plain(keys, model);
+  for (const std::string_view key : {"type", "merges", "unk_token"}) keys.leave(key);
+  check_plain(keys, model, {"dropout", "continuing_subword_prefix", "end_of_word_suffix"});
+  if (file.spelling == Spelling::bytes) {
+    keys.leave("fuse_unk");
+    check_plain(keys, model, {"byte_fallback"});
+  } else {
+    keys.flag("fuse_unk", file.fuse_unknown);
+    keys.flag("byte_fallback", file.byte_fallback);
+  }
   keys.flag("ignore_merges", file.ignore_merges);
   const json::object* vocabulary = keys.object("vocab");
   if (vocabulary == nullptr) keys.complain("vocab", "is missing");
@@ -153,11 +190,7 @@ Status read_model(const json::object& model, TokenizerFile& file) {
     return propagate(merges);
   }
   if (auto ok = read_merges(**merges, file); !ok) return ok;
-  const json::value* unknown = model.if_contains("unk_token");
-  if (unknown != nullptr && !unknown->is_null() && !every_byte_has_a_token(file)) {
-    return fail(ErrorKind::usage, "is not supported where a byte has no token", "model.unk_token");
-  }
-  return {};
+  return read_unknown(model, file);
 }
 
 Status read_added_tokens(const json::value& value, TokenizerFile& file) {
@@ -177,14 +210,12 @@ Status read_added_tokens(const json::value& value, TokenizerFile& file) {
     StrictObject keys(object, where);
     keys.leave("id");
     AddedToken token;
-    bool single_word = false;
     keys.text("content", token.content);
-    keys.flag("single_word", single_word);
+    keys.flag("single_word", token.single_word);
     keys.flag("lstrip", token.lstrip);
     keys.flag("rstrip", token.rstrip);
     keys.flag("normalized", token.normalized);
     keys.flag("special", token.special);
-    if (single_word) keys.complain("single_word", "is not supported", "set it to false");
     if (auto ok = keys.finish(); !ok) return ok;
     const json::value* number = object.if_contains("id");
     auto id = id_of(number == nullptr ? json::value() : *number, where);

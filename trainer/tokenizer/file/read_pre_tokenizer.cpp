@@ -1,10 +1,12 @@
 // The part `pre_tokenizer` of a tokenizer.json.
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "common/base/strict_object.hpp"
 #include "trainer/tokenizer/file/read_sequence.hpp"
 #include "trainer/tokenizer/file/tokenizer_file.hpp"
+#include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -64,11 +66,55 @@ Status read_byte_level(const json::object& object, const std::string& where,
   return keys.finish();
 }
 
-// `byte_level` is set by the rule that must be the last.
-Status read_rule(const json::value& value, const std::string& where, bool& byte_level,
+constexpr std::array<std::pair<std::string_view, Metaspace::Prepend>, 3> prepends{{
+    {"always", Metaspace::Prepend::always},
+    {"first", Metaspace::Prepend::first},
+    {"never", Metaspace::Prepend::never},
+}};
+
+// Older files say add_prefix_space alone, or beside prepend_scheme, and str_rep for replacement.
+Status read_metaspace(const json::object& object, const std::string& where, Metaspace& rule) {
+  StrictObject keys(object, where);
+  keys.leave("type");
+  std::string repeated;
+  std::string scheme;
+  bool add_prefix_space = true;
+  keys.text("replacement", rule.replacement);
+  keys.text("str_rep", repeated);
+  keys.text("prepend_scheme", scheme);
+  keys.flag("add_prefix_space", add_prefix_space);
+  keys.flag("split", rule.split);
+  if (rule.replacement.empty() || utf8_character(rule.replacement) != rule.replacement.size()) {
+    keys.complain("replacement", "is not one character");
+  }
+  if (keys.has("str_rep") && repeated != rule.replacement) {
+    keys.complain("str_rep", "is something else than replacement");
+  }
+  if (scheme.empty()) scheme = add_prefix_space ? "always" : "never";
+  const auto* known = std::find_if(prepends.begin(), prepends.end(),
+                                   [&](const auto& pair) { return pair.first == scheme; });
+  if (known == prepends.end()) {
+    keys.complain("prepend_scheme", fmt::format("'{}' is not supported", scheme),
+                  "supported: always, first, never");
+  } else {
+    rule.prepend = known->second;
+  }
+  if (!add_prefix_space && rule.prepend != Metaspace::Prepend::never) {
+    keys.complain("add_prefix_space", "is false, and prepend_scheme is not 'never'");
+  }
+  return keys.finish();
+}
+
+// What the rules that were read so far say of the vocabulary.
+struct Kinds {
+  bool byte_level = false;
+  bool metaspace = false;
+};
+
+Status read_rule(const json::value& value, const std::string& where, Kinds& kinds,
                  std::vector<PreTokenizerRule>& rules) {
   if (!value.is_object()) return fail(ErrorKind::corrupt, "is not an object", where);
-  if (byte_level) {
+  if (kinds.byte_level) {
     return fail(ErrorKind::usage, "comes after ByteLevel, which must be the last", where);
   }
   const json::object& object = value.get_object();
@@ -77,8 +123,13 @@ Status read_rule(const json::value& value, const std::string& where, bool& byte_
     return fail(ErrorKind::usage, "a Sequence inside of a Sequence is not supported", where);
   }
   if (type == "ByteLevel") {
-    byte_level = true;
+    if (kinds.metaspace) return fail(ErrorKind::usage, "comes after Metaspace", where);
+    kinds.byte_level = true;
     return read_byte_level(object, where, rules);
+  }
+  if (type == "Metaspace") {
+    kinds.metaspace = true;
+    return read_metaspace(object, where, std::get<Metaspace>(rules.emplace_back(Metaspace{})));
   }
   SplitRule rule;
   if (type == "Split") {
@@ -87,7 +138,7 @@ Status read_rule(const json::value& value, const std::string& where, bool& byte_
     if (auto ok = read_digits(object, where, rule); !ok) return ok;
   } else {
     return fail(ErrorKind::usage, fmt::format("'{}' is not supported", type), where,
-                "supported: Split, Digits, ByteLevel and a Sequence of these");
+                "supported: Split, Digits, ByteLevel, Metaspace and a Sequence of these");
   }
   // Compiled here too, so that the error names the rule.
   if (auto pattern = Pattern::compile(rule.pattern, rule.literal); !pattern) {
@@ -102,16 +153,17 @@ Status read_rule(const json::value& value, const std::string& where, bool& byte_
 
 Status read_pre_tokenizer(const json::value& value, TokenizerFile& file) {
   const std::string where = "pre_tokenizer";
-  bool byte_level = false;
+  Kinds kinds;
   auto read = read_sequence(value, where, {"pretokenizers", "rules", 32},
                             [&](const json::value& rule, const std::string& at) {
-                              return read_rule(rule, at, byte_level, file.rules);
+                              return read_rule(rule, at, kinds, file.rules);
                             });
   if (!read) return read;
-  if (!byte_level) {
-    return fail(ErrorKind::usage, "has no ByteLevel; only byte-level vocabularies are supported",
+  if (!kinds.byte_level && !kinds.metaspace) {
+    return fail(ErrorKind::usage, "has no ByteLevel and no Metaspace; one of them must be there",
                 where);
   }
+  file.spelling = kinds.byte_level ? Spelling::bytes : Spelling::characters;
   return {};
 }
 

@@ -4,11 +4,18 @@
 
 namespace trainward::trainer {
 
+const json::value* member(const json::object& object, std::string_view key) {
+  const json::value* found = object.if_contains(json::string_view(key.data(), key.size()));
+  return found == nullptr || found->is_null() ? nullptr : found;
+}
+
+std::string type_of(const json::value& value) {
+  return value.is_object() ? string_or(value.get_object(), "type", "?") : "?";
+}
+
 Status read_sequence(const json::value& value, const std::string& where, const SequenceForm& form,
                      const ReadStep& read_step) {
-  if (!value.is_object() || string_or(value.get_object(), "type", "") != "Sequence") {
-    return read_step(value, where);
-  }
+  if (type_of(value) != "Sequence") return read_step(value, where);
   StrictObject keys(value.get_object(), where);
   keys.leave("type");
   keys.leave(form.list);

@@ -1,4 +1,5 @@
-// What several parts of a tokenizer.json have in common: one step, or a "Sequence" of steps.
+// What several parts of a tokenizer.json have in common: members that may be null, a type, and one
+// step or a "Sequence" of steps.
 #pragma once
 
 #include <functional>
@@ -9,6 +10,12 @@
 #include "common/base/json.hpp"
 
 namespace trainward::trainer {
+
+// nullptr where it is absent or null.
+const json::value* member(const json::object& object, std::string_view key);
+
+// What an object says of itself; "?" where it does not, or is none.
+std::string type_of(const json::value& value);
 
 struct SequenceForm {
   std::string_view list;   // the key that holds the steps

@@ -1,51 +1,18 @@
 #include "trainer/tokenizer/file/tokenizer_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include "common/base/strict_object.hpp"
+#include "trainer/tokenizer/file/read_sequence.hpp"
 
 namespace trainward::trainer {
 namespace {
-
-constexpr std::array<std::string_view, 5> harmless_post_processors{
-    "ByteLevel", "TemplateProcessing", "BertProcessing", "RobertaProcessing", "Sequence"};
-
-const json::value* member(const json::object& object, std::string_view key) {
-  const json::value* found = object.if_contains(json::string_view(key.data(), key.size()));
-  return found == nullptr || found->is_null() ? nullptr : found;
-}
-
-std::string type_of(const json::value& value) {
-  return value.is_object() ? string_or(value.get_object(), "type", "?") : "?";
-}
-
-tl::unexpected<Error> unsupported(std::string_view key, const std::string& type,
-                                  std::string_view hint) {
-  return fail(ErrorKind::usage, fmt::format("'{}' is not supported", type), std::string(key),
-              std::string(hint));
-}
 
 Status check_absent(const json::object& root, std::string_view key) {
   if (member(root, key) == nullptr) return {};
   return fail(ErrorKind::usage, "is for models that are asked, not for training text",
               std::string(key), "set it to null");
-}
-
-Status check_post_processor(const json::value& value, int depth) {
-  const std::string type = type_of(value);
-  const auto& known = harmless_post_processors;
-  if (depth > 4 || std::find(known.begin(), known.end(), type) == known.end()) {
-    return unsupported("post_processor", type, "set it to null");
-  }
-  if (type != "Sequence") return {};
-  const json::value* list = member(value.get_object(), "processors");
-  if (list == nullptr || !list->is_array()) return {};
-  for (const json::value& item : list->get_array()) {
-    if (auto ok = check_post_processor(item, depth + 1); !ok) return ok;
-  }
-  return {};
 }
 
 // Those that are looked for in normalised text are normalised themselves: two may become the same.
@@ -55,8 +22,13 @@ Status check_normalized_tokens(const TokenizerFile& file) {
   for (const AddedToken& token : file.added) {
     if (!token.normalized) continue;
     std::string storage;
-    const auto [other, is_new] =
-        contents.emplace(normalizer.apply(token.content, storage), token.content);
+    const std::string content(normalizer.apply(token.content, storage));
+    if (content.empty()) {
+      return fail(ErrorKind::corrupt,
+                  fmt::format("nothing is left of '{}' once it is normalised", token.content),
+                  "added_tokens");
+    }
+    const auto [other, is_new] = contents.emplace(content, token.content);
     if (is_new) continue;
     return fail(ErrorKind::corrupt,
                 fmt::format("'{}' and '{}' are the same token once they are normalised",
@@ -66,17 +38,22 @@ Status check_normalized_tokens(const TokenizerFile& file) {
   return {};
 }
 
-Status check_surroundings(const json::object& root) {
-  for (const std::string_view key : {"truncation", "padding"}) {
-    if (auto ok = check_absent(root, key); !ok) return ok;
+// Without a pre-tokenizer the decoder tells how the vocabulary is spelt.
+Status read_spelling(const json::object& root, TokenizerFile& file) {
+  const json::value* rules = member(root, "pre_tokenizer");
+  const json::value* decoder = member(root, "decoder");
+  if (rules != nullptr) {
+    if (auto ok = read_pre_tokenizer(*rules, file); !ok) return ok;
+  } else {
+    file.spelling = Spelling::characters;
+    if (decoder == nullptr || type_of(*decoder) == "ByteLevel") {
+      return fail(ErrorKind::usage, "is missing; a byte-level vocabulary needs one",
+                  "pre_tokenizer");
+    }
   }
-  if (const json::value* found = member(root, "post_processor")) {
-    if (auto ok = check_post_processor(*found, 0); !ok) return ok;
-  }
-  if (const json::value* found = member(root, "decoder"); found && type_of(*found) != "ByteLevel") {
-    return unsupported("decoder", type_of(*found), "byte-level BPE has the decoder ByteLevel");
-  }
-  return {};
+  if (decoder != nullptr) return read_decoder(*decoder, file);
+  if (file.spelling == Spelling::bytes) return {};
+  return fail(ErrorKind::usage, "is missing; a vocabulary of characters needs one", "decoder");
 }
 
 }  // namespace
@@ -85,6 +62,15 @@ std::int64_t TokenizerFile::vocabulary() const {
   auto size = static_cast<std::int64_t>(tokens.size());
   for (const AddedToken& token : added) size = std::max(size, std::int64_t{token.id} + 1);
   return size;
+}
+
+std::optional<TokenId> TokenizerFile::find(std::string_view content) const {
+  for (const AddedToken& token : added) {
+    if (token.content == content) return token.id;
+  }
+  const auto found = std::find(tokens.begin(), tokens.end(), content);
+  if (found == tokens.end()) return std::nullopt;
+  return static_cast<TokenId>(found - tokens.begin());
 }
 
 Result<TokenizerFile> parse_tokenizer(std::string_view text) {
@@ -108,20 +94,20 @@ Result<TokenizerFile> parse_tokenizer(std::string_view text) {
     return fail(ErrorKind::usage, fmt::format("is '{}', expected '1.0'", version), "version");
   }
   TokenizerFile file;
-  if (auto ok = check_surroundings(root); !ok) return propagate(ok);
+  for (const std::string_view key : {"truncation", "padding"}) {
+    if (auto ok = check_absent(root, key); !ok) return propagate(ok);
+  }
+  if (auto ok = read_spelling(root, file); !ok) return propagate(ok);
   if (const json::value* normalizer = member(root, "normalizer")) {
     if (auto ok = read_normalizer(*normalizer, file); !ok) return propagate(ok);
   }
   if (auto ok = read_model(*model, file); !ok) return propagate(ok);
-  const json::value* rules = member(root, "pre_tokenizer");
-  if (rules == nullptr) {
-    return fail(ErrorKind::usage, "is missing; only byte-level vocabularies are supported",
-                "pre_tokenizer");
-  }
-  if (auto ok = read_pre_tokenizer(*rules, file); !ok) return propagate(ok);
   if (const json::value* added = member(root, "added_tokens")) {
     if (auto ok = read_added_tokens(*added, file); !ok) return propagate(ok);
     if (auto ok = check_normalized_tokens(file); !ok) return propagate(ok);
+  }
+  if (const json::value* around = member(root, "post_processor")) {
+    if (auto ok = read_post_processor(*around, file); !ok) return propagate(ok);
   }
   return file;
 }

@@ -25,44 +25,73 @@ std::string_view lower_case(std::string_view text, std::string& copy) {
   return out.text();
 }
 
-std::string_view run(NormalizerStep step, std::string_view text, std::string& copy) {
+std::string_view run(CharacterStep step, std::string_view text, std::string& copy) {
   switch (step) {
-    case NormalizerStep::nfc:
+    case CharacterStep::nfc:
       return normal_form(text, NormalForm::nfc, copy);
-    case NormalizerStep::nfd:
+    case CharacterStep::nfd:
       return normal_form(text, NormalForm::nfd, copy);
-    case NormalizerStep::nfkc:
+    case CharacterStep::nfkc:
       return normal_form(text, NormalForm::nfkc, copy);
-    case NormalizerStep::nfkd:
+    case CharacterStep::nfkd:
       return normal_form(text, NormalForm::nfkd, copy);
-    case NormalizerStep::lowercase:
+    case CharacterStep::lowercase:
       return lower_case(text, copy);
   }
   return text;
 }
 
+std::string_view run(const Prepend& step, std::string_view text, std::string& copy) {
+  if (text.empty()) return text;
+  copy.reserve(step.text.size() + text.size());
+  copy = step.text;
+  copy += text;
+  return copy;
+}
+
+std::string_view run(const Replace& step, std::string_view text, std::string& copy) {
+  if (text.find(step.from) == std::string_view::npos) return text;
+  copy = replaced(text, step);
+  return copy;
+}
+
 }  // namespace
 
-std::string_view name_of(NormalizerStep step) {
+std::string_view name_of(CharacterStep step) {
   switch (step) {
-    case NormalizerStep::nfc:
+    case CharacterStep::nfc:
       return "NFC";
-    case NormalizerStep::nfd:
+    case CharacterStep::nfd:
       return "NFD";
-    case NormalizerStep::nfkc:
+    case CharacterStep::nfkc:
       return "NFKC";
-    case NormalizerStep::nfkd:
+    case CharacterStep::nfkd:
       return "NFKD";
-    case NormalizerStep::lowercase:
+    case CharacterStep::lowercase:
       return "Lowercase";
   }
   return "";
 }
 
-std::string_view Normalizer::apply(std::string_view text, std::string& storage) const {
-  for (const NormalizerStep step : steps_) {
+std::string replaced(std::string_view text, const Replace& rule) {
+  std::string out;
+  out.reserve(text.size());
+  while (true) {
+    const std::size_t at = text.find(rule.from);
+    out += text.substr(0, at);
+    if (at == std::string_view::npos) return out;
+    out += rule.to;
+    text.remove_prefix(at + rule.from.size());
+  }
+}
+
+std::string_view Normalizer::apply(std::string_view text, std::string& storage,
+                                   bool prepend) const {
+  for (const NormalizerStep& step : steps_) {
+    if (!prepend && std::holds_alternative<Prepend>(step)) continue;
     std::string copy;
-    const std::string_view changed = run(step, text, copy);
+    const std::string_view changed =
+        std::visit([&](const auto& each) { return run(each, text, copy); }, step);
     // What did not change still lies where it lay, which may be `storage`.
     if (changed.data() != copy.data()) continue;
     storage = std::move(copy);

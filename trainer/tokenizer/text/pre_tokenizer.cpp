@@ -1,7 +1,9 @@
 #include "trainer/tokenizer/text/pre_tokenizer.hpp"
 
 #include <optional>
+#include <utility>
 
+#include "trainer/tokenizer/text/normalizer.hpp"
 #include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
@@ -67,31 +69,59 @@ class Fold {
 Result<PreTokenizer> PreTokenizer::compile(const std::vector<PreTokenizerRule>& rules) {
   PreTokenizer made;
   for (const PreTokenizerRule& rule : rules) {
-    const auto* split = std::get_if<SplitRule>(&rule);
-    if (split == nullptr) {
+    if (const auto* split = std::get_if<SplitRule>(&rule)) {
+      auto pattern = Pattern::compile(split->pattern, split->literal);
+      if (!pattern) return propagate(pattern);
+      made.rules_.emplace_back(Split{std::move(*pattern), split->behavior, split->invert});
+    } else if (const auto* metaspace = std::get_if<Metaspace>(&rule)) {
+      made.rules_.emplace_back(*metaspace);
+    } else {
       made.rules_.emplace_back(PrefixSpace{});
-      continue;
     }
-    auto pattern = Pattern::compile(split->pattern, split->literal);
-    if (!pattern) return propagate(pattern);
-    made.rules_.emplace_back(Split{std::move(*pattern), split->behavior, split->invert});
   }
   return made;
 }
 
-Status PreTokenizer::apply(std::size_t rule, std::string_view piece, const Visit& visit) {
+Status PreTokenizer::apply(std::size_t rule, std::string_view piece, Place place,
+                           const Visit& visit) {
   if (piece.empty()) return {};
   if (rule == rules_.size()) return visit(piece);
-  if (std::holds_alternative<Split>(rules_[rule])) return apply_split(rule, piece, visit);
-  if (piece.front() == ' ') return apply(rule + 1, piece, visit);
+  if (std::holds_alternative<Split>(rules_[rule])) return apply_split(rule, piece, place, visit);
+  if (std::holds_alternative<Metaspace>(rules_[rule])) {
+    return apply_metaspace(rule, piece, place, visit);
+  }
+  if (piece.front() == ' ' || place == Place::within) return apply(rule + 1, piece, place, visit);
   const std::string spaced = " " + std::string(piece);
-  return apply(rule + 1, spaced, visit);
+  return apply(rule + 1, spaced, place, visit);
 }
 
-Status PreTokenizer::apply_split(std::size_t rule, std::string_view piece, const Visit& visit) {
+Status PreTokenizer::apply_metaspace(std::size_t rule, std::string_view piece, Place place,
+                                     const Visit& visit) {
+  const Metaspace& metaspace = std::get<Metaspace>(rules_[rule]);
+  const std::string& mark = metaspace.replacement;
+  std::string marked = replaced(piece, {" ", mark});
+  const bool wanted = (metaspace.prepend == Metaspace::Prepend::always && place != Place::within) ||
+                      (metaspace.prepend == Metaspace::Prepend::first && place == Place::beginning);
+  if (wanted && !marked.starts_with(mark)) marked.insert(0, mark);
+  if (!metaspace.split) return apply(rule + 1, marked, place, visit);
+  std::string_view rest = marked;
+  while (!rest.empty()) {
+    const std::string_view word = rest.substr(0, rest.find(mark, 1));
+    if (auto ok = apply(rule + 1, word, place, visit); !ok) return ok;
+    rest.remove_prefix(word.size());
+    place = Place::after_token;
+  }
+  return {};
+}
+
+Status PreTokenizer::apply_split(std::size_t rule, std::string_view piece, Place place,
+                                 const Visit& visit) {
   Split& split = std::get<Split>(rules_[rule]);
-  const std::function<Status(Span)> emit = [&](Span span) {
-    return apply(rule + 1, piece.substr(span.begin, span.end - span.begin), visit);
+  const bool last = rule + 1 == rules_.size();
+  const std::function<Status(Span)> emit = [&](Span span) -> Status {
+    const std::string_view part = piece.substr(span.begin, span.end - span.begin);
+    if (last && !part.empty()) return visit(part);
+    return apply(rule + 1, part, span.begin == 0 ? place : Place::after_token, visit);
   };
   Fold fold(split.behavior, emit);
   std::size_t from = 0;  // where to look

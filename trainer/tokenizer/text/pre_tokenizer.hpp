@@ -6,6 +6,10 @@
 //   SplitRule    a pattern finds matches; the behaviour says what becomes of them and of the gaps
 //                between them. `invert`: matches and gaps change places.
 //   PrefixSpace  a space before every piece that has none.
+//   Metaspace    spaces become a visible character, which may be put in front as well; then the
+//                piece is cut before each of them.
+// What is put in front of a text depends on what stands before it: its Place. Pieces that a rule
+// has cut from the middle of a text count as following a token, as in Hugging Face's library.
 // Memory: a match at a time; text may be of any length. Errors: those of Pattern::find. One thread.
 #pragma once
 
@@ -41,7 +45,27 @@ struct PrefixSpace {
   friend bool operator==(const PrefixSpace&, const PrefixSpace&) = default;
 };
 
-using PreTokenizerRule = std::variant<SplitRule, PrefixSpace>;
+struct Metaspace {
+  enum class Prepend {
+    always,  // where the piece does not begin with it anyway, at the beginning or after a token
+    first,   // at the beginning alone
+    never,
+  };
+  std::string replacement = "\u2581";  // one character
+  Prepend prepend = Prepend::always;
+  bool split = true;
+
+  friend bool operator==(const Metaspace&, const Metaspace&) = default;
+};
+
+using PreTokenizerRule = std::variant<SplitRule, PrefixSpace, Metaspace>;
+
+// What stands before a text.
+enum class Place {
+  beginning,    // nothing
+  after_token,  // an added token
+  within,       // text that it goes on from: nothing is put in front of it
+};
 
 // What GPT-2 splits by: contractions, words, numbers and punctuation with the space before them,
 // white space.
@@ -54,7 +78,9 @@ class PreTokenizer {
   static Result<PreTokenizer> compile(const std::vector<PreTokenizerRule>& rules);
 
   // Stops at the first error, of a pattern or of `visit`.
-  Status split(std::string_view text, const Visit& visit) { return apply(0, text, visit); }
+  Status split(std::string_view text, Place place, const Visit& visit) {
+    return apply(0, text, place, visit);
+  }
 
  private:
   struct Split {
@@ -63,10 +89,11 @@ class PreTokenizer {
     bool invert;
   };
 
-  Status apply(std::size_t rule, std::string_view piece, const Visit& visit);
-  Status apply_split(std::size_t rule, std::string_view piece, const Visit& visit);
+  Status apply(std::size_t rule, std::string_view piece, Place place, const Visit& visit);
+  Status apply_split(std::size_t rule, std::string_view piece, Place place, const Visit& visit);
+  Status apply_metaspace(std::size_t rule, std::string_view piece, Place place, const Visit& visit);
 
-  std::vector<std::variant<Split, PrefixSpace>> rules_;
+  std::vector<std::variant<Split, PrefixSpace, Metaspace>> rules_;
 };
 
 }  // namespace trainward::trainer

@@ -1,5 +1,8 @@
 #include "trainer/tokenizer/text/utf8.hpp"
 
+#include <utf8proc.h>
+
+#include <algorithm>
 #include <cstdint>
 
 namespace trainward::trainer {
@@ -15,6 +18,32 @@ bool is_white_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0D) || c == 0x20 || c == 0x85 || c == 0xA0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F || c == 0x205F ||
          c == 0x3000;
+}
+
+// The letters among the symbols: circled and squared ones (Other_Alphabetic).
+bool is_enclosed_letter(char32_t c) {
+  return (c >= 0x24B6 && c <= 0x24E9) || (c >= 0x1F130 && c <= 0x1F149) ||
+         (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
+}
+
+bool is_word(char32_t c) {
+  if (c == 0x200C || c == 0x200D) return true;  // join characters of one word
+  switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
+    case UTF8PROC_CATEGORY_LU:
+    case UTF8PROC_CATEGORY_LL:
+    case UTF8PROC_CATEGORY_LT:
+    case UTF8PROC_CATEGORY_LM:
+    case UTF8PROC_CATEGORY_LO:
+    case UTF8PROC_CATEGORY_MN:
+    case UTF8PROC_CATEGORY_MC:
+    case UTF8PROC_CATEGORY_ME:
+    case UTF8PROC_CATEGORY_ND:
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_PC:
+      return true;
+    default:
+      return is_enclosed_letter(c);
+  }
 }
 
 }  // namespace
@@ -45,6 +74,12 @@ char32_t utf8_code_point(std::string_view text) {
   return c;
 }
 
+std::size_t last_character(std::string_view text) {
+  std::size_t begin = text.size() - 1;
+  while (begin > 0 && continues(text, begin)) --begin;
+  return begin;
+}
+
 std::size_t leading_space(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size() && is_white_space(utf8_code_point(text.substr(at)))) {
@@ -56,12 +91,32 @@ std::size_t leading_space(std::string_view text) {
 std::size_t trailing_space(std::string_view text) {
   std::size_t end = text.size();
   while (end > 0) {
-    std::size_t begin = end - 1;
-    while (begin > 0 && continues(text, begin)) --begin;
+    const std::size_t begin = last_character(text.substr(0, end));
     if (!is_white_space(utf8_code_point(text.substr(begin, end - begin)))) break;
     end = begin;
   }
   return text.size() - end;
+}
+
+bool begins_with_word(std::string_view text) {
+  return !text.empty() && is_word(utf8_code_point(text));
+}
+
+bool ends_with_word(std::string_view text) {
+  return !text.empty() && is_word(utf8_code_point(text.substr(last_character(text))));
+}
+
+std::size_t utf8_incomplete_tail(std::string_view text) {
+  for (std::size_t tail = 1; tail <= std::min<std::size_t>(3, text.size()); ++tail) {
+    const std::string begun(text.substr(text.size() - tail));
+    for (std::size_t more = 1; more + tail <= 4; ++more) {
+      // Which second bytes are allowed depends on the first; one of these two always is.
+      for (const char filler : {'\x80', '\xBF'}) {
+        if (utf8_character(begun + std::string(more, filler)) == tail + more) return tail;
+      }
+    }
+  }
+  return 0;
 }
 
 }  // namespace trainward::trainer

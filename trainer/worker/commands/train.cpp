@@ -1,6 +1,7 @@
 #include "trainer/worker/commands/train.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -8,7 +9,9 @@
 #include <memory>
 
 #include "common/wire/notifier.hpp"
+#include "trainer/cpu/product_race.hpp"
 #include "trainer/cpu/runtime.hpp"
+#include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/device_setup.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
 #include "trainer/loop/signals.hpp"
@@ -26,9 +29,15 @@ const char* look_up(const char* name) {
   return std::getenv(name);
 }  // NOLINT(concurrency-mt-unsafe)
 
-bool bf16_is_fast() {
-  const auto runtime = cpu::Runtime::create(1);
-  return runtime && (*runtime)->bf16_products() == cpu::Bf16Products::fast;
+// By a product such as a block's, with the threads it will have.
+bool bf16_is_fast(const TrainingSpec& spec) {
+  constexpr std::int64_t enough = 1024;
+  const auto runtime = cpu::Runtime::create(spec.threads);
+  if (!runtime || !(*runtime)->multiplies_bf16()) return false;
+  const std::int64_t rows = std::min(enough, spec.batch_size * spec.block_size);
+  const std::int64_t width = std::min(2 * enough, spec.model.width);
+  const auto times = cpu::race_products(**runtime, {rows, width, std::min(2 * enough, 4 * width)});
+  return times && times->bf16_is_faster();
 }
 
 int train_with(const MakeModel& make_model, const WorkerOptions& options) {
@@ -62,8 +71,14 @@ int launch(std::int64_t ranks, char* const* arguments) {
   return code.error().kind == ErrorKind::usage ? exit_code::configuration : exit_code::failed;
 }
 
-Result<std::unique_ptr<Trainable>> lead(const TrainingSpec& spec, std::int64_t ranks,
-                                        Communicator& peers) {
+MakePart part_from(const BaseWeights* base) {
+  return [base](const TrainingSpec& part, Communicator& peers) {
+    return make_cpu_part_from(base, part, peers);
+  };
+}
+
+Result<std::unique_ptr<Trainable>> lead(const TrainingSpec& spec, const BaseWeights* base,
+                                        std::int64_t ranks, Communicator& peers) {
   if (peers.size() != ranks) {
     return fail(
         ErrorKind::usage,
@@ -71,7 +86,7 @@ Result<std::unique_ptr<Trainable>> lead(const TrainingSpec& spec, std::int64_t r
         peers.size() == 1 ? "mpiexec must be of the MPI that trainward-worker was built with"
                           : "start as many with mpiexec, or change mesh_shape");
   }
-  return make_leader(spec, peers, make_cpu_part);
+  return make_leader(spec, peers, part_from(base));
 }
 
 // A rank that fails on its own ends without taking leave of the others, who would wait for it: that
@@ -82,10 +97,15 @@ Result<std::unique_ptr<Trainable>> lead(const TrainingSpec& spec, std::int64_t r
   std::_Exit(exit_code::failed);
 }
 
-int serve(Communicator& peers) {
+// The base model is mapped by each rank: its pages are in memory once.
+int serve(const WorkerOptions& options, Communicator& peers) {
   std::signal(SIGUSR1, SIG_IGN);  // what is asked of rank 0
   std::signal(SIGPIPE, SIG_IGN);
-  auto code = follow(peers, make_cpu_part);
+  auto config = load_worker_config(options.config_file);
+  auto chosen = config ? choose_model(*config) : propagate(config);
+  // What is wrong with either is told by rank 0, which reads them too and sends this one home.
+  const BaseWeights* base = chosen ? chosen->base.get() : nullptr;
+  auto code = follow(peers, part_from(base));
   if (!code) fail_alone(peers.rank(), code.error().message());
   return *code;
 }
@@ -103,12 +123,13 @@ int train_as_rank(const WorkerOptions& options) {
     if (peers.rank() == 0) {
       const auto config = load_worker_config(options.config_file);
       const std::int64_t ranks = config ? config->ranks : 1;
-      code = train_with([&](const WorkerConfig& c, const WorkerEnvironment&,
-                            Reporter&) { return lead(c.training, ranks, peers); },
-                        options);
+      code =
+          train_with([&](const WorkerConfig& c, const WorkerEnvironment&, const BaseWeights* base,
+                         Reporter&) { return lead(c.training, base, ranks, peers); },
+                     options);
       dismiss_followers(peers, code);
     } else {
-      code = serve(peers);
+      code = serve(options, peers);
     }
   } catch (const std::exception& error) {  // out of memory, for one
     fail_alone(peers.rank(), error.what());

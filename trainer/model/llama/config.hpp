@@ -1,0 +1,36 @@
+// What a config.json of the Llama family says, as the sizes of a model; and back.
+//
+// Read in both spellings: of transformers 4 (rope_theta, rope_scaling, torch_dtype) and of 5
+// (rope_parameters, dtype). What would compute something else than is built here is refused by its
+// name (kind usage): other families, mixtures of experts, quantised weights, other ways to stretch
+// positions. Pure.
+#pragma once
+
+#include "common/base/error.hpp"
+#include "common/base/json.hpp"
+#include "trainer/model/architecture.hpp"
+#include "trainer/model/model_spec.hpp"
+
+namespace trainward::trainer {
+
+// Sizes with the vocabulary of the file (vocab_size). `where` is named in errors.
+Result<ModelSpec> read_llama_config(const json::object& config, std::string_view where);
+
+// A config.json for a model that has none, in the older spelling, which every reader knows.
+json::object llama_config(const ModelSpec& model);
+
+// The adapters of a checkpoint or an adapter_config.json: r, lora_alpha, lora_dropout, use_rslora,
+// target_modules as in PEFT (a list of names that are exact or end with ".name", or "all-linear").
+Result<LoraSpec> read_lora(const json::object& lora, std::string_view where);
+json::object lora_config(const LoraSpec& lora);
+// One name of target_modules, as bits; kind usage for one that fits no linear layer of a block.
+Result<std::uint32_t> lora_targets(std::string_view name);
+
+// Of a checkpoint (Architecture::sizes).
+Result<ModelSpec> llama_of(const Shapes& shapes, const json::object& facts,
+                           std::int64_t vocabulary);
+
+// Kind usage: what such a model cannot be, or texts longer than it is made for.
+Status check_llama(const ModelSpec& model, std::int64_t block_size);
+
+}  // namespace trainward::trainer

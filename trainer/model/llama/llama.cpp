@@ -1,0 +1,215 @@
+#include "trainer/model/llama/llama.hpp"
+
+#include <array>
+
+#include "trainer/model/layers.hpp"
+#include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/rope.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using graph::Builder;
+using graph::Element;
+using graph::Shape;
+using graph::Value;
+
+constexpr std::string_view embedding_name = "model.embed_tokens.weight";
+constexpr std::string_view head_name = "lm_head.weight";
+constexpr std::string_view cosines_name = "rope.cosines";
+constexpr std::string_view sines_name = "rope.sines";
+
+// What its files have as bf16 is multiplied as f32, or rounded to the same bf16 again.
+Value wide(Builder& b, Value weight) {
+  return b.type(weight).element == Element::f32 ? weight : b.convert(weight, Element::f32);
+}
+
+Value norm(Builder& b, const ModelSpec& model, const Weights& w, std::string_view name, Value x) {
+  return rms_norm(b, x, wide(b, w[fmt::format("{}.weight", name)]), model.llama.norm_epsilon);
+}
+
+// x · weightᵀ + bias + what the adapter adds.
+Value dense(Builder& b, const BlockCall& call, const Weights& w, Linear which, Value x) {
+  const std::string_view name = place_of(which);
+  Value y = linear(b, x, wide(b, w[fmt::format("{}.weight", name)]));
+  const std::string bias = fmt::format("{}.bias", name);
+  if (w.contains(bias)) y = add_bias(b, y, wide(b, w[bias]));
+  const LoraSpec& lora = call.model.lora;
+  if (!lora.adapts(which)) return y;
+  Value in = x;
+  if (call.key.valid() && lora.dropout > 0) {
+    in = dropout(b, x, call.key, lora.dropout, DropCount::tokens,
+                 static_cast<std::int32_t>(which) + 1);
+  }
+  const Value low = linear(b, in, w[fmt::format("{}.lora_A.weight", name)]);
+  const Value high = linear(b, low, w[fmt::format("{}.lora_B.weight", name)]);
+  return b.add(y, b.scale(high, lora.scale()));
+}
+
+// The parameters of one model.
+class Parameters {
+ public:
+  Parameters(const ModelSpec& model, std::int64_t positions)
+      : model_(model), positions_(positions) {}
+
+  ModelParameters make() {
+    const LlamaSpec& llama = model_.llama;
+    const std::int64_t d = model_.width;
+    const std::int64_t queries = model_.heads * llama.head_width;
+    const std::int64_t keys = llama.kv_heads * llama.head_width;
+    all_.embedding.push_back(tokens(embedding_name));
+    all_.layer_prefix = "model.layers.{}.";
+    norm("input_layernorm", d);
+    dense(Linear::q, queries, d, llama.qkv_biases);
+    dense(Linear::k, keys, d, llama.qkv_biases);
+    dense(Linear::v, keys, d, llama.qkv_biases);
+    if (llama.qk_norms) norm("self_attn.q_norm", llama.head_width);
+    if (llama.qk_norms) norm("self_attn.k_norm", llama.head_width);
+    dense(Linear::o, d, queries, llama.output_bias);
+    norm("post_attention_layernorm", d);
+    dense(Linear::gate, llama.inner, d, llama.mlp_biases);
+    dense(Linear::up, llama.inner, d, llama.mlp_biases);
+    dense(Linear::down, d, llama.inner, llama.mlp_biases);
+    all_.head.push_back(base("model.norm.weight", {d}, Initial::ones));
+    if (model_.tied) all_.shared = {std::string(embedding_name)};
+    if (!model_.tied) all_.head.push_back(tokens(head_name));
+    for (const std::string_view name : {cosines_name, sines_name}) {
+      ParameterInfo table{std::string(name), {positions_, llama.head_width / 2}};
+      table.role = Role::table;
+      all_.tables.push_back(std::move(table));
+    }
+    return std::move(all_);
+  }
+
+ private:
+  // Vectors neither decay nor are they kept as anything but f32: they cost nothing.
+  [[nodiscard]] ParameterInfo base(std::string name, Shape shape, Initial initial) const {
+    ParameterInfo info{std::move(name), std::move(shape), initial};
+    info.deviation = model_.llama.deviation;
+    info.decays = info.shape.size() > 1;
+    if (model_.lora.used()) {
+      info.role = Role::frozen;
+      if (info.shape.size() > 1) info.element = model_.frozen;
+    }
+    return info;
+  }
+  [[nodiscard]] ParameterInfo tokens(std::string_view name) const {
+    ParameterInfo info =
+        base(std::string(name), {model_.padded_vocabulary(), model_.width}, Initial::normal);
+    info.live_rows = model_.vocabulary;
+    return info;
+  }
+  void norm(std::string_view name, std::int64_t width) {
+    all_.block.push_back(base(fmt::format("{}.weight", name), {width}, Initial::ones));
+  }
+  void dense(Linear which, std::int64_t out, std::int64_t in, bool bias) {
+    const std::string_view name = place_of(which);
+    all_.block.push_back(base(fmt::format("{}.weight", name), {out, in}, Initial::normal));
+    if (bias) all_.block.push_back(base(fmt::format("{}.bias", name), {out}, Initial::zeros));
+    if (!model_.lora.adapts(which)) return;
+    all_.block.push_back(
+        {fmt::format("{}.lora_A.weight", name), {model_.lora.rank, in}, Initial::uniform, in});
+    all_.block.push_back(
+        {fmt::format("{}.lora_B.weight", name), {out, model_.lora.rank}, Initial::zeros});
+  }
+
+  const ModelSpec& model_;
+  std::int64_t positions_;
+  ModelParameters all_;
+};
+
+class Llama final : public Architecture {
+ public:
+  [[nodiscard]] std::string_view name() const override { return "llama"; }
+  [[nodiscard]] std::string_view title() const override { return "Llama"; }
+  [[nodiscard]] Status check(const TrainingSpec& spec) const override {
+    return check_llama(spec.model, spec.block_size);
+  }
+  [[nodiscard]] ModelParameters parameters(const ModelSpec& model,
+                                           std::int64_t positions) const override {
+    return Parameters(model, positions).make();
+  }
+  void fill_table(const ModelSpec& model, const ParameterInfo& table,
+                  std::span<float> values) const override {
+    fill_rope(table.name == cosines_name ? RopeTable::cosines : RopeTable::sines, model.llama.rope,
+              model.llama.head_width, values);
+  }
+  [[nodiscard]] bool drops_by_token() const override { return true; }
+
+  Value embed(Builder& b, const ModelSpec& /*model*/, const Weights& w, Value ids,
+              Value /*first*/) const override {
+    return wide(b, b.gather_rows(w[embedding_name], ids));
+  }
+
+  QueryKeyValue project(Builder& b, const BlockCall& call, const Weights& w,
+                        Value x) const override {
+    const ModelSpec& model = call.model;
+    const Value normal = norm(b, model, w, "input_layernorm", x);
+    const auto heads = [&](Linear which, std::int64_t count) {
+      return split_heads(b, dense(b, call, w, which, normal), count);
+    };
+    Value q = heads(Linear::q, model.heads);
+    Value k = heads(Linear::k, model.llama.kv_heads);
+    const Value v = heads(Linear::v, model.llama.kv_heads);
+    if (b.error()) return {};
+    if (model.llama.qk_norms) {
+      q = norm(b, model, w, "self_attn.q_norm", q);
+      k = norm(b, model, w, "self_attn.k_norm", k);
+    }
+    const std::int64_t rows = b.type(x).shape[1];
+    const Value cosines = angles(b, w[cosines_name], call.first, rows);
+    const Value sines = angles(b, w[sines_name], call.first, rows);
+    return {rotate(b, q, cosines, sines), rotate(b, k, cosines, sines), v};
+  }
+  Value attended(Builder& b, const BlockCall& call, const Weights& w, Value mixed) const override {
+    return dense(b, call, w, Linear::o, mixed);
+  }
+  Value rest(Builder& b, const BlockCall& call, const Weights& w, Value x,
+             Value attended) const override {
+    const Value middle = b.add(x, attended);
+    const Value normal = norm(b, call.model, w, "post_attention_layernorm", middle);
+    const Value gate = silu(b, dense(b, call, w, Linear::gate, normal));
+    const Value hidden = b.mul(gate, dense(b, call, w, Linear::up, normal));
+    return b.add(middle, dense(b, call, w, Linear::down, hidden));
+  }
+  Value logits(Builder& b, const ModelSpec& model, const Weights& w, Value x) const override {
+    const std::string_view head = w.contains(head_name) ? head_name : embedding_name;
+    return linear(b, norm(b, model, w, "model.norm", x), wide(b, w[head]));
+  }
+
+  [[nodiscard]] std::string_view token_embedding() const override { return embedding_name; }
+  [[nodiscard]] Result<ModelSpec> sizes(const Shapes& shapes, const json::object& facts,
+                                        std::int64_t vocabulary) const override {
+    return llama_of(shapes, facts, vocabulary);
+  }
+  [[nodiscard]] json::object facts(const ModelSpec& model) const override {
+    json::object all{{"architecture", std::string(name())}, {"config", llama_config(model)}};
+    if (model.lora.used()) all["lora"] = lora_config(model.lora);
+    return all;
+  }
+
+ private:
+  // The rows of a table for tokens from `first` on.
+  static Value angles(Builder& b, Value table, Value first, std::int64_t rows) {
+    const Shape shape = b.type(table).shape;
+    if (!first.valid()) return b.slice(table, {0, 0}, {rows, shape[1]});
+    const graph::Type places{Element::i32, {rows}};
+    return b.gather_rows(table, b.add(b.iota(places, 0), b.broadcast(first, {}, places.shape)));
+  }
+};
+
+}  // namespace
+
+std::string_view place_of(Linear which) {
+  static constexpr std::array<std::string_view, linears> places{
+      "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
+      "mlp.gate_proj",    "mlp.up_proj",      "mlp.down_proj"};
+  return places[static_cast<std::size_t>(which)];
+}
+
+const Architecture& llama() {
+  static const Llama only;
+  return only;
+}
+
+}  // namespace trainward::trainer

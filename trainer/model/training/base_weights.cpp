@@ -1,0 +1,80 @@
+#include "trainer/model/training/base_weights.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "checkpoint/format/floats.hpp"
+#include "common/base/bf16.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using checkpoint::DType;
+
+// The usual case, which is as fast as the memory.
+void widen(std::span<const std::byte> from, std::span<float> into) {
+  const std::byte* bytes = from.data();
+  const auto count = static_cast<std::ptrdiff_t>(into.size());
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    std::uint16_t bits = 0;  // the files need not be aligned
+    std::memcpy(&bits, bytes + 2 * i, sizeof bits);
+    into[static_cast<std::size_t>(i)] = float_from_bf16(bits);
+  }
+}
+
+// `values` has room for padding, which is set to zero.
+template <typename T>
+Status fill(const BaseWeights& base, const ParameterInfo& info, std::span<T> values, DType type) {
+  auto tensor = base_tensor(base, info);
+  if (!tensor) return propagate(tensor);
+  const auto live = static_cast<std::size_t>(graph::element_count(tensor->shape));
+  const std::span<T> into = values.first(live);
+  if constexpr (std::is_same_v<T, float>) {
+    if (tensor->type == DType::bf16) {
+      widen(tensor->bytes, into);
+    } else {
+      checkpoint::convert_floats(tensor->type, tensor->bytes, type, std::as_writable_bytes(into));
+    }
+  } else {
+    checkpoint::convert_floats(tensor->type, tensor->bytes, type, std::as_writable_bytes(into));
+  }
+  std::fill(values.begin() + static_cast<std::ptrdiff_t>(live), values.end(), T{});
+  return {};
+}
+
+}  // namespace
+
+Result<BaseWeights::Tensor> base_tensor(const BaseWeights& base, const ParameterInfo& info) {
+  auto tensor = base.find(info.name);
+  if (!tensor) {
+    return fail(ErrorKind::usage, fmt::format("has no tensor '{}'", info.name), "base_model",
+                "its config.json describes another model than its files hold");
+  }
+  graph::Shape live = info.shape;
+  if (!live.empty()) live[0] = info.live_rows;
+  if (tensor->shape != info.shape && tensor->shape != live) {
+    return fail(ErrorKind::usage,
+                fmt::format("'{}' is {}, where its config.json asks for {}", info.name,
+                            graph::to_string({graph::Element::f32, tensor->shape}),
+                            graph::to_string({graph::Element::f32, live})),
+                "base_model", "its config.json describes another model than its files hold");
+  }
+  if (!checkpoint::is_float(tensor->type)) {
+    return fail(ErrorKind::usage,
+                fmt::format("'{}' is {}, no type that can be trained on", info.name,
+                            checkpoint::to_string(tensor->type)),
+                "base_model", "take the model with weights in bf16, f16 or f32");
+  }
+  return *tensor;
+}
+
+Status fill_from(const BaseWeights& base, const ParameterInfo& info, std::span<float> values) {
+  return fill(base, info, values, DType::f32);
+}
+
+Status fill_from(const BaseWeights& base, const ParameterInfo& info,
+                 std::span<std::uint16_t> values) {
+  return fill(base, info, values, DType::bf16);
+}
+
+}  // namespace trainward::trainer
