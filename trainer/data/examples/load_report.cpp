@@ -14,7 +14,8 @@ std::string examples_that(std::int64_t number, std::string_view one, std::string
 std::vector<std::string> LoadReport::warnings() const {
   std::vector<std::string> words;
   if (bad_rows > 0) {
-    words.push_back(fmt::format("left out: {}, the first {}", count(bad_rows, "row"), first_bad_row));
+    words.push_back(
+        fmt::format("left out: {}, the first {}", count(bad_rows, "row"), first_bad_row));
   }
   for (const Unread& file : unread) {
     words.push_back(fmt::format("left out: {}: {}", file.path.string(), file.reason));

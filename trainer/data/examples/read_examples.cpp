@@ -43,13 +43,13 @@ class Loading {
     report.ninety_nine_percent = percentile(99);
     report.longest = percentile(100);
     if (report.examples > 0) return std::move(loaded_);
-    return fail(ErrorKind::usage,
-                fmt::format("no example is left to train on: of {}, {} longer than block_size {} "
-                            "and {} no answer within it; the median is {}",
-                            std::ssize(lengths_), amount(report.too_long, "is", "are"),
-                            options_.block, amount(report.without_target, "has", "have"),
-                            count(report.median, "token")),
-                path, "make block_size larger, or cut them with too_long: keep_end");
+    return fail(
+        ErrorKind::usage,
+        fmt::format("no example is left to train on: of {}, {} longer than block_size {} "
+                    "and {} no answer within it; the median is {}",
+                    std::ssize(lengths_), amount(report.too_long, "is", "are"), options_.block,
+                    amount(report.without_target, "has", "have"), count(report.median, "token")),
+        path, "make block_size larger, or cut them with too_long: keep_end");
   }
 
  private:

@@ -20,7 +20,7 @@ constexpr std::int64_t between_reports_ms = 10'000;
 class ExampleReading {
  public:
   ExampleReading(const WorkerConfig& config, Prompting& prompting, const Requests& requests,
-          Reporter& reporter)
+                 Reporter& reporter)
       : config_(config), prompting_(prompting), requests_(requests), reporter_(reporter) {}
 
   Result<LoadedExamples> read(std::span<const std::string> paths, const fs::path& bad_rows,
@@ -49,8 +49,8 @@ class ExampleReading {
       const MonoTime now = reporter_.now().mono;
       if (now - reported < between_reports_ms) return {};
       reported = now;
-      reporter_.status(fmt::format("reading the {}: {} of {}", called, human_bytes(done),
-                                   human_bytes(total)));
+      reporter_.status(
+          fmt::format("reading the {}: {} of {}", called, human_bytes(done), human_bytes(total)));
       return {};
     };
     auto loaded = read_examples(paths, options);
@@ -105,8 +105,8 @@ void make_rows(const WorkerConfig& config, Examples& examples) {
 
 void make_sources(const WorkerConfig& config, Examples& examples) {
   const TrainingSpec& training = config.training;
-  examples.training = std::make_unique<ExampleReader>(
-      *examples.training_rows, training.sequences_per_step(), training.seed);
+  examples.training = std::make_unique<ExampleReader>(*examples.training_rows,
+                                                      training.sequences_per_step(), training.seed);
   if (examples.held_out_rows == nullptr) return;
   const std::int64_t rows =
       config.evaluation_batch_size > 0 ? config.evaluation_batch_size : training.batch_size;
@@ -115,18 +115,19 @@ void make_sources(const WorkerConfig& config, Examples& examples) {
 
 void tell(const WorkerConfig& config, const Examples& examples, Reporter& reporter) {
   const ExampleRows& rows = *examples.training_rows;
-  reporter.status(fmt::format(
-      "data: {} in {} of {} tokens ({} trained on), prompt format {}; an epoch is {}",
-      count(rows.examples(), "example"), count(rows.rows(), "row"), config.training.block_size,
-      rows.targets(), examples.prompting.format->name(),
-      count(examples.steps_per_epoch(), "step")));
+  reporter.status(
+      fmt::format("data: {} in {} of {} tokens ({} trained on), prompt format {}; an epoch is {}",
+                  count(rows.examples(), "example"), count(rows.rows(), "row"),
+                  config.training.block_size, rows.targets(), examples.prompting.format->name(),
+                  count(examples.steps_per_epoch(), "step")));
   if (examples.held_out_rows != nullptr) {
     reporter.status(
         fmt::format("evaluations: {}", count(examples.held_out_rows->examples(), "example")));
   }
   if (examples.prompting.format->last_answer_only()) {
-    reporter.status("of several answers in a conversation only the last is trained on: the "
-                    "template writes earlier ones otherwise than the model gives them");
+    reporter.status(
+        "of several answers in a conversation only the last is trained on: the "
+        "template writes earlier ones otherwise than the model gives them");
   }
   if (examples.also_trained_on > 0) {
     reporter.error(fmt::format(
@@ -144,8 +145,8 @@ Status read_all(const WorkerConfig& config, const fs::path& bad_rows, const Requ
   examples.report = std::move(loaded->report);
   examples.training_set = std::make_unique<const ExampleSet>(std::move(loaded->set));
   if (config.validation_data.empty()) return {};
-  auto validation = reading.read(config.validation_data,
-                                 bad_rows / "bad-validation-lines.jsonl", "validation data");
+  auto validation = reading.read(config.validation_data, bad_rows / "bad-validation-lines.jsonl",
+                                 "validation data");
   if (!validation) return propagate(validation);
   examples.validation_report = std::move(validation->report);
   examples.validation_set = std::make_unique<const ExampleSet>(std::move(validation->set));

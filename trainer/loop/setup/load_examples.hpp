@@ -1,13 +1,14 @@
 // The examples of a run, as its configuration says: what is trained on and what is evaluated on.
 //
-// In: the configuration after choose_model(), and a folder for bad rows, empty for none: they are put
-// aside in `bad-lines.jsonl`, those of the validation data in `bad-validation-lines.jsonl`. Out: the
-// sources, and the configuration with the vocabulary and the digest that belong to them. Tells how
-// far it is while it reads, what was left out, and what is odd. Errors: those of open_prompting(),
-// read_examples() and fit_to_data(), naming the key of the configuration where there is one; usage,
-// where evaluations are asked for and there is nothing to evaluate on; transient, when `requests`
-// asked to stop. While resuming, what is wrong with files is permanent instead of usage: data that
-// was there when the checkpoint was written may come back; a network folder does.
+// In: the configuration after choose_model(), and a folder for bad rows, empty for none: they are
+// put aside in `bad-lines.jsonl`, those of the validation data in `bad-validation-lines.jsonl`.
+// Out: the sources, and the configuration with the vocabulary and the digest that belong to them.
+// Tells how far it is while it reads, what was left out, and what is odd. Errors: those of
+// open_prompting(), read_examples() and fit_to_data(), naming the key of the configuration where
+// there is one; usage, where evaluations are asked for and there is nothing to evaluate on;
+// transient, when `requests` asked to stop. While resuming, what is wrong with files is permanent
+// instead of usage: data that was there when the checkpoint was written may come back; a network
+// folder does.
 #pragma once
 
 #include <filesystem>

@@ -141,10 +141,10 @@ Result<Prompting> open_prompting(const WorkerConfig& config) {
     prompts = std::move(*read);
   }
   Prompting out;
-  auto tokenizer = open_tokenizer(
-      places.tokenizer, config.end_of_text.empty() && places.tokenizer != "byte"
-                            ? prompts.tokens.eos
-                            : config.end_of_text);
+  auto tokenizer =
+      open_tokenizer(places.tokenizer, config.end_of_text.empty() && places.tokenizer != "byte"
+                                           ? prompts.tokens.eos
+                                           : config.end_of_text);
   if (!tokenizer) {
     const bool of_end = tokenizer.error().where == "end_of_text";
     if (of_end) tokenizer.error().where.clear();
