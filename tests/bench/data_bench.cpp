@@ -12,6 +12,7 @@
 #include <numeric>
 #include <random>
 
+#include "llama_vocabulary.hpp"
 #include "trainer/data/corpus.hpp"
 #include "trainer/data/document_reader.hpp"
 #include "trainer/data/examples/example_reader.hpp"
@@ -90,8 +91,25 @@ std::unique_ptr<Tokenizer> tokenizer(bool deepseek) {
   return BpeTokenizer::make(std::move(*file), "bench").value();
 }
 
-void encode_text(benchmark::State& state, bool deepseek, const std::string& input) {
-  const auto with = tokenizer(deepseek);
+// The same merges, of visible characters: a whole document is one piece.
+std::unique_ptr<Tokenizer> llama_tokenizer() {
+  const auto marked = [](const std::string& bytes) { return replaced(bytes, {" ", "\u2581"}); };
+  TextMerges marks;
+  for (const auto& [left, right] : merges()) {
+    const std::string both = left + right;
+    if (!std::all_of(both.begin(), both.end(), [](char c) { return c >= ' ' && c <= '~'; })) {
+      continue;
+    }
+    marks.emplace_back(marked(left), marked(right));
+  }
+  std::vector<std::string> characters{"\u2581"};
+  for (char c = '!'; c <= '~'; ++c) characters.emplace_back(1, c);
+  auto file = parse_tokenizer(json::serialize(llama_json(marks, characters)));
+  return BpeTokenizer::make(std::move(*file), "bench").value();
+}
+
+void encode_with(benchmark::State& state, std::unique_ptr<Tokenizer> with,
+                 const std::string& input) {
   std::vector<TokenId> tokens;
   for (auto _ : state) {
     tokens.clear();
@@ -102,8 +120,14 @@ void encode_text(benchmark::State& state, bool deepseek, const std::string& inpu
                                   static_cast<double>(std::max<std::size_t>(tokens.size(), 1));
 }
 
+void encode_text(benchmark::State& state, bool deepseek, const std::string& input) {
+  encode_with(state, tokenizer(deepseek), input);
+}
+
 void encode_gpt2(benchmark::State& state) { encode_text(state, false, text()); }
 void encode_deepseek(benchmark::State& state) { encode_text(state, true, text()); }
+
+void encode_llama(benchmark::State& state) { encode_with(state, llama_tokenizer(), text()); }
 
 // Nothing that was met before: what the cache does not help with.
 void encode_random_words(benchmark::State& state) {
@@ -118,13 +142,18 @@ void encode_random_words(benchmark::State& state) {
   encode_text(state, true, input);
 }
 
-// One piece of a MiB: the heap.
-void encode_one_long_piece(benchmark::State& state) {
+std::string letters() {
   std::string input;
   for (const char c : text()) {
     if (std::isalpha(static_cast<unsigned char>(c)) != 0) input += c;
   }
-  encode_text(state, true, input);
+  return input;
+}
+
+// One piece of a MiB: the heap.
+void encode_one_long_piece(benchmark::State& state) { encode_text(state, true, letters()); }
+void encode_llama_long_piece(benchmark::State& state) {
+  encode_with(state, llama_tokenizer(), letters());
 }
 
 void read_json_lines(benchmark::State& state) {
@@ -234,6 +263,8 @@ void step_of_packed_examples(benchmark::State& state) { step_of_examples(state, 
 
 BENCHMARK(encode_gpt2)->Unit(benchmark::kMillisecond);
 BENCHMARK(encode_deepseek)->Unit(benchmark::kMillisecond);
+BENCHMARK(encode_llama)->Unit(benchmark::kMillisecond);
+BENCHMARK(encode_llama_long_piece)->Unit(benchmark::kMillisecond);
 BENCHMARK(encode_random_words)->Unit(benchmark::kMillisecond);
 BENCHMARK(encode_one_long_piece)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_json_lines);

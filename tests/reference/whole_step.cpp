@@ -23,7 +23,7 @@ Result<ModelGraph> make_whole_step(const TrainingSpec& spec) {
     for (std::int64_t layer = 0; layer < spec.model.layers; ++layer) {
       x = block(b, spec, weights(table.block(static_cast<std::size_t>(layer))), x, {});
     }
-    const Value logits = architecture.logits(b, weights(table.head), x);
+    const Value logits = architecture.logits(b, spec.model, weights(table.head), x);
     return cross_entropy(b, logits, in[1], spec.model.vocabulary, spec.label_smoothing);
   };
   const graph::Type ids{graph::Element::i32, {spec.batch_size, spec.block_size}};

@@ -194,9 +194,10 @@ class Planner {
   Result<std::unique_ptr<Kernel>> gather(const Node& node, BufferId out) {
     const View& table = view(node.inputs[0]);
     const View& ids = view(node.inputs[1]);
-    return make_gather_kernel({table.shape[0], table.shape[1], graph::element_count(ids.shape)},
-                              buffer(node.inputs[0]), table.offset, buffer(node.inputs[1]),
-                              ids.offset, out, runtime_.threads());
+    return make_gather_kernel(
+        {table.shape[0], table.shape[1], graph::element_count(ids.shape), node.type.element},
+        buffer(node.inputs[0]), table.offset, buffer(node.inputs[1]), ids.offset, out,
+        runtime_.threads());
   }
   Result<std::unique_ptr<Kernel>> scatter(Value value, BufferId out) {
     const Node& node = legal_.graph.node(value);
@@ -246,7 +247,7 @@ Result<Program> Program::compile(const graph::Graph& graph, const Runtime& runti
                                  std::size_t first_sum) {
   runtime.apply();
   graph::Graph rounded = graph::round_operands(graph);
-  if (runtime.bf16_products() == Bf16Products::none) rounded = graph::widen_operands(rounded);
+  if (!runtime.multiplies_bf16()) rounded = graph::widen_operands(rounded);
   const Result<LegalGraph> legal = legalise(graph::simplify(rounded));
   if (!legal) return tl::unexpected<Error>(legal.error());
   for (std::size_t k = first_sum; k < legal->graph.outputs.size(); ++k) {

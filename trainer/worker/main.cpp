@@ -12,6 +12,7 @@
 #include "trainer/worker/commands/data.hpp"
 #include "trainer/worker/commands/generate.hpp"
 #include "trainer/worker/commands/lower.hpp"
+#include "trainer/worker/commands/plan.hpp"
 #include "trainer/worker/commands/tokenize.hpp"
 #include "trainer/worker/commands/train.hpp"
 
@@ -33,6 +34,7 @@ int run(int argc, char** argv) {
   add_check(app, chosen);
   add_lower(app, chosen);
   add_tokens(app, chosen);
+  add_plan(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -46,8 +46,8 @@ struct Watched final : Trainable {
   Watched(Watched&&) = delete;
   Watched& operator=(Watched&&) = delete;
   ~Watched() override { state = test::copy_of(inner->model_state()); }
-  Result<StepResult> step(std::span<const std::int32_t> t) override { return inner->step(t); }
-  Result<double> evaluate(std::span<const std::int32_t> t) override { return inner->evaluate(t); }
+  Result<StepResult> step(const TokenBatch& t) override { return inner->step(t); }
+  Result<double> evaluate(const TokenBatch& t) override { return inner->evaluate(t); }
   [[nodiscard]] std::vector<checkpoint::TensorView> model_state() const override {
     return inner->model_state();
   }
@@ -58,6 +58,7 @@ struct Watched final : Trainable {
     return inner->restore(fill, steps);
   }
   [[nodiscard]] std::int64_t parameter_count() const override { return inner->parameter_count(); }
+  [[nodiscard]] std::int64_t total_parameters() const override { return inner->total_parameters(); }
   [[nodiscard]] std::size_t arena_bytes() const override { return inner->arena_bytes(); }
   std::unique_ptr<Trainable> inner;
   State& state;

@@ -32,10 +32,22 @@ inline ModelSpec as_gpt2(ModelSpec model, std::int64_t positions) {
   return model;
 }
 
+// A Llama of the sizes of an AGILLM-3: two heads of queries share one of keys and values.
+inline ModelSpec as_llama(ModelSpec model) {
+  model.architecture = find_architecture("llama").value();
+  model.llama.head_width = model.width / model.heads;
+  model.llama.kv_heads = model.heads / 2;
+  model.llama.inner = 3 * model.width;
+  model.llama.deviation = 0.3;
+  model.rank = model.llama.head_width;
+  return model;
+}
+
 // The smallest model of each architecture, for tests of what all have in common.
 inline TrainingSpec tiny_spec(const Architecture& architecture) {
   TrainingSpec spec = tiny_spec();
   if (architecture.name() == "gpt2") spec.model = as_gpt2(spec.model, spec.block_size + 3);
+  if (architecture.name() == "llama") spec.model = as_llama(spec.model);
   return spec;
 }
 

@@ -64,6 +64,9 @@ Status choose(WorkerConfig& config, ChosenModel& chosen) {
     chosen.config = chosen.base->folder().config();
     model = chosen.base->model();
     config.model = chosen.base->folder().path().filename().string();
+    // Whoever names no tokenizer means the model's own.
+    const auto& own = chosen.base->folder().tokenizer();
+    if (own && config.tokenizer == "byte") config.tokenizer = own->string();
   } else if (!config.model_config.empty()) {
     const fs::path file = hf::folder_path(config.model_config);
     auto read = hf::read_config(file);
@@ -131,9 +134,10 @@ Result<ChosenModel> choose_model(WorkerConfig& config, const fs::path& checkpoin
   if (!chosen || chosen->base == nullptr) return chosen;
   const BaseModel& base = *chosen->base;
   if (!base.left_out().empty()) {
-    reporter.status(fmt::format("{}: the model has no place for {} ({} in all), left out",
-                                base.folder().path().string(), base.left_out().front(),
-                                count(static_cast<std::int64_t>(base.left_out().size()), "tensor")));
+    reporter.status(
+        fmt::format("{}: the model has no place for {} ({} in all), left out",
+                    base.folder().path().string(), base.left_out().front(),
+                    count(static_cast<std::int64_t>(base.left_out().size()), "tensor")));
   }
   auto digest = digest_of(base, checkpoints, reporter);
   if (!digest) return propagate(digest);

@@ -8,13 +8,12 @@
 #include "common/base/text.hpp"
 #include "trainer/data/examples/read_examples.hpp"
 #include "trainer/data/examples/row_reader.hpp"
+#include "trainer/loop/setup/reading_progress.hpp"
 
 namespace trainward::trainer {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::int64_t between_reports_ms = 10'000;
 
 // What both readings have in common.
 class ExampleReading {
@@ -43,19 +42,11 @@ class ExampleReading {
       }
       return {};
     };
-    MonoTime reported = reporter_.now().mono;
-    options.progress = [&](std::uint64_t done, std::uint64_t total) -> Status {
-      if (requests_.stop_requested()) return fail(ErrorKind::transient, "was asked to stop");
-      const MonoTime now = reporter_.now().mono;
-      if (now - reported < between_reports_ms) return {};
-      reported = now;
-      reporter_.status(
-          fmt::format("reading the {}: {} of {}", called, human_bytes(done), human_bytes(total)));
-      return {};
-    };
+    options.progress = reading_progress(std::string(called), requests_, reporter_);
     auto loaded = read_examples(paths, options);
     if (!loaded) {
-      if (loaded.error().where == "columns") loaded.error().where = "training_config.columns";
+      if (loaded.error().where == "columns")
+        loaded.error().where = "training_config.column_mapping";
       return loaded;
     }
     for (const std::string& words : loaded->report.warnings()) reporter_.error(words);

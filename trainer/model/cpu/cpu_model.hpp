@@ -21,7 +21,9 @@ Result<std::unique_ptr<Trainable>> make_cpu_model(const TrainingSpec& spec,
 
 // One part of a step that spec.ranks processes share: step() takes this rank's sequences and sums
 // loss and gradients with `peers`, which must outlive the model (parallel_model.hpp).
-Result<std::unique_ptr<Trainable>> make_cpu_part(const TrainingSpec& spec, Communicator& peers,
-                                                 const BaseWeights* base = nullptr);
+Result<std::unique_ptr<Trainable>> make_cpu_part(const TrainingSpec& spec, Communicator& peers);
+Result<std::unique_ptr<Trainable>> make_cpu_part_from(const BaseWeights* base,
+                                                      const TrainingSpec& spec,
+                                                      Communicator& peers);
 
 }  // namespace trainward::trainer

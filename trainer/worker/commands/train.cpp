@@ -1,6 +1,7 @@
 #include "trainer/worker/commands/train.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -8,6 +9,7 @@
 #include <memory>
 
 #include "common/wire/notifier.hpp"
+#include "trainer/cpu/product_race.hpp"
 #include "trainer/cpu/runtime.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/device_setup.hpp"
@@ -27,9 +29,15 @@ const char* look_up(const char* name) {
   return std::getenv(name);
 }  // NOLINT(concurrency-mt-unsafe)
 
-bool bf16_is_fast() {
-  const auto runtime = cpu::Runtime::create(1);
-  return runtime && (*runtime)->bf16_products() == cpu::Bf16Products::fast;
+// By a product such as a block's, with the threads it will have.
+bool bf16_is_fast(const TrainingSpec& spec) {
+  constexpr std::int64_t enough = 1024;
+  const auto runtime = cpu::Runtime::create(spec.threads);
+  if (!runtime || !(*runtime)->multiplies_bf16()) return false;
+  const std::int64_t rows = std::min(enough, spec.batch_size * spec.block_size);
+  const std::int64_t width = std::min(2 * enough, spec.model.width);
+  const auto times = cpu::race_products(**runtime, {rows, width, std::min(2 * enough, 4 * width)});
+  return times && times->bf16_is_faster();
 }
 
 int train_with(const MakeModel& make_model, const WorkerOptions& options) {
@@ -65,7 +73,7 @@ int launch(std::int64_t ranks, char* const* arguments) {
 
 MakePart part_from(const BaseWeights* base) {
   return [base](const TrainingSpec& part, Communicator& peers) {
-    return make_cpu_part(part, peers, base);
+    return make_cpu_part_from(base, part, peers);
   };
 }
 
@@ -115,9 +123,10 @@ int train_as_rank(const WorkerOptions& options) {
     if (peers.rank() == 0) {
       const auto config = load_worker_config(options.config_file);
       const std::int64_t ranks = config ? config->ranks : 1;
-      code = train_with([&](const WorkerConfig& c, const WorkerEnvironment&, const BaseWeights* base,
-                            Reporter&) { return lead(c.training, base, ranks, peers); },
-                        options);
+      code =
+          train_with([&](const WorkerConfig& c, const WorkerEnvironment&, const BaseWeights* base,
+                         Reporter&) { return lead(c.training, base, ranks, peers); },
+                     options);
       dismiss_followers(peers, code);
     } else {
       code = serve(options, peers);
