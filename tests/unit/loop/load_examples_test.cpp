@@ -112,7 +112,7 @@ TEST_F(LoadExamplesTest, ErrorsNameTheKey) {
   EXPECT_THAT(load().error().message(), HasSubstr("training_config.prompt_format: is template"));
   config_.prompt_format = "auto";
   config_.columns = {{"promt", "x"}};
-  EXPECT_THAT(load().error().message(), HasSubstr("training_config.columns: 'promt'"));
+  EXPECT_THAT(load().error().message(), HasSubstr("training_config.column_mapping: 'promt'"));
   config_.columns.clear();
   config_.base_model = path("nowhere");
   auto missing = load();

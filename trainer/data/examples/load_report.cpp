@@ -36,11 +36,11 @@ std::vector<std::string> LoadReport::warnings() const {
   }
   if (without_beginning > 0) {
     words.push_back(examples_that(without_beginning, "has", "have") +
-                    " no begin token, which this model expects");
+                    " no begin token in front, which this model expects");
   }
   if (beginning_twice > 0) {
     words.push_back(examples_that(beginning_twice, "has", "have") +
-                    " more than one begin token; does the prompt format write it too?");
+                    " more than one begin token in front; does the prompt format write it too?");
   }
   return words;
 }

@@ -85,12 +85,17 @@ class Loading {
     }
     report.cut += longer ? 1 : 0;
     report.special_in_text += encoded.special_in_text ? 1 : 0;
-    if (options_.beginning) {
-      const auto found = std::ranges::count(example.ids, *options_.beginning);
-      report.without_beginning += found == 0 ? 1 : 0;
-      report.beginning_twice += found > 1 ? 1 : 0;
-    }
+    if (options_.beginning) count_beginning(example.ids);
     return loaded_.set.add(example);
+  }
+
+  // At the front alone: some formats begin each round of a conversation with the same token.
+  void count_beginning(std::span<const TokenId> ids) {
+    const auto other =
+        std::ranges::find_if_not(ids, [&](TokenId id) { return id == *options_.beginning; });
+    const auto found = other - ids.begin();
+    loaded_.report.without_beginning += found == 0 ? 1 : 0;
+    loaded_.report.beginning_twice += found > 1 ? 1 : 0;
   }
 
   [[nodiscard]] std::int64_t percentile(std::int64_t percent) const {

@@ -216,6 +216,30 @@ TEST_F(CharacterEncoderTest, PeoplesSpecialsAreLettersHereToo) {
   EXPECT_EQ(tokenizer_->decode(out.example.ids, {.special = false}).value(), "a</s>b<s>");
 }
 
+// The model is asked with the very tokens that it was trained behind.
+TEST(PromptTest, AnExampleBeginsWithItsPrompt) {
+  for (const json::object& file :
+       {chatml_json({{" ", "y"}, {"?", "!"}, {":", "\n"}}), llama2_json()}) {
+    const auto tokenizer = made(file);
+    ExampleEncoder encoder(*tokenizer,
+                           {tokenizer->before_text(), {tokenizer->end_of_text()}, false});
+    for (const std::string_view name : built_in_format_names()) {
+      const auto format = built_in_format(name, {"<s>", "</s>", "", ""}).value();
+      const std::vector<ChatTurn> turns{{"user", "Hi yo?"}, {"input", "x"}, {"assistant", "! yo"}};
+      const auto example = encoder.encode(format->render(turns).value()).value().example;
+      const auto prompt =
+          encoder.encode_prompt(format->prompt(std::span(turns).first(2)).value()).value();
+      ASSERT_LT(prompt.size(), example.ids.size()) << name;
+      EXPECT_TRUE(std::equal(prompt.begin(), prompt.end(), example.ids.begin())) << name;
+      EXPECT_EQ(example.targets[prompt.size()], 1) << name << ": the answer begins there";
+      EXPECT_EQ(std::ranges::count(example.targets.begin(),
+                                   example.targets.begin() + std::ssize(prompt), 1),
+                0)
+          << name;
+    }
+  }
+}
+
 TEST(CutTest, KeepsWhatTheRuleSays) {
   const Example whole{{1, 10, 11, 12, 13}, {0, 0, 0, 1, 1}};
   Example example = whole;

@@ -145,9 +145,9 @@ TEST_F(ReadExamplesTest, SpecialTokensInPeoplesTextAreCounted) {
 }
 
 TEST_F(ReadExamplesTest, BeginTokensAreCounted) {
-  folder_.write("a.jsonl", R"({"text": "<|im_start|>a"}
-{"text": "a<|im_start|>b<|im_start|>"}
-{"text": "a"}
+  folder_.write("a.jsonl", R"({"text": "<|im_start|>a<|im_start|>b"}
+{"text": "<|im_start|><|im_start|>a"}
+{"text": "a<|im_start|>"}
 )");
   options_.beginning = tokenizer_->find_token("<|im_start|>");
   const auto loaded = read({"a.jsonl"});
