@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/huggingface/adapter.hpp"
+#include "checkpoint/huggingface/adapter/adapter.hpp"
 #include "checkpoint/reader.hpp"
 #include "common/base/error.hpp"
 #include "trainer/cpu/memory.hpp"
