@@ -8,6 +8,7 @@
 
 #include "common/protocol/protocol.hpp"
 #include "generate/made_folders.hpp"
+#include "temporary_folder.hpp"
 #include "trainer/worker/commands/generate.hpp"
 
 namespace trainward::trainer {
@@ -77,10 +78,11 @@ TEST_F(ChatTest, AnswersEachLineInItsTurn) {
   EXPECT_EQ(run({"Hi", "", "yo"}), exit_code::done) << err_;
   EXPECT_TRUE(out_.starts_with(first));
   const std::string both = out_;
-  EXPECT_NE(both, first + answer("yo"));
   // Begun anew, it is the first again.
+  const std::string other = answer("yo");
+  EXPECT_NE(both, first + other);
   EXPECT_EQ(run({"Hi", "/reset", "yo", "/quit", "never"}), exit_code::done) << err_;
-  EXPECT_EQ(out_, first + answer("yo"));
+  EXPECT_EQ(out_, first + other);
 }
 
 TEST_F(ChatTest, IsToldWhatTheModelIs) {
@@ -101,7 +103,7 @@ TEST_F(ChatTest, KnowsItsCommands) {
   EXPECT_THAT(err_, HasSubstr("There is no command '/rest'"));
   terminal_ = true;
   EXPECT_EQ(run({}), exit_code::done);
-  EXPECT_THAT(err_, HasSubstr("room for 80 tokens"));
+  EXPECT_THAT(err_, HasSubstr("room for 300 tokens"));
   EXPECT_THAT(err_, HasSubstr("> "));
 }
 
@@ -119,12 +121,12 @@ TEST_F(ChatTest, AnInterruptEndsTheAnswerAlone) {
 TEST_F(ChatTest, AConversationThatIsTooLongSaysSo) {
   const std::string first = answer("yo");
   terminal_ = true;
-  EXPECT_EQ(run({std::string(200, 'x'), "yo"}), exit_code::done);
+  EXPECT_EQ(run({std::string(400, 'x'), "yo"}), exit_code::done);
   EXPECT_EQ(out_, first);  // as if it had not been said
-  EXPECT_THAT(err_, HasSubstr("there is room for 80"));
+  EXPECT_THAT(err_, HasSubstr("there is room for 300"));
   EXPECT_THAT(err_, HasSubstr("/reset"));
   terminal_ = false;
-  EXPECT_EQ(run({std::string(200, 'x'), "yo"}), exit_code::configuration);
+  EXPECT_EQ(run({std::string(400, 'x'), "yo"}), exit_code::configuration);
   EXPECT_EQ(out_, "");
 }
 
@@ -133,7 +135,11 @@ TEST_F(ChatTest, SaysWhatIsWrong) {
   EXPECT_EQ(run({"Hi"}), exit_code::configuration);
   EXPECT_THAT(err_, HasSubstr("/nowhere"));
   options_.speaker.model = base_.string();
-  options_.speaker.format = "llama3";  // whose tokens this vocabulary does not have
+  options_.speaker.format = "lama3";
+  EXPECT_EQ(run({"Hi"}), exit_code::configuration);
+  EXPECT_THAT(err_, HasSubstr("llama3"));
+  options_.speaker.format.clear();
+  options_.speaker.tokenizer = "byte";
   EXPECT_EQ(run({"Hi"}), exit_code::done) << err_;
 }
 

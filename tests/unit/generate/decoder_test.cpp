@@ -213,6 +213,29 @@ TEST(Decoder, ATextLongerThanThePositionsIsRefused) {
   EXPECT_THAT(refused.error().message(), HasSubstr("the 20 positions"));
 }
 
+// Attention of long texts is another program than that of short ones.
+TEST(Decoder, GoesOnWhenTheTextIsLong) {
+  TrainingSpec spec = test::tiny_spec();
+  spec.model = test::made_llama(2);
+  spec.model.layers = 1;
+  spec.model.positions = 0;
+  const auto model = test::make(spec);
+  test::fill_with_numbers(*model, 5);
+  const auto tokens = text_of(270);
+  const Numbers expected = test::predicted(spec, *model, tokens);
+  const auto decoder = Decoder::make(*weights_of(*model, spec.model), 600, 2);
+  ASSERT_TRUE(decoder) << decoder.error().message();
+  const std::span<const std::int32_t> all(tokens);
+  ASSERT_TRUE((*decoder)->advance(all.first(250)));
+  for (std::size_t at = 250; at < tokens.size(); ++at) {
+    const auto logits = (*decoder)->advance(all.subspan(at, 1));
+    ASSERT_TRUE(logits);
+    for (std::size_t i = 0; i < logits->size(); ++i) {
+      ASSERT_NEAR((*logits)[i], expected[at * 64 + i], 1e-4) << at;
+    }
+  }
+}
+
 // A text whose computation went wrong leaves nothing behind for the next.
 TEST(Decoder, ForgetsWhatIsNoNumber) {
   TrainingSpec spec = test::tiny_spec();

@@ -236,9 +236,9 @@ TEST_F(GenerateFolderTest, AdaptersSpeakOverTheirBase) {
 
 TEST_F(GenerateFolderTest, ATextLongerThanTheModelIsRefused) {
   GenerateOptions options = greedy(base_);
-  options.prompt = std::string(200, 'x');
+  options.prompt = std::string(400, 'x');
   EXPECT_EQ(run(options), exit_code::configuration);
-  EXPECT_THAT(err_, HasSubstr("leaves no room for an answer, with 80 in all"));
+  EXPECT_THAT(err_, HasSubstr("leaves no room for an answer, with 300 in all"));
 }
 
 }  // namespace

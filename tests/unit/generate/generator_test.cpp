@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "generate/made_folders.hpp"
+#include "trainer/tokenizer/stream_decoder.hpp"
 
 namespace trainward::trainer {
 namespace {

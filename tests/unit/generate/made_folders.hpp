@@ -24,6 +24,7 @@ inline constexpr std::int64_t folder_vocabulary = 365;
 inline ModelSpec folder_model() {
   ModelSpec model = made_llama(2);
   model.vocabulary = folder_vocabulary;
+  model.positions = 300;
   return model;
 }
 

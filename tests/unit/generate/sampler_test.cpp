@@ -100,7 +100,7 @@ TEST_F(SamplerTest, AsksInTheFormOfTheRun) {
 }
 
 TEST_F(SamplerTest, APromptThatIsTooLongIsNamed) {
-  setup_.prompts.emplace_back(100, 'x');
+  setup_.prompts.emplace_back(400, 'x');
   const auto made = Sampler::make(*weights_of(*model_, spec_.model), *tokenizer_, setup_);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().kind, ErrorKind::usage);
