@@ -71,6 +71,41 @@ fs::path folder_of_words(const ModelSource& source) {
   return folders.empty() ? fs::path() : folders.front();
 }
 
+// As in training.
+Result<Prompting> words_for_turns(const SpeakerOptions& options, const fs::path& folder) {
+  WorkerConfig config;
+  config.base_model = folder.string();
+  config.tokenizer = options.tokenizer.empty() ? "byte" : options.tokenizer;
+  config.end_of_text = options.end_of_text;
+  if (!options.format.empty()) config.prompt_format = options.format;
+  return open_prompting(config);
+}
+
+// Without a form: one that cannot be read hinders nobody who does not ask for it.
+Result<Prompting> words_for_text(const SpeakerOptions& options, const fs::path& folder) {
+  FolderPrompts prompts;
+  if (!folder.empty()) {
+    auto read = read_folder_prompts(folder);
+    if (!read) return propagate(read);
+    prompts = *std::move(read);
+  }
+  std::string name = options.tokenizer;
+  if (name.empty()) name = folder.empty() ? "byte" : (folder / "tokenizer.json").string();
+  const bool as_folder_says = options.end_of_text.empty() && name != "byte";
+  auto tokenizer =
+      open_tokenizer(name, as_folder_says ? prompts.tokens.eos : options.end_of_text);
+  if (!tokenizer) {
+    Error error = std::move(tokenizer).error();
+    error.kind = ErrorKind::usage;  // somebody has to mend the file or name another
+    error.where = error.where == "end_of_text" ? "--end-of-text" : "--tokenizer: " + error.where;
+    return tl::unexpected(std::move(error));
+  }
+  Prompting words;
+  words.tokenizer = *std::move(tokenizer);
+  words.rules = {words.tokenizer->before_text(), {words.tokenizer->end_of_text()}, false};
+  return words;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Speaker>> Speaker::open(const SpeakerOptions& options, bool asked_in_turns,
@@ -92,14 +127,9 @@ Result<std::unique_ptr<Speaker>> Speaker::open(const SpeakerOptions& options, bo
 }
 
 Status Speaker::find_words(const SpeakerOptions& options, bool asked_in_turns) {
-  WorkerConfig config;
-  config.base_model = folder_of_words(source_).string();
-  config.tokenizer = options.tokenizer.empty() ? "byte" : options.tokenizer;
-  config.end_of_text = options.end_of_text;
-  if (!options.format.empty()) config.prompt_format = options.format;
-  // A template that cannot be read hinders nobody who does not ask for it.
-  if (!asked_in_turns) config.prompt_format = "plain";
-  auto prompting = open_prompting(config);
+  const fs::path folder = folder_of_words(source_);
+  auto prompting = asked_in_turns ? words_for_turns(options, folder)
+                                  : words_for_text(options, folder);
   if (!prompting) return tl::unexpected(as_options(std::move(prompting).error()));
   prompting_ = *std::move(prompting);
   std::vector<TokenId>& ends = prompting_.rules.ends;
