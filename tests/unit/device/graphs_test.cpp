@@ -50,7 +50,7 @@ TEST(UpdateGraph, DoesWhatTheHostsLoopDoes) {
   options.weight_decay = 0.03;
   options.gradient_clip = 0.5;
   optim::AdamW host(options, {{0, 35, 0.01}}, 35, 1);
-  auto graph = make_update({type}, {true}, options);
+  auto graph = make_update({type}, {true}, {true}, options);
   ASSERT_TRUE(graph) << graph.error().message();
 
   Numbers p = as_floats(draw.numbers(type.shape, -1, 1));

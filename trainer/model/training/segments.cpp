@@ -167,10 +167,11 @@ class SegmentMaker {
     return b.parameter("x", x_);
   }
   [[nodiscard]] Value add_weighted_inputs(Builder& b) const {
-    const std::int64_t rows = head_rows(spec_);
-    b.parameter("targets", {Element::i32, {1, rows}});
-    b.parameter("weights", {Element::f32, {1, rows}});
-    return b.parameter("x", {Element::f32, {1, rows, model_.width}});
+    graph::Shape rows{1, head_rows(spec_)};
+    if (rows[1] == graph::element_count(ids_.shape)) rows = ids_.shape;
+    b.parameter("targets", {Element::i32, rows});
+    b.parameter("weights", {Element::f32, rows});
+    return b.parameter("x", {Element::f32, {rows[0], rows[1], model_.width}});
   }
 
   // The last position of each sequence predicts nothing.
