@@ -216,10 +216,9 @@ std::size_t head_inputs(const TrainingSpec& spec) { return spec.weighted ? 2 : 1
 
 std::int64_t head_rows(const TrainingSpec& spec) {
   // A few hundred rows keep the products busy; the logits and their gradient are this large.
-  constexpr std::int64_t most_logits = std::int64_t{1} << 24;
   constexpr std::int64_t least = 64;
   const std::int64_t positions = spec.batch_size * spec.block_size;
-  const std::int64_t most = std::max(least, most_logits / spec.model.padded_vocabulary());
+  const std::int64_t most = std::max(least, spec.head_logits / spec.model.padded_vocabulary());
   std::int64_t pieces = (positions + most - 1) / most;
   while (positions % pieces != 0) ++pieces;
   return positions / pieces;
