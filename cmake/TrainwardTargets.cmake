@@ -112,10 +112,10 @@ add_custom_target(deep)
 # Those of both that are run under ThreadSanitizer, because they test what has threads.
 add_custom_target(threaded)
 
-# trainward_test(<name> SOURCES ... LINKS ... [DEEP] [THREADED] [TIMEOUT ...]): a GoogleTest
-# program, one ctest entry a case.
+# trainward_test(<name> SOURCES ... LINKS ... [DEEP] [THREADED] [TIMEOUT ...] [FIXTURE ...]): a
+# GoogleTest program, one ctest entry a case. FIXTURE: of ctest, what must have been set up.
 function(trainward_test name)
-  cmake_parse_arguments(ARG "DEEP;THREADED" "TIMEOUT" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "DEEP;THREADED" "TIMEOUT;FIXTURE" "SOURCES;LINKS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE trainward_options ${ARG_LINKS} GTest::gmock GTest::gtest_main)
@@ -134,7 +134,11 @@ function(trainward_test name)
   if(ARG_THREADED)
     add_dependencies(threaded ${name})
   endif()
+  set(needs)
+  if(ARG_FIXTURE)
+    set(needs FIXTURES_REQUIRED ${ARG_FIXTURE})
+  endif()
   # Tests run beside each other; OpenMP threads that spin would starve them (wait_policy.hpp).
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60
-    PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=PASSIVE LABELS ${tier})
+    PROPERTIES TIMEOUT ${ARG_TIMEOUT} ENVIRONMENT OMP_WAIT_POLICY=PASSIVE LABELS ${tier} ${needs})
 endfunction()

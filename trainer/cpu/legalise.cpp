@@ -19,7 +19,8 @@ bool takes_bf16(const Op& op) {
   return std::holds_alternative<op::Parameter>(op) || std::holds_alternative<op::Constant>(op) ||
          std::holds_alternative<op::Convert>(op) || std::holds_alternative<op::DotGeneral>(op) ||
          std::holds_alternative<op::Broadcast>(op) || std::holds_alternative<op::Reshape>(op) ||
-         std::holds_alternative<op::Transpose>(op) || std::holds_alternative<op::Slice>(op);
+         std::holds_alternative<op::Transpose>(op) || std::holds_alternative<op::Slice>(op) ||
+         std::holds_alternative<op::GatherRows>(op);
 }
 
 class Legaliser {

@@ -194,9 +194,10 @@ class Planner {
   Result<std::unique_ptr<Kernel>> gather(const Node& node, BufferId out) {
     const View& table = view(node.inputs[0]);
     const View& ids = view(node.inputs[1]);
-    return make_gather_kernel({table.shape[0], table.shape[1], graph::element_count(ids.shape)},
-                              buffer(node.inputs[0]), table.offset, buffer(node.inputs[1]),
-                              ids.offset, out, runtime_.threads());
+    return make_gather_kernel(
+        {table.shape[0], table.shape[1], graph::element_count(ids.shape), node.type.element},
+        buffer(node.inputs[0]), table.offset, buffer(node.inputs[1]), ids.offset, out,
+        runtime_.threads());
   }
   Result<std::unique_ptr<Kernel>> scatter(Value value, BufferId out) {
     const Node& node = legal_.graph.node(value);

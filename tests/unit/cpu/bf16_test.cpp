@@ -196,6 +196,29 @@ TEST(Bf16, StoredValuesAreThoseOfTheReference) {
 }
 
 // A product in bf16 is the f32 product of operands that were rounded by hand.
+// What an embedding that nobody trains is looked up by; of odd width, and from a part of the table.
+TEST(Bf16, RowsAreGatheredAsTheyAreStored) {
+  Builder b;
+  const Value table = b.parameter("table", {Element::bf16, {6, 5}});
+  const Value ids = b.parameter("ids", {Element::i32, {2, 3}});
+  const Value part = b.slice(table, {1, 0}, {6, 5});
+  const Graph graph = *b.finish(
+      std::vector{b.convert(b.gather_rows(table, ids), Element::f32), b.gather_rows(part, ids)});
+  Draw draw(3);
+  const std::vector<Numbers> inputs{draw.numbers({6, 5}, -9, 9), {0, 4, 1, 2, 2, 3}};
+  const auto got = test::execute(graph, 2, inputs);
+  for (std::size_t row = 0; row < 6; ++row) {
+    for (std::size_t column = 0; column < 5; ++column) {
+      const auto at = [&](std::size_t first) {
+        return rounded_to_bf16(
+            inputs[0][(static_cast<std::size_t>(inputs[1][row]) + first) * 5 + column]);
+      };
+      EXPECT_EQ(test::numbers_of(got[0], Element::f32)[row * 5 + column], at(0));
+      EXPECT_EQ(test::numbers_of(got[1], Element::bf16)[row * 5 + column], at(1));
+    }
+  }
+}
+
 TEST(Bf16, ProductsAreThoseOfRoundedOperands) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));

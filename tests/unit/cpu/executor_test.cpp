@@ -290,7 +290,6 @@ TEST(Executor, RefusesWhatItCannotCompute) {
           return b.concatenate({x, x}, 0);
         }),
         Use([](Builder&b, Value x, Value) { return b.compare(Direction::lt, x, x); }),
-        Use([](Builder&b, Value x, Value ids) { return b.gather_rows(x, ids); }),
         Use([](Builder&b, Value, Value) {
           return b.iota({Element::bf16, {2, 2}}, 0);
         })}) {

@@ -96,14 +96,15 @@ class GatherKernel final : public Kernel {
         threads_(threads) {}
 
   void run(Addresses addresses) const override {
-    const auto* from = reinterpret_cast<const std::uint32_t*>(addresses[from_]) + from_offset_;
+    const auto each = static_cast<std::int64_t>(bytes_of(table_.element));
+    const std::byte* from = addresses[from_] + from_offset_ * each;
     const auto* ids = reinterpret_cast<const std::int32_t*>(addresses[ids_]) + ids_offset_;
-    auto* out = reinterpret_cast<std::uint32_t*>(addresses[out_]);
-    const auto bytes = static_cast<std::size_t>(table_.width) * element_bytes;
+    std::byte* out = addresses[out_];
+    const std::int64_t bytes = table_.width * each;
 #pragma omp parallel for num_threads(threads_) schedule(static)
     for (std::int64_t i = 0; i < table_.ids; ++i) {
       const std::int64_t row = std::clamp<std::int64_t>(ids[i], 0, table_.rows - 1);
-      std::memcpy(out + i * table_.width, from + row * table_.width, bytes);
+      std::memcpy(out + i * bytes, from + row * bytes, static_cast<std::size_t>(bytes));
     }
   }
 

@@ -26,7 +26,8 @@ std::unique_ptr<Kernel> make_copy_kernel(std::vector<Part> parts, BufferId out, 
 struct RowTable {
   std::int64_t rows = 0;
   std::int64_t width = 0;
-  std::int64_t ids = 0;  // how many
+  std::int64_t ids = 0;                          // how many
+  graph::Element element = graph::Element::f32;  // only gathered rows may be other than f32
 };
 
 // Dense operands at element offsets. An id outside the table is clamped into it.
