@@ -8,7 +8,7 @@
 
 #include "common/base/bf16.hpp"
 #include "device/on_simulator.hpp"
-#include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/llama.hpp"
 #include "trainer/model/training/segments.hpp"
 
 namespace trainward::trainer {
@@ -64,7 +64,7 @@ class Examples {
   std::vector<std::int32_t> segments_;
 };
 
-void train(Trainable& model, const TrainingSpec& spec, std::uint64_t first, std::uint64_t last) {
+void train_on_examples(Trainable& model, const TrainingSpec& spec, std::uint64_t first, std::uint64_t last) {
   for (std::uint64_t step = first; step <= last; ++step) {
     const Examples examples(spec, spec.sequences_per_step(), step);
     const auto done = model.step(examples.batch());
@@ -72,7 +72,7 @@ void train(Trainable& model, const TrainingSpec& spec, std::uint64_t first, std:
   }
 }
 
-test::Course train_course(Trainable& model, const TrainingSpec& spec, std::uint64_t steps = 4) {
+test::Course course_of(Trainable& model, const TrainingSpec& spec, std::uint64_t steps = 4) {
   const Examples held_out(spec, spec.batch_size, 99);
   std::optional<Examples> of_step;
   const auto batch_of = [&](std::uint64_t step) {
@@ -89,7 +89,7 @@ void expect_cpus_course(const TrainingSpec& spec, const DeviceConfig& config, do
   ASSERT_TRUE(on_device);
   EXPECT_EQ(on_device->parameter_count(), (*on_cpu)->parameter_count());
   EXPECT_EQ(on_device->total_parameters(), (*on_cpu)->total_parameters());
-  expect_same_course(train_course(**on_cpu, spec), train_course(*on_device, spec), slack);
+  expect_same_course(course_of(**on_cpu, spec), course_of(*on_device, spec), slack);
 }
 
 // The weights of a model as somebody's files would have them.
@@ -126,7 +126,7 @@ class FilledBase final : public BaseWeights {
   std::map<std::string, Tensor, std::less<>> tensors_;
 };
 
-TrainingSpec random_spec(graph::test::Draw& draw) {
+TrainingSpec random_llama(graph::test::Draw& draw) {
   TrainingSpec spec = llama_spec();
   ModelSpec& model = spec.model;
   const auto coin = [&] { return draw.size(0, 1) == 1; };
@@ -167,7 +167,7 @@ TEST(LlamaOnDevice, TrainsAsTheCpuDoes) {
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     graph::test::Draw draw(seed);
-    const TrainingSpec spec = random_spec(draw);
+    const TrainingSpec spec = random_llama(draw);
     const auto placement = draw.size(0, 1) == 1 ? Placement::host : Placement::device;
     expect_cpus_course(spec, simulated(placement, draw.size(1, 2)));
     if (testing::Test::HasFailure()) return;
@@ -232,10 +232,11 @@ TEST(LlamaOnDevice, BeginsWithTheBase) {
       TrainingSpec spec = llama_spec();
       spec.model.tied = placement == Placement::host;
       const FilledBase base(spec.model, spec.block_size, type);
-      const auto on_device = make_on_device(spec, simulated(placement), &base);
       auto on_cpu = make_cpu_model(spec, &base);
+      auto on_device = make_on_device(spec, simulated(placement), &base);
       ASSERT_TRUE(on_device && on_cpu);
       EXPECT_TRUE(same_bits(state_of(**on_cpu), state_of(*on_device)));
+      on_device.reset();  // the card has one client at a time
       add_adapters(spec.model,
                    type == DType::bf16 ? graph::Element::bf16 : graph::Element::f32);
       expect_cpus_course(spec, simulated(placement), 2e-5, &base);
@@ -252,24 +253,24 @@ TEST(LlamaOnDevice, GoesOnFromItsStateAsIfNothingHadHappened) {
     add_adapters(spec.model, graph::Element::bf16, 0.2);
     const FilledBase base(spec.model, spec.block_size, checkpoint::DType::bf16);
     auto model = make_on_device(spec, simulated(placement, 2), &base);
-    train(*model, spec, 1, 3);
+    train_on_examples(*model, spec, 1, 3);
     const State middle = state_of(*model);
     EXPECT_EQ(middle.size(), 3U * 2 * linears * 2) << "two of each linear in two layers";
     for (const auto& [name, values] : middle) {
       EXPECT_NE(name.find(".lora_"), std::string::npos) << name;
     }
-    train(*model, spec, 4, 6);
+    train_on_examples(*model, spec, 4, 6);
     const State straight = state_of(*model);
     // The same model again, and a new one.
     ASSERT_TRUE(model->restore(test::fill_from(middle), 3));
-    train(*model, spec, 4, 6);
+    train_on_examples(*model, spec, 4, 6);
     EXPECT_TRUE(same_bits(straight, state_of(*model)));
     model.reset();
     TrainingSpec resuming = spec;
     resuming.initialise = false;
     model = make_on_device(resuming, simulated(placement, 2), &base);
     ASSERT_TRUE(model->restore(test::fill_from(middle), 3));
-    train(*model, spec, 4, 6);
+    train_on_examples(*model, spec, 4, 6);
     EXPECT_TRUE(same_bits(straight, state_of(*model)));
   }
 }
