@@ -13,14 +13,6 @@ namespace trainward::checkpoint {
 namespace fs = std::filesystem;
 namespace {
 
-FileSource text_file(std::string text) {
-  auto owned = std::make_shared<const std::string>(std::move(text));
-  return {owned->size(), [owned](std::uint64_t at, std::span<std::byte> into) -> Status {
-            std::memcpy(into.data(), owned->data() + at, into.size());
-            return {};
-          }};
-}
-
 // One safetensors file: the prefix, then the tensors in the layout's order.
 struct TensorFile {
   Layout layout;
@@ -54,12 +46,12 @@ Status TensorFile::read(std::uint64_t at, std::span<std::byte> into) const {
   return {};
 }
 
-using Shard = std::vector<const TensorSource*>;
+using OneShard = std::vector<const TensorSource*>;
 
 // In the order given, so that a layer's tensors stay together. A tensor larger than the limit gets
 // a shard of its own.
-std::vector<Shard> cut(const std::vector<TensorSource>& tensors, std::uint64_t shard_bytes) {
-  std::vector<Shard> shards(1);
+std::vector<OneShard> cut(const std::vector<TensorSource>& tensors, std::uint64_t shard_bytes) {
+  std::vector<OneShard> shards(1);
   std::uint64_t filled = 0;
   for (const TensorSource& tensor : tensors) {
     const std::uint64_t bytes = byte_count(tensor.info).value_or(0);
@@ -73,11 +65,20 @@ std::vector<Shard> cut(const std::vector<TensorSource>& tensors, std::uint64_t s
   return shards;
 }
 
-using Metadata = std::map<std::string, std::string>;
+}  // namespace
+
+FileSource text_file(std::string text) {
+  auto owned = std::make_shared<const std::string>(std::move(text));
+  return {owned->size(), [owned](std::uint64_t at, std::span<std::byte> into) -> Status {
+            std::memcpy(into.data(), owned->data() + at, into.size());
+            return {};
+          }};
+}
 
 Status add_section(Image& image, std::string_view section, const std::vector<TensorSource>& tensors,
-                   std::uint64_t shard_bytes, const Metadata& metadata, const fs::path& folder) {
-  const std::vector<Shard> shards = cut(tensors, shard_bytes);
+                   std::uint64_t shard_bytes, const std::map<std::string, std::string>& metadata,
+                   const fs::path& folder) {
+  const std::vector<OneShard> shards = cut(tensors, shard_bytes);
   if (shards.size() > max_shards) {
     return fail(ErrorKind::usage,
                 fmt::format("would be cut into {} files, more than the {} allowed", shards.size(),
@@ -110,8 +111,6 @@ Status add_section(Image& image, std::string_view section, const std::vector<Ten
   return {};
 }
 
-}  // namespace
-
 std::uint64_t Image::bytes() const {
   std::uint64_t sum = 0;
   for (const ImageFile& file : files) sum += file.source.size;
@@ -127,7 +126,7 @@ std::uint64_t Image::bytes_in_pages() const {
 Result<Image> plan_image(const StreamedContents& contents, std::uint64_t shard_bytes,
                          const fs::path& folder) {
   // "format" is what the transformers library asks of a file before it loads it.
-  const Metadata metadata{
+  const std::map<std::string, std::string> metadata{
       {"format", "pt"}, {"step", fmt::to_string(contents.state.step)}, {"run", contents.state.run}};
   Image image;
   auto state = encode(contents.state, (folder / name::state).string());

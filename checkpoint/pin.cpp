@@ -21,6 +21,11 @@ Status require_checkpoint(const fs::path& folder) {
 
 bool is_pinned(const fs::path& folder) { return !identity(folder / name::pinned).empty(); }
 
+std::string pinned_because(const fs::path& folder) {
+  constexpr std::size_t max_bytes = std::size_t{1} << 16U;
+  return read_file(folder / name::pinned, max_bytes).value_or("");
+}
+
 Status pin(const fs::path& folder, const std::string& reason) {
   if (auto ok = require_checkpoint(folder); !ok) return ok;
   return write_file_durably(folder / name::pinned, reason + "\n");

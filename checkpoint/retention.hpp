@@ -40,5 +40,7 @@ Result<Pruned> prune(const std::filesystem::path& root, const Retention& retenti
 Status pin(const std::filesystem::path& folder, const std::string& reason);
 Status unpin(const std::filesystem::path& folder);
 bool is_pinned(const std::filesystem::path& folder);
+// The text; empty when it is not pinned or cannot be read.
+std::string pinned_because(const std::filesystem::path& folder);
 
 }  // namespace trainward::checkpoint

@@ -103,9 +103,15 @@ void convert_floats(DType from, std::span<const std::byte> in, DType to, std::sp
   const std::size_t in_bytes = bits_of(from) / 8;
   const std::size_t out_bytes = bits_of(to) / 8;
   const std::size_t count = in.size() / in_bytes;
-  if (from == DType::f32 && to == DType::bf16) {  // the usual case, without the way over double
+  if (from == DType::f32 && to == DType::bf16) {  // the usual cases, without the way over double
     for (std::size_t i = 0; i < count; ++i) {
       store(out.data() + 2 * i, bf16_from_float(load<float>(in.data() + 4 * i)));
+    }
+    return;
+  }
+  if (from == DType::bf16 && to == DType::f32) {
+    for (std::size_t i = 0; i < count; ++i) {
+      store(out.data() + 4 * i, float_from_bf16(load<std::uint16_t>(in.data() + 2 * i)));
     }
     return;
   }

@@ -109,9 +109,8 @@ Status Collected::add(const fs::path& folder, const std::string& name) {
 }
 
 void Collected::sort() {
-  std::sort(tensors.begin(), tensors.end(), [](const TensorView& a, const TensorView& b) {
-    return a.info.name < b.info.name;
-  });
+  std::sort(tensors.begin(), tensors.end(),
+            [](const TensorView& a, const TensorView& b) { return a.info.name < b.info.name; });
 }
 
 // Both say the same of every tensor.

@@ -49,8 +49,7 @@ Result<std::optional<std::string>> template_in(const json::object& tokenizer_con
   if (found == nullptr || found->is_null()) return std::nullopt;
   if (found->is_string()) return std::string(view(found->get_string()));
   if (!found->is_array()) {
-    return fail(ErrorKind::corrupt, "'chat_template' is neither a text nor a list",
-                where.string());
+    return fail(ErrorKind::corrupt, "'chat_template' is neither a text nor a list", where.string());
   }
   for (const json::value& entry : found->get_array()) {
     if (!entry.is_object() || string_or(entry.get_object(), "name", "") != "default") continue;

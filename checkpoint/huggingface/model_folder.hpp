@@ -1,9 +1,9 @@
 // A model's folder as Hugging Face's tools write it, opened for reading.
 //
-// In: a path of foreign origin (folder_path.hpp for what a person wrote). Out: config.json as it is,
-// unknown keys kept in their order; generation_config.json and tokenizer_config.json where there are
-// such; where the tokenizer lies; the chat template; the tensors, mapped (mapped_tensors.hpp), which
-// live as long as the object. Only headers and small files are read.
+// In: a path of foreign origin (folder_path.hpp for what a person wrote). Out: config.json as it
+// is, unknown keys kept in their order; generation_config.json and tokenizer_config.json where
+// there are such; where the tokenizer lies; the chat template; the tensors, mapped
+// (mapped_tensors.hpp), which live as long as the object. Only headers and small files are read.
 //
 // What the configuration means is not asked here, but for one thing: a quantised model is refused.
 // Errors: kind usage with what to do for what is no such folder (unusable.hpp), kind corrupt with

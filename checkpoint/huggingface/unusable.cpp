@@ -17,20 +17,6 @@ tl::unexpected<Error> unusable(const fs::path& path, std::string what, std::stri
   return fail(ErrorKind::usage, std::move(what), path.string(), std::move(hint));
 }
 
-// "Organisation/Model", as the hub spells names.
-bool looks_like_a_hub_name(const std::string& text) {
-  const std::size_t slash = text.find('/');
-  const auto is_word = [](std::string_view word) {
-    return !word.empty() && word != "." && word != ".." && word != "~" &&
-           std::all_of(word.begin(), word.end(), [](char c) {
-             return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                    c == '-' || c == '_' || c == '.';
-           });
-  };
-  return slash != std::string::npos && is_word(std::string_view(text).substr(0, slash)) &&
-         is_word(std::string_view(text).substr(slash + 1));
-}
-
 Status nothing_there(const fs::path& path) {
   const std::string text = path.string();
   if (!looks_like_a_hub_name(text)) {
@@ -55,8 +41,8 @@ Status check_file(const fs::path& path) {
 
 bool has_a_file_like(const fs::path& folder, std::string_view start, std::string_view end) {
   std::error_code error;
-  for (fs::directory_iterator entries(folder, error);
-       !error && entries != fs::directory_iterator(); entries.increment(error)) {
+  for (fs::directory_iterator entries(folder, error); !error && entries != fs::directory_iterator();
+       entries.increment(error)) {
     const std::string name = entries->path().filename().string();
     if (name.starts_with(start) && name.ends_with(end)) return true;
   }
@@ -65,9 +51,10 @@ bool has_a_file_like(const fs::path& folder, std::string_view start, std::string
 
 std::string shell_command(std::string_view imports, std::string_view type, const fs::path& folder,
                           std::string_view options) {
-  return fmt::format("python3 -c \"from transformers import {0}; {1}.from_pretrained('{2}')"
-                     ".save_pretrained('{2}'{3})\"",
-                     imports, type, folder.string(), options);
+  return fmt::format(
+      "python3 -c \"from transformers import {0}; {1}.from_pretrained('{2}')"
+      ".save_pretrained('{2}'{3})\"",
+      imports, type, folder.string(), options);
 }
 
 Status check_weights(const fs::path& folder) {
@@ -123,6 +110,19 @@ Status check_tokenizer(const fs::path& folder) {
 }
 
 }  // namespace
+
+bool looks_like_a_hub_name(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const auto is_word = [](std::string_view word) {
+    return !word.empty() && word != "." && word != ".." && word != "~" &&
+           std::all_of(word.begin(), word.end(), [](char c) {
+             return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                    c == '-' || c == '_' || c == '.';
+           });
+  };
+  return slash != std::string_view::npos && is_word(text.substr(0, slash)) &&
+         is_word(text.substr(slash + 1));
+}
 
 bool is_there(const fs::path& path) {
   std::error_code ignored;

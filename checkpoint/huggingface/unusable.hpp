@@ -6,12 +6,16 @@
 #pragma once
 
 #include <filesystem>
+#include <string_view>
 
 #include "common/base/error.hpp"
 
 namespace trainward::checkpoint::huggingface {
 
 Status check_folder(const std::filesystem::path& path);
+
+// "Organisation/Model", as the hub spells names.
+bool looks_like_a_hub_name(std::string_view text);
 
 // Whether there is anything, at the end of links too.
 bool is_there(const std::filesystem::path& path);

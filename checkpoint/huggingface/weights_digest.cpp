@@ -36,7 +36,7 @@ json::array to_json(const WeightsIdentity& identity) {
   for (const FileIdentity& file : identity) {
     array.push_back({{"name", file.name},
                      {"bytes", file.bytes},
-                     {"inode", file.inode},
+                     {"inode", static_cast<std::int64_t>(file.inode)},
                      {"modified_ns", file.modified_ns},
                      {"changed_ns", file.changed_ns}});
   }

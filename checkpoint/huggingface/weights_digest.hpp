@@ -1,10 +1,11 @@
 // Whether a folder still holds the weights that a run began from.
 //
 // The digest is SHA-256 over the lines that sha256sum prints of the files, by name (`sha256sum
-// model*.safetensors | sha256sum` inside the folder): it reads everything. The identity is what the file system knows of the
-// files without reading them (size, inode, times of change of content and of the file's record): as
-// long as it is the same, nothing has been written, and the digest need not be made again; when it
-// differs, as after a copy, only the digest can tell. A run keeps both in its checkpoints.
+// model*.safetensors | sha256sum` inside the folder): it reads everything. The identity is what the
+// file system knows of the files without reading them (size, inode, times of change of content and
+// of the file's record): as long as it is the same, nothing has been written, and the digest need
+// not be made again; when it differs, as after a copy, only the digest can tell. A run keeps both
+// in its checkpoints.
 //
 // Uses 4 MiB of memory. One thread; others may use the same weights meanwhile.
 #pragma once

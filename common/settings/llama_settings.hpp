@@ -28,7 +28,7 @@ struct LlamaSettings {
   double rms_norm_eps = 1e-6;
   double rope_theta = 10000;
   RopeScaling rope_scaling = RopeScaling::none;
-  double rope_factor = 1;
+  double rope_factor = 0;  // 0: none
   double rope_low_freq_factor = 1;
   double rope_high_freq_factor = 4;
   std::int64_t rope_original_positions = 8192;
@@ -67,8 +67,12 @@ inline std::optional<LlamaProblem> llama_problem(const LlamaSettings& of) {
         "kv_heads",
         fmt::format("is {}, and {} heads cannot be shared among so many", of.kv_heads, of.heads)};
   }
-  if (of.rope_scaling != RopeScaling::none && of.rope_factor == 1) {
-    return LlamaProblem{"rope_scaling.factor", "is 1 or missing, which scales nothing"};
+  const bool scaled = of.rope_scaling != RopeScaling::none;
+  if (scaled && of.rope_factor == 0) {
+    return LlamaProblem{"rope_scaling.factor", "is missing: by how much positions are stretched"};
+  }
+  if (!scaled && of.rope_factor != 0) {
+    return LlamaProblem{"rope_scaling.type", "is missing: linear or llama3"};
   }
   const bool by_turns = of.rope_scaling == RopeScaling::llama3;
   if (by_turns && of.rope_high_freq_factor <= of.rope_low_freq_factor) {

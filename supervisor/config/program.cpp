@@ -7,6 +7,7 @@
 #include "common/base/digest.hpp"
 #include "common/base/text.hpp"
 #include "common/yaml/map_reader.hpp"
+#include "supervisor/config/elsewhere/translate.hpp"
 #include "supervisor/config/other_names.hpp"
 #include "supervisor/config/sections.hpp"
 
@@ -100,6 +101,9 @@ Program read_program(const yaml::Member& member, const Folders& folders,
   // An empty entry (`quickstart:`) is a program with every default.
   Node entry = member.value;
   if (entry.kind == Node::Kind::null) entry.kind = Node::Kind::map;
+  if (entry.find("command") == nullptr) {
+    elsewhere::translate(entry, "programs." + member.key, folders, problems);
+  }
 
   MapReader reader(entry, "programs." + member.key, problems);
   program.autostart = reader.boolean("autostart", program.autostart);

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
+#include "common/base/text.hpp"
+#include "supervisor/config/elsewhere/translate.hpp"
 #include "supervisor/config/other_names.hpp"
 #include "supervisor/foreign/substitute.hpp"
 
@@ -58,6 +61,21 @@ std::string with_braces(std::string_view word) {
   return out;
 }
 
+// Python's levels: a program's whole configuration is often its trainer's.
+void spell_as_here(Node& level) {
+  if (level.kind != Node::Kind::scalar) return;
+  const std::string word = lower_case(level.text);
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> levels{
+      {{"debug", "debug"},
+       {"info", "info"},
+       {"warning", "warning"},
+       {"error", "error"},
+       {"critical", "error"}}};
+  for (const auto& [theirs, ours] : levels) {
+    if (word == theirs) level.text = ours;
+  }
+}
+
 bool names_something(const std::string& word) {
   const auto names = foreign::launch_names();
   const auto text = foreign::Template::parse(word, names);
@@ -69,9 +87,9 @@ bool names_something(const std::string& word) {
 
 void name_single_program(Node& root, std::vector<yaml::Problem>& notes) {
   if (root.kind != Node::Kind::map || root.find("programs") != nullptr) return;
-  const bool is_program =
-      std::any_of(root.members.begin(), root.members.end(),
-                  [](const Member& member) { return !other_name(member.key).empty(); });
+  const bool is_program = std::any_of(
+      root.members.begin(), root.members.end(),
+      [](const Member& member) { return !of_the_file(member) && !other_name(member.key).empty(); });
   if (!is_program) return;
   Node program;
   program.kind = Node::Kind::map;
@@ -80,6 +98,7 @@ void name_single_program(Node& root, std::vector<yaml::Problem>& notes) {
   std::vector<Member> left;
   for (Member& member : root.members) {
     if (of_the_file(member)) {
+      if (member.key == "log_level") spell_as_here(member.value);
       left.push_back(std::move(member));
     } else if (member.key == "name" && member.value.kind == Node::Kind::scalar) {
       name = member.value.text;
@@ -89,6 +108,7 @@ void name_single_program(Node& root, std::vector<yaml::Problem>& notes) {
   }
   notes.push_back(
       {root.mark, fmt::format("there is no 'programs:', so this is one program, '{}'", name)});
+  elsewhere::gather_flat(program);
   Node programs = map_with(std::move(name), std::move(program));
   left.push_back({"programs", programs.mark, std::move(programs)});
   root.members = std::move(left);

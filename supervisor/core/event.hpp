@@ -105,6 +105,10 @@ struct Evaluated {
   Step step;
   double loss = 0;  // of data that is not trained on
 };
+// The last step of the run, of a worker that alone can know it.
+struct TargetTold {
+  Step step;
+};
 // Something about the program that belongs into its events and decides nothing.
 struct Noticed {
   std::string kind;  // of the event
@@ -174,8 +178,8 @@ struct TimerFired {};
 using Event =
     std::variant<StartRequested, StopRequested, RestartRequested, DaemonStarted, ProbeFinished,
                  Repaired, CheckpointSelected, CheckpointRejected, LaunchFailed, WorkerStarted,
-                 PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated, Noticed, Alive,
-                 ActivitySeen, MemorySample, HostFact, Unkillable, CheckpointVerified, WorkerExited,
-                 AttemptLost, Adopted, TimerFired>;
+                 PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated, TargetTold,
+                 Noticed, Alive, ActivitySeen, MemorySample, HostFact, Unkillable,
+                 CheckpointVerified, WorkerExited, AttemptLost, Adopted, TimerFired>;
 
 }  // namespace trainward::core

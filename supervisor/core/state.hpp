@@ -114,8 +114,9 @@ struct Attempt {
   std::int64_t pid = 0;     // the worker's, while it runs
   std::string resume_from;  // checkpoint folder it was told to resume from
   Step resume_step;
-  Step first_step;  // 0: none yet
-  Step last_step;   // or where it resumed
+  Step first_step;   // 0: none yet
+  Step last_step;    // or where it resumed
+  Step target_step;  // the run's last, as the worker told; 0: it did not
   Step kept_at_launch;
   Step highest_at_launch;  // that any attempt had finished
   MonoTime launched_mono_ms;
@@ -127,8 +128,9 @@ struct Attempt {
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Attempt, (),
-                      (pid, resume_from, resume_step, first_step, last_step, kept_at_launch,
-                       highest_at_launch, launched_mono_ms, kill, kills_sent, halt, facts, leak))
+                      (pid, resume_from, resume_step, first_step, last_step, target_step,
+                       kept_at_launch, highest_at_launch, launched_mono_ms, kill, kills_sent, halt,
+                       facts, leak))
 
 // What a worker is watched by: deadlines, and what the run has taught of how long things take.
 struct Watch {
@@ -214,6 +216,11 @@ struct State {
 BOOST_DESCRIBE_STRUCT(State, (),
                       (stage, wanted, restart_when_stopped, reason, seen, attempt, current, watch,
                        history, next, boards, span))
+
+// The run's last step: what the worker has told, which knows its data, else what is configured.
+inline Step target_of(const State& state, Step configured) {
+  return state.current.target_step ? state.current.target_step : configured;
+}
 
 // When the shell has to feed TimerFired; none: not at all.
 std::optional<MonoTime> next_timer(const State& state);

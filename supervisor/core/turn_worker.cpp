@@ -136,8 +136,8 @@ void Turn::plan_restart_if_due() {
   constexpr std::int64_t retest = 16;
   const std::int64_t survived = state_.current.last_step - began_after();
   if (survived < 2 || state_.history.planned_restarts >= retest) return;
-  const bool in_last_step =
-      policy_.target_step && state_.current.last_step + 1 >= policy_.target_step;
+  const Step target = target_of(state_, policy_.target_step);
+  const bool in_last_step = target && state_.current.last_step + 1 >= target;
   if (in_last_step) return;
   const auto limit = regular_limit(state_.history.faults);
   // One step early: the worker is in the next one when it hears of it.
@@ -194,6 +194,12 @@ void Turn::on(const Alive& /*e*/) {
       state_.stage == Stage::saving || state_.stage == Stage::evaluating) {
     progress();
   }
+}
+
+void Turn::on(const TargetTold& e) {
+  if (!has_worker(state_.stage)) return;
+  state_.current.target_step = e.step;
+  on(Alive{});
 }
 
 void Turn::on(const Evaluated& e) {

@@ -103,8 +103,8 @@ void ProgramRunner::recorded(const core::Actions& actions, Time at) {
     if (const auto* step = std::get_if<core::RecordStep>(&action)) {
       context_.services.console.progress(
           {context_.name(), std::string(core::display(state().stage)), state().attempt,
-           step->step.number, context_.policy.target_step.number, step->loss,
-           step->tokens_per_second},
+           step->step.number, core::target_of(state(), context_.policy.target_step).number,
+           step->loss, step->tokens_per_second},
           at);
     }
   }

@@ -12,7 +12,8 @@ std::size_t size_of(const QueuedRecord& record) {
 }  // namespace
 
 std::string kind_of(const Message& message) {
-  for (const std::string_view key : {"CHECKPOINT", "PHASE", "RESUMED_STEP", "STEP"}) {
+  for (const std::string_view key :
+       {"CHECKPOINT", "PHASE", "RESUMED_STEP", "TARGET_STEP", "STEP"}) {
     if (find(message, key)) return std::string(key);
   }
   return "other";

@@ -43,6 +43,9 @@ struct EventWords {
   std::string operator()(const core::Evaluated& e) const {
     return fmt::format("evaluated step {}: loss {:.4f}", e.step, e.loss);
   }
+  std::string operator()(const core::TargetTold& e) const {
+    return fmt::format("its last step is {}", e.step);
+  }
   std::string operator()(const core::Noticed& e) const { return "noticed: " + e.text; }
   std::string operator()(const core::Alive& /*e*/) const { return "alive"; }
   std::string operator()(const core::ActivitySeen& e) const {

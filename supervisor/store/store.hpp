@@ -129,7 +129,10 @@ class Store {
                                          int limit) const;
   Result<json::array> checkpoints_json(const std::string& program) const;
   Result<json::array> evaluations_json(const std::string& program) const;  // by step
-  Result<json::array> compiled_json(const std::string& program) const;     // as it came
+  // {"step", "loss"} up to a step, about `most` of them and the first and last: for a curve.
+  Result<json::array> losses_json(const std::string& program, std::int64_t up_to_step,
+                                  int most) const;
+  Result<json::array> compiled_json(const std::string& program) const;  // as it came
 
  private:
   struct Impl;

@@ -81,6 +81,16 @@ Result<json::array> Store::evaluations_json(const std::string& program) const {
                    "select * from v_evaluations where program = ? order by step", program);
 }
 
+Result<json::array> Store::losses_json(const std::string& program, std::int64_t up_to_step,
+                                       int most) const {
+  return rows_json(*impl_->connection,
+                   "select step, loss from (select step, loss, row_number() over (order by step) "
+                   "as n, count(*) over () as total from v_steps "
+                   "where program = ? and step <= ? and loss is not null) "
+                   "where n = 1 or n = total or n % max(total / ?, 1) = 0 order by step",
+                   program, up_to_step, std::int64_t{most});
+}
+
 Result<json::array> Store::compiled_json(const std::string& program) const {
   return rows_json(*impl_->connection, "select * from v_compiled where program = ? order by id",
                    program);

@@ -94,15 +94,7 @@ bool take_precision(int& argc, char** argv) {
 const char* bf16_products() {
   auto runtime = cpu::Runtime::create(1);
   if (!runtime) return "unknown";
-  switch ((*runtime)->bf16_products()) {
-    case cpu::Bf16Products::none:
-      return "widened to f32";
-    case cpu::Bf16Products::slow:
-      return "without AMX";
-    case cpu::Bf16Products::fast:
-      return "on AMX";
-  }
-  return "unknown";
+  return (*runtime)->multiplies_bf16() ? "multiplied as they are" : "widened to f32";
 }
 
 }  // namespace

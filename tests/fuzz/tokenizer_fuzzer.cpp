@@ -1,11 +1,15 @@
 // tokenizer.json. What is accepted must work: on bytes that are text and on others, giving ids of
-// the vocabulary that decode, always the same ones. The input is also normalised as text.
+// the vocabulary that decode, always the same ones; text of strangers holds no added token. The
+// input is also normalised as text, and read as a tokenizer_config.json.
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "common/base/utf8.hpp"
 #include "require.hpp"
 #include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
+#include "trainer/tokenizer/file/tokenizer_config.hpp"
+#include "trainer/tokenizer/stream_decoder.hpp"
 #include "trainer/tokenizer/text/normal_form.hpp"
 
 namespace trainward::fuzz {
@@ -15,7 +19,10 @@ using trainer::BpeTokenizer;
 using trainer::TokenId;
 
 // Short: the patterns are the fuzzer's too, and may take as many steps as they are allowed.
-constexpr std::string_view texts[] = {"", "it's 2024 \n\n a", "ab\xFF\xC3\xA9 <x>",
+constexpr std::string_view texts[] = {"",
+                                      "  a</s> ab<s>\xF0\x9F\x98\x80",
+                                      "it's 2024 \n\n a",
+                                      "ab\xFF\xC3\xA9 <x>",
                                       "aaaaaaaaaaaaaaaa",
                                       "E\u0301\u0323 \u1112\u1161\u11AB<x>\u212B\uFB01\u0130"};
 
@@ -38,8 +45,35 @@ void check_forms(std::string_view input) {
           "decomposing takes composing back");
 }
 
+// One by one is as all at once.
+void check_stream(const trainer::Tokenizer& tokenizer, const std::vector<TokenId>& ids,
+                  const std::string& text) {
+  trainer::StreamDecoder decoder(tokenizer);
+  std::string shown;
+  for (const TokenId id : ids) shown += decoder.put(id).value();
+  shown += decoder.finish();
+  require(shown == valid_utf8(text), "shown one by one it is the same text");
+}
+
+// Added tokens that are characters or unknown ones cannot be told from what the text holds.
+void check_stranger(const trainer::TokenizerFile& file, trainer::Tokenizer& tokenizer,
+                    std::string_view text) {
+  std::vector<TokenId> ids;
+  if (!tokenizer.encode(text, ids, {.begins = false, .special = false})) return;
+  for (const trainer::AddedToken& token : file.added) {
+    const bool single = utf8_character(token.content) == token.content.size() ||
+                        trainer::byte_of_name(token.content) || token.id == file.unknown;
+    require(single || std::find(ids.begin(), ids.end(), token.id) == ids.end(),
+            "no added token comes from text of strangers");
+  }
+  require(tokenizer.decode(ids, {.begins = false}).has_value(), "and it has a text");
+}
+
 void check(std::string_view input) {
   check_forms(input);
+  if (auto config = trainer::parse_tokenizer_config(input); !config) {
+    require(!config.error().what.empty(), "a refusal says why");
+  }
   auto file = trainer::parse_tokenizer(input);
   if (!file) {
     require(!file.error().what.empty(), "a refusal says why");
@@ -61,7 +95,10 @@ void check(std::string_view input) {
     for (const TokenId id : ids) {
       require(id >= 0 && id < (*tokenizer)->vocabulary(), "ids are in the vocabulary");
     }
-    require((*tokenizer)->decode(ids).has_value(), "and have a text");
+    const auto decoded = (*tokenizer)->decode(ids);
+    require(decoded.has_value(), "and have a text");
+    check_stream(**tokenizer, ids, *decoded);
+    check_stranger(*file, **tokenizer, text);
     std::vector<TokenId> again;
     require((*tokenizer)->encode(text, again).has_value() && again == ids, "always the same");
   }

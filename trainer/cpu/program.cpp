@@ -247,7 +247,7 @@ Result<Program> Program::compile(const graph::Graph& graph, const Runtime& runti
                                  std::size_t first_sum) {
   runtime.apply();
   graph::Graph rounded = graph::round_operands(graph);
-  if (runtime.bf16_products() == Bf16Products::none) rounded = graph::widen_operands(rounded);
+  if (!runtime.multiplies_bf16()) rounded = graph::widen_operands(rounded);
   const Result<LegalGraph> legal = legalise(graph::simplify(rounded));
   if (!legal) return tl::unexpected<Error>(legal.error());
   for (std::size_t k = first_sum; k < legal->graph.outputs.size(); ++k) {

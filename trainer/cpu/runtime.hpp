@@ -10,9 +10,6 @@
 
 namespace trainward::cpu {
 
-// What the product library makes of bf16 operands on this machine. It is slower than f32 without
-// AMX, the matrix unit, whatever else the processor can do.
-enum class Bf16Products { none, slow, fast };
 
 class Runtime {
  public:
@@ -25,7 +22,9 @@ class Runtime {
   ~Runtime();
 
   [[nodiscard]] int threads() const { return threads_; }
-  [[nodiscard]] Bf16Products bf16_products() const { return bf16_products_; }
+  // Whether the product library takes bf16 operands on this machine; product_race.hpp says whether
+  // that is faster.
+  [[nodiscard]] bool multiplies_bf16() const { return multiplies_bf16_; }
   // Makes this thread's parallel regions, the library's among them, use threads() threads.
   void apply() const;
 
@@ -35,7 +34,7 @@ class Runtime {
  private:
   Runtime(int threads, std::unique_ptr<Library> library);
   int threads_;
-  Bf16Products bf16_products_;
+  bool multiplies_bf16_;
   std::unique_ptr<Library> library_;
 };
 

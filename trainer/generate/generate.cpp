@@ -34,7 +34,8 @@ Result<Generated> generate(const GenerateJob& job, Tokenizer& tokenizer) {
       result.end = Generated::End::document;
       return result;
     }
-    auto bytes = tokenizer.decode(next);
+    const bool begins = job.prompt.empty() && result.tokens == 0;
+    auto bytes = tokenizer.decode(next, {.begins = begins});
     if (!bytes) return propagate(bytes);
     ++result.tokens;
     result.text += *bytes;

@@ -8,8 +8,9 @@ namespace trainward::trainer {
 namespace {
 
 // What to_state() puts beside the fields that every checkpoint has.
-constexpr std::array<std::string_view, 6> own_keys{"cursor",  "epoch",         "optimizer_steps",
-                                                   "threads", "corpus_digest", model_facts};
+constexpr std::string_view evaluations_key = "evaluations";
+constexpr std::array<std::string_view, 7> own_keys{
+    "cursor", "epoch", "optimizer_steps", "threads", "corpus_digest", model_facts, evaluations_key};
 
 // Another program's checkpoint says nothing of our data: the run begins with its first block.
 bool is_imported(const checkpoint::TrainingState& state) {
@@ -39,11 +40,14 @@ checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& fac
   state.extra["threads"] = facts.threads;
   state.extra["corpus_digest"] = facts.corpus_digest;
   if (!facts.model.empty()) state.extra[model_facts] = facts.model;
+  if (progress.evaluations != Evaluations()) {
+    state.extra[evaluations_key] = to_json(progress.evaluations);
+  }
   return state;
 }
 
 Result<Progress> progress_of(const checkpoint::TrainingState& state) {
-  if (is_imported(state)) return Progress{state.step, state.tokens, state.loss, {}};
+  if (is_imported(state)) return Progress{state.step, state.tokens, state.loss, {}, {}};
   auto cursor = get_object(state.extra, "cursor");
   if (!cursor) return propagate(cursor);
   auto epoch = get_int(**cursor, "epoch");
@@ -58,7 +62,15 @@ Result<Progress> progress_of(const checkpoint::TrainingState& state) {
                             state.step, state.tokens, *optimizer_steps),
                 "state.json");
   }
-  return Progress{state.step, state.tokens, state.loss, {*epoch, *position}};
+  Progress progress{state.step, state.tokens, state.loss, {*epoch, *position}, {}};
+  if (state.extra.contains(evaluations_key)) {
+    auto object = get_object(state.extra, evaluations_key);
+    if (!object) return propagate(object);
+    auto evaluations = parse_evaluations(**object);
+    if (!evaluations) return propagate(evaluations);
+    progress.evaluations = *std::move(evaluations);
+  }
+  return progress;
 }
 
 }  // namespace trainward::trainer

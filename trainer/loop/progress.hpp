@@ -10,6 +10,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "common/base/error.hpp"
 #include "trainer/batch/batch_source.hpp"
+#include "trainer/loop/evaluations.hpp"
 
 namespace trainward::trainer {
 
@@ -17,7 +18,8 @@ struct Progress {
   std::int64_t step = 0;    // optimizer steps done since the run began
   std::int64_t tokens = 0;  // tokens seen since the run began
   double loss = 0;          // of the last step
-  Cursor cursor;            // the next block of data
+  Cursor cursor;            // the next row of data
+  Evaluations evaluations;  // of data that is not trained on
 
   friend bool operator==(const Progress&, const Progress&) = default;
 };

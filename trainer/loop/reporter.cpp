@@ -51,6 +51,8 @@ void Reporter::resumed(std::int64_t step) {
   sinks_.notify({{"RESUMED_STEP", std::to_string(step)}});
 }
 
+void Reporter::target(std::int64_t step) { sinks_.notify({{"TARGET_STEP", std::to_string(step)}}); }
+
 void Reporter::step(const Progress& progress, double grad_norm, double tokens_per_second) {
   sinks_.notify({{"STEP", std::to_string(progress.step)},
                  {"LOSS", fmt::format("{}", progress.loss)},

@@ -47,6 +47,7 @@ class Reporter {
   void status(const std::string& words);  // what is going on, in words
   void compiled(const CompiledProgram& program);
   void resumed(std::int64_t step);  // 0: a fresh start
+  void target(std::int64_t step);   // the run's last, where the configuration leaves it open
   void step(const Progress& progress, double grad_norm, double tokens_per_second);
   void log_step(const Progress& progress, double grad_norm, double tokens_per_second);
   void evaluated(std::int64_t step, double loss);  // of data that is not trained on

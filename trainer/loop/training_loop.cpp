@@ -13,6 +13,10 @@ Result<Ending> TrainingLoop::run() {
 }
 
 Result<Ending> TrainingLoop::train() {
+  if (out_of_patience()) return end_early();  // it was started once more
+  if (plan_.evaluate_first && progress_.step == 0) {
+    if (auto ok = evaluate_if_due(); !ok) return propagate(ok);
+  }
   while (progress_.step < plan_.steps) {
     if (ports_.requests.stop_requested()) {
       // A failed save has been told; the end is the same, and an older checkpoint is still there.
@@ -30,9 +34,22 @@ Result<Ending> TrainingLoop::train() {
     }
     if (auto ok = evaluate_if_due(); !ok) return propagate(ok);
     save_if_due();
+    if (out_of_patience()) return end_early();
   }
   if (auto saved = finish_saving(); !saved) return propagate(saved);
   ports_.reporter.status(fmt::format("finished: {} of {} steps", progress_.step, plan_.steps));
+  return Ending::finished;
+}
+
+// The run has no more steps than those it has done.
+Result<Ending> TrainingLoop::end_early() {
+  const Evaluated best = progress_.evaluations.best.front();
+  ports_.reporter.target(progress_.step);
+  if (auto saved = finish_saving(); !saved) return propagate(saved);
+  ports_.reporter.status(fmt::format(
+      "finished after step {} of {}: no evaluation has been better than {:.4f} at step "
+      "{} since then, {} in a row",
+      progress_.step, plan_.steps, best.loss, best.step, progress_.evaluations.since_best));
   return Ending::finished;
 }
 
@@ -52,7 +69,8 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
     return StepEnd::not_a_number;
   }
   const auto tokens = static_cast<std::int64_t>(batch->ids.size());
-  progress_ = {progress_.step + 1, progress_.tokens + tokens, result->loss, data_.cursor()};
+  progress_ = {progress_.step + 1, progress_.tokens + tokens, result->loss, data_.cursor(),
+               std::move(progress_.evaluations)};
   rate_.add(tokens, reporter.now().mono - began);
   const double rate = rate_.tokens_per_second();
   reporter.step(progress_, result->grad_norm, rate);
@@ -74,33 +92,60 @@ void TrainingLoop::tell_not_a_number(const StepResult& result) {
   }
 }
 
-// Somebody who asks for a stop does not wait for it.
 Status TrainingLoop::evaluate_if_due() {
+  among_best_ = false;
   if (plan_.evaluate_every == 0 || ports_.held_out == nullptr) return {};
   if (progress_.step % plan_.evaluate_every != 0 && progress_.step != plan_.steps) return {};
   ports_.reporter.phase("evaluate");
+  auto ok = evaluate();
+  if (ok && ports_.samples != nullptr && !ports_.requests.stop_requested()) {
+    if (auto spoke = ports_.samples->speak(progress_.step); !spoke) {
+      ports_.reporter.error(
+          fmt::format("no samples of step {}: {}", progress_.step, spoke.error().message()));
+    }
+  }
+  ports_.reporter.phase("train");
+  return ok;
+}
+
+// Somebody who asks for a stop does not wait for it.
+Status TrainingLoop::evaluate() {
   double sum = 0;
   std::int64_t batches = 0;
+  bool weighted = false;
   while (batches < ports_.held_out->batches() && !ports_.requests.stop_requested()) {
     auto tokens = ports_.held_out->batch(batches);
     if (!tokens) return propagate(tokens);
     auto loss = model_.evaluate(*tokens);
     if (!loss) return propagate(loss);
+    weighted = !tokens->weights.empty();
     sum += *loss;
     ++batches;
     ports_.reporter.alive();
   }
-  if (batches == ports_.held_out->batches()) {
-    ports_.reporter.evaluated(progress_.step, sum / static_cast<double>(batches));
+  if (batches != ports_.held_out->batches()) return {};
+  return note_evaluation(weighted ? sum : sum / static_cast<double>(batches));
+}
+
+Status TrainingLoop::note_evaluation(double loss) {
+  ports_.reporter.evaluated(progress_.step, loss);
+  if (std::isfinite(loss) && (plan_.keep_best > 0 || plan_.patience > 0)) {
+    among_best_ = add(progress_.evaluations, {progress_.step, loss}, plan_.keep_best);
   }
-  ports_.reporter.phase("train");
   return {};
+}
+
+bool TrainingLoop::out_of_patience() const {
+  return plan_.patience > 0 && progress_.evaluations.since_best >= plan_.patience;
 }
 
 void TrainingLoop::save_if_due() {
   (void)note(ports_.checkpoints.take());
   const bool asked = ports_.requests.take_save_request();
-  const bool due = asked || time_to_save();
+  const bool best = among_best_ && plan_.keep_best > 0 && progress_.step < plan_.steps;
+  // These weights are gone after the next step: what is running is waited for.
+  if (best && ports_.checkpoints.pending()) (void)note(ports_.checkpoints.wait());
+  const bool due = asked || best || time_to_save();
   if (!due && !save_owed_) return;
   if (const auto running = ports_.checkpoints.pending()) {
     if (due && !save_owed_) {
@@ -139,11 +184,19 @@ Status TrainingLoop::finish_saving() {
   return last;
 }
 
+void TrainingLoop::keep_best() {
+  if (auto kept = ports_.checkpoints.keep(progress_.evaluations.best); !kept) {
+    ports_.reporter.error(
+        fmt::format("the best checkpoints are not marked: {}", kept.error().message()));
+  }
+}
+
 Status TrainingLoop::note(std::optional<CheckpointPort::Outcome> outcome) {
   if (!outcome) return {};
   if (outcome->folder) {
     saved_step_ = outcome->step;
     ports_.reporter.saved(*outcome->folder, outcome->step, outcome->write_ms);
+    if (plan_.keep_best > 0) keep_best();
     return {};
   }
   ports_.reporter.error(

@@ -2,8 +2,8 @@
 //
 //   for each step:  stop asked for? -> save, end
 //                   step            -> not a number: end without saving it
-//                   report; evaluate when it is time; save when it is time, when asked to and
-//                   after the last step
+//                   report; evaluate when it is time, and let it speak; save when it is time, when
+//                   asked to, when it was one of the best, and after the last step
 //
 // Saving goes on beside the training. A save that is due while another is running is told and begun
 // when that has ended; no run ends before the one that is running has. A save that fails costs that
@@ -59,6 +59,9 @@ struct LoopPlan {
   std::int64_t checkpoint_every = 1;  // counted from step 0, so that attempts save the same steps
   std::int64_t log_every = 1;
   std::int64_t evaluate_every = 0;  // 0: never; likewise counted from step 0
+  bool evaluate_first = false;      // also before the first step of the run
+  std::int64_t keep_best = 0;       // checkpoints of the lowest evaluation loss that stay
+  std::int64_t patience = 0;        // evaluations without a lower one that end the run; 0: none
 };
 
 enum class Ending {
@@ -67,11 +70,26 @@ enum class Ending {
   not_a_number,  // the loss or the gradient
 };
 
+// What the model says to a few prompts, to be looked at.
+class Samples {
+ public:
+  Samples() = default;
+  Samples(const Samples&) = delete;
+  Samples& operator=(const Samples&) = delete;
+  Samples(Samples&&) = delete;
+  Samples& operator=(Samples&&) = delete;
+  virtual ~Samples() = default;
+
+  // Of the model as it is after step `step`; tells them. An error costs the samples, not the run.
+  virtual Status speak(std::int64_t step) = 0;
+};
+
 struct LoopPorts {
   Reporter& reporter;
   Requests& requests;
   CheckpointPort& checkpoints;
-  HeldOutSource* held_out;  // nullptr: nothing to evaluate on
+  HeldOutSource* held_out;     // nullptr: nothing to evaluate on
+  Samples* samples = nullptr;  // nullptr: nobody looks at what the model says
 };
 
 class TrainingLoop {
@@ -94,6 +112,11 @@ class TrainingLoop {
   void tell_not_a_number(const StepResult& result);
   Result<Ending> train();
   Status evaluate_if_due();
+  Status evaluate();
+  Status note_evaluation(double loss);
+  [[nodiscard]] bool out_of_patience() const;
+  Result<Ending> end_early();
+  void keep_best();
   void save_if_due();
   void begin_save();
   Status finish_saving();
@@ -106,6 +129,7 @@ class TrainingLoop {
   Progress progress_;
   std::int64_t saved_step_;  // newest step that is on disk, or was there at the start
   bool save_owed_ = false;   // was due while another was running
+  bool among_best_ = false;  // the step that was reached
   RateMeter rate_;
   LoopPorts ports_;
 };

@@ -5,12 +5,11 @@
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/memory.hpp"
-#include "trainer/data/batch_reader.hpp"
 #include "trainer/loop/checkpoints/checkpointing.hpp"
 #include "trainer/loop/checkpoints/resume.hpp"
 #include "trainer/loop/setup/attempt_plan.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
-#include "trainer/loop/setup/load_data.hpp"
+#include "trainer/loop/setup/run_data.hpp"
 #include "trainer/loop/training_loop.hpp"
 #include "trainer/model/architecture.hpp"
 
@@ -61,14 +60,33 @@ Result<std::unique_ptr<Trainable>> plan_model(const WorkerConfig& config,
   return model;
 }
 
-// Before the digest is made: what is really used decides the weights.
+bool wants_bf16(const WorkerConfig& config) {
+  return config.device == cpu_device && config.training.precision == graph::Precision::bf16;
+}
+
+// A new run takes what is faster here. Before the digest is made: what is really used decides the
+// weights.
 void settle_precision(WorkerConfig& config, const WorkerPorts& ports, Reporter& reporter) {
-  TrainingSpec& training = config.training;
-  if (config.device != cpu_device) return;
-  if (training.precision != graph::Precision::bf16 || ports.bf16_is_fast()) return;
-  training.precision = graph::Precision::f32;
+  if (!wants_bf16(config) || ports.bf16_is_fast(config.training)) return;
+  config.training.precision = graph::Precision::f32;
   reporter.status(
-      "bf16 was asked for; this processor has no AMX, where f32 is faster, so f32 is used");
+      "bf16 was asked for; this processor multiplies f32 faster, measured just now, so f32 is "
+      "used");
+}
+
+// One that goes on keeps what it was begun with, wherever it goes on.
+Status keep_precision(WorkerConfig& config, const fs::path& from, const RunData& data,
+                      Reporter& reporter) {
+  if (!wants_bf16(config)) return {};
+  auto reader = checkpoint::Reader::open(from);
+  if (!reader) return propagate(reader);
+  WorkerConfig in_f32 = config;
+  in_f32.training.precision = graph::Precision::f32;
+  in_f32.digest = run_digest(in_f32, data.tokenizer_digest());
+  if (reader->state().config_digest != in_f32.digest) return {};
+  config = std::move(in_f32);
+  reporter.status("bf16 was asked for; this run was begun in f32, so f32 is used");
+  return {};
 }
 
 checkpoint::SaveOptions save_options(const WorkerConfig& config) {
@@ -118,7 +136,6 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   auto plan = as_usage(read_attempt_plan(environment.plan));
   if (!plan) return propagate(plan);
   config->training = planned(config->training, *plan);
-  settle_precision(*config, ports, reporter);
   if (plan->checkpoint_every > 0) config->checkpoint_every = plan->checkpoint_every;
   const fs::path root =
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
@@ -126,13 +143,17 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (!from) return propagate(from);
   auto chosen = as_usage(choose_model(*config, root, reporter));
   if (!chosen) return propagate(chosen);
-  auto corpus = load_data(*config, root, from->has_value(), ports.requests, reporter);
-  if (!corpus && ports.requests.stop_requested()) return Ending::stopped;
-  if (!corpus) return propagate(corpus);
+  if (!*from) settle_precision(*config, ports, reporter);
+  auto data = RunData::load(*config, root, from->has_value(), ports.requests, reporter);
+  if (!data && ports.requests.stop_requested()) return Ending::stopped;
+  if (!data) return propagate(data);
+  if (*from) {
+    if (auto ok = keep_precision(*config, **from, *data, reporter); !ok) return propagate(ok);
+  }
 
   const ModelSpec& trained = config->training.model;
   RunFacts facts{environment.run,          config->digest,
-                 corpus->digest(),         "",
+                 data->digest(),           "",
                  config->training.threads, facts_of(*chosen, trained)};
   std::optional<ResumePoint> point;
   if (*from) {
@@ -148,18 +169,6 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   config->training.initialise = !point;
   auto model = plan_model(*config, environment, chosen->base.get(), ports, reporter);
   if (!model) return propagate(model);
-  if (config->held_out() >= corpus->blocks()) {
-    return fail(
-        ErrorKind::usage,
-        fmt::format("{} blocks are to be held out of {}", config->held_out(), corpus->blocks()),
-        "training_config.evaluation_blocks", "hold out fewer, or add data");
-  }
-  BatchReader data(*corpus, config->training.sequences_per_step(), config->training.seed,
-                   config->held_out());
-  std::optional<HeldOut> held_out;
-  if (config->held_out() > 0) {
-    held_out.emplace(*corpus, config->held_out(), config->training.batch_size);
-  }
   Progress progress;
   Carried carried;
   if (point) {
@@ -170,7 +179,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                                 human_duration(now().mono - began),
                                 human_duration(restored->read_ms)));
     carried = std::move(*restored);
-    auto place = find_place(*point, data, plan->block > 0, reporter);
+    auto place = find_place(*point, data->training(), plan->block > 0, reporter);
     if (!place) return propagate(place);
     progress = *place;
     point.reset();
@@ -182,13 +191,19 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (const auto left_out = batches_to_skip(*plan, progress.step); left_out > 0) {
     reporter.status(fmt::format("leaving out the data of {} after step {}, where the loss broke",
                                 count(left_out, "step"), progress.step));
-    for (std::int64_t i = 0; i < left_out; ++i) data.skip();
+    for (std::int64_t i = 0; i < left_out; ++i) data->training().skip();
   }
 
   reporter.status(fmt::format("training from step {} to {}", progress.step, config->steps));
-  TrainingLoop loop(
-      {config->steps, config->checkpoint_every, config->log_every, config->evaluate_every}, **model,
-      data, progress, {reporter, ports.requests, checkpoints, held_out ? &*held_out : nullptr});
+  const LoopPlan loop_plan{.steps = config->steps,
+                           .checkpoint_every = config->checkpoint_every,
+                           .log_every = config->log_every,
+                           .evaluate_every = config->evaluate_every,
+                           .evaluate_first = data->examples() != nullptr,
+                           .keep_best = config->keep_best,
+                           .patience = config->patience};
+  TrainingLoop loop(loop_plan, **model, data->training(), progress,
+                    {reporter, ports.requests, checkpoints, data->held_out()});
   return loop.run();
 }
 

@@ -38,8 +38,9 @@ struct WorkerPorts {
   Sinks sinks;
   Requests& requests;
   MakeModel make_model;
-  // Whether this machine multiplies bf16 faster than f32; asked when the configuration wants bf16.
-  std::function<bool()> bf16_is_fast;
+  // Whether this machine multiplies bf16 faster than f32 in products of that size; asked when a new
+  // run's configuration wants bf16.
+  std::function<bool(const TrainingSpec&)> bf16_is_fast;
 };
 
 int run_worker(const WorkerOptions& options, const WorkerEnvironment& environment,

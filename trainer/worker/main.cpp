@@ -9,8 +9,10 @@
 #include "trainer/cpu/wait_policy.hpp"
 #include "trainer/worker/commands/check.hpp"
 #include "trainer/worker/commands/compile.hpp"
+#include "trainer/worker/commands/data.hpp"
 #include "trainer/worker/commands/generate.hpp"
 #include "trainer/worker/commands/lower.hpp"
+#include "trainer/worker/commands/plan.hpp"
 #include "trainer/worker/commands/tokenize.hpp"
 #include "trainer/worker/commands/train.hpp"
 
@@ -26,11 +28,13 @@ int run(int argc, char** argv) {
   Chosen chosen;
   add_train(app, argv, chosen);
   add_tokenize(app, chosen);
+  add_data(app, chosen);
   add_generate(app, chosen);
   add_compile(app, chosen);
   add_check(app, chosen);
   add_lower(app, chosen);
   add_tokens(app, chosen);
+  add_plan(app, chosen);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -81,6 +81,9 @@ std::vector<core::Event> message_events(const JournalRecord& record,
   if (const auto phase = find(message, "PHASE")) {
     events.emplace_back(core::PhaseEntered{std::string(*phase)});
   }
+  if (const auto step = count_of(message, "TARGET_STEP", max_step); step && *step > 0) {
+    events.emplace_back(core::TargetTold{*step});
+  }
   if (const auto step = count_of(message, "STEP", max_step); step && *step > 0) {
     auto loss = find_number(message, "LOSS");
     if (loss) loss = loss_of(*loss);
@@ -110,6 +113,7 @@ std::optional<std::string> out_of_range(const JournalRecord& record) {
   constexpr auto counts = std::to_array<std::pair<std::string_view, std::int64_t>>(
       {{"STEP", max_step},
        {"RESUMED_STEP", max_step},
+       {"TARGET_STEP", max_step},
        {"CHECKPOINT_STEP", max_step},
        {"EVALUATED_STEP", max_step},
        {"TOKENS", max_tokens},

@@ -195,9 +195,10 @@ Status Recorder::save(const core::State& state, Time at,
     if (auto ok = store_.put_attempt(row); !ok) return ok;
   }
   json::object stored = core::to_json(state);
+  const std::int64_t target = core::target_of(state, Step{target_step_}).number;
   stored["boot_id"] = now_.boot;
   auto ok = store_.put_program({program_, std::string(core::display(state.stage)), state.reason,
-                                digest_, json::serialize(stored), at.wall.ms, target_step_});
+                                digest_, json::serialize(stored), at.wall.ms, target});
   if (!ok || !read) return ok;
   return store_.set_journal_offset(program_, read->attempt, read->offset);
 }

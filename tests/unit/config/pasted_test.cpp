@@ -149,22 +149,18 @@ TEST_F(Pasted, WhatIsNoProgramIsNotTakenForOne) {
                           "programs.NAME.command"));
 }
 
-TEST_F(Pasted, KeysOfOtherTrainersAreAnsweredWithOurs) {
-  EXPECT_THAT(wrong("training_config: {max_steps: 5000}"),
-              ElementsAre("3:23: unknown key 'max_steps'; here it is training_config.steps"));
-  EXPECT_THAT(wrong("training_config: {gradient_accumulation_steps: 2, model_save_interval: 100}"),
-              ElementsAre(HasSubstr("training_config.accumulation"),
-                          HasSubstr("training_config.checkpoint_every")));
-  EXPECT_THAT(wrong("training_config: {use_wandb: true}"),
-              ElementsAre(HasSubstr("nothing leaves this machine")));
-  EXPECT_THAT(wrong("device_config: {device_ids: [0]}"),
-              ElementsAre(HasSubstr("here it is board")));
-  // A whole file of tt-blacksmith's: flat, and every key is answered.
-  const auto flat = problems("model_name: x\nlearning_rate: 2e-5\nlora_r: 4\nnum_epochs: 1\n");
-  EXPECT_THAT(flat, ElementsAre(HasSubstr("here it is training_config.model"),
-                                HasSubstr("it belongs to programs.NAME.training_config"),
-                                HasSubstr("our own worker trains all weights"),
-                                HasSubstr("it belongs to programs.NAME.training_config")));
+// Where they belong they are read (elsewhere_test.cpp).
+TEST_F(Pasted, KeysOfOtherTrainersInAWrongPlaceAreAnsweredWithOurs) {
+  EXPECT_THAT(wrong("logging_config: {max_steps: 5}\n    command: [x]"),
+              Contains(HasSubstr("remove one of them")));
+  EXPECT_THAT(problems("programs: {a: {}}\nmax_steps: 5000\n"),
+              ElementsAre("2:1: unknown key 'max_steps'; here it is training_config.steps"));
+  EXPECT_THAT(wrong("deadlines: {learning_rate: 1}"), ElementsAre(HasSubstr("unknown key")));
+  // A whole file, flat: what is not known is answered key by key.
+  const auto flat = problems("model_name: x\nlearning_rate: 2e-5\nlora_r: 4\noutput_dir: out\n");
+  EXPECT_THAT(flat, Contains(HasSubstr("main.model_name: the text 'x' is no folder")));
+  EXPECT_THAT(flat, Contains(HasSubstr("unknown key 'output_dir'; there is no such key here: "
+                                       "checkpoints lie in")));
 }
 
 TEST_F(Pasted, KeysOfSupervisordAreAnsweredWithOurs) {

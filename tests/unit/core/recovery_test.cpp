@@ -107,6 +107,24 @@ TEST(Recovery, AnEvaluationWithoutAWorkerIsNotRecorded) {
   EXPECT_THAT(world.every<RecordEvent>(), IsEmpty());
 }
 
+// Of a run that is as long as its data: only the worker knows, and each attempt says it again.
+TEST(Recovery, TheLastStepIsWhatTheWorkerTells) {
+  World world;
+  world.policy.target_step = {300};
+  EXPECT_EQ(target_of(world.state, world.policy.target_step), Step{300});
+  world.feed(TargetTold{{40}});
+  EXPECT_EQ(target_of(world.state, world.policy.target_step), Step{300}) << "no worker to tell it";
+  world.run_to_training().feed(TargetTold{{160}}).steps(1, 2);
+  EXPECT_EQ(target_of(world.state, world.policy.target_step), Step{160});
+  const auto stored = state_from_json(to_json(world.state));
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(target_of(*stored, {}), Step{160});
+  world.feed(ended_by(11)).feed(TimerFired{}, 120'000);
+  world.run_to_training();
+  EXPECT_EQ(target_of(world.state, world.policy.target_step), Step{300})
+      << "the next one has yet to";
+}
+
 TEST(Recovery, ALateRecordBooksNoSecondTwice) {
   World world;
   world.run_to_training().steps(1, 3, 100);

@@ -119,6 +119,13 @@ TEST(JournalEvents, AnEvaluationHasAStepAndALoss) {
   }
 }
 
+TEST(JournalEvents, TheLastStepMayBeTold) {
+  EXPECT_EQ(only<core::TargetTold>(message(R"({"TARGET_STEP":"160"})")).step.number, 160);
+  for (const char* step : {"0", "-1", "many", "9223372036854775807"}) {
+    EXPECT_TRUE(message(fmt::format(R"({{"TARGET_STEP":"{}"}})", step)).empty()) << step;
+  }
+}
+
 TEST(JournalEvents, ACompiledProgramIsForTheRecordAndASignOfLife) {
   const auto compiled = [](const std::string& fields) {
     return compiled_program(record("message", R"({"fields":)" + fields + "}"));

@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 using checkpoint::testing::read_bytes;
 using checkpoint::testing::ScratchFolder;
-using ::testing::HasSubstr;
 using testing::FolderOptions;
+using ::testing::HasSubstr;
 using testing::OwnedTensor;
 using testing::tensors_of;
 using testing::write_folder;
@@ -228,9 +228,8 @@ TEST_F(ModelFolderTest, ATensorInTwoShards) {
   auto tensors = tensors_of({}, DType::bf16);
   tensors.erase(tensors.begin() + 1, tensors.end() - 9);
   write_safetensors(folder_ / "model-00002-of-00002.safetensors", tensors);
-  EXPECT_THAT(refusal(ErrorKind::corrupt),
-              HasSubstr("holds tensor 'lm_head.weight', which is in "
-                        "'model-00001-of-00002.safetensors' too"));
+  EXPECT_THAT(refusal(ErrorKind::corrupt), HasSubstr("holds tensor 'lm_head.weight', which is in "
+                                                     "'model-00001-of-00002.safetensors' too"));
 }
 
 TEST_F(ModelFolderTest, APipeIsNotWaitedFor) {

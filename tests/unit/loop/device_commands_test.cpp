@@ -65,8 +65,8 @@ TEST_F(DeviceCommandsTest, CheckFindsADeviceThatAgrees) {
 
 // A device whose first block's gradients point elsewhere.
 TEST_F(DeviceCommandsTest, CheckFindsADeviceThatDoesNot) {
-  const MakeModel wrong = [](const WorkerConfig& config, const WorkerEnvironmentconst WorkerEnvironment&, Reporter&) {,
-                              const BaseWeights*, Reporter&) {
+  const MakeModel wrong = [](const WorkerConfig& config, const WorkerEnvironment&,
+                             const BaseWeights*, Reporter&) {
     TrainingSpec spec = config.training;
     spec.label_smoothing = 0.9;
     return make_cpu_model(spec);

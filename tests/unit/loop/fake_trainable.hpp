@@ -20,6 +20,7 @@ struct FakeRecord {
   int made = 0;
   int steps = 0;
   int evaluations = 0;                 // batches
+  std::vector<double> losses;          // of evaluations after so many steps; then they are made up
   std::vector<std::int64_t> restored;  // the step counts restore() was given
   std::int64_t nan_at = -1;            // the optimizer step that yields it
   std::int64_t fail_at = -1;
@@ -44,6 +45,9 @@ class FakeTrainable final : public Trainable {
   }
   Result<double> evaluate(const TokenBatch& tokens) override {
     ++record_.evaluations;
+    if (const auto at = static_cast<std::size_t>(steps_done_); at < record_.losses.size()) {
+      return record_.losses[at];
+    }
     return weights_[0] + static_cast<double>(tokens.ids[0]);
   }
   [[nodiscard]] std::vector<checkpoint::TensorView> model_state() const override {

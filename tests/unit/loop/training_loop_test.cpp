@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "fake_trainable.hpp"
+#include "trainer/data/batch_reader.hpp"
 #include "worker_bench.hpp"
 
 // What the loop does with ports that fail; how it behaves inside a worker is in worker_test.cpp.
@@ -36,7 +37,14 @@ class FakeCheckpoints final : public CheckpointPort {
     return outcome;
   }
 
+  Status keep(const std::vector<Evaluated>& best) override {
+    kept.clear();
+    for (const Evaluated& one : best) kept.push_back(one.step);
+    return {};
+  }
+
   std::vector<std::int64_t> begun;
+  std::vector<std::int64_t> kept;
   int lasts_looks = 0;
   bool disk_full = false;
 
@@ -98,6 +106,34 @@ TEST_F(TrainingLoopTest, AStopDoesNotWaitForAnEvaluation) {
             Ending::stopped);
   EXPECT_EQ(record_.evaluations, 0);
   EXPECT_THAT(bench_.said.all("EVALUATED_STEP"), testing::IsEmpty());
+}
+
+TEST_F(TrainingLoopTest, EvaluatesBeforeTheFirstStepWhenItIsToldTo) {
+  EXPECT_EQ(run({.steps = 4, .checkpoint_every = 9, .evaluate_every = 3, .evaluate_first = true})
+                .value(),
+            Ending::finished);
+  EXPECT_THAT(bench_.said.all("EVALUATED_STEP"), ElementsAre("0", "3", "4"));
+}
+
+// Of the losses after each step the best are those after steps 2 and 4.
+TEST_F(TrainingLoopTest, TheBestAreSavedAndStay) {
+  record_.losses = {9, 5, 3, 4, 2, 6, 7, 8, 9};
+  checkpoints_.lasts_looks = 5;
+  EXPECT_EQ(run({.steps = 8, .checkpoint_every = 100, .evaluate_every = 1, .keep_best = 2}).value(),
+            Ending::finished);
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(1, 2, 3, 4, 8));
+  EXPECT_THAT(checkpoints_.kept, ElementsAre(4, 2));
+}
+
+TEST_F(TrainingLoopTest, EndsWhenNoEvaluationIsBetterForSoLong) {
+  record_.losses = {9, 5, 3, 3, 2, 2, 2, 2, 1};
+  EXPECT_EQ(run({.steps = 8, .checkpoint_every = 100, .evaluate_every = 1, .patience = 3}).value(),
+            Ending::finished);
+  EXPECT_EQ(record_.steps, 7);
+  EXPECT_THAT(checkpoints_.begun, ElementsAre(7));
+  EXPECT_THAT(bench_.said.all("TARGET_STEP"), ElementsAre("7"));
+  EXPECT_THAT(bench_.said.all("STATUS").back(),
+              HasSubstr("no evaluation has been better than 2.0000 at step 4"));
 }
 
 TEST_F(TrainingLoopTest, SavesTheLastStepOnce) {

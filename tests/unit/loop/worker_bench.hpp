@@ -103,7 +103,7 @@ class WorkerBench {
       return make_model(read.training);
     };
     return run_worker(options, environment,
-                      {sinks(), requests, make, [this] { return bf16_is_fast; }});
+                      {sinks(), requests, make, [this](const TrainingSpec&) { return bf16_is_fast; }});
   }
 
   WorkerOptions options;

@@ -119,7 +119,12 @@ struct Ends {
 // What the key needs beside it in its own map.
 std::string needed_beside(const Setting& setting, const std::string& value) {
   if (setting.key == "steps") return R"(, "num_epochs": 1)";
-  if (setting.section == rope_scaling && setting.key == "type") return R"(, "factor": 8)";
+  if (setting.section == rope_scaling && setting.key == "type" && value != quoted("none")) {
+    return R"(, "factor": 8)";
+  }
+  if (setting.section == rope_scaling && setting.key == "factor" && value != "0") {
+    return R"(, "type": "linear")";
+  }
   if (setting.section != llama) return "";
   std::string text;
   for (const std::string_view key : {"hidden", "layers", "heads"}) {

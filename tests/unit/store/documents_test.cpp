@@ -126,6 +126,20 @@ TEST_F(DocumentsTest, EvaluationsByStep) {
   EXPECT_TRUE(must(store_->evaluations_json("idle")).empty());
 }
 
+TEST_F(DocumentsTest, LossesForACurve) {
+  const auto all = must(store_->losses_json("trainer", 1'000'000, 1000));
+  ASSERT_GT(all.size(), 10U);
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    EXPECT_LT(all[i - 1].at("step").as_int64(), all[i].at("step").as_int64()) << "each once";
+  }
+  EXPECT_NEAR(all.back().at("loss").as_double(), 3.7, 1e-9);
+  const auto some = must(store_->losses_json("trainer", 20, 4));
+  EXPECT_EQ(some.front(), all.front());
+  EXPECT_EQ(some.back().at("step").as_int64(), 20);
+  EXPECT_LT(some.size(), 10U);
+  EXPECT_TRUE(must(store_->losses_json("idle", 36, 4)).empty());
+}
+
 TEST_F(DocumentsTest, CompiledProgramsAsTheyWereTold) {
   const auto rows = must(store_->compiled_json("trainer"));
   ASSERT_EQ(rows.size(), 6U);

@@ -26,6 +26,18 @@ TEST(Normalizer, StepsFollowEachOther) {
   EXPECT_EQ(normalized({nfc, lowercase, nfd}, "plain"), "plain");
 }
 
+TEST(Normalizer, PutsInFrontAndReplaces) {
+  const Prepend mark{"_"};
+  const Replace space{" ", "_"};
+  EXPECT_EQ(normalized({mark, space}, "a b  c"), "_a_b__c");
+  EXPECT_EQ(normalized({mark}, ""), "") << "nothing to put it in front of";
+  EXPECT_EQ(normalized({Replace{"aa", "b"}}, "aaaaa"), "bba");
+  EXPECT_EQ(normalized({Replace{"a", ""}}, "banana"), "bnn");
+  EXPECT_EQ(normalized({space, Replace{"_", " "}}, "a b"), "a b");
+  std::string storage;
+  EXPECT_EQ(Normalizer({mark, space}).apply("a b", storage, false), "a_b");
+}
+
 // 256, 257: é composed, and the same letter in two characters.
 json::object file_with(json::value normalizer) {
   json::object file = tokenizer_json({{"\xC3", "\xA9"}, {"\xCC", "\x81"}}, byte_level(false, true));

@@ -116,6 +116,25 @@ TEST(PreTokenizerTest, ASpaceComesBeforePiecesWithoutOne) {
   EXPECT_THAT(pieces(rules, " Hello"), ElementsAre(" Hello"));
 }
 
+TEST(PreTokenizerTest, NothingIsPutBeforeATextThatGoesOn) {
+  const std::vector<PreTokenizerRule> rules{PrefixSpace{}, SplitRule{std::string(gpt2_pattern)}};
+  EXPECT_THAT(pieces(rules, "Hello you", Place::within), ElementsAre("Hello", " you"));
+  EXPECT_THAT(pieces(rules, "Hello", Place::after_token), ElementsAre(" Hello"));
+  // A piece from the middle counts as it does elsewhere.
+  const std::vector<PreTokenizerRule> late{SplitRule{"-"}, PrefixSpace{}};
+  EXPECT_THAT(pieces(late, "a-b", Place::within), ElementsAre("a", " -", " b"));
+}
+
+TEST(PreTokenizerTest, MetaspaceCutsBeforeEverySpace) {
+  const std::vector<PreTokenizerRule> rules{Metaspace{}};
+  EXPECT_THAT(pieces(rules, "a  b "), ElementsAre("▁a", "▁", "▁b", "▁"));
+  EXPECT_THAT(pieces(rules, "▁a"), ElementsAre("▁a"));
+  EXPECT_THAT(pieces(rules, "a b", Place::within), ElementsAre("a", "▁b"));
+  const std::vector<PreTokenizerRule> after_split{SplitRule{"-"},
+                                                  Metaspace{"▁", Metaspace::Prepend::first, true}};
+  EXPECT_THAT(pieces(after_split, "a-b"), ElementsAre("▁a", "-", "b"));
+}
+
 TEST(PreTokenizerTest, StopsAtAnError) {
   auto pre_tokenizer = PreTokenizer::compile({SplitRule{"a"}});
   ASSERT_TRUE(pre_tokenizer);

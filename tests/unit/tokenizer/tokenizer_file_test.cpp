@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "vocabulary.hpp"
+#include "llama_vocabulary.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -132,6 +132,104 @@ TEST(TokenizerFileTest, TokensThatNormaliseToTheSameContradictEachOther) {
   EXPECT_THAT(refusal(file), HasSubstr("are the same token once they are normalised"));
   file["normalizer"] = nullptr;
   EXPECT_EQ(refusal(file), "accepted");
+}
+
+std::string llama_with(std::string_view key, json::value value) {
+  json::object file = llama_json();
+  file[key] = std::move(value);
+  return refusal(file);
+}
+
+json::object step(const char* type) { return {{"type", type}}; }
+
+json::object decoders(json::array steps) {
+  return {{"type", "Sequence"}, {"decoders", std::move(steps)}};
+}
+
+json::object strip(const char* content, int start, int stop) {
+  return {{"type", "Strip"}, {"content", content}, {"start", start}, {"stop", stop}};
+}
+
+json::object replace(json::object pattern, const std::string& content) {
+  return {{"type", "Replace"}, {"pattern", std::move(pattern)}, {"content", content}};
+}
+
+TEST(CharacterFileTest, AcceptsOrdinaryOnes) {
+  EXPECT_EQ(refusal(llama_json()), "accepted");
+  for (const char* scheme : {"always", "first", "never"}) {
+    json::object file = metaspace_json(metaspace(scheme));
+    EXPECT_EQ(refusal(file), "accepted");
+    file["decoder"] = metaspace(scheme);
+    EXPECT_EQ(refusal(file), "accepted");
+  }
+  EXPECT_EQ(llama_with("pre_tokenizer", sequence({split("[0-9]"), metaspace("first")})),
+            "accepted");
+  EXPECT_EQ(llama_with("decoder", decoders({step("ByteFallback"), step("Fuse")})), "accepted");
+}
+
+TEST(CharacterFileTest, NamesWhatItDoesNotSupport) {
+  // Gemma's.
+  EXPECT_THAT(llama_with("pre_tokenizer", json::object{{"type", "Split"},
+                                                       {"pattern", json::object{{"String", " "}}},
+                                                       {"behavior", "MergedWithPrevious"},
+                                                       {"invert", false}}),
+              HasSubstr("pre_tokenizer: has no ByteLevel and no Metaspace"));
+  for (const char* type : {"Unigram", "WordPiece", "WordLevel"}) {
+    json::object file = llama_json();
+    file["model"] = json::object{{"type", type}};
+    EXPECT_THAT(refusal(file), HasSubstr(fmt::format("model.type: '{}' is not supported", type)));
+  }
+  EXPECT_THAT(llama_with("decoder", nullptr), HasSubstr("pre_tokenizer: is missing"));
+  EXPECT_THAT(llama_with("decoder", byte_level(false, true)),
+              HasSubstr("pre_tokenizer: is missing; a byte-level vocabulary needs one"));
+  EXPECT_THAT(llama_with("decoder", step("WordPiece")), HasSubstr("decoder: 'WordPiece'"));
+  EXPECT_THAT(llama_with("decoder", decoders({step("Fuse"), step("ByteFallback")})),
+              HasSubstr("decoder.decoders[1]: 'ByteFallback' is not supported at this place"));
+  EXPECT_THAT(llama_with("decoder", decoders({strip(" ", 1, 0)})), HasSubstr("right after Fuse"));
+  EXPECT_THAT(llama_with("decoder", decoders({step("Fuse"), strip(" ", 2, 0)})),
+              HasSubstr("decoders[1].start"));
+  EXPECT_THAT(llama_with("decoder", decoders({step("Fuse"), strip(" ", 1, 1)})),
+              HasSubstr("decoders[1].stop"));
+  EXPECT_THAT(llama_with("decoder", decoders({step("Fuse"), strip("_", 1, 0)})),
+              HasSubstr("decoders[1].content"));
+  EXPECT_THAT(llama_with("normalizer", replace(json::object{{"Regex", " +"}}, "_")),
+              HasSubstr("normalizer.pattern.Regex: is not supported here"));
+  EXPECT_THAT(llama_with("normalizer", replace(json::object{{"String", ""}}, "_")),
+              HasSubstr("normalizer.pattern.String: has 0 bytes"));
+  EXPECT_THAT(
+      llama_with(
+          "normalizer",
+          json::object{{"type", "Sequence"},
+                       {"normalizers",
+                        json::array{replace(json::object{{"String", "a"}}, std::string(60, 'a')),
+                                    replace(json::object{{"String", "a"}}, "aa")}}}),
+      HasSubstr("normalizer: may make a text more than 64 times as long"));
+  EXPECT_THAT(llama_with("normalizer", json::object{{"type", "Prepend"}}),
+              HasSubstr("normalizer.prepend: has 0 bytes"));
+  EXPECT_THAT(llama_with("pre_tokenizer", sequence({metaspace("first"), byte_level(true, true)})),
+              HasSubstr("pretokenizers[1]: comes after Metaspace"));
+}
+
+TEST(CharacterFileTest, NamesWhatContradictsItself) {
+  json::object rule = metaspace("first");
+  rule["add_prefix_space"] = false;
+  EXPECT_THAT(refusal(metaspace_json(rule)), HasSubstr("pre_tokenizer.add_prefix_space"));
+  rule = metaspace("sometimes");
+  EXPECT_THAT(refusal(metaspace_json(rule)), HasSubstr("prepend_scheme: 'sometimes'"));
+  rule = metaspace("first");
+  rule["replacement"] = "__";
+  EXPECT_THAT(refusal(metaspace_json(rule)), HasSubstr("replacement: is not one character"));
+  EXPECT_THAT(llama_with("decoder", rule), HasSubstr("decoder.replacement"));
+  json::object gone = llama_json();
+  gone["added_tokens"].as_array()[1].as_object()["normalized"] = true;
+  gone["normalizer"] = replace(json::object{{"String", "<s>"}}, "");
+  EXPECT_THAT(refusal(gone), HasSubstr("added_tokens: nothing is left of '<s>'"));
+  rule = metaspace("first");
+  rule["str_rep"] = "_";
+  EXPECT_THAT(refusal(metaspace_json(rule)), HasSubstr("pre_tokenizer.str_rep"));
+  json::object file = llama_json();
+  file["model"].as_object()["unk_token"] = "<what>";
+  EXPECT_THAT(refusal(file), HasSubstr("model.unk_token: is '<what>', which vocab does not have"));
 }
 
 TEST(TokenizerFileTest, EveryCutOffFileIsRefused) {

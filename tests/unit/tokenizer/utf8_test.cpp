@@ -55,5 +55,20 @@ TEST(ByteCharactersTest, EveryByteHasACharacterAndBack) {
   EXPECT_EQ(bytes_of_token("a b"), std::nullopt);
 }
 
+// By trying every end: it is incomplete when some byte behind it makes it longer or whole.
+TEST(Utf8Test, TellsWhatMoreBytesCouldComplete) {
+  for (const std::string whole :
+       {"a", "\u00E9", "\u0800", "\uD7FF", "\u4E16", "\U00010000", "\U0001F600", "\U0010FFFF"}) {
+    for (std::size_t size = 0; size <= whole.size(); ++size) {
+      const std::string text = "x" + whole.substr(0, size);
+      EXPECT_EQ(utf8_incomplete_tail(text), size == whole.size() ? 0 : size) << whole << size;
+    }
+  }
+  for (const char* never : {"\x80", "\xFF", "\xC0", "\xC1", "\xF5", "\xE0\x80", "\xED\xA0",
+                            "\xF0\x80", "\xF4\x90", "\xE4\xFF", "\xF0\x9F\xC3\xA9"}) {
+    EXPECT_EQ(utf8_incomplete_tail(never), 0U) << never;
+  }
+}
+
 }  // namespace
 }  // namespace trainward::trainer

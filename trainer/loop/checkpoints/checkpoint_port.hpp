@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "checkpoint/saver.hpp"
 #include "trainer/loop/progress.hpp"
@@ -23,6 +24,8 @@ class CheckpointPort {
   [[nodiscard]] virtual std::optional<std::int64_t> pending() const = 0;
   virtual std::optional<Outcome> take() = 0;  // empty while it is running
   virtual std::optional<Outcome> wait() = 0;  // empty only when there is none
+  // Has the checkpoints of these steps stay, and those that stayed for the same reason before go.
+  virtual Status keep(const std::vector<Evaluated>& best) = 0;
 };
 
 }  // namespace trainward::trainer

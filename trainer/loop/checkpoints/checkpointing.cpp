@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "checkpoint/retention.hpp"
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 
@@ -135,6 +136,27 @@ std::optional<CheckpointPort::Outcome> Checkpointing::take() {
 
 std::optional<CheckpointPort::Outcome> Checkpointing::wait() {
   return done_ ? std::exchange(done_, std::nullopt) : saver_.wait();
+}
+
+// A pin that somebody made by hand says something else, and stays.
+Status Checkpointing::keep(const std::vector<Evaluated>& best) {
+  constexpr std::string_view why = "one of the lowest evaluation losses";
+  auto present = checkpoint::list(root_);
+  if (!present) return propagate(present);
+  for (const checkpoint::Summary& one : *present) {
+    const auto place = std::find_if(best.begin(), best.end(),
+                                    [&](const Evaluated& of) { return of.step == one.step; });
+    Status done;
+    if (place != best.end()) {
+      if (!checkpoint::is_pinned(one.path)) {
+        done = checkpoint::pin(one.path, fmt::format("{}: {:.6g}", why, place->loss));
+      }
+    } else if (checkpoint::pinned_because(one.path).starts_with(why)) {
+      done = checkpoint::unpin(one.path);
+    }
+    if (!done) return done;
+  }
+  return {};
 }
 
 }  // namespace trainward::trainer

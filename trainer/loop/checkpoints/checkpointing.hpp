@@ -43,6 +43,7 @@ class Checkpointing final : public CheckpointPort {
   [[nodiscard]] std::optional<std::int64_t> pending() const override;
   std::optional<Outcome> take() override;
   std::optional<Outcome> wait() override;
+  Status keep(const std::vector<Evaluated>& best) override;
 
  private:
   [[nodiscard]] checkpoint::Contents contents(const Progress& progress) const;

@@ -1,12 +1,11 @@
 #include "trainer/loop/setup/load_data.hpp"
 
 #include "common/base/text.hpp"
+#include "trainer/loop/setup/reading_progress.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 
 namespace trainward::trainer {
 namespace {
-
-constexpr std::int64_t between_reports_ms = 10'000;
 
 // Nothing for bytes, which a corpus keeps in its own way.
 Result<std::unique_ptr<Tokenizer>> load_tokenizer(const WorkerConfig& config) {
@@ -49,16 +48,7 @@ Result<Corpus> read_corpus(const WorkerConfig& config, Tokenizer* tokenizer, Qua
     }
     return {};
   };
-  MonoTime reported = reporter.now().mono;
-  options.progress = [&](std::uint64_t done, std::uint64_t total) -> Status {
-    if (requests.stop_requested()) return fail(ErrorKind::transient, "was asked to stop");
-    const MonoTime now = reporter.now().mono;
-    if (now - reported < between_reports_ms) return {};
-    reported = now;
-    reporter.status(
-        fmt::format("reading the data: {} of {}", human_bytes(done), human_bytes(total)));
-    return {};
-  };
+  options.progress = reading_progress("data", requests, reporter);
   auto corpus = Corpus::read(config.data, config.training.block_size, options);
   if (!corpus) {
     std::string& where = corpus.error().where;

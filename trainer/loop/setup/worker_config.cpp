@@ -230,8 +230,10 @@ std::string tuning_lines(const WorkerConfig& config) {
   return text;
 }
 
+}  // namespace
+
 // One line a value: a list of paths cannot be mistaken for another.
-std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_digest) {
+std::string run_digest(const WorkerConfig& config, const std::string& tokenizer_digest) {
   const TrainingSpec& t = config.training;
   std::string text = fmt::format("trainward weights 1\nmodel {} {} {} {} {}\n", t.model.width,
                                  t.model.layers, t.model.heads, t.model.rank, t.model.vocabulary);
@@ -268,8 +270,6 @@ std::string digest_of(const WorkerConfig& config, const std::string& tokenizer_d
   return sha256_hex(text);
 }
 
-}  // namespace
-
 Result<WorkerConfig> read_worker_config(const json::object& object) {
   WorkerConfig config;
   settings::WorkerSettings values;
@@ -286,7 +286,7 @@ Result<WorkerConfig> read_worker_config(const json::object& object) {
     if (auto ok = read_map(section, *given, values, config.options); !ok) return propagate(ok);
   }
   if (auto ok = take(values, config); !ok) return propagate(ok);
-  config.digest = digest_of(config, ByteTokenizer().digest());
+  config.digest = run_digest(config, ByteTokenizer().digest());
   return config;
 }
 
@@ -317,7 +317,7 @@ Status fit_to_data(WorkerConfig& config, std::int64_t vocabulary,
                 "the model's vocab_size", "name the tokenizer.json that belongs to the model");
   }
   config.training.model.vocabulary = model > 0 ? model : std::max(config.vocabulary, vocabulary);
-  config.digest = digest_of(config, tokenizer_digest);
+  config.digest = run_digest(config, tokenizer_digest);
   return {};
 }
 

@@ -59,6 +59,9 @@ Result<WorkerConfig> read_worker_config(const json::object& config);
 // From a file of at most 1 MiB; errors name it.
 Result<WorkerConfig> load_worker_config(const std::string& file);
 
+// Of the configuration as it is now, with what made its tokens.
+std::string run_digest(const WorkerConfig& config, const std::string& tokenizer_digest);
+
 // Gives the model its vocabulary and the configuration its digest, from what the data turned out to
 // be. Kind usage, when the configuration asks for fewer ids than the data has.
 Status fit_to_data(WorkerConfig& config, std::int64_t vocabulary,

@@ -6,6 +6,7 @@
 
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
+#include "trainer/model/cpu/memory_plan.hpp"
 #include "trainer/model/cpu/program_call.hpp"
 #include "trainer/model/cpu/programs.hpp"
 #include "trainer/model/training/dropout_keys.hpp"
@@ -27,11 +28,16 @@ struct Activations {
   std::array<std::byte*, 2> dx{};
 };
 
-Result<Activations> allocate_activations(const Segments& segments, std::size_t layers) {
+std::size_t activation_bytes(const Segments& segments, std::size_t layers) {
   const std::size_t x_bytes = cpu::buffer_bytes(segments.embed.type(segments.embed.outputs[0]));
   std::size_t kept_bytes = 0;
   for (const graph::Type& type : segments.kept) kept_bytes += cpu::buffer_bytes(type);
-  Result<Memory> memory = Memory::allocate((layers + 3) * x_bytes + layers * kept_bytes);
+  return (layers + 3) * x_bytes + layers * kept_bytes;
+}
+
+Result<Activations> allocate_activations(const Segments& segments, std::size_t layers) {
+  const std::size_t x_bytes = cpu::buffer_bytes(segments.embed.type(segments.embed.outputs[0]));
+  Result<Memory> memory = Memory::allocate(activation_bytes(segments, layers));
   if (!memory) return propagate(memory);
   Activations result{*std::move(memory), {}, std::vector<std::vector<std::byte*>>(layers), {}};
   std::byte* next = result.memory.data();
@@ -278,6 +284,28 @@ Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& spec, Communic
 }
 
 }  // namespace
+
+Result<MemoryPlan> plan_cpu_memory(const TrainingSpec& spec, const BaseWeights* base) {
+  if (auto ok = check_spec(spec); !ok) return propagate(ok);
+  auto runtime = cpu::Runtime::create(spec.threads);
+  if (!runtime) return propagate(runtime);
+  auto segments = make_segments(spec);
+  if (!segments) return propagate(segments);
+  auto programs = compile(*segments, spec, **runtime);
+  if (!programs) return propagate(programs);
+  const ParameterTable table = make_parameter_table(spec.model, spec.block_size);
+  const FixedValues::Bytes fixed = FixedValues::count(table, base);
+  const bool packed = spec.precision == graph::Precision::bf16;
+  MemoryPlan plan;
+  plan.gradients = table.elements * sizeof(float);
+  plan.moments = 2 * plan.gradients;
+  plan.weights = plan.gradients + (packed ? table.elements * sizeof(std::uint16_t) : 0);
+  plan.frozen = fixed.copied;
+  plan.mapped = fixed.mapped;
+  plan.activations = activation_bytes(*segments, static_cast<std::size_t>(spec.model.layers));
+  plan.workspace = programs->workspace_bytes();
+  return plan;
+}
 
 Result<std::unique_ptr<Trainable>> make_cpu_model(const TrainingSpec& spec,
                                                   const BaseWeights* base) {

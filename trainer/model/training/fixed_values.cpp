@@ -17,9 +17,10 @@ std::size_t bytes_of(const ParameterInfo& info) {
   return cpu::aligned(info.size() * cpu::bytes_of(info.element));
 }
 
-// Where the base holds it just as the graphs take it; nullptr: it must be copied.
-const void* as_it_lies(const BaseWeights& base, const ParameterInfo& info) {
-  const auto tensor = base.find(info.name);
+// Where the base holds it just as the graphs take it; nullptr: it must be copied, or is trained.
+const void* as_it_lies(const BaseWeights* base, const ParameterInfo& info) {
+  if (info.role != Role::frozen || base == nullptr) return nullptr;
+  const auto tensor = base->find(info.name);
   if (!tensor || tensor->shape != info.shape) return nullptr;
   const DType type = info.element == graph::Element::bf16 ? DType::bf16 : DType::f32;
   const auto address = reinterpret_cast<std::uintptr_t>(tensor->bytes.data());
@@ -50,17 +51,20 @@ Status fill(const ModelSpec& model, const ParameterInfo& info, const BaseWeights
 
 }  // namespace
 
+FixedValues::Bytes FixedValues::count(const ParameterTable& table, const BaseWeights* base) {
+  Bytes bytes;
+  for (const ParameterInfo& info : table.infos) {
+    if (info.trained()) continue;
+    (as_it_lies(base, info) == nullptr ? bytes.copied : bytes.mapped) += bytes_of(info);
+  }
+  return bytes;
+}
+
 Result<FixedValues> FixedValues::make(const ModelSpec& model, const ParameterTable& table,
                                       const BaseWeights* base, std::uint64_t seed) {
   FixedValues fixed;
-  fixed.values_.resize(table.infos.size(), nullptr);
-  std::size_t own = 0;
-  for (std::size_t i = 0; i < table.infos.size(); ++i) {
-    const ParameterInfo& info = table.infos[i];
-    if (info.trained()) continue;
-    if (info.role == Role::frozen && base != nullptr) fixed.values_[i] = as_it_lies(*base, info);
-    if (fixed.values_[i] == nullptr) own += bytes_of(info);
-  }
+  for (const ParameterInfo& info : table.infos) fixed.values_.push_back(as_it_lies(base, info));
+  const std::size_t own = count(table, base).copied;
   if (own == 0) return fixed;
   auto memory = cpu::Memory::allocate(own);
   if (!memory) return propagate(memory);

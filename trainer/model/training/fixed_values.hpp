@@ -22,6 +22,13 @@ class FixedValues {
   static Result<FixedValues> make(const ModelSpec& model, const ParameterTable& table,
                                   const BaseWeights* base, std::uint64_t seed);
 
+  // What make() would copy, and what it would look at where it lies; bytes.
+  struct Bytes {
+    std::size_t copied = 0;
+    std::size_t mapped = 0;
+  };
+  static Bytes count(const ParameterTable& table, const BaseWeights* base);
+
   // Row-major elements of ParameterInfo::element; of what is trained nullptr.
   [[nodiscard]] const void* of(std::size_t place) const { return values_[place]; }
   [[nodiscard]] std::size_t bytes() const { return memory_.size(); }  // of its own

@@ -20,6 +20,16 @@ using graph::Graph;
 using graph::Type;
 using graph::Value;
 
+// What comes out of an adapter is as large as what it is added to, and cheap.
+bool leaves_adapter(const Graph& graph, const graph::Node& node, const LoraSpec& lora) {
+  const auto* dot = std::get_if<op::DotGeneral>(&node.op);
+  if (dot == nullptr || !lora.used()) return false;
+  const graph::Node* weight = &graph.node(node.inputs[1]);
+  if (std::holds_alternative<op::Convert>(weight->op)) weight = &graph.node(weight->inputs[0]);
+  const auto* parameter = std::get_if<op::Parameter>(&weight->op);
+  return parameter != nullptr && parameter->name.ends_with("lora_B.weight");
+}
+
 // Costly to compute again, or small. Of a product that others read as bf16 only that.
 bool worth_keeping(const Graph& graph, const graph::Node& node) {
   if (node.op == graph::Op{op::Convert{Element::bf16}}) {
@@ -111,7 +121,7 @@ class SegmentMaker {
     std::vector<Value> kept;
     if (!spec_.recompute) {
       kept = graph::values_to_keep(joint, gradients, dy.index(), [&](const graph::Node& node) {
-        return worth_keeping(joint, node);
+        return worth_keeping(joint, node) && !leaves_adapter(joint, node, model_.lora);
       });
     }
     // What is frozen stays as its files have it.

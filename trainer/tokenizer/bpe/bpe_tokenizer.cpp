@@ -1,13 +1,14 @@
 #include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 
-#include "common/base/digest.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "trainer/tokenizer/bpe/byte_characters.hpp"
+#include "trainer/tokenizer/bpe/file_digest.hpp"
 #include "trainer/tokenizer/file/tokenizer_config.hpp"
 #include "trainer/tokenizer/text/utf8.hpp"
 
@@ -56,69 +57,6 @@ constexpr std::size_t max_piece_bytes = std::size_t{16} << 20U;
 
 constexpr std::uint64_t between_reports = std::uint64_t{1} << 20U;
 
-// Lengths come first, so that no two vocabularies are the same text.
-std::string digest_of(const TokenizerFile& file, TokenId end) {
-  Sha256 hash;
-  hash.update(fmt::format("trainward tokenizer 1\nbpe {} {}\n", file.ignore_merges, end));
-  const auto put = [&](std::string_view kind, std::string_view facts, std::string_view text) {
-    hash.update(fmt::format("{} {} {}:", kind, facts, text.size()));
-    hash.update(text);
-  };
-  // Nothing where there is none of what follows: those digests are older than it.
-  if (file.spelling == Spelling::characters) {
-    hash.update(fmt::format("characters {} {} {}\n", file.byte_fallback, file.unknown.value_or(-1),
-                            file.fuse_unknown));
-  }
-  for (const NormalizerStep& each : file.normalizer) {
-    if (const auto* step = std::get_if<CharacterStep>(&each)) {
-      hash.update(fmt::format("normalizer {}\n", name_of(*step)));
-    } else if (const auto* prepend = std::get_if<Prepend>(&each)) {
-      put("prepend", "", prepend->text);
-    } else if (const auto* replace = std::get_if<Replace>(&each)) {
-      put("replace", fmt::to_string(replace->from.size()), replace->from + replace->to);
-    }
-  }
-  for (std::size_t id = 0; id < file.tokens.size(); ++id) {
-    if (file.tokens[id]) put("token", fmt::to_string(id), *file.tokens[id]);
-  }
-  for (const MergeRule& rule : file.merges) {
-    hash.update(fmt::format("merge {} {} {}\n", rule.left, rule.right, rule.merged));
-  }
-  for (const AddedToken& token : file.added) {
-    put("added",
-        fmt::format("{} {} {} {}{}", token.id, token.lstrip, token.rstrip, token.normalized,
-                    token.single_word ? " single" : ""),
-        token.content);
-  }
-  for (const PreTokenizerRule& rule : file.rules) {
-    if (const auto* split = std::get_if<SplitRule>(&rule)) {
-      put("split",
-          fmt::format("{} {} {}", split->literal, static_cast<int>(split->behavior), split->invert),
-          split->pattern);
-    } else if (const auto* metaspace = std::get_if<Metaspace>(&rule)) {
-      put("metaspace",
-          fmt::format("{} {}", static_cast<int>(metaspace->prepend), metaspace->split),
-          metaspace->replacement);
-    } else {
-      hash.update("space\n");
-    }
-  }
-  return hash.finish();
-}
-
-// What a token of the vocabulary decodes to.
-std::string text_of(const std::string& token, const TokenizerFile& file) {
-  if (file.spelling == Spelling::bytes) {
-    // One with characters that stand for no byte never comes out of merging.
-    auto bytes = bytes_of_token(token);
-    return bytes ? std::move(*bytes) : token;
-  }
-  std::string text = token;
-  for (const Replace& rule : file.decoder.replace) text = replaced(text, rule);
-  const auto byte = file.decoder.byte_fallback ? byte_of_name(text) : std::nullopt;
-  return byte ? std::string(1, static_cast<char>(*byte)) : text;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Tokenizer>> BpeTokenizer::open(const std::string& path,
@@ -160,10 +98,7 @@ BpeTokenizer::BpeTokenizer(TokenizerFile file, PreTokenizer pre_tokenizer, std::
       spelling_(file.spelling),
       before_(file.before),
       after_(file.after),
-      texts_(static_cast<std::size_t>(vocabulary_)),
-      added_ids_(static_cast<std::size_t>(vocabulary_)),
-      special_ids_(static_cast<std::size_t>(vocabulary_)),
-      strip_(file.decoder.strip),
+      texts_(file),
       merges_(file.merges),
       added_(with_normalized(file, false)),
       added_normalized_(with_normalized(file, true)),
@@ -172,9 +107,6 @@ BpeTokenizer::BpeTokenizer(TokenizerFile file, PreTokenizer pre_tokenizer, std::
       symbols_(file),
       cuts_(file),
       merger_(merges_) {
-  for (std::size_t id = 0; id < file.tokens.size(); ++id) {
-    if (file.tokens[id]) texts_[id] = text_of(*file.tokens[id], file);
-  }
   if (file.ignore_merges) {
     for (std::size_t id = 0; id < file.tokens.size(); ++id) {
       const auto& token = file.tokens[id];
@@ -183,31 +115,15 @@ BpeTokenizer::BpeTokenizer(TokenizerFile file, PreTokenizer pre_tokenizer, std::
       if (piece) whole_.emplace(std::move(*piece), static_cast<TokenId>(id));
     }
   }
-  file.tokens.resize(texts_.size());
-  for (const AddedToken& token : file.added) {
-    const auto at = static_cast<std::size_t>(token.id);
-    file.tokens[at] = token.content;
-    texts_[at] = spelling_ == Spelling::bytes ? token.content : text_of(token.content, file);
-    added_ids_[at] = true;
-    special_ids_[at] = token.special;
-  }
-  names_ = std::move(file.tokens);
-
   std::vector<MergeRule> strict;
   std::copy_if(file.merges.begin(), file.merges.end(), std::back_inserter(strict),
-               [&](const MergeRule& rule) { return !is_added(rule.merged); });
+               [&](const MergeRule& rule) { return !texts_.is_added(rule.merged); });
   const bool leaks = strict.size() < file.merges.size() ||
                      std::any_of(whole_.begin(), whole_.end(),
-                                 [&](const auto& each) { return is_added(each.second); });
+                                 [&](const auto& each) { return texts_.is_added(each.second); });
   if (!leaks) return;
   strict_merges_.emplace(strict);
   strict_merger_.emplace(*strict_merges_);
-}
-
-std::optional<TokenId> BpeTokenizer::find_token(std::string_view content) const {
-  const auto found = std::find(names_.begin(), names_.end(), content);
-  if (found == names_.end()) return std::nullopt;
-  return static_cast<TokenId>(found - names_.begin());
 }
 
 Status BpeTokenizer::encode_part(std::string_view text, const EncodeOptions& options,
@@ -270,11 +186,13 @@ Status BpeTokenizer::encode_valid(std::string_view text, Place place, std::vecto
 
 Status BpeTokenizer::encode_normalized(std::string_view text, Place place,
                                        std::vector<TokenId>& out) {
-  const auto merge = [&](std::string_view piece) { return encode_piece(piece, out); };
-  return cut_at(special_ ? added_normalized_ : no_added_, text, place, out,
-                [&](std::string_view part, Place at) {
-                  return pre_tokenizer_.split(part, at, merge);
-                });
+  const auto merge =
+      cuts_.possible()
+          ? PreTokenizer::Visit([&](std::string_view piece) { return encode_piece(piece, out); })
+          : PreTokenizer::Visit([&](std::string_view piece) { return merge_part(piece, out); });
+  return cut_at(
+      special_ ? added_normalized_ : no_added_, text, place, out,
+      [&](std::string_view part, Place at) { return pre_tokenizer_.split(part, at, merge); });
 }
 
 Status BpeTokenizer::report() {
@@ -312,7 +230,7 @@ Status BpeTokenizer::merge_part(std::string_view part, std::vector<TokenId>& out
   }
   const std::size_t before = out.size();
   const auto whole = whole_.empty() ? whole_.end() : whole_.find(std::string(part));
-  if (whole != whole_.end() && !(strict_ && is_added(whole->second))) {
+  if (whole != whole_.end() && !(strict_ && texts_.is_added(whole->second))) {
     out.push_back(whole->second);
   } else {
     start_.clear();
@@ -328,15 +246,8 @@ Status BpeTokenizer::merge_part(std::string_view part, std::vector<TokenId>& out
 
 Result<std::string> BpeTokenizer::decode_part(std::span<const TokenId> ids,
                                               const DecodeOptions& options) const {
-  std::string text;
-  for (const TokenId id : ids) {
-    const auto at = static_cast<std::size_t>(id);
-    if (id < 0 || at >= texts_.size() || !texts_[at]) {
-      return fail(ErrorKind::usage, fmt::format("no token has the id {}", id), name_);
-    }
-    if (options.special || !special_ids_[at]) text += *texts_[at];
-  }
-  if (strip_ && options.begins && text.starts_with(' ')) text.erase(0, 1);
+  auto text = texts_.decode(ids, options);
+  if (!text) text.error().where = name_;
   return text;
 }
 

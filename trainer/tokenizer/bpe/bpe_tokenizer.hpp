@@ -17,6 +17,7 @@
 #include "trainer/tokenizer/bpe/piece_cache.hpp"
 #include "trainer/tokenizer/bpe/safe_cuts.hpp"
 #include "trainer/tokenizer/bpe/symbols.hpp"
+#include "trainer/tokenizer/bpe/token_texts.hpp"
 #include "trainer/tokenizer/file/tokenizer_file.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 
@@ -33,7 +34,9 @@ class BpeTokenizer final : public Tokenizer {
   static Result<std::unique_ptr<Tokenizer>> make(TokenizerFile file, std::string name,
                                                  const std::string& end_of_text = {});
 
-  [[nodiscard]] std::optional<TokenId> find_token(std::string_view content) const override;
+  [[nodiscard]] std::optional<TokenId> find_token(std::string_view content) const override {
+    return texts_.find(content);
+  }
   [[nodiscard]] std::vector<TokenId> before_text() const override { return before_; }
   [[nodiscard]] std::vector<TokenId> after_text() const override { return after_; }
   [[nodiscard]] std::int64_t vocabulary() const override { return vocabulary_; }
@@ -55,7 +58,6 @@ class BpeTokenizer final : public Tokenizer {
   Status encode_piece(std::string_view piece, std::vector<TokenId>& out);
   Status merge_part(std::string_view part, std::vector<TokenId>& out);
   Status report();
-  [[nodiscard]] bool is_added(TokenId id) const { return added_ids_[static_cast<std::size_t>(id)]; }
 
   std::int64_t vocabulary_;
   TokenId end_of_text_;
@@ -64,12 +66,8 @@ class BpeTokenizer final : public Tokenizer {
   Spelling spelling_;
   std::vector<TokenId> before_;
   std::vector<TokenId> after_;
-  std::vector<std::optional<std::string>> names_;   // by id, as the file writes it
-  std::vector<std::optional<std::string>> texts_;   // by id, what it decodes to
-  std::vector<bool> added_ids_;                     // by id
-  std::vector<bool> special_ids_;                   // by id
+  TokenTexts texts_;
   std::unordered_map<std::string, TokenId> whole_;  // with ignore_merges: pieces that stay whole
-  bool strip_;                                      // decoding takes a space from the beginning
   PairTable merges_;
   AddedTokens added_;
   AddedTokens added_normalized_;

@@ -18,6 +18,7 @@ class SafeCuts {
  public:
   explicit SafeCuts(const TokenizerFile& file);
 
+  [[nodiscard]] bool possible() const { return possible_; }
   // Bytes at the front of `piece`, which is not empty, that are to be merged together.
   [[nodiscard]] std::size_t first_part(std::string_view piece) const;
 

@@ -3,8 +3,8 @@
 // In: a piece, any bytes. Out: the tokens of its bytes; or, where the vocabulary is spelt in
 // characters, those of its characters. A character that is no token, and a byte that belongs to
 // none, becomes <0xNN> tokens, one a byte, where the file wants that and has them all, else the
-// token for what is unknown, which may stand for a run. Immutable once built; any number of threads.
-// Errors: corrupt, when there is no token; `out` is then longer by some.
+// token for what is unknown, which may stand for a run. Immutable once built; any number of
+// threads. Errors: corrupt, when there is no token; `out` is then longer by some.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // The parts `model` and `added_tokens` of a tokenizer.json.
-#include <algorithm>
+#include <array>
 #include <charconv>
 #include <initializer_list>
 #include <set>
@@ -148,8 +148,8 @@ Status read_unknown(const json::object& model, TokenizerFile& file) {
   const std::string_view content = view(unknown->get_string());
   file.unknown = file.find(content);
   if (!file.unknown) {
-    return fail(ErrorKind::corrupt, fmt::format("is '{}', which vocab does not have", shown(content)),
-                where);
+    return fail(ErrorKind::corrupt,
+                fmt::format("is '{}', which vocab does not have", shown(content)), where);
   }
   return {};
 }

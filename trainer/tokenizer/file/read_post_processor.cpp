@@ -103,15 +103,16 @@ Result<Around> read_pair(const json::object& object, const std::string& where,
 }
 
 // Each processor puts its tokens around those of the processors before it.
-Status read_processor(const json::value& value, const std::string& where, int depth, TokenizerFile& file) {
+Status read_processor(const json::value& value, const std::string& where, int depth,
+                      TokenizerFile& file) {
   const std::string type = type_of(value);
   if (type == "ByteLevel") return {};
   if (type == "Sequence" && depth < 4) {
     auto list = get_array(value.get_object(), "processors");
     if (!list) return fail(ErrorKind::corrupt, list.error().what, where + ".processors");
     for (std::size_t i = 0; i < (*list)->size(); ++i) {
-      auto ok = read_processor((**list)[i], fmt::format("{}.processors[{}]", where, i), depth + 1,
-                               file);
+      auto ok =
+          read_processor((**list)[i], fmt::format("{}.processors[{}]", where, i), depth + 1, file);
       if (!ok) return ok;
     }
     return {};

@@ -28,8 +28,7 @@ Status read_token(const json::object& root, std::string_view key,
                   std::optional<std::string>& token) {
   const json::value* found = member(root, key);
   if (found == nullptr) return {};
-  const json::value* content =
-      found->is_object() ? member(found->get_object(), "content") : found;
+  const json::value* content = found->is_object() ? member(found->get_object(), "content") : found;
   if (content == nullptr || !content->is_string()) {
     return fail(ErrorKind::corrupt, "is neither a text nor an object with content",
                 std::string(key));

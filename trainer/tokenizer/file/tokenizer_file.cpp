@@ -22,8 +22,13 @@ Status check_normalized_tokens(const TokenizerFile& file) {
   for (const AddedToken& token : file.added) {
     if (!token.normalized) continue;
     std::string storage;
-    const auto [other, is_new] =
-        contents.emplace(normalizer.apply(token.content, storage), token.content);
+    const std::string content(normalizer.apply(token.content, storage));
+    if (content.empty()) {
+      return fail(ErrorKind::corrupt,
+                  fmt::format("nothing is left of '{}' once it is normalised", token.content),
+                  "added_tokens");
+    }
+    const auto [other, is_new] = contents.emplace(content, token.content);
     if (is_new) continue;
     return fail(ErrorKind::corrupt,
                 fmt::format("'{}' and '{}' are the same token once they are normalised",

@@ -100,9 +100,8 @@ Status PreTokenizer::apply_metaspace(std::size_t rule, std::string_view piece, P
   const Metaspace& metaspace = std::get<Metaspace>(rules_[rule]);
   const std::string& mark = metaspace.replacement;
   std::string marked = replaced(piece, {" ", mark});
-  const bool wanted =
-      (metaspace.prepend == Metaspace::Prepend::always && place != Place::within) ||
-      (metaspace.prepend == Metaspace::Prepend::first && place == Place::beginning);
+  const bool wanted = (metaspace.prepend == Metaspace::Prepend::always && place != Place::within) ||
+                      (metaspace.prepend == Metaspace::Prepend::first && place == Place::beginning);
   if (wanted && !marked.starts_with(mark)) marked.insert(0, mark);
   if (!metaspace.split) return apply(rule + 1, marked, place, visit);
   std::string_view rest = marked;
@@ -118,9 +117,11 @@ Status PreTokenizer::apply_metaspace(std::size_t rule, std::string_view piece, P
 Status PreTokenizer::apply_split(std::size_t rule, std::string_view piece, Place place,
                                  const Visit& visit) {
   Split& split = std::get<Split>(rules_[rule]);
-  const std::function<Status(Span)> emit = [&](Span span) {
-    return apply(rule + 1, piece.substr(span.begin, span.end - span.begin),
-                 span.begin == 0 ? place : Place::after_token, visit);
+  const bool last = rule + 1 == rules_.size();
+  const std::function<Status(Span)> emit = [&](Span span) -> Status {
+    const std::string_view part = piece.substr(span.begin, span.end - span.begin);
+    if (last && !part.empty()) return visit(part);
+    return apply(rule + 1, part, span.begin == 0 ? place : Place::after_token, visit);
   };
   Fold fold(split.behavior, emit);
   std::size_t from = 0;  // where to look

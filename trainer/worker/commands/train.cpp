@@ -1,6 +1,7 @@
 #include "trainer/worker/commands/train.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -8,6 +9,7 @@
 #include <memory>
 
 #include "common/wire/notifier.hpp"
+#include "trainer/cpu/product_race.hpp"
 #include "trainer/cpu/runtime.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/device_setup.hpp"
@@ -27,9 +29,15 @@ const char* look_up(const char* name) {
   return std::getenv(name);
 }  // NOLINT(concurrency-mt-unsafe)
 
-bool bf16_is_fast() {
-  const auto runtime = cpu::Runtime::create(1);
-  return runtime && (*runtime)->bf16_products() == cpu::Bf16Products::fast;
+// By a product such as a block's, with the threads it will have.
+bool bf16_is_fast(const TrainingSpec& spec) {
+  constexpr std::int64_t enough = 1024;
+  const auto runtime = cpu::Runtime::create(spec.threads);
+  if (!runtime || !(*runtime)->multiplies_bf16()) return false;
+  const std::int64_t rows = std::min(enough, spec.batch_size * spec.block_size);
+  const std::int64_t width = std::min(2 * enough, spec.model.width);
+  const auto times = cpu::race_products(**runtime, {rows, width, std::min(2 * enough, 4 * width)});
+  return times && times->bf16_is_faster();
 }
 
 int train_with(const MakeModel& make_model, const WorkerOptions& options) {

@@ -1,0 +1,34 @@
+// The files of a whole model's folder before they are written.
+//
+// In: configuration, tensors, a folder to take the tokenizer's files from, a model card. Out: every
+// file; what was read from that folder is byte for byte what it was, for a tokenizer is not ours to
+// change. Tensors are borrowed. Errors: kind usage for what cannot be written.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checkpoint/image.hpp"
+#include "common/base/json.hpp"
+
+namespace trainward::checkpoint::huggingface {
+
+struct ModelContents {
+  json::object config;                              // as it was read
+  DType type = DType::f32;                          // of most tensors
+  std::optional<std::filesystem::path> side_files;  // a folder; none: a model without a tokenizer
+  std::vector<std::int64_t> end_tokens;
+  std::vector<TensorSource> tensors;
+  std::string card;
+};
+
+Result<Image> model_image(const ModelContents& contents, std::uint64_t shard_bytes,
+                          const std::filesystem::path& folder);
+
+// "a.2.b" before "a.10.b": what belongs together comes to lie in one shard.
+bool in_reading_order(const std::string& a, const std::string& b);
+
+}  // namespace trainward::checkpoint::huggingface

@@ -1,0 +1,170 @@
+#include "trainer/loop/setup/prompting.hpp"
+
+#include <system_error>
+#include <utility>
+
+#include "checkpoint/huggingface/folder_path.hpp"
+#include "common/base/digest.hpp"
+#include "common/base/json.hpp"
+#include "common/os/file.hpp"
+#include "common/os/json_file.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_config_bytes = std::size_t{16} << 20U;
+constexpr std::size_t max_template_bytes = std::size_t{1} << 20U;
+constexpr std::string_view config_name = "tokenizer_config.json";
+constexpr std::string_view template_name = "chat_template.jinja";
+
+bool is_there(const fs::path& path) {
+  std::error_code failed;
+  return fs::exists(path, failed);
+}
+
+// "<s>", or {"content": "<s>", …}
+std::string token_text(const json::object& config, std::string_view key) {
+  const json::value* found = config.if_contains(key);
+  if (found == nullptr) return {};
+  if (found->is_object()) return string_or(found->get_object(), "content", "");
+  return string_or(config, key, "");
+}
+
+// One template, or a list of named ones with a default.
+std::string template_text(const json::object& config) {
+  const json::value* found = config.if_contains("chat_template");
+  if (found == nullptr || !found->is_array()) return string_or(config, "chat_template", "");
+  for (const json::value& named : found->get_array()) {
+    if (!named.is_object() || string_or(named.get_object(), "name", "") != "default") continue;
+    return string_or(named.get_object(), "template", "");
+  }
+  return {};
+}
+
+tl::unexpected<Error> of_key(Error error, std::string_view key) {
+  error.where = error.where.empty() ? fmt::format("training_config.{}", key)
+                                    : fmt::format("training_config.{}: {}", key, error.where);
+  // Somebody has to mend the file or name another.
+  error.kind = ErrorKind::usage;
+  return tl::unexpected(std::move(error));
+}
+
+struct ModelPlaces {
+  std::string tokenizer;  // as open_tokenizer() takes it
+  fs::path folder;        // with the words of the model; empty: there is none
+};
+
+ModelPlaces places_of(const WorkerConfig& config) {
+  const bool named = config.tokenizer != "byte";
+  if (config.base_model.empty()) {
+    return {config.tokenizer, named ? fs::path(config.tokenizer).parent_path() / "" : fs::path()};
+  }
+  const fs::path folder = checkpoint::huggingface::folder_path(config.base_model);
+  return {named ? config.tokenizer : (folder / "tokenizer.json").string(), folder};
+}
+
+// Where the folder does not name its tokens, the tokenizer knows two of them.
+void complete(TemplateTokens& tokens, const Tokenizer& tokenizer) {
+  const auto text_of = [&](TokenId id) {
+    auto text = tokenizer.decode(std::span(&id, 1), {.begins = false, .special = true});
+    return text ? std::move(*text) : std::string();
+  };
+  const auto before = tokenizer.before_text();
+  if (tokens.bos.empty() && !before.empty()) tokens.bos = text_of(before.front());
+  if (tokens.eos.empty()) tokens.eos = text_of(tokenizer.end_of_text());
+}
+
+Result<std::shared_ptr<const PromptFormat>> choose_format(const WorkerConfig& config,
+                                                          const FolderPrompts& prompts) {
+  const std::string& name = config.prompt_format;
+  if (name == "template" && prompts.chat_template.empty()) {
+    return fail(ErrorKind::usage, "is template, and the model's folder has none", "",
+                fmt::format("put {} there, or choose one of: {}", template_name,
+                            fmt::join(built_in_format_names(), ", ")));
+  }
+  const bool own = name == "template" || (name == "auto" && !prompts.chat_template.empty());
+  if (own) return own_format(prompts.chat_template, prompts.tokens, {});
+  return built_in_format(name == "auto" ? "plain" : name, prompts.tokens);
+}
+
+// The end token first, then the last token of whatever else ends an answer.
+Result<std::vector<TokenId>> ends_of(Tokenizer& tokenizer, const PromptFormat& format,
+                                     const std::string& eos) {
+  std::vector<TokenId> ends{tokenizer.find_token(eos).value_or(tokenizer.end_of_text())};
+  for (const std::string& text : format.ends()) {
+    std::vector<TokenId> ids;
+    if (auto ok = tokenizer.encode(text, ids, {.begins = false}); !ok) return propagate(ok);
+    if (!ids.empty() && ids.back() != ends.front()) ends.push_back(ids.back());
+  }
+  return ends;
+}
+
+std::string digest_of(const Prompting& prompting) {
+  std::string text = fmt::format("trainward prompts 1\ntokenizer {}\nformat {}\n",
+                                 prompting.tokenizer->digest(), prompting.format->digest_text());
+  for (const TokenId id : prompting.rules.beginning) text += fmt::format("begins {}\n", id);
+  for (const TokenId id : prompting.rules.ends) text += fmt::format("ends {}\n", id);
+  return sha256_hex(text);
+}
+
+}  // namespace
+
+Result<FolderPrompts> read_folder_prompts(const fs::path& folder) {
+  FolderPrompts prompts;
+  if (const fs::path file = folder / config_name; is_there(file)) {
+    auto read = read_json_file(file.string(), max_config_bytes);
+    if (!read) return propagate(read);
+    if (!read->is_object()) {
+      return fail(ErrorKind::usage, "is not a JSON object", file.string());
+    }
+    const json::object& config = read->get_object();
+    prompts.tokens = {token_text(config, "bos_token"), token_text(config, "eos_token"),
+                      token_text(config, "unk_token"), token_text(config, "pad_token")};
+    prompts.chat_template = template_text(config);
+  }
+  if (const fs::path file = folder / template_name; is_there(file)) {
+    auto text = read_file(file, max_template_bytes);
+    if (!text) return propagate(text);
+    prompts.chat_template = std::move(*text);
+  }
+  return prompts;
+}
+
+Result<Prompting> open_prompting(const WorkerConfig& config) {
+  const ModelPlaces places = places_of(config);
+  FolderPrompts prompts;
+  if (!places.folder.empty()) {
+    auto read = read_folder_prompts(places.folder);
+    if (!read) return of_key(std::move(read).error(), "prompt_format");
+    prompts = std::move(*read);
+  }
+  Prompting out;
+  auto tokenizer =
+      open_tokenizer(places.tokenizer, config.end_of_text.empty() && places.tokenizer != "byte"
+                                           ? prompts.tokens.eos
+                                           : config.end_of_text);
+  if (!tokenizer) {
+    const bool of_end = tokenizer.error().where == "end_of_text";
+    if (of_end) tokenizer.error().where.clear();
+    return of_key(std::move(tokenizer).error(), of_end ? "end_of_text" : "tokenizer");
+  }
+  out.tokenizer = std::move(*tokenizer);
+  complete(prompts.tokens, *out.tokenizer);
+  auto format = choose_format(config, prompts);
+  if (!format) return of_key(std::move(format).error(), "prompt_format");
+  out.format = std::move(*format);
+  auto ends = ends_of(*out.tokenizer, *out.format, prompts.tokens.eos);
+  if (!ends) return of_key(std::move(ends).error(), "prompt_format");
+  out.rules = {out.tokenizer->before_text(), std::move(*ends), config.train_on_prompts};
+  if (!out.rules.beginning.empty()) {
+    out.beginning = out.rules.beginning.front();
+  } else if (out.format->writes_beginning()) {
+    out.beginning = out.tokenizer->find_token(prompts.tokens.bos);
+  }
+  out.digest = digest_of(out);
+  return out;
+}
+
+}  // namespace trainward::trainer
