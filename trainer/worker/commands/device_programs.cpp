@@ -1,6 +1,7 @@
 #include "trainer/worker/commands/device_programs.hpp"
 
 #include "common/os/clock.hpp"
+#include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/load_data.hpp"
 #include "trainer/model/cpu/parallel_model.hpp"
 
@@ -11,6 +12,8 @@ Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target ta
                                       const std::filesystem::path& scratch,
                                       const CommandPorts& ports) {
   Reporter reporter({[](const Message&) {}, ports.err, ports.err, [] { return now(); }});
+  auto chosen = choose_model(config);
+  if (!chosen) return propagate(chosen);
   auto corpus = load_data(config, scratch, false, ports.requests, reporter);
   if (!corpus) return propagate(corpus);
   auto part = split_over(config.training, config.ranks);
