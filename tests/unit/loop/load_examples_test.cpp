@@ -290,6 +290,10 @@ TEST_F(LoadExamplesTest, TheCommandShowsATableAndExamples) {
   EXPECT_EQ(object->at("examples").as_array().size(), 5U);
   EXPECT_LT(object->at("rows").as_int64(), 20) << "packed";
   EXPECT_EQ(object->at("steps").as_int64(), 2 * object->at("steps_per_epoch").as_int64());
+  folder_.write("stream.json", R"({"training_config": {"data": ["/usr"]}})");
+  options.config_file = path("stream.json");
+  EXPECT_EQ(run_data(options, ports), exit_code::configuration);
+  EXPECT_THAT(said_, HasSubstr("training_config.data_form: the data of this run is one stream"));
   options.config_file = path("missing.json");
   EXPECT_EQ(run_data(options, ports), exit_code::configuration);
 }

@@ -116,6 +116,13 @@ int run_data(const DataOptions& options, const CommandPorts& ports) {
     config.error().kind = ErrorKind::usage;
     return tell(ports, config.error());
   }
+  auto are_examples = data_is_examples(*config);
+  if (!are_examples) return tell(ports, are_examples.error());
+  if (!*are_examples) {
+    return tell(ports, {ErrorKind::usage, "the data of this run is one stream of text or tokens",
+                        "training_config.data_form",
+                        "set it to examples if its rows are questions and answers"});
+  }
   auto examples = load_examples(*config, options.bad_rows, false, ports.requests, reporter);
   if (!examples) {
     if (ports.requests.stop_requested()) return exit_code::try_again;
