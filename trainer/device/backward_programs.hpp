@@ -12,7 +12,7 @@ namespace trainward::trainer {
 struct BackwardDevicePrograms {
   DeviceProgram first;
   std::optional<DeviceProgram> more;  // none: there are no sums, or there is one batch
-  std::size_t first_sum, shared;  // BackwardModules
+  std::size_t first_sum, shared;      // BackwardModules
 };
 Result<BackwardDevicePrograms> make_programs(Device& device, const BackwardModules& modules);
 

@@ -291,8 +291,8 @@ class DeviceExecutor final : public StepExecutor {
   std::vector<Activations> activations_;
   std::unique_ptr<OuterLayers> outer_;
   std::vector<Shards> segments_;  // of the batch: none, or one
-  Shards x_;   // what the last part gave
-  Shards dx_;  // its gradient
+  Shards x_;                      // what the last part gave
+  Shards dx_;                     // its gradient
   bool mapped_ = false;
   bool in_flat_ = false;  // what the devices hold is in the host's arrays too
 };

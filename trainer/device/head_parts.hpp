@@ -8,8 +8,9 @@
 namespace trainward::trainer {
 
 struct HeadParts {
-  graph::Graph input;       // (…, x, parameters…) -> (loss, dx, kept…)
-  graph::Graph parameters;  // (…, x, parameters…, kept…) -> gradients of the parameters…; may be none
+  graph::Graph input;  // (…, x, parameters…) -> (loss, dx, kept…)
+  graph::Graph
+      parameters;  // (…, x, parameters…, kept…) -> gradients of the parameters…; may be none
 };
 
 // What the second part has of the first: the products, which are as large as the logits; or

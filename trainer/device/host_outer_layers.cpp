@@ -227,9 +227,7 @@ class HostOuterLayers final : public OuterLayers {
   }
 
   // Of x in one of the head's pieces.
-  [[nodiscard]] std::size_t piece_bytes() const {
-    return part_bytes() * device_.count() / pieces_;
-  }
+  [[nodiscard]] std::size_t piece_bytes() const { return part_bytes() * device_.count() / pieces_; }
 
   void gather(const BatchTokens& tokens) {
     auto* next = ids_.data();

@@ -62,9 +62,9 @@ class ModuleMaker {
     // x, key?, segments?
     const std::size_t first_weight = 1 + (drops(part_) ? 1 : 0) + (part_.segmented ? 1 : 0);
     const Places weights = table_.block(0);
-    all.block_group =
-        group("block", weights,
-              packed_in({&segments.block_forward, &segments.block_backward}, first_weight, weights));
+    all.block_group = group(
+        "block", weights,
+        packed_in({&segments.block_forward, &segments.block_backward}, first_weight, weights));
   }
 
   void make_outer(const Segments& segments, OuterModules& outer) {
@@ -91,8 +91,8 @@ class ModuleMaker {
 
   static constexpr std::size_t none = SIZE_MAX;
 
-  // See BackwardModules. `replaced`: results, and the parameters whose memory they take. `again`: it
-  // runs several times for a batch.
+  // See BackwardModules. `replaced`: results, and the parameters whose memory they take. `again`:
+  // it runs several times for a batch.
   BackwardModules backward(const std::string& name, const Graph& graph, std::size_t first_sum,
                            std::size_t shared,
                            const std::vector<std::pair<std::size_t, std::size_t>>& replaced,

@@ -71,7 +71,7 @@ struct OuterModules {  // Placement::device
   std::optional<PieceModules> pieces;
   BackwardModules head;
   std::optional<BackwardModules> embed_backward;  // unless the embedding is frozen
-  std::optional<stablehlo::Module> clip;   // (squares) -> factor; where gradients are clipped
+  std::optional<stablehlo::Module> clip;  // (squares) -> factor; where gradients are clipped
   // ParameterTable::outer(), by their rates; those that are not empty.
   std::optional<GroupModules> body_group, head_group;
 };

@@ -97,7 +97,7 @@ std::string call(std::string_view target, std::string_view operands, json::objec
 }  // namespace
 
 std::string cudnn_attention(std::string_view operands, double scale, const Shape& q,
-const Shape& k) {
+                            const Shape& k) {
   json::object settings = common_settings(scale, q);
   settings["bmm1_dot_dimension_numbers"] = product({0, 2}, {3}, {0, 2}, {3});
   settings["bmm2_dot_dimension_numbers"] = product({0, 1}, {3}, {0, 2}, {1});
@@ -110,7 +110,7 @@ const Shape& k) {
 }
 
 std::string cudnn_attention_backward(std::string_view operands, double scale, const Shape& q,
-const Shape& k) {
+                                     const Shape& k) {
   json::object settings = common_settings(scale, q);
   settings["bmm1_grad_gemm1_dot_dimension_numbers"] = product({0, 1}, {2}, {0, 2}, {1});
   settings["bmm1_grad_gemm2_dot_dimension_numbers"] = product({0, 1}, {3}, {0, 2}, {1});

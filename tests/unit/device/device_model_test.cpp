@@ -12,11 +12,11 @@
 namespace trainward::trainer {
 namespace {
 
-using testing::HasSubstr;
 using test::make_on_device;
 using test::simulated;
 using test::State;
 using test::state_of;
+using testing::HasSubstr;
 
 TrainingSpec tiny_spec() { return test::on_one_thread(test::tiny_spec()); }
 

@@ -64,7 +64,8 @@ class Examples {
   std::vector<std::int32_t> segments_;
 };
 
-void train_on_examples(Trainable& model, const TrainingSpec& spec, std::uint64_t first, std::uint64_t last) {
+void train_on_examples(Trainable& model, const TrainingSpec& spec, std::uint64_t first,
+                       std::uint64_t last) {
   for (std::uint64_t step = first; step <= last; ++step) {
     const Examples examples(spec, spec.sequences_per_step(), step);
     const auto done = model.step(examples.batch());
@@ -109,8 +110,8 @@ class FilledBase final : public BaseWeights {
       for (const double number : draw.numbers(shape, middle - 0.3, middle + 0.3)) {
         const auto value = static_cast<float>(number);
         const std::uint16_t half = bf16_from_float(value);
-        const auto whole = narrow ? std::as_bytes(std::span(&half, 1))
-                                  : std::as_bytes(std::span(&value, 1));
+        const auto whole =
+            narrow ? std::as_bytes(std::span(&half, 1)) : std::as_bytes(std::span(&value, 1));
         bytes.insert(bytes.end(), whole.begin(), whole.end());
       }
       tensors_[info.name] = {type, shape, bytes};
@@ -131,7 +132,8 @@ TrainingSpec random_llama(graph::test::Draw& draw) {
   ModelSpec& model = spec.model;
   const auto coin = [&] { return draw.size(0, 1) == 1; };
   // 9 heads of queries for 3 of keys is SmolLM2-135M, 14 for 2 Qwen2.5-0.5B, 15 for 5 SmolLM2-360M.
-  constexpr std::pair<int, int> heads[] = {{1, 1}, {2, 1}, {4, 4}, {6, 2}, {9, 3}, {14, 2}, {15, 5}};
+  constexpr std::pair<int, int> heads[] = {{1, 1}, {2, 1},  {4, 4}, {6, 2},
+                                           {9, 3}, {14, 2}, {15, 5}};
   const auto [queries, keys] = heads[static_cast<std::size_t>(draw.size(0, 6))];
   model.layers = draw.size(1, 2);
   model.heads = queries;
@@ -237,8 +239,7 @@ TEST(LlamaOnDevice, BeginsWithTheBase) {
       ASSERT_TRUE(on_device && on_cpu);
       EXPECT_TRUE(same_bits(state_of(**on_cpu), state_of(*on_device)));
       on_device.reset();  // the card has one client at a time
-      add_adapters(spec.model,
-                   type == DType::bf16 ? graph::Element::bf16 : graph::Element::f32);
+      add_adapters(spec.model, type == DType::bf16 ? graph::Element::bf16 : graph::Element::f32);
       expect_cpus_course(spec, simulated(placement), 2e-5, &base);
     }
   }

@@ -148,7 +148,8 @@ TEST(Modules, OnlyAdaptersAreTrainedOverWhatIsFrozen) {
       EXPECT_FALSE(all->outer->body_group || all->outer->head_group);
       // What is frozen is handed in as it is kept.
       const char* element = frozen == graph::Element::bf16 ? "bf16" : "f32";
-      EXPECT_THAT(text_of(all->block_forward), HasSubstr(fmt::format("tensor<200x96x{}>", element)));
+      EXPECT_THAT(text_of(all->block_forward),
+                  HasSubstr(fmt::format("tensor<200x96x{}>", element)));
       EXPECT_THAT(text_of(all->outer->embed), HasSubstr(fmt::format("tensor<128x96x{}>", element)));
     }
   }
@@ -170,7 +171,8 @@ TEST(Modules, AHeadInPiecesIsBetweenTwoProgramsThatCutAndJoin) {
   EXPECT_EQ(cut->outer->pieces->cut.graph.outputs.size(), 4U);
   EXPECT_THAT(text_of(cut->outer->head.first), HasSubstr("%arg2: tensor<1x256x96xf32>"));
   for (const stablehlo::Module* module : cut->all()) {
-    EXPECT_EQ(text_of(*module).find("1024x128xf32"), std::string::npos) << "logits of all positions";
+    EXPECT_EQ(text_of(*module).find("1024x128xf32"), std::string::npos)
+        << "logits of all positions";
   }
 }
 
