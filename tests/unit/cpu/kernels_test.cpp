@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "common/base/bf16.hpp"
 #include "cpu/tile_tables.hpp"
 
 namespace trainward::cpu {
