@@ -134,11 +134,13 @@ inline constexpr std::array<std::string_view, 2> devices{"cpu", "pjrt"};
 inline constexpr std::array<std::string_view, 2> placements{"host", "device"};
 inline constexpr std::array<std::string_view, 3> attentions{"auto", "plain", "fused"};
 inline constexpr std::array<std::string_view, 3> data_forms{"auto", "stream", "examples"};
-inline constexpr std::array<std::string_view, 8> prompt_formats{
-    "auto", "template", "plain", "question_answer", "chatml", "llama3", "zephyr", "alpaca"};
+inline constexpr std::array<std::string_view, 10> prompt_formats{
+    "auto",   "template", "plain",  "question_answer", "chatml",
+    "llama2", "llama3",   "zephyr", "alpaca",          "alpaca_stanford"};
 inline constexpr std::array<std::string_view, 3> too_long{"keep_start", "keep_end", "drop"};
-inline constexpr std::array<std::string_view, 7> columns{
-    "prompt", "response", "instruction", "input", "output", "messages", "text"};
+inline constexpr std::array<std::string_view, 10> columns{
+    "prompt", "response", "completion", "system",        "instruction",
+    "input",  "output",   "messages",   "conversations", "text"};
 inline constexpr std::array<std::string_view, 7> linears{
     "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"};
 inline constexpr std::array<std::string_view, 3> rope_scalings{"none", "linear", "llama3"};

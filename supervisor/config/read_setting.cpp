@@ -80,9 +80,10 @@ std::string read_place(MapReader& reader, std::string_view key, const settings::
   const bool there = of.folder ? std::filesystem::is_directory(path, error)
                                : std::filesystem::is_regular_file(path, error);
   if (!there) {
-    reader.report(key, *node,
-                  fmt::format("no such {}: {}; it is to be {} on this machine",
-                              of.folder ? "folder" : "file", path.string(), of.what));
+    reader.report(
+        key, *node,
+        fmt::format("no such {}: {}; expected {} on this machine, for nothing is downloaded",
+                    of.folder ? "folder" : "file", path.string(), of.what));
   }
   return path.string();
 }

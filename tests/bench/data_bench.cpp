@@ -9,11 +9,14 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <numeric>
 #include <random>
 
 #include "llama_vocabulary.hpp"
 #include "trainer/data/corpus.hpp"
 #include "trainer/data/document_reader.hpp"
+#include "trainer/data/examples/example_reader.hpp"
+#include "trainer/data/examples/read_examples.hpp"
 #include "trainer/data/tokenize.hpp"
 #include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
 #include "vocabulary.hpp"
@@ -185,6 +188,79 @@ void copy_mapped_blocks(benchmark::State& state) {
   std::filesystem::remove_all(folder);
 }
 
+// A file of short pairs as large as the best-known set of instructions: 52,002 rows.
+class PairsFile {
+ public:
+  PairsFile() {
+    std::mt19937 random(1);
+    const auto words = [&](std::size_t most) {
+      const std::size_t length = 10 + random() % most;
+      return text().substr(random() % (text().size() - length), length);
+    };
+    std::ofstream out(path_);
+    for (int i = 0; i < 52'002; ++i) {
+      out << json::serialize(json::object{{"prompt", words(120)}, {"response", words(500)}})
+          << '\n';
+    }
+  }
+  ~PairsFile() { std::filesystem::remove(path_); }
+  PairsFile(const PairsFile&) = delete;
+  PairsFile& operator=(const PairsFile&) = delete;
+
+  [[nodiscard]] LoadedExamples load(Tokenizer& with) const {
+    const auto format = built_in_format("plain", {"", "<|endoftext|>", "", ""}).value();
+    ExampleOptions options;
+    options.tokenizer = &with;
+    options.format = format.get();
+    options.rules.ends = {with.end_of_text()};
+    options.block = 512;
+    const std::vector<std::string> paths{path_.string()};
+    return read_examples(paths, options).value();
+  }
+
+ private:
+  std::filesystem::path path_ = std::filesystem::temp_directory_path() / "trainward-pairs.jsonl";
+};
+
+void load_52k_pairs(benchmark::State& state) {
+  const auto with = tokenizer(false);
+  const PairsFile file;
+  std::int64_t tokens = 0;
+  for (auto _ : state) tokens += file.load(*with).set.tokens();
+  state.SetItemsProcessed(tokens);
+}
+
+// Rows of 512: how many there are, and how full.
+void pack_52k_pairs(benchmark::State& state) {
+  const auto with = tokenizer(false);
+  const PairsFile file;
+  const LoadedExamples loaded = file.load(*with);
+  std::vector<std::uint32_t> all(loaded.set.size());
+  std::iota(all.begin(), all.end(), 0U);
+  std::int64_t rows = 0;
+  for (auto _ : state) {
+    rows = ExampleRows(loaded.set, all, {512, true, 0, 1}).rows();
+  }
+  state.counters["rows"] = static_cast<double>(rows);
+  state.counters["full"] =
+      static_cast<double>(loaded.set.tokens()) / static_cast<double>(rows * 512);
+  state.counters["examples/row"] = static_cast<double>(all.size()) / static_cast<double>(rows);
+}
+
+// A step of 32 rows, from order to weights.
+void step_of_examples(benchmark::State& state, bool packing) {
+  const auto with = tokenizer(false);
+  const PairsFile file;
+  const LoadedExamples loaded = file.load(*with);
+  std::vector<std::uint32_t> all(loaded.set.size());
+  std::iota(all.begin(), all.end(), 0U);
+  const ExampleRows rows(loaded.set, all, {512, packing, 0, 1});
+  ExampleReader reader(rows, 32, 1);
+  for (auto _ : state) benchmark::DoNotOptimize(reader.next());
+}
+void step_of_padded_examples(benchmark::State& state) { step_of_examples(state, false); }
+void step_of_packed_examples(benchmark::State& state) { step_of_examples(state, true); }
+
 BENCHMARK(encode_gpt2)->Unit(benchmark::kMillisecond);
 BENCHMARK(encode_deepseek)->Unit(benchmark::kMillisecond);
 BENCHMARK(encode_llama)->Unit(benchmark::kMillisecond);
@@ -193,5 +269,9 @@ BENCHMARK(encode_random_words)->Unit(benchmark::kMillisecond);
 BENCHMARK(encode_one_long_piece)->Unit(benchmark::kMillisecond);
 BENCHMARK(read_json_lines);
 BENCHMARK(copy_mapped_blocks);
+BENCHMARK(load_52k_pairs)->Unit(benchmark::kMillisecond);
+BENCHMARK(pack_52k_pairs)->Unit(benchmark::kMillisecond);
+BENCHMARK(step_of_padded_examples);
+BENCHMARK(step_of_packed_examples);
 
 }  // namespace

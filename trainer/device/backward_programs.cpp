@@ -17,7 +17,8 @@ Result<std::vector<Shards>> run_backward(const BackwardDevicePrograms& programs,
   const std::size_t overwritten = first ? programs.shared - programs.first_sum : 0;
   arguments.insert(arguments.end(), sums.begin() + static_cast<std::ptrdiff_t>(overwritten),
                    sums.end());
-  auto results = (first ? programs.first : *programs.more).run(arguments);
+  const bool adds = !first && programs.more.has_value();
+  auto results = (adds ? *programs.more : programs.first).run(arguments);
   if (!results) return results;
   for (std::size_t i = 0; i < sums.size(); ++i) {
     *sums[i] = std::move((*results)[programs.first_sum + i]);

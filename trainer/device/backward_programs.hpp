@@ -11,8 +11,8 @@ namespace trainward::trainer {
 
 struct BackwardDevicePrograms {
   DeviceProgram first;
-  std::optional<DeviceProgram> more;
-  std::size_t first_sum, shared;  // BackwardModules
+  std::optional<DeviceProgram> more;  // none: there are no sums, or there is one batch
+  std::size_t first_sum, shared;      // BackwardModules
 };
 Result<BackwardDevicePrograms> make_programs(Device& device, const BackwardModules& modules);
 

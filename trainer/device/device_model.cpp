@@ -1,6 +1,7 @@
 #include "trainer/device/device_model.hpp"
 
 #include "trainer/device/backward_programs.hpp"
+#include "trainer/device/fixed_parameters.hpp"
 #include "trainer/device/outer_layers.hpp"
 #include "trainer/device/parameter_group.hpp"
 #include "trainer/device/update_factors.hpp"
@@ -47,6 +48,7 @@ class DeviceExecutor final : public StepExecutor {
                  std::unique_ptr<OuterLayers> outer)
       : use_(use),
         part_(part),
+        table_(state.table),
         flat_(state.flat),
         device_(std::move(device)),
         programs_(std::move(programs)),
@@ -56,10 +58,11 @@ class DeviceExecutor final : public StepExecutor {
                                                     : std::vector<optim::Group>(),
                    state.table.elements, part.threads),
         dropout_(part),
+        fixed_(state),
         outer_(std::move(outer)) {
     for (std::int64_t layer = 0; layer < part.model.layers; ++layer) {
-      blocks_.emplace_back(state.table, state.table.block(static_cast<std::size_t>(layer)),
-                           programs_.group);
+      places_.push_back(table_.block(static_cast<std::size_t>(layer)));
+      blocks_.emplace_back(table_, table_.trained(places_.back()), programs_.group);
     }
     activations_.resize(blocks_.size());
   }
@@ -73,6 +76,7 @@ class DeviceExecutor final : public StepExecutor {
   }
 
   Status embed(const BatchTokens& tokens) override {
+    if (auto ok = upload_segments(tokens); !ok) return ok;
     auto x = outer_->embed(tokens);
     if (!x) return propagate(x);
     x_ = std::move(*x);
@@ -80,7 +84,7 @@ class DeviceExecutor final : public StepExecutor {
   }
 
   Status forward(std::size_t layer, const BatchOfStep& batch, Purpose purpose) override {
-    if (purpose == Purpose::evaluation) return evaluate_block(blocks_[layer]);
+    if (purpose == Purpose::evaluation) return evaluate_block(layer);
     Activations& kept = activations_[layer];
     kept.x = std::move(x_);
     if (auto ok = upload_key(layer, batch.number, kept.key); !ok) return ok;
@@ -143,8 +147,9 @@ class DeviceExecutor final : public StepExecutor {
   Status upload() override {
     if (use_.placement == Placement::device) map_memory();
     auto ok = outer_->upload();
-    for (ParameterGroup& block : blocks_) {
-      if (ok) ok = block.upload(*device_, flat_);
+    for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
+      if (ok) ok = fixed_.upload(*device_, places_[layer]);
+      if (ok) ok = blocks_[layer].upload(*device_, flat_);
     }
     auto arrived = device_->finish_uploads();
     in_flat_ = ok && arrived;
@@ -163,24 +168,42 @@ class DeviceExecutor final : public StepExecutor {
   [[nodiscard]] std::size_t arena_bytes() const override { return outer_->arena_bytes(); }
 
  private:
-  // What both directions take: (x, key?, block parameters…).
+  // What both directions take: (x, key?, segments?, block parameters…).
   Arguments block_arguments(std::size_t layer) {
     const Activations& kept = activations_[layer];
     Arguments arguments{&kept.x};
     for (const Shards& key : kept.key) arguments.push_back(&key);
-    add_parameters(blocks_[layer], arguments);
+    add_parameters(layer, arguments);
     return arguments;
   }
-  static void add_parameters(const ParameterGroup& group, Arguments& arguments) {
-    for (std::size_t i = 0; i < group.size(); ++i) arguments.push_back(&group.argument(i));
+  void add_parameters(std::size_t layer, Arguments& arguments) const {
+    for (const Shards& segments : segments_) arguments.push_back(&segments);
+    std::size_t next = 0;  // of those that are trained
+    for (const std::size_t place : places_[layer]) {
+      const bool trained = table_.infos[place].trained();
+      arguments.push_back(trained ? &blocks_[layer].argument(next++) : &fixed_[place]);
+    }
   }
 
-  Status evaluate_block(const ParameterGroup& block) {
+  Status evaluate_block(std::size_t layer) {
     Arguments arguments{&x_};
-    add_parameters(block, arguments);
+    add_parameters(layer, arguments);
     auto results = programs_.evaluate->run(arguments);
     if (!results) return propagate(results);
     x_ = std::move(results->front());
+    return {};
+  }
+
+  // Once for all blocks.
+  Status upload_segments(const BatchTokens& tokens) {
+    if (!part_.segmented) return {};
+    std::vector<const void*> data;
+    for (const TokenBatch& part : tokens) data.push_back(part.segments.data());
+    segments_.clear();
+    auto segments =
+        device_->upload({graph::Element::i32, {part_.batch_size, part_.block_size}}, data);
+    if (!segments) return propagate(segments);
+    segments_.push_back(*std::move(segments));
     return {};
   }
 
@@ -222,7 +245,8 @@ class DeviceExecutor final : public StepExecutor {
     optimizer_.add_squares(static_cast<double>(sum));
     auto loss = outer_->take_loss();
     if (!loss) return propagate(loss);
-    const StepResult result{*loss / static_cast<double>(part_.accumulation), optimizer_.norm()};
+    const double batches = part_.weighted ? 1 : static_cast<double>(part_.accumulation);
+    const StepResult result{*loss / batches, optimizer_.norm()};
     if (auto ok = check_finite(result, t); !ok) return propagate(ok);
     return result;
   }
@@ -255,16 +279,20 @@ class DeviceExecutor final : public StepExecutor {
 
   DeviceUse use_;
   TrainingSpec part_;  // ranks: how many devices share a step
+  const ParameterTable& table_;
   const FlatMemory& flat_;
   std::unique_ptr<Device> device_;
   BlockPrograms programs_;
   optim::AdamW optimizer_;
   DropoutKeys dropout_;
-  std::vector<ParameterGroup> blocks_;
+  FixedParameters fixed_;
+  std::vector<Places> places_;          // of each block's parameters
+  std::vector<ParameterGroup> blocks_;  // of those what is trained
   std::vector<Activations> activations_;
   std::unique_ptr<OuterLayers> outer_;
-  Shards x_;   // what the last part gave
-  Shards dx_;  // its gradient
+  std::vector<Shards> segments_;  // of the batch: none, or one
+  Shards x_;                      // what the last part gave
+  Shards dx_;                     // its gradient
   bool mapped_ = false;
   bool in_flat_ = false;  // what the devices hold is in the host's arrays too
 };

@@ -1,21 +1,48 @@
+#include <span>
+#include <utility>
+
 #include "trainer/device/backward_programs.hpp"
+#include "trainer/device/head_predictions.hpp"
 #include "trainer/device/outer_layers.hpp"
-#include "trainer/device/parameter_group.hpp"
-#include "trainer/device/update_factors.hpp"
+#include "trainer/device/outer_parameters.hpp"
 
 namespace trainward::trainer {
 namespace {
 
 using Arguments = std::vector<const Shards*>;
 
+struct PiecePrograms {
+  DeviceProgram cut, join;
+};
+
 struct OuterPrograms {
   DeviceProgram embed;
   std::optional<DeviceProgram> head_evaluate;
-  BackwardDevicePrograms head, embed_backward;
+  std::optional<PiecePrograms> pieces;
+  BackwardDevicePrograms head;
+  std::optional<BackwardDevicePrograms> embed_backward;
   std::optional<DeviceProgram> clip;
-  GroupPrograms body;
-  std::optional<GroupPrograms> own_head;
+  std::optional<GroupPrograms> body, own_head;
 };
+
+Result<PiecePrograms> make_programs(Device& device, const PieceModules& modules) {
+  auto cut = device.make(modules.cut);
+  if (!cut) return propagate(cut);
+  auto join = device.make(modules.join);
+  if (!join) return propagate(join);
+  return PiecePrograms{std::move(*cut), std::move(*join)};
+}
+
+// Nothing of nothing.
+template <typename Programs, typename Modules>
+Status make_programs(Device& device, const std::optional<Modules>& modules,
+                     std::optional<Programs>& into) {
+  if (!modules) return {};
+  auto programs = make_programs(device, *modules);
+  if (!programs) return propagate(programs);
+  into = std::move(*programs);
+  return {};
+}
 
 Result<OuterPrograms> make_programs(Device& device, const OuterModules& modules) {
   auto embed = device.make(modules.embed);
@@ -24,74 +51,65 @@ Result<OuterPrograms> make_programs(Device& device, const OuterModules& modules)
   if (!head_evaluate) return propagate(head_evaluate);
   auto head = make_programs(device, modules.head);
   if (!head) return propagate(head);
-  auto embed_backward = make_programs(device, modules.embed_backward);
-  if (!embed_backward) return propagate(embed_backward);
   auto clip = device.make(modules.clip);
   if (!clip) return propagate(clip);
-  auto body = make_programs(device, modules.body_group);
-  if (!body) return propagate(body);
   OuterPrograms programs{
-      std::move(*embed), std::move(*head_evaluate), std::move(*head), std::move(*embed_backward),
-      std::move(*clip),  std::move(*body),          std::nullopt};
-  if (modules.head_group) {
-    auto own = make_programs(device, *modules.head_group);
-    if (!own) return propagate(own);
-    programs.own_head = std::move(*own);
-  }
+      std::move(*embed), std::move(*head_evaluate), std::nullopt, std::move(*head),
+      std::nullopt,      std::move(*clip),          std::nullopt, std::nullopt};
+  auto ok = make_programs(device, modules.pieces, programs.pieces);
+  if (ok) ok = make_programs(device, modules.embed_backward, programs.embed_backward);
+  if (ok) ok = make_programs(device, modules.body_group, programs.body);
+  if (ok) ok = make_programs(device, modules.head_group, programs.own_head);
+  if (!ok) return propagate(ok);
   return programs;
 }
 
 class DeviceOuterLayers final : public OuterLayers {
  public:
   DeviceOuterLayers(Device& device, OuterPrograms programs, const TrainingSpec& part,
-                    const ParameterTable& table, const FlatMemory& flat)
+                    const ModelState& state)
       : device_(device),
         programs_(std::move(programs)),
         part_(part),
-        table_(table),
-        flat_(flat),
-        body_(table, table.outer(RateGroup::body), programs_.body) {
-    if (programs_.own_head)
-      own_head_.emplace(table, table.outer(RateGroup::head), *programs_.own_head);
-  }
+        table_(state.table),
+        parameters_(state, programs_.body, programs_.own_head),
+        predictions_(device, part) {}
 
   Result<Shards> embed(const BatchTokens& tokens) override {
     auto ids = upload_ids(tokens);
     if (!ids) return ids;
     Arguments arguments{&*ids};
-    for (const std::size_t i : table_.embedding) {
-      const auto [group, k] = place(i);
-      arguments.push_back(&group->parameter(k));
-    }
+    for (const std::size_t i : table_.embedding) arguments.push_back(&parameters_.parameter(i));
     return first_of(programs_.embed.run(arguments));
   }
 
   Result<Shards> head(const BatchTokens& tokens, const Shards& x, bool first) override {
-    auto ids = upload_ids(tokens);
-    if (!ids) return ids;
-    Arguments arguments = head_arguments(*ids, x);
-    std::vector<Shards*> sums;
-    for (const std::size_t i : table_.head) sums.push_back(&gradient(i));
-    auto results = run_backward(programs_.head, first, arguments, sums);
-    if (!results) return propagate(results);
-    losses_.push_back(std::move((*results)[0]));
-    return std::move((*results)[1]);
+    const std::vector<Shards*> sums = parameters_.gradients(table_.head);
+    std::vector<Shards> losses;
+    std::vector<Shards> dx;
+    const auto run = [&](std::size_t piece, const Arguments& arguments) -> Status {
+      auto results = run_backward(programs_.head, first && piece == 0, arguments, sums);
+      if (!results) return propagate(results);
+      losses.push_back(std::move((*results)[0]));
+      dx.push_back(std::move((*results)[1]));
+      return {};
+    };
+    if (auto ok = for_each_piece(tokens, x, run); !ok) return propagate(ok);
+    return join(std::move(losses), std::move(dx));
   }
 
   Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) override {
+    if (!programs_.embed_backward) return {};
     auto ids = upload_ids(tokens);
     if (!ids) return propagate(ids);
-    std::vector<Shards*> sums;
-    for (const std::size_t i : table_.embedding) sums.push_back(&gradient(i));
-    auto results = run_backward(programs_.embed_backward, first, {&*ids, &dx}, sums);
+    const std::vector<Shards*> sums = parameters_.gradients(table_.embedding);
+    auto results = run_backward(*programs_.embed_backward, first, {&*ids, &dx}, sums);
     if (!results) return propagate(results);
     return {};
   }
 
   Status finish(Shards& squares, optim::AdamW& /*optimizer*/) override {
-    auto ok = body_.finish(squares);
-    if (ok && own_head_) ok = own_head_->finish(squares);
-    return ok;
+    return parameters_.finish(squares);
   }
 
   Result<std::optional<Shards>> clip(const Shards& squares) override {
@@ -102,44 +120,27 @@ class DeviceOuterLayers final : public OuterLayers {
     return std::optional(std::move(*factor));
   }
 
-  Result<double> take_loss() override {
-    double sum = 0;
-    for (const Shards& loss : losses_) {
-      auto mean = mean_over_devices(loss);
-      if (!mean) return mean;
-      sum += *mean;
-    }
-    losses_.clear();
-    return sum;
-  }
+  Result<double> take_loss() override { return sum_of(std::exchange(losses_, {})); }
 
   Status begin_update(optim::AdamW& optimizer, std::int64_t t, const Shards* clip) override {
-    auto ok = update(body_, optimizer.factors(part_.learning_rate, t), clip);
-    if (ok && own_head_) {
-      ok = update(*own_head_, optimizer.factors(part_.head_learning_rate, t), clip);
-    }
-    return ok;
+    return parameters_.update(device_, part_, optimizer, t, clip);
   }
   Status end_update() override { return {}; }
 
   Result<double> evaluate(const BatchTokens& tokens, const Shards& x) override {
-    auto ids = upload_ids(tokens);
-    if (!ids) return propagate(ids);
-    auto loss = first_of(programs_.head_evaluate->run(head_arguments(*ids, x)));
-    if (!loss) return propagate(loss);
-    return mean_over_devices(*loss);
+    std::vector<Shards> losses;
+    const auto run = [&](std::size_t /*piece*/, const Arguments& arguments) -> Status {
+      auto loss = first_of(programs_.head_evaluate->run(arguments));
+      if (!loss) return propagate(loss);
+      losses.push_back(std::move(*loss));
+      return {};
+    };
+    if (auto ok = for_each_piece(tokens, x, run); !ok) return propagate(ok);
+    return sum_of(losses);
   }
 
-  Status upload() override {
-    auto ok = body_.upload(device_, flat_);
-    if (ok && own_head_) ok = own_head_->upload(device_, flat_);
-    return ok;
-  }
-  Status download() override {
-    auto ok = body_.download(flat_);
-    if (ok && own_head_) ok = own_head_->download(flat_);
-    return ok;
-  }
+  Status upload() override { return parameters_.upload(device_); }
+  Status download() override { return parameters_.download(); }
 
   [[nodiscard]] std::size_t arena_bytes() const override { return 0; }
 
@@ -155,50 +156,66 @@ class DeviceOuterLayers final : public OuterLayers {
     return device_.upload({graph::Element::i32, {part_.batch_size, part_.block_size}}, data);
   }
 
-  [[nodiscard]] std::pair<ParameterGroup*, std::size_t> place(std::size_t of_table) {
-    if (const auto i = body_.find(of_table)) return {&body_, *i};
-    return {&*own_head_, own_head_->find(of_table).value()};
-  }
-  Shards& gradient(std::size_t of_table) {
-    const auto [group, i] = place(of_table);
-    return group->gradient(i);
-  }
-
-  Arguments head_arguments(const Shards& ids, const Shards& x) {
-    Arguments arguments{&ids, &x};
-    for (const std::size_t i : table_.head) {
-      const auto [group, k] = place(i);
-      arguments.push_back(&group->argument(k));
+  // Calls `run` with the number of each piece of a batch and what the head takes for it.
+  template <typename Run>
+  Status for_each_piece(const BatchTokens& tokens, const Shards& x, const Run& run) {
+    predictions_.set(tokens);
+    std::vector<Shards> cut;  // none: x is not cut
+    if (programs_.pieces) {
+      auto pieces = programs_.pieces->cut.run(Arguments{&x});
+      if (!pieces) return propagate(pieces);
+      cut = std::move(*pieces);
     }
-    return arguments;
+    for (std::size_t piece = 0; piece < predictions_.pieces(); ++piece) {
+      auto predicted = predictions_.upload(piece);
+      if (!predicted) return propagate(predicted);
+      Arguments arguments;
+      for (const Shards& value : *predicted) arguments.push_back(&value);
+      arguments.push_back(cut.empty() ? &x : &cut[piece]);
+      for (const std::size_t i : table_.head) arguments.push_back(&parameters_.argument(i));
+      if (auto ok = run(piece, arguments); !ok) return ok;
+    }
+    return {};
   }
 
-  Result<double> mean_over_devices(const Shards& loss) const {
+  // Takes the batch's loss, and gives its gradient.
+  Result<Shards> join(std::vector<Shards> losses, std::vector<Shards> dx) {
+    if (!programs_.pieces) {
+      losses_.push_back(std::move(losses.front()));
+      return std::move(dx.front());
+    }
+    Arguments arguments;
+    for (const Shards& piece : dx) arguments.push_back(&piece);
+    for (const Shards& loss : losses) arguments.push_back(&loss);
+    auto joined = programs_.pieces->join.run(arguments);
+    if (!joined) return propagate(joined);
+    losses_.push_back(std::move((*joined)[0]));
+    return std::move((*joined)[1]);
+  }
+
+  // Of each the mean over the devices, or with weights the sum.
+  [[nodiscard]] Result<double> sum_of(const std::vector<Shards>& losses) const {
     double sum = 0;
-    for (std::size_t d = 0; d < loss.size(); ++d) {
-      float value = 0;
-      if (auto ok = trainer::download(loss, std::as_writable_bytes(std::span(&value, 1)), d); !ok) {
-        return propagate(ok);
+    for (const Shards& loss : losses) {
+      double of_devices = 0;
+      for (std::size_t d = 0; d < loss.size(); ++d) {
+        float value = 0;
+        const auto bytes = std::as_writable_bytes(std::span(&value, 1));
+        if (auto ok = trainer::download(loss, bytes, d); !ok) return propagate(ok);
+        of_devices += static_cast<double>(value);
       }
-      sum += static_cast<double>(value);
+      sum += part_.weighted ? of_devices : of_devices / static_cast<double>(loss.size());
     }
-    return sum / static_cast<double>(loss.size());
-  }
-
-  Status update(ParameterGroup& group, const optim::AdamWFactors& factors, const Shards* clip) {
-    auto uploaded = upload_factors(device_, factors);
-    if (!uploaded) return propagate(uploaded);
-    return group.update(*uploaded, clip);
+    return sum;
   }
 
   Device& device_;
   OuterPrograms programs_;
   TrainingSpec part_;
   const ParameterTable& table_;
-  const FlatMemory& flat_;
-  ParameterGroup body_;
-  std::optional<ParameterGroup> own_head_;
-  std::vector<Shards> losses_;
+  OuterParameters parameters_;
+  HeadPredictions predictions_;
+  std::vector<Shards> losses_;  // of the step's batches
 };
 
 }  // namespace
@@ -209,7 +226,7 @@ Result<std::unique_ptr<OuterLayers>> make_device_outer_layers(Device& device,
                                                               const ModelState& state) {
   auto programs = make_programs(device, modules);
   if (!programs) return propagate(programs);
-  return std::make_unique<DeviceOuterLayers>(device, std::move(*programs), part, state.table, state.flat);
+  return std::make_unique<DeviceOuterLayers>(device, std::move(*programs), part, state);
 }
 
 }  // namespace trainward::trainer

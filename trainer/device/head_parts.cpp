@@ -8,7 +8,7 @@ using graph::Graph;
 using graph::Node;
 using graph::Value;
 
-HeadParts split_head(const Graph& head) {
+HeadParts split_head(const Graph& head, Keeping keeping) {
   const std::vector<Value> first(head.outputs.begin(), head.outputs.begin() + 2);
   const std::vector<Value> gradients(head.outputs.begin() + 2, head.outputs.end());
   std::vector<bool> in_first(head.nodes.size());
@@ -20,8 +20,9 @@ HeadParts split_head(const Graph& head) {
   // Products and sums are kept; what lies between is computed again.
   const auto keep = [&](const Node& node) {
     const auto index = static_cast<std::size_t>(&node - head.nodes.data());
-    return in_first[index] && (std::holds_alternative<graph::op::DotGeneral>(node.op) ||
-                               std::holds_alternative<graph::op::Reduce>(node.op));
+    return keeping == Keeping::products && in_first[index] &&
+           (std::holds_alternative<graph::op::DotGeneral>(node.op) ||
+            std::holds_alternative<graph::op::Reduce>(node.op));
   };
   const std::vector<Value> kept = graph::values_to_keep(head, gradients, head.nodes.size(), keep);
   std::vector<Value> outputs = first;

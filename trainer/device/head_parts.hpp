@@ -8,11 +8,16 @@
 namespace trainward::trainer {
 
 struct HeadParts {
-  graph::Graph input;       // (ids, x, parameters…) -> (loss, dx, kept…)
-  graph::Graph parameters;  // (ids, x, parameters…, kept…) -> gradients of the parameters…
+  graph::Graph input;  // (…, x, parameters…) -> (loss, dx, kept…)
+  graph::Graph
+      parameters;  // (…, x, parameters…, kept…) -> gradients of the parameters…; may be none
 };
 
-// `head`: (ids, x, parameters…) -> (loss, dx, gradients of the parameters…).
-HeadParts split_head(const graph::Graph& head);
+// What the second part has of the first: the products, which are as large as the logits; or
+// nothing, so that it makes them again.
+enum class Keeping { products, nothing };
+
+// `head`: (…, x, parameters…) -> (loss, dx, gradients of the parameters…).
+HeadParts split_head(const graph::Graph& head, Keeping keeping = Keeping::products);
 
 }  // namespace trainward::trainer

@@ -1,10 +1,11 @@
 #include <algorithm>
-#include <cstring>
+#include <span>
 #include <utility>
 
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
 #include "trainer/device/head_parts.hpp"
+#include "trainer/device/head_pieces.hpp"
 #include "trainer/device/host_thread.hpp"
 #include "trainer/device/modules.hpp"
 #include "trainer/device/outer_layers.hpp"
@@ -17,7 +18,7 @@ namespace {
 using cpu::Memory;
 using cpu::Program;
 
-// The first of a step overwrites the gradients; the others add to them.
+// The first of a step overwrites the gradients; the others add to them. Empty where there are none.
 struct HostBackward {
   Program head, embed;
 };
@@ -25,7 +26,7 @@ struct HostBackward {
 struct HostPrograms {
   Program embed, head, head_evaluate;
   HostBackward first;
-  std::optional<HostBackward> more;  // only with accumulation
+  std::optional<HostBackward> more;  // only with accumulation, or a head in pieces
   std::vector<graph::Type> kept;     // from head to the gradients of its parameters
 
   [[nodiscard]] std::size_t workspace_bytes() const { return cpu::aligned(largest_workspace()); }
@@ -47,7 +48,10 @@ TrainingSpec whole_batch(TrainingSpec part) {
 Result<HostPrograms> compile_outer(const TrainingSpec& spec, const cpu::Runtime& runtime) {
   auto segments = make_segments(spec);
   if (!segments) return propagate(segments);
-  const HeadParts head = split_head(segments->head);
+  // What one piece keeps is as large as its logits; of many it would be all that pieces save. They
+  // make it again, while the devices work.
+  const bool cut = head_pieces(spec) > 1;
+  const HeadParts head = split_head(segments->head, cut ? Keeping::nothing : Keeping::products);
   HostPrograms programs;
   for (std::size_t i = 2; i < head.input.outputs.size(); ++i) {
     programs.kept.push_back(head.input.type(head.input.outputs[i]));
@@ -62,14 +66,16 @@ Result<HostPrograms> compile_outer(const TrainingSpec& spec, const cpu::Runtime&
   auto ok = make(programs.embed, segments->embed);
   if (ok) ok = make(programs.head, head.input);
   if (ok) ok = make(programs.head_evaluate, segments->head_evaluate);
-  if (ok) ok = make(programs.first.head, head.parameters);
+  const bool trains_head = !head.parameters.outputs.empty();
+  const bool trains_embedding = !segments->embed_backward.outputs.empty();
+  if (ok && trains_head) ok = make(programs.first.head, head.parameters);
   // What is shared has the head's part already.
   const std::size_t first_sum = make_parameter_table(spec.model, spec.block_size).own_embedding();
-  if (ok) ok = make(programs.first.embed, segments->embed_backward, first_sum);
-  if (ok && spec.accumulation > 1) {
+  if (ok && trains_embedding) ok = make(programs.first.embed, segments->embed_backward, first_sum);
+  if (ok && (spec.accumulation > 1 || cut)) {
     HostBackward& more = programs.more.emplace();
-    ok = make(more.head, head.parameters, 0);
-    if (ok) ok = make(more.embed, segments->embed_backward, 0);
+    if (trains_head) ok = make(more.head, head.parameters, 0);
+    if (ok && trains_embedding) ok = make(more.embed, segments->embed_backward, 0);
   }
   if (!ok) return propagate(ok);
   return programs;
@@ -88,6 +94,11 @@ class HostOuterLayers final : public OuterLayers {
         memory_(std::move(memory)),
         x_type_{graph::Element::f32, {part.batch_size, part.block_size, part.model.width}},
         ids_(static_cast<std::size_t>(part.ranks * part.batch_size * part.block_size)),
+        targets_(part.weighted ? ids_.size() : 0),
+        weights_(targets_.size()),
+        pieces_(static_cast<std::size_t>(head_pieces(whole_batch(part)))),
+        trains_head_(!table_.trained(table_.head).empty()),
+        trains_embedding_(!table_.trained(table_.embedding).empty()),
         call_(state, memory_.data()) {
     std::byte* next = memory_.data() + programs_.workspace_bytes();
     const std::size_t x_bytes = cpu::aligned(part_bytes() * device.count());
@@ -115,25 +126,31 @@ class HostOuterLayers final : public OuterLayers {
     gather(tokens);
     if (auto ok = download_parts(x, x_); !ok) return propagate(ok);
     host_.run([this] {
-      add_head_inputs(programs_.head);
-      call_.out(&loss_);
-      call_.out(dx_);
-      for (std::byte* kept : kept_) call_.out(kept);
-      call_.run(programs_.head);
+      for (std::size_t piece = 0; piece < pieces_; ++piece) {
+        add_head_inputs(programs_.head, piece);
+        call_.out(&loss_);
+        call_.out(dx_ + piece * piece_bytes());
+        for (std::byte* kept : kept_) call_.out(kept);
+        call_.run(programs_.head);
+        losses_ += static_cast<double>(loss_);
+      }
     });
-    losses_ += static_cast<double>(loss_);
     auto dx = upload_parts(dx_);
+    if (!trains_head_) return dx;
     host_.start([this, first] {
-      Program& program = (first ? programs_.first : *programs_.more).head;
-      add_head_inputs(program);
-      for (const std::byte* kept : kept_) call_.in(kept);
-      call_.out_gradients(table_.head);
-      call_.run(program);
+      for (std::size_t piece = 0; piece < pieces_; ++piece) {
+        Program& program = (first && piece == 0 ? programs_.first : *programs_.more).head;
+        add_head_inputs(program, piece);
+        for (const std::byte* kept : kept_) call_.in(kept);
+        call_.out_gradients(table_.head);
+        call_.run(program);
+      }
     });
     return dx;
   }
 
   Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) override {
+    if (!trains_embedding_) return {};
     host_.wait();
     gather(tokens);
     if (auto ok = download_parts(dx, dx_); !ok) return ok;
@@ -177,17 +194,21 @@ class HostOuterLayers final : public OuterLayers {
     host_.wait();
     gather(tokens);
     if (auto ok = download_parts(x, x_); !ok) return propagate(ok);
-    host_.run([this] {
-      add_head_inputs(programs_.head_evaluate);
-      call_.out(&loss_);
-      call_.run(programs_.head_evaluate);
+    double sum = 0;
+    host_.run([this, &sum] {
+      for (std::size_t piece = 0; piece < pieces_; ++piece) {
+        add_head_inputs(programs_.head_evaluate, piece);
+        call_.out(&loss_);
+        call_.run(programs_.head_evaluate);
+        sum += static_cast<double>(loss_);
+      }
     });
-    return static_cast<double>(loss_);
+    return sum;
   }
 
   // It works on the host's arrays themselves.
   Status upload() override {
-    for (const std::size_t i : table_.head) {
+    for (const std::size_t i : table_.trained(table_.head)) {
       const ParameterInfo& info = table_.infos[i];
       flat_.pack(info.offset, info.offset + info.size());
     }
@@ -205,9 +226,18 @@ class HostOuterLayers final : public OuterLayers {
     return static_cast<std::size_t>(graph::element_count(x_type_.shape)) * sizeof(float);
   }
 
+  // Of x in one of the head's pieces.
+  [[nodiscard]] std::size_t piece_bytes() const { return part_bytes() * device_.count() / pieces_; }
+
   void gather(const BatchTokens& tokens) {
     auto* next = ids_.data();
     for (const TokenBatch& part : tokens) next = std::copy(part.ids.begin(), part.ids.end(), next);
+    if (!part_.weighted) return;
+    const std::size_t each = ids_.size() / tokens.size();
+    for (std::size_t d = 0; d < tokens.size(); ++d) {
+      set_predictions(tokens[d], part_.block_size, std::span(targets_).subspan(d * each, each),
+                      std::span(weights_).subspan(d * each, each));
+    }
   }
 
   Result<Shards> upload_parts(const std::byte* whole) {
@@ -223,9 +253,15 @@ class HostOuterLayers final : public OuterLayers {
     return {};
   }
 
-  void add_head_inputs(const Program& head) {
-    call_.in(ids_.data());
-    call_.in(x_);
+  void add_head_inputs(const Program& head, std::size_t piece) {
+    if (part_.weighted) {
+      const std::size_t rows = targets_.size() / pieces_;
+      call_.in(targets_.data() + piece * rows);
+      call_.in(weights_.data() + piece * rows);
+    } else {
+      call_.in(ids_.data());
+    }
+    call_.in(x_ + piece * piece_bytes());
     call_.in_parameters(table_.head, head);
   }
 
@@ -238,11 +274,16 @@ class HostOuterLayers final : public OuterLayers {
   Memory memory_;
   graph::Type x_type_;  // of one device
   std::vector<std::int32_t> ids_;
+  // What the head predicts, where that has weights.
+  std::vector<std::int32_t> targets_;
+  std::vector<float> weights_;
+  std::size_t pieces_;  // in which a batch goes through the head
+  bool trains_head_, trains_embedding_;
   ProgramCall call_;
   std::byte* x_ = nullptr;
   std::byte* dx_ = nullptr;
   std::vector<std::byte*> kept_;
-  float loss_ = 0;
+  float loss_ = 0;  // of the last piece
   double losses_ = 0;
   HostThread host_;  // last: what runs on it uses everything above
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trainer/device/head_pieces.hpp"
 #include "trainer/device/optimizer_graphs.hpp"
 
 namespace trainward::trainer {
@@ -21,6 +22,7 @@ std::string obstacle_to_fusing(const TrainingSpec& part) {
   if (width % 8 != 0 || width > most_width) {
     return fmt::format("heads are {} wide; it takes multiples of 8 up to {}", width, most_width);
   }
+  if (part.segmented) return "rows hold several texts, and it sees all of a row";
   if (part.block_size % 64 != 0) {
     return fmt::format("block_size {} is not a multiple of 64", part.block_size);
   }
@@ -57,42 +59,44 @@ class ModuleMaker {
     if (use_.evaluates) all.block_evaluate = module("block_evaluate", segments.block_evaluate);
     const std::size_t dy = segments.block_backward.parameters.size() - 1;
     all.block_backward = backward("block_backward", segments.block_backward, 1, none, {{0, dy}});
-    const std::size_t first_weight = part_.dropout > 0 ? 2 : 1;
+    // x, key?, segments?
+    const std::size_t first_weight = 1 + (drops(part_) ? 1 : 0) + (part_.segmented ? 1 : 0);
     const Places weights = table_.block(0);
-    all.block_group = group("block", weights,
-                            packed_in({&segments.block_forward, &segments.block_backward},
-                                      first_weight, weights.size()));
+    all.block_group = group(
+        "block", weights,
+        packed_in({&segments.block_forward, &segments.block_backward}, first_weight, weights));
   }
 
   void make_outer(const Segments& segments, OuterModules& outer) {
     outer.embed = module("embed", segments.embed);
     if (use_.evaluates) outer.head_evaluate = module("head_evaluate", segments.head_evaluate);
-    outer.head = backward("head", segments.head, 2, none, {});
-    outer.embed_backward =
-        backward("embed_backward", segments.embed_backward, 0, table_.own_embedding(), {});
+    const bool cut = head_pieces(part_) > 1;
+    if (cut) {
+      outer.pieces =
+          PieceModules{module("cut_head", make_cut(part_)), module("join_head", make_join(part_))};
+    }
+    outer.head = backward("head", segments.head, 2, none, {}, cut);
+    if (!segments.embed_backward.outputs.empty()) {
+      outer.embed_backward =
+          backward("embed_backward", segments.embed_backward, 0, table_.own_embedding(), {});
+    }
     if (part_.gradient_clip > 0) outer.clip = module("clip", make_clip(part_.gradient_clip));
     const Places& head = table_.head;
-    const std::vector<bool> packed = packed_in({&segments.head}, 2, head.size());
-    const auto is_packed = [&](const Places& which) {
-      std::vector<bool> flags;
-      for (const std::size_t i : which) {
-        const auto at = std::find(head.begin(), head.end(), i);
-        flags.push_back(at != head.end() && packed[static_cast<std::size_t>(at - head.begin())]);
-      }
-      return flags;
-    };
+    const Places packed = packed_in({&segments.head}, head_inputs(part_) + 1, head);
     const Places body = table_.outer(RateGroup::body);
-    outer.body_group = group("core", body, is_packed(body));
+    if (!body.empty()) outer.body_group = group("core", body, packed);
     const Places own = table_.outer(RateGroup::head);
-    if (!own.empty()) outer.head_group = group("head", own, is_packed(own));
+    if (!own.empty()) outer.head_group = group("head", own, packed);
   }
 
   static constexpr std::size_t none = SIZE_MAX;
 
-  // See BackwardModules. `replaced`: results, and the parameters whose memory they take.
+  // See BackwardModules. `replaced`: results, and the parameters whose memory they take. `again`:
+  // it runs several times for a batch.
   BackwardModules backward(const std::string& name, const Graph& graph, std::size_t first_sum,
                            std::size_t shared,
-                           const std::vector<std::pair<std::size_t, std::size_t>>& replaced) {
+                           const std::vector<std::pair<std::size_t, std::size_t>>& replaced,
+                           bool again = false) {
     const std::size_t own = graph.parameters.size();
     const std::size_t results = graph.outputs.size();
     const auto adding_from = [&](const std::string& called, std::size_t first) {
@@ -106,27 +110,36 @@ class ModuleMaker {
     made.first_sum = first_sum;
     made.shared = std::min(shared, results);
     made.first = adding_from(name, made.shared);
-    if (part_.accumulation > 1) made.more = adding_from(name + "_more", first_sum);
+    if ((part_.accumulation > 1 || again) && first_sum < results) {
+      made.more = adding_from(name + "_more", first_sum);
+    }
     return made;
   }
 
-  // Whether any of these graphs takes parameter `first` + i as bf16.
-  static std::vector<bool> packed_in(const std::vector<const Graph*>& graphs, std::size_t first,
-                                     std::size_t count) {
-    std::vector<bool> packed(count);
-    for (std::size_t i = 0; i < count; ++i) {
-      packed[i] = std::any_of(graphs.begin(), graphs.end(), [&](const Graph* graph) {
+  // Those of `which`, a graph's parameters from `first` on, that any of these graphs takes as bf16.
+  static Places packed_in(const std::vector<const Graph*>& graphs, std::size_t first,
+                          const Places& which) {
+    Places packed;
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      const bool is_packed = std::any_of(graphs.begin(), graphs.end(), [&](const Graph* graph) {
         return graph->type(graph->parameters[first + i]).element == graph::Element::bf16;
       });
+      if (is_packed) packed.push_back(which[i]);
     }
     return packed;
   }
 
-  GroupModules group(const std::string& name, const Places& which,
-                     const std::vector<bool>& packed) {
+  // Of what is trained among these. `halves`: the parameters that programs take as bf16.
+  GroupModules group(const std::string& name, const Places& among, const Places& halves) {
+    const Places which = table_.trained(among);
     std::vector<Type> types;
-    types.reserve(which.size());
-    for (const std::size_t i : which) types.push_back({graph::Element::f32, table_.infos[i].shape});
+    std::vector<bool> decays;
+    std::vector<bool> packed;
+    for (const std::size_t i : which) {
+      types.push_back({graph::Element::f32, table_.infos[i].shape});
+      decays.push_back(table_.infos[i].decays);
+      packed.push_back(std::find(halves.begin(), halves.end(), i) != halves.end());
+    }
     GroupModules made;
     made.packed = packed;
     const std::size_t n = types.size();
@@ -137,7 +150,7 @@ class ModuleMaker {
     Reuses sums(finish ? finish->outputs.size() : 0);
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = i;
     made.finish = module("finish_" + name, finish, sums);
-    auto update = make_update(types, packed,
+    auto update = make_update(types, decays, packed,
                               {part_.weight_decay, part_.beta1, part_.beta2, part_.epsilon,
                                part_.gradient_clip, part_.schedule});
     // Parameters, means, variances; gradients are in between. What is packed is new memory.
@@ -199,9 +212,13 @@ std::vector<const Module*> DeviceModules::all() const {
     all.push_back(&outer->embed);
     if (outer->head_evaluate) all.push_back(&*outer->head_evaluate);
     add(outer->head, all);
-    add(outer->embed_backward, all);
+    if (outer->pieces) {
+      all.push_back(&outer->pieces->cut);
+      all.push_back(&outer->pieces->join);
+    }
+    if (outer->embed_backward) add(*outer->embed_backward, all);
     if (outer->clip) all.push_back(&*outer->clip);
-    add(outer->body_group, all);
+    if (outer->body_group) add(*outer->body_group, all);
     if (outer->head_group) add(*outer->head_group, all);
   }
   return all;

@@ -4,7 +4,8 @@
 //
 // A block's programs are made once and run for every layer. Every module is for all `devices`
 // together, each with its part of the sequences and a copy of all parameters. Parameters of a
-// program come in the order: what the segment takes, then sums so far (`…_more`). Pure.
+// program come in the order: what the segment takes, then sums so far (`…_more`). What is not
+// trained is taken as it is kept (ParameterInfo::element), and nothing is made of it. Pure.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct DeviceUse {
   stablehlo::Target target = stablehlo::Target::tiles;
 };
 
-// Parameters that are updated by one program.
+// Parameters that are trained, and updated by one program.
 struct GroupModules {
   stablehlo::Module finish;  // (squares, gradients…) -> (squares, gradients… summed over devices)
   stablehlo::Module update;  // optimizer_graphs.hpp
@@ -54,18 +55,25 @@ struct GroupModules {
 // those from `shared` on, to which the head has added before; `more` adds to all of them.
 struct BackwardModules {
   stablehlo::Module first;
-  std::optional<stablehlo::Module> more;  // with several batches a step
+  std::optional<stablehlo::Module> more;  // where there are sums, and several batches or pieces
   std::size_t first_sum = 0;
   std::size_t shared = 0;
+};
+
+// Between the blocks and a head that takes a batch in several pieces (head_pieces.hpp).
+struct PieceModules {
+  stablehlo::Module cut, join;
 };
 
 struct OuterModules {  // Placement::device
   stablehlo::Module embed;
   std::optional<stablehlo::Module> head_evaluate;
-  BackwardModules head, embed_backward;
-  std::optional<stablehlo::Module> clip;   // (squares) -> factor; where gradients are clipped
-  GroupModules body_group;                 // ParameterTable::outer(), by their rates
-  std::optional<GroupModules> head_group;  // unless it is empty
+  std::optional<PieceModules> pieces;
+  BackwardModules head;
+  std::optional<BackwardModules> embed_backward;  // unless the embedding is frozen
+  std::optional<stablehlo::Module> clip;  // (squares) -> factor; where gradients are clipped
+  // ParameterTable::outer(), by their rates; those that are not empty.
+  std::optional<GroupModules> body_group, head_group;
 };
 
 struct DeviceModules {

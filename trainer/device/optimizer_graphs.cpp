@@ -91,8 +91,8 @@ Result<Graph> make_pack(const std::vector<Type>& types, const std::vector<bool>&
   return finish(b, halves);
 }
 
-Result<Graph> make_update(const std::vector<Type>& types, const std::vector<bool>& packed,
-                          const optim::AdamWOptions& options) {
+Result<Graph> make_update(const std::vector<Type>& types, const std::vector<bool>& decays,
+                          const std::vector<bool>& packed, const optim::AdamWOptions& options) {
   Builder b;
   const Value keep = b.parameter("keep", {});
   const Value clip = b.parameter("clip", {});
@@ -112,7 +112,9 @@ Result<Graph> make_update(const std::vector<Type>& types, const std::vector<bool
     v = b.add(b.scale(v, options.beta2), b.mul(b.scale(g, 1 - options.beta2), g));
     const Value divisor =
         b.add(b.mul(b.sqrt(v), spread(b, denominator, p)), b.constant_like(options.epsilon, v));
-    p = b.sub(b.mul(p, spread(b, keep, p)), b.div(b.mul(spread(b, step_size, p), m), divisor));
+    // `keep` of what does not decay would be 1.
+    p = b.sub(decays[i] ? b.mul(p, spread(b, keep, p)) : p,
+              b.div(b.mul(spread(b, step_size, p), m), divisor));
     if (packed[i]) halves.push_back(b.convert(p, graph::Element::bf16));
   }
   std::vector<Value> outputs = weights;

@@ -35,9 +35,9 @@ Result<graph::Graph> make_pack(const std::vector<graph::Type>& parameters,
 
 // (factors [] × 4, parameters…, gradients…, means…, variances…)
 //   -> (parameters…, means…, variances…, and as bf16 those parameters for which `packed` says so)
-// with the formula of trainer/optim/adamw_loops.inc.
+// with the formula of trainer/optim/adamw_loops.inc. Of `decays` and `packed` one for each.
 Result<graph::Graph> make_update(const std::vector<graph::Type>& parameters,
-                                 const std::vector<bool>& packed,
+                                 const std::vector<bool>& decays, const std::vector<bool>& packed,
                                  const optim::AdamWOptions& options);
 
 }  // namespace trainward::trainer

@@ -1,4 +1,5 @@
-// Parameters that one program updates, with their gradients and moments, on every device.
+// Parameters that are trained and that one program updates, with their gradients and moments, on
+// every device.
 //
 // Between steps the gradients are empty. Which lie where in the flat arrays of the host is the
 // table's. Borrows its programs. The devices' thread only.

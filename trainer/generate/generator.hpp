@@ -1,9 +1,9 @@
 // Goes on with a text, token by token, as a model would.
 //
-// In: the tokens of the text, and how to choose. Out: each new piece of text as soon as it is there,
-// in whole characters. The same weights, text, choice and random numbers give the same tokens. Ends
-// at a token that ends a text, which is not shown, after `tokens` of them, where the decoder has no
-// room for more, or when `show` says so.
+// In: the tokens of the text, and how to choose. Out: each new piece of text as soon as it is
+// there, in whole characters. The same weights, text, choice and random numbers give the same
+// tokens. Ends at a token that ends a text, which is not shown, after `tokens` of them, where the
+// decoder has no room for more, or when `show` says so.
 //
 // What the decoder has seen of a text that begins like the one before is not computed again, so a
 // conversation costs its new turns alone; forget() where that must not be, as after a change of the

@@ -154,8 +154,9 @@ Status ModelSource::open_adapter(const std::optional<fs::path>& base) {
   const std::string& named = adapter_->config.base;
   if (!base && (named.empty() || !hf::is_there(named))) {
     return fail(ErrorKind::usage,
-                named.empty() ? "does not say which model it is an adapter of"
-                              : fmt::format("is an adapter of '{}', which is no folder here", named),
+                named.empty()
+                    ? "does not say which model it is an adapter of"
+                    : fmt::format("is an adapter of '{}', which is no folder here", named),
                 path_.string(), "name the folder of that model with --base");
   }
   return open_base(base.value_or(named));
@@ -197,10 +198,10 @@ Result<LoadedModel> ModelSource::load(std::int64_t vocabulary) const {
   }
   const ModelSpec& model = base_->model();
   if (vocabulary > model.vocabulary) {
-    return fail(ErrorKind::usage,
-                fmt::format("the model has {} tokens, and the tokenizer {}", model.vocabulary,
-                            vocabulary),
-                base_->folder().path().string(), "name the tokenizer that belongs to the model");
+    return fail(
+        ErrorKind::usage,
+        fmt::format("the model has {} tokens, and the tokenizer {}", model.vocabulary, vocabulary),
+        base_->folder().path().string(), "name the tokenizer that belongs to the model");
   }
   if (!adapter_) return load_folder();
   auto lora = peft_lora();
@@ -238,8 +239,8 @@ Result<LoadedModel> ModelSource::load_folder() const {
   }
   auto fixed = FixedValues::make(model, table, base_.get(), 0);
   if (!fixed) return propagate(fixed);
-  LoadedModel loaded{{model, std::vector<ModelWeights::Value>(table.infos.size())}, {},
-                     *std::move(fixed)};
+  LoadedModel loaded{
+      {model, std::vector<ModelWeights::Value>(table.infos.size())}, {}, *std::move(fixed)};
   point_into(table, loaded.fixed, loaded.weights);
   return loaded;
 }
@@ -251,7 +252,8 @@ Result<LoadedModel> ModelSource::load_adapters(const ModelSpec& model) const {
   auto memory = cpu::Memory::allocate(table.elements * sizeof(float));
   if (!memory) return propagate(memory);
   LoadedModel loaded{{model, std::vector<ModelWeights::Value>(table.infos.size())},
-                     *std::move(memory), *std::move(fixed)};
+                     *std::move(memory),
+                     *std::move(fixed)};
   if (auto ok = fill_adapters(table, loaded.own); !ok) return propagate(ok);
   point_into(table, loaded.own, loaded.weights);
   point_into(table, loaded.fixed, loaded.weights);

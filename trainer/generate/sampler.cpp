@@ -44,10 +44,10 @@ Result<std::unique_ptr<Sampler>> Sampler::make(const ModelWeights& weights, Toke
   for (std::size_t i = 0; i < texts->size(); ++i) {
     const auto length = static_cast<std::int64_t>((*texts)[i].size());
     if (most > 0 && length >= most) {
-      return fail(ErrorKind::usage,
-                  fmt::format("it has {} tokens, and texts of this model end after {}", length,
-                              most),
-                  fmt::format("sample '{}'", setup.prompts[i]), "make it shorter");
+      return fail(
+          ErrorKind::usage,
+          fmt::format("it has {} tokens, and texts of this model end after {}", length, most),
+          fmt::format("sample '{}'", setup.prompts[i]), "make it shorter");
     }
     context = std::max(context, length + setup.tokens);
   }
@@ -66,8 +66,7 @@ Result<std::vector<Sample>> Sampler::sample(std::int64_t step,
     generator_.forget();  // the weights are others than last time
     const RandomStream random(setup_.seed, fmt::format("sample {} {}", step, prompt));
     const auto go_on = [&](std::string_view) { return !enough || !enough(); };
-    auto answer =
-        generator_.go_on(texts_[i], {setup_.tokens, setup_.sampling, random, go_on});
+    auto answer = generator_.go_on(texts_[i], {setup_.tokens, setup_.sampling, random, go_on});
     if (!answer) return propagate(answer);
     samples.push_back({prompt, std::move(answer->text), answer->tokens, answer->end});
     if (answer->end == Generated::End::asked) break;

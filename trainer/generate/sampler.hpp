@@ -2,10 +2,10 @@
 //
 // In: where its weights lie, its tokenizer and prompt format, the prompts. Out: an answer to each,
 // a function of the weights, the seed, the step and the prompt: the order of the prompts and what
-// was asked before do not count. Greedy ones are so of the weights and the prompt alone. The weights
-// are read where they are, as they are at that time (Trainable::gather_state() first); the memory
-// of its own, keys and values for the longest prompt and its answer, is taken once. One thread; the
-// tokenizer and the weights must outlive it.
+// was asked before do not count. Greedy ones are so of the weights and the prompt alone. The
+// weights are read where they are, as they are at that time (Trainable::gather_state() first); the
+// memory of its own, keys and values for the longest prompt and its answer, is taken once. One
+// thread; the tokenizer and the weights must outlive it.
 //
 // Errors of make(): usage, naming the prompt, for one that the format cannot take or that leaves no
 // room for an answer.

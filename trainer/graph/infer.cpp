@@ -201,16 +201,22 @@ class Inference {
       return wrong("output and cotangent must be like the queries");
     }
     if (gradient.input < 0 || gradient.input > 2) return wrong("inputs are 0, 1 and 2");
-    return inputs_[0];
+    return inputs_[static_cast<std::size_t>(gradient.input)];
   }
 
  private:
   [[nodiscard]] bool are_queries_keys_values() const {
-    return inputs_[0].element == Element::bf16 && inputs_[0].shape.size() == 4 &&
-           inputs_[1] == inputs_[0] && inputs_[2] == inputs_[0];
+    Shape own = inputs_[0].shape;
+    const Shape& shared = inputs_[1].shape;
+    if (inputs_[0].element != Element::bf16 || own.size() != 4 || shared.size() != 4) return false;
+    if (own[2] % shared[2] != 0) return false;
+    own[2] = shared[2];
+    return inputs_[1] == Type{Element::bf16, own} && inputs_[2] == inputs_[1];
   }
   [[nodiscard]] Result<Type> wrong_attention() const {
-    return wrong("queries, keys and values must be alike: bf16 [batch, positions, heads, width]");
+    return wrong(
+        "queries, keys and values must be bf16 [batch, positions, heads, width], alike but for "
+        "heads, of which keys and values may have a share");
   }
   [[nodiscard]] Type statistics() const {
     const Shape& q = inputs_[0].shape;

@@ -130,6 +130,8 @@ struct AllReduce {
 // Causal attention as one operation, of which no score reaches the memory: softmax(q · kᵀ · scale)
 // · v where position i sees the positions 0 to i. Only for devices whose compiler has it (StableHLO
 // has none; it becomes a custom call); the CPU executor refuses it.
+//
+// k and v may have fewer heads than q: each of theirs serves as many neighbours of q's.
 struct Attention {  // inputs: q, k, v, bf16 [batch, positions, heads, width]
   double scale = 1;
   // The output is like q. The statistics are what gradients need of the softmax: per query the log
@@ -139,7 +141,7 @@ struct Attention {  // inputs: q, k, v, bf16 [batch, positions, heads, width]
 };
 struct AttentionGradient {  // inputs: q, k, v, statistics, output, the output's cotangent
   double scale = 1;
-  std::int64_t input = 0;  // whose cotangent it is: q, k or v
+  std::int64_t input = 0;  // whose cotangent it is, and is like: q, k or v
   friend bool operator==(const AttentionGradient&, const AttentionGradient&) = default;
 };
 

@@ -106,6 +106,8 @@ struct TrainingSpec : settings::StepSettings {
   // What batches have beside their ids (trainer/batch/token_batch.hpp).
   bool weighted = false;
   bool segmented = false;
+  // That weighted predictions make at a time, or a little more.
+  std::int64_t head_logits = std::int64_t{1} << 24;
 
   [[nodiscard]] std::int64_t batches_per_step() const { return accumulation * ranks; }
   // The effective batch.

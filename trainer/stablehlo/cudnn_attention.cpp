@@ -76,6 +76,10 @@ std::string tensor(const Shape& shape, std::string_view element) {
   return fmt::format("tensor<{}x{}>", fmt::join(shape, "x"), element);
 }
 
+std::string heads_first(const Shape& shape) {
+  return tensor({shape[0], shape[2], shape[1], shape[3]}, "bf16");
+}
+
 std::string call(std::string_view target, std::string_view operands, json::object settings,
                  const std::vector<std::string>& operand_layouts,
                  std::vector<std::string> result_layouts,
@@ -92,31 +96,34 @@ std::string call(std::string_view target, std::string_view operands, json::objec
 
 }  // namespace
 
-std::string cudnn_attention(std::string_view operands, double scale, const Shape& q) {
+std::string cudnn_attention(std::string_view operands, double scale, const Shape& q,
+                            const Shape& k) {
   json::object settings = common_settings(scale, q);
   settings["bmm1_dot_dimension_numbers"] = product({0, 2}, {3}, {0, 2}, {3});
   settings["bmm2_dot_dimension_numbers"] = product({0, 1}, {3}, {0, 2}, {1});
   const std::string like_q = tensor(q, "bf16");
+  const std::string like_k = tensor(k, "bf16");
   return call("__cudnn$fmhaSoftmax", operands, std::move(settings),
               std::vector<std::string>(3, layout(row_major)),
-              {layout(heads_outside), layout(of_statistics)}, {like_q, like_q, like_q},
-              {tensor({q[0], q[2], q[1], q[3]}, "bf16"), tensor({q[0], q[2], q[1]}, "f32")});
+              {layout(heads_outside), layout(of_statistics)}, {like_q, like_k, like_k},
+              {heads_first(q), tensor({q[0], q[2], q[1]}, "f32")});
 }
 
-std::string cudnn_attention_backward(std::string_view operands, double scale, const Shape& q) {
+std::string cudnn_attention_backward(std::string_view operands, double scale, const Shape& q,
+                                     const Shape& k) {
   json::object settings = common_settings(scale, q);
   settings["bmm1_grad_gemm1_dot_dimension_numbers"] = product({0, 1}, {2}, {0, 2}, {1});
   settings["bmm1_grad_gemm2_dot_dimension_numbers"] = product({0, 1}, {3}, {0, 2}, {1});
   settings["bmm2_grad_gemm1_dot_dimension_numbers"] = product({0, 1}, {2}, {0, 2}, {1});
   settings["bmm2_grad_gemm2_dot_dimension_numbers"] = product({0, 2}, {3}, {0, 2}, {3});
   const std::string like_q = tensor(q, "bf16");
+  const std::string like_k = tensor(k, "bf16");
   const std::string row = layout(row_major);
-  const std::string cotangent = tensor({q[0], q[2], q[1], q[3]}, "bf16");
   return call("__cudnn$fmhaSoftmaxBackward", operands, std::move(settings),
               {row, row, row, layout(of_statistics), row, row},
               std::vector<std::string>(3, layout(heads_outside)),
-              {like_q, like_q, like_q, tensor({q[0], q[2], q[1]}, "f32"), like_q, like_q},
-              std::vector<std::string>(3, cotangent));
+              {like_q, like_k, like_k, tensor({q[0], q[2], q[1]}, "f32"), like_q, like_q},
+              {heads_first(q), heads_first(k), heads_first(k)});
 }
 
 }  // namespace trainward::stablehlo

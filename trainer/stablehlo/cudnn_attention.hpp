@@ -15,10 +15,12 @@ namespace trainward::stablehlo {
 
 // What stands after "%n:3 = " and "%n:4 = ". `operands`: their names, with commas between them, in
 // the order of op::Attention and op::AttentionGradient but for the last two, which are the
-// cotangent and the output here. `q`: bf16 [batch, positions, heads, width]. Outputs and cotangents
-// come as [batch, heads, positions, width], laid out like q.
-std::string cudnn_attention(std::string_view operands, double scale, const graph::Shape& q);
-std::string cudnn_attention_backward(std::string_view operands, double scale,
-                                     const graph::Shape& q);
+// cotangent and the output here. `q`: bf16 [batch, positions, heads, width]; `k`: of keys and
+// values, with as many heads or fewer. Outputs and cotangents come as [batch, heads, positions,
+// width], laid out like what they belong to.
+std::string cudnn_attention(std::string_view operands, double scale, const graph::Shape& q,
+                            const graph::Shape& k);
+std::string cudnn_attention_backward(std::string_view operands, double scale, const graph::Shape& q,
+                                     const graph::Shape& k);
 
 }  // namespace trainward::stablehlo

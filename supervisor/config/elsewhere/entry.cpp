@@ -41,6 +41,7 @@ Node& made(Node& root, std::string_view path, Mark mark) {
   while (!path.empty()) {
     const auto dot = path.find('.');
     const std::string_view key = path.substr(0, dot);
+    if (node->kind == Node::Kind::null) node->kind = Node::Kind::map;
     Node* inner = member_of(*node, key);
     if (inner == nullptr) {
       Node map;

@@ -195,6 +195,41 @@ TEST_F(Elsewhere, TheCommandLineNamesTheModel) {
   EXPECT_TRUE(load_text(text, {"programs.main.training_config.base_model=" + path("TinyLlama")}));
 }
 
+// As they are, beside the folders that they need.
+TEST_F(Elsewhere, TheExamplesAreRead) {
+  const std::string examples = SOURCE_FOLDER "/examples/finetune/";
+  std::filesystem::create_directories(folder_ / "tiny-model");
+  std::filesystem::create_directories(folder_ / "TinyLlama-1.1B-Chat-v1.0");
+  std::filesystem::copy_file(examples + "pairs.jsonl", folder_ / "pairs.jsonl");
+  const auto of = [&](const std::string& name) {
+    auto text = read_file(examples + name, 1 << 20);
+    // The home folder of this test is where everything else lies, too.
+    for (auto at = text->find("~/"); at != std::string::npos; at = text->find("~/")) {
+      text->erase(at, 2);
+    }
+    const auto config = load_text(*text);
+    EXPECT_TRUE(config) << name << "\n" << (config ? "" : said(config.error()));
+    return config ? config->programs.at(0) : Program{};
+  };
+  const Program tiny = of("tiny.yaml");
+  EXPECT_EQ(tiny.name, "tiny");
+  const json::object& training = tiny.worker.at("training_config").as_object();
+  EXPECT_EQ(training.at("base_model"), json::value(path("tiny-model")));
+  EXPECT_EQ(training.at("steps"), json::value(300));
+  EXPECT_EQ(training.at("schedule"), json::value("linear"));
+  EXPECT_EQ(training.at("prompt_format"), json::value("question_answer"));
+  EXPECT_EQ(training.at("samples").at("prompts").as_array().size(), 2U);
+  const Program lesson = of("lesson.yaml");
+  EXPECT_EQ(lesson.name, "main");
+  const json::object& theirs = lesson.worker.at("training_config").as_object();
+  EXPECT_EQ(theirs.at("base_model"), json::value(path("TinyLlama-1.1B-Chat-v1.0")));
+  EXPECT_EQ(theirs.at("steps"), json::value(500));
+  EXPECT_EQ(theirs.at("block_size"), json::value(256));
+  EXPECT_EQ(theirs.at("evaluate_every"), json::value(50));
+  EXPECT_EQ(theirs.at("validation_share"), json::value(0.1));
+  EXPECT_EQ(lesson.worker.at("device_config").at("mesh_shape"), json::value(json::array{1, 2}));
+}
+
 // ---- what our own keys can be ----
 
 TEST_F(Elsewhere, ThreeWaysToSayWhichModel) {
@@ -349,6 +384,10 @@ TEST_F(Elsewhere, Models) {
 TEST_F(Elsewhere, AValueOfAWrongTypeIsRefusedWhereItStands) {
   EXPECT_THAT(refused("max_steps: many"),
               ElementsAre(AllOf(HasSubstr("3:34: "), HasSubstr("found the text 'many'"))));
+  for (const char* odd : {"training_config:", "training_config: 5", "training_config: [1]"}) {
+    const auto loaded = load_text(fmt::format("{}\nlora_config: {{r: 4}}\nmodel_type:\n", odd));
+    EXPECT_FALSE(loaded) << odd;
+  }
   EXPECT_THAT(refused("eval_config: [1]"), ElementsAre(HasSubstr("expected a map of keys")));
   EXPECT_THAT(refused("eval_config: {temprature: 0}"),
               ElementsAre(HasSubstr("did you mean 'temperature'?")));

@@ -7,85 +7,28 @@
 
 #include <cmath>
 
-#include "model/tiny.hpp"
+#include "device/on_simulator.hpp"
 
 namespace trainward::trainer {
 namespace {
 
+using test::make_on_device;
+using test::simulated;
 using test::State;
+using test::state_of;
 using testing::HasSubstr;
 
-DeviceConfig simulated(Placement placement, std::int64_t devices = 1) {
-  DeviceConfig config;
-  config.device.plugin = SIM_N300_PLUGIN;
-  config.device.options = {{"threads", std::int64_t{1}}};
-  config.devices = devices;
-  config.placement = placement;
-  return config;
-}
+TrainingSpec tiny_spec() { return test::on_one_thread(test::tiny_spec()); }
 
-std::unique_ptr<Trainable> make_on_device(const TrainingSpec& spec, const DeviceConfig& config) {
-  auto model = make_device_model(spec, config);
-  EXPECT_TRUE(model) << model.error().message();
-  return model ? std::move(*model) : nullptr;
-}
-
-State state_of(Trainable& model) {
-  EXPECT_TRUE(model.gather_state());
-  State all = test::copy_of(model.model_state());
-  for (auto& [name, values] : test::copy_of(model.optimizer_state())) all[name] = values;
-  return all;
-}
-
-checkpoint::FillTensors fill_from(const State& state) {
-  return [&state](const std::vector<checkpoint::TensorTarget>& model,
-                  const std::vector<checkpoint::TensorTarget>& optimizer) -> Status {
-    for (const auto* targets : {&model, &optimizer}) {
-      for (const checkpoint::TensorTarget& target : *targets) {
-        const std::vector<float>& values = state.at(target.info.name);
-        std::memcpy(target.bytes.data(), values.data(), target.bytes.size());
-      }
-    }
-    return {};
-  };
-}
-
-struct Course {
-  std::vector<double> losses, norms;
-  double evaluation = 0;
-};
-
-Course train_course(Trainable& model, const TrainingSpec& spec, std::uint64_t steps = 5) {
-  Course course;
-  for (std::uint64_t step = 1; step <= steps; ++step) {
-    const auto done = model.step(test::tokens(spec, step));
-    EXPECT_TRUE(done) << done.error().message();
-    if (!done) return course;
-    course.losses.push_back(done->loss);
-    course.norms.push_back(done->grad_norm);
-  }
+test::Course train_course(Trainable& model, const TrainingSpec& spec) {
+  std::vector<std::int32_t> ids;
   std::vector<std::int32_t> held_out = test::tokens(spec, 99);
   held_out.resize(static_cast<std::size_t>(spec.batch_size * spec.block_size));
-  const auto loss = model.evaluate(held_out);
-  EXPECT_TRUE(loss) << loss.error().message();
-  course.evaluation = loss ? *loss : NAN;
-  return course;
-}
-
-void expect_same_course(const Course& a, const Course& b, double slack) {
-  ASSERT_EQ(a.losses.size(), b.losses.size());
-  for (std::size_t i = 0; i < a.losses.size(); ++i) {
-    EXPECT_NEAR(a.losses[i], b.losses[i], slack) << "step " << i + 1;
-    EXPECT_NEAR(a.norms[i], b.norms[i], slack * (1 + a.norms[i])) << "step " << i + 1;
-  }
-  EXPECT_NEAR(a.evaluation, b.evaluation, slack);
-}
-
-// One thread: the host's part and the device's would get in each other's way.
-TrainingSpec tiny_spec() {
-  TrainingSpec spec = test::tiny_spec();
-  spec.threads = 1;
-  return spec;
+  const auto batch_of = [&](std::uint64_t step) {
+    ids = test::tokens(spec, step);
+    return TokenBatch(ids);
+  };
+  return test::train_course(model, 5, batch_of, held_out);
 }
 
 TrainingSpec random_spec(graph::test::Draw& draw) {
@@ -120,7 +63,7 @@ TEST(DeviceModel, TrainsAsTheCpuDoes) {
     const auto on_device = make_on_device(spec, simulated(placement, devices));
     ASSERT_TRUE(on_device);
     EXPECT_EQ(on_device->parameter_count(), on_cpu->parameter_count());
-    expect_same_course(train_course(*on_cpu, spec), train_course(*on_device, spec), 2e-5);
+    test::expect_same_course(train_course(*on_cpu, spec), train_course(*on_device, spec), 2e-5);
     if (testing::Test::HasFailure()) return;
   }
 }
@@ -173,7 +116,7 @@ TEST(DeviceModel, GoesOnFromItsStateAsIfNothingHadHappened) {
     TrainingSpec resuming = spec;
     resuming.initialise = false;
     model = make_on_device(resuming, simulated(placement));
-    ASSERT_TRUE(model->restore(fill_from(middle), 3));
+    ASSERT_TRUE(model->restore(test::fill_from(middle), 3));
     test::train(*model, spec, 4, 6);
     EXPECT_TRUE(test::same_bits(straight, state_of(*model)));
   }

@@ -2,10 +2,12 @@
 // the undivided segments do.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cpu/harness.hpp"
 #include "trainer/device/head_parts.hpp"
+#include "trainer/device/head_pieces.hpp"
 #include "trainer/device/optimizer_graphs.hpp"
 #include "trainer/model/training/segments.hpp"
 
@@ -50,7 +52,7 @@ TEST(UpdateGraph, DoesWhatTheHostsLoopDoes) {
   options.weight_decay = 0.03;
   options.gradient_clip = 0.5;
   optim::AdamW host(options, {{0, 35, 0.01}}, 35, 1);
-  auto graph = make_update({type}, {true}, options);
+  auto graph = make_update({type}, {true}, {true}, options);
   ASSERT_TRUE(graph) << graph.error().message();
 
   Numbers p = as_floats(draw.numbers(type.shape, -1, 1));
@@ -78,6 +80,37 @@ TEST(UpdateGraph, DoesWhatTheHostsLoopDoes) {
       ASSERT_NEAR(v[i], static_cast<double>(flat_v[i]), 1e-7);
       ASSERT_EQ(half[i], graph::test::rounded_to_bf16(p[i]));
     }
+  }
+}
+
+// As the host has it: a group of its own, whose factor is 1.
+TEST(UpdateGraph, WhatDoesNotDecayKeepsItsSize) {
+  const Type type{Element::f32, {3}};
+  optim::AdamWOptions options;
+  options.weight_decay = 0.5;
+  optim::AdamW host(options, {{0, 3, 0.1}, {16, 19, 0.1, false}}, 32, 1);
+  auto graph = make_update({type, type}, {true, false}, {false, false}, options);
+  ASSERT_TRUE(graph) << graph.error().message();
+  const Numbers p{1, -2, 3};
+  const Numbers g{0.5, 0.25, -1};
+  std::vector<float> flat(32), gradients(32), mean(32), variance(32);
+  for (const std::size_t begin : {0U, 16U}) {
+    std::copy(p.begin(), p.end(), flat.begin() + begin);
+    std::copy(g.begin(), g.end(), gradients.begin() + begin);
+  }
+  host.add_to_norm(gradients);
+  std::vector<Numbers> inputs;
+  for (const float factor : values_of(host.factors(0.1, 1))) {
+    inputs.push_back({static_cast<double>(factor)});
+  }
+  const Numbers zero(3);
+  inputs.insert(inputs.end(), {p, p, g, g, zero, zero, zero, zero});
+  const Words outputs = cpu::test::execute(*graph, 1, inputs);
+  host.step({flat, gradients, mean, variance}, 1);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(cpu::test::numbers_of(outputs[0], Element::f32)[i], flat[i], 1e-6);
+    EXPECT_NEAR(cpu::test::numbers_of(outputs[1], Element::f32)[i], flat[16 + i], 1e-6);
+    EXPECT_GT(std::abs(flat[i] - flat[16 + i]), 0.04F);
   }
 }
 
@@ -143,6 +176,62 @@ TEST(HeadParts, TogetherGiveTheBitsOfTheWhole) {
     for (const auto& words : cpu::test::execute(parts.parameters, 2, inputs)) both.push_back(words);
     EXPECT_EQ(both, whole) << "tied " << tied;
   }
+}
+
+// Each piece's second part makes again what it needs of the first, and gets the same.
+TEST(HeadParts, WithNothingKeptGiveTheBitsOfTheWhole) {
+  TrainingSpec spec;
+  spec.model = {.width = 16, .layers = 1, .heads = 2, .rank = 8, .vocabulary = 37};
+  spec.batch_size = 2;
+  spec.block_size = 64;
+  spec.weighted = true;
+  spec.head_logits = 1;
+  auto segments = make_segments(spec);
+  ASSERT_TRUE(segments);
+  const HeadParts parts = split_head(segments->head, Keeping::nothing);
+  EXPECT_EQ(parts.input.outputs.size(), 2U);
+  const std::vector<Numbers> inputs = arguments(segments->head, 5, 37);
+  Words both = cpu::test::execute(parts.input, 2, inputs);
+  for (const auto& words : cpu::test::execute(parts.parameters, 2, inputs)) both.push_back(words);
+  EXPECT_EQ(both, cpu::test::execute(segments->head, 2, inputs));
+}
+
+TEST(HeadPieces, AreOfOneBatchAndComeTogetherAgain) {
+  TrainingSpec spec;
+  spec.model = {.width = 3, .layers = 1, .heads = 1, .rank = 3, .vocabulary = 37};
+  spec.batch_size = 3;
+  spec.block_size = 64;
+  spec.weighted = true;
+  EXPECT_EQ(head_pieces(spec), 1);
+  spec.head_logits = 1;
+  ASSERT_EQ(head_pieces(spec), 3);
+  Draw draw(9);
+  const Numbers x = as_floats(draw.numbers({3, 64, 3}, -1, 1));
+  auto cut = make_cut(spec);
+  ASSERT_TRUE(cut) << cut.error().message();
+  std::vector<Numbers> pieces;
+  for (const auto& words : cpu::test::execute(*cut, 1, {x})) {
+    pieces.push_back(cpu::test::numbers_of(words, Element::f32));
+  }
+  ASSERT_EQ(pieces.size(), 3U);
+  EXPECT_EQ(pieces[1], Numbers(x.begin() + 192, x.begin() + 384));
+  pieces.insert(pieces.end(), {{1}, {2}, {4}});
+  auto join = make_join(spec);
+  ASSERT_TRUE(join) << join.error().message();
+  const Words joined = cpu::test::execute(*join, 1, pieces);
+  EXPECT_EQ(cpu::test::numbers_of(joined[0], Element::f32), Numbers{7});
+  EXPECT_EQ(cpu::test::numbers_of(joined[1], Element::f32), x);
+}
+
+// Weights are those of the token that is predicted; a row's last token predicts nothing.
+TEST(HeadPieces, APositionPredictsTheNextOfItsRow) {
+  const std::vector<std::int32_t> ids{1, 2, 3, 4, 5, 6};
+  const std::vector<float> of{0.5F, 0, 2, 3, 4, 5};
+  std::vector<std::int32_t> targets(6);
+  std::vector<float> weights(6);
+  set_predictions({ids, of, {}}, 3, targets, weights);
+  EXPECT_EQ(targets, (std::vector<std::int32_t>{2, 3, 0, 5, 6, 0}));
+  EXPECT_EQ(weights, (std::vector<float>{0, 2, 0, 4, 5, 0}));
 }
 
 }  // namespace

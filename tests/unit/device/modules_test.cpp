@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "trainer/model/architecture.hpp"
+#include "trainer/stablehlo/text/print.hpp"
+
 namespace trainward::trainer {
 namespace {
 
@@ -75,6 +78,101 @@ TEST(Modules, AttentionThatDoesNotFit) {
     const auto refused = make_modules(spec, use_of(AttentionUse::fused));
     ASSERT_FALSE(refused) << why;
     EXPECT_THAT(refused.error().message(), HasSubstr(why));
+  }
+}
+
+// SmolLM2-135M's heads: three of queries for each of keys.
+TrainingSpec grouped_spec() {
+  TrainingSpec spec = fitting_spec();
+  spec.model.architecture = find_architecture("llama").value();
+  spec.model.width = 96;
+  spec.model.heads = 9;
+  spec.model.llama.kv_heads = 3;
+  spec.model.llama.head_width = spec.model.rank = 64;
+  spec.model.llama.inner = 200;
+  return spec;
+}
+
+std::string text_of(const stablehlo::Module& module) {
+  auto text = stablehlo::print(module);
+  EXPECT_TRUE(text) << text.error().message();
+  return text.value_or("");
+}
+
+TEST(Modules, FusedAttentionHasTheHeadsOfKeysThatThereAre) {
+  const auto all = make_modules(grouped_spec(), use_of(AttentionUse::fused));
+  ASSERT_TRUE(all) << all.error().message();
+  EXPECT_THAT(text_of(all->block_forward),
+              HasSubstr("(tensor<8x128x9x64xbf16>, tensor<8x128x3x64xbf16>, "
+                        "tensor<8x128x3x64xbf16>) -> (tensor<8x9x128x64xbf16>, "
+                        "tensor<8x9x128xf32>, tensor<0xui8>)"));
+  EXPECT_THAT(text_of(all->block_backward.first),
+              HasSubstr("(tensor<8x128x9x64xbf16>, tensor<8x128x3x64xbf16>, "
+                        "tensor<8x128x3x64xbf16>, tensor<8x9x128xf32>, tensor<8x128x9x64xbf16>, "
+                        "tensor<8x128x9x64xbf16>) -> (tensor<8x9x128x64xbf16>, "
+                        "tensor<8x3x128x64xbf16>, tensor<8x3x128x64xbf16>, tensor<0xui8>)"));
+}
+
+TEST(Modules, RowsOfSeveralTextsAreNotFused) {
+  TrainingSpec spec = grouped_spec();
+  spec.segmented = true;
+  const auto without = make_modules(spec, use_of(AttentionUse::where_it_fits));
+  ASSERT_TRUE(without) << without.error().message();
+  EXPECT_FALSE(is_fused(without->block_forward));
+  EXPECT_THAT(text_of(without->block_forward), HasSubstr("tensor<8x128xi32>"));
+  const auto refused = make_modules(spec, use_of(AttentionUse::fused));
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message(), HasSubstr("rows hold several texts"));
+}
+
+// Nothing is made of what is frozen: no gradient, no update, no backward of the embedding.
+TEST(Modules, OnlyAdaptersAreTrainedOverWhatIsFrozen) {
+  for (const graph::Element frozen : {graph::Element::bf16, graph::Element::f32}) {
+    TrainingSpec spec = grouped_spec();
+    spec.weighted = true;
+    spec.model.lora = {.rank = 4, .targets = 0b101};  // q and v
+    spec.model.frozen = frozen;
+    spec.accumulation = 2;
+    DeviceUse use = use_of(AttentionUse::plain);
+    use.placement = Placement::device;
+    for (const auto target : {stablehlo::Target::general, stablehlo::Target::tiles}) {
+      use.target = target;
+      const auto all = make_modules(spec, use);
+      ASSERT_TRUE(all) << all.error().message();
+      constexpr std::size_t adapters = 4;
+      EXPECT_EQ(all->block_backward.first.graph.outputs.size(), 1 + adapters);
+      EXPECT_EQ(all->block_group.update.graph.outputs.size(), (3 + 1) * adapters) << "packed too";
+      EXPECT_EQ(all->outer->head.first.graph.outputs.size(), 2U);
+      EXPECT_FALSE(all->outer->head.more);
+      EXPECT_FALSE(all->outer->embed_backward);
+      EXPECT_FALSE(all->outer->body_group || all->outer->head_group);
+      // What is frozen is handed in as it is kept.
+      const char* element = frozen == graph::Element::bf16 ? "bf16" : "f32";
+      EXPECT_THAT(text_of(all->block_forward),
+                  HasSubstr(fmt::format("tensor<200x96x{}>", element)));
+      EXPECT_THAT(text_of(all->outer->embed), HasSubstr(fmt::format("tensor<128x96x{}>", element)));
+    }
+  }
+}
+
+TEST(Modules, AHeadInPiecesIsBetweenTwoProgramsThatCutAndJoin) {
+  TrainingSpec spec = grouped_spec();
+  spec.weighted = true;
+  DeviceUse use = use_of(AttentionUse::plain);
+  use.placement = Placement::device;
+  const auto whole = make_modules(spec, use);
+  ASSERT_TRUE(whole) << whole.error().message();
+  EXPECT_FALSE(whole->outer->pieces || whole->outer->head.more);
+  EXPECT_THAT(text_of(whole->outer->head.first), HasSubstr("%arg2: tensor<8x128x96xf32>"));
+  spec.head_logits = 256 * 128;
+  const auto cut = make_modules(spec, use);
+  ASSERT_TRUE(cut) << cut.error().message();
+  ASSERT_TRUE(cut->outer->pieces && cut->outer->head.more);
+  EXPECT_EQ(cut->outer->pieces->cut.graph.outputs.size(), 4U);
+  EXPECT_THAT(text_of(cut->outer->head.first), HasSubstr("%arg2: tensor<1x256x96xf32>"));
+  for (const stablehlo::Module* module : cut->all()) {
+    EXPECT_EQ(text_of(*module).find("1024x128xf32"), std::string::npos)
+        << "logits of all positions";
   }
 }
 

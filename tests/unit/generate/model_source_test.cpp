@@ -134,7 +134,8 @@ TEST_F(ModelSourceTest, SaysWhatIsMissing) {
   const auto source = ModelSource::open(root_.path() / "moved");
   const auto loaded = source->load(366);
   ASSERT_FALSE(loaded);
-  EXPECT_THAT(loaded.error().message(), HasSubstr("the model has 365 tokens, and the tokenizer 366"));
+  EXPECT_THAT(loaded.error().message(),
+              HasSubstr("the model has 365 tokens, and the tokenizer 366"));
 }
 
 TEST_F(ModelSourceTest, AnAdapterOfAnotherShapeDoesNotFit) {
@@ -145,8 +146,8 @@ TEST_F(ModelSourceTest, AnAdapterOfAnotherShapeDoesNotFit) {
   spec.model = test::folder_model();
   spec.model.layers = 3;
   const auto model = test::make(spec);
-  const auto from = test::save(root_.path() / "deeper", *model,
-                               architecture_of(spec.model).facts(spec.model), 1);
+  const auto from =
+      test::save(root_.path() / "deeper", *model, architecture_of(spec.model).facts(spec.model), 1);
   const fs::path deeper = root_.path() / "deeper-base";
   ASSERT_TRUE(hf::export_model(from, deeper));
   const auto source = ModelSource::open(peft, deeper);

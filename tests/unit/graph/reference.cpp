@@ -260,8 +260,10 @@ class Evaluation {
     each_query([&](std::int64_t b, std::int64_t i, std::int64_t h) {
       Numbers weights;
       double total = 0;
+      const std::int64_t of_keys = head_of_keys(h);
       for (std::int64_t j = 0; j <= i; ++j) {
-        weights.push_back(std::exp(attention.scale * product(0, {b, i, h, 0}, 1, {b, j, h, 0})));
+        const Index key{b, j, of_keys, 0};
+        weights.push_back(std::exp(attention.scale * product(0, {b, i, h, 0}, 1, key)));
         total += weights.back();
       }
       if (attention.result == AttentionResult::statistics) {
@@ -269,7 +271,7 @@ class Evaluation {
         return;
       }
       for (std::int64_t j = 0; j <= i; ++j) {
-        add_row({b, i, h, 0}, weights[static_cast<std::size_t>(j)] / total, 2, {b, j, h, 0});
+        add_row({b, i, h, 0}, weights[static_cast<std::size_t>(j)] / total, 2, {b, j, of_keys, 0});
       }
     });
   }
@@ -279,7 +281,7 @@ class Evaluation {
       const double shared = product(5, query, 4, query);
       const double statistics = in(3)[flat(shape(3), {b, h, i})];
       for (std::int64_t j = 0; j <= i; ++j) {
-        const Index key{b, j, h, 0};
+        const Index key{b, j, head_of_keys(h), 0};
         const double weight = std::exp(gradient.scale * product(0, query, 1, key) - statistics);
         const double score = gradient.scale * weight * (product(5, query, 2, key) - shared);
         if (gradient.input == 0) add_row(query, score, 1, key);
@@ -319,6 +321,10 @@ class Evaluation {
   void each_query(const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& f) const {
     const Shape& q = shape(0);
     for_each({q[0], q[1], q[2]}, [&](const Index& at) { f(at[0], at[1], at[2]); });
+  }
+  // Neighbours of the queries' heads share one.
+  [[nodiscard]] std::int64_t head_of_keys(std::int64_t h) const {
+    return h / (shape(0)[2] / shape(1)[2]);
   }
   // Of the rows that begin there, in two inputs.
   [[nodiscard]] double product(std::size_t a, const Index& in_a, std::size_t c,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 
+#include "tokenizers.hpp"
 #include "trainer/loop/setup/device_setup.hpp"
 #include "trainer/model/cpu/cpu_model.hpp"
 #include "trainer/worker/commands/check.hpp"
@@ -26,6 +27,31 @@ class DeviceCommandsTest : public testing::Test {
     bench_.training()["learning_rate"] = 0.01;
     std::ofstream(file_) << json::serialize(
         json::object{{"training_config", bench_.training()}, {"device_config", device}});
+  }
+  // Adapters over a frozen Llama, on answers that are packed in rows.
+  void become_llama() {
+    const auto rows = bench_.folder() / "pairs.jsonl";
+    std::ofstream lines(rows);
+    for (int i = 0; i < 60; ++i) {
+      lines << json::serialize(json::object{{"prompt", fmt::format("number {}", i)},
+                                            {"response", std::string(1U + i % 7U, 'x')}})
+            << '\n';
+    }
+    const auto tokenizer = bench_.folder() / "tokenizer.json";
+    std::ofstream(tokenizer) << json::serialize(chatml_json());
+    json::object& training = bench_.training();
+    training.erase("model");
+    training["llama"] = json::object{{"hidden", 36},          {"layers", 2},   {"heads", 6},
+                                     {"kv_heads", 2},         {"head_dim", 8}, {"intermediate", 50},
+                                     {"attention_bias", true}};
+    training["lora"] = json::object{{"r", 4}, {"target_modules", json::array{"all-linear"}}};
+    training["data"] = json::array{rows.string()};
+    training["data_form"] = "examples";
+    training["tokenizer"] = tokenizer.string();
+    training["prompt_format"] = "chatml";
+    training["packing"] = true;
+    training["block_size"] = 64;
+    write({{"plugin", SIM_N300_PLUGIN}, {"threads", 1}});
   }
   CommandPorts ports() {
     return {bench_.requests, [this](std::string_view text) { out_ += text; },
@@ -61,6 +87,21 @@ TEST_F(DeviceCommandsTest, CheckFindsADeviceThatAgrees) {
   const json::value found = json::parse(out_);
   EXPECT_TRUE(found.at("agrees").as_bool());
   EXPECT_GT(found.at("gradients").as_array().front().at("correlation").as_double(), 0.9999);
+}
+
+TEST_F(DeviceCommandsTest, LowerAndCheckKnowEveryKindOfModelAndData) {
+  become_llama();
+  const auto folder = bench_.folder() / "programs";
+  ASSERT_EQ(run_lower({file_, folder}, ports()), exit_code::done) << err_;
+  std::ifstream text(folder / "block_forward.mlir");
+  const std::string program{std::istreambuf_iterator<char>(text), {}};
+  EXPECT_THAT(program, HasSubstr("%arg1: tensor<2x64xi32>")) << "which text a token is of";
+  EXPECT_THAT(program, HasSubstr("tensor<50x36xf32>"));
+  out_.clear();
+  CheckOptions options{file_};
+  options.steps = 2;
+  ASSERT_EQ(run_check(options, ports(), make_model), exit_code::done) << out_ << err_;
+  EXPECT_THAT(out_, HasSubstr("gradients of 28 parameters"));
 }
 
 // A device whose first block's gradients point elsewhere.

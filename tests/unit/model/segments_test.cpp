@@ -189,19 +189,24 @@ TEST_P(AttentionOfRank, EqualsTheFormula) {
   }
 }
 
+// Heads of keys: as many as of queries, or fewer.
+class AttentionOfHeads : public ::testing::TestWithParam<std::int64_t> {};
+INSTANTIATE_TEST_SUITE_P(OfKeys, AttentionOfHeads, ::testing::Values(6, 2, 1));
+
 // Outputs and gradients of both forms, over the same rounded inputs.
-TEST(Attention, AsOneOperationIsTheSame) {
-  const graph::Type type{Element::f32, {2, 5, 3, 4}};
+TEST_P(AttentionOfHeads, AsOneOperationIsTheSame) {
+  const graph::Type type{Element::f32, {2, 5, 6, 4}};
+  const graph::Type of_keys{Element::f32, {2, 5, GetParam(), 4}};
   Draw draw(19);
-  std::vector<Numbers> in;
-  for (int i = 0; i < 3; ++i) in.push_back(draw.numbers(type.shape, -1, 1));
-  in.push_back(draw.numbers({2, 5, 12}, -1, 1));
+  std::vector<Numbers> in{draw.numbers(type.shape, -1, 1)};
+  for (int i = 0; i < 2; ++i) in.push_back(draw.numbers(of_keys.shape, -1, 1));
+  in.push_back(draw.numbers({2, 5, 24}, -1, 1));
   std::vector<std::vector<Numbers>> results;
   for (const bool fused : {false, true}) {
     Builder b;
-    std::vector<Value> wrt;
-    for (const char* name : {"q", "k", "v"}) wrt.push_back(b.parameter(name, type));
-    const Value cotangent = b.parameter("d", {Element::f32, {2, 5, 12}});
+    const std::vector<Value> wrt{b.parameter("q", type), b.parameter("k", of_keys),
+                                 b.parameter("v", of_keys)};
+    const Value cotangent = b.parameter("d", {Element::f32, {2, 5, 24}});
     std::vector<Value> parts;
     for (const Value part : wrt) {
       parts.push_back(b.convert(b.convert(part, Element::bf16), Element::f32));

@@ -60,7 +60,7 @@ struct Row {
     return {"boolean", "", of.at.of(defaults) ? "true" : "false"};
   }
   Cells operator()(const Word& of) const {
-    const bool preset = of.words.size() > 8;
+    const bool preset = of.words.data() == model_names.data();
     return {preset ? "preset" : words(of.words), preset ? "see below" : "",
             fmt::format("`{}`", of.at.of(defaults))};
   }

@@ -94,6 +94,36 @@ TEST(Print, AttentionIsOneCallForAllThatIsTakenOfIt) {
   }
 }
 
+// Scores are as many as queries have heads; what is shared keeps its own.
+TEST(Print, KeysAndValuesOfFewerHeads) {
+  Builder b;
+  const graph::Type queries{Element::bf16, {2, 64, 6, 8}};
+  const graph::Type keys{Element::bf16, {2, 64, 2, 8}};
+  const Value q = b.parameter("q", queries);
+  const Value k = b.parameter("k", keys);
+  const Value v = b.parameter("v", keys);
+  const Value d = b.parameter("d", queries);
+  const Value y = b.append(op::Attention{0.25}, {q, k, v});
+  const Value statistics =
+      b.append(op::Attention{0.25, graph::AttentionResult::statistics}, {q, k, v});
+  std::vector<Value> outputs{y};
+  for (const int i : {0, 1, 2}) {
+    outputs.push_back(b.append(op::AttentionGradient{0.25, i}, {q, k, v, statistics, y, d}));
+  }
+  const std::string text = text_of({"attend", 1, graph_of(b, outputs), {}});
+  for (const char* part : {
+           "\\22dimensions\\22:[\\222\\22,\\226\\22,\\2264\\22,\\2264\\22]",
+           "(tensor<2x64x6x8xbf16>, tensor<2x64x2x8xbf16>, tensor<2x64x2x8xbf16>) -> "
+           "(tensor<2x6x64x8xbf16>, tensor<2x6x64xf32>, tensor<0xui8>)\n",
+           "tensor<2x64x2x8xbf16>, tensor<2x6x64xf32>, tensor<2x64x6x8xbf16>, "
+           "tensor<2x64x6x8xbf16>) -> (tensor<2x6x64x8xbf16>, tensor<2x2x64x8xbf16>, "
+           "tensor<2x2x64x8xbf16>, tensor<0xui8>)\n",
+           "dims = [0, 2, 1, 3] : (tensor<2x2x64x8xbf16>) -> tensor<2x64x2x8xbf16>\n",
+       }) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
 TEST(Print, SpellsEveryOperation) {
   Builder b;
   const Value x = b.parameter("x", {Element::f32, {2, 3}});

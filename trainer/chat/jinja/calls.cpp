@@ -36,7 +36,7 @@ Result<Value> numbers(const Arguments& arguments, Budget& budget) {
   const double length =
       (static_cast<double>(to) - static_cast<double>(from)) / static_cast<double>(step);
   if (length > static_cast<double>(max_items))
-    return refused("range goes over more than 250,000 numbers");
+    return refused("range goes over more than 100,000 numbers");
   Items items;
   for (double i = 0; i < length; ++i) {
     items.emplace_back(from);

@@ -64,6 +64,7 @@ std::size_t space_after(std::string_view text) {
 
 std::string in_case(std::string_view character, Case wanted) {
   if (utf8_character(character) == 0) return std::string(character);
+  if (character == "ß" && wanted != Case::lower) return wanted == Case::upper ? "SS" : "Ss";
   const auto from = static_cast<utf8proc_int32_t>(code_point(character));
   const utf8proc_int32_t to = wanted == Case::lower   ? utf8proc_tolower(from)
                               : wanted == Case::upper ? utf8proc_toupper(from)

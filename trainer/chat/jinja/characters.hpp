@@ -1,6 +1,6 @@
 // Characters as Python's texts have them: code points, what counts as white space, cases. Bytes
-// that are no UTF-8 are characters of their own. Upper and lower case are those of one character
-// each: ß stays as it is, where Python writes SS. Pure.
+// that are no UTF-8 are characters of their own. Upper case is that of one character each, where
+// Unicode knows a handful besides ß that become several. Pure.
 #pragma once
 
 #include <cstddef>

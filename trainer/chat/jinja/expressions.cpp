@@ -46,6 +46,12 @@ Result<Value> Rendering::value(const Name& part) {
       if (name == part.name) return held;
     }
   }
+  // Of Jinja itself, where undefined would mean something else.
+  static constexpr std::array<std::string_view, 8> foreign = {
+      "self", "super", "caller", "varargs", "kwargs", "cycler", "joiner", "lipsum"};
+  if (std::find(foreign.begin(), foreign.end(), part.name) != foreign.end()) {
+    return refused(fmt::format("'{}' is not supported", part.name));
+  }
   return undefined(part.name);
 }
 

@@ -28,7 +28,7 @@ Result<Value> text_item(const Text& text, std::int64_t index, Budget& budget) {
 }  // namespace
 
 Result<std::vector<std::optional<Value>>> in_order(const Arguments& arguments,
-                                               std::span<const std::string_view> names) {
+                                                   std::span<const std::string_view> names) {
   std::vector<std::optional<Value>> bound(names.size());
   if (arguments.positional.size() > names.size()) {
     return fail(ErrorKind::usage, fmt::format("{} arguments where there may be {}",
@@ -61,7 +61,9 @@ Result<Value> item(const Value& of, const Value& key, Budget& budget) {
     return text_item(*text, *index, budget);
   }
   if (const auto* sequence = of.as<Sequence>(); sequence != nullptr && index != nullptr) {
-    if (sequence->kind == Sequence::Kind::generator) return undefined(std::to_string(*index));
+    const bool has_places =
+        sequence->kind != Sequence::Kind::generator && sequence->kind != Sequence::Kind::view;
+    if (!has_places) return undefined(std::to_string(*index));
     const auto count = static_cast<std::int64_t>(sequence->items->size());
     const std::int64_t at = *index < 0 ? *index + count : *index;
     if (at < 0 || at >= count) return undefined(std::to_string(*index));
@@ -106,7 +108,10 @@ Result<bool> contains(const Value& whole, const Value& part, Budget& budget) {
     }
     return text->bytes().find(part.text()->bytes()) != std::string_view::npos;
   }
-  if (const auto* mapping = whole.as<Mapping>()) return find(*mapping, part) != nullptr;
+  if (const auto* mapping = whole.as<Mapping>()) {
+    if (is_key(part) || part.undefined()) return find(*mapping, part) != nullptr;
+    return refused(fmt::format("{} is no key of a mapping", kind_name(part)));
+  }
   auto items = iterate(whole, budget);
   if (!items) return propagate(items);
   return std::any_of(items->items->begin(), items->items->end(),

@@ -29,7 +29,7 @@ struct Arguments {
 // The arguments in the order of `names`, wherever each was given; nothing for those left out. An
 // error for what has no place in it.
 Result<std::vector<std::optional<Value>>> in_order(const Arguments& arguments,
-                                               std::span<const std::string_view> names);
+                                                   std::span<const std::string_view> names);
 
 inline constexpr std::array<std::string_view, 0> no_names{};
 

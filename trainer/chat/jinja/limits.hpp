@@ -2,7 +2,7 @@
 // a prompt needs, and far below what would hold up or bring down this process.
 //
 // A Budget counts the work of one rendering: a step for every part of the template that is
-// evaluated, one more for every 32 bytes of text or every item that is made. Errors: usage. A
+// evaluated, one more for every 64 bytes of text or every item that is made. Errors: usage. A
 // value, one thread.
 #pragma once
 
@@ -13,10 +13,10 @@
 namespace trainward::trainer::jinja {
 
 inline constexpr std::size_t max_template_bytes = 256UL * 1024;
-inline constexpr std::size_t max_text_bytes = 32UL * 1024 * 1024;  // of one text, and of the output
-inline constexpr std::size_t max_items = 250'000;                  // of one list
+inline constexpr std::size_t max_text_bytes = 8UL * 1024 * 1024;  // of one text, and of the output
+inline constexpr std::size_t max_items = 100'000;                 // of one list
 inline constexpr std::size_t max_weight = 1'000'000;  // of one value, all it holds counted
-inline constexpr std::size_t max_steps = 8'000'000;
+inline constexpr std::size_t max_steps = 2'000'000;
 inline constexpr int max_expression_depth = 150;
 inline constexpr int max_statement_depth = 60;
 inline constexpr int max_value_depth = 64;
@@ -31,13 +31,13 @@ class Budget {
   }
   Status text(std::size_t bytes) {
     if (bytes > max_text_bytes) {
-      return fail(ErrorKind::usage, "a text of the template grows beyond 32 MiB");
+      return fail(ErrorKind::usage, "a text of the template grows beyond 8 MiB");
     }
-    return spend(1 + bytes / 32);
+    return spend(1 + bytes / 64);
   }
   Status items(std::size_t count) {
     if (count > max_items) {
-      return fail(ErrorKind::usage, "a list of the template grows beyond 250,000 items");
+      return fail(ErrorKind::usage, "a list of the template grows beyond 100,000 items");
     }
     return spend(1 + count);
   }

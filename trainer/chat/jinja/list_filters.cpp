@@ -113,9 +113,14 @@ Result<std::string> take_name(Arguments& arguments, std::string_view of) {
   return name;
 }
 
+// What map and choices go through: nothing for whatever is not true, even if it has no items.
+Result<Sequence> items_or_none(V of, B budget) {
+  return iterate(truth(of) ? of : undefined("items"), budget);
+}
+
 Result<Value> map(V of, A arguments, B budget) {
   static constexpr std::array<std::string_view, 2> names{"attribute", "default"};
-  auto items = iterate(of, budget);
+  auto items = items_or_none(of, budget);
   if (!items) return propagate(items);
   std::function<Result<Value>(V)> change;
   if (arguments.positional.empty()) {
@@ -160,7 +165,7 @@ Result<Value> chosen(V of, A arguments, B budget, bool by_attribute, bool wanted
     test = find_test(*name);
     if (test == nullptr) return refused(fmt::format("the test '{}' is not supported", *name));
   }
-  auto items = iterate(of, budget);
+  auto items = items_or_none(of, budget);
   if (!items) return propagate(items);
   Items kept;
   for (const Value& one : *items->items) {

@@ -116,7 +116,10 @@ Result<Value> affixed(const Text& text, const std::optional<Value>& given, bool 
   };
   if (given->text() != nullptr) return Value(fits(*given));
   const auto* several = given->as<Sequence>();
-  if (several == nullptr || several->kind != Sequence::Kind::tuple) {
+  const bool texts = several != nullptr && several->kind == Sequence::Kind::tuple &&
+                     std::all_of(several->items->begin(), several->items->end(),
+                                 [](const Value& one) { return one.text() != nullptr; });
+  if (!texts) {
     return refused(fmt::format("{} where a text belongs", kind_name(*given)));
   }
   return Value(std::any_of(several->items->begin(), several->items->end(), fits));
@@ -238,7 +241,7 @@ Result<Value> call_mapping_method(const Mapping& mapping, std::string_view name,
       items.push_back(std::move(*pair));
     }
   }
-  return sequence(std::move(items), budget);
+  return sequence(std::move(items), budget, Sequence::Kind::view);
 }
 
 }  // namespace

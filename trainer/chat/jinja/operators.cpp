@@ -40,6 +40,13 @@ Integer floored(Integer a, Integer b) {
   return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
+// By way of what is left, which is exact where the quotient is not.
+double floored(double a, double b) {
+  const double rest = std::fmod(a, b);
+  const double quotient = (a - rest) / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
+  return std::round(quotient);
+}
+
 Result<Value> of_integers(Operator op, Integer a, Integer b) {
   Integer result = 0;
   bool beyond = false;
@@ -89,7 +96,7 @@ Result<Value> of_reals(Operator op, double a, double b) {
     case Operator::divide:
       return Value(a / b);
     case Operator::floor_divide:
-      return Value(std::floor(a / b));
+      return Value(floored(a, b));
     case Operator::remainder: {
       const double rest = std::fmod(a, b);
       return Value(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
@@ -126,7 +133,7 @@ Result<Value> repeated(const Value& what, Integer times, Budget& budget) {
   if (const Text* text = what.text()) {
     const double size = static_cast<double>(text->size()) * static_cast<double>(times);
     if (size > static_cast<double>(max_text_bytes))
-      return refused("a text of the template grows beyond 32 MiB");
+      return refused("a text of the template grows beyond 8 MiB");
     Text made;
     for (Integer i = 0; i < times && !text->empty(); ++i) made.append(*text);
     if (auto ok = budget.text(made.size()); !ok) return propagate(ok);
@@ -138,7 +145,7 @@ Result<Value> repeated(const Value& what, Integer times, Budget& budget) {
   if (!plain) return refused(fmt::format("{} cannot be multiplied", kind_name(what)));
   const double count = static_cast<double>(list->items->size()) * static_cast<double>(times);
   if (count > static_cast<double>(max_items))
-    return refused("a list of the template grows beyond 250,000 items");
+    return refused("a list of the template grows beyond 100,000 items");
   Items items;
   for (Integer i = 0; i < times && !list->items->empty(); ++i) {
     items.insert(items.end(), list->items->begin(), list->items->end());
@@ -184,8 +191,12 @@ Result<std::vector<std::size_t>> places(std::size_t size, const Value& from, con
 }  // namespace
 
 Result<Value> calculated(Operator op, const Value& left, const Value& right, Budget& budget) {
-  if (const auto a = whole_number(left), b = whole_number(right); a && b) return of_integers(op, *a, *b);
+  if (const auto a = whole_number(left), b = whole_number(right); a && b)
+    return of_integers(op, *a, *b);
   if (const auto a = real(left), b = real(right); a && b) return of_reals(op, *a, *b);
+  if (op == Operator::remainder && left.text() != nullptr) {
+    return refused("a text with % and values to put into it is not supported");
+  }
   for (const Value* const side : {&left, &right}) {
     if (const auto* nothing = side->as<Undefined>()) {
       return refused(
@@ -196,9 +207,6 @@ Result<Value> calculated(Operator op, const Value& left, const Value& right, Bud
   if (op == Operator::multiply) {
     if (const auto times = whole_number(right)) return repeated(left, *times, budget);
     if (const auto times = whole_number(left)) return repeated(right, *times, budget);
-  }
-  if (op == Operator::remainder && left.text() != nullptr) {
-    return refused("a text with % and values to put into it is not supported");
   }
   return refused(
       fmt::format("{} and {} cannot be calculated with", kind_name(left), kind_name(right)));
@@ -223,9 +231,9 @@ Result<Value> sliced(const Value& of, const Value& from, const Value& to, const 
     return Value(std::move(made));
   }
   const auto* sequence_of = of.as<Sequence>();
-  if (sequence_of == nullptr || sequence_of->kind == Sequence::Kind::generator) {
-    if (of.undefined()) return refused("a part of something undefined");
-    return undefined("a part of it");
+  if (sequence_of == nullptr || sequence_of->kind == Sequence::Kind::generator ||
+      sequence_of->kind == Sequence::Kind::view) {
+    return refused(fmt::format("{} has no parts", kind_name(of)));
   }
   auto taken = places(sequence_of->items->size(), from, to, step);
   if (!taken) return propagate(taken);

@@ -186,7 +186,7 @@ class JsonWriter {
   }
 
   Status write_sequence(const Sequence& sequence, const Value& value, int depth) {
-    if (sequence.kind == Sequence::Kind::generator || sequence.kind == Sequence::Kind::range) {
+    if (sequence.kind != Sequence::Kind::list && sequence.kind != Sequence::Kind::tuple) {
       return no_json(value);
     }
     if (sequence.items->empty()) return add("[]");

@@ -81,7 +81,7 @@ Result<Rendering::Flow> Rendering::run(const Statement& statement) {
 Status Rendering::write(const Text& text) {
   out_->append(text, mark_);
   if (out_->size() > max_text_bytes) return budget_.text(out_->size());
-  return budget_.spend(1 + text.size() / 32);
+  return budget_.spend(1 + text.size() / 64);
 }
 
 Result<Text> Rendering::captured(const Body& body) {

@@ -1,6 +1,7 @@
 // What `is` can ask.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "trainer/chat/jinja/characters.hpp"
 #include "trainer/chat/jinja/functions.hpp"
@@ -59,7 +60,8 @@ bool is_number(V of) {
 }
 bool is_list(V of) {
   const auto* sequence = of.as<Sequence>();
-  return sequence != nullptr && sequence->kind != Sequence::Kind::generator;
+  return sequence != nullptr && sequence->kind != Sequence::Kind::generator &&
+         sequence->kind != Sequence::Kind::view;
 }
 bool is_sequence(V of) {
   return is_list(of) || of.text() != nullptr || of.as<Mapping>() != nullptr || of.undefined();
@@ -91,25 +93,40 @@ Result<bool> in_one_case(V of, A arguments, B budget) {
   return any;
 }
 
-Result<std::int64_t> integer_of(V of) {
-  if (const auto* integer = of.as<std::int64_t>()) return *integer;
-  return refused(fmt::format("{} where an integer belongs", kind_name(of)));
+// What is left of the number when it is divided by the other, as % has it.
+Result<double> rest(V of, V by) {
+  if (!is_number(of) || !is_number(by)) {
+    return refused(fmt::format("dividing {} by {} is not supported", kind_name(of), kind_name(by)));
+  }
+  const auto number = [](V value) {
+    if (const auto* integer = value.as<std::int64_t>()) return static_cast<double>(*integer);
+    if (const auto* real = value.as<double>()) return *real;
+    return *value.as<bool>() ? 1.0 : 0.0;
+  };
+  const double divisor = number(by);
+  if (divisor == 0) return refused("nothing is divisible by zero");
+  const auto* whole = of.as<std::int64_t>();
+  const auto* whole_divisor = by.as<std::int64_t>();
+  if (whole != nullptr && whole_divisor != nullptr) {
+    return *whole_divisor == -1 ? 0.0 : static_cast<double>(*whole % *whole_divisor);
+  }
+  return std::fmod(number(of), divisor);
 }
-template <std::int64_t Rest>
-Result<bool> parity(V of, A /*arguments*/, B /*budget*/) {
-  auto integer = integer_of(of);
-  if (!integer) return propagate(integer);
-  return (*integer % 2 != 0) == (Rest != 0);
+template <int Rest>
+Result<bool> parity(V of, A arguments, B /*budget*/) {
+  if (!arguments.positional.empty() || !arguments.named.empty()) {
+    return refused("this test takes no argument");
+  }
+  auto left = rest(of, Value(std::int64_t{2}));
+  if (!left) return propagate(left);
+  return *left == Rest || *left == -Rest;
 }
 Result<bool> divisible(V of, A arguments, B /*budget*/) {
   auto by = other(arguments);
   if (!by) return propagate(by);
-  auto integer = integer_of(of);
-  auto divisor = integer_of(*by);
-  if (!integer) return propagate(integer);
-  if (!divisor) return propagate(divisor);
-  if (*divisor == 0) return refused("nothing is divisible by zero");
-  return *divisor == -1 || *integer % *divisor == 0;
+  auto left = rest(of, *by);
+  if (!left) return propagate(left);
+  return *left == 0;
 }
 
 bool less(int order) { return order < 0; }
@@ -158,8 +175,9 @@ const std::array test_entries = {
 }  // namespace
 
 const TestEntry* find_test(std::string_view name) {
-  const auto* const found = std::find_if(
-      test_entries.begin(), test_entries.end(), [&](const TestEntry& entry) { return entry.name == name; });
+  const auto* const found =
+      std::find_if(test_entries.begin(), test_entries.end(),
+                   [&](const TestEntry& entry) { return entry.name == name; });
   return found == test_entries.end() ? nullptr : found;
 }
 

@@ -117,7 +117,11 @@ Result<Value> to_integer(V of, A arguments, B /*budget*/) {
   static constexpr std::array<std::string_view, 1> names{"default"};
   auto bound = in_order(arguments, names);
   if (!bound) return propagate(bound);
+  if (const auto* nothing = of.as<Undefined>()) {
+    return refused(fmt::format("'{}' is undefined, and no number", nothing->name));
+  }
   if (const auto integer = as_integer(of)) return Value(*integer);
+  if (as_real(of)) return refused("a number beyond 64 bits");
   return bound->front().value_or(Value(std::int64_t{0}));
 }
 
@@ -125,6 +129,9 @@ Result<Value> to_real(V of, A arguments, B /*budget*/) {
   static constexpr std::array<std::string_view, 1> names{"default"};
   auto bound = in_order(arguments, names);
   if (!bound) return propagate(bound);
+  if (const auto* nothing = of.as<Undefined>()) {
+    return refused(fmt::format("'{}' is undefined, and no number", nothing->name));
+  }
   if (const auto real = as_real(of)) return Value(*real);
   return bound->front().value_or(Value(0.0));
 }

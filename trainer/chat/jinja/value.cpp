@@ -83,18 +83,22 @@ Result<Value> sequence(Items items, Budget& budget, Sequence::Kind kind) {
   return Value(Sequence{kind, std::make_shared<const Items>(std::move(items)), *extent});
 }
 
+bool is_key(const Value& value) {
+  return value.text() != nullptr || value.as<None>() != nullptr || number(value);
+}
+
 Result<Value> mapping(Entries entries, Budget& budget) {
   // Keys are looked for one by one: mappings of templates are small, and large ones are dear.
   if (auto ok = budget.items(entries.size()); !ok) return propagate(ok);
   Entries kept;
   for (auto& [key, value] : entries) {
-    const bool plain = key.text() != nullptr || key.as<None>() != nullptr || number(key);
-    if (!plain) {
+    if (!is_key(key)) {
       return fail(ErrorKind::usage, fmt::format("{} is no key of a mapping", kind_name(key)));
     }
     if (auto ok = budget.spend(1 + kept.size() / 8); !ok) return propagate(ok);
-    const auto same = std::find_if(kept.begin(), kept.end(),
-                                   [&](const auto& entry) { return equal(entry.first, key); });
+    const auto same = std::find_if(kept.begin(), kept.end(), [&wanted = key](const auto& entry) {
+      return equal(entry.first, wanted);
+    });
     if (same != kept.end()) {
       same->second = std::move(value);
     } else {
@@ -161,6 +165,8 @@ std::string_view kind_name(const Value& value) {
                   return "a tuple";
                 case Sequence::Kind::range:
                   return "a range";
+                case Sequence::Kind::view:
+                  return "what a mapping holds";
                 case Sequence::Kind::generator:
                   break;
               }

@@ -38,8 +38,9 @@ struct Undefined {
 };
 struct None {};
 struct Sequence {
-  // A generator is what map, select and their like give: true whatever is in it, without a length.
-  enum class Kind { list, tuple, range, generator };
+  // A view is what keys(), values() and items() give: it has a length, and no places. A generator
+  // is what map, select and their like give: true whatever is in it, without a length.
+  enum class Kind { list, tuple, range, view, generator };
   Kind kind = Kind::list;
   std::shared_ptr<const Items> items;
   Extent extent;
@@ -98,6 +99,9 @@ Extent extent_of(const Value& value);
 
 // "a text", "a list", …: for messages.
 std::string_view kind_name(const Value& value);
+
+// Whether it may be a key of a mapping.
+bool is_key(const Value& value);
 
 bool truth(const Value& value);
 // 1 == 1.0 == true, as in Python; namespaces are themselves alone.

@@ -110,7 +110,7 @@ void ExampleEncoder::end_once(Example& example) const {
   example.targets.push_back(1);
 }
 
-Status ExampleEncoder::add_runs(std::span<const PromptPiece> pieces, EncodedExample& out) {
+Status ExampleEncoder::add_all(std::span<const PromptPiece> pieces, EncodedExample& out) {
   while (!pieces.empty()) {
     const auto other = std::ranges::find_if_not(
         pieces, [&](const PromptPiece& piece) { return same_side(piece, pieces.front()); });
@@ -121,19 +121,19 @@ Status ExampleEncoder::add_runs(std::span<const PromptPiece> pieces, EncodedExam
   return {};
 }
 
-Result<std::vector<TokenId>> ExampleEncoder::encode_prompt(std::span<const PromptPiece> pieces) {
-  EncodedExample out;
-  if (auto ok = add_runs(pieces, out); !ok) return propagate(ok);
-  begin_once(out.example);
-  return std::move(out.example.ids);
-}
-
 Result<EncodedExample> ExampleEncoder::encode(std::span<const PromptPiece> pieces) {
   EncodedExample out;
-  if (auto ok = add_runs(pieces, out); !ok) return propagate(ok);
+  if (auto ok = add_all(pieces, out); !ok) return propagate(ok);
   end_once(out.example);
   begin_once(out.example);
   return out;
+}
+
+Result<std::vector<TokenId>> ExampleEncoder::encode_prompt(std::span<const PromptPiece> pieces) {
+  EncodedExample out;
+  if (auto ok = add_all(pieces, out); !ok) return propagate(ok);
+  begin_once(out.example);
+  return std::move(out.example.ids);
 }
 
 }  // namespace trainward::trainer

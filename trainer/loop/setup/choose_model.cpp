@@ -64,6 +64,9 @@ Status choose(WorkerConfig& config, ChosenModel& chosen) {
     chosen.config = chosen.base->folder().config();
     model = chosen.base->model();
     config.model = chosen.base->folder().path().filename().string();
+    // Whoever names no tokenizer means the model's own.
+    const auto& own = chosen.base->folder().tokenizer();
+    if (own && config.tokenizer == "byte") config.tokenizer = own->string();
   } else if (!config.model_config.empty()) {
     const fs::path file = hf::folder_path(config.model_config);
     auto read = hf::read_config(file);

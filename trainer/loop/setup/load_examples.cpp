@@ -45,7 +45,8 @@ class ExampleReading {
     options.progress = reading_progress(std::string(called), requests_, reporter_);
     auto loaded = read_examples(paths, options);
     if (!loaded) {
-      if (loaded.error().where == "columns") loaded.error().where = "training_config.columns";
+      if (loaded.error().where == "columns")
+        loaded.error().where = "training_config.column_mapping";
       return loaded;
     }
     for (const std::string& words : loaded->report.warnings()) reporter_.error(words);
@@ -121,8 +122,8 @@ void tell(const WorkerConfig& config, const Examples& examples, Reporter& report
   }
   if (examples.also_trained_on > 0) {
     reporter.error(fmt::format(
-        "{} of what is evaluated on is trained on too, word for word: its loss will look too good",
-        count(examples.also_trained_on, "example")));
+        "{} {} both evaluated on and trained on, word for word: the loss will look too good",
+        count(examples.also_trained_on, "example"), examples.also_trained_on == 1 ? "is" : "are"));
   }
 }
 

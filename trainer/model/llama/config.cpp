@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -25,8 +26,8 @@ struct Family {
 constexpr std::array families{
     Family{"llama", "LlamaForCausalLM", 0, 11008},
     Family{"mistral", "MistralForCausalLM", 8, 14336, 4096},
-    Family{"qwen2", "Qwen2ForCausalLM", 32, 22016, 0, 0, true},
-    Family{"qwen3", "Qwen3ForCausalLM", 32, 22016, 0, 128, false, true},
+    Family{"qwen2", "Qwen2ForCausalLM", 32, 22016, 4096, 0, true},
+    Family{"qwen3", "Qwen3ForCausalLM", 32, 22016, 4096, 128, false, true},
 };
 
 Result<const Family*> family_of(const ConfigReader& config) {
@@ -40,6 +41,50 @@ Result<const Family*> family_of(const ConfigReader& config) {
 
 // Where a checkpoint keeps its config.json, for messages.
 constexpr std::string_view in_checkpoint = "state.json: model";
+
+// Far beyond any model there is. A list of the tensors must fit into memory, and no product of
+// sizes may overflow.
+struct Limit {
+  std::string_view key;
+  std::int64_t ModelSpec::*size;
+  std::int64_t most;
+};
+constexpr std::array limits{Limit{"hidden_size", &ModelSpec::width, 1 << 20},
+                            Limit{"num_hidden_layers", &ModelSpec::layers, 1 << 12},
+                            Limit{"num_attention_heads", &ModelSpec::heads, 1 << 12},
+                            Limit{"vocab_size", &ModelSpec::vocabulary, 1 << 24}};
+constexpr std::int64_t most_inner = 1 << 22;
+constexpr std::int64_t most_head_width = 1 << 12;
+
+Status check_sizes(const ConfigReader& config, const ModelSpec& model) {
+  for (const Limit& limit : limits) {
+    const std::int64_t size = model.*limit.size;
+    if (size < 1) return config.refuse(limit.key, "is no whole number above 0", "");
+    if (size > limit.most)
+      return config.refuse(limit.key, fmt::format("is above {}", limit.most), "");
+  }
+  if (model.llama.inner > most_inner) {
+    return config.refuse("intermediate_size", fmt::format("is above {}", most_inner), "");
+  }
+  if (model.llama.head_width > most_head_width) {
+    return config.refuse("head_dim", fmt::format("is above {}", most_head_width), "");
+  }
+  return {};
+}
+
+// Newer files say of each layer how far it sees.
+Status check_layer_types(const ConfigReader& config, const json::object& object) {
+  if (!config.has("layer_types")) return {};
+  const json::value& types = object.at("layer_types");
+  if (!types.is_array()) return config.refuse("layer_types", "is not a list", "");
+  for (const json::value& type : types.get_array()) {
+    const std::string name = type.is_string() ? std::string(view(type.get_string())) : "?";
+    if (name == "full_attention" || name == "sliding_attention") continue;
+    return config.refuse("layer_types", fmt::format("has '{}', which is not built here", name),
+                         "take another model of the family");
+  }
+  return {};
+}
 
 // What is in the file and would be passed over silently otherwise.
 Status check_extras(const ConfigReader& config) {
@@ -95,7 +140,17 @@ Result<RopeSpec> rope_of(const ConfigReader& config) {
                                                                 : nothing);
   rope.theta = config.number("rope_theta", 10000);
   if (newer != nullptr) rope.theta = scaling.number("rope_theta", rope.theta);
+  for (const auto& [key, value] : newer != nullptr ? *newer : nothing) {
+    if (value.is_object()) {
+      return scaling.refuse(view(key), "rotates some layers otherwise, which is not built here",
+                            "take another model of the family");
+    }
+  }
+  if (scaling.number("partial_rotary_factor", 1) != 1) {
+    return scaling.refuse("partial_rotary_factor", "is not 1", "only 1 is built");
+  }
   const std::string type = scaling.text("rope_type", scaling.text("type", "default"));
+  if (auto ok = scaling.finish(); !ok) return propagate(ok);
   if (type == "default") return rope;
   if (type != "linear" && type != "llama3") {
     return scaling.refuse("rope_type", fmt::format("is '{}', which is not built here", type),
@@ -108,6 +163,7 @@ Result<RopeSpec> rope_of(const ConfigReader& config) {
   rope.low = scaling.number("low_freq_factor", 1);
   rope.high = scaling.number("high_freq_factor", 4);
   rope.original_positions = scaling.whole("original_max_position_embeddings", 0);
+  if (auto ok = scaling.finish(); !ok) return propagate(ok);
   if (!(rope.low > 0 && rope.high > rope.low) || rope.original_positions < 1) {
     return scaling.refuse("original_max_position_embeddings",
                           "or the frequency factors do not fit together",
@@ -127,6 +183,23 @@ json::object rope_scaling_of(const RopeSpec& rope) {
   return out;
 }
 
+Status check_lora(const LoraSpec& lora) {
+  constexpr std::int64_t most_rank = 1 << 16;
+  const auto no = [](std::string_view what, auto value, std::string cure) -> Status {
+    return fail(ErrorKind::usage, fmt::format("the {} of adapters cannot be {}", what, value), {},
+                std::move(cure));
+  };
+  if (lora.rank > most_rank) return no("rank", lora.rank, fmt::format("at most {}", most_rank));
+  if (!(lora.alpha > 0) || !std::isfinite(lora.alpha)) {
+    return no("alpha", lora.alpha, "it must be above 0");
+  }
+  if (!(lora.dropout >= 0 && lora.dropout < 1)) {
+    return no("dropout", lora.dropout, "it must be at least 0, and below 1");
+  }
+  if (lora.targets == 0) return no("target modules", "none", "name at least one, or all-linear");
+  return {};
+}
+
 const Family& family_of(const LlamaSpec& llama) {
   if (llama.qk_norms) return families[3];
   return families[llama.qkv_biases && !llama.output_bias ? 2 : 0];
@@ -139,6 +212,7 @@ Result<ModelSpec> read_llama_config(const json::object& object, std::string_view
   auto family = family_of(config);
   if (!family) return propagate(family);
   if (auto ok = check_extras(config); !ok) return propagate(ok);
+  if (auto ok = check_layer_types(config, object); !ok) return propagate(ok);
   ModelSpec model;
   model.architecture = find_architecture("llama").value();
   model.width = config.whole("hidden_size", 4096);
@@ -147,22 +221,19 @@ Result<ModelSpec> read_llama_config(const json::object& object, std::string_view
   model.vocabulary = config.whole("vocab_size", 0);
   model.positions = config.whole("max_position_embeddings", 2048);
   model.tied = config.flag("tie_word_embeddings", false);
-  for (const auto& [key, value] : {std::pair("hidden_size", model.width),
-                                   {"num_hidden_layers", model.layers},
-                                   {"num_attention_heads", model.heads},
-                                   {"vocab_size", model.vocabulary}}) {
-    if (value < 1) return config.refuse(key, "is no whole number above 0", "");
-  }
   LlamaSpec& llama = model.llama;
   llama.inner = config.whole("intermediate_size", (*family)->inner);
   const std::int64_t usual_kv = (*family)->kv_heads > 0 ? (*family)->kv_heads : model.heads;
   llama.kv_heads = config.has("num_key_value_heads") || !config.names("num_key_value_heads")
                        ? config.whole("num_key_value_heads", usual_kv)
                        : model.heads;
-  const std::int64_t even = model.width / model.heads;
-  llama.head_width = config.whole("head_dim", (*family)->head_width > 0 && !config.names("head_dim")
-                                                  ? (*family)->head_width
-                                                  : even);
+  const std::int64_t own_width = (*family)->head_width;
+  if (own_width > 0 && config.names("head_dim") && !config.has("head_dim")) {
+    return config.refuse("head_dim", "is null, which readers take for different widths",
+                         "write the width of a head, or leave the key out");
+  }
+  const std::int64_t even = model.width / std::max<std::int64_t>(model.heads, 1);
+  llama.head_width = config.whole("head_dim", own_width > 0 ? own_width : even);
   llama.norm_epsilon = config.number("rms_norm_eps", 1e-6);
   auto rope = rope_of(config);
   if (!rope) return propagate(rope);
@@ -176,6 +247,7 @@ Result<ModelSpec> read_llama_config(const json::object& object, std::string_view
   llama.deviation = config.number("initializer_range", 0.02);
   model.rank = llama.head_width;
   if (auto ok = config.finish(); !ok) return propagate(ok);
+  if (auto ok = check_sizes(config, model); !ok) return propagate(ok);
   if (auto ok = check_llama(model, 2); !ok) {
     ok.error().where = where;
     return propagate(ok);
@@ -206,6 +278,10 @@ json::object llama_config(const ModelSpec& model) {
                       {"vocab_size", model.vocabulary}};
   if (llama.rope.scaling != RopeSpec::Scaling::none) {
     config["rope_scaling"] = rope_scaling_of(llama.rope);
+  }
+  if (llama.window > 0) {
+    config["sliding_window"] = llama.window;
+    config["use_sliding_window"] = true;
   }
   return config;
 }
@@ -242,7 +318,8 @@ Result<LoraSpec> read_lora(const json::object& object, std::string_view where) {
   if (targets != nullptr && targets->is_string()) ok = add(view(targets->get_string()));
   if (targets != nullptr && targets->is_array()) {
     for (const json::value& name : targets->get_array()) {
-      if (ok && name.is_string()) ok = add(view(name.get_string()));
+      if (!name.is_string()) return config.refuse("target_modules", "is no list of names", "");
+      if (ok) ok = add(view(name.get_string()));
     }
   }
   if (ok) ok = config.finish();
@@ -304,6 +381,9 @@ Status check_llama(const ModelSpec& model, std::int64_t block_size) {
   }
   if (!(llama.norm_epsilon > 0) || !(llama.rope.theta > 1) || !std::isfinite(llama.rope.theta)) {
     return no("rms_norm_eps must be above 0, and rope_theta above 1");
+  }
+  if (model.lora.used()) {
+    if (auto ok = check_lora(model.lora); !ok) return ok;
   }
   if (model.positions > 0 && block_size > model.positions) {
     return no(fmt::format("a block_size of {} is longer than the {} positions the model knows",

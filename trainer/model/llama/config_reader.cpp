@@ -33,7 +33,8 @@ std::int64_t ConfigReader::whole(std::string_view key, std::int64_t fallback) co
 double ConfigReader::number(std::string_view key, double fallback) const {
   const json::value* value = find(key);
   if (value == nullptr) return fallback;
-  if (value->is_number()) return value->to_number<double>();
+  const double number = value->is_number() ? value->to_number<double>() : HUGE_VAL;
+  if (std::isfinite(number)) return number;
   note(key, "a number");
   return fallback;
 }

@@ -20,6 +20,16 @@ using graph::Graph;
 using graph::Type;
 using graph::Value;
 
+// What comes out of an adapter is as large as what it is added to, and cheap.
+bool leaves_adapter(const Graph& graph, const graph::Node& node, const LoraSpec& lora) {
+  const auto* dot = std::get_if<op::DotGeneral>(&node.op);
+  if (dot == nullptr || !lora.used()) return false;
+  const graph::Node* weight = &graph.node(node.inputs[1]);
+  if (std::holds_alternative<op::Convert>(weight->op)) weight = &graph.node(weight->inputs[0]);
+  const auto* parameter = std::get_if<op::Parameter>(&weight->op);
+  return parameter != nullptr && parameter->name.ends_with("lora_B.weight");
+}
+
 // Costly to compute again, or small. Of a product that others read as bf16 only that.
 bool worth_keeping(const Graph& graph, const graph::Node& node) {
   if (node.op == graph::Op{op::Convert{Element::bf16}}) {
@@ -111,7 +121,7 @@ class SegmentMaker {
     std::vector<Value> kept;
     if (!spec_.recompute) {
       kept = graph::values_to_keep(joint, gradients, dy.index(), [&](const graph::Node& node) {
-        return worth_keeping(joint, node);
+        return worth_keeping(joint, node) && !leaves_adapter(joint, node, model_.lora);
       });
     }
     // What is frozen stays as its files have it.
@@ -167,10 +177,11 @@ class SegmentMaker {
     return b.parameter("x", x_);
   }
   [[nodiscard]] Value add_weighted_inputs(Builder& b) const {
-    const std::int64_t rows = head_rows(spec_);
-    b.parameter("targets", {Element::i32, {1, rows}});
-    b.parameter("weights", {Element::f32, {1, rows}});
-    return b.parameter("x", {Element::f32, {1, rows, model_.width}});
+    graph::Shape rows{1, head_rows(spec_)};
+    if (rows[1] == graph::element_count(ids_.shape)) rows = ids_.shape;
+    b.parameter("targets", {Element::i32, rows});
+    b.parameter("weights", {Element::f32, rows});
+    return b.parameter("x", {Element::f32, {rows[0], rows[1], model_.width}});
   }
 
   // The last position of each sequence predicts nothing.
@@ -215,10 +226,9 @@ std::size_t head_inputs(const TrainingSpec& spec) { return spec.weighted ? 2 : 1
 
 std::int64_t head_rows(const TrainingSpec& spec) {
   // A few hundred rows keep the products busy; the logits and their gradient are this large.
-  constexpr std::int64_t most_logits = std::int64_t{1} << 24;
   constexpr std::int64_t least = 64;
   const std::int64_t positions = spec.batch_size * spec.block_size;
-  const std::int64_t most = std::max(least, most_logits / spec.model.padded_vocabulary());
+  const std::int64_t most = std::max(least, spec.head_logits / spec.model.padded_vocabulary());
   std::int64_t pieces = (positions + most - 1) / most;
   while (positions % pieces != 0) ++pieces;
   return positions / pieces;

@@ -33,9 +33,9 @@ struct Segments {
 
 // What a head is given before x: the batch's ids alone, of whose rows each position predicts the
 // next; or, where predictions have weights, for `head_rows()` positions at a time the ids they
-// predict and the weights of that, i32 and f32 [rows]. x is [1, rows, width] then: a batch's
+// predict and the weights of that, i32 and f32 [1, rows]. x is [1, rows, width] then: a batch's
 // positions go through the head in pieces, so that logits of a large vocabulary never lie in memory
-// all at once.
+// all at once. A batch that is one piece has the shape of its ids.
 std::size_t head_inputs(const TrainingSpec& spec);
 std::int64_t head_rows(const TrainingSpec& spec);  // divides the batch's positions
 

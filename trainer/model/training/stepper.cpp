@@ -59,7 +59,10 @@ class Stepper final : public Trainable {
     }
     cut(tokens, 0, split ? 1 : 0);
     if (auto ok = forward({}, Purpose::evaluation); !ok) return propagate(ok);
-    return executor_->evaluate(tokens_);
+    auto loss = executor_->evaluate(tokens_);
+    // Each part had all of it, and their losses have been added up.
+    if (loss && spec_.weighted && !split) *loss /= static_cast<double>(parts());
+    return loss;
   }
 
   Status gather_state() override { return executor_->download(); }

@@ -175,15 +175,16 @@ class Body {
         input(0), list(devices), sum.devices, scalar, signature());
   }
   std::string operator()(const op::Attention& attention) {
-    const std::string call = put_once(cudnn_attention(inputs(), attention.scale, type(0).shape), 3);
+    const std::string call =
+        put_once(cudnn_attention(inputs(), attention.scale, type(0).shape, type(1).shape), 3);
     if (attention.result == graph::AttentionResult::statistics) return call + "#1";
     return positions_before_heads(call + "#0");
   }
   std::string operator()(const op::AttentionGradient& gradient) {
     const std::string operands = fmt::format("{}, {}, {}, {}, {}, {}", input(0), input(1), input(2),
                                              input(3), input(5), input(4));
-    const std::string call =
-        put_once(cudnn_attention_backward(operands, gradient.scale, type(0).shape), 4);
+    const std::string call = put_once(
+        cudnn_attention_backward(operands, gradient.scale, type(0).shape, type(1).shape), 4);
     return positions_before_heads(fmt::format("{}#{}", call, gradient.input));
   }
 

@@ -11,7 +11,7 @@
 #include "trainer/data/batch_reader.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/device_setup.hpp"
-#include "trainer/loop/setup/load_data.hpp"
+#include "trainer/loop/setup/run_data.hpp"
 #include "trainer/model/cpu/cpu_model.hpp"
 #include "trainer/worker/commands/tensor_agreement.hpp"
 
@@ -56,19 +56,17 @@ Result<Findings> compare(WorkerConfig& config, const CheckOptions& options,
   auto chosen = choose_model(config);
   if (!chosen) return propagate(chosen);
   const BaseWeights* base = chosen->base.get();
-  auto corpus =
-      load_data(config, std::filesystem::temp_directory_path(), false, ports.requests, reporter);
-  if (!corpus) return propagate(corpus);
+  auto data = RunData::load(config, std::filesystem::temp_directory_path(), false, ports.requests,
+                            reporter);
+  if (!data) return propagate(data);
   auto device = make_model(config, WorkerEnvironment{}, base, reporter);
   if (!device) return propagate(device);
   auto cpu = make_cpu_model(config.training, base);
   if (!cpu) return propagate(cpu);
-  BatchReader data(*corpus, config.training.sequences_per_step(), config.training.seed,
-                   config.held_out());
   Findings findings;
   while (static_cast<std::int64_t>(findings.steps.size()) < options.steps) {
     if (ports.requests.stop_requested()) return fail(ErrorKind::transient, "was asked to stop");
-    auto tokens = data.next();
+    auto tokens = data->training().next();
     if (!tokens) return propagate(tokens);
     const auto began = ports.now();
     auto on_device = (*device)->step(*tokens);

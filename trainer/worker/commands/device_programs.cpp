@@ -1,7 +1,8 @@
 #include "trainer/worker/commands/device_programs.hpp"
 
 #include "common/os/clock.hpp"
-#include "trainer/loop/setup/load_data.hpp"
+#include "trainer/loop/setup/choose_model.hpp"
+#include "trainer/loop/setup/run_data.hpp"
 #include "trainer/model/cpu/parallel_model.hpp"
 
 namespace trainward::trainer {
@@ -11,11 +12,13 @@ Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target ta
                                       const std::filesystem::path& scratch,
                                       const CommandPorts& ports) {
   Reporter reporter({[](const Message&) {}, ports.err, ports.err, [] { return now(); }});
-  auto corpus = load_data(config, scratch, false, ports.requests, reporter);
-  if (!corpus) return propagate(corpus);
+  auto chosen = choose_model(config);
+  if (!chosen) return propagate(chosen);
+  auto data = RunData::load(config, scratch, false, ports.requests, reporter);
+  if (!data) return propagate(data);
   auto part = split_over(config.training, config.ranks);
   if (!part) return propagate(part);
-  return make_modules(*part, {config.ranks, config.placement, config.held_out() > 0,
+  return make_modules(*part, {config.ranks, config.placement, data->held_out() != nullptr,
                               config.attention.value_or(attention_of(platform)), target});
 }
 

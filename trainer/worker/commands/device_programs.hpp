@@ -9,7 +9,8 @@
 
 namespace trainward::trainer {
 
-// Reads the data, which decides the vocabulary; what of it is no document is written to `scratch`.
+// Opens the model it begins from and reads the data, which decide the sizes; what of the data is no
+// document is written to `scratch`.
 // `platform`: the plugin's name for it, "" where nobody knows.
 Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target target,
                                       std::string_view platform,

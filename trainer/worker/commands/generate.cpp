@@ -19,8 +19,8 @@ Result<std::vector<TokenId>> text_of(const GenerateOptions& options, Speaker& sp
   return speaker.tokens_of(turns);
 }
 
-std::string as_json(const GenerateOptions& options, const Speaker& speaker,
-                    const Generated& done, std::size_t prompt_tokens, double seconds) {
+std::string as_json(const GenerateOptions& options, const Speaker& speaker, const Generated& done,
+                    std::size_t prompt_tokens, double seconds) {
   JsonText json;
   const ModelSource& source = speaker.source();
   json.add(source.is_checkpoint() ? "checkpoint" : "model", source.path().string());
@@ -70,8 +70,8 @@ void add_generate(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand("generate", "Go on with a text as a trained model would");
   add_speaker_options(*command, options->speaker);
   command->add_option("--prompt", options->prompt, "The text to go on with; none: a new document");
-  CLI::Option* chat =
-      command->add_flag("--chat", options->chat, "The prompt is a question, put as the model is used to");
+  CLI::Option* chat = command->add_flag("--chat", options->chat,
+                                        "The prompt is a question, put as the model is used to");
   command->add_option("--system", options->system, "What the model is told before the question")
       ->needs(chat);
   command->add_option("--tokens", options->tokens, "How many at most")

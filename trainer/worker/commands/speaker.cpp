@@ -42,9 +42,9 @@ Result<fs::path> find_model(const std::string& named, const CommandPorts& ports)
   if (!present->empty()) {
     return fail(ErrorKind::usage, "holds no checkpoint that is whole", path.string());
   }
-  return fail(ErrorKind::usage, "holds no checkpoint, and no model with a config.json",
-              path.string(),
-              "name a checkpoint such as step-00000300, the folder they are in, or a model's folder");
+  return fail(
+      ErrorKind::usage, "holds no checkpoint, and no model with a config.json", path.string(),
+      "name a checkpoint such as step-00000300, the folder they are in, or a model's folder");
 }
 
 // The configuration's keys as the options they are here.
@@ -93,8 +93,7 @@ Result<Prompting> words_for_text(const SpeakerOptions& options, const fs::path& 
   std::string name = options.tokenizer;
   if (name.empty()) name = folder.empty() ? "byte" : (folder / "tokenizer.json").string();
   const bool as_folder_says = options.end_of_text.empty() && name != "byte";
-  auto tokenizer =
-      open_tokenizer(name, as_folder_says ? prompts.tokens.eos : options.end_of_text);
+  auto tokenizer = open_tokenizer(name, as_folder_says ? prompts.tokens.eos : options.end_of_text);
   if (!tokenizer) {
     Error error = std::move(tokenizer).error();
     error.kind = ErrorKind::usage;  // somebody has to mend the file or name another
@@ -132,8 +131,8 @@ Result<std::unique_ptr<Speaker>> Speaker::open(const SpeakerOptions& options, bo
 
 Status Speaker::find_words(const SpeakerOptions& options, bool asked_in_turns) {
   const fs::path folder = folder_of_words(source_);
-  auto prompting = asked_in_turns ? words_for_turns(options, folder)
-                                  : words_for_text(options, folder);
+  auto prompting =
+      asked_in_turns ? words_for_turns(options, folder) : words_for_text(options, folder);
   if (!prompting) return tl::unexpected(as_options(std::move(prompting).error()));
   prompting_ = *std::move(prompting);
   std::vector<TokenId>& ends = prompting_.rules.ends;
@@ -156,9 +155,10 @@ Status Speaker::make_room(std::int64_t context) {
 
 void add_speaker_options(CLI::App& command, SpeakerOptions& options) {
   command
-      .add_option("--model,--checkpoint", options.model,
-                  "A checkpoint, the folder they are in (then the newest that verifies), the folder "
-                  "of a model with its config.json, or of an adapter")
+      .add_option(
+          "--model,--checkpoint", options.model,
+          "A checkpoint, the folder they are in (then the newest that verifies), the folder "
+          "of a model with its config.json, or of an adapter")
       ->required();
   command.add_option("--adapter", options.adapter,
                      "Adapters over that model: a checkpoint, the folder they are in, or a folder "

@@ -1,0 +1,338 @@
+// Llamas on the simulated N300: weighted predictions, texts packed in rows, adapters over frozen
+// weights, whatever is where, as the CPU trains them.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "common/base/bf16.hpp"
+#include "device/on_simulator.hpp"
+#include "trainer/model/llama/llama.hpp"
+#include "trainer/model/training/segments.hpp"
+
+namespace trainward::trainer {
+namespace {
+
+using test::expect_same_course;
+using test::make_on_device;
+using test::same_bits;
+using test::simulated;
+using test::State;
+using test::state_of;
+
+constexpr std::uint32_t all_linears = (1U << linears) - 1;
+
+TrainingSpec llama_spec() {
+  TrainingSpec spec = test::on_one_thread(test::tiny_spec());
+  spec.model = test::as_llama(spec.model);
+  return spec;
+}
+
+void add_adapters(ModelSpec& model, graph::Element frozen, double dropout = 0) {
+  model.lora = {.rank = 3, .alpha = 6, .dropout = dropout, .targets = all_linears};
+  model.frozen = frozen;
+}
+
+// What a data set of examples would give: some predictions count, each as much as any other of the
+// step, and rows hold texts of any length.
+class Examples {
+ public:
+  Examples(const TrainingSpec& spec, std::int64_t sequences, std::uint64_t seed)
+      : spec_(spec), draw_(seed) {
+    const auto block = static_cast<std::size_t>(spec.block_size);
+    ids_.resize(static_cast<std::size_t>(sequences) * block);
+    for (std::int32_t& id : ids_) id = static_cast<std::int32_t>(below(spec.model.vocabulary));
+    if (spec.weighted) weights_.resize(ids_.size());
+    if (spec.segmented) segments_.resize(ids_.size());
+    float targets = 0;
+    for (float& weight : weights_) targets += weight = below(3) > 0 ? 1.0F : 0.0F;
+    for (float& weight : weights_) weight /= std::max(1.0F, targets);
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      const bool begins = i % block == 0;
+      segments_[i] = begins ? 0 : segments_[i - 1] + (below(4) == 0 ? 1 : 0);
+    }
+  }
+  [[nodiscard]] TokenBatch batch() const { return {ids_, weights_, segments_}; }
+
+ private:
+  std::int64_t below(std::int64_t end) { return draw_.size(0, end - 1); }
+  const TrainingSpec& spec_;
+  graph::test::Draw draw_;
+  std::vector<std::int32_t> ids_;
+  std::vector<float> weights_;
+  std::vector<std::int32_t> segments_;
+};
+
+void train_on_examples(Trainable& model, const TrainingSpec& spec, std::uint64_t first,
+                       std::uint64_t last) {
+  for (std::uint64_t step = first; step <= last; ++step) {
+    const Examples examples(spec, spec.sequences_per_step(), step);
+    const auto done = model.step(examples.batch());
+    ASSERT_TRUE(done) << done.error().message();
+  }
+}
+
+test::Course course_of(Trainable& model, const TrainingSpec& spec, std::uint64_t steps = 4) {
+  const Examples held_out(spec, spec.batch_size, 99);
+  std::optional<Examples> of_step;
+  const auto batch_of = [&](std::uint64_t step) {
+    return of_step.emplace(spec, spec.sequences_per_step(), step).batch();
+  };
+  return test::train_course(model, steps, batch_of, held_out.batch());
+}
+
+void expect_cpus_course(const TrainingSpec& spec, const DeviceConfig& config, double slack = 2e-5,
+                        const BaseWeights* base = nullptr) {
+  auto on_cpu = make_cpu_model(spec, base);
+  ASSERT_TRUE(on_cpu) << on_cpu.error().message();
+  const auto on_device = make_on_device(spec, config, base);
+  ASSERT_TRUE(on_device);
+  EXPECT_EQ(on_device->parameter_count(), (*on_cpu)->parameter_count());
+  EXPECT_EQ(on_device->total_parameters(), (*on_cpu)->total_parameters());
+  expect_same_course(course_of(**on_cpu, spec), course_of(*on_device, spec), slack);
+}
+
+// The weights of a model as somebody's files would have them.
+class FilledBase final : public BaseWeights {
+ public:
+  FilledBase(ModelSpec model, std::int64_t positions, checkpoint::DType type) {
+    model.lora = {};
+    graph::test::Draw draw(5);
+    const ParameterTable table = make_parameter_table(model, positions);
+    for (const ParameterInfo& info : table.infos) {
+      if (info.role == Role::table) continue;
+      graph::Shape shape = info.shape;
+      shape[0] = info.live_rows;
+      std::vector<std::byte>& bytes = bytes_[info.name];
+      const bool narrow = type == checkpoint::DType::bf16;
+      const double middle = info.initial == Initial::ones ? 1 : 0;
+      for (const double number : draw.numbers(shape, middle - 0.3, middle + 0.3)) {
+        const auto value = static_cast<float>(number);
+        const std::uint16_t half = bf16_from_float(value);
+        const auto whole =
+            narrow ? std::as_bytes(std::span(&half, 1)) : std::as_bytes(std::span(&value, 1));
+        bytes.insert(bytes.end(), whole.begin(), whole.end());
+      }
+      tensors_[info.name] = {type, shape, bytes};
+    }
+  }
+  [[nodiscard]] std::optional<Tensor> find(std::string_view name) const override {
+    const auto found = tensors_.find(name);
+    return found == tensors_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  std::map<std::string, std::vector<std::byte>> bytes_;
+  std::map<std::string, Tensor, std::less<>> tensors_;
+};
+
+TrainingSpec random_llama(graph::test::Draw& draw) {
+  TrainingSpec spec = llama_spec();
+  ModelSpec& model = spec.model;
+  const auto coin = [&] { return draw.size(0, 1) == 1; };
+  // 9 heads of queries for 3 of keys is SmolLM2-135M, 14 for 2 Qwen2.5-0.5B, 15 for 5 SmolLM2-360M.
+  constexpr std::pair<int, int> heads[] = {{1, 1}, {2, 1},  {4, 4}, {6, 2},
+                                           {9, 3}, {14, 2}, {15, 5}};
+  const auto [queries, keys] = heads[static_cast<std::size_t>(draw.size(0, 6))];
+  model.layers = draw.size(1, 2);
+  model.heads = queries;
+  model.llama.kv_heads = keys;
+  model.llama.head_width = 2 * draw.size(1, 5);
+  model.rank = model.llama.head_width;
+  model.width = draw.size(5, 40);
+  model.llama.inner = draw.size(5, 70);
+  model.llama.qkv_biases = coin();
+  model.llama.output_bias = coin();
+  model.llama.mlp_biases = coin();
+  model.llama.qk_norms = coin();
+  model.llama.deviation = 0.2;
+  model.vocabulary = draw.size(5, 70);
+  model.tied = coin();
+  spec.batch_size = 2 * draw.size(1, 2);
+  spec.accumulation = draw.size(1, 3);
+  spec.block_size = draw.size(3, 40);
+  spec.weighted = coin();
+  spec.segmented = coin();
+  spec.dropout = coin() ? 0.2 : 0;
+  if (coin()) {
+    add_adapters(model, coin() ? graph::Element::bf16 : graph::Element::f32, coin() ? 0.2 : 0);
+  }
+  spec.recompute = coin();
+  spec.weight_decay = 0.1;
+  spec.gradient_clip = coin() ? 0.5 : 0;
+  spec.seed = static_cast<std::uint64_t>(draw.size(1, 1000));
+  return spec;
+}
+
+TEST(LlamaOnDevice, TrainsAsTheCpuDoes) {
+  for (std::uint64_t seed = 1; seed <= 24; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    graph::test::Draw draw(seed);
+    const TrainingSpec spec = random_llama(draw);
+    const auto placement = draw.size(0, 1) == 1 ? Placement::host : Placement::device;
+    expect_cpus_course(spec, simulated(placement, draw.size(1, 2)));
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// The head sees 64 of 256 positions at a time, and adds up.
+TEST(LlamaOnDevice, TheHeadInPiecesGivesWhatTheCpusGives) {
+  for (const bool adapters : {false, true}) {
+    for (const Placement placement : {Placement::host, Placement::device}) {
+      for (const std::int64_t devices : {1, 2}) {
+        SCOPED_TRACE(testing::Message() << adapters << (placement == Placement::host) << devices);
+        TrainingSpec spec = llama_spec();
+        spec.model.tied = devices == 2;
+        spec.model.layers = 1;
+        spec.weighted = true;
+        spec.head_logits = 1;
+        spec.batch_size = 4;
+        spec.block_size = 64;
+        spec.accumulation = devices;
+        if (adapters) add_adapters(spec.model, graph::Element::bf16);
+        ASSERT_EQ(head_rows(spec), 64);
+        expect_cpus_course(spec, simulated(placement, devices));
+        if (testing::Test::HasFailure()) return;
+      }
+    }
+  }
+}
+
+TEST(LlamaOnDevice, TrainsInBf16AsTheCpuDoes) {
+  for (const bool adapters : {false, true}) {
+    for (const Placement placement : {Placement::host, Placement::device}) {
+      TrainingSpec spec = llama_spec();
+      spec.precision = graph::Precision::bf16;
+      spec.weighted = true;
+      if (adapters) add_adapters(spec.model, graph::Element::bf16);
+      expect_cpus_course(spec, simulated(placement), 5e-3);
+    }
+  }
+}
+
+TEST(LlamaOnDevice, TheFirstLossHasTheCpusBits) {
+  TrainingSpec spec = llama_spec();
+  spec.weighted = true;
+  for (const bool adapters : {false, true}) {
+    if (adapters) add_adapters(spec.model, graph::Element::bf16, 0.2);
+    const auto on_cpu = test::make(spec);
+    const auto on_device = make_on_device(spec, simulated(Placement::host));
+    const Examples examples(spec, spec.sequences_per_step(), 1);
+    const auto expected = on_cpu->step(examples.batch());
+    const auto got = on_device->step(examples.batch());
+    ASSERT_TRUE(expected && got);
+    EXPECT_EQ(got->loss, expected->loss);
+    EXPECT_NEAR(got->grad_norm, expected->grad_norm, 1e-6);
+  }
+}
+
+TEST(LlamaOnDevice, BeginsWithTheBase) {
+  using checkpoint::DType;
+  for (const DType type : {DType::f32, DType::bf16}) {
+    for (const Placement placement : {Placement::host, Placement::device}) {
+      TrainingSpec spec = llama_spec();
+      spec.model.tied = placement == Placement::host;
+      const FilledBase base(spec.model, spec.block_size, type);
+      auto on_cpu = make_cpu_model(spec, &base);
+      auto on_device = make_on_device(spec, simulated(placement), &base);
+      ASSERT_TRUE(on_device && on_cpu);
+      EXPECT_TRUE(same_bits(state_of(**on_cpu), state_of(*on_device)));
+      on_device.reset();  // the card has one client at a time
+      add_adapters(spec.model, type == DType::bf16 ? graph::Element::bf16 : graph::Element::f32);
+      expect_cpus_course(spec, simulated(placement), 2e-5, &base);
+    }
+  }
+}
+
+// Adapters and their moments are all of the state: what is frozen comes from the base again.
+TEST(LlamaOnDevice, GoesOnFromItsStateAsIfNothingHadHappened) {
+  for (const Placement placement : {Placement::host, Placement::device}) {
+    TrainingSpec spec = llama_spec();
+    spec.weighted = spec.segmented = true;
+    spec.accumulation = 2;
+    add_adapters(spec.model, graph::Element::bf16, 0.2);
+    const FilledBase base(spec.model, spec.block_size, checkpoint::DType::bf16);
+    auto model = make_on_device(spec, simulated(placement, 2), &base);
+    train_on_examples(*model, spec, 1, 3);
+    const State middle = state_of(*model);
+    EXPECT_EQ(middle.size(), 3U * 2 * linears * 2) << "two of each linear in two layers";
+    for (const auto& [name, values] : middle) {
+      EXPECT_NE(name.find(".lora_"), std::string::npos) << name;
+    }
+    train_on_examples(*model, spec, 4, 6);
+    const State straight = state_of(*model);
+    // The same model again, and a new one.
+    ASSERT_TRUE(model->restore(test::fill_from(middle), 3));
+    train_on_examples(*model, spec, 4, 6);
+    EXPECT_TRUE(same_bits(straight, state_of(*model)));
+    model.reset();
+    TrainingSpec resuming = spec;
+    resuming.initialise = false;
+    model = make_on_device(resuming, simulated(placement, 2), &base);
+    ASSERT_TRUE(model->restore(test::fill_from(middle), 3));
+    train_on_examples(*model, spec, 4, 6);
+    EXPECT_TRUE(same_bits(straight, state_of(*model)));
+  }
+}
+
+// A batch for each device, or one for all of them: the loss is that of what there is.
+TEST(LlamaOnDevice, EvaluatesAWeightedBatchWhetherOrNotItIsSplit) {
+  TrainingSpec spec = llama_spec();
+  spec.weighted = true;
+  spec.batch_size = 4;
+  for (const Placement placement : {Placement::host, Placement::device}) {
+    const auto model = make_on_device(spec, simulated(placement, 2));
+    const auto on_cpu = test::make(spec);
+    for (const std::int64_t sequences : {4, 2}) {
+      TrainingSpec of_batch = spec;
+      of_batch.batch_size = sequences;
+      const auto reference = test::make(of_batch);
+      const Examples examples(spec, sequences, 7);
+      const auto expected = reference->evaluate(examples.batch());
+      const auto got = model->evaluate(examples.batch());
+      ASSERT_TRUE(expected && got);
+      EXPECT_NEAR(*got, *expected, 1e-5) << sequences;
+    }
+  }
+}
+
+TEST(LlamaOnDevice, BlocksAreCompiledOnceHoweverManyThereAre) {
+  const std::filesystem::path cache =
+      std::filesystem::path(testing::TempDir()) / "llama_on_device_programs";
+  std::filesystem::remove_all(cache);
+  DeviceConfig config = simulated(Placement::device);
+  config.device.cache = cache;
+  TrainingSpec spec = llama_spec();
+  add_adapters(spec.model, graph::Element::bf16, 0.1);
+  for (const std::int64_t layers : {1, 3}) {
+    spec.model.layers = layers;
+    std::map<std::string, bool> hits;
+    config.device.compiled = [&](const pjrt::Compiled& program) {
+      EXPECT_TRUE(hits.emplace(program.name, program.hit).second) << program.name;
+    };
+    const auto model = make_on_device(spec, config);
+    ASSERT_TRUE(model);
+    EXPECT_TRUE(hits.contains("block_forward") && hits.contains("block_backward"));
+    EXPECT_FALSE(hits.contains("embed_backward") || hits.contains("update_core"));
+    for (const auto& [name, hit] : hits) EXPECT_EQ(hit, layers == 3) << name;
+  }
+  std::filesystem::remove_all(cache);
+}
+
+// Qwen's, the largest there is.
+TEST(LlamaOnDevice, GathersFromALargeVocabulary) {
+  TrainingSpec spec = llama_spec();
+  spec.model.width = 8;
+  spec.model.layers = 1;
+  spec.model.vocabulary = 151936;
+  spec.model.tied = true;
+  spec.batch_size = 1;
+  spec.block_size = 8;
+  spec.weighted = true;
+  add_adapters(spec.model, graph::Element::bf16);
+  expect_cpus_course(spec, simulated(Placement::device));
+}
+
+}  // namespace
+}  // namespace trainward::trainer
