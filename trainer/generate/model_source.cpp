@@ -10,6 +10,7 @@
 #include "checkpoint/huggingface/unusable.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/llama/config.hpp"
+#include "trainer/tokenizer/tokenizer.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -80,6 +81,24 @@ Result<ModelSpec> model_of(const std::vector<checkpoint::TensorInfo>& tensors,
 Result<ModelSpec> model_of(const checkpoint::Reader& checkpoint, std::int64_t vocabulary) {
   const auto facts = get_object(checkpoint.state().extra, model_facts);
   return model_of(checkpoint.model(), facts ? **facts : json::object(), vocabulary);
+}
+
+std::vector<std::int32_t> end_tokens_in(const json::object& settings) {
+  std::vector<std::int32_t> tokens;
+  const auto add = [&](const json::value& value) {
+    const std::int64_t* id = value.if_int64();
+    if (id != nullptr && *id >= 0 && *id < max_vocabulary) {
+      tokens.push_back(static_cast<std::int32_t>(*id));
+    }
+  };
+  const json::value* found = settings.if_contains("eos_token_id");
+  if (found == nullptr) return tokens;
+  if (!found->is_array()) {
+    add(*found);
+    return tokens;
+  }
+  for (const json::value& each : found->get_array()) add(each);
+  return tokens;
 }
 
 Result<ModelSource> ModelSource::open(const fs::path& path, const std::optional<fs::path>& base) {
@@ -176,18 +195,10 @@ void ModelSource::add_folder(const fs::path& folder) {
   if (!folder.empty() && hf::is_there(folder)) folders_.push_back(folder);
 }
 
-// A number, or a list of them.
 void ModelSource::add_ends(const json::object& config) {
-  const auto add = [&](const json::value& value) {
-    const std::int64_t* id = value.if_int64();
-    if (id == nullptr || *id < 0 || *id > INT32_MAX) return;
-    const auto token = static_cast<std::int32_t>(*id);
+  for (const std::int32_t token : end_tokens_in(config)) {
     if (std::ranges::find(end_tokens_, token) == end_tokens_.end()) end_tokens_.push_back(token);
-  };
-  const json::value* found = config.if_contains("eos_token_id");
-  if (found == nullptr) return;
-  if (!found->is_array()) return add(*found);
-  for (const json::value& each : found->get_array()) add(each);
+  }
 }
 
 Result<LoadedModel> ModelSource::load(std::int64_t vocabulary) const {
