@@ -69,7 +69,10 @@ Result<std::vector<TensorSource>> model_tensors(const CheckpointModel& checkpoin
                                                 const std::optional<ModelFolder>& base,
                                                 const ExportOptions& options, DType usual) {
   auto vocabulary = get_int(checkpoint.record.config, "vocab_size");
-  if (!vocabulary) return propagate(vocabulary);
+  if (!vocabulary) {
+    vocabulary.error().where = (checkpoint.folder / name::state).string() + ": config";
+    return propagate(vocabulary);
+  }
   std::vector<TensorSource> tensors;
   for (const TensorSource& source : checkpoint.tensors) {
     if (source.info.name == "lm_head.weight" && is_tied(checkpoint.record.config)) continue;
@@ -139,6 +142,17 @@ Result<Exported> export_whole(const CheckpointModel& checkpoint, const fs::path&
   return Exported{false, contents.tensors.size(), image->bytes(), notes_of(contents)};
 }
 
+// An adapter's folder has no place for tokens that end an answer.
+std::vector<std::string> adapter_notes(const ModelRecord& record) {
+  const auto known = written_generation(std::nullopt, record.config, {});
+  if (written_generation(std::nullopt, record.config, record.end_tokens) == known) return {};
+  return {
+      fmt::format("answers end with token {}, which the base model's configuration does not "
+                  "say: tell the server (stop_token_ids), or write one model with `trainwardctl "
+                  "ckpt merge`",
+                  fmt::join(record.end_tokens, ", "))};
+}
+
 Result<Exported> export_adapter(const CheckpointModel& checkpoint, const fs::path& folder,
                                 const ExportOptions& options) {
   const ModelRecord& record = checkpoint.record;
@@ -163,7 +177,7 @@ Result<Exported> export_adapter(const CheckpointModel& checkpoint, const fs::pat
   image.files.push_back({"adapter_config.json", text_file(config)});
   image.files.push_back({"README.md", text_file(model_card(subject, options.card))});
   if (auto ok = check_and_write(checkpoint, folder, image, options.io); !ok) return propagate(ok);
-  return Exported{true, tensors.size(), image.bytes(), {}};
+  return Exported{true, tensors.size(), image.bytes(), adapter_notes(record)};
 }
 
 }  // namespace

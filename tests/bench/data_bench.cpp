@@ -199,7 +199,8 @@ class PairsFile {
     };
     std::ofstream out(path_);
     for (int i = 0; i < 52'002; ++i) {
-      out << json::serialize(json::object{{"prompt", words(120)}, {"response", words(500)}}) << '\n';
+      out << json::serialize(json::object{{"prompt", words(120)}, {"response", words(500)}})
+          << '\n';
     }
   }
   ~PairsFile() { std::filesystem::remove(path_); }

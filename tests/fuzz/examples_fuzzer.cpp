@@ -78,7 +78,8 @@ class Taker {
       Example shorter = example;
       const bool kept = cut(shorter, block, rule, 0);
       require(!kept || std::ssize(shorter.ids) <= block, "what is kept fits");
-      if (rule == TooLong::keep_start && kept) require(set_.add(shorter).has_value(), "it is added");
+      if (rule == TooLong::keep_start && kept)
+        require(set_.add(shorter).has_value(), "it is added");
     }
   }
 

@@ -10,8 +10,8 @@
 
 namespace trainward::trainer {
 
-// The next row to hand out: `position` counts those of this epoch. With the data and the seed, it is
-// all there is to save: the same cursor gives the same next batch, bit for bit.
+// The next row to hand out: `position` counts those of this epoch. With the data and the seed, it
+// is all there is to save: the same cursor gives the same next batch, bit for bit.
 struct Cursor {
   std::int64_t epoch = 0;
   std::int64_t position = 0;

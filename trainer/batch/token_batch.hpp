@@ -14,8 +14,8 @@ namespace trainward::trainer {
 
 struct TokenBatch {
   std::span<const std::int32_t> ids;
-  // Of the prediction OF the token at this place; the first of each row counts for nothing, whatever
-  // it says. As many as ids, or empty.
+  // Of the prediction OF the token at this place; the first of each row counts for nothing,
+  // whatever it says. As many as ids, or empty.
   std::span<const float> weights = {};
   // Which text of its row a token belongs to: tokens see only those of their own. As many as ids,
   // or empty, where each row is one text.

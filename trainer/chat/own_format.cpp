@@ -84,8 +84,9 @@ class OwnFormat final : public PromptFormat {
   Status learn(const TemplateTokens& tokens);
   Result<Text> text(std::span<const ChatTurn> turns, bool assistant_is_next) const;
   Result<std::vector<Stretch>> answers(std::span<const ChatTurn> turns, const Text& whole,
-                                    bool last_only) const;
-  Result<Stretch> answer(std::span<const ChatTurn> turns, std::size_t index, const Text& whole) const;
+                                       bool last_only) const;
+  Result<Stretch> answer(std::span<const ChatTurn> turns, std::size_t index,
+                         const Text& whole) const;
   Result<std::vector<PromptPiece>> pieces(std::span<const ChatTurn> turns,
                                           bool assistant_is_next) const;
 
@@ -147,7 +148,7 @@ Result<Text> OwnFormat::text(std::span<const ChatTurn> turns, bool assistant_is_
 }
 
 Result<Stretch> OwnFormat::answer(std::span<const ChatTurn> turns, std::size_t index,
-                               const Text& whole) const {
+                                  const Text& whole) const {
   auto before = text(turns.first(index), true);
   if (!before) return propagate(before);
   std::optional<Text> shorter;
@@ -176,7 +177,7 @@ Result<Stretch> OwnFormat::answer(std::span<const ChatTurn> turns, std::size_t i
 }
 
 Result<std::vector<Stretch>> OwnFormat::answers(std::span<const ChatTurn> turns, const Text& whole,
-                                             bool last_only) const {
+                                                bool last_only) const {
   if (template_.has_generation()) return generated_spans(whole);
   std::vector<Stretch> spans;
   for (std::size_t i = 0; i < turns.size(); ++i) {

@@ -28,8 +28,8 @@ struct DeviceConfig {
   bool evaluates = true;  // evaluate() is used; else it is an error, and nothing is compiled for it
 };
 
-// `base`: the weights it begins with (nullptr: none), which outlive it. Errors: usage for sizes that
-// cannot be and for a plugin that is none; else the device's.
+// `base`: the weights it begins with (nullptr: none), which outlive it. Errors: usage for sizes
+// that cannot be and for a plugin that is none; else the device's.
 Result<std::unique_ptr<Trainable>> make_device_model(const TrainingSpec& spec,
                                                      const DeviceConfig& config,
                                                      const BaseWeights* base = nullptr);

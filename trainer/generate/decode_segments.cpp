@@ -14,22 +14,44 @@ using graph::Value;
 
 class DecodeMaker {
  public:
-  DecodeMaker(const ModelSpec& model, std::int64_t rows, std::int64_t context)
+  DecodeMaker(const ModelSpec& model, const ParameterTable& table, std::int64_t rows)
       : model_(model),
         architecture_(architecture_of(model)),
-        table_(make_parameter_table(model, context)),
+        table_(table),
         rows_(rows),
-        context_(context),
         x_{Element::f32, {1, rows, model.width}} {}
 
   Result<DecodeSegments> make() const {
     DecodeSegments segments;
     auto ok = make_embed(segments.embed);
     if (ok) ok = make_project(segments.project);
-    if (ok) ok = make_attend(segments.project, segments.attend);
     if (ok) ok = make_head(segments.head);
     if (!ok) return propagate(ok);
     return segments;
+  }
+
+  // `projected`: what it goes on from.
+  Result<Graph> make_attend(const Graph& projected, std::int64_t context) const {
+    const auto of_context = [&](Value rows) {
+      Type type = projected.type(rows);
+      type.shape[1] = context;
+      return type;
+    };
+    Builder b;
+    const Value x = b.parameter("x", x_);
+    const Value q = b.parameter("q", projected.type(projected.outputs[0]));
+    const Value keys = b.parameter("keys", of_context(projected.outputs[1]));
+    const Value values = b.parameter("values", of_context(projected.outputs[2]));
+    const Value first = b.parameter("first", {Element::i32, {}});
+    const Weights w = Weights::add(b, table_, table_.block(0));
+    const Value mixed =
+        causal_attention(b, {q, keys, values}, score_scale(model_.head_width()), {first, {}});
+    const BlockCall call{model_};
+    const Value attended = architecture_.attended(b, call, w, mixed);
+    Graph attend;
+    auto ok = finish_segment(b, {architecture_.rest(b, call, w, x, attended)}, attend);
+    if (!ok) return propagate(ok);
+    return attend;
   }
 
  private:
@@ -48,26 +70,6 @@ class DecodeMaker {
     const auto [q, k, v] = architecture_.project(b, {model_, first}, w, x);
     return finish_segment(b, {q, k, v}, into);
   }
-  // `projected`: what it goes on from.
-  Status make_attend(const Graph& projected, Graph& into) const {
-    const auto of_context = [&](Value rows) {
-      Type type = projected.type(rows);
-      type.shape[1] = context_;
-      return type;
-    };
-    Builder b;
-    const Value x = b.parameter("x", x_);
-    const Value q = b.parameter("q", projected.type(projected.outputs[0]));
-    const Value keys = b.parameter("keys", of_context(projected.outputs[1]));
-    const Value values = b.parameter("values", of_context(projected.outputs[2]));
-    const Value first = b.parameter("first", {Element::i32, {}});
-    const Weights w = Weights::add(b, table_, table_.block(0));
-    const Value mixed =
-        causal_attention(b, {q, keys, values}, score_scale(model_.head_width()), {first, {}});
-    const BlockCall call{model_};
-    const Value attended = architecture_.attended(b, call, w, mixed);
-    return finish_segment(b, {architecture_.rest(b, call, w, x, attended)}, into);
-  }
   Status make_head(Graph& into) const {
     Builder b;
     const Value x = b.parameter("x", x_);
@@ -77,17 +79,23 @@ class DecodeMaker {
 
   const ModelSpec& model_;
   const Architecture& architecture_;
-  ParameterTable table_;
+  const ParameterTable& table_;
   std::int64_t rows_;
-  std::int64_t context_;
   Type x_;
 };
 
 }  // namespace
 
-Result<DecodeSegments> make_decode_segments(const ModelSpec& model, std::int64_t rows,
-                                            std::int64_t context) {
-  return DecodeMaker(model, rows, context).make();
+Result<DecodeSegments> make_decode_segments(const ModelSpec& model, const ParameterTable& table,
+                                            std::int64_t rows) {
+  return DecodeMaker(model, table, rows).make();
+}
+
+Result<Graph> make_attend_segment(const ModelSpec& model, const ParameterTable& table,
+                                  const DecodeSegments& segments, std::int64_t context) {
+  const Graph& project = segments.project;
+  const std::int64_t rows = project.type(project.outputs[0]).shape[1];
+  return DecodeMaker(model, table, rows).make_attend(project, context);
 }
 
 }  // namespace trainward::trainer

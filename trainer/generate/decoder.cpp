@@ -1,7 +1,8 @@
 #include "trainer/generate/decoder.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
+#include <vector>
 
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
@@ -16,87 +17,128 @@ using cpu::Program;
 
 // A prompt is read so many tokens at a time while it is long enough, then one by one.
 constexpr std::int64_t chunk = 32;
+// Attention of a text of up to so many tokens costs the same; beyond, lengths double.
+constexpr std::int64_t shortest_sight = 256;
 
 std::int64_t aligned(std::int64_t elements) {
   constexpr auto unit = static_cast<std::int64_t>(cpu::alignment / sizeof(float));
   return (elements + unit - 1) / unit * unit;
 }
 
+std::size_t bytes_of(std::int64_t floats) {
+  return static_cast<std::size_t>(floats) * sizeof(float);
+}
+
 struct DecodePrograms {
-  Program embed, project, attend, head;
+  struct Attend {
+    std::int64_t context = 0;
+    Program program;
+  };
+  Program embed, project, head;
+  std::vector<Attend> attend;  // for texts of growing length
   std::int64_t rows = 0;
-  std::int64_t key_row = 0;    // elements of one token's keys
+  std::int64_t query_row = 0;  // elements of one token's queries
+  std::int64_t key_row = 0;    // of its keys
   std::int64_t value_row = 0;  // and of its values
 
   [[nodiscard]] std::size_t workspace_bytes() const {
-    return std::max({embed.workspace_bytes(), project.workspace_bytes(), attend.workspace_bytes(),
-                     head.workspace_bytes()});
+    std::size_t most =
+        std::max({embed.workspace_bytes(), project.workspace_bytes(), head.workspace_bytes()});
+    for (const Attend& each : attend) most = std::max(most, each.program.workspace_bytes());
+    return most;
+  }
+  // That for a text which will have so many tokens.
+  Program& attend_for(std::int64_t tokens) {
+    const auto found =
+        std::ranges::find_if(attend, [&](const Attend& each) { return each.context >= tokens; });
+    return found->program;
   }
 };
 
-Result<DecodePrograms> compile_decoding(const ModelSpec& model, std::int64_t rows,
-                                        std::int64_t context, const cpu::Runtime& runtime) {
-  auto segments = make_decode_segments(model, rows, context);
+Status compile(const graph::Graph& graph, const cpu::Runtime& runtime, Program& program) {
+  auto compiled = Program::compile(graph, runtime);
+  if (!compiled) return propagate(compiled);
+  program = *std::move(compiled);
+  return {};
+}
+
+Result<DecodePrograms> compile_decoding(const ModelSpec& model, const ParameterTable& table,
+                                        std::int64_t rows, std::int64_t context,
+                                        const cpu::Runtime& runtime) {
+  auto segments = make_decode_segments(model, table, rows);
   if (!segments) return propagate(segments);
   DecodePrograms programs;
   programs.rows = rows;
+  const graph::Graph& project = segments->project;
   const auto row_of = [&](std::size_t output) {
-    const graph::Graph& project = segments->project;
     return graph::element_count(project.type(project.outputs[output]).shape) / rows;
   };
+  programs.query_row = row_of(0);
   programs.key_row = row_of(1);
   programs.value_row = row_of(2);
+  Status ok;
   for (const auto& [graph, program] : {std::pair(&segments->embed, &programs.embed),
                                        {&segments->project, &programs.project},
-                                       {&segments->attend, &programs.attend},
                                        {&segments->head, &programs.head}}) {
-    auto compiled = Program::compile(*graph, runtime);
-    if (!compiled) return propagate(compiled);
-    *program = *std::move(compiled);
+    if (ok) ok = compile(*graph, runtime, *program);
   }
+  for (std::int64_t sight = std::min(shortest_sight, context); ok;
+       sight = std::min(2 * sight, context)) {
+    auto attend = make_attend_segment(model, table, *segments, sight);
+    if (!attend) return propagate(attend);
+    programs.attend.push_back({sight, {}});
+    ok = compile(*attend, runtime, programs.attend.back().program);
+    if (sight == context) break;
+  }
+  if (!ok) return propagate(ok);
   return programs;
 }
 
-tl::unexpected<Error> no_model(std::string what) {
-  return fail(
-      ErrorKind::usage, std::move(what), "model",
-      fmt::format("text can be generated from checkpoints of {} models", architecture_titles()));
+// Of the model, with the weights as they are kept.
+ParameterTable table_of(const ModelWeights& weights, std::int64_t context) {
+  ParameterTable table = make_parameter_table(weights.model, context);
+  for (std::size_t i = 0; i < table.infos.size(); ++i) {
+    if (table.infos[i].role != Role::table) table.infos[i].element = weights.values[i].element;
+  }
+  return table;
+}
+
+Result<Memory> make_tables(const ModelSpec& model, const ParameterTable& table,
+                           std::vector<const void*>& places) {
+  std::int64_t elements = 0;
+  for (const std::size_t i : table.tables) {
+    elements += aligned(static_cast<std::int64_t>(table.infos[i].size()));
+  }
+  auto memory = Memory::allocate(bytes_of(std::max<std::int64_t>(elements, 1)));
+  if (!memory) return memory;
+  auto* at = reinterpret_cast<float*>(memory->data());
+  for (const std::size_t i : table.tables) {
+    const ParameterInfo& info = table.infos[i];
+    architecture_of(model).fill_table(model, info, {at, info.size()});
+    places[i] = at;
+    at += aligned(static_cast<std::int64_t>(info.size()));
+  }
+  return memory;
 }
 
 }  // namespace
 
-Result<ModelSpec> model_of(const std::vector<checkpoint::TensorInfo>& tensors,
-                           const json::object& facts, std::int64_t vocabulary) {
-  const Shapes shapes = shapes_of(tensors);
-  const Architecture* architecture = architecture_of(shapes);
-  if (architecture == nullptr) return no_model("there is no embedding of a model known here");
-  auto model = architecture->sizes(shapes, facts, vocabulary);
-  if (!model) return model;
-  const std::int64_t rows = shapes.find(architecture->token_embedding())->second[0];
-  if (model->padded_vocabulary() != rows) {
-    return no_model(fmt::format("it has {} rows for tokens, the tokenizer's {} ids need {}", rows,
-                                vocabulary, model->padded_vocabulary()));
-  }
-  return model;
-}
-
-Result<ModelSpec> model_of(const checkpoint::Reader& checkpoint, std::int64_t vocabulary) {
-  const auto facts = get_object(checkpoint.state().extra, model_facts);
-  return model_of(checkpoint.model(), facts ? **facts : json::object(), vocabulary);
+std::int64_t longest_text(const ModelSpec& model) {
+  const std::int64_t window = model.llama.window;
+  if (window == 0 || model.positions == 0) return std::max(window, model.positions);
+  return std::min(window, model.positions);
 }
 
 struct Decoder::State {
   ModelSpec model;
   std::int64_t context = 0;
   ParameterTable table;
+  std::vector<const void*> places;  // of the weights, and of the tables
   std::unique_ptr<cpu::Runtime> runtime;
   DecodePrograms many, one;
-  Memory weights, cache, rows, workspace;
+  Memory tables, cache, rows, workspace;
   std::int64_t seen = 0;
 
-  [[nodiscard]] const float* weight(std::size_t i) const {
-    return reinterpret_cast<const float*>(weights.data()) + table.infos[i].offset;
-  }
   [[nodiscard]] std::int64_t key_row() const { return one.key_row; }
   [[nodiscard]] std::int64_t value_row() const { return one.value_row; }
   // Elements of a layer's cache: keys, then values.
@@ -115,8 +157,9 @@ struct Decoder::State {
     float *x, *y, *q, *k, *v, *logits;
   };
   [[nodiscard]] std::int64_t row_elements() const {
-    return 2 * aligned(chunk * model.width) + 2 * aligned(chunk * key_row()) +
-           aligned(chunk * value_row()) + aligned(model.padded_vocabulary());
+    return 2 * aligned(chunk * model.width) + aligned(chunk * one.query_row) +
+           aligned(chunk * key_row()) + aligned(chunk * value_row()) +
+           aligned(model.padded_vocabulary());
   }
   [[nodiscard]] Rows take_rows() const {
     auto* at = reinterpret_cast<float*>(rows.data());
@@ -125,33 +168,66 @@ struct Decoder::State {
       at += aligned(elements);
       return place;
     };
-    return {take(chunk * model.width), take(chunk * model.width), take(chunk * key_row()),
+    return {take(chunk * model.width), take(chunk * model.width), take(chunk * one.query_row),
             take(chunk * key_row()),   take(chunk * value_row()), take(model.padded_vocabulary())};
+  }
+
+  Status prepare(const ModelWeights& weights, int threads) {
+    for (const ModelWeights::Value& value : weights.values) places.push_back(value.data);
+    auto made = cpu::Runtime::create(threads);
+    if (!made) return propagate(made);
+    runtime = *std::move(made);
+    for (const auto& [size, programs] : {std::pair(chunk, &many), {1, &one}}) {
+      auto compiled = compile_decoding(model, table, size, context, *runtime);
+      if (!compiled) return propagate(compiled);
+      *programs = *std::move(compiled);
+    }
+    auto filled = make_tables(model, table, places);
+    if (!filled) return propagate(filled);
+    tables = *std::move(filled);
+    return allocate();
+  }
+
+  Status allocate() {
+    for (const auto& [memory, bytes] :
+         {std::pair(&cache, bytes_of(model.layers * layer_elements())),
+          {&rows, bytes_of(row_elements())},
+          {&workspace, std::max(many.workspace_bytes(), one.workspace_bytes())}}) {
+      auto got = Memory::allocate(bytes);
+      if (!got) return propagate(got);
+      *memory = *std::move(got);
+    }
+    return {};
   }
 
   void run(Program& program, std::vector<const void*> inputs, const Places& parameters,
            const std::vector<void*>& outputs) {
-    for (const std::size_t i : parameters) inputs.push_back(weight(i));
+    for (const std::size_t i : parameters) inputs.push_back(places[i]);
     program.run(inputs, outputs, workspace.data());
   }
 
-  // The logits of the last of `programs.rows` tokens.
-  const float* step(DecodePrograms& programs, const std::int32_t* tokens) {
+  // Takes in `programs.rows` tokens; where their last row is left.
+  float* step(DecodePrograms& programs, const std::int32_t* tokens) {
     const std::int64_t n = programs.rows;
     Rows r = take_rows();
     const auto first = static_cast<std::int32_t>(seen);
     run(programs.embed, {tokens, &first}, table.embedding, {r.x});
+    Program& attend = programs.attend_for(seen + n);
     for (std::int64_t layer = 0; layer < model.layers; ++layer) {
       const auto parameters = table.block(static_cast<std::size_t>(layer));
       run(programs.project, {r.x, &first}, parameters, {r.q, r.k, r.v});
       std::copy_n(r.k, n * key_row(), keys(layer) + seen * key_row());
       std::copy_n(r.v, n * value_row(), values(layer) + seen * value_row());
-      run(programs.attend, {r.x, r.q, keys(layer), values(layer), &first}, parameters, {r.y});
+      run(attend, {r.x, r.q, keys(layer), values(layer), &first}, parameters, {r.y});
       std::swap(r.x, r.y);
     }
     seen += n;
-    // Only the last row is asked for.
-    run(one.head, {r.x + (n - 1) * model.width}, table.head, {r.logits});
+    return r.x + (n - 1) * model.width;
+  }
+
+  const float* logits(const float* row) {
+    const Rows r = take_rows();
+    run(one.head, {row}, table.head, {r.logits});
     return r.logits;
   }
 };
@@ -159,52 +235,38 @@ struct Decoder::State {
 Decoder::Decoder(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Decoder::~Decoder() = default;
 
-Result<std::unique_ptr<Decoder>> Decoder::make(const checkpoint::Reader& checkpoint,
-                                               const ModelSpec& model, std::int64_t context,
+std::int64_t Decoder::seen() const { return state_->seen; }
+std::int64_t Decoder::context() const { return state_->context; }
+std::int64_t Decoder::vocabulary() const { return state_->model.vocabulary; }
+void Decoder::go_back_to(std::int64_t tokens) {
+  State& s = *state_;
+  const std::int64_t left = std::clamp<std::int64_t>(tokens, 0, s.seen);
+  // A value that is no number would reach later texts, even with a share of zero.
+  for (std::int64_t layer = 0; layer < s.model.layers; ++layer) {
+    std::fill_n(s.values(layer) + left * s.value_row(), (s.seen - left) * s.value_row(), 0.0F);
+  }
+  s.seen = left;
+}
+std::size_t Decoder::bytes() const {
+  return state_->tables.size() + state_->cache.size() + state_->rows.size() +
+         state_->workspace.size();
+}
+
+Result<std::unique_ptr<Decoder>> Decoder::make(const ModelWeights& weights, std::int64_t context,
                                                int threads) {
   if (context < 1) return fail(ErrorKind::usage, "the context needs room for a token");
-  if (model.positions > 0 && context > model.positions) {
+  const std::int64_t longest = longest_text(weights.model);
+  if (longest > 0 && context > longest) {
     return fail(ErrorKind::usage,
                 fmt::format("a text of {} tokens is longer than the {} positions of the model",
-                            context, model.positions),
+                            context, longest),
                 {}, "ask for fewer tokens, or shorten the prompt");
   }
   auto state = std::make_unique<State>();
-  state->model = model;
+  state->model = weights.model;
   state->context = context;
-  state->table = make_parameter_table(model, context);
-  auto runtime = cpu::Runtime::create(threads);
-  if (!runtime) return propagate(runtime);
-  state->runtime = *std::move(runtime);
-  for (const auto& [rows, programs] : {std::pair(chunk, &state->many), {1, &state->one}}) {
-    auto compiled = compile_decoding(model, rows, context, *state->runtime);
-    if (!compiled) return propagate(compiled);
-    *programs = *std::move(compiled);
-  }
-  const auto allocate = [](Memory& memory, std::size_t bytes) -> Status {
-    auto got = Memory::allocate(bytes);
-    if (!got) return propagate(got);
-    memory = *std::move(got);
-    return {};
-  };
-  const auto floats = [](std::int64_t elements) {
-    return static_cast<std::size_t>(elements) * sizeof(float);
-  };
-  auto ok = allocate(state->weights, state->table.elements * sizeof(float));
-  if (ok) ok = allocate(state->cache, floats(model.layers * state->layer_elements()));
-  if (ok) ok = allocate(state->rows, floats(state->row_elements()));
-  if (ok) {
-    ok = allocate(state->workspace,
-                  std::max(state->many.workspace_bytes(), state->one.workspace_bytes()));
-  }
-  if (!ok) return propagate(ok);
-  std::vector<checkpoint::TensorTarget> targets;
-  for (const ParameterInfo& info : state->table.infos) {
-    const std::span<std::byte> bytes{state->weights.data() + info.offset * sizeof(float),
-                                     info.size() * sizeof(float)};
-    targets.push_back({{info.name, checkpoint::DType::f32, info.shape}, bytes});
-  }
-  if (ok = checkpoint.read_into(targets, {}); !ok) return propagate(ok);
+  state->table = table_of(weights, context);
+  if (auto ok = state->prepare(weights, threads); !ok) return propagate(ok);
   return std::unique_ptr<Decoder>(new Decoder(std::move(state)));
 }
 
@@ -221,13 +283,14 @@ Result<std::span<const float>> Decoder::advance(std::span<const std::int32_t> to
                                                 s.model.vocabulary));
     }
   }
-  const float* logits = nullptr;
+  const float* last = nullptr;
   while (!tokens.empty()) {
     DecodePrograms& programs = static_cast<std::int64_t>(tokens.size()) >= chunk ? s.many : s.one;
-    logits = s.step(programs, tokens.data());
+    last = s.step(programs, tokens.data());
     tokens = tokens.subspan(static_cast<std::size_t>(programs.rows));
   }
-  return std::span<const float>(logits, static_cast<std::size_t>(s.model.vocabulary));
+  // Of all rows, only the last is asked for.
+  return std::span<const float>(s.logits(last), static_cast<std::size_t>(s.model.vocabulary));
 }
 
 }  // namespace trainward::trainer

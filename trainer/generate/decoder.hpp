@@ -1,34 +1,28 @@
-// A trained model that predicts the next token, on the CPU.
+// A model that predicts the next token, on the CPU.
 //
-// Takes the weights from a checkpoint; architecture and sizes are read off names and shapes. Keys
-// and values of the tokens it has seen are kept, so each new one costs one row. All memory is taken
-// when it is made: the weights, `context` keys and values a layer, and a workspace. One thread uses
-// it.
+// Keys and values of the tokens it has seen are kept, so each new one costs one row. Weights are
+// read where they lie, bf16 ones as bf16: one row reads every weight once and does little else, so
+// a wide copy would cost its time twice. All memory of its own is taken when it is made: `context`
+// keys and values a layer, tables, a workspace. One thread uses it; the weights must outlive it.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
-#include "checkpoint/reader.hpp"
 #include "common/base/error.hpp"
-#include "trainer/model/model_spec.hpp"
+#include "trainer/generate/model_weights.hpp"
 
 namespace trainward::trainer {
 
-// The model that this checkpoint holds. Error usage, naming what is missing or odd, when it is of
-// no architecture known here, or `vocabulary` has no place in it.
-Result<ModelSpec> model_of(const checkpoint::Reader& checkpoint, std::int64_t vocabulary);
-Result<ModelSpec> model_of(const std::vector<checkpoint::TensorInfo>& tensors,
-                           const json::object& facts, std::int64_t vocabulary);
+// The longest text such a model can go on with; 0: any.
+std::int64_t longest_text(const ModelSpec& model);
 
 class Decoder {
  public:
   // `context`: most tokens it will be given in all; error usage, where the model has fewer
   // positions.
-  static Result<std::unique_ptr<Decoder>> make(const checkpoint::Reader& checkpoint,
-                                               const ModelSpec& model, std::int64_t context,
+  static Result<std::unique_ptr<Decoder>> make(const ModelWeights& weights, std::int64_t context,
                                                int threads);
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -39,6 +33,14 @@ class Decoder {
   // Logits of the token after these, one for each id of the vocabulary; valid until the next call.
   // Errors: usage for no tokens, ids outside the vocabulary, and more tokens than the context.
   Result<std::span<const float>> advance(std::span<const std::int32_t> tokens);
+
+  // How many tokens it has seen.
+  [[nodiscard]] std::int64_t seen() const;
+  // Goes back to where it had seen as many; no more than it has.
+  void go_back_to(std::int64_t tokens);
+  [[nodiscard]] std::int64_t context() const;
+  [[nodiscard]] std::int64_t vocabulary() const;
+  [[nodiscard]] std::size_t bytes() const;  // of its own
 
  private:
   struct State;

@@ -46,4 +46,15 @@ std::int32_t sample(std::span<const float> logits, const Sampling& sampling, dou
   return tokens[count - 1];
 }
 
+void penalise(std::span<float> logits, std::span<const std::int32_t> tokens, double penalty) {
+  const auto by = static_cast<float>(penalty);
+  std::vector<bool> done(logits.size());
+  for (const std::int32_t token : tokens) {
+    const auto i = static_cast<std::size_t>(token);
+    if (token < 0 || i >= logits.size() || done[i]) continue;
+    done[i] = true;
+    logits[i] = logits[i] > 0 ? logits[i] / by : logits[i] * by;
+  }
+}
+
 }  // namespace trainward::trainer

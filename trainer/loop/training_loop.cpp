@@ -16,6 +16,7 @@ Result<Ending> TrainingLoop::train() {
   if (out_of_patience()) return end_early();  // it was started once more
   if (plan_.evaluate_first && progress_.step == 0) {
     if (auto ok = evaluate_if_due(); !ok) return propagate(ok);
+    speak_if_due();
   }
   while (progress_.step < plan_.steps) {
     if (ports_.requests.stop_requested()) {
@@ -33,6 +34,7 @@ Result<Ending> TrainingLoop::train() {
         break;
     }
     if (auto ok = evaluate_if_due(); !ok) return propagate(ok);
+    speak_if_due();
     save_if_due();
     if (out_of_patience()) return end_early();
   }
@@ -98,14 +100,22 @@ Status TrainingLoop::evaluate_if_due() {
   if (progress_.step % plan_.evaluate_every != 0 && progress_.step != plan_.steps) return {};
   ports_.reporter.phase("evaluate");
   auto ok = evaluate();
-  if (ok && ports_.samples != nullptr && !ports_.requests.stop_requested()) {
-    if (auto spoke = ports_.samples->speak(progress_.step); !spoke) {
-      ports_.reporter.error(
-          fmt::format("no samples of step {}: {}", progress_.step, spoke.error().message()));
-    }
-  }
   ports_.reporter.phase("train");
   return ok;
+}
+
+// As often as it is evaluated, or where it is not, saved.
+void TrainingLoop::speak_if_due() {
+  if (ports_.samples == nullptr || ports_.requests.stop_requested()) return;
+  const std::int64_t every =
+      plan_.evaluate_every > 0 ? plan_.evaluate_every : plan_.checkpoint_every;
+  if (progress_.step % every != 0 && progress_.step != plan_.steps) return;
+  ports_.reporter.phase("evaluate");
+  if (auto spoke = ports_.samples->speak(progress_.step); !spoke) {
+    ports_.reporter.error(
+        fmt::format("no samples of step {}: {}", progress_.step, spoke.error().message()));
+  }
+  ports_.reporter.phase("train");
 }
 
 // Somebody who asks for a stop does not wait for it.

@@ -59,7 +59,7 @@ struct LoopPlan {
   std::int64_t checkpoint_every = 1;  // counted from step 0, so that attempts save the same steps
   std::int64_t log_every = 1;
   std::int64_t evaluate_every = 0;  // 0: never; likewise counted from step 0
-  bool evaluate_first = false;      // also before the first step of the run
+  bool evaluate_first = false;      // also before the first step of the run; samples likewise
   std::int64_t keep_best = 0;       // checkpoints of the lowest evaluation loss that stay
   std::int64_t patience = 0;        // evaluations without a lower one that end the run; 0: none
 };
@@ -113,6 +113,7 @@ class TrainingLoop {
   Result<Ending> train();
   Status evaluate_if_due();
   Status evaluate();
+  void speak_if_due();
   Status note_evaluation(double loss);
   [[nodiscard]] bool out_of_patience() const;
   Result<Ending> end_early();

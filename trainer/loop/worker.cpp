@@ -7,6 +7,7 @@
 #include "common/os/memory.hpp"
 #include "trainer/loop/checkpoints/checkpointing.hpp"
 #include "trainer/loop/checkpoints/resume.hpp"
+#include "trainer/loop/run_samples.hpp"
 #include "trainer/loop/setup/attempt_plan.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/run_data.hpp"
@@ -87,6 +88,20 @@ Status keep_precision(WorkerConfig& config, const fs::path& from, const RunData&
   config = std::move(in_f32);
   reporter.status("bf16 was asked for; this run was begun in f32, so f32 is used");
   return {};
+}
+
+// That of the examples, or one made for the samples alone.
+Result<std::shared_ptr<Prompting>> prompting_for_samples(const WorkerConfig& config,
+                                                         const RunData& data) {
+  if (data.examples() != nullptr) {
+    return std::shared_ptr<Prompting>(std::shared_ptr<void>(), &data.examples()->prompting);
+  }
+  auto own = std::make_shared<Prompting>();
+  if (config.sample_prompts.empty()) return own;
+  auto opened = open_prompting(config);
+  if (!opened) return propagate(opened);
+  *own = *std::move(opened);
+  return own;
 }
 
 checkpoint::SaveOptions save_options(const WorkerConfig& config) {
@@ -194,6 +209,10 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
     for (std::int64_t i = 0; i < left_out; ++i) data->training().skip();
   }
 
+  auto prompting = prompting_for_samples(*config, *data);
+  if (!prompting) return propagate(prompting);
+  auto samples = RunSamples::make(*config, **model, **prompting, ports.requests, reporter);
+  if (!samples) return propagate(samples);
   reporter.status(fmt::format("training from step {} to {}", progress.step, config->steps));
   const LoopPlan loop_plan{.steps = config->steps,
                            .checkpoint_every = config->checkpoint_every,
@@ -203,7 +222,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                            .keep_best = config->keep_best,
                            .patience = config->patience};
   TrainingLoop loop(loop_plan, **model, data->training(), progress,
-                    {reporter, ports.requests, checkpoints, data->held_out()});
+                    {reporter, ports.requests, checkpoints, data->held_out(), samples->get()});
   return loop.run();
 }
 

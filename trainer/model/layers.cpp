@@ -129,9 +129,9 @@ Value dropout(Builder& b, Value x, Value key, double rate, DropCount count, std:
   Value first = word(2);
   if (count == DropCount::tokens) first = b.scale(first, static_cast<double>(shape.back()));
   const Value position = b.add(positions_of(b, shape), first);
-  Value mixed = b.bit_xor(position, word(0));
-  if (salt != 0) mixed = b.bit_xor(mixed, b.constant_like(salt, mixed));
-  const Value once = scramble(b, mixed);
+  Value once = scramble(b, b.bit_xor(position, word(0)));
+  // Only here: with the position it would make the same choices in another order.
+  if (salt != 0) once = b.bit_xor(once, b.constant_like(salt, once));
   const Value bits = scramble(b, b.bit_xor(once, word(1)));
   // 24 bits, so that the share is exact to 1 / 2^24 and the number is not negative.
   const Value level = b.shift_right(bits, b.constant_like(8, bits));

@@ -1,7 +1,8 @@
 // How learning rates change over a run: a factor per step, from 0 to 1.
 //
 // They rise linearly over the first `warmup_steps` and stay for `hold_steps`; then they stay on, or
-// fall along half a cosine or a line to `final_share` at step `total_steps`, and stay there. Steps count from 1. Pure.
+// fall along half a cosine or a line to `final_share` at step `total_steps`, and stay there. Steps
+// count from 1. Pure.
 #pragma once
 
 #include <cstdint>

@@ -7,6 +7,7 @@
 
 #include "common/protocol/protocol.hpp"
 #include "trainer/cpu/wait_policy.hpp"
+#include "trainer/worker/commands/chat.hpp"
 #include "trainer/worker/commands/check.hpp"
 #include "trainer/worker/commands/compile.hpp"
 #include "trainer/worker/commands/data.hpp"
@@ -30,6 +31,7 @@ int run(int argc, char** argv) {
   add_tokenize(app, chosen);
   add_data(app, chosen);
   add_generate(app, chosen);
+  add_chat(app, chosen);
   add_compile(app, chosen);
   add_check(app, chosen);
   add_lower(app, chosen);

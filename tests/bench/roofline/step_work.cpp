@@ -100,7 +100,8 @@ Result<StepWork> work_of_segments(const trainer::TrainingSpec& spec) {
                    {work_of(segments->head), batches},
                    {work_of(segments->block_backward), blocks},
                    {work_of(segments->embed_backward), batches}};
-  step.update_bytes = adamw_bytes(trainer::make_parameter_table(spec.model, spec.block_size).elements);
+  step.update_bytes =
+      adamw_bytes(trainer::make_parameter_table(spec.model, spec.block_size).elements);
   return step;
 }
 

@@ -24,7 +24,7 @@ class BatchReaderTest : public testing::Test {
   }
   static Batch next(BatchReader& reader) {
     const auto batch = reader.next().value();
-    return {batch.begin(), batch.end()};
+    return {batch.ids.begin(), batch.ids.end()};
   }
 
   ScratchFolder folder_;
@@ -112,7 +112,7 @@ TEST_F(BatchReaderTest, HeldOutBlocksStayApart) {
   std::vector<std::int32_t> seen;
   for (std::int64_t i = 0; i < 2; ++i) {
     const auto batch = held_out.batch(i).value();
-    seen.insert(seen.end(), {batch[0], batch[2]});
+    seen.insert(seen.end(), {batch.ids[0], batch.ids[2]});
   }
   EXPECT_THAT(seen, testing::ElementsAre('4', '5', '6', '4'));
 }

@@ -21,7 +21,7 @@ TEST(ByteRunsTest, KeepTheirDigestAndTheirBatches) {
   BatchReader reader(*corpus, 4, 1234);
   const auto batch = reader.next();
   ASSERT_TRUE(batch);
-  EXPECT_THAT(std::vector(batch->begin(), batch->end()),
+  EXPECT_THAT(std::vector(batch->ids.begin(), batch->ids.end()),
               testing::ElementsAre(116, 104, 105, 114, 101, 99, 111, 110, 116, 104, 101, 32, 116,
                                    32, 100, 111));
 }

@@ -11,6 +11,7 @@
 #include "common/base/json.hpp"
 #include "common/protocol/protocol.hpp"
 #include "data/scratch_folder.hpp"
+#include "generate/made_folders.hpp"
 #include "model/tiny.hpp"
 
 namespace trainward::trainer {
@@ -61,7 +62,7 @@ class GenerateTest : public ::testing::Test {
   int run(GenerateOptions options) {
     out_.clear();
     err_.clear();
-    if (options.checkpoint.empty()) options.checkpoint = root().string();
+    if (options.speaker.model.empty()) options.speaker.model = root().string();
     return run_generate(options, {stop_, [this](std::string_view text) { out_ += text; },
                                   [this](std::string_view text) { err_ += text; }, [] { return 0; },
                                   [] { return ProgressBar::Time(); }});
@@ -95,7 +96,7 @@ TEST_F(GenerateTest, TheSameSeedGivesTheSameText) {
 
 TEST_F(GenerateTest, TellsAsJson) {
   GenerateOptions options;
-  options.checkpoint = (root() / "step-00000140").string();
+  options.speaker.model = (root() / "step-00000140").string();
   options.prompt = "all work and no ";
   options.tokens = 4;
   options.sampling.temperature = 0;
@@ -125,18 +126,119 @@ TEST_F(GenerateTest, PassesOverADamagedCheckpoint) {
 
 TEST_F(GenerateTest, SaysWhatIsWrong) {
   GenerateOptions options;
-  options.checkpoint = "/nowhere";
+  options.speaker.model = "/nowhere";
   EXPECT_EQ(run(options), exit_code::configuration);
   EXPECT_THAT(err_, HasSubstr("/nowhere"));
-  options.checkpoint.clear();
-  options.tokenizer = "/nowhere/tokenizer.json";
-  EXPECT_EQ(run(options), exit_code::failed);
+  options.speaker.model = "TinyLlama/TinyLlama-1.1B-Chat-v1.0";
+  EXPECT_EQ(run(options), exit_code::configuration);
+  EXPECT_THAT(err_, HasSubstr("hf download"));
+  const ScratchFolder empty;
+  options.speaker.model = empty.path();
+  EXPECT_EQ(run(options), exit_code::configuration);
+  EXPECT_THAT(err_, HasSubstr("holds no checkpoint, and no model"));
+  options.speaker.model.clear();
+  options.speaker.tokenizer = "/nowhere/tokenizer.json";
+  EXPECT_EQ(run(options), exit_code::configuration);
   EXPECT_THAT(err_, HasSubstr("/nowhere/tokenizer.json"));
+  EXPECT_THAT(err_, HasSubstr("--tokenizer"));
+  options.speaker.tokenizer.clear();
+  options.speaker.base = root().string();
+  EXPECT_EQ(run(options), exit_code::configuration);
+  EXPECT_THAT(err_, HasSubstr("needs no base"));
 }
 
 TEST_F(GenerateTest, EndsWhenAsked) {
   stop_.asked = true;
   EXPECT_EQ(run({}), exit_code::try_again);
+}
+
+// A model in folders of others' kind, as people have them.
+class GenerateFolderTest : public GenerateTest {
+ protected:
+  GenerateFolderTest() : base_(test::write_base(of_test_.path())) {}
+  static GenerateOptions greedy(const fs::path& model) {
+    GenerateOptions options;
+    options.speaker.model = model.string();
+    options.prompt = "Hi yo";
+    options.tokens = 12;
+    options.sampling.temperature = 0;
+    return options;
+  }
+  ScratchFolder of_test_;
+  fs::path base_;
+};
+
+TEST_F(GenerateFolderTest, FindsTheTokenizerOfTheFolder) {
+  GenerateOptions options = greedy(base_);
+  options.json = true;
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  const auto told = parse_json(out_, "out");
+  ASSERT_TRUE(told) << out_;
+  EXPECT_EQ(told->at("model").as_string(), base_.string());
+  // <s>, and the two words.
+  EXPECT_EQ(told->at("prompt_tokens").as_int64(), 3);
+  EXPECT_FALSE(told->as_object().contains("step"));
+}
+
+TEST_F(GenerateFolderTest, AsksInTheModelsOwnFormOrAnother) {
+  GenerateOptions options = greedy(base_);
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  const std::string plain = out_;
+  EXPECT_THAT(plain, StartsWith("Hi yo"));
+  options.chat = true;
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  const std::string own = out_;
+  EXPECT_FALSE(own.starts_with("Hi yo"));
+  options.system = "Be brief.";
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  EXPECT_NE(out_, own);
+  options.system.clear();
+  options.speaker.format = "alpaca";
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  EXPECT_NE(out_, own);
+  // The template written out is the same text.
+  options.speaker.format.clear();
+  options.chat = false;
+  options.prompt = "<|user|>\nHi yo</s>\n<|assistant|>\n";
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  EXPECT_EQ(out_, options.prompt + own);
+  options.chat = true;
+  options.speaker.format = "chatlm";
+  EXPECT_EQ(run(options), exit_code::configuration);
+  EXPECT_THAT(err_, HasSubstr("--format"));
+  EXPECT_THAT(err_, HasSubstr("chatml"));
+}
+
+TEST_F(GenerateFolderTest, AdaptersSpeakOverTheirBase) {
+  const test::AdapterRun made = test::adapter_run(of_test_.path(), base_);
+  EXPECT_EQ(run(greedy(base_)), exit_code::done) << err_;
+  const std::string without = out_;
+  // The folder of checkpoints: the base is where the run began.
+  EXPECT_EQ(run(greedy(made.checkpoint.parent_path())), exit_code::done) << err_;
+  const std::string with = out_;
+  EXPECT_NE(with, without);
+  GenerateOptions over = greedy(base_);
+  over.speaker.adapter = made.checkpoint.parent_path().string();
+  EXPECT_EQ(run(over), exit_code::done) << err_;
+  EXPECT_EQ(out_, with);
+  const fs::path peft = of_test_.path("peft");
+  ASSERT_TRUE(checkpoint::huggingface::export_model(made.checkpoint, peft));
+  over.speaker.adapter = peft.string();
+  EXPECT_EQ(run(over), exit_code::done) << err_;
+  EXPECT_EQ(out_, with);
+  GenerateOptions named = greedy(peft);
+  named.speaker.base = base_.string();
+  EXPECT_EQ(run(named), exit_code::done) << err_;
+  EXPECT_EQ(out_, with);
+  over.speaker.adapter = base_.string();
+  EXPECT_EQ(run(over), exit_code::configuration);
+}
+
+TEST_F(GenerateFolderTest, ATextLongerThanTheModelIsRefused) {
+  GenerateOptions options = greedy(base_);
+  options.prompt = std::string(400, 'x');
+  EXPECT_EQ(run(options), exit_code::configuration);
+  EXPECT_THAT(err_, HasSubstr("leaves no room for an answer, with 300 in all"));
 }
 
 }  // namespace

@@ -59,5 +59,14 @@ TEST(Sampling, OddNumbersChooseSomethingThatIsThere) {
   EXPECT_EQ(sample(std::vector<float>{7}, {1, 3, 0.5}, 0.3), 0);
 }
 
+// By hand: 3 / 1.5, -2 * 1.5, once each; zero stays, and so does what was not there.
+TEST(Sampling, APenaltyMakesWhatWasThereLessLikely) {
+  std::vector<float> logits{3, -2, 0, 1, -1};
+  penalise(logits, std::vector<std::int32_t>{0, 1, 0, 2, 0, -1, 99}, 1.5);
+  EXPECT_EQ(logits, (std::vector<float>{2, -3, 0, 1, -1}));
+  penalise(logits, std::vector<std::int32_t>{3, 4}, 0.5);
+  EXPECT_EQ(logits, (std::vector<float>{2, -3, 0, 2, -0.5}));
+}
+
 }  // namespace
 }  // namespace trainward::trainer

@@ -36,6 +36,8 @@ using testing::untrained;
 using testing::write_folder;
 using testing::write_text;
 
+void expect_same_models(const fs::path& a, const fs::path& b);
+
 class ExportTest : public ::testing::Test {
  protected:
   fs::path base(const FolderOptions& options = {}) {
@@ -59,6 +61,30 @@ class ExportTest : public ::testing::Test {
     const auto done = exported(checkpoint, options);
     EXPECT_EQ(names_in(scratch_.path()), before) << "nothing stays";
     return done ? "" : done.error().message();
+  }
+  // Every call that changes the disk fails once; what was there before is all that is there then.
+  void fail_each_call(const fs::path& checkpoint, int problem) {
+    const auto before = names_in(scratch_.path());
+    int calls = 0;
+    for (int victim = 0; victim == 0 || victim <= calls; ++victim) {
+      calls = 0;
+      ExportOptions options;
+      options.io = checkpoint::testing::intercepted().io;
+      Result<Exported> done;
+      {
+        const checkpoint::testing::Interception failing(
+            [&](const checkpoint::testing::Event&) { return calls++ == victim ? problem : 0; });
+        done = export_model(checkpoint, to_, options);
+      }
+      if (done) {
+        // A failed fsync of a file is made good by writing it anew.
+        expect_same_models(base_, to_);
+        fs::remove_all(to_);
+        continue;
+      }
+      EXPECT_EQ(names_in(scratch_.path()), before) << "call " << victim;
+    }
+    EXPECT_GT(calls, 20);  // the last time nothing failed
   }
   ScratchFolder scratch_{Medium::memory};
   fs::path base_ = scratch_.path() / "base";
@@ -233,27 +259,7 @@ TEST_F(ExportTest, ADamagedCheckpointIsNotCopied) {
 TEST_F(ExportTest, NothingStaysWhateverFails) {
   base();
   const fs::path checkpoint = from_base();
-  const auto before = names_in(scratch_.path());
-  int calls = 0;
-  for (int victim = 0; victim == 0 || victim <= calls; ++victim) {
-    calls = 0;
-    ExportOptions options;
-    options.io = checkpoint::testing::intercepted().io;
-    Result<Exported> done;
-    {
-      const checkpoint::testing::Interception failing(
-          [&](const checkpoint::testing::Event&) { return calls++ == victim ? ENOSPC : 0; });
-      done = export_model(checkpoint, to_, options);
-    }
-    if (done) {
-      // A failed fsync of a file is made good by writing it anew.
-      expect_same_models(base_, to_);
-      fs::remove_all(to_);
-      continue;
-    }
-    EXPECT_EQ(names_in(scratch_.path()), before) << "call " << victim;
-  }
-  EXPECT_GT(calls, 20);  // the last time nothing failed
+  for (const int problem : {ENOSPC, EROFS}) fail_each_call(checkpoint, problem);
 }
 
 TEST_F(ExportTest, ADiskThatIsTooSmallIsSeenBeforehand) {
@@ -280,6 +286,19 @@ TEST_F(ExportTest, AnInterruptionLeavesNothing) {
   };
   EXPECT_THAT(refusal(checkpoint, options), HasSubstr("interrupted"));
   EXPECT_GT(whole, 0U);
+}
+
+TEST_F(ExportTest, AnAdapterTellsOfEndTokensThatItCannotHold) {
+  base();
+  ModelRecord record = record_for(base_);
+  record.lora = LoraSettings{2, 4, 0, false, {"q_proj"}};
+  record.end_tokens = {2};
+  const auto silent = exported(adapted(root_, {}, record));
+  ASSERT_TRUE(silent);
+  EXPECT_TRUE(silent->notes.empty()) << "config.json says it";
+  record.end_tokens = {2, 9};
+  fs::remove_all(root_);
+  EXPECT_THAT(exported(adapted(root_, {}, record))->notes, ElementsAre(HasSubstr("token 2, 9")));
 }
 
 TEST_F(ExportTest, AdaptersAsPeftNamesThem) {

@@ -94,7 +94,8 @@ TEST_F(LoadExamplesTest, TheFoldersOwnTemplateComesFirst) {
 }
 
 TEST_F(LoadExamplesTest, TheTemplateOfTheConfigGivesWayToTheFile) {
-  json::object config{{"eos_token", "<|endoftext|>"}, {"chat_template", "{{ raise_exception('no') }}"}};
+  json::object config{{"eos_token", "<|endoftext|>"},
+                      {"chat_template", "{{ raise_exception('no') }}"}};
   folder_.write("model/tokenizer_config.json", json::serialize(config));
   EXPECT_FALSE(load());
   folder_.write("model/chat_template.jinja", chat_template);
@@ -111,7 +112,7 @@ TEST_F(LoadExamplesTest, ErrorsNameTheKey) {
   EXPECT_THAT(load().error().message(), HasSubstr("training_config.prompt_format: is template"));
   config_.prompt_format = "auto";
   config_.columns = {{"promt", "x"}};
-  EXPECT_THAT(load().error().message(), HasSubstr("training_config.columns: 'promt'"));
+  EXPECT_THAT(load().error().message(), HasSubstr("training_config.column_mapping: 'promt'"));
   config_.columns.clear();
   config_.base_model = path("nowhere");
   auto missing = load();
@@ -173,7 +174,8 @@ TEST_F(LoadExamplesTest, BadRowsGoToTheQuarantine) {
   const auto examples = load();
   ASSERT_TRUE(examples) << examples.error().message();
   EXPECT_EQ(examples->report.bad_rows, 1);
-  EXPECT_THAT(said_, AllOf(HasSubstr("bad.jsonl:2: has no 'response'"), HasSubstr("bad-lines.jsonl")));
+  EXPECT_THAT(said_,
+              AllOf(HasSubstr("bad.jsonl:2: has no 'response'"), HasSubstr("bad-lines.jsonl")));
   const auto aside = read_json_file(path("checkpoints/bad-lines.jsonl"), 10'000);
   ASSERT_TRUE(aside);
   EXPECT_EQ(aside->at("line"), 2);
@@ -288,6 +290,10 @@ TEST_F(LoadExamplesTest, TheCommandShowsATableAndExamples) {
   EXPECT_EQ(object->at("examples").as_array().size(), 5U);
   EXPECT_LT(object->at("rows").as_int64(), 20) << "packed";
   EXPECT_EQ(object->at("steps").as_int64(), 2 * object->at("steps_per_epoch").as_int64());
+  folder_.write("stream.json", R"({"training_config": {"data": ["/usr"]}})");
+  options.config_file = path("stream.json");
+  EXPECT_EQ(run_data(options, ports), exit_code::configuration);
+  EXPECT_THAT(said_, HasSubstr("training_config.data_form: the data of this run is one stream"));
   options.config_file = path("missing.json");
   EXPECT_EQ(run_data(options, ports), exit_code::configuration);
 }

@@ -109,9 +109,9 @@ TEST_F(TrainingLoopTest, AStopDoesNotWaitForAnEvaluation) {
 }
 
 TEST_F(TrainingLoopTest, EvaluatesBeforeTheFirstStepWhenItIsToldTo) {
-  EXPECT_EQ(run({.steps = 4, .checkpoint_every = 9, .evaluate_every = 3, .evaluate_first = true})
-                .value(),
-            Ending::finished);
+  EXPECT_EQ(
+      run({.steps = 4, .checkpoint_every = 9, .evaluate_every = 3, .evaluate_first = true}).value(),
+      Ending::finished);
   EXPECT_THAT(bench_.said.all("EVALUATED_STEP"), ElementsAre("0", "3", "4"));
 }
 

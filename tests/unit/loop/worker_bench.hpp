@@ -98,12 +98,11 @@ class WorkerBench {
     std::ofstream(config) << json::serialize(json::object{
         {"training_config", training_}, {"device_config", json::object{{"threads", 1}}}});
     options.config_file = config;
-    const auto make = [&](const WorkerConfig& read, const WorkerEnvironment&,
-                          const BaseWeights*, Reporter&) {
-      return make_model(read.training);
-    };
-    return run_worker(options, environment,
-                      {sinks(), requests, make, [this](const TrainingSpec&) { return bf16_is_fast; }});
+    const auto make = [&](const WorkerConfig& read, const WorkerEnvironment&, const BaseWeights*,
+                          Reporter&) { return make_model(read.training); };
+    return run_worker(options, environment, {sinks(), requests, make, [this](const TrainingSpec&) {
+                                               return bf16_is_fast;
+                                             }});
   }
 
   WorkerOptions options;

@@ -96,8 +96,9 @@ Result<Value> mapping(Entries entries, Budget& budget) {
       return fail(ErrorKind::usage, fmt::format("{} is no key of a mapping", kind_name(key)));
     }
     if (auto ok = budget.spend(1 + kept.size() / 8); !ok) return propagate(ok);
-    const auto same = std::find_if(kept.begin(), kept.end(),
-                                   [&](const auto& entry) { return equal(entry.first, key); });
+    const auto same = std::find_if(kept.begin(), kept.end(), [&wanted = key](const auto& entry) {
+      return equal(entry.first, wanted);
+    });
     if (same != kept.end()) {
       same->second = std::move(value);
     } else {

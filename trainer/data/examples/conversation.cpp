@@ -1,13 +1,13 @@
 #include "trainer/data/examples/conversation.hpp"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <utility>
-
-#include <fmt/ranges.h>
 
 #include "common/base/text.hpp"
 
@@ -58,8 +58,7 @@ std::string_view kind_of(const json::value& value) {
 
 // Something that is there and not empty.
 bool holds(const json::object& object, std::string_view member) {
-  const json::value* value =
-      object.if_contains(json::string_view(member.data(), member.size()));
+  const json::value* value = object.if_contains(json::string_view(member.data(), member.size()));
   if (value == nullptr || value->is_null()) return false;
   if (value->is_array()) return !value->get_array().empty();
   if (value->is_object()) return !value->get_object().empty();
@@ -74,7 +73,8 @@ Status refuse_what_is_not_trained_on(const json::object& row) {
         "chosen answers alone");
   }
   for (const std::string_view member : {"tools", "functions"}) {
-    if (holds(row, member)) return bad(fmt::format("has '{}'; calls of tools are not trained on", member));
+    if (holds(row, member))
+      return bad(fmt::format("has '{}'; calls of tools are not trained on", member));
   }
   for (const std::string_view member : {"images", "image", "videos", "video", "audio", "audios"}) {
     if (holds(row, member)) return bad(fmt::format("has '{}'; only text is trained on", member));
@@ -181,8 +181,9 @@ Status add_system(const Row& row, Turns& turns) {
 Status add_pair(const Row& row, Turns& turns) {
   const bool completion = row.find("completion") != nullptr && row.find("response") == nullptr;
   if (completion && row.find("label") != nullptr && row.find("label")->is_bool()) {
-    return bad("is preference data ('label'), which is not trained on; make rows of the good "
-               "answers alone");
+    return bad(
+        "is preference data ('label'), which is not trained on; make rows of the good "
+        "answers alone");
   }
   if (auto ok = add_system(row, turns); !ok) return ok;
   if (auto ok = add_member(row, "prompt", "user", turns); !ok) return ok;
@@ -209,9 +210,8 @@ Status end_with_an_answer(Turns& turns) {
   const bool any = std::ranges::any_of(turns, is_answer);
   if (!any) return bad("has no answer to learn: no turn is the assistant's");
   while (!is_answer(turns.back())) turns.pop_back();
-  const bool said = std::ranges::any_of(turns, [](const ChatTurn& turn) {
-    return is_answer(turn) && !trim(turn.content).empty();
-  });
+  const bool said = std::ranges::any_of(
+      turns, [](const ChatTurn& turn) { return is_answer(turn) && !trim(turn.content).empty(); });
   if (!said) return bad("has an empty answer: there is nothing to learn");
   return {};
 }

@@ -110,18 +110,30 @@ void ExampleEncoder::end_once(Example& example) const {
   example.targets.push_back(1);
 }
 
-Result<EncodedExample> ExampleEncoder::encode(std::span<const PromptPiece> pieces) {
-  EncodedExample out;
+Status ExampleEncoder::add_all(std::span<const PromptPiece> pieces, EncodedExample& out) {
   while (!pieces.empty()) {
     const auto other = std::ranges::find_if_not(
         pieces, [&](const PromptPiece& piece) { return same_side(piece, pieces.front()); });
     const auto run = pieces.first(static_cast<std::size_t>(other - pieces.begin()));
-    if (auto ok = add_run(run, out); !ok) return propagate(ok);
+    if (auto ok = add_run(run, out); !ok) return ok;
     pieces = pieces.subspan(run.size());
   }
+  return {};
+}
+
+Result<EncodedExample> ExampleEncoder::encode(std::span<const PromptPiece> pieces) {
+  EncodedExample out;
+  if (auto ok = add_all(pieces, out); !ok) return propagate(ok);
   end_once(out.example);
   begin_once(out.example);
   return out;
+}
+
+Result<std::vector<TokenId>> ExampleEncoder::encode_prompt(std::span<const PromptPiece> pieces) {
+  EncodedExample out;
+  if (auto ok = add_all(pieces, out); !ok) return propagate(ok);
+  begin_once(out.example);
+  return std::move(out.example.ids);
 }
 
 }  // namespace trainward::trainer

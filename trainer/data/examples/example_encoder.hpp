@@ -47,10 +47,14 @@ class ExampleEncoder {
       : tokenizer_(&tokenizer), rules_(std::move(rules)) {}
 
   Result<EncodedExample> encode(std::span<const PromptPiece> pieces);
+  // What the model is asked with: pieces of which none is an answer. The tokens are those that an
+  // example of the same prompt begins with.
+  Result<std::vector<TokenId>> encode_prompt(std::span<const PromptPiece> pieces);
 
  private:
   using Ids = std::vector<TokenId>;
 
+  Status add_all(std::span<const PromptPiece> pieces, EncodedExample& out);
   // A stretch of pieces on one side of the line.
   Status add_run(std::span<const PromptPiece> run, EncodedExample& out);
   Status piece_by_piece(std::span<const PromptPiece> run, EncodeOptions place, Ids& out);

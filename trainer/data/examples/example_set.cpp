@@ -88,9 +88,8 @@ std::int64_t shared_examples(const ExampleSet& a, std::span<const std::uint32_t>
   if (chosen_b.empty()) return 0;
   std::unordered_set<std::string_view> known;
   for (const std::uint32_t example : chosen_a) known.insert(a.bytes_of(example));
-  return std::ranges::count_if(chosen_b, [&](std::uint32_t example) {
-    return known.contains(b.bytes_of(example));
-  });
+  return std::ranges::count_if(
+      chosen_b, [&](std::uint32_t example) { return known.contains(b.bytes_of(example)); });
 }
 
 }  // namespace trainward::trainer

@@ -20,9 +20,7 @@ bool is_json_array(std::string_view beginning) {
   return first != std::string_view::npos && beginning[first] == '[';
 }
 
-void JsonRows::pass_spaces() {
-  at_ = std::min(file_.find_first_not_of(spaces, at_), file_.size());
-}
+void JsonRows::pass_spaces() { at_ = std::min(file_.find_first_not_of(spaces, at_), file_.size()); }
 
 tl::unexpected<Error> JsonRows::broken(std::string_view why) {
   done_ = true;

@@ -14,7 +14,8 @@ std::string examples_that(std::int64_t number, std::string_view one, std::string
 std::vector<std::string> LoadReport::warnings() const {
   std::vector<std::string> words;
   if (bad_rows > 0) {
-    words.push_back(fmt::format("left out: {}, the first {}", count(bad_rows, "row"), first_bad_row));
+    words.push_back(
+        fmt::format("left out: {}, the first {}", count(bad_rows, "row"), first_bad_row));
   }
   for (const Unread& file : unread) {
     words.push_back(fmt::format("left out: {}: {}", file.path.string(), file.reason));
@@ -35,11 +36,11 @@ std::vector<std::string> LoadReport::warnings() const {
   }
   if (without_beginning > 0) {
     words.push_back(examples_that(without_beginning, "has", "have") +
-                    " no begin token, which this model expects");
+                    " no begin token in front, which this model expects");
   }
   if (beginning_twice > 0) {
     words.push_back(examples_that(beginning_twice, "has", "have") +
-                    " more than one begin token; does the prompt format write it too?");
+                    " more than one begin token in front; does the prompt format write it too?");
   }
   return words;
 }

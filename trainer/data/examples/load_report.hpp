@@ -21,8 +21,8 @@ struct LoadReport {
   std::int64_t too_long = 0;        // and to be dropped
   std::int64_t without_target = 0;  // cutting took every target
 
-  std::int64_t cut = 0;               // to the length of a row
-  std::int64_t special_in_text = 0;   // people wrote what is a special token
+  std::int64_t cut = 0;                // to the length of a row
+  std::int64_t special_in_text = 0;    // people wrote what is a special token
   std::int64_t without_beginning = 0;  // where the model expects a begin token
   std::int64_t beginning_twice = 0;
 

@@ -43,13 +43,13 @@ class Loading {
     report.ninety_nine_percent = percentile(99);
     report.longest = percentile(100);
     if (report.examples > 0) return std::move(loaded_);
-    return fail(ErrorKind::usage,
-                fmt::format("no example is left to train on: of {}, {} longer than block_size {} "
-                            "and {} no answer within it; the median is {}",
-                            std::ssize(lengths_), amount(report.too_long, "is", "are"),
-                            options_.block, amount(report.without_target, "has", "have"),
-                            count(report.median, "token")),
-                path, "make block_size larger, or cut them with too_long: keep_end");
+    return fail(
+        ErrorKind::usage,
+        fmt::format("no example is left to train on: of {}, {} longer than block_size {} "
+                    "and {} no answer within it; the median is {}",
+                    std::ssize(lengths_), amount(report.too_long, "is", "are"), options_.block,
+                    amount(report.without_target, "has", "have"), count(report.median, "token")),
+        path, "make block_size larger, or cut them with too_long: keep_end");
   }
 
  private:
@@ -85,12 +85,17 @@ class Loading {
     }
     report.cut += longer ? 1 : 0;
     report.special_in_text += encoded.special_in_text ? 1 : 0;
-    if (options_.beginning) {
-      const auto found = std::ranges::count(example.ids, *options_.beginning);
-      report.without_beginning += found == 0 ? 1 : 0;
-      report.beginning_twice += found > 1 ? 1 : 0;
-    }
+    if (options_.beginning) count_beginning(example.ids);
     return loaded_.set.add(example);
+  }
+
+  // At the front alone: some formats begin each round of a conversation with the same token.
+  void count_beginning(std::span<const TokenId> ids) {
+    const auto other =
+        std::ranges::find_if_not(ids, [&](TokenId id) { return id == *options_.beginning; });
+    const auto found = other - ids.begin();
+    loaded_.report.without_beginning += found == 0 ? 1 : 0;
+    loaded_.report.beginning_twice += found > 1 ? 1 : 0;
   }
 
   [[nodiscard]] std::int64_t percentile(std::int64_t percent) const {

@@ -115,8 +115,8 @@ Result<std::vector<ShownStretch>> show(const Example& example, const Tokenizer& 
   const std::size_t front = all <= most ? all : most / 2;
   if (auto ok = add_stretches(example, 0, front, tokenizer, stretches); !ok) return propagate(ok);
   if (front < all) {
-    stretches.push_back({fmt::format(" … {} left out … ", count(static_cast<std::int64_t>(all - 2 * front),
-                                                            "token")),
+    stretches.push_back({fmt::format(" … {} left out … ",
+                                     count(static_cast<std::int64_t>(all - 2 * front), "token")),
                          false});
     if (auto ok = add_stretches(example, all - front, all, tokenizer, stretches); !ok) {
       return propagate(ok);
@@ -129,7 +129,8 @@ std::string shown_text(const std::vector<ShownStretch>& stretches, std::string_v
                        std::string_view after) {
   std::string text;
   for (const ShownStretch& stretch : stretches) {
-    text += stretch.trained ? std::string(before) + stretch.text + std::string(after) : stretch.text;
+    text +=
+        stretch.trained ? std::string(before) + stretch.text + std::string(after) : stretch.text;
   }
   return text;
 }

@@ -18,7 +18,7 @@ json::object report_json(const LoadReport& report);
 
 // A stretch of an example on one side of the line between asked and answered.
 struct ShownStretch {
-  std::string text;      // safe for a terminal, but for its line ends
+  std::string text;  // safe for a terminal, but for its line ends
   bool trained = false;
 };
 

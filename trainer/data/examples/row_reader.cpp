@@ -83,12 +83,12 @@ Status RowReader::read_lines(const FoundFile& file) {
     if ((*line)->number == 1 && text.starts_with(byte_order_mark)) {
       text.remove_prefix(byte_order_mark.size());
     }
-    auto ok = (*line)->too_long
-                  ? tell_bad({file.path, (*line)->number,
-                              fmt::format("is longer than the {} allowed",
-                                          human_bytes(max_line_bytes)),
-                              text})
-                  : offer(file, text, (*line)->number);
+    auto ok =
+        (*line)->too_long
+            ? tell_bad({file.path, (*line)->number,
+                        fmt::format("is longer than the {} allowed", human_bytes(max_line_bytes)),
+                        text})
+            : offer(file, text, (*line)->number);
     if (ok) ok = advance(lines.bytes_done() - told);
     if (!ok) return ok;
     told = lines.bytes_done();
@@ -113,9 +113,9 @@ Status RowReader::read_array(const FoundFile& file) {
   for (;;) {
     auto element = elements.next();
     if (!element) {
-      unread_.push_back({file.path, fmt::format("{}, after {}", element.error().what,
-                                                count(rows_ - before, "row")),
-                         true});
+      unread_.push_back(
+          {file.path,
+           fmt::format("{}, after {}", element.error().what, count(rows_ - before, "row")), true});
       return {};
     }
     if (!*element) return {};

@@ -49,9 +49,8 @@ RowPlan one_a_row(std::uint32_t examples) {
 RowPlan packed(std::span<const std::uint32_t> lengths, std::uint32_t block, std::uint64_t seed) {
   auto order =
       shuffled_order(static_cast<std::uint32_t>(lengths.size()), seed_for(for_packing, seed), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return lengths[a] > lengths[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return lengths[a] > lengths[b]; });
   std::vector<std::vector<std::uint32_t>> rows;
   std::map<std::uint32_t, std::vector<std::uint32_t>> by_room;  // rows that still have that much
   for (const std::uint32_t example : order) {
@@ -85,15 +84,15 @@ std::vector<std::uint32_t> order_by_length(std::span<const std::uint32_t> length
   const std::size_t window = groups_in_a_window * group;
   for (std::size_t from = 0; from < sorted.size(); from += window) {
     const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(from);
-    const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(from + window, sorted.size()));
-    std::stable_sort(begin, end, [&](std::uint32_t a, std::uint32_t b) {
-      return lengths[a] > lengths[b];
-    });
+    const auto end =
+        sorted.begin() + static_cast<std::ptrdiff_t>(std::min(from + window, sorted.size()));
+    std::stable_sort(begin, end,
+                     [&](std::uint32_t a, std::uint32_t b) { return lengths[a] > lengths[b]; });
   }
   std::vector<std::uint32_t> order;
   order.reserve(shuffled.size());
-  for (const std::uint32_t at : shuffled_order(static_cast<std::uint32_t>(groups),
-                                               seed_for(for_groups, seed), epoch)) {
+  for (const std::uint32_t at :
+       shuffled_order(static_cast<std::uint32_t>(groups), seed_for(for_groups, seed), epoch)) {
     const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(std::size_t{at} * group);
     order.insert(order.end(), begin, begin + group);
   }

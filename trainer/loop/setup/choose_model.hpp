@@ -3,8 +3,9 @@
 //
 // In: the configuration as it was read; where the run keeps its checkpoints, for a note of the base
 // model's digest there (base-model.json), so that its files are read whole once and not at each
-// start. Out: the configuration with its model, adapters and the model's own tokenizer included; the base model, mapped; what of
-// both a checkpoint says about itself. Errors: usage, naming the key.
+// start. Out: the configuration with its model, adapters and the model's own tokenizer included;
+// the base model, mapped; what of both a checkpoint says about itself. Errors: usage, naming the
+// key.
 #pragma once
 
 #include <filesystem>

@@ -32,7 +32,7 @@ class RunData {
   [[nodiscard]] BatchSource& training() const;
   [[nodiscard]] HeldOutSource* held_out() const;  // nullptr: nothing is evaluated on
   // nullptr: a stream.
-  [[nodiscard]] const Examples* examples() const { return examples_.get(); }
+  [[nodiscard]] Examples* examples() const { return examples_.get(); }
 
  private:
   Status load_stream(WorkerConfig& config, const std::filesystem::path& checkpoints, bool resuming,

@@ -106,6 +106,7 @@ class Leader final : public Trainable {
   [[nodiscard]] std::vector<checkpoint::TensorView> optimizer_state() const override {
     return own_->optimizer_state();
   }
+  [[nodiscard]] std::vector<const void*> weights() const override { return own_->weights(); }
 
   Status restore(const checkpoint::FillTensors& fill, std::int64_t steps_done) override {
     const auto fill_and_send = [&](const std::vector<checkpoint::TensorTarget>& model,

@@ -72,6 +72,15 @@ class Stepper final : public Trainable {
   [[nodiscard]] std::vector<checkpoint::TensorView> optimizer_state() const override {
     return optimizer_views(state_->table, state_->flat);
   }
+  [[nodiscard]] std::vector<const void*> weights() const override {
+    std::vector<const void*> places;
+    for (std::size_t i = 0; i < state_->table.infos.size(); ++i) {
+      const ParameterInfo& info = state_->table.infos[i];
+      places.push_back(info.trained() ? state_->flat.parameters().data() + info.offset
+                                      : state_->fixed.of(i));
+    }
+    return places;
+  }
   Status restore(const checkpoint::FillTensors& fill, std::int64_t steps_done) override {
     if (steps_done < 0) return fail(ErrorKind::usage, "the step count is negative");
     auto ok = fill(model_targets(state_->table, state_->flat),

@@ -48,6 +48,11 @@ class Trainable {
   [[nodiscard]] virtual std::vector<checkpoint::TensorView> model_state() const = 0;
   [[nodiscard]] virtual std::vector<checkpoint::TensorView> optimizer_state() const = 0;
 
+  // Where the values of each parameter lie, trained or not, by its place in the model's table
+  // (parameters.hpp). They stay there as long as the model lives, and are those of the last
+  // gather_state(). Empty: not in this process's memory.
+  [[nodiscard]] virtual std::vector<const void*> weights() const { return {}; }
+
   // Has the state filled in, straight into place. After an error it may hold anything and must be
   // restored again before it is used. `steps_done` is the optimizer's step count.
   virtual Status restore(const checkpoint::FillTensors& fill, std::int64_t steps_done) = 0;

@@ -50,8 +50,8 @@ std::string rows_text(const WorkerConfig& config, const Examples& examples) {
       "An epoch is {} of {}; the run is {}, {:.2f} epochs.\n",
       examples.prompting.format->name(), count(rows.examples(), "example"),
       count(rows.rows(), "row"), rows.shape().block, full,
-      count(examples.steps_per_epoch(), "step"),
-      count(config.training.sequences_per_step(), "row"), count(steps, "step"),
+      count(examples.steps_per_epoch(), "step"), count(config.training.sequences_per_step(), "row"),
+      count(steps, "step"),
       static_cast<double>(steps) / static_cast<double>(examples.steps_per_epoch()));
 }
 
@@ -70,9 +70,9 @@ std::string text_of(const WorkerConfig& config, const Examples& examples, const 
                    : "\nExamples; what is trained on stands between ⟦ and ⟧.\n";
   }
   for (std::size_t i = 0; i < shown.size(); ++i) {
-    text += fmt::format("--- {}\n{}\n", i + 1,
-                        colour ? shown_text(shown[i], "\x1b[32m", "\x1b[0m")
-                               : shown_text(shown[i], "⟦", "⟧"));
+    text += fmt::format(
+        "--- {}\n{}\n", i + 1,
+        colour ? shown_text(shown[i], "\x1b[32m", "\x1b[0m") : shown_text(shown[i], "⟦", "⟧"));
   }
   return text;
 }
@@ -96,9 +96,8 @@ json::object json_of(const WorkerConfig& config, const Examples& examples, const
                       {"padding", padding_of(rows)},
                       {"steps_per_epoch", examples.steps_per_epoch()},
                       {"steps", examples.steps_of(config)},
-                      {"held_out_examples", examples.held_out_rows == nullptr
-                                                ? 0
-                                                : examples.held_out_rows->examples()},
+                      {"held_out_examples",
+                       examples.held_out_rows == nullptr ? 0 : examples.held_out_rows->examples()},
                       {"also_trained_on", examples.also_trained_on},
                       {"digest", examples.digest},
                       {"examples", std::move(decoded)}};
@@ -116,6 +115,13 @@ int run_data(const DataOptions& options, const CommandPorts& ports) {
   if (!config) {
     config.error().kind = ErrorKind::usage;
     return tell(ports, config.error());
+  }
+  auto are_examples = data_is_examples(*config);
+  if (!are_examples) return tell(ports, are_examples.error());
+  if (!*are_examples) {
+    return tell(ports, {ErrorKind::usage, "the data of this run is one stream of text or tokens",
+                        "training_config.data_form",
+                        "set it to examples if its rows are questions and answers"});
   }
   auto examples = load_examples(*config, options.bad_rows, false, ports.requests, reporter);
   if (!examples) {

@@ -1,27 +1,27 @@
 // trainward-worker generate, from its options to the exit code.
 //
-// On stdout the prompt and what follows it, as it comes, or with --json one object at the end; on
-// stderr every error as one line. Exit codes: done; try_again when it was asked to stop;
-// configuration for what only a person can change; failed for everything else.
+// On stdout the prompt and what follows it, or in turns the answer alone, as it comes; with --json
+// one object at the end. On stderr every error as one line. Exit codes: done; try_again when it was
+// asked to stop; configuration for what only a person can change; failed for everything else.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <string>
 
 #include "trainer/generate/sampling.hpp"
+#include "trainer/worker/commands/speaker.hpp"
 #include "trainer/worker/commands/terminal.hpp"
 
 namespace trainward::trainer {
 
 struct GenerateOptions {
-  std::string checkpoint;  // a checkpoint, or a folder of them: then the newest that verifies
+  SpeakerOptions speaker;
   std::string prompt;
-  std::string tokenizer = "byte";
-  std::string end_of_text;
+  bool chat = false;   // the prompt is a turn of a user
+  std::string system;  // a turn before it; empty: none
   std::int64_t tokens = 200;
   Sampling sampling;
   std::uint64_t seed = 0;
-  int threads = 2;
   bool json = false;
 };
 

@@ -40,15 +40,18 @@ TEST(ConversationTest, Pairs) {
 }
 
 TEST(ConversationTest, Messages) {
-  EXPECT_EQ(told(R"({"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"},
+  EXPECT_EQ(
+      told(R"({"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "a"},
                      {"role": "assistant", "content": "b"}, {"role": "tool", "content": "c"},
                      {"role": "Assistant", "content": "d"}]})"),
-            "system: s|user: a|assistant: b|tool: c|assistant: d");
+      "system: s|user: a|assistant: b|tool: c|assistant: d");
   EXPECT_EQ(told(R"({"messages": [{"role": "user", "content": [{"type": "text", "text": "a"},
                      {"type": "text", "text": "b"}]}, {"role": "assistant", "content": "c"}]})"),
             "user: ab|assistant: c");
-  EXPECT_EQ(told(R"({"conversations": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]})"),
-            "user: a|assistant: b");
+  EXPECT_EQ(
+      told(
+          R"({"conversations": [{"from": "human", "value": "a"}, {"from": "gpt", "value": "b"}]})"),
+      "user: a|assistant: b");
   EXPECT_EQ(told(R"({"conversations": [{"role": "user", "content": "a"},
                      {"role": "assistant", "content": "b"}]})"),
             "user: a|assistant: b");
@@ -67,9 +70,9 @@ TEST(ConversationTest, TextComesLast) {
 }
 
 TEST(ConversationTest, ColumnsRenameMembersAndChooseTheForm) {
-  EXPECT_EQ(told(R"({"question": "a", "answer": "b"})",
-                 {{"prompt", "question"}, {"response", "answer"}}),
-            "user: a|assistant: b");
+  EXPECT_EQ(
+      told(R"({"question": "a", "answer": "b"})", {{"prompt", "question"}, {"response", "answer"}}),
+      "user: a|assistant: b");
   EXPECT_EQ(told(R"({"question": "a", "output": "b"})", {{"instruction", "question"}}),
             "user: a|assistant: b");
   EXPECT_EQ(told(R"({"messages": [], "body": "b"})", {{"text", "body"}}), "text: b");
@@ -102,7 +105,8 @@ TEST(ConversationTest, ARowWithoutAnAnswerIsAnError) {
 TEST(ConversationTest, SaysWhatIsWrong) {
   EXPECT_THAT(told("[1]"), HasSubstr("is not a JSON object"));
   EXPECT_THAT(told(R"({"title": "a"})"), HasSubstr("none of 'messages'"));
-  EXPECT_THAT(told(R"({"prompt": 3, "response": "a"})"), HasSubstr("'prompt' is a number, not text"));
+  EXPECT_THAT(told(R"({"prompt": 3, "response": "a"})"),
+              HasSubstr("'prompt' is a number, not text"));
   EXPECT_THAT(told(R"({"messages": "a"})"), HasSubstr("'messages' is text, not a list"));
   EXPECT_THAT(told(R"({"messages": [3]})"), HasSubstr("'messages', turn 1, is a number"));
   EXPECT_THAT(told(R"({"messages": [{"content": "a"}]})"), HasSubstr("does not say its role"));
@@ -114,7 +118,8 @@ TEST(ConversationTest, SaysWhatIsWrong) {
 
 TEST(ConversationTest, WhatIsNotTrainedOnIsRefusedByName) {
   EXPECT_THAT(told(R"({"prompt": "a", "chosen": "b", "rejected": "c"})"), HasSubstr("preference"));
-  EXPECT_THAT(told(R"({"prompt": "a", "completion": "b", "label": true})"), HasSubstr("preference"));
+  EXPECT_THAT(told(R"({"prompt": "a", "completion": "b", "label": true})"),
+              HasSubstr("preference"));
   EXPECT_THAT(told(R"({"tools": [{}], "messages": []})"), HasSubstr("'tools'"));
   EXPECT_EQ(told(R"({"tools": [], "prompt": "a", "response": "b"})"), "user: a|assistant: b")
       << "none are there";

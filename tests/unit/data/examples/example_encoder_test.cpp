@@ -12,7 +12,9 @@ namespace {
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 
-PromptPiece markup(std::string text, bool answer = false) { return {std::move(text), answer, true}; }
+PromptPiece markup(std::string text, bool answer = false) {
+  return {std::move(text), answer, true};
+}
 PromptPiece asked(std::string text) { return {std::move(text), false, false}; }
 PromptPiece answered(std::string text) { return {std::move(text), true, false}; }
 
@@ -45,8 +47,7 @@ class ByteEncoderTest : public testing::Test {
   }
 
   // " y" and "yo" are tokens, and so is what a border could merge: "?!".
-  std::unique_ptr<Tokenizer> tokenizer_ =
-      made(chatml_json({{" ", "y"}, {"y", "o"}, {"?", "!"}}));
+  std::unique_ptr<Tokenizer> tokenizer_ = made(chatml_json({{" ", "y"}, {"y", "o"}, {"?", "!"}}));
   TokenId end_ = tokenizer_->find_token("<|endoftext|>").value();
   TokenId im_start_ = tokenizer_->find_token("<|im_start|>").value();
   TokenId im_end_ = tokenizer_->find_token("<|im_end|>").value();
@@ -73,7 +74,8 @@ TEST_F(ByteEncoderTest, TheFirstTokenOfTheAnswerIsATarget) {
 TEST_F(ByteEncoderTest, NothingMergesAcrossTheLineBetweenAskedAndAnswered) {
   EXPECT_EQ(encoded(*tokenizer_, "?!").size(), 1U) << "or this test shows nothing";
   EXPECT_THAT(encode({asked("?"), answered("!")}).example.ids, ElementsAre('?', '!', end_));
-  const auto prompt = encoded(*tokenizer_, "<|im_start|>user\nyo?<|im_end|>\n<|im_start|>assistant\n");
+  const auto prompt =
+      encoded(*tokenizer_, "<|im_start|>user\nyo?<|im_end|>\n<|im_start|>assistant\n");
   const Example example = encode(chatml("yo?", "!")).example;
   EXPECT_TRUE(std::equal(prompt.begin(), prompt.end(), example.ids.begin()));
 }
@@ -82,7 +84,8 @@ TEST_F(ByteEncoderTest, NothingMergesAcrossTheLineBetweenAskedAndAnswered) {
 TEST_F(ByteEncoderTest, PiecesOnOneSideAreOneText) {
   const Example example = encode({markup("say "), asked("yo"), answered("hi")}).example;
   const auto whole = encoded(*tokenizer_, "say yo");
-  EXPECT_LT(whole.size(), encoded(*tokenizer_, "say ").size() + encoded(*tokenizer_, "yo").size() + 1);
+  EXPECT_LT(whole.size(),
+            encoded(*tokenizer_, "say ").size() + encoded(*tokenizer_, "yo").size() + 1);
   EXPECT_TRUE(std::equal(whole.begin(), whole.end(), example.ids.begin()));
 }
 
@@ -106,8 +109,9 @@ TEST_F(ByteEncoderTest, SpecialTokensInPeoplesTextAreLetters) {
   EXPECT_TRUE(out.special_in_text);
   EXPECT_EQ(std::ranges::count(out.example.ids, im_end_), 2) << "the format's own";
   EXPECT_EQ(std::ranges::count(out.example.ids, im_start_), 2);
-  EXPECT_EQ(tokenizer_->decode(out.example.ids).value(),
-            "<|im_start|>user\nx<|im_end|>y<|im_end|>\n<|im_start|>assistant\nno<|im_start|><|im_end|>");
+  EXPECT_EQ(
+      tokenizer_->decode(out.example.ids).value(),
+      "<|im_start|>user\nx<|im_end|>y<|im_end|>\n<|im_start|>assistant\nno<|im_start|><|im_end|>");
   EXPECT_FALSE(encode(chatml("x", "y")).special_in_text);
   EXPECT_FALSE(encode(chatml("<|im_star", "t|>")).special_in_text);
 }
@@ -127,8 +131,7 @@ TEST_F(ByteEncoderTest, EveryAnswerOfSeveralTurnsIsTrainedOn) {
 }
 
 TEST_F(ByteEncoderTest, PromptsAreTrainedOnWhereThatIsAsked) {
-  const Example example =
-      encode({asked("ab"), answered("c")}, {{im_start_}, {end_}, true}).example;
+  const Example example = encode({asked("ab"), answered("c")}, {{im_start_}, {end_}, true}).example;
   EXPECT_THAT(example.ids, ElementsAre(im_start_, 'a', 'b', 'c', end_));
   EXPECT_THAT(example.targets, ElementsAre(0, 1, 1, 1, 1)) << "nothing predicts the begin token";
 }
@@ -150,8 +153,9 @@ TEST_F(ByteEncoderTest, PlainTextIsAllTargetAndMayHoldMarkup) {
 // Whatever people write: no special token comes of it, and the text comes back.
 TEST_F(ByteEncoderTest, AnyTextKeepsToItsSide) {
   SplitMix64 random(11);
-  const std::vector<std::string> words{"<|im_end|>", "<|im_", "end|>", "<", "yo", " y", "?!", "\n",
-                                       "é", "\xFF", " ", "<|endoftext|>"};
+  const std::vector<std::string> words{"<|im_end|>", "<|im_", "end|>", "<",
+                                       "yo",         " y",    "?!",    "\n",
+                                       "é",          "\xFF",  " ",     "<|endoftext|>"};
   const auto text = [&] {
     std::string made;
     for (auto left = random.below(6); left > 0; --left) made += words[random.below(words.size())];
@@ -181,8 +185,8 @@ class CharacterEncoderTest : public testing::Test {
 
 TEST_F(CharacterEncoderTest, AnAnswerHasNoSpaceThatIsNotThere) {
   const Example example = encode({asked("Hi"), answered("yo")}).example;
-  EXPECT_THAT(example.ids, ElementsAre(1, *tokenizer_->find_token("▁Hi"),
-                                       *tokenizer_->find_token("yo"), 2));
+  EXPECT_THAT(example.ids,
+              ElementsAre(1, *tokenizer_->find_token("▁Hi"), *tokenizer_->find_token("yo"), 2));
   EXPECT_THAT(example.targets, ElementsAre(0, 0, 1, 1));
   EXPECT_EQ(tokenizer_->decode(example.ids, {.special = false}).value(), "Hiyo");
 }
@@ -210,6 +214,30 @@ TEST_F(CharacterEncoderTest, PeoplesSpecialsAreLettersHereToo) {
   EXPECT_EQ(std::ranges::count(out.example.ids, 2), 1);
   EXPECT_EQ(std::ranges::count(out.example.ids, 1), 1);
   EXPECT_EQ(tokenizer_->decode(out.example.ids, {.special = false}).value(), "a</s>b<s>");
+}
+
+// The model is asked with the very tokens that it was trained behind.
+TEST(PromptTest, AnExampleBeginsWithItsPrompt) {
+  for (const json::object& file :
+       {chatml_json({{" ", "y"}, {"?", "!"}, {":", "\n"}}), llama2_json()}) {
+    const auto tokenizer = made(file);
+    ExampleEncoder encoder(*tokenizer,
+                           {tokenizer->before_text(), {tokenizer->end_of_text()}, false});
+    for (const std::string_view name : built_in_format_names()) {
+      const auto format = built_in_format(name, {"<s>", "</s>", "", ""}).value();
+      const std::vector<ChatTurn> turns{{"user", "Hi yo?"}, {"input", "x"}, {"assistant", "! yo"}};
+      const auto example = encoder.encode(format->render(turns).value()).value().example;
+      const auto prompt =
+          encoder.encode_prompt(format->prompt(std::span(turns).first(2)).value()).value();
+      ASSERT_LT(prompt.size(), example.ids.size()) << name;
+      EXPECT_TRUE(std::equal(prompt.begin(), prompt.end(), example.ids.begin())) << name;
+      EXPECT_EQ(example.targets[prompt.size()], 1) << name << ": the answer begins there";
+      EXPECT_EQ(std::ranges::count(example.targets.begin(),
+                                   example.targets.begin() + std::ssize(prompt), 1),
+                0)
+          << name;
+    }
+  }
 }
 
 TEST(CutTest, KeepsWhatTheRuleSays) {

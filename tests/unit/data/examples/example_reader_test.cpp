@@ -85,6 +85,17 @@ TEST(ExampleRowsTest, AnExampleIsPaddedOnTheRight) {
   EXPECT_THAT(batch.segments, IsEmpty()) << "a row is one text";
 }
 
+// Rows may be padded with the end token: what is trained on is known by its place, never by its id.
+TEST(ExampleRowsTest, AnEndTokenIsATargetThoughPaddingLooksTheSame) {
+  ExampleSet set;
+  ASSERT_TRUE(set.add({{10, padding, 11, padding}, {0, 0, 1, 1}}));
+  const ExampleRows rows(set, {0}, shape(6, false));
+  RowBuffer buffer(1, rows.shape());
+  rows.write(0, 1, 0, buffer);
+  EXPECT_THAT(buffer.batch().ids, ElementsAre(10, padding, 11, padding, padding, padding));
+  EXPECT_THAT(buffer.batch().weights, ElementsAre(0, 0, 1, 1, 0, 0));
+}
+
 TEST(ExampleRowsTest, APackedExampleDoesNotLearnToFollowItsNeighbour) {
   ExampleSet set;
   ASSERT_TRUE(set.add({{10, 11, 12}, {1, 1, 1}}));

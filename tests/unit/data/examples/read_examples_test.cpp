@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../scratch_folder.hpp"
+#include "scratch_folder.hpp"
 #include "tokenizers.hpp"
 #include "trainer/data/examples/report_text.hpp"
 
@@ -58,8 +58,7 @@ TEST_F(ReadExamplesTest, EveryFormBecomesItsTextWithTheAnswersMarked) {
   ASSERT_TRUE(loaded);
   const ExampleSet& set = loaded->set;
   ASSERT_EQ(set.size(), 4U);
-  EXPECT_EQ(shown(set, 0),
-            "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n⟦b<|im_end|>⟧");
+  EXPECT_EQ(shown(set, 0), "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n⟦b<|im_end|>⟧");
   EXPECT_EQ(shown(set, 1),
             "<|im_start|>user\nc\n\nd<|im_end|>\n<|im_start|>assistant\n⟦e<|im_end|>⟧");
   EXPECT_EQ(shown(set, 2),
@@ -146,9 +145,9 @@ TEST_F(ReadExamplesTest, SpecialTokensInPeoplesTextAreCounted) {
 }
 
 TEST_F(ReadExamplesTest, BeginTokensAreCounted) {
-  folder_.write("a.jsonl", R"({"text": "<|im_start|>a"}
-{"text": "a<|im_start|>b<|im_start|>"}
-{"text": "a"}
+  folder_.write("a.jsonl", R"({"text": "<|im_start|>a<|im_start|>b"}
+{"text": "<|im_start|><|im_start|>a"}
+{"text": "a<|im_start|>"}
 )");
   options_.beginning = tokenizer_->find_token("<|im_start|>");
   const auto loaded = read({"a.jsonl"});
@@ -161,7 +160,8 @@ TEST_F(ReadExamplesTest, BeginTokensAreCounted) {
 TEST_F(ReadExamplesTest, PercentilesAreOfTheWholeExamples) {
   std::string rows;
   for (int length = 1; length <= 100; ++length) {
-    rows += fmt::format("{{\"text\": \"{}\"}}\n", std::string(static_cast<std::size_t>(length), 'a'));
+    rows +=
+        fmt::format("{{\"text\": \"{}\"}}\n", std::string(static_cast<std::size_t>(length), 'a'));
   }
   folder_.write("a.jsonl", rows);
   options_.block = 50;
@@ -221,8 +221,8 @@ TEST_F(ReadExamplesTest, TheReportIsATableAndAnObject) {
 }
 
 TEST_F(ReadExamplesTest, WhatIsShownIsSafeAndShort) {
-  folder_.write("a.jsonl", R"({"prompt": "a\u001b[31m\nb", "response": ")" + std::string(60, 'x') +
-                               "\"}");
+  folder_.write("a.jsonl",
+                R"({"prompt": "a\u001b[31m\nb", "response": ")" + std::string(60, 'x') + "\"}");
   const auto loaded = read({"a.jsonl"});
   ASSERT_TRUE(loaded);
   EXPECT_THAT(shown(loaded->set, 0), HasSubstr("a?[31m\nb"));

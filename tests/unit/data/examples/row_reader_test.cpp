@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../scratch_folder.hpp"
+#include "scratch_folder.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -23,7 +23,8 @@ class RowReaderTest : public testing::Test {
       return {};
     };
     ports.bad_row = [this](const BadLine& row) -> Status {
-      bad_.push_back(fmt::format("{}:{}: {}", row.file.filename().string(), row.number, row.reason));
+      bad_.push_back(
+          fmt::format("{}:{}: {}", row.file.filename().string(), row.number, row.reason));
       return {};
     };
     ports.progress = [this](std::uint64_t done, std::uint64_t total) -> Status {
@@ -48,7 +49,9 @@ class RowReaderTest : public testing::Test {
 
 TEST_F(RowReaderTest, LinesAndArraysInTheOrderOfThePaths) {
   folder_.write("d/a.json", " [1,\n{\"x\": 2}]\n");
-  folder_.write("d/b.jsonl", "\xEF\xBB\xBF""3\n\n4");
+  folder_.write("d/b.jsonl",
+                "\xEF\xBB\xBF"
+                "3\n\n4");
   folder_.write("d/c.json", "5\n6\n");
   folder_.write("first", "[7]");
   ASSERT_TRUE(read({"first", "d"}));

@@ -99,7 +99,8 @@ TEST(OrderTest, RowsOfLikeLengthStandTogether) {
     std::uint64_t padded = 0;
     for (std::size_t from = 0; from < order.size(); from += group) {
       std::uint32_t longest = 0;
-      for (std::size_t i = from; i < from + group; ++i) longest = std::max(longest, lengths[order[i]]);
+      for (std::size_t i = from; i < from + group; ++i)
+        longest = std::max(longest, lengths[order[i]]);
       for (std::size_t i = from; i < from + group; ++i) padded += longest - lengths[order[i]];
     }
     return padded;
@@ -125,7 +126,8 @@ TEST(OrderTest, EveryRowIsAsLikelyEverywhere) {
     ++last[order.back()];
   }
   for (std::uint32_t row = 0; row < rows; ++row) {
-    EXPECT_NEAR(mean[row], (4.0 * (0 + 1 + 2 + 3 + 4) + 2 * 5) / rows, 0.1) << "of length " << lengths[row];
+    EXPECT_NEAR(mean[row], (4.0 * (0 + 1 + 2 + 3 + 4) + 2 * 5) / rows, 0.1)
+        << "of length " << lengths[row];
     EXPECT_NEAR(last[row], epochs / rows, 90) << "of length " << lengths[row];
   }
 }
