@@ -39,7 +39,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
     // A line that ends just before a space has room for all of it.
     const std::size_t space = text.substr(0, end + 1).find_last_of(' ');
     if (space != std::string_view::npos && space > 0) end = space;
-    lines.emplace_back(text.substr(0, end));
+    lines.emplace_back(text.substr(0, text.substr(0, end).find_last_not_of(' ') + 1));
     text.remove_prefix(std::min(text.find_first_not_of(' ', end), text.size()));
   }
   if (!text.empty() || lines.empty()) lines.emplace_back(text);

@@ -36,6 +36,7 @@ std::string about_best(const json::object& best) {
 // The text in lines, each behind `indent`, the first behind `first`.
 std::string paragraph(std::string_view text, std::string_view first, std::string_view indent,
                       std::size_t most_lines, const Style& style) {
+  if (text.empty()) return {};
   const auto columns = static_cast<std::size_t>(std::max(style.width, 0));
   const std::size_t used = display_width(indent);
   const std::size_t room = columns == 0 ? 0 : std::max(columns - std::min(columns, used), narrowest);
@@ -53,13 +54,13 @@ std::string paragraph(std::string_view text, std::string_view first, std::string
 
 // "7 tokens, end_of_text"
 std::string about_answer(const json::object& row) {
-  std::string about;
-  if (const auto tokens = get_int(row, "tokens")) about = count(*tokens, "token");
-  for (const std::string& more :
-       {clean(string_or(row, "ended_by", "")),
-        std::string(int_or(row, "cut", 0) != 0 ? "cut to fit a message" : "")}) {
+  std::string about = string_or(row, "answer", "").empty() ? "no answer" : "";
+  const auto add = [&about](const std::string& more) {
     if (!more.empty()) about += (about.empty() ? "" : ", ") + more;
-  }
+  };
+  if (const auto tokens = get_int(row, "tokens")) add(count(*tokens, "token"));
+  add(clean(string_or(row, "ended_by", "")));
+  if (int_or(row, "cut", 0) != 0) add("cut to fit a message");
   return about;
 }
 
