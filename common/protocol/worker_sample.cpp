@@ -45,9 +45,8 @@ std::string unquoted(std::string_view value) {
 }  // namespace
 
 Message message_of(const WorkerSample& sample) {
-  Message message{{"SAMPLE_STEP", std::to_string(sample.step)},
-                  {"SAMPLE_PROMPT", ""},
-                  {"SAMPLE_ANSWER", ""}};
+  Message message{
+      {"SAMPLE_STEP", std::to_string(sample.step)}, {"SAMPLE_PROMPT", ""}, {"SAMPLE_ANSWER", ""}};
   const bool whole_prompt = quote(sample.prompt, message[1].second);
   const bool whole_answer = quote(sample.answer, message[2].second);
   if (sample.tokens) message.emplace_back("SAMPLE_TOKENS", std::to_string(*sample.tokens));

@@ -39,7 +39,8 @@ std::string paragraph(std::string_view text, std::string_view first, std::string
   if (text.empty()) return {};
   const auto columns = static_cast<std::size_t>(std::max(style.width, 0));
   const std::size_t used = display_width(indent);
-  const std::size_t room = columns == 0 ? 0 : std::max(columns - std::min(columns, used), narrowest);
+  const std::size_t room =
+      columns == 0 ? 0 : std::max(columns - std::min(columns, used), narrowest);
   std::vector<std::string> lines = wrapped(clean(text), room);
   if (room > 0 && lines.size() > most_lines) {
     lines.resize(most_lines);
@@ -92,8 +93,7 @@ std::string evaluations_text(const json::object& report, const Style& style) {
   for_each_row(rows, [&](const json::object& row) {
     const auto loss = get_number(row, "loss");
     const auto perplexity = perplexity_of(row, "perplexity");
-    const bool is_best =
-        best != nullptr && int_or(*best, "step", -1) == int_or(row, "step", -2);
+    const bool is_best = best != nullptr && int_or(*best, "step", -1) == int_or(row, "step", -2);
     std::vector<Cell> cells{grouped(int_or(row, "step", 0)), loss ? number_text(*loss) : "-",
                             Cell(is_best ? about_best(*best) : "", Colour::green)};
     if (any) {

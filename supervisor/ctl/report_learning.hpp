@@ -1,4 +1,5 @@
-// What a run has learned, as `report` shows it: its evaluations, and what its model says to prompts.
+// What a run has learned, as `report` shows it: its evaluations, and what its model says to
+// prompts.
 //
 // In: the report's document (docs/database.md), whatever is in it. Out: a section for people, with
 // an empty line before it; empty where there is nothing to show. Texts of a model are cleaned, and

@@ -95,8 +95,7 @@ struct SampleRow {
   bool cut = false;                         // a text was longer
   std::int64_t at_ms = 0;
 };
-BOOST_DESCRIBE_STRUCT(SampleRow, (),
-                      (step, attempt, prompt, answer, tokens, ended_by, cut, at_ms))
+BOOST_DESCRIBE_STRUCT(SampleRow, (), (step, attempt, prompt, answer, tokens, ended_by, cut, at_ms))
 
 struct CompiledRow {
   std::int64_t attempt = 0;

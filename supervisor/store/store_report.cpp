@@ -44,13 +44,14 @@ Status put_learning(Connection& db, json::object& report, const std::string& pro
                   best),
       program, program);
   if (auto put = put_rows(report, "evaluations", std::move(evaluations)); !put) return put;
-  return put_rows(report, "samples",
-                  rows_json(db,
-                            "select step, attempt, prompt, answer, tokens, ended_by, cut, at "
-                            "from v_samples where program = ? and step in (select step from samples "
-                            "where program = ? group by step order by max(attempt) desc, step desc "
-                            "limit 2) order by step, id",
-                            program, program));
+  return put_rows(
+      report, "samples",
+      rows_json(db,
+                "select step, attempt, prompt, answer, tokens, ended_by, cut, at "
+                "from v_samples where program = ? and step in (select step from samples "
+                "where program = ? group by step order by max(attempt) desc, step desc "
+                "limit 2) order by step, id",
+                program, program));
 }
 
 }  // namespace

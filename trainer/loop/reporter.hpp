@@ -23,8 +23,8 @@ struct Sinks {
   std::function<void(std::string_view)> out;  // text with its newlines
   std::function<void(std::string_view)> err;
   std::function<Time()> now;
-  // Samples are printed as well. Not under a supervisor: it gets them whole, and a model that speaks
-  // of an error in its logs would be one.
+  // Samples are printed as well. Not under a supervisor: it gets them whole, and a model that
+  // speaks of an error in its logs would be one.
   bool prints_samples = true;
 };
 

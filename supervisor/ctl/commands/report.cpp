@@ -65,8 +65,8 @@ std::string held_out_line(const json::object& report) {
   const auto step = get_int(report, "evaluated_step");
   if (!step) return {};
   const auto last = get_number(report, "evaluation_loss");
-  std::string text = fmt::format("{} at step {}{}", last ? number_text(*last) : "-",
-                                 grouped(*step), perplexity_text(report, "evaluation_perplexity"));
+  std::string text = fmt::format("{} at step {}{}", last ? number_text(*last) : "-", grouped(*step),
+                                 perplexity_text(report, "evaluation_perplexity"));
   if (const auto best = get_number(report, "best_evaluation_loss"))
     text += fmt::format(", {} best", number_text(*best));
   return report_line("held-out loss", text);

@@ -113,7 +113,8 @@ TEST_F(RoutesOfAProgram, WhatDoesNotExistIs404AndChangesNothing) {
   for (const char* path : {"/v1/programs/a/erase", "/v1/programs/erase", "/v1/start"}) {
     EXPECT_EQ(ask("POST", path).status, 404) << path;
   }
-  for (const char* what : {"history", "why", "report", "checkpoints", "log", "samples", "compiled"}) {
+  for (const char* what :
+       {"history", "why", "report", "checkpoints", "log", "samples", "compiled"}) {
     EXPECT_EQ(ask("GET", std::string("/v1/programs/nope/") + what).status, 404) << what;
   }
   EXPECT_EQ(ask("GET", "/v1/programs/a/why", {{"attempt", "9"}}).status, 404);

@@ -44,8 +44,8 @@ WorkerSample again(const WorkerSample& sample) {
 }
 
 TEST(Protocol, ASampleComesThroughWhateverItsTexts) {
-  const WorkerSample sample{12, "Say \"hi\"\n\tor \\n\r", "\x01 \x7f \x1b[2J €😀 KEY=value\nSTEP=9", 7,
-                            "length", false};
+  const WorkerSample sample{
+      12, "Say \"hi\"\n\tor \\n\r", "\x01 \x7f \x1b[2J €😀 KEY=value\nSTEP=9", 7, "length", false};
   const WorkerSample told = again(sample);
   EXPECT_EQ(told.step, 12);
   EXPECT_EQ(told.prompt, sample.prompt);
@@ -83,8 +83,10 @@ TEST(Protocol, ASampleOfAnybodyIsBoundedAndReadable) {
             "\"torn");
   EXPECT_EQ(told("SAMPLE_STEP=1\nSAMPLE_PROMPT=\"\\u0000a\"\nSAMPLE_ANSWER=\xff")->prompt, " a");
   EXPECT_EQ(told("SAMPLE_STEP=1\nSAMPLE_PROMPT=\nSAMPLE_ANSWER=\xff")->answer, "\xEF\xBF\xBD");
-  const auto odd = told("SAMPLE_STEP=1\nSAMPLE_PROMPT=\nSAMPLE_ANSWER=\nSAMPLE_TOKENS=-3\n"
-                        "SAMPLE_END=\x1b" + std::string(99, 'x'));
+  const auto odd = told(
+      "SAMPLE_STEP=1\nSAMPLE_PROMPT=\nSAMPLE_ANSWER=\nSAMPLE_TOKENS=-3\n"
+      "SAMPLE_END=\x1b" +
+      std::string(99, 'x'));
   ASSERT_TRUE(odd);
   EXPECT_FALSE(odd->tokens.has_value());
   EXPECT_EQ(odd->end, "?" + std::string(31, 'x'));

@@ -323,7 +323,8 @@ TEST_F(FormatReport, EvaluationsWithPerplexityAndTheBest) {
   EXPECT_THAT(told, HasSubstr("\nEvaluations:\n"
                               "   STEP   LOSS  PERPLEXITY\n"
                               "      0      -           -\n"
-                              "    800  2.250        9.49  best; " + kept.string() +
+                              "    800  2.250        9.49  best; " +
+                              kept.string() +
                               " is kept: one of the lowest evaluation losses: 2.25\n"
                               "  1,200  2.500       12.18\n"));
   ASSERT_TRUE(checkpoint::unpin(kept));

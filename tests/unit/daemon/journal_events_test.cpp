@@ -125,15 +125,16 @@ TEST(JournalEvents, AnEvaluationBeforeTheFirstStepAndAPerplexityCount) {
   EXPECT_EQ(only<core::Evaluated>(events).step.number, 0);
   EXPECT_EQ(only<core::Evaluated>(events).perplexity, 12.1825);
   for (const char* perplexity : {"nan", "inf", "1e31", "much"}) {
-    const auto told = message(
-        fmt::format(R"({{"EVALUATED_STEP":"1","EVALUATION_LOSS":"2.5","EVALUATION_PERPLEXITY":"{}"}})",
-                    perplexity));
+    const auto told = message(fmt::format(
+        R"({{"EVALUATED_STEP":"1","EVALUATION_LOSS":"2.5","EVALUATION_PERPLEXITY":"{}"}})",
+        perplexity));
     EXPECT_EQ(only<core::Evaluated>(told).perplexity, std::nullopt) << perplexity;
   }
 }
 
 TEST(JournalEvents, AnEarlyEndIsNoticed) {
-  const auto noticed = only<core::Noticed>(message(R"({"EARLY_END":"no better\u001b[2J","STATUS":"x"})"));
+  const auto noticed =
+      only<core::Noticed>(message(R"({"EARLY_END":"no better\u001b[2J","STATUS":"x"})"));
   EXPECT_EQ(noticed.kind, "early_end");
   EXPECT_EQ(noticed.text, "no better?[2J");
 }

@@ -39,7 +39,8 @@ class RebuildTest : public ::testing::Test {
     begin(run, 5);
     finish(run, 6);
     run.say(R"("EVALUATED_STEP":"6","EVALUATION_LOSS":"2.25","EVALUATION_PERPLEXITY":"9.49")");
-    run.say(R"("SAMPLE_STEP":"6","SAMPLE_PROMPT":"\"a\\nb\"","SAMPLE_ANSWER":"c","SAMPLE_END":"length")");
+    run.say(
+        R"("SAMPLE_STEP":"6","SAMPLE_PROMPT":"\"a\\nb\"","SAMPLE_ANSWER":"c","SAMPLE_END":"length")");
     run.say(R"("EARLY_END":"no better since")");
     run.say(R"("CACHE_HIT":"k1","PROGRAM":"block_forward","MS":"12")");
     run.pass(2'000);

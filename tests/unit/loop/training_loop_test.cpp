@@ -109,9 +109,9 @@ TEST_F(TrainingLoopTest, AStopDoesNotWaitForAnEvaluation) {
 }
 
 TEST_F(TrainingLoopTest, EvaluatesBeforeTheFirstStepWhenItIsToldTo) {
-  EXPECT_EQ(run({.steps = 4, .checkpoint_every = 9, .evaluate_every = 3, .evaluate_first = true})
-                .value(),
-            Ending::finished);
+  EXPECT_EQ(
+      run({.steps = 4, .checkpoint_every = 9, .evaluate_every = 3, .evaluate_first = true}).value(),
+      Ending::finished);
   EXPECT_THAT(bench_.said.all("EVALUATED_STEP"), ElementsAre("0", "3", "4"));
 }
 
@@ -132,8 +132,7 @@ TEST_F(TrainingLoopTest, EndsWhenNoEvaluationIsBetterForSoLong) {
   EXPECT_EQ(record_.steps, 7);
   EXPECT_THAT(checkpoints_.begun, ElementsAre(7));
   EXPECT_THAT(bench_.said.all("TARGET_STEP"), ElementsAre("7"));
-  EXPECT_THAT(bench_.said.all("EARLY_END"),
-              ElementsAre(bench_.said.all("STATUS").back()));
+  EXPECT_THAT(bench_.said.all("EARLY_END"), ElementsAre(bench_.said.all("STATUS").back()));
   EXPECT_THAT(bench_.said.all("STATUS").back(),
               HasSubstr("no evaluation has been better than 2.0000 at step 4"));
 }

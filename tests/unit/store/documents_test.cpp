@@ -139,7 +139,8 @@ TEST_F(DocumentsTest, TheBestEvaluationIsThereHoweverLongAgo) {
   EXPECT_EQ(evaluations[0].at("step").as_int64(), 36);
   EXPECT_EQ(evaluations[1].at("step").as_int64(), 111);
   must(store_->mark_checkpoint("trainer", "/c/step-00000036", "pruned"));
-  EXPECT_TRUE(must(store_->report_json("trainer")).at("best_evaluation").at("checkpoint").is_null());
+  EXPECT_TRUE(
+      must(store_->report_json("trainer")).at("best_evaluation").at("checkpoint").is_null());
 }
 
 TEST_F(DocumentsTest, AnEarlyEndIsThatOfTheNewestAttempt) {
