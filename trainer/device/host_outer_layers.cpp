@@ -70,7 +70,7 @@ Result<HostPrograms> compile_outer(const TrainingSpec& spec, const cpu::Runtime&
   const bool trains_embedding = !segments->embed_backward.outputs.empty();
   if (ok && trains_head) ok = make(programs.first.head, head.parameters);
   // What is shared has the head's part already.
-  const std::size_t first_sum = make_parameter_table(spec.model, spec.block_size).own_embedding();
+  const std::size_t first_sum = make_parameter_table(spec.model, spec.positions()).own_embedding();
   if (ok && trains_embedding) ok = make(programs.first.embed, segments->embed_backward, first_sum);
   if (ok && (spec.accumulation > 1 || cut)) {
     HostBackward& more = programs.more.emplace();

@@ -109,6 +109,13 @@ struct TrainingSpec : settings::StepSettings {
   // That weighted predictions make at a time, or a little more.
   std::int64_t head_logits = std::int64_t{1} << 24;
 
+  // Of tables that depend on it, where batches are computed in narrower rows than they are for; 0:
+  // block_size.
+  std::int64_t table_positions = 0;
+
+  [[nodiscard]] std::int64_t positions() const {
+    return table_positions > 0 ? table_positions : block_size;
+  }
   [[nodiscard]] std::int64_t batches_per_step() const { return accumulation * ranks; }
   // The effective batch.
   [[nodiscard]] std::int64_t sequences_per_step() const { return batch_size * batches_per_step(); }

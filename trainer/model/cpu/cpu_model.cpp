@@ -6,6 +6,7 @@
 
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
+#include "trainer/model/cpu/batch_inputs.hpp"
 #include "trainer/model/cpu/memory_plan.hpp"
 #include "trainer/model/cpu/program_call.hpp"
 #include "trainer/model/cpu/programs.hpp"
@@ -53,13 +54,15 @@ Result<Activations> allocate_activations(const Segments& segments, std::size_t l
 class CpuExecutor final : public StepExecutor {
  public:
   CpuExecutor(const TrainingSpec& spec, const ModelState& state,
-              std::unique_ptr<cpu::Runtime> runtime, Programs programs, Activations activations,
-              Memory workspace, Communicator* peers)
+              std::unique_ptr<cpu::Runtime> runtime, std::vector<WidthPrograms> widths,
+              Activations activations, Memory workspace, Communicator* peers)
       : spec_(spec),
         table_(state.table),
         flat_(state.flat),
         runtime_(std::move(runtime)),
-        programs_(std::move(programs)),
+        widths_(std::move(widths)),
+        width_(widths_.data()),
+        inputs_(spec),
         activations_(std::move(activations)),
         workspace_(std::move(workspace)),
         peers_(peers),
@@ -75,10 +78,6 @@ class CpuExecutor final : public StepExecutor {
       blocks_.push_back(table_.block(layer));
       trained_.push_back(table_.trained(blocks_.back()));
     }
-    if (spec_.weighted) {
-      targets_.resize(static_cast<std::size_t>(spec_.batch_size * spec_.block_size));
-      weights_.resize(targets_.size());
-    }
   }
 
   void begin(std::int64_t steps_done) override {
@@ -88,21 +87,21 @@ class CpuExecutor final : public StepExecutor {
   }
 
   Status embed(const BatchTokens& tokens) override {
-    segments_ = tokens.front().segments.data();
-    if (spec_.weighted) set_targets(tokens.front());
-    call_.in(tokens.front().ids.data());
-    call_.in_parameters(table_.embedding, programs_.embed);
+    choose_width(tokens.front());
+    inputs_.take(tokens.front(), width_->spec.block_size);
+    call_.in(inputs_.ids());
+    call_.in_parameters(table_.embedding, programs().embed);
     call_.out(activations_.x[0]);
-    call_.run(programs_.embed);
+    call_.run(programs().embed);
     return {};
   }
 
   Status forward(std::size_t layer, const BatchOfStep& batch, Purpose purpose) override {
     const bool training = purpose == Purpose::training;
-    Program& block = training ? programs_.block : programs_.block_evaluate;
+    Program& block = training ? programs().block : programs().block_evaluate;
     call_.in(activations_.x[layer]);
     if (training) add_key(layer, batch);
-    if (spec_.segmented) call_.in(segments_);
+    if (spec_.segmented) call_.in(inputs_.segments());
     call_.in_parameters(blocks_[layer], block);
     call_.out(activations_.x[layer + 1]);
     if (training) {
@@ -112,10 +111,10 @@ class CpuExecutor final : public StepExecutor {
     return {};
   }
 
-  Status head(const BatchTokens& tokens, const BatchOfStep& batch) override {
+  Status head(const BatchTokens& /*tokens*/, const BatchOfStep& batch) override {
     for (std::int64_t piece = 0; piece < pieces(); ++piece) {
-      Program& head = batch.first && piece == 0 ? programs_.first.head : programs_.rest->head;
-      add_head_inputs(tokens, head, piece);
+      Program& head = batch.first && piece == 0 ? programs().first.head : programs().rest->head;
+      add_head_inputs(head, piece);
       call_.out(&loss_);
       call_.out(dy() + piece * piece_bytes());
       call_.out_gradients(table_.head);
@@ -130,7 +129,7 @@ class CpuExecutor final : public StepExecutor {
     Program& block = programs_of(batch).block;
     call_.in(activations_.x[layer]);
     add_key(layer, batch);
-    if (spec_.segmented) call_.in(segments_);
+    if (spec_.segmented) call_.in(inputs_.segments());
     call_.in_parameters(blocks_[layer], block);
     for (const std::byte* kept : activations_.kept[layer]) call_.in(kept);
     call_.in(dy());
@@ -142,10 +141,10 @@ class CpuExecutor final : public StepExecutor {
     return {};
   }
 
-  Status embed_backward(const BatchTokens& tokens, const BatchOfStep& batch) override {
+  Status embed_backward(const BatchTokens& /*tokens*/, const BatchOfStep& batch) override {
     if (embedding_.empty()) return {};
     Program& embed = programs_of(batch).embed;
-    call_.in(tokens.front().ids.data());
+    call_.in(inputs_.ids());
     call_.in(dy());
     call_.out_gradients(table_.embedding);
     call_.run(embed);
@@ -163,12 +162,12 @@ class CpuExecutor final : public StepExecutor {
     return result;
   }
 
-  Result<double> evaluate(const BatchTokens& tokens) override {
+  Result<double> evaluate(const BatchTokens& /*tokens*/) override {
     double sum = 0;
     for (std::int64_t piece = 0; piece < pieces(); ++piece) {
-      add_head_inputs(tokens, programs_.head_evaluate, piece);
+      add_head_inputs(programs().head_evaluate, piece);
       call_.out(&loss_);
-      call_.run(programs_.head_evaluate);
+      call_.run(programs().head_evaluate);
       sum += static_cast<double>(loss_);
     }
     return sum;
@@ -190,7 +189,7 @@ class CpuExecutor final : public StepExecutor {
   // The gradient of what the last part gave.
   [[nodiscard]] std::byte* dy() const { return activations_.dx[0]; }
   BackwardPrograms& programs_of(const BatchOfStep& batch) {
-    return batch.first ? programs_.first : *programs_.rest;
+    return batch.first ? programs().first : *programs().rest;
   }
 
   // The gradients of these parameters, which lie one after another, are complete on this rank.
@@ -209,32 +208,37 @@ class CpuExecutor final : public StepExecutor {
     call_.in(dropout_.of(layer).data());
   }
 
-  // A batch's positions go through the head all at once, or in so many pieces.
-  [[nodiscard]] std::int64_t pieces() const {
-    return spec_.weighted ? spec_.batch_size * spec_.block_size / head_rows(spec_) : 1;
-  }
-  // Of x in one of them.
-  [[nodiscard]] std::int64_t piece_bytes() const {
-    return spec_.batch_size * spec_.block_size / pieces() * spec_.model.width *
-           static_cast<std::int64_t>(sizeof(float));
-  }
+  [[nodiscard]] Programs& programs() const { return width_->programs; }
 
-  // What each position predicts, and how much that counts.
-  void set_targets(const TokenBatch& batch) {
-    const auto block = static_cast<std::size_t>(spec_.block_size);
-    for (std::size_t i = 0; i < targets_.size(); ++i) {
-      const bool last = (i + 1) % block == 0;
-      targets_[i] = last ? 0 : batch.ids[i + 1];
-      weights_[i] = last ? 0 : batch.weights[i + 1];
+  // The narrowest that the batch fits into.
+  void choose_width(const TokenBatch& batch) {
+    width_ = widths_.data();
+    if (widths_.size() == 1) return;
+    const std::int64_t needed = width_needed(batch, spec_.block_size);
+    for (WidthPrograms& width : widths_) {
+      if (width.spec.block_size >= needed) width_ = &width;
     }
   }
 
-  void add_head_inputs(const BatchTokens& tokens, const Program& head, std::int64_t piece) {
+  // A batch's positions go through the head all at once, or in so many pieces.
+  [[nodiscard]] std::int64_t positions() const {
+    return width_->spec.batch_size * width_->spec.block_size;
+  }
+  [[nodiscard]] std::int64_t pieces() const {
+    return spec_.weighted ? positions() / head_rows(width_->spec) : 1;
+  }
+  // Of x in one of them.
+  [[nodiscard]] std::int64_t piece_bytes() const {
+    return positions() / pieces() * spec_.model.width * static_cast<std::int64_t>(sizeof(float));
+  }
+
+  void add_head_inputs(const Program& head, std::int64_t piece) {
     if (spec_.weighted) {
-      call_.in(targets_.data() + piece * head_rows(spec_));
-      call_.in(weights_.data() + piece * head_rows(spec_));
+      const std::int64_t first = piece * head_rows(width_->spec);
+      call_.in(inputs_.targets() + first);
+      call_.in(inputs_.weights() + first);
     } else {
-      call_.in(tokens.front().ids.data());
+      call_.in(inputs_.ids());
     }
     call_.in(activations_.x[layers()] + piece * piece_bytes());
     call_.in_parameters(table_.head, head);
@@ -244,7 +248,9 @@ class CpuExecutor final : public StepExecutor {
   const ParameterTable& table_;
   const FlatMemory& flat_;
   std::unique_ptr<cpu::Runtime> runtime_;
-  Programs programs_;
+  std::vector<WidthPrograms> widths_;  // the widest first
+  WidthPrograms* width_;               // of the batch that is worked on
+  BatchInputs inputs_;
   Activations activations_;
   Memory workspace_;
   Communicator* peers_;  // nullptr: alone
@@ -254,10 +260,6 @@ class CpuExecutor final : public StepExecutor {
   // Places of the parameters, made once.
   Places own_head_, embedding_;
   std::vector<Places> blocks_, trained_;
-  // Of the batch that is worked on.
-  const std::int32_t* segments_ = nullptr;
-  std::vector<std::int32_t> targets_;
-  std::vector<float> weights_;
   float loss_ = 0;     // of the last batch
   double losses_ = 0;  // of the step's batches
 };
@@ -269,16 +271,16 @@ Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& spec, Communic
   if (!runtime) return propagate(runtime);
   auto segments = make_segments(spec);
   if (!segments) return propagate(segments);
-  auto programs = compile(*segments, spec, **runtime);
-  if (!programs) return propagate(programs);
+  auto widths = compile_widths(*segments, spec, **runtime);
+  if (!widths) return propagate(widths);
   auto activations = allocate_activations(*segments, static_cast<std::size_t>(spec.model.layers));
   if (!activations) return propagate(activations);
   auto state = ModelState::allocate(spec, spec.precision == graph::Precision::bf16, base);
   if (!state) return propagate(state);
-  auto workspace = Memory::allocate(programs->workspace_bytes());
+  auto workspace = Memory::allocate(workspace_bytes(*widths));
   if (!workspace) return propagate(workspace);
   auto executor =
-      std::make_unique<CpuExecutor>(spec, **state, *std::move(runtime), *std::move(programs),
+      std::make_unique<CpuExecutor>(spec, **state, *std::move(runtime), *std::move(widths),
                                     *std::move(activations), *std::move(workspace), peers);
   return make_stepper(spec, *std::move(state), std::move(executor), base);
 }
@@ -291,9 +293,9 @@ Result<MemoryPlan> plan_cpu_memory(const TrainingSpec& spec, const BaseWeights* 
   if (!runtime) return propagate(runtime);
   auto segments = make_segments(spec);
   if (!segments) return propagate(segments);
-  auto programs = compile(*segments, spec, **runtime);
-  if (!programs) return propagate(programs);
-  const ParameterTable table = make_parameter_table(spec.model, spec.block_size);
+  auto widths = compile_widths(*segments, spec, **runtime);
+  if (!widths) return propagate(widths);
+  const ParameterTable table = make_parameter_table(spec.model, spec.positions());
   const FixedValues::Bytes fixed = FixedValues::count(table, base);
   const bool packed = spec.precision == graph::Precision::bf16;
   MemoryPlan plan;
@@ -303,7 +305,7 @@ Result<MemoryPlan> plan_cpu_memory(const TrainingSpec& spec, const BaseWeights* 
   plan.frozen = fixed.copied;
   plan.mapped = fixed.mapped;
   plan.activations = activation_bytes(*segments, static_cast<std::size_t>(spec.model.layers));
-  plan.workspace = programs->workspace_bytes();
+  plan.workspace = workspace_bytes(*widths);
   return plan;
 }
 

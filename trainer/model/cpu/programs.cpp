@@ -46,7 +46,7 @@ Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
                          const cpu::Runtime& runtime) {
   Programs programs;
   const std::size_t own_embedding =
-      make_parameter_table(spec.model, spec.block_size).own_embedding();
+      make_parameter_table(spec.model, spec.positions()).own_embedding();
   const bool pieces = spec.weighted && head_rows(spec) < spec.batch_size * spec.block_size;
   auto ok = compile_into(programs.embed, segments.embed, runtime);
   if (ok) ok = compile_into(programs.block, segments.block_forward, runtime);
@@ -62,6 +62,38 @@ Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
   }
   if (!ok) return propagate(ok);
   return programs;
+}
+
+Result<std::vector<WidthPrograms>> compile_widths(const Segments& segments,
+                                                  const TrainingSpec& spec,
+                                                  const cpu::Runtime& runtime) {
+  constexpr std::int64_t narrowest = 32;
+  constexpr std::int64_t most_halvings = 3;
+  auto whole = compile(segments, spec, runtime);
+  if (!whole) return propagate(whole);
+  std::vector<WidthPrograms> widths;
+  widths.push_back({spec, *std::move(whole)});
+  // Packed rows are full.
+  TrainingSpec narrow = spec;
+  narrow.table_positions = spec.positions();
+  for (std::int64_t i = 0; i < most_halvings && spec.weighted && !spec.segmented; ++i) {
+    if (narrow.block_size % 2 != 0 || narrow.block_size / 2 < narrowest) break;
+    narrow.block_size /= 2;
+    auto cut = make_segments(narrow);
+    if (!cut) return propagate(cut);
+    auto programs = compile(*cut, narrow, runtime);
+    if (!programs) return propagate(programs);
+    widths.push_back({narrow, *std::move(programs)});
+  }
+  return widths;
+}
+
+std::size_t workspace_bytes(const std::vector<WidthPrograms>& widths) {
+  std::size_t most = 0;
+  for (const WidthPrograms& width : widths) {
+    most = std::max(most, width.programs.workspace_bytes());
+  }
+  return most;
 }
 
 }  // namespace trainward::trainer

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "common/base/error.hpp"
 #include "trainer/cpu/program.hpp"
@@ -31,5 +32,18 @@ struct Programs {
 
 Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
                          const cpu::Runtime& runtime);
+
+// The programs for rows of one width.
+struct WidthPrograms {
+  TrainingSpec spec;  // block_size: the width
+  Programs programs;
+};
+
+// For the whole block, and for batches of examples that are short also for a half, a quarter and an
+// eighth of it; the widest first. `segments`: of the widest.
+Result<std::vector<WidthPrograms>> compile_widths(const Segments& segments,
+                                                  const TrainingSpec& spec,
+                                                  const cpu::Runtime& runtime);
+std::size_t workspace_bytes(const std::vector<WidthPrograms>& widths);  // enough for each of them
 
 }  // namespace trainward::trainer

@@ -51,7 +51,7 @@ class SegmentMaker {
       : spec_(spec),
         model_(spec.model),
         architecture_(architecture_of(model_)),
-        table_(make_parameter_table(model_, spec.block_size)),
+        table_(make_parameter_table(model_, spec.positions())),
         ids_{Element::i32, {spec.batch_size, spec.block_size}},
         x_{Element::f32, {spec.batch_size, spec.block_size, model_.width}} {}
 

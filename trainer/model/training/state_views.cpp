@@ -66,7 +66,7 @@ void FlatMemory::pack(std::size_t begin, std::size_t end) const {
 
 Result<std::unique_ptr<ModelState>> ModelState::allocate(const TrainingSpec& spec, bool with_packed,
                                                          const BaseWeights* base) {
-  ParameterTable table = make_parameter_table(spec.model, spec.block_size);
+  ParameterTable table = make_parameter_table(spec.model, spec.positions());
   auto flat = FlatMemory::allocate(table.elements, with_packed);
   if (!flat) return propagate(flat);
   auto fixed = FixedValues::make(spec.model, table, base, spec.seed);
