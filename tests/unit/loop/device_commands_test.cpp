@@ -28,7 +28,7 @@ class DeviceCommandsTest : public testing::Test {
     std::ofstream(file_) << json::serialize(
         json::object{{"training_config", bench_.training()}, {"device_config", device}});
   }
-  // Adapters over a frozen Llama, on answers that are packed in rows.
+  // A Llama of its own sizes, on answers that are packed in rows.
   void become_llama() {
     const auto rows = bench_.folder() / "pairs.jsonl";
     std::ofstream lines(rows);
@@ -44,7 +44,6 @@ class DeviceCommandsTest : public testing::Test {
     training["llama"] = json::object{{"hidden", 36},          {"layers", 2},   {"heads", 6},
                                      {"kv_heads", 2},         {"head_dim", 8}, {"intermediate", 50},
                                      {"attention_bias", true}};
-    training["lora"] = json::object{{"r", 4}, {"target_modules", json::array{"all-linear"}}};
     training["data"] = json::array{rows.string()};
     training["data_form"] = "examples";
     training["tokenizer"] = tokenizer.string();
@@ -101,7 +100,7 @@ TEST_F(DeviceCommandsTest, LowerAndCheckKnowEveryKindOfModelAndData) {
   CheckOptions options{file_};
   options.steps = 2;
   ASSERT_EQ(run_check(options, ports(), make_model), exit_code::done) << out_ << err_;
-  EXPECT_THAT(out_, HasSubstr("gradients of 28 parameters"));
+  EXPECT_THAT(out_, HasSubstr("gradients of 29 parameters"));
 }
 
 // A device whose first block's gradients point elsewhere.
