@@ -91,7 +91,7 @@ std::string architecture_titles() {
 Value block(Builder& b, const TrainingSpec& spec, const Weights& w, Value x, Value key,
             Value segments) {
   const Architecture& architecture = architecture_of(spec.model);
-  const BlockCall call{spec.model, {}, key};
+  const BlockCall call{spec.model, {}, key, spec.positions()};
   const QueryKeyValue parts = architecture.project(b, call, w, x);
   if (b.error()) return {};
   const double scale = score_scale(spec.model.head_width());
@@ -99,8 +99,8 @@ Value block(Builder& b, const TrainingSpec& spec, const Weights& w, Value x, Val
                                            : causal_attention(b, parts, scale, {{}, segments});
   Value attended = architecture.attended(b, call, w, mixed);
   if (key.valid() && spec.dropout > 0) {
-    const DropCount count = architecture.drops_by_token() ? DropCount::tokens : DropCount::elements;
-    attended = dropout(b, attended, key, spec.dropout, count);
+    attended = dropout(b, attended, key, spec.dropout,
+                       {.row = architecture.drops_by_token() ? spec.positions() : 0});
   }
   return architecture.rest(b, call, w, x, attended);
 }

@@ -69,6 +69,7 @@ struct BlockCall {
   graph::Value first = {};  // i32 scalar: the place of the first token in its text; invalid for 0
   // Of what adapters drop, i32[3] whose last word counts tokens; invalid: nothing is dropped.
   graph::Value key = {};
+  std::int64_t row = 0;  // tokens from one row to the next, by that count
 };
 
 class Architecture {

@@ -96,11 +96,13 @@ Value rotate(Builder& b, Value x, Value cosines, Value sines) {
 namespace {
 
 // Position of each element in the row-major order of `shape`.
-Value positions_of(Builder& b, const Shape& shape) {
+// `row`: how many rows of the last axis apart those of the first are; 0: as they lie.
+Value positions_of(Builder& b, const Shape& shape, std::int64_t row) {
   const graph::Type type{Element::i32, shape};
   Value position = b.constant(0, type);
   double stride = 1;
   for (std::size_t axis = shape.size(); axis-- > 0;) {
+    if (axis == 0 && row > 0) stride = static_cast<double>(row * shape.back());
     position = b.add(position, b.scale(b.iota(type, static_cast<std::int64_t>(axis)), stride));
     stride *= static_cast<double>(shape[axis]);
   }
@@ -121,17 +123,17 @@ Value scramble(Builder& b, Value x) {
 
 }  // namespace
 
-Value dropout(Builder& b, Value x, Value key, double rate, DropCount count, std::int32_t salt) {
+Value dropout(Builder& b, Value x, Value key, double rate, const DropPlace& place) {
   const Shape shape = b.type(x).shape;
   const auto word = [&](std::int64_t i) {
     return b.broadcast(b.reshape(b.slice(key, {i}, {i + 1}), {}), {}, shape);
   };
   Value first = word(2);
-  if (count == DropCount::tokens) first = b.scale(first, static_cast<double>(shape.back()));
-  const Value position = b.add(positions_of(b, shape), first);
+  if (place.row > 0) first = b.scale(first, static_cast<double>(shape.back()));
+  const Value position = b.add(positions_of(b, shape, place.row), first);
   Value once = scramble(b, b.bit_xor(position, word(0)));
   // Only here: with the position it would make the same choices in another order.
-  if (salt != 0) once = b.bit_xor(once, b.constant_like(salt, once));
+  if (place.salt != 0) once = b.bit_xor(once, b.constant_like(place.salt, once));
   const Value bits = scramble(b, b.bit_xor(once, word(1)));
   // 24 bits, so that the share is exact to 1 / 2^24 and the number is not negative.
   const Value level = b.shift_right(bits, b.constant_like(8, bits));

@@ -35,11 +35,14 @@ graph::Value rotate(graph::Builder& b, graph::Value x, graph::Value cosines, gra
 // is a function of `key`, i32[3], and the element's position alone, so a run that is resumed drops
 // the same ones. The key's last word is the position of the first element: parts of a tensor drop
 // what the whole would.
-// `count`: what the last word counts; tokens are the rows of x, of whatever width. `salt` makes one
-// key drop differently in several places.
-enum class DropCount { elements, tokens };
+struct DropPlace {
+  // Tokens from one row of x, [rows, tokens, width], to the next, where the last word counts
+  // tokens: then x may be of any width, and its rows cut short. 0: it counts elements.
+  std::int64_t row = 0;
+  std::int32_t salt = 0;  // makes one key drop differently in several places
+};
 graph::Value dropout(graph::Builder& b, graph::Value x, graph::Value key, double rate,
-                     DropCount count = DropCount::elements, std::int32_t salt = 0);
+                     const DropPlace& place = {});
 
 // Mean over all positions of -Σ q log softmax(logits), where q is 1 - smoothing at the target plus
 // smoothing spread evenly over the vocabulary; logits […, V], targets i32[…].

@@ -184,7 +184,7 @@ Numbers kept(std::int32_t salt, std::int64_t width, std::int32_t first = 0,
   graph::Builder b;
   const graph::Value x = b.parameter("x", {graph::Element::f32, {1, tokens, width}});
   const graph::Value key = b.parameter("key", {graph::Element::i32, {3}});
-  const graph::Value y = dropout(b, x, key, 0.5, DropCount::tokens, salt);
+  const graph::Value y = dropout(b, x, key, 0.5, {.row = tokens, .salt = salt});
   const graph::Graph graph = *b.finish(std::vector{y});
   const Numbers ones(static_cast<std::size_t>(tokens * width), 1.0);
   const auto words = cpu::test::execute(graph, 1, {ones, {123456, -98765, double(first)}});

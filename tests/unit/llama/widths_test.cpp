@@ -18,8 +18,8 @@ Rows padded_rows(const TrainingSpec& spec, std::int64_t longest, std::uint64_t s
     const std::int64_t length = row == 0 ? longest : draw.size(2, longest);
     for (std::int64_t i = 0; i < spec.block_size; ++i) {
       const bool there = i < length;
-      rows.ids.push_back(
-          there ? static_cast<std::int32_t>(draw.size(0, spec.model.vocabulary - 1)) : 0);
+      rows.ids.push_back(there ? static_cast<std::int32_t>(draw.size(0, spec.model.vocabulary - 1))
+                               : 0);
       rows.weights.push_back(there && i > 0 ? 1.0F : 0.0F);
     }
   }

@@ -38,8 +38,8 @@ Value dense(Builder& b, const BlockCall& call, const Weights& w, Linear which, V
   if (!lora.adapts(which)) return y;
   Value in = x;
   if (call.key.valid() && lora.dropout > 0) {
-    in = dropout(b, x, call.key, lora.dropout, DropCount::tokens,
-                 static_cast<std::int32_t>(which) + 1);
+    in = dropout(b, x, call.key, lora.dropout,
+                 {.row = call.row, .salt = static_cast<std::int32_t>(which) + 1});
   }
   const Value low = linear(b, in, w[fmt::format("{}.lora_A.weight", name)]);
   const Value high = linear(b, low, w[fmt::format("{}.lora_B.weight", name)]);
