@@ -116,10 +116,9 @@ TEST(WorkerConfigTest, RefusesWrongTypes) {
 
 TEST(WorkerConfigTest, RefusesWhatIsOutOfRange) {
   const std::vector<std::pair<std::string_view, json::value>> bad{
-      {"steps", -1},        {"batch_size", 0},       {"block_size", 1},
-      {"seed", -1},         {"learning_rate", -0.1}, {"beta1", 1.0},
-      {"weight_decay", 2},  {"epsilon", 0},          {"checkpoint_every", 0},
-      {"warmup_steps", -1}, {"seed", UINT64_MAX}};
+      {"steps", -1},           {"batch_size", 0},    {"block_size", 1},   {"seed", -1},
+      {"learning_rate", -0.1}, {"beta1", 1.0},       {"weight_decay", 2}, {"epsilon", 0},
+      {"checkpoint_every", 0}, {"warmup_steps", -1}, {"seed", UINT64_MAX}};
   for (const auto& [key, value] : bad) {
     const Error error = error_of(with("training_config", key, value));
     EXPECT_EQ(error.where, fmt::format("training_config.{}", key));
