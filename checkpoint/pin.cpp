@@ -5,6 +5,7 @@
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/retention.hpp"
+#include "common/base/text.hpp"
 #include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
@@ -23,7 +24,7 @@ bool is_pinned(const fs::path& folder) { return !identity(folder / name::pinned)
 
 std::string pinned_because(const fs::path& folder) {
   constexpr std::size_t max_bytes = std::size_t{1} << 16U;
-  return read_file(folder / name::pinned, max_bytes).value_or("");
+  return std::string(trim(read_file(folder / name::pinned, max_bytes).value_or("")));
 }
 
 Status pin(const fs::path& folder, const std::string& reason) {

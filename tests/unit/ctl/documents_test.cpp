@@ -1,5 +1,4 @@
 // What the commands that read print of documents that the daemon answers with.
-#include "checkpoint/retention.hpp"
 #include "fake_daemon.hpp"
 #include "fixture.hpp"
 
@@ -307,7 +306,7 @@ TEST_F(FormatReport, TheHeldOutLossOfARunThatEvaluates) {
 TEST_F(FormatReport, EvaluationsWithPerplexityAndTheBest) {
   const std::filesystem::path kept = folder_ / "step-00000800";
   std::filesystem::create_directories(kept);
-  ASSERT_TRUE(checkpoint::pin(kept, "one of the lowest evaluation losses: 2.25"));
+  std::ofstream(kept / "PINNED") << "one of the lowest evaluation losses: 2.25\n";
   const json::value document = parsed(fmt::format(
       R"({{"program":"t","state":"RUNNING","evaluated_step":1200,"evaluation_loss":2.5,
           "evaluation_perplexity":12.1825,"best_evaluation_loss":2.25,"early_end":"no\u001b better",
@@ -327,7 +326,7 @@ TEST_F(FormatReport, EvaluationsWithPerplexityAndTheBest) {
                               kept.string() +
                               " is kept: one of the lowest evaluation losses: 2.25\n"
                               "  1,200  2.500       12.18\n"));
-  ASSERT_TRUE(checkpoint::unpin(kept));
+  std::filesystem::remove(kept / "PINNED");
   EXPECT_THAT(report(document), HasSubstr("    800  2.250        9.49  best\n"));
 }
 

@@ -18,9 +18,9 @@ class MigrationTest : public StoreTest {
                     "insert into programs (name, state) values ('trainer', 'EXITED');"
                     "insert into attempts (program, number, last_step) values ('trainer', 1, 25);"
                     "insert into steps (program, step, attempt, loss, tokens) "
-                    "values ('trainer', 24, 1, 2.75, 1536), ('trainer', 25, 1, 2.5, 0);"
+                    "values ('trainer', 24, 1, 2.75, 1536), ('trainer', 25, 1, 2.5, {});"
                     "pragma application_id = {}; pragma user_version = {}",
-                    application_id, version)));
+                    version < 6 ? "0" : "null", application_id, version)));
   }
 };
 
@@ -47,7 +47,7 @@ TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesWhatIsNew) {
     EXPECT_EQ(status[0].at("loss").as_double(), 2.5);
     EXPECT_EQ(status[0].at("evaluation_loss").as_double(), 2.75);
     EXPECT_EQ(status[0].at("cache_hits").as_int64(), 1);
-    EXPECT_EQ(status[0].at("tokens").as_int64(), 1536) << "the 0 of step 25 was not told";
+    EXPECT_EQ(status[0].at("tokens").as_int64(), 1536) << "those of step 25 were not told";
     EXPECT_TRUE(must(store.attempt("trainer", 1))->told_to_resume);
     must(store.add_step("trainer", {26, 1, {}, {}, {}, {}, epoch_ms, false}));
     EXPECT_EQ(must(store.step_rows("trainer")), 3);
