@@ -5,6 +5,7 @@
     worker.tell(PHASE="train")
     worker.tell(STEP=12, LOSS=2.71, TOKENS=6144)
     worker.tell(CHECKPOINT="/…/step-00000012.json", CHECKPOINT_STEP=12)
+    worker.sample(12, "The capital of France is", "Paris.")
     if worker.save_now or worker.stop: …   # SIGUSR1, SIGTERM: save; then, for stop, exit with 75
 
 With Hugging Face Trainer, and what is built on it, or with Lightning a callback does all that:
@@ -46,6 +47,23 @@ class Worker:
             self._path and self._socket.sendto(text.encode(), self._path)
         except OSError:
             pass
+
+    def sample(self, step, prompt, answer, tokens=None, end=None):
+        """What the model says to a prompt after this step, for `trainwardctl report`: how many tokens
+        the answer has and what ended it ("end_of_text", "length") may be left out."""
+        (prompt, cut_there), (answer, cut_here) = quoted(prompt), quoted(answer)
+        more = {"SAMPLE_TOKENS": tokens, "SAMPLE_END": end, "SAMPLE_CUT": 1 if cut_there or cut_here else None}
+        self.tell(SAMPLE_STEP=step, SAMPLE_PROMPT=prompt, SAMPLE_ANSWER=answer,
+                  **{key: value for key, value in more.items() if value is not None})
+
+
+def quoted(text, most=4096):
+    """A text as one value, a JSON string of so many bytes at most, and whether it was cut for that."""
+    text = text.encode(errors="replace").decode()  # half of a surrogate pair is no character
+    size = min(len(text), most)
+    while len(json.dumps(text[:size], ensure_ascii=False).encode()) > most:
+        size = size * 15 // 16
+    return json.dumps(text[:size], ensure_ascii=False), size < len(text)
 
 
 def number(value):

@@ -9,7 +9,6 @@ namespace trainward {
 namespace {
 
 constexpr std::size_t max_pairs = 64;
-constexpr std::size_t max_value_bytes = 4096;
 
 bool is_key(std::string_view key) {
   if (key.empty() || key.size() > 32 || key.front() < 'A' || key.front() > 'Z') return false;

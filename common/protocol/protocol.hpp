@@ -48,6 +48,7 @@ inline constexpr double max_measure = 1e30;
 using Message = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr std::size_t max_message_bytes = 16 * 1024;
+inline constexpr std::size_t max_value_bytes = 4096;
 
 // Newlines in values become spaces.
 std::string encode(const Message& message);

@@ -143,6 +143,7 @@ void add_reads(Table& table, const Control& control) {
   table.read_of_program("report", &Store::report_json);
   table.read_of_program("checkpoints", &Store::checkpoints_json);
   table.read_of_program("evaluations", &Store::evaluations_json);
+  table.read_of_program("samples", &Store::samples_json);
   table.read_of_program("compiled", &Store::compiled_json);
   table.read("/v1/events", {after}, [](const Store& store, const Asked& asked) {
     return store.events_json("", asked.number("after").value_or(0), most_events);

@@ -36,6 +36,7 @@ struct RecordStep {
 struct RecordEvaluation {
   Step step;
   double loss = 0;
+  std::optional<double> perplexity = {};
 };
 struct RecordSpan {
   std::int64_t attempt = 0;

@@ -103,7 +103,8 @@ struct CheckpointReported {
 };
 struct Evaluated {
   Step step;
-  double loss = 0;  // of data that is not trained on
+  double loss = 0;                        // of data that is not trained on
+  std::optional<double> perplexity = {};  // told by a worker whose loss is a cross-entropy
 };
 // The last step of the run, of a worker that alone can know it.
 struct TargetTold {

@@ -204,8 +204,10 @@ void Turn::on(const TargetTold& e) {
 
 void Turn::on(const Evaluated& e) {
   if (!has_worker(state_.stage)) return;
-  act(RecordEvaluation{e.step, e.loss});
-  note("evaluation", fmt::format("step {}: loss {:.4f} of held-out data", e.step, e.loss));
+  act(RecordEvaluation{e.step, e.loss, e.perplexity});
+  note("evaluation",
+       fmt::format("step {}: loss {:.4f} of held-out data{}", e.step, e.loss,
+                   e.perplexity ? fmt::format(", perplexity {:.2f}", *e.perplexity) : ""));
 }
 
 }  // namespace trainward::core

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/time.hpp"
+#include "common/protocol/worker_sample.hpp"
 #include "supervisor/core/event.hpp"
 
 namespace trainward::session {
@@ -24,6 +25,7 @@ struct Happening {
   core::Event event;
   Time at;
   std::optional<CompiledProgram> compiled = {};  // told of in the same message
+  std::optional<WorkerSample> sample = {};       // likewise, and for the record too
 };
 
 // Some records of an attempt's journal, in their order.

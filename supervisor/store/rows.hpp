@@ -80,8 +80,22 @@ struct EvaluationRow {
   std::int64_t attempt = 0;
   double loss = 0;  // mean over the held-out data
   std::int64_t at_ms = 0;
+  std::optional<double> perplexity = {};  // where the worker says it, whose loss it is of
 };
-BOOST_DESCRIBE_STRUCT(EvaluationRow, (), (step, attempt, loss, at_ms))
+BOOST_DESCRIBE_STRUCT(EvaluationRow, (), (step, attempt, loss, at_ms, perplexity))
+
+// What the model said to a prompt. The texts are the worker's, as it told them.
+struct SampleRow {
+  std::int64_t step = 0;  // after which it was asked
+  std::int64_t attempt = 0;
+  std::string prompt;
+  std::string answer;
+  std::optional<std::int64_t> tokens = {};  // of the answer
+  std::string ended_by;                     // "end_of_text", "length", …; empty: not told
+  bool cut = false;                         // a text was longer
+  std::int64_t at_ms = 0;
+};
+BOOST_DESCRIBE_STRUCT(SampleRow, (), (step, attempt, prompt, answer, tokens, ended_by, cut, at_ms))
 
 struct CompiledRow {
   std::int64_t attempt = 0;

@@ -21,6 +21,8 @@
 
 namespace trainward::store {
 
+inline constexpr std::int64_t samples_kept = 1000;
+
 class Store {
  public:
   // Opens or makes the file (mode 0640) and migrates it; refuses a newer schema, a foreign file,
@@ -70,6 +72,8 @@ class Store {
   Status add_step(const std::string& program, const StepRow& row);
   // Made again by the same attempt: the newer counts.
   Status add_evaluation(const std::string& program, const EvaluationRow& row);
+  // The newest `samples_kept` of a program stay.
+  Status add_sample(const std::string& program, const SampleRow& row);
   Status add_compiled(const std::string& program, const CompiledRow& row);
   Status add_event(const EventRow& row);  // id is assigned
   Status add_span(const std::string& program, const SpanRow& row);
@@ -129,6 +133,7 @@ class Store {
                                          int limit) const;
   Result<json::array> checkpoints_json(const std::string& program) const;
   Result<json::array> evaluations_json(const std::string& program) const;  // by step
+  Result<json::array> samples_json(const std::string& program) const;      // by step, as told
   // {"step", "loss"} up to a step, about `most` of them and the first and last: for a curve.
   Result<json::array> losses_json(const std::string& program, std::int64_t up_to_step,
                                   int most) const;

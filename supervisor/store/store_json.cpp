@@ -81,6 +81,11 @@ Result<json::array> Store::evaluations_json(const std::string& program) const {
                    "select * from v_evaluations where program = ? order by step", program);
 }
 
+Result<json::array> Store::samples_json(const std::string& program) const {
+  return rows_json(*impl_->connection,
+                   "select * from v_samples where program = ? order by step, id", program);
+}
+
 Result<json::array> Store::losses_json(const std::string& program, std::int64_t up_to_step,
                                        int most) const {
   return rows_json(*impl_->connection,

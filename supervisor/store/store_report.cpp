@@ -23,6 +23,37 @@ Status merge(json::object& into, Result<json::object> row) {
   return {};
 }
 
+// The newest evaluations and the best one, and what the model said at the newest two of its steps.
+Status put_learning(Connection& db, json::object& report, const std::string& program) {
+  const std::string best =
+      "select step, attempt, loss, perplexity from v_evaluations "
+      "where program = ? and loss is not null order by loss, step limit 1";
+  auto row = row_json(
+      db,
+      fmt::format("select b.*, (select path from checkpoints c where c.program = ? and "
+                  "c.step = b.step and c.state = 'verified' limit 1) as checkpoint from ({}) b",
+                  best),
+      program, program);
+  if (!row) return propagate(row);
+  report["best_evaluation"] = row->empty() ? json::value() : json::value(std::move(*row));
+  auto evaluations = rows_json(
+      db,
+      fmt::format("select * from (select step, attempt, loss, perplexity from v_evaluations "
+                  "where program = ? order by step desc limit 9) "
+                  "union select * from ({}) order by step",
+                  best),
+      program, program);
+  if (auto put = put_rows(report, "evaluations", std::move(evaluations)); !put) return put;
+  return put_rows(
+      report, "samples",
+      rows_json(db,
+                "select step, attempt, prompt, answer, tokens, ended_by, cut, at "
+                "from v_samples where program = ? and step in (select step from samples "
+                "where program = ? group by step order by max(attempt) desc, step desc "
+                "limit 2) order by step, id",
+                program, program));
+}
+
 }  // namespace
 
 Result<json::object> Store::why_json(const std::string& program,
@@ -101,9 +132,13 @@ Result<json::object> Store::report_json(const std::string& program) const {
       "where a.program = v_status.name) end as steps_kept, first_loss, last_loss, tokens, "
       "(select min(loss) from steps where program = ?) as best_loss, "
       "evaluated_step, evaluation_loss, "
-      "(select min(loss) from evaluations where program = ?) as best_evaluation_loss "
+      "(select perplexity from evaluations where program = ? order by attempt desc, step desc "
+      "limit 1) as evaluation_perplexity, "
+      "(select min(loss) from v_evaluations where program = ?) as best_evaluation_loss, "
+      "(select text from events where program = ? and kind = 'early_end' and attempt = "
+      "(select max(number) from attempts where program = ?) order by id desc limit 1) as early_end "
       "from v_status where name = ?",
-      program, program, program);
+      program, program, program, program, program, program);
   if (auto merged = merge(report, std::move(status)); !merged) return propagate(merged);
 
   // Wall time runs from the first sign of the run to the last.
@@ -163,6 +198,7 @@ Result<json::object> Store::report_json(const std::string& program) const {
                 "from boards order by serial",
                 program, program);
   if (auto put = put_rows(report, "boards", std::move(boards)); !put) return propagate(put);
+  if (auto put = put_learning(db, report, program); !put) return propagate(put);
   return document;
 }
 

@@ -60,6 +60,15 @@ Status Store::add_evaluation(const std::string& program, const EvaluationRow& ro
   return write_row(*impl_->connection, sql, row, program);
 }
 
+Status Store::add_sample(const std::string& program, const SampleRow& row) {
+  static const std::string sql = insert_sql<SampleRow>("insert into", "samples", {"program"});
+  if (auto added = write_row(*impl_->connection, sql, row, program); !added) return added;
+  return impl_->connection->run(
+      "delete from samples where program = ? and id <= (select id from samples where program = ? "
+      "order by id desc limit 1 offset ?)",
+      program, program, samples_kept);
+}
+
 Status Store::add_compiled(const std::string& program, const CompiledRow& row) {
   static const std::string sql = insert_sql<CompiledRow>("insert into", "compiled", {"program"});
   return write_row(*impl_->connection, sql, row, program);

@@ -3,6 +3,7 @@
 The stand-ins call what Trainer and Lightning call, in their order and with their arguments; only the
 standard library is needed.
 """
+import json
 import os
 import signal
 import socket
@@ -315,6 +316,24 @@ class Plain(Supervised):
         thread.start()
         thread.join()
         self.assertEqual(failed, [])
+
+    def test_samples_are_told_as_one_line_texts(self):
+        worker = Worker()
+        worker.sample(12, 'Say "hi"', 'one\ntwo: \u20ac', tokens=5, end='length')
+        worker.sample(13, '', 'half \ud83d')
+        self.assertEqual(self.hear(), [
+            r'SAMPLE_STEP=12 SAMPLE_PROMPT="Say \"hi\"" SAMPLE_ANSWER="one\ntwo: €" SAMPLE_TOKENS=5 SAMPLE_END=length',
+            'SAMPLE_STEP=13 SAMPLE_PROMPT="" SAMPLE_ANSWER="half ?"'])
+
+    def test_a_sample_that_is_too_long_is_cut_and_says_so(self):
+        for letter in ('a', '\n', '€', '\x01', '😀'):
+            value, cut = trainward_worker.quoted(letter * 5000)
+            self.assertTrue(cut)
+            self.assertGreater(len(value.encode()), 3800)
+            self.assertLessEqual(len(value.encode()), 4096)
+            self.assertEqual(set(json.loads(value)), {letter})
+        Worker().sample(1, 'p', 'a' * 5000)
+        self.assertTrue(self.hear()[0].endswith('" SAMPLE_CUT=1'))
 
     def test_no_framework_is_imported(self):
         self.assertFalse({'torch', 'transformers', 'lightning'} & set(sys.modules))

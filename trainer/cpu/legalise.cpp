@@ -127,7 +127,13 @@ class Legaliser {
     if (const auto* reduce = std::get_if<op::Reduce>(&node.op)) {
       return rewrite_reduce(*reduce, inputs[0]);
     }
+    if (std::holds_alternative<op::Convert>(node.op) && is_widened_for_a_row(current_)) {
+      return inputs[0];
+    }
     if (const auto* dot = std::get_if<op::DotGeneral>(&node.op)) {
+      if (out_.graph.type(inputs[0]).element != out_.graph.type(inputs[1]).element) {
+        return add_row_product(node, dense(inputs[0]), inputs[1]);
+      }
       return rewrite_dot(*dot, inputs[0], inputs[1]);
     }
     if (const auto* shaped = std::get_if<op::Reshape>(&node.op)) {
@@ -138,6 +144,33 @@ class Legaliser {
       for (Value& input : inputs) input = dense(input);
     }
     return add(node.op, std::move(inputs));
+  }
+
+  // A matrix of bf16, rows by what is summed over, that one row of f32 is multiplied with.
+  [[nodiscard]] bool is_widened_for_a_row(Value convert) const {
+    if (uses_[convert.index()] != 1) return false;
+    const Node& source = in_.node(in_.node(convert).inputs[0]);
+    const Node& user = in_.nodes[user_[convert.index()]];
+    const auto* dot = std::get_if<op::DotGeneral>(&user.op);
+    if (!std::holds_alternative<op::Parameter>(source.op) || dot == nullptr ||
+        source.type.element != graph::Element::bf16 || source.type.shape.size() != 2) {
+      return false;
+    }
+    if (user.inputs[1] != convert || !dot->rhs_batch.empty() || dot->rhs_contract != Axes{1} ||
+        user.type.element != graph::Element::f32) {
+      return false;
+    }
+    const graph::Type& row = in_.type(user.inputs[0]);
+    return row.element == graph::Element::f32 &&
+           graph::element_count(row.shape) == source.type.shape[1];
+  }
+  // Its type is not one that graphs have.
+  Value add_row_product(const Node& node, Value row, Value matrix) {
+    const Value value{static_cast<std::int32_t>(out_.graph.nodes.size())};
+    out_.graph.nodes.push_back(Node{node.op, {row, matrix}, node.type});
+    out_.views.push_back(whole(value, node.type.shape));
+    copies_.emplace_back();
+    return value;
   }
 
   Value rewrite_reduce(const op::Reduce& reduce, Value input) {
@@ -230,6 +263,12 @@ class Legaliser {
 }  // namespace
 
 Result<LegalGraph> legalise(const Graph& graph) { return Legaliser(graph).run(); }
+
+bool is_row_product(const LegalGraph& legal, Value value) {
+  const Node& node = legal.graph.node(value);
+  return std::holds_alternative<op::DotGeneral>(node.op) &&
+         legal.graph.type(node.inputs[0]).element != legal.graph.type(node.inputs[1]).element;
+}
 
 bool is_view(const LegalGraph& legal, Value value) {
   return legal.views[value.index()].root != value;

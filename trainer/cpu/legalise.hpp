@@ -3,7 +3,8 @@
 // After it: a reduction is over the last axis or over all axes before it; whatever needs dense
 // operands has them; no graph output is a mere look at something else. Copies that this takes
 // appear as converts of a value to its own type. Broadcast, transpose, slice and reshape cost
-// nothing: they are views.
+// nothing: they are views. A product of one row of f32 with a matrix that is only widened for it
+// takes the matrix as it lies, in bf16.
 #pragma once
 
 #include <vector>
@@ -23,5 +24,8 @@ Result<LegalGraph> legalise(const graph::Graph& graph);
 
 // True for nodes that only look at another value.
 bool is_view(const LegalGraph& legal, Value value);
+
+// True for a product of f32 with bf16.
+bool is_row_product(const LegalGraph& legal, Value value);
 
 }  // namespace trainward::cpu

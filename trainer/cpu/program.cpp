@@ -8,6 +8,7 @@
 #include "trainer/cpu/kernels/dot_kernel.hpp"
 #include "trainer/cpu/kernels/fused_kernel.hpp"
 #include "trainer/cpu/kernels/plain_kernels.hpp"
+#include "trainer/cpu/kernels/row_product_kernel.hpp"
 #include "trainer/cpu/legalise.hpp"
 #include "trainer/cpu/schedule.hpp"
 #include "trainer/graph/passes.hpp"
@@ -181,6 +182,12 @@ class Planner {
       const View& rhs = view(node.inputs[1]);
       const std::optional<DotLayout> layout = dot_layout(*dot, lhs, rhs, view(unit.node));
       if (!layout) return fail(ErrorKind::usage, "dot_general: the operands do not form a product");
+      if (is_row_product(legal_, unit.node)) {
+        return make_row_product_kernel(
+            {buffer(node.inputs[0]), buffer(node.inputs[1]), out, lhs.offset, rhs.offset, layout->k,
+             layout->n, is_sum(unit.node)},
+            runtime_.threads());
+      }
       return make_dot_kernel(
           runtime_, *layout,
           {buffer(node.inputs[0]), buffer(node.inputs[1]), out, lhs.offset, rhs.offset,

@@ -6,7 +6,7 @@
 
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
-#include "trainer/generate/decode_segments.hpp"
+#include "trainer/generate/decode_programs.hpp"
 #include "trainer/model/architecture.hpp"
 
 namespace trainward::trainer {
@@ -17,8 +17,6 @@ using cpu::Program;
 
 // A prompt is read so many tokens at a time while it is long enough, then one by one.
 constexpr std::int64_t chunk = 32;
-// Attention of a text of up to so many tokens costs the same; beyond, lengths double.
-constexpr std::int64_t shortest_sight = 256;
 
 std::int64_t aligned(std::int64_t elements) {
   constexpr auto unit = static_cast<std::int64_t>(cpu::alignment / sizeof(float));
@@ -27,71 +25,6 @@ std::int64_t aligned(std::int64_t elements) {
 
 std::size_t bytes_of(std::int64_t floats) {
   return static_cast<std::size_t>(floats) * sizeof(float);
-}
-
-struct DecodePrograms {
-  struct Attend {
-    std::int64_t context = 0;
-    Program program;
-  };
-  Program embed, project, head;
-  std::vector<Attend> attend;  // for texts of growing length
-  std::int64_t rows = 0;
-  std::int64_t query_row = 0;  // elements of one token's queries
-  std::int64_t key_row = 0;    // of its keys
-  std::int64_t value_row = 0;  // and of its values
-
-  [[nodiscard]] std::size_t workspace_bytes() const {
-    std::size_t most =
-        std::max({embed.workspace_bytes(), project.workspace_bytes(), head.workspace_bytes()});
-    for (const Attend& each : attend) most = std::max(most, each.program.workspace_bytes());
-    return most;
-  }
-  // That for a text which will have so many tokens.
-  Program& attend_for(std::int64_t tokens) {
-    const auto found =
-        std::ranges::find_if(attend, [&](const Attend& each) { return each.context >= tokens; });
-    return found->program;
-  }
-};
-
-Status compile(const graph::Graph& graph, const cpu::Runtime& runtime, Program& program) {
-  auto compiled = Program::compile(graph, runtime);
-  if (!compiled) return propagate(compiled);
-  program = *std::move(compiled);
-  return {};
-}
-
-Result<DecodePrograms> compile_decoding(const ModelSpec& model, const ParameterTable& table,
-                                        std::int64_t rows, std::int64_t context,
-                                        const cpu::Runtime& runtime) {
-  auto segments = make_decode_segments(model, table, rows);
-  if (!segments) return propagate(segments);
-  DecodePrograms programs;
-  programs.rows = rows;
-  const graph::Graph& project = segments->project;
-  const auto row_of = [&](std::size_t output) {
-    return graph::element_count(project.type(project.outputs[output]).shape) / rows;
-  };
-  programs.query_row = row_of(0);
-  programs.key_row = row_of(1);
-  programs.value_row = row_of(2);
-  Status ok;
-  for (const auto& [graph, program] : {std::pair(&segments->embed, &programs.embed),
-                                       {&segments->project, &programs.project},
-                                       {&segments->head, &programs.head}}) {
-    if (ok) ok = compile(*graph, runtime, *program);
-  }
-  for (std::int64_t sight = std::min(shortest_sight, context); ok;
-       sight = std::min(2 * sight, context)) {
-    auto attend = make_attend_segment(model, table, *segments, sight);
-    if (!attend) return propagate(attend);
-    programs.attend.push_back({sight, {}});
-    ok = compile(*attend, runtime, programs.attend.back().program);
-    if (sight == context) break;
-  }
-  if (!ok) return propagate(ok);
-  return programs;
 }
 
 // Of the model, with the weights as they are kept.

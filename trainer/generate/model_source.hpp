@@ -37,6 +37,10 @@ Result<ModelSpec> model_of(const checkpoint::Reader& checkpoint, std::int64_t vo
 Result<ModelSpec> model_of(const std::vector<checkpoint::TensorInfo>& tensors,
                            const json::object& facts, std::int64_t vocabulary);
 
+// What a config.json or generation_config.json says ends a text: "eos_token_id", a number or a
+// list; what is no id is left out.
+std::vector<std::int32_t> end_tokens_in(const json::object& settings);
+
 // Weights with the memory they lie in. Borrows the source.
 struct LoadedModel {
   ModelWeights weights;

@@ -2,6 +2,9 @@
 
 #include <unistd.h>
 
+#include <cmath>
+
+#include "common/base/text.hpp"
 #include "common/base/time.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/file.hpp"
@@ -21,7 +24,7 @@ std::function<void(std::string_view)> to_descriptor(int fd, const char* name) {
 Sinks process_sinks(const Notifier& notifier) {
   return {[&notifier](const Message& message) { notifier.send(message); },
           to_descriptor(STDOUT_FILENO, "stdout"), to_descriptor(STDERR_FILENO, "stderr"),
-          [] { return trainward::now(); }};
+          [] { return trainward::now(); }, !notifier.connected()};
 }
 
 void Reporter::phase(std::string_view name) { sinks_.notify({{"PHASE", std::string(name)}}); }
@@ -67,9 +70,29 @@ void Reporter::log_step(const Progress& progress, double grad_norm, double token
 }
 
 void Reporter::evaluated(std::int64_t step, double loss) {
-  sinks_.notify(
-      {{"EVALUATED_STEP", std::to_string(step)}, {"EVALUATION_LOSS", fmt::format("{}", loss)}});
-  line(fmt::format("step {} held-out loss {:.4f}", step, loss));
+  constexpr double largest_shown = 1e6;  // beyond it a perplexity says no more than the loss
+  Message message{{"EVALUATED_STEP", std::to_string(step)},
+                  {"EVALUATION_LOSS", fmt::format("{}", loss)}};
+  std::string text = fmt::format("step {} held-out loss {:.4f}", step, loss);
+  if (const double perplexity = std::exp(loss); perplexity < largest_shown) {
+    message.emplace_back("EVALUATION_PERPLEXITY", fmt::format("{:.6g}", perplexity));
+    text += fmt::format(", perplexity {:.2f}", perplexity);
+  }
+  sinks_.notify(message);
+  line(text);
+}
+
+void Reporter::sampled(const WorkerSample& sample) {
+  sinks_.notify(message_of(sample));
+  if (sinks_.prints_samples) {
+    line(fmt::format("step {} > {}", sample.step, clean(sample.prompt)));
+    line(fmt::format("step {}   {}", sample.step, clean(sample.answer)));
+  }
+}
+
+void Reporter::early_end(const std::string& why) {
+  sinks_.notify({{"EARLY_END", why}, {"STATUS", why}});
+  line(why);
 }
 
 void Reporter::alive() { sinks_.notify({{"WATCHDOG", "1"}}); }

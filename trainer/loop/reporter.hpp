@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "common/os/clock.hpp"
+#include "common/protocol/worker_sample.hpp"
 #include "common/wire/notifier.hpp"
 #include "trainer/loop/progress.hpp"
 
@@ -22,6 +23,9 @@ struct Sinks {
   std::function<void(std::string_view)> out;  // text with its newlines
   std::function<void(std::string_view)> err;
   std::function<Time()> now;
+  // Samples are printed as well. Not under a supervisor: it gets them whole, and a model that
+  // speaks of an error in its logs would be one.
+  bool prints_samples = true;
 };
 
 // The socket of the environment, descriptors 1 and 2 and the machine's clocks. `notifier` must
@@ -50,8 +54,11 @@ class Reporter {
   void target(std::int64_t step);   // the run's last, where the configuration leaves it open
   void step(const Progress& progress, double grad_norm, double tokens_per_second);
   void log_step(const Progress& progress, double grad_norm, double tokens_per_second);
-  void evaluated(std::int64_t step, double loss);  // of data that is not trained on
-  void alive();                                    // in a long phase
+  // Of data that is not trained on; a cross-entropy, in nats.
+  void evaluated(std::int64_t step, double loss);
+  void sampled(const WorkerSample& sample);
+  void early_end(const std::string& why);  // the run is done before its last step
+  void alive();                            // in a long phase
   // `write_ms` 0: the training waited for it.
   void saved(const std::filesystem::path& folder, std::int64_t step, std::int64_t write_ms);
   void error(std::string_view message);   // STATUS, and "trainward-worker: …" on stderr

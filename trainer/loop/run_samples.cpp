@@ -38,7 +38,8 @@ Status RunSamples::speak(std::int64_t step) {
   });
   if (!samples) return propagate(samples);
   for (const Sample& sample : *samples) {
-    reporter_.status(fmt::format("step {} {} -> {}", step, sample.prompt, sample.answer));
+    reporter_.sampled(
+        {step, sample.prompt, sample.answer, sample.tokens, std::string(name_of(sample.end))});
   }
   return {};
 }

@@ -48,7 +48,7 @@ Result<Ending> TrainingLoop::end_early() {
   const Evaluated best = progress_.evaluations.best.front();
   ports_.reporter.target(progress_.step);
   if (auto saved = finish_saving(); !saved) return propagate(saved);
-  ports_.reporter.status(fmt::format(
+  ports_.reporter.early_end(fmt::format(
       "finished after step {} of {}: no evaluation has been better than {:.4f} at step "
       "{} since then, {} in a row",
       progress_.step, plan_.steps, best.loss, best.step, progress_.evaluations.since_best));

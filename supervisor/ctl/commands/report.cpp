@@ -6,6 +6,7 @@
 #include "supervisor/core/phase.hpp"
 #include "supervisor/ctl/cli.hpp"
 #include "supervisor/ctl/program_names.hpp"
+#include "supervisor/ctl/report_learning.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
@@ -61,13 +62,20 @@ std::string loss_text(const json::object& report) {
 
 // Of a run that evaluates; nothing otherwise.
 std::string held_out_line(const json::object& report) {
-  if (int_or(report, "evaluated_step", 0) == 0) return {};
+  const auto step = get_int(report, "evaluated_step");
+  if (!step) return {};
   const auto last = get_number(report, "evaluation_loss");
-  std::string text = fmt::format("{} at step {}", last ? number_text(*last) : "-",
-                                 grouped(int_or(report, "evaluated_step", 0)));
+  std::string text = fmt::format("{} at step {}{}", last ? number_text(*last) : "-", grouped(*step),
+                                 perplexity_text(report, "evaluation_perplexity"));
   if (const auto best = get_number(report, "best_evaluation_loss"))
     text += fmt::format(", {} best", number_text(*best));
   return report_line("held-out loss", text);
+}
+
+// Of a run that its worker has ended before its last step; nothing otherwise.
+std::string early_end_line(const json::object& report) {
+  const std::string why = clean(string_or(report, "early_end", ""));
+  return why.empty() ? "" : report_line("ended early", why);
 }
 
 // Of a run whose worker tells of compiled programs; nothing otherwise.
@@ -138,10 +146,13 @@ std::string format_report(const json::object& report, const Style& style) {
   text += report_line("steps", steps_sum(report));
   text += report_line("loss", loss_text(report));
   text += held_out_line(report);
+  text += early_end_line(report);
   text += report_line("tokens", tokens_text(report));
   text += programs_line(report);
   text += report_line("wall time", human_seconds(number_or(report, "wall_seconds", 0)));
   text += report_line("effective training", effective_text(report));
+  text += evaluations_text(report, style);
+  text += samples_text(report, style);
   if (const auto rows = get_array(report, "phases"); rows && !(*rows)->empty()) {
     text += "\nWhere the time went:\n" + phases_text(**rows, style);
   }
@@ -158,10 +169,11 @@ int show_report(const Context& context, const std::string& asked) {
     if (!only) return finish(context, only.error());
     program = std::move(*only);
   }
-  const auto document = as_object(ask(context, target_of(program, "report"),
-                                      [&](const store::Store& store) -> Result<json::value> {
-                                        return store.report_json(program);
-                                      }));
+  auto document = as_object(ask(context, target_of(program, "report"),
+                                [&](const store::Store& store) -> Result<json::value> {
+                                  return store.report_json(program);
+                                }));
+  if (document) add_pin_reason(*document);
   return print_document(context, document, [&](const json::object& report) {
     return format_report(report, context.style());
   });

@@ -1,5 +1,6 @@
 #include "supervisor/daemon/attempt/journal_events.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -65,8 +66,11 @@ core::WorkerExited exited(const json::object& fields) {
 constexpr std::size_t max_name_bytes = 128;
 constexpr std::size_t max_reason_bytes = 500;
 
-bool tells_of_a_program(const Message& message) {
-  return find(message, "CACHE_HIT") || find(message, "CACHE_MISS");
+bool is_a_sign_of_life(const Message& message) {
+  constexpr auto keys = std::to_array<std::string_view>(
+      {"WATCHDOG", "STATUS", "CACHE_HIT", "CACHE_MISS", "SAMPLE_STEP"});
+  return std::any_of(keys.begin(), keys.end(),
+                     [&](std::string_view key) { return find(message, key).has_value(); });
 }
 
 }  // namespace
@@ -91,10 +95,14 @@ std::vector<core::Event> message_events(const JournalRecord& record,
                                        count_of(message, "TOKENS", max_tokens),
                                        measure(message, "TOKENS_PER_SECOND")});
   }
-  if (const auto step = count_of(message, "EVALUATED_STEP", max_step); step && *step > 0) {
+  if (const auto step = count_of(message, "EVALUATED_STEP", max_step)) {
     if (const auto loss = find_number(message, "EVALUATION_LOSS")) {
-      events.emplace_back(core::Evaluated{*step, loss_of(*loss)});
+      events.emplace_back(
+          core::Evaluated{*step, loss_of(*loss), measure(message, "EVALUATION_PERPLEXITY")});
     }
+  }
+  if (const auto why = find(message, "EARLY_END")) {
+    events.emplace_back(core::Noticed{"early_end", host::printable(*why, max_reason_bytes)});
   }
   const auto path = find(message, "CHECKPOINT");
   if (path && lies_in(*path, checkpoints)) {
@@ -102,10 +110,7 @@ std::vector<core::Event> message_events(const JournalRecord& record,
         std::string(*path), count_of(message, "CHECKPOINT_STEP", max_step).value_or(0),
         count_of(message, "CHECKPOINT_MS", max_duration_ms).value_or(0)});
   }
-  if (events.empty() &&
-      (find(message, "WATCHDOG") || find(message, "STATUS") || tells_of_a_program(message))) {
-    events.emplace_back(core::Alive{});
-  }
+  if (events.empty() && is_a_sign_of_life(message)) events.emplace_back(core::Alive{});
   return events;
 }
 
@@ -116,11 +121,13 @@ std::optional<std::string> out_of_range(const JournalRecord& record) {
        {"TARGET_STEP", max_step},
        {"CHECKPOINT_STEP", max_step},
        {"EVALUATED_STEP", max_step},
+       {"SAMPLE_STEP", max_step},
+       {"SAMPLE_TOKENS", max_tokens},
        {"TOKENS", max_tokens},
        {"MS", max_duration_ms},
        {"CHECKPOINT_MS", max_duration_ms}});
   constexpr auto measures = std::to_array<std::string_view>(
-      {"LOSS", "EVALUATION_LOSS", "GRAD_NORM", "TOKENS_PER_SECOND"});
+      {"LOSS", "EVALUATION_LOSS", "EVALUATION_PERPLEXITY", "GRAD_NORM", "TOKENS_PER_SECOND"});
   constexpr std::size_t longest_value = 40;
   const Message message = fields_of(record);
   const auto says = [&](std::string_view key, auto most) -> std::optional<std::string> {
@@ -137,6 +144,10 @@ std::optional<std::string> out_of_range(const JournalRecord& record) {
     if (auto text = says(key, max_measure)) return text;
   }
   return std::nullopt;
+}
+
+std::optional<WorkerSample> sample(const JournalRecord& record) {
+  return told_sample(fields_of(record));
 }
 
 std::optional<CompiledProgram> compiled_program(const JournalRecord& record) {

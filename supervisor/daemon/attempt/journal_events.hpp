@@ -22,6 +22,9 @@ std::vector<core::Event> message_events(const JournalRecord& message,
 // 1000000000000"; nothing when all are in order.
 std::optional<std::string> out_of_range(const JournalRecord& message);
 
+// What a model said, of a worker's datagram that tells of it; likewise a sign of life.
+std::optional<WorkerSample> sample(const JournalRecord& message);
+
 using session::CompiledProgram;
 
 // Of a worker's datagram that tells of one; it is then also a sign of life in message_events().

@@ -69,8 +69,10 @@ void JournalFile::take_message(const JournalRecord& record, session::JournalPiec
     spdlog::warn("{}: the cached program {} was dropped: {}", program_, compiled->name,
                  compiled->dropped);
   }
+  auto said = sample(record);
   for (auto& event : message_events(record, checkpoints_)) {
-    piece.said.push_back({std::move(event), record.at, std::exchange(compiled, std::nullopt)});
+    piece.said.push_back({std::move(event), record.at, std::exchange(compiled, std::nullopt),
+                          std::exchange(said, std::nullopt)});
   }
 }
 

@@ -69,7 +69,10 @@ Status Recorder::record(const session::Happening& what, const core::State& state
   for (const core::Action& action : actions) {
     if (auto ok = record(action, state, what.at); !ok) return ok;
   }
-  return what.compiled ? add(*what.compiled, state.attempt, what.at) : Status();
+  if (what.compiled) {
+    if (auto ok = add(*what.compiled, state.attempt, what.at); !ok) return ok;
+  }
+  return what.sample ? add(*what.sample, state.attempt, what.at) : Status();
 }
 
 // Without a default: a record that is not written does not compile.
@@ -85,8 +88,8 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
                                     e.tokens_per_second, at.wall.ms, e.replayed, e.learning_rate});
           },
           [&](const core::RecordEvaluation& e) -> Status {
-            return store_.add_evaluation(program_,
-                                         {e.step.number, state.attempt, e.loss, at.wall.ms});
+            return store_.add_evaluation(
+                program_, {e.step.number, state.attempt, e.loss, at.wall.ms, e.perplexity});
           },
           [&](const core::RecordSpan& e) -> Status {
             return store_.add_span(
@@ -182,6 +185,11 @@ Status Recorder::add(const session::CompiledProgram& compiled, std::int64_t atte
   return store_.add_event(
       {0, at.wall.ms, program_, attempt, "cache",
        fmt::format("the cached program {} was dropped: {}", compiled.name, compiled.dropped)});
+}
+
+Status Recorder::add(const WorkerSample& said, std::int64_t attempt, Time at) {
+  return store_.add_sample(program_, {said.step, attempt, said.prompt, said.answer, said.tokens,
+                                      said.end, said.cut, at.wall.ms});
 }
 
 Status Recorder::save(const core::State& state, Time at,

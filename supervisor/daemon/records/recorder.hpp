@@ -39,6 +39,7 @@ class Recorder final : public session::Records {
   Status end(const core::RecordAttemptEnded& ended, const core::State& state, Time at);
   Status keep(const core::RecordCheckpoint& checkpoint, Time at);
   Status add(const session::CompiledProgram& compiled, std::int64_t attempt, Time at);
+  Status add(const WorkerSample& said, std::int64_t attempt, Time at);
 
   store::Store& store_;
   Paths paths_;

@@ -1,6 +1,7 @@
 -- Views, the public face of the database. Columns are only ever added. The newest migration makes
 -- them all anew.
 drop view if exists v_board_samples;
+drop view if exists v_samples;
 drop view if exists v_compiled;
 drop view if exists v_evaluations;
 drop view if exists v_steps;
@@ -228,10 +229,19 @@ create view v_evaluations as
 select e.program, e.step, e.attempt, e.loss,
        strftime('%Y-%m-%dT%H:%M:%fZ', e.at_ms / 1000.0, 'unixepoch') as at,
        (select count(*) from evaluations r
-        where r.program = e.program and r.step = e.step) as times_done
+        where r.program = e.program and r.step = e.step) as times_done,
+       e.perplexity
 from evaluations e
 where e.attempt = (select max(n.attempt) from evaluations n
                    where n.program = e.program and n.step = e.step);
+
+-- What the model said to its prompts: of a step as the newest attempt that asked it there did.
+create view v_samples as
+select s.id, s.program, s.step, s.attempt, s.prompt, s.answer, s.tokens, s.ended_by, s.cut,
+       strftime('%Y-%m-%dT%H:%M:%fZ', s.at_ms / 1000.0, 'unixepoch') as at
+from samples s
+where s.attempt = (select max(n.attempt) from samples n
+                   where n.program = s.program and n.step = s.step);
 
 -- What the attempts compiled, or found in the cache, in the order they told of it.
 create view v_compiled as

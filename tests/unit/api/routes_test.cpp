@@ -58,6 +58,7 @@ class RoutesOfAProgram : public Routes {
           "a", {"/c/" + std::to_string(number), number, number, 10, "verified", "", 1000}));
       EXPECT_TRUE(store_.add_evaluation("a", {number, number, 2.5, 1000}));
     }
+    EXPECT_TRUE(store_.add_sample("a", {2, 2, "p", "said", {}, "", false, 1000}));
     EXPECT_TRUE(store_.add_compiled("a", {1, "block_forward", "k", false, 7, "", 1000}));
     EXPECT_TRUE(store_.put_board("01", "n300", "0000:01:00.0", "OK", "", 1000));
     for (std::int64_t at : {1000, 2000, 3000}) {
@@ -77,6 +78,7 @@ TEST_F(RoutesOfAProgram, WhatIsOnRecordIsReadFromTheStore) {
   EXPECT_EQ(document("/v1/programs/a/report").at("attempts"), 2);
   EXPECT_EQ(document("/v1/programs/a/checkpoints").at(1).at("path"), "/c/2");
   EXPECT_EQ(document("/v1/programs/a/evaluations").as_array().size(), 2U);
+  EXPECT_EQ(document("/v1/programs/a/samples").at(0).at("answer"), "said");
   EXPECT_EQ(document("/v1/programs/a/compiled").at(0).at("name"), "block_forward");
   EXPECT_EQ(document("/v1/programs/a/events").as_array().size(), 2U);
   EXPECT_EQ(document("/v1/events", {{"after", "1"}}).as_array().size(), 1U);
@@ -111,7 +113,8 @@ TEST_F(RoutesOfAProgram, WhatDoesNotExistIs404AndChangesNothing) {
   for (const char* path : {"/v1/programs/a/erase", "/v1/programs/erase", "/v1/start"}) {
     EXPECT_EQ(ask("POST", path).status, 404) << path;
   }
-  for (const char* what : {"history", "why", "report", "checkpoints", "log", "compiled"}) {
+  for (const char* what :
+       {"history", "why", "report", "checkpoints", "log", "samples", "compiled"}) {
     EXPECT_EQ(ask("GET", std::string("/v1/programs/nope/") + what).status, 404) << what;
   }
   EXPECT_EQ(ask("GET", "/v1/programs/a/why", {{"attempt", "9"}}).status, 404);

@@ -258,6 +258,34 @@ TEST(Bf16, ProductsAreThoseOfRoundedOperands) {
   }
 }
 
+// What one row is multiplied with is not widened first, but for another use of the wide one.
+TEST(Bf16, OneRowReadsAMatrixAsItLies) {
+  Draw draw(9);
+  for (const std::int64_t rows : {1, 2}) {
+    for (const bool wide_too : {false, true}) {
+      Builder b;
+      const Value x = b.parameter("x", {Element::f32, {1, rows, 70}});
+      const Value packed = b.parameter("w", {Element::bf16, {33, 70}});
+      const Value wide = b.convert(packed, Element::f32);
+      std::vector<Value> outputs{b.neg(b.dot(x, wide, {{}, {}, {2}, {1}})),
+                                 b.dot(x, b.convert(packed, Element::f32), {{}, {}, {2}, {1}})};
+      if (wide_too) outputs.push_back(b.neg(wide));
+      const Graph graph = *b.finish(outputs);
+      const std::vector<Numbers> inputs{draw.numbers({1, rows, 70}, -1, 1), draw.ids({33, 70}, 9)};
+      const auto expected = graph::test::interpret(graph, inputs);
+      for (const int threads : {1, 3}) {
+        const auto words = test::execute(graph, threads, inputs, 1);
+        for (std::size_t k = 0; k < 2; ++k) {
+          const Numbers found = test::numbers_of(words[k], Element::f32);
+          for (std::size_t i = 0; i < found.size(); ++i) {
+            EXPECT_NEAR(found[i], expected[k][i] + (k == 1 ? 1 : 0), 2e-5);
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(Bf16, ProductsAreAddedToWhatIsThere) {
   Draw draw(8);
   Builder b(Precision::bf16);

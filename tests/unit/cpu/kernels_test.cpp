@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "common/base/bf16.hpp"
 #include "cpu/tile_tables.hpp"
 
 namespace trainward::cpu {
@@ -121,6 +122,28 @@ TEST(TileKernels, RowSumsOfAnyLength) {
       const Lane lane{ones.data(), 1};
       table(TileOp::row_sum)(&sum, &lane, n);
       EXPECT_EQ(sum, static_cast<float>(n));
+    }
+  }
+}
+
+TEST(TileKernels, RowProductsOfAnyLength) {
+  std::vector<float> a(400);
+  std::vector<std::uint16_t> b(400);
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    a[i] = static_cast<float>(i % 7) - 3;
+    b[i] = bf16_from_float(static_cast<float>(i % 5) - 1.5F);
+  }
+  for (const Table table : tables()) {
+    for (std::ptrdiff_t n = 1; n <= 400; n += 7) {
+      float expected = 0;  // exact: small multiples of a half
+      for (std::ptrdiff_t i = 0; i < n; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        expected += a[at] * float_from_bf16(b[at]);
+      }
+      float sum = 0;
+      const Lane lanes[] = {{a.data(), 1}, {b.data(), 1}};
+      table(TileOp::row_product)(&sum, lanes, n);
+      EXPECT_EQ(sum, expected);
     }
   }
 }

@@ -34,6 +34,14 @@ class CkptCommands : public CtlTest {
   }
 };
 
+TEST_F(CkptCommands, TheListSaysWhyOneIsPinned) {
+  const std::string old = save(10);
+  ASSERT_TRUE(checkpoint::pin(old, "the best\x1b one"));
+  EXPECT_THAT(ctl({"ckpt", "list", folder_.string()}).out,
+              HasSubstr("pinned  " + old + " (kept: the best? one)\n"));
+  EXPECT_EQ(document({"list", folder_.string()}).at(0).at("pin_reason"), "the best\x1b one");
+}
+
 TEST_F(CkptCommands, MarksHaveAColumnOnlyWhenThereAreAny) {
   const std::string old = save(10);
   EXPECT_THAT(ctl({"ckpt", "list", folder_.string()}).out, Not(HasSubstr("pinned")));

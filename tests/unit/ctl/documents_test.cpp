@@ -1,4 +1,5 @@
 // What the commands that read print of documents that the daemon answers with.
+#include "checkpoint/retention.hpp"
 #include "fake_daemon.hpp"
 #include "fixture.hpp"
 
@@ -32,8 +33,8 @@ class TextOfADocument : public CtlTest {
   [[nodiscard]] std::string why(const json::value& document) const {
     return text({"why", "t"}, "/v1/programs/t/why", document);
   }
-  [[nodiscard]] std::string report(const json::value& document) const {
-    return text({"report", "t"}, "/v1/programs/t/report", document);
+  [[nodiscard]] std::string report(const json::value& document, Style style = {}) const {
+    return text({"report", "t"}, "/v1/programs/t/report", document, style);
   }
   [[nodiscard]] std::string events(const json::value& rows) const {
     return text({"events"}, "/v1/events?after=-1", rows);
@@ -301,6 +302,73 @@ TEST_F(FormatReport, TheHeldOutLossOfARunThatEvaluates) {
       held_out(R"(,"evaluated_step":12,"evaluation_loss":null,"best_evaluation_loss":null)"),
       HasSubstr("\n  held-out loss       - at step 12\n"));
   EXPECT_THAT(held_out(R"(,"evaluated_step":null)"), Not(HasSubstr("held-out")));
+}
+
+TEST_F(FormatReport, EvaluationsWithPerplexityAndTheBest) {
+  const std::filesystem::path kept = folder_ / "step-00000800";
+  std::filesystem::create_directories(kept);
+  ASSERT_TRUE(checkpoint::pin(kept, "one of the lowest evaluation losses: 2.25"));
+  const json::value document = parsed(fmt::format(
+      R"({{"program":"t","state":"RUNNING","evaluated_step":1200,"evaluation_loss":2.5,
+          "evaluation_perplexity":12.1825,"best_evaluation_loss":2.25,"early_end":"no\u001b better",
+          "best_evaluation":{{"step":800,"loss":2.25,"perplexity":9.4877,"checkpoint":"{}"}},
+          "evaluations":[{{"step":0,"loss":null,"perplexity":null}},
+                         {{"step":800,"loss":2.25,"perplexity":9.4877}},
+                         {{"step":1200,"loss":2.5,"perplexity":12.1825}}]}})",
+      kept.string()));
+  const std::string told = report(document);
+  EXPECT_THAT(told, HasSubstr("\n  held-out loss       2.500 at step 1,200 (perplexity 12.18), "
+                              "2.250 best\n"
+                              "  ended early         no? better\n"));
+  EXPECT_THAT(told, HasSubstr("\nEvaluations:\n"
+                              "   STEP   LOSS  PERPLEXITY\n"
+                              "      0      -           -\n"
+                              "    800  2.250        9.49  best; " +
+                              kept.string() +
+                              " is kept: one of the lowest evaluation losses: 2.25\n"
+                              "  1,200  2.500       12.18\n"));
+  ASSERT_TRUE(checkpoint::unpin(kept));
+  EXPECT_THAT(report(document), HasSubstr("    800  2.250        9.49  best\n"));
+}
+
+TEST_F(FormatReport, ALossWithoutPerplexityHasNoColumnForIt) {
+  const std::string told = report(parsed(R"({"program":"t","state":"RUNNING",
+      "evaluations":[{"step":8,"loss":2.25,"perplexity":null}]})"));
+  EXPECT_THAT(told, HasSubstr("\nEvaluations:\n  STEP   LOSS\n     8  2.250\n"));
+}
+
+TEST_F(FormatReport, WhatTheModelSaidIsSafeForATerminal) {
+  const json::value document = parsed(R"({"program":"t","state":"RUNNING","samples":[
+      {"step":1000,"prompt":"Capital of France?","answer":"Paris.\n\u001b[2J\u202eparis",
+       "tokens":7,"ended_by":"end_of_text","cut":0},
+      {"step":1200,"prompt":"p","answer":"","tokens":1,"ended_by":"\u001b","cut":1},
+      {"step":1200,"prompt":"q","answer":"a","tokens":null,"ended_by":"","cut":0}]})");
+  EXPECT_THAT(report(document), HasSubstr("\nWhat the model said after step 1,000:\n"
+                                          "  > Capital of France?\n"
+                                          "    Paris. ?[2J?paris\n"
+                                          "    [7 tokens, end_of_text]\n"
+                                          "\nWhat the model said after step 1,200:\n"
+                                          "  > p\n"
+                                          "    [no answer, 1 token, ?, cut to fit a message]\n"
+                                          "  > q\n"
+                                          "    a\n"));
+}
+
+TEST_F(FormatReport, ALongAnswerIsWrappedAndCutOnATerminalOnly) {
+  std::string answer;
+  for (int word = 0; word < 200; ++word) answer += "word ";
+  const json::value document = json::object{
+      {"program", "t"},
+      {"samples", json::array{json::object{{"step", 1}, {"prompt", "p"}, {"answer", answer}}}}};
+  const std::string told = report(document, Style{false, 24});
+  EXPECT_THAT(told, HasSubstr("  > p\n"
+                              "    word word word word\n"
+                              "    word word word word\n"
+                              "    word word word word\n"
+                              "    word word word word\n"
+                              "    word word word word\n"
+                              "    word word word word…\n"));
+  EXPECT_THAT(report(document), HasSubstr("    " + answer + "\n"));
 }
 
 TEST_F(FormatCheckpoints, Table) {

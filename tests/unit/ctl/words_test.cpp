@@ -1,5 +1,6 @@
 #include "supervisor/ctl/words.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "supervisor/ctl/table.hpp"
@@ -19,6 +20,18 @@ TEST(Words, CleanDisarmsTerminalControls) {
   EXPECT_EQ(clean("tab\tline\nend"), "tab line end");
   EXPECT_EQ(clean("\xC2\x9B 5m"), "? 5m");  // the eight-bit CSI
   EXPECT_EQ(clean("24→30 …"), "24→30 …");
+}
+
+TEST(Words, WrappedPartsAtSpacesAndLosesNothingElse) {
+  using testing::ElementsAre;
+  EXPECT_THAT(wrapped("one two three", 7), ElementsAre("one two", "three"));
+  EXPECT_THAT(wrapped("one two  three", 8), ElementsAre("one two", "three"));
+  EXPECT_THAT(wrapped("abcdefgh", 3), ElementsAre("abc", "def", "gh"));
+  EXPECT_THAT(wrapped("→→→→ a", 3), ElementsAre("→→→", "→ a"));
+  EXPECT_THAT(wrapped(" abcdef", 3), ElementsAre(" ab", "cde", "f"));
+  EXPECT_THAT(wrapped("abc   ", 4), ElementsAre("abc"));
+  EXPECT_THAT(wrapped("as it is", 0), ElementsAre("as it is"));
+  EXPECT_THAT(wrapped("", 5), ElementsAre(""));
 }
 
 TEST(Words, ShortenedCountsCharactersNotBytes) {

@@ -119,6 +119,38 @@ TEST(JournalEvents, AnEvaluationHasAStepAndALoss) {
   }
 }
 
+TEST(JournalEvents, AnEvaluationBeforeTheFirstStepAndAPerplexityCount) {
+  const auto events = message(
+      R"({"EVALUATED_STEP":"0","EVALUATION_LOSS":"2.5","EVALUATION_PERPLEXITY":"12.1825"})");
+  EXPECT_EQ(only<core::Evaluated>(events).step.number, 0);
+  EXPECT_EQ(only<core::Evaluated>(events).perplexity, 12.1825);
+  for (const char* perplexity : {"nan", "inf", "1e31", "much"}) {
+    const auto told = message(fmt::format(
+        R"({{"EVALUATED_STEP":"1","EVALUATION_LOSS":"2.5","EVALUATION_PERPLEXITY":"{}"}})",
+        perplexity));
+    EXPECT_EQ(only<core::Evaluated>(told).perplexity, std::nullopt) << perplexity;
+  }
+}
+
+TEST(JournalEvents, AnEarlyEndIsNoticed) {
+  const auto noticed =
+      only<core::Noticed>(message(R"({"EARLY_END":"no better\u001b[2J","STATUS":"x"})"));
+  EXPECT_EQ(noticed.kind, "early_end");
+  EXPECT_EQ(noticed.text, "no better?[2J");
+}
+
+TEST(JournalEvents, ASampleIsForTheRecordAndASignOfLife) {
+  const std::string fields =
+      R"({"SAMPLE_STEP":"40","SAMPLE_PROMPT":"\"a\\nb\"","SAMPLE_ANSWER":"\"c\"","SAMPLE_TOKENS":"1"})";
+  only<core::Alive>(message(fields));
+  const auto said = sample(record("message", R"({"fields":)" + fields + "}"));
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->prompt, "a\nb");
+  EXPECT_EQ(said->answer, "c");
+  EXPECT_FALSE(sample(record("message", R"({"fields":{"STEP":"1"}})")));
+  EXPECT_FALSE(sample(record("message", R"({"fields":7})")));
+}
+
 TEST(JournalEvents, TheLastStepMayBeTold) {
   EXPECT_EQ(only<core::TargetTold>(message(R"({"TARGET_STEP":"160"})")).step.number, 160);
   for (const char* step : {"0", "-1", "many", "9223372036854775807"}) {

@@ -38,7 +38,10 @@ class RebuildTest : public ::testing::Test {
 
     begin(run, 5);
     finish(run, 6);
-    run.say(R"("EVALUATED_STEP":"6","EVALUATION_LOSS":"2.25")");
+    run.say(R"("EVALUATED_STEP":"6","EVALUATION_LOSS":"2.25","EVALUATION_PERPLEXITY":"9.49")");
+    run.say(
+        R"("SAMPLE_STEP":"6","SAMPLE_PROMPT":"\"a\\nb\"","SAMPLE_ANSWER":"c","SAMPLE_END":"length")");
+    run.say(R"("EARLY_END":"no better since")");
     run.say(R"("CACHE_HIT":"k1","PROGRAM":"block_forward","MS":"12")");
     run.pass(2'000);
     run.end(R"("signal":11)");
@@ -110,6 +113,11 @@ TEST_F(RebuildTest, WhatWasRecordedIsRecordedAgain) {
             text_of(before.checkpoints_json("run").value()));
   EXPECT_EQ(text_of(after.evaluations_json("run").value()),
             text_of(before.evaluations_json("run").value()));
+  ASSERT_THAT(before.samples_json("run").value(), SizeIs(1));
+  EXPECT_EQ(before.samples_json("run")->at(0).at("prompt"), "a\nb");
+  EXPECT_EQ(before.evaluations_json("run")->at(0).at("perplexity"), 9.49);
+  EXPECT_EQ(text_of(after.samples_json("run").value()),
+            text_of(before.samples_json("run").value()));
   EXPECT_EQ(text_of(after.compiled_json("run").value()),
             text_of(before.compiled_json("run").value()));
   EXPECT_EQ(after.report_json("run").value(), before.report_json("run").value()) << "the ledger";

@@ -8,6 +8,7 @@
 
 #include "common/base/bf16.hpp"
 #include "device/on_simulator.hpp"
+#include "trainer/device/fixed_parameters.hpp"
 #include "trainer/model/llama/llama.hpp"
 #include "trainer/model/training/segments.hpp"
 
@@ -273,6 +274,55 @@ TEST(LlamaOnDevice, GoesOnFromItsStateAsIfNothingHadHappened) {
     ASSERT_TRUE(model->restore(test::fill_from(middle), 3));
     train_on_examples(*model, spec, 4, 6);
     EXPECT_TRUE(same_bits(straight, state_of(*model)));
+  }
+}
+
+TEST(LlamaOnDevice, VectorsDoNotDecay) {
+  TrainingSpec spec = llama_spec();
+  spec.weight_decay = 0.5;
+  spec.learning_rate = 0.01;
+  for (const Placement placement : {Placement::host, Placement::device}) {
+    const auto on_cpu = test::make(spec);
+    const auto on_device = make_on_device(spec, simulated(placement));
+    const Examples examples(spec, spec.sequences_per_step(), 1);
+    ASSERT_TRUE(on_cpu->step(examples.batch()) && on_device->step(examples.batch()));
+    const State expected = state_of(*on_cpu);
+    const State got = state_of(*on_device);
+    for (const char* name : {"model.norm.weight", "model.layers.1.input_layernorm.weight",
+                             "model.layers.0.mlp.up_proj.weight", "model.embed_tokens.weight"}) {
+      const std::vector<float>& values = expected.at(name);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        ASSERT_NEAR(got.at(name)[i], values[i], 1e-3) << name << " " << i;
+      }
+    }
+  }
+}
+
+TEST(LlamaOnDevice, WhatIsFixedIsUploadedOnceAsItIsKept) {
+  TrainingSpec spec = llama_spec();
+  add_adapters(spec.model, graph::Element::bf16);
+  const auto state = ModelState::allocate(spec, false, nullptr);
+  ASSERT_TRUE(state) << state.error().message();
+  auto device = Device::open(simulated(Placement::device).device, 2);
+  ASSERT_TRUE(device) << device.error().message();
+  const Places block = (*state)->table.block(1);
+  std::map<std::size_t, const void*> buffers;
+  {
+    FixedParameters fixed(**state);
+    for (const bool again : {false, true}) {
+      ASSERT_TRUE(fixed.upload(**device, block));
+      ASSERT_TRUE((*device)->finish_uploads());
+      for (const std::size_t place : block) {
+        const ParameterInfo& info = (*state)->table.infos[place];
+        ASSERT_EQ(fixed[place].size(), info.trained() ? 0U : 2U) << info.name;
+        if (info.trained()) continue;
+        EXPECT_EQ(fixed[place][0].type().value().element, info.element) << info.name;
+        if (again) {
+          EXPECT_EQ(buffers.at(place), fixed[place][0].get()) << info.name;
+        }
+        buffers[place] = fixed[place][0].get();
+      }
+    }
   }
 }
 

@@ -139,8 +139,9 @@ TEST_F(ChatTest, SaysWhatIsWrong) {
   EXPECT_EQ(run({"Hi"}), exit_code::configuration);
   EXPECT_THAT(err_, HasSubstr("llama3"));
   options_.speaker.format.clear();
-  options_.speaker.tokenizer = "byte";
-  EXPECT_EQ(run({"Hi"}), exit_code::done) << err_;
+  options_.speaker.tokenizer = "byte";  // which nothing ends
+  EXPECT_EQ(run({"Hi"}), exit_code::configuration);
+  EXPECT_THAT(err_, HasSubstr("--format"));
 }
 
 }  // namespace

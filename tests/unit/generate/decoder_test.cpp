@@ -216,12 +216,15 @@ TEST(Decoder, ATextLongerThanThePositionsIsRefused) {
 // Attention of long texts is another program than that of short ones.
 TEST(Decoder, GoesOnWhenTheTextIsLong) {
   TrainingSpec spec = test::tiny_spec();
-  spec.model = test::made_llama(2);
+  spec.model = test::made_llama(1);
+  spec.model.width = spec.model.llama.inner = 8;
   spec.model.layers = 1;
+  spec.model.heads = 2;
+  spec.model.llama.head_width = spec.model.rank = 4;
   spec.model.positions = 0;
   const auto model = test::make(spec);
   test::fill_with_numbers(*model, 5);
-  const auto tokens = text_of(270);
+  const auto tokens = text_of(262);
   const Numbers expected = test::predicted(spec, *model, tokens);
   const auto decoder = Decoder::make(*weights_of(*model, spec.model), 600, 2);
   ASSERT_TRUE(decoder) << decoder.error().message();

@@ -157,5 +157,14 @@ TEST_F(ModelSourceTest, AnAdapterOfAnotherShapeDoesNotFit) {
   EXPECT_THAT(loaded.error().message(), HasSubstr("model.layers.2."));
 }
 
+TEST(EndTokens, ANumberOrAList) {
+  using Ids = std::vector<std::int32_t>;
+  EXPECT_EQ(end_tokens_in({{"eos_token_id", 2}}), Ids{2});
+  EXPECT_EQ(end_tokens_in({{"eos_token_id", json::array{128001, 128008, "x", -1, 128009}}}),
+            (Ids{128001, 128008, 128009}));
+  EXPECT_EQ(end_tokens_in({{"eos_token_id", nullptr}}), Ids{});
+  EXPECT_EQ(end_tokens_in({{"bos_token_id", 1}}), Ids{});
+}
+
 }  // namespace
 }  // namespace trainward::trainer

@@ -25,6 +25,19 @@ void expect_same_step(const TrainingSpec& a, const TrainingSpec& b, const Rows& 
             10 * slack);
 }
 
+TEST(HeadRows, DivideThePositionsOrAreAllOfThem) {
+  TrainingSpec spec;
+  spec.model.vocabulary = 128'256;
+  const auto rows = [&](std::int64_t batch, std::int64_t block) {
+    spec.batch_size = batch;
+    spec.block_size = block;
+    return head_rows(spec);
+  };
+  EXPECT_EQ(rows(4, 256), 128);
+  EXPECT_EQ(rows(1, 64), 64);
+  EXPECT_EQ(rows(1, 1021), 1021);  // a prime: row by row would take for ever
+}
+
 TEST(LlamaEqualities, RecomputedIsWhatWasKept) {
   for (const TrainingSpec& kept : {test::llama_spec(), test::with_lora(test::llama_spec()),
                                    test::with_lora(test::llama_spec(), 0.2)}) {

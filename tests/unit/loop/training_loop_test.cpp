@@ -132,6 +132,7 @@ TEST_F(TrainingLoopTest, EndsWhenNoEvaluationIsBetterForSoLong) {
   EXPECT_EQ(record_.steps, 7);
   EXPECT_THAT(checkpoints_.begun, ElementsAre(7));
   EXPECT_THAT(bench_.said.all("TARGET_STEP"), ElementsAre("7"));
+  EXPECT_THAT(bench_.said.all("EARLY_END"), ElementsAre(bench_.said.all("STATUS").back()));
   EXPECT_THAT(bench_.said.all("STATUS").back(),
               HasSubstr("no evaluation has been better than 2.0000 at step 4"));
 }

@@ -116,7 +116,7 @@ TEST(WorkerConfigTest, RefusesWrongTypes) {
 
 TEST(WorkerConfigTest, RefusesWhatIsOutOfRange) {
   const std::vector<std::pair<std::string_view, json::value>> bad{
-      {"steps", 0},         {"batch_size", 0},       {"block_size", 1},
+      {"steps", -1},        {"batch_size", 0},       {"block_size", 1},
       {"seed", -1},         {"learning_rate", -0.1}, {"beta1", 1.0},
       {"weight_decay", 2},  {"epsilon", 0},          {"checkpoint_every", 0},
       {"warmup_steps", -1}, {"seed", UINT64_MAX}};
@@ -125,6 +125,8 @@ TEST(WorkerConfigTest, RefusesWhatIsOutOfRange) {
     EXPECT_EQ(error.where, fmt::format("training_config.{}", key));
     EXPECT_THAT(error.what, HasSubstr("expected"));
   }
+  EXPECT_THAT(error_of(with("training_config", "steps", 0)).message(),
+              HasSubstr("training_config.steps: is 0, and no num_epochs says how long the run is"));
   EXPECT_EQ(error_of(with("device_config", "threads", 0)).where, "device_config.threads");
   EXPECT_THAT(error_of(with("training_config", "precision", "fp8")).message(),
               HasSubstr("training_config.precision: is 'fp8', expected 'f32' or 'bf16'"));

@@ -108,6 +108,48 @@ TEST_F(DocumentsTest, ReportAddsUp) {
   EXPECT_EQ(report.at("boards").at(0).at("attempts").as_int64(), 3);
 }
 
+TEST_F(DocumentsTest, ReportTellsWhatWasLearned) {
+  must(store_->add_evaluation("trainer", {40, 3, 4.75, epoch_ms, 115.6}));
+  const auto report = must(store_->report_json("trainer"));
+  EXPECT_EQ(must(get_number(report, "evaluation_perplexity")), 115.6);
+  const json::array& evaluations = report.at("evaluations").as_array();
+  ASSERT_EQ(evaluations.size(), 4U);
+  EXPECT_EQ(evaluations[0].at("step").as_int64(), 12);
+  EXPECT_TRUE(evaluations[0].at("perplexity").is_null());
+  EXPECT_EQ(evaluations[3].at("perplexity").as_double(), 115.6);
+  EXPECT_EQ(report.at("best_evaluation").at("step").as_int64(), 36);
+  EXPECT_EQ(report.at("best_evaluation").at("perplexity").as_double(), 70.1);
+  EXPECT_EQ(report.at("best_evaluation").at("checkpoint").as_string(), "/c/step-00000036");
+  const json::array& samples = report.at("samples").as_array();
+  ASSERT_EQ(samples.size(), 4U) << "two prompts at the newest two steps";
+  EXPECT_EQ(samples[0].at("step").as_int64(), 24);
+  EXPECT_EQ(samples[0].at("answer").as_string(), "y\nagain");
+  EXPECT_EQ(samples[3].at("prompt").as_string(), "q");
+  EXPECT_EQ(samples[3].at("answer").as_string(), "z");
+  EXPECT_TRUE(report.at("early_end").is_null());
+}
+
+TEST_F(DocumentsTest, TheBestEvaluationIsThereHoweverLongAgo) {
+  for (std::int64_t step = 100; step < 120; ++step) {
+    must(store_->add_evaluation("trainer", {step, 3, 6.0, epoch_ms}));
+  }
+  const auto report = must(store_->report_json("trainer"));
+  const json::array& evaluations = report.at("evaluations").as_array();
+  ASSERT_EQ(evaluations.size(), 10U);
+  EXPECT_EQ(evaluations[0].at("step").as_int64(), 36);
+  EXPECT_EQ(evaluations[1].at("step").as_int64(), 111);
+  must(store_->mark_checkpoint("trainer", "/c/step-00000036", "pruned"));
+  EXPECT_TRUE(
+      must(store_->report_json("trainer")).at("best_evaluation").at("checkpoint").is_null());
+}
+
+TEST_F(DocumentsTest, AnEarlyEndIsThatOfTheNewestAttempt) {
+  must(store_->add_event({0, epoch_ms, "trainer", 2, "early_end", "of another"}));
+  EXPECT_TRUE(must(store_->report_json("trainer")).at("early_end").is_null());
+  must(store_->add_event({0, epoch_ms, "trainer", 3, "early_end", "no better"}));
+  EXPECT_EQ(must(store_->report_json("trainer")).at("early_end").as_string(), "no better");
+}
+
 TEST_F(DocumentsTest, ReportOfAProgramThatNeverRan) {
   const auto report = must(store_->report_json("idle"));
   EXPECT_EQ(must(get_int(report, "attempts")), 0);

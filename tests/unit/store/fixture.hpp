@@ -98,7 +98,19 @@ class StoreTest : public testing::Test {
     must(store.add_evaluation("trainer", {12, 1, 5.25, epoch_ms + 110'000}));
     must(store.add_evaluation("trainer", {24, 1, 4.75, epoch_ms + 120'000}));
     must(store.add_evaluation("trainer", {24, 2, 4.5, epoch_ms + 220'000}));
-    must(store.add_evaluation("trainer", {36, 3, 4.25, epoch_ms + 318'000}));
+    must(store.add_evaluation("trainer", {36, 3, 4.25, epoch_ms + 318'000, 70.1}));
+
+    // Two prompts then; the second attempt said something else after step 24.
+    const auto say = [&](std::int64_t step, std::int64_t number, const char* answer) {
+      for (const char* prompt : {"p", "q"}) {
+        must(store.add_sample("trainer", {step, number, prompt, answer, 2, "length", false,
+                                          epoch_ms + number * 100'000 + step}));
+      }
+    };
+    say(12, 1, "x");
+    say(24, 1, "y");
+    say(24, 2, "y\nagain");
+    say(36, 3, "z");
 
     // The second attempt found all but one, which was damaged.
     must(store.add_compiled("trainer", {1, "head", "k1", false, 900, "", epoch_ms + 101'000}));

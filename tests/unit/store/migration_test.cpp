@@ -35,6 +35,10 @@ TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesWhatIsNew) {
     must(store.add_evaluation("trainer", {25, 1, 2.75, epoch_ms}));
     EXPECT_TRUE(must(store.compiled_json("trainer")).empty());
     must(store.add_compiled("trainer", {1, "head", "k", true, 5, "", epoch_ms}));
+    EXPECT_TRUE(must(store.samples_json("trainer")).empty());
+    must(store.add_sample("trainer", {25, 1, "p", "a", 3, "length", true, epoch_ms}));
+    EXPECT_EQ(must(store.samples_json("trainer")).size(), 1U);
+    EXPECT_TRUE(must(store.evaluations_json("trainer"))[0].at("perplexity").is_null());
     must(store.add_board_sample(
         {"01", epoch_ms, "trainer", 1, 57.0, {}, {}, {}, {}, {}, {}, {}, {}, {}}));
     EXPECT_EQ(must(store.board_samples_json("01", -1, 9)).size(), 1U);

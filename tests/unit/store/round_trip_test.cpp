@@ -151,6 +151,33 @@ TEST_F(StoreTest, AnEvaluationOfAnUnknownAttemptIsRefused) {
   EXPECT_EQ(refused.error().kind, ErrorKind::usage);
 }
 
+TEST_F(StoreTest, TheNewestSamplesOfEachProgramStay) {
+  Store store = open();
+  fill(store);
+  must(store.put_program({"other", "STOPPED", "", "", "", 0, 0}));
+  AttemptRow other = attempt(1, 0, 0, 0, 0);
+  other.program = "other";
+  must(store.put_attempt(other));
+  must(store.add_sample("other", {1, 1, "p", "a", {}, "", true, epoch_ms}));
+  const auto transaction = must(store.begin());
+  for (std::int64_t step = 100; step < 100 + samples_kept; ++step) {
+    must(store.add_sample("trainer", {step, 3, "p", "a", {}, "", false, epoch_ms}));
+  }
+  const auto rows = must(store.samples_json("trainer"));
+  ASSERT_EQ(rows.size(), static_cast<std::size_t>(samples_kept));
+  EXPECT_EQ(rows.front().at("step").as_int64(), 100);
+  EXPECT_TRUE(rows.front().at("tokens").is_null());
+  EXPECT_EQ(must(store.samples_json("other")).size(), 1U);
+}
+
+TEST_F(StoreTest, ASampleOfAnUnknownAttemptIsRefused) {
+  Store store = open();
+  fill(store);
+  const auto refused = store.add_sample("trainer", {36, 9, "p", "a", {}, "", false, 0});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+}
+
 TEST_F(StoreTest, ACompiledProgramOfAnUnknownAttemptIsRefused) {
   Store store = open();
   fill(store);

@@ -92,6 +92,14 @@ TEST_F(ViewsTest, EvaluationsAreThoseOfTheNewestAttempt) {
             "1|1\n");
 }
 
+TEST_F(ViewsTest, SamplesAreThoseOfTheNewestAttempt) {
+  EXPECT_EQ(query("select step, attempt, prompt, replace(answer, char(10), '/'), tokens, ended_by, "
+                  "cut, at from v_samples where prompt = 'q' order by step"),
+            "12|1|q|x|2|length|0|2025-11-20T21:45:00.012Z\n"
+            "24|2|q|y/again|2|length|0|2025-11-20T21:46:40.024Z\n"
+            "36|3|q|z|2|length|0|2025-11-20T21:48:20.036Z\n");
+}
+
 TEST_F(ViewsTest, EveryTableIsStrict) {
   EXPECT_EQ(query("select name from pragma_table_list where type = 'table' and not strict "
                   "and name not like 'sqlite_%'"),

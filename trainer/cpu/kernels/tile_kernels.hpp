@@ -64,6 +64,7 @@ enum class TileOp : std::uint8_t {
   select,
   row_sum,
   row_maximum,
+  row_product,  // the sum of f32 times bf16
   count,
 };
 

@@ -227,11 +227,13 @@ std::size_t head_inputs(const TrainingSpec& spec) { return spec.weighted ? 2 : 1
 std::int64_t head_rows(const TrainingSpec& spec) {
   // A few hundred rows keep the products busy; the logits and their gradient are this large.
   constexpr std::int64_t least = 64;
+  constexpr std::int64_t too_few = 16;  // for products worth the name
   const std::int64_t positions = spec.batch_size * spec.block_size;
   const std::int64_t most = std::max(least, spec.head_logits / spec.model.padded_vocabulary());
   std::int64_t pieces = (positions + most - 1) / most;
   while (positions % pieces != 0) ++pieces;
-  return positions / pieces;
+  // Positions that nothing divides, such as one text of 1,021 tokens, go through whole.
+  return positions / pieces < too_few ? positions : positions / pieces;
 }
 
 Status finish_segment(const graph::Builder& b, const std::vector<graph::Value>& outputs,

@@ -76,7 +76,8 @@ fs::path folder_of_words(const ModelSource& source) {
 Result<Prompting> words_for_turns(const SpeakerOptions& options, const fs::path& folder,
                                   const std::string& trained_with) {
   WorkerConfig config;
-  config.base_model = folder.string();
+  // Bytes that are asked for have no words of a folder's.
+  if (options.tokenizer != "byte") config.base_model = folder.string();
   config.tokenizer = options.tokenizer.empty() ? "byte" : options.tokenizer;
   config.end_of_text = options.end_of_text;
   const std::string& format = options.format.empty() ? trained_with : options.format;
@@ -99,6 +100,9 @@ Result<Prompting> words_for_text(const SpeakerOptions& options, const fs::path& 
   if (!tokenizer) {
     Error error = std::move(tokenizer).error();
     error.kind = ErrorKind::usage;  // somebody has to mend the file or name another
+    if (options.tokenizer.empty() && error.hint.empty()) {
+      error.hint = "name the tokenizer that belongs to the model with --tokenizer";
+    }
     error.where = error.where == "end_of_text" ? "--end-of-text" : "--tokenizer: " + error.where;
     return tl::unexpected(std::move(error));
   }

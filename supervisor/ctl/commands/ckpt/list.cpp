@@ -54,6 +54,7 @@ void add_marks(json::array& rows) {
     if (!row.is_object()) continue;
     const fs::path path = string_or(row.get_object(), "path", "");
     row.get_object()["pinned"] = checkpoint::is_pinned(path);
+    row.get_object()["pin_reason"] = checkpoint::pinned_because(path);
     row.get_object()["latest"] = checkpoint::is_latest(path);
   }
 }
@@ -78,12 +79,15 @@ std::string format_checkpoints(const json::array& rows, std::int64_t now_ms, con
     const json::object& row = value.get_object();
     const std::string state = string_or(row, "state", "-");
     const std::int64_t at = int_or(row, "at_ms", 0);
-    const std::string reason = string_or(row, "reason", "");
+    std::string about = string_or(row, "reason", "");
+    if (const std::string pin = string_or(row, "pin_reason", ""); !pin.empty()) {
+      about += (about.empty() ? "kept: " : "; kept: ") + pin;
+    }
     std::vector<Cell> cells{
         fmt::format("{}", int_or(row, "step", 0)),
         Cell(state, state == "-" ? Colour::plain : colour_of(state)),
         human_bytes(size_or(row, "bytes")), at > 0 ? age(now_ms - at) : "-",
-        string_or(row, "path", "-") + (reason.empty() ? "" : " (" + reason + ")")};
+        string_or(row, "path", "-") + (about.empty() ? "" : " (" + about + ")")};
     if (any_mark) cells.insert(cells.end() - 1, Cell(marks_of(row)));
     table.add(std::move(cells));
   }
