@@ -1,6 +1,8 @@
 // Fine-tuning that is killed, runs out of memory, is shared by processes, or is given what cannot
 // be trained: nothing is lost, and a stranger is told what to mend.
 
+#include <sys/mount.h>
+
 #include "finetune.hpp"
 
 namespace trainward::e2e {
@@ -42,17 +44,31 @@ TEST_F(FinetuneFaults, KillsChangeNotOneBit) {
   EXPECT_EQ(digest(), undisturbed);
 }
 
-// What the supervisor decides after a worker ran out of memory, on the simulated card.
-TEST_F(FinetuneFaults, OutOfMemoryIsSurvivedWithExamples) {
-  write("host.yaml", "boards:\n" + healthy_board("{leak_bytes_per_step: 2040109465}"));
-  write("run.yaml", program_text(std::string(lora) + ", packing: true, steps: 30, "
-                                                     "checkpoint_every: 5",
-                                 simulated + ", host: host.yaml"));
-  const Output ran = run("trainwardd", {"--once", "run.yaml"});
-  ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
-  EXPECT_GE(attempts().size(), 2U) << ran.out;
-  EXPECT_EQ(attempts().front().cause, "device_oom") << ran.out;
+// On a card with less memory the supervisor cuts the same step into smaller pieces.
+TEST_F(FinetuneFaults, OutOfMemoryMakesTheBatchSmallerAndTheStepsStayTheSame) {
+  const auto train = [&](const std::string& memory) {
+    std::filesystem::remove_all(path(".trainward"));
+    write("host.yaml", "boards:\n" + healthy_board("{dram_bytes: " + memory + "}"));
+    write("run.yaml", program_text(std::string(lora) + ", packing: true, steps: 8",
+                                   simulated + ", host: host.yaml",
+                                   "    plan: {accumulate: true, recompute: true}\n"));
+    return run("trainwardd", {"--once", "run.yaml"});
+  };
+  const Output roomy = train("1000000000");
+  ASSERT_EQ(roomy.code, 0) << roomy.out << roomy.err;
+  ASSERT_EQ(attempts().size(), 1U);
+  const auto whole = losses();
+  const Output narrow = train("18500000");
+  ASSERT_EQ(narrow.code, 0) << narrow.out << narrow.err;
+  EXPECT_NE(narrow.out.find("a smaller plan"), std::string::npos) << narrow.out;
+  EXPECT_EQ(attempts().front().cause, "device_oom");
   EXPECT_EQ(attempts().back().cause, "done");
+  const auto halves = losses(static_cast<std::int64_t>(attempts().size()));
+  ASSERT_EQ(whole.size(), 8U);
+  ASSERT_EQ(halves.size(), 8U);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_NEAR(std::stod(whole[i]), std::stod(halves[i]), 2e-3) << "step " << i + 1;
+  }
 }
 
 TEST_F(FinetuneFaults, ASmallerPlanGoesOnFromTheSameCheckpoint) {
@@ -222,6 +238,28 @@ TEST_F(FinetuneFaults, OneBadRowIsLeftOut) {
   const auto aside = read_json_file(checkpoints() + "/bad-lines.jsonl", 1 << 20);
   ASSERT_TRUE(aside);
   EXPECT_EQ(aside->at("line"), 2);
+}
+
+// Checkpoints on a small file system of their own, where this user may mount one.
+TEST_F(FinetuneFaults, AFullDiskLosesNothing) {
+  std::filesystem::create_directories(checkpoints());
+  if (::mount("tmpfs", checkpoints().c_str(), "tmpfs", 0, "size=14m") != 0) {
+    GTEST_SKIP() << "this user may not mount anything";
+  }
+  write("run.yaml", program_text(", steps: 12, checkpoint_every: 2", "",
+                                 "    checkpoints: {keep: 9}\n    budgets: {attempts: 3}\n"));
+  const Output ran = run("trainwardd", {"--once", "run.yaml"});
+  const Output why = ctl({"why", "run"});
+  const Output verified = ctl({"ckpt", "verify", checkpoints()});
+  ::umount2(checkpoints().c_str(), MNT_DETACH);
+  EXPECT_NE(ran.code, 0) << ran.out;
+  EXPECT_EQ(attempts().back().cause, "disk");
+  EXPECT_NE(ran.out.find("the disk is too full"), std::string::npos) << ran.out;
+  EXPECT_NE(why.out.find("ckpt prune"), std::string::npos) << why.out;
+  EXPECT_EQ(verified.code, 0) << verified.out;
+  for (const char* saved : {"ok, step 2", "ok, step 4"}) {
+    EXPECT_NE(verified.out.find(saved), std::string::npos) << saved << "\n" << verified.out;
+  }
 }
 
 TEST_F(FinetuneFaults, AnotherBaseModelIsNotGoneOnWith) {

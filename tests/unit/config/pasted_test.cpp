@@ -178,7 +178,7 @@ TEST_F(Pasted, KeysOfOtherTrainersInAWrongPlaceAreAnsweredWithOurs) {
   EXPECT_THAT(wrong("deadlines: {learning_rate: 1}"), ElementsAre(HasSubstr("unknown key")));
   // A whole file, flat: what is not known is answered key by key.
   const auto flat = problems("model_name: x\nlearning_rate: 2e-5\nlora_r: 4\noutput_dir: out\n");
-  EXPECT_THAT(flat, Contains(HasSubstr("main.model_name: the text 'x' is no folder")));
+  EXPECT_THAT(flat, Contains(HasSubstr("c.model_name: the text 'x' is no folder")));
   EXPECT_THAT(flat, Contains(HasSubstr("unknown key 'output_dir'; there is no such key here: "
                                        "checkpoints lie in")));
 }
