@@ -311,10 +311,12 @@ Status fit_to_data(WorkerConfig& config, std::int64_t vocabulary,
   }
   const std::int64_t model = config.model_vocabulary;
   if (model > 0 && model < std::max(config.vocabulary, vocabulary)) {
-    return fail(ErrorKind::usage,
-                fmt::format("has {} tokens, and the tokenizer of the data {}", model,
-                            std::max(config.vocabulary, vocabulary)),
-                "the model's vocab_size", "name the tokenizer.json that belongs to the model");
+    return fail(
+        ErrorKind::usage,
+        fmt::format("has a vocab_size of {}, and the tokenizer of the data {} ids", model,
+                    std::max(config.vocabulary, vocabulary)),
+        config.base_model.empty() ? "the model's config.json" : config.base_model + "/config.json",
+        "name the tokenizer.json that belongs to the model");
   }
   config.training.model.vocabulary = model > 0 ? model : std::max(config.vocabulary, vocabulary);
   config.digest = run_digest(config, tokenizer_digest);
