@@ -121,7 +121,8 @@ TEST_F(Finetune, TheBestAreKeptAndImpatienceIsAnEnd) {
   const Output listed = ctl({"ckpt", "list", "run", "--json"});
   ASSERT_EQ(listed.code, 0) << listed.err;
   int pinned = 0;
-  for (const auto& row : json::parse(listed.out).as_array()) {
+  const json::value rows = json::parse(listed.out);
+  for (const auto& row : rows.as_array()) {
     pinned += row.at("pinned").as_bool() ? 1 : 0;
   }
   EXPECT_EQ(pinned, 2) << listed.out;
