@@ -45,12 +45,12 @@ class FinetuneWorld : public World {
   }
 
   // `training` is added to what makes a run of seconds; `more` to the program.
+  static constexpr const char* no_rate = "1.0e-30";
   static std::string program_text(const std::string& training, const std::string& device = "",
-                                  const std::string& more = "") {
+                                  const std::string& more = "", const std::string& rate = "0.002") {
     return "programs:\n  run:\n    training_config: {base_model: tiny-model, data: pairs.jsonl, "
-           "prompt_format: question_answer, batch_size: 2, block_size: 96, learning_rate: 0.002, "
-           "seed: 7" +
-           training + "}\n    device_config: {threads: 1" + device +
+           "prompt_format: question_answer, batch_size: 2, block_size: 96, learning_rate: " +
+           rate + ", seed: 7" + training + "}\n    device_config: {threads: 1" + device +
            "}\n    backoff: {first: 20ms}\n    deadlines: {train_floor: 20s, stop: 20s}\n" + more;
   }
   static constexpr const char* lora =

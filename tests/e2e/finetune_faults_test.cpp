@@ -186,9 +186,9 @@ TEST_F(FinetuneFaults, WhatCannotBeTrainedIsToldToAStranger) {
     SCOPED_TRACE(bad.name);
     std::filesystem::remove_all(path(".trainward"));
     std::filesystem::remove_all(path("tiny-model"));
-    ASSERT_EQ(run(python, {"make_tiny_model.py"}).code, 0);
     std::filesystem::copy_file(SOURCE_FOLDER "/examples/finetune/pairs.jsonl", path("pairs.jsonl"),
                                std::filesystem::copy_options::overwrite_existing);
+    ASSERT_EQ(run(python, {"make_tiny_model.py"}).code, 0);
     const Output broke = run(python, {"-c", std::string(breaking) + bad.breaks});
     ASSERT_EQ(broke.code, 0) << broke.err;
     std::string text = program_text(std::string(", steps: 4") + bad.setting);

@@ -36,9 +36,10 @@ TEST_F(Finetune, TheReadmesWay) {
   const Output exported = ctl({"ckpt", "export", "tiny", "--hf", "tiny-tuned"});
   ASSERT_EQ(exported.code, 0) << exported.err;
   for (const Pair& pair : pairs()) {
-    EXPECT_EQ(answer({"--checkpoint", checkpoints("tiny")}, pair.prompt), pair.response + "\n");
     EXPECT_EQ(answer({"--checkpoint", "tiny-tuned"}, pair.prompt), pair.response + "\n");
   }
+  const Pair first = pairs().front();
+  EXPECT_EQ(answer({"--checkpoint", checkpoints("tiny")}, first.prompt), first.response + "\n");
   const auto state = read_json_file(
       (std::filesystem::path(checkpoints("tiny")) / "step-00000300/state.json").string(), 1 << 20);
   ASSERT_TRUE(state);
@@ -82,7 +83,7 @@ TEST_F(Finetune, AdaptersAreExportedAndMerged) {
 
 // A rate that changes no weight: as good as no step.
 TEST_F(Finetune, WhatNothingWasTrainedInComesBackByteForByte) {
-  write("full.yaml", program_text(", steps: 1, learning_rate: 1.0e-30"));
+  write("full.yaml", program_text(", steps: 1", "", "", no_rate));
   const Output full = run("trainwardd", {"--once", "full.yaml"});
   ASSERT_EQ(full.code, 0) << full.out << full.err;
   const Output exported = ctl({"ckpt", "export", "run", "--hf", "back"});
@@ -95,7 +96,7 @@ TEST_F(Finetune, WhatNothingWasTrainedInComesBackByteForByte) {
   ASSERT_EQ(halves.code, 0) << halves.err;
   ASSERT_TRUE(std::filesystem::exists(path("halves/model.safetensors.index.json")));
   std::filesystem::remove_all(path(".trainward"));
-  std::string adapters = program_text(std::string(lora) + ", steps: 1, learning_rate: 1.0e-30");
+  std::string adapters = program_text(std::string(lora) + ", steps: 1", "", "", no_rate);
   adapters.replace(adapters.find("tiny-model"), std::string("tiny-model").size(), "halves");
   write("adapters.yaml", adapters);
   const Output tuned = run("trainwardd", {"--once", "adapters.yaml"});
@@ -108,8 +109,8 @@ TEST_F(Finetune, WhatNothingWasTrainedInComesBackByteForByte) {
 TEST_F(Finetune, TheBestAreKeptAndImpatienceIsAnEnd) {
   write("run.yaml",
         program_text(", steps: 2000, dropout: 0.1, evaluate_every: 4, validation_share: 0.2, "
-                     "keep_best: 2, patience: 3, learning_rate: 0.01, checkpoint_every: 4",
-                     "", "    checkpoints: {keep: 1}\n"));
+                     "keep_best: 2, patience: 3, checkpoint_every: 4",
+                     "", "    checkpoints: {keep: 1}\n", "0.01"));
   const Output ran = run("trainwardd", {"--once", "run.yaml"});
   ASSERT_EQ(ran.code, 0) << ran.out << ran.err;
   EXPECT_EQ(state(), "EXITED");
@@ -120,7 +121,8 @@ TEST_F(Finetune, TheBestAreKeptAndImpatienceIsAnEnd) {
   const Output listed = ctl({"ckpt", "list", "run", "--json"});
   ASSERT_EQ(listed.code, 0) << listed.err;
   int pinned = 0;
-  for (const auto& row : json::parse(listed.out).as_array()) {
+  const json::value rows = json::parse(listed.out);
+  for (const auto& row : rows.as_array()) {
     pinned += row.at("pinned").as_bool() ? 1 : 0;
   }
   EXPECT_EQ(pinned, 2) << listed.out;

@@ -150,6 +150,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (!config) return propagate(config);
   auto plan = as_usage(read_attempt_plan(environment.plan));
   if (!plan) return propagate(plan);
+  config->configured = config->training;
   config->training = planned(config->training, *plan);
   if (plan->checkpoint_every > 0) config->checkpoint_every = plan->checkpoint_every;
   const fs::path root =

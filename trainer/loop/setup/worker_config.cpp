@@ -207,12 +207,19 @@ Status take(const settings::WorkerSettings& values, WorkerConfig& config) {
   return {};
 }
 
-// What is really used, which a plan or the processor may have changed since it was read.
+// What is really used, which the processor may have changed since it was read; how a plan cuts the
+// work is of one attempt, not of the run.
 settings::WorkerSettings used(const WorkerConfig& config) {
   settings::WorkerSettings values{config.training, config};
   values.warmup_steps = config.training.schedule.warmup_steps;
   values.hold_steps = config.training.schedule.hold_steps;
   values.tie_weights = config.training.model.tied;
+  if (config.configured) {
+    values.batch_size = config.configured->batch_size;
+    values.block_size = config.configured->block_size;
+    values.accumulation = config.configured->accumulation;
+    values.recompute = config.configured->recompute;
+  }
   return values;
 }
 
