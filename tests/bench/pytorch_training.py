@@ -28,7 +28,41 @@ WORK = {
     'gpt': ('gpt_step/2/real_time', 3),
     'large_64': ('large_step/2/64/real_time', 3),
     'large_512': ('large_step/2/512/real_time', 2),
+    'smollm2': ('smollm2_step/threads:2/lora:0/real_time', 2),
+    'smollm2_lora': ('smollm2_step/threads:2/lora:1/real_time', 2),
 }
+
+
+class SmolLM2:
+    """SmolLM2-135M's shape: 4 sequences of 256 tokens; with `lora` rank 16 on all linear layers."""
+    def __init__(self, adapted):
+        import torch
+        sys.path.insert(0, os.path.join(FOLDER, '..', 'reference', 'llama'))
+        import family
+        import lora
+        import model
+        self.config = family.from_values({
+            'model_type': 'llama', 'hidden_act': 'silu', 'hidden_size': 576, 'vocab_size': 49152,
+            'intermediate_size': 1536, 'num_hidden_layers': 30, 'num_attention_heads': 9,
+            'num_key_value_heads': 3, 'rms_norm_eps': 1e-5, 'rope_theta': 1e5,
+            'tie_word_embeddings': True})
+        self.adapters = lora.Lora(16, 32, 'all-linear') if adapted else None
+        self.model = model.Model(self.config, 2.0)
+        self.base = {name: torch.rand(shape) * 0.04 - 0.02 for name, shape
+                     in family.shapes(self.config).items()} if adapted else {}
+        self.ids = torch.arange(4 * 256).reshape(4, 256) * 31 % 49152
+
+    def shapes(self):
+        import family
+        if self.adapters is None:
+            return family.shapes(self.config)
+        return {name: value.shape for name, value
+                in self.adapters.first_values(self.config, 1).items()}
+
+    def loss(self, p, _):
+        import torch
+        logits = self.model.logits({**self.base, **p}, self.ids)[:, :-1]
+        return torch.nn.functional.cross_entropy(logits.flatten(0, 1), self.ids[:, 1:].flatten())
 
 
 def peer_step(name, precision):
@@ -43,6 +77,8 @@ def peer_step(name, precision):
     elif name == 'gpt':
         model = reference.Gpt2()
         model.d, model.layers, model.heads, model.batch, model.positions = 384, 6, 6, 16, 256
+    elif name.startswith('smollm2'):
+        model = SmolLM2(name.endswith('lora'))
     else:
         model = reference.Agillm3(1024, 24, 16, 128)
         model.batch, model.block, model.vocabulary = 1, int(name.split('_')[1]), 128815

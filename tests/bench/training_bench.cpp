@@ -68,10 +68,20 @@ void gpt_step(benchmark::State& bench) {
   run_model(bench, gpt_case(static_cast<int>(bench.range(0))), 65);
 }
 
+void smollm2_step(benchmark::State& bench) {
+  run_model(bench, smollm2_case(static_cast<int>(bench.range(0)), bench.range(1) != 0), 49'152);
+}
+
 BENCHMARK(micro_3x_step)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(mlp_step)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(gpt_step)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(large_step)->Args({2, 64})->Args({2, 512})->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(smollm2_step)
+    ->ArgNames({"threads", "lora"})
+    ->Args({2, 0})
+    ->Args({2, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 // Takes --precision from the arguments; false when it is none.
 bool take_precision(int& argc, char** argv) {

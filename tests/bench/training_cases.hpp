@@ -1,6 +1,7 @@
 // The models whose training steps are measured, the same in each benchmark: the quick start's model
 // (micro_3x, 8 sequences of 128 bytes), the MLP of 1024 rows by 512, a GPT of width 384 with 6
-// layers (16 sequences of 256), and `large` with a vocabulary of 128,815.
+// layers (16 sequences of 256), `large` with a vocabulary of 128,815, and the shape of SmolLM2-135M
+// (4 sequences of 256), trained whole or by adapters of rank 16 on all linear layers.
 #pragma once
 
 #include <vector>
@@ -46,6 +47,21 @@ inline TrainingSpec gpt_case(int threads) {
   spec.model.positions = 256;
   spec.model.tied = true;
   spec.batch_size = 16;
+  spec.block_size = 256;
+  return spec;
+}
+
+inline TrainingSpec smollm2_case(int threads, bool lora) {
+  TrainingSpec spec = micro_3x_case(threads);
+  ModelSpec& model = spec.model;
+  model = {.width = 576, .layers = 30, .heads = 9, .rank = 64, .vocabulary = 49'152, .tied = true};
+  model.architecture = find_architecture("llama").value();
+  model.llama.inner = 1536;
+  model.llama.kv_heads = 3;
+  model.llama.head_width = 64;
+  model.llama.rope.theta = 100'000;
+  if (lora) model.lora = {.rank = 16, .alpha = 32, .targets = 127};
+  spec.batch_size = 4;
   spec.block_size = 256;
   return spec;
 }
