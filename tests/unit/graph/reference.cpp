@@ -338,17 +338,19 @@ class Evaluation {
   [[nodiscard]] double product(std::size_t a, const Index& in_a, std::size_t c,
                                const Index& in_c) const {
     double sum = 0;
-    for (std::size_t k = 0; k < width(); ++k) {
+    for (std::size_t k = 0; k < width(a); ++k) {
       sum += in(a)[flat(shape(a), in_a) + k] * in(c)[flat(shape(c), in_c) + k];
     }
     return sum;
   }
   void add_row(const Index& to, double factor, std::size_t input, const Index& from) {
-    for (std::size_t k = 0; k < width(); ++k) {
+    for (std::size_t k = 0; k < width(input); ++k) {
       result_[flat(node_->type.shape, to) + k] += factor * in(input)[flat(shape(input), from) + k];
     }
   }
-  [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(shape(0)[3]); }
+  [[nodiscard]] std::size_t width(std::size_t k) const {
+    return static_cast<std::size_t>(shape(k)[3]);
+  }
 
   const Graph& graph_;
   std::vector<Numbers> values_;
