@@ -75,7 +75,10 @@ void smollm2_step(benchmark::State& bench) {
 BENCHMARK(micro_3x_step)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(mlp_step)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
 BENCHMARK(gpt_step)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(large_step)->ArgsProduct({{1, 2}, {64, 512}})->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(large_step)
+    ->ArgsProduct({{1, 2}, {64, 512}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK(smollm2_step)
     ->ArgNames({"threads", "lora"})
     ->ArgsProduct({{1, 2}, {0, 1}})

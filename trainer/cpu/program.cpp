@@ -216,11 +216,13 @@ class Planner {
       return fail(ErrorKind::usage, "attention: this processor has no products of bf16");
     }
     AttentionInputs inputs{
-        {q.shape[0], q.shape[1], q.shape[2], view(in[1]).shape[2], q.shape[3],
-         view(in[2]).shape[3],
+        {q.shape[0], q.shape[1], q.shape[2], view(in[1]).shape[2], q.shape[3], view(in[2]).shape[3],
          gradient == nullptr ? std::get<op::Attention>(first.op).scale : gradient->scale,
          q.element},
-        operand(in[0]), operand(in[1]), operand(in[2]), {}};
+        operand(in[0]),
+        operand(in[1]),
+        operand(in[2]),
+        {}};
     if (in.size() > count) {
       inputs.segments = buffer(in[count]);
       inputs.segments_offset = view(in[count]).offset;

@@ -53,11 +53,9 @@ Graph attention(const Form& form, Element element) {
     inputs.push_back(b.parameter("segments", {Element::i32, {2, form.positions}}));
   }
   const Value mixed = b.append(graph::op::Attention{0.3}, inputs);
-  const Value statistics =
-      b.append(graph::op::Attention{0.3, AttentionResult::statistics}, inputs);
+  const Value statistics = b.append(graph::op::Attention{0.3, AttentionResult::statistics}, inputs);
   const Value d = b.convert(cotangent, element);
-  std::vector<Value> outputs =
-      graph::differentiate(b, std::span(&mixed, 1), std::span(&d, 1), wrt);
+  std::vector<Value> outputs = graph::differentiate(b, std::span(&mixed, 1), std::span(&d, 1), wrt);
   for (Value& output : outputs) output = b.convert(output, Element::f32);
   outputs.insert(outputs.begin(), {b.convert(mixed, Element::f32), statistics});
   auto graph = b.finish(outputs);
@@ -77,7 +75,8 @@ std::vector<Numbers> numbers_for(const Graph& graph, std::int64_t positions) {
     for (std::int64_t i = 0; i < 2 * positions; ++i) {
       const std::int64_t place = i % positions;
       segments.push_back(static_cast<double>(i < positions ? 3 * place / positions
-                                                           : place > 1 ? 2 : 1));
+                                             : place > 1   ? 2
+                                                           : 1));
     }
     in.push_back(std::move(segments));
   }
@@ -140,8 +139,7 @@ INSTANTIATE_TEST_SUITE_P(
     , AttentionForms,
     ::testing::Values(Form{"OnePosition", 1, 2, 2, 8, 8}, Form{"AFew", 5, 3, 3, 4, 4},
                       Form{"OneBlock", 64, 4, 2, 16, 16}, Form{"ABlockAndOne", 65, 2, 2, 8, 8},
-                      Form{"ManyBlocks", 200, 6, 2, 16, 16},
-                      Form{"OfAWiderScore", 70, 2, 1, 24, 8},
+                      Form{"ManyBlocks", 200, 6, 2, 16, 16}, Form{"OfAWiderScore", 70, 2, 1, 24, 8},
                       Form{"SeveralTexts", 70, 4, 2, 8, 8, true},
                       Form{"SeveralTextsOfAFew", 7, 2, 2, 8, 12, true}),
     [](const auto& test) { return std::string(test.param.name); });

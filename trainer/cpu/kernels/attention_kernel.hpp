@@ -37,7 +37,7 @@ struct AttentionOperand {
 struct AttentionInputs {
   AttentionSizes sizes;
   AttentionOperand q, k, v;
-  std::optional<BufferId> segments;   // i32 [batch, positions]: each sees only its own
+  std::optional<BufferId> segments;  // i32 [batch, positions]: each sees only its own
   std::int64_t segments_offset = 0;
 };
 
