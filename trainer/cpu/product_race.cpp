@@ -33,10 +33,9 @@ class Runner {
     if (!program) return propagate(program);
     Runner runner(*std::move(program));
     const auto bytes = [](const graph::Type& type) { return buffer_bytes(type); };
-    const std::array sizes{bytes(graph->type(graph->parameters[0])),
-                           bytes(graph->type(graph->parameters[1])),
-                           bytes(graph->type(graph->outputs[0])),
-                           runner.program_.workspace_bytes()};
+    const std::array sizes{
+        bytes(graph->type(graph->parameters[0])), bytes(graph->type(graph->parameters[1])),
+        bytes(graph->type(graph->outputs[0])), runner.program_.workspace_bytes()};
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       auto memory = Memory::allocate(std::max<std::size_t>(sizes[i], alignment));
       if (!memory) return propagate(memory);
@@ -50,8 +49,7 @@ class Runner {
     const std::array<void*, 1> out{memory_[2].data()};
     const auto began = std::chrono::steady_clock::now();
     program_.run(in, out, memory_[3].data());
-    const std::chrono::duration<double, std::milli> took =
-        std::chrono::steady_clock::now() - began;
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
     return took.count();
   }
 

@@ -25,7 +25,9 @@ bool takes_bf16(const dnnl::engine& engine) {
 }  // namespace
 
 Runtime::Runtime(int threads, std::unique_ptr<Library> library)
-    : threads_(threads), multiplies_bf16_(takes_bf16(library->engine)), library_(std::move(library)) {}
+    : threads_(threads),
+      multiplies_bf16_(takes_bf16(library->engine)),
+      library_(std::move(library)) {}
 Runtime::~Runtime() = default;
 
 Result<std::unique_ptr<Runtime>> Runtime::create(int threads) {

@@ -10,7 +10,6 @@
 
 namespace trainward::cpu {
 
-
 class Runtime {
  public:
   // Errors: usage for a thread count outside 1..1024, permanent when the library cannot start.

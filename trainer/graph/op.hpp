@@ -136,8 +136,8 @@ struct AllReduce {
 // or all bf16, which then is what is multiplied.
 struct Attention {  // inputs: q, k, v, [batch, positions, heads, width]; segments, if any
   double scale = 1;
-  // The output has q's heads of v's width. The statistics are what gradients need of the softmax: per query the log
-  // of the sum of the exponentials of its scores, f32 [batch, heads, positions].
+  // The output has q's heads of v's width. The statistics are what gradients need of the softmax:
+  // per query the log of the sum of the exponentials of its scores, f32 [batch, heads, positions].
   AttentionResult result = AttentionResult::output;
   friend bool operator==(const Attention&, const Attention&) = default;
 };
