@@ -176,7 +176,8 @@ class Body {
   }
   std::string operator()(const op::Attention& attention) {
     if (!is_of_cudnn(3)) return refuse("cuDNN has it of bf16 and of whole rows alone");
-    const std::string call = put_once(cudnn_attention(inputs(), attention.scale, type(0).shape, type(1).shape), 3);
+    const std::string call =
+        put_once(cudnn_attention(inputs(), attention.scale, type(0).shape, type(1).shape), 3);
     if (attention.result == graph::AttentionResult::statistics) return call + "#1";
     return positions_before_heads(call + "#0");
   }
@@ -184,8 +185,8 @@ class Body {
     if (!is_of_cudnn(6)) return refuse("cuDNN has it of bf16 and of whole rows alone");
     const std::string operands = fmt::format("{}, {}, {}, {}, {}, {}", input(0), input(1), input(2),
                                              input(3), input(5), input(4));
-    const std::string call =
-        put_once(cudnn_attention_backward(operands, gradient.scale, type(0).shape, type(1).shape), 4);
+    const std::string call = put_once(
+        cudnn_attention_backward(operands, gradient.scale, type(0).shape, type(1).shape), 4);
     return positions_before_heads(fmt::format("{}#{}", call, gradient.input));
   }
 
