@@ -1,6 +1,7 @@
 // What a config.json means: each key with its default, null and absent apart, both spellings of the
 // rotation; what is refused, by its name; and back.
 #include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/lora_config.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
