@@ -1,7 +1,6 @@
 // What a config.json means: each key with its default, null and absent apart, both spellings of the
 // rotation; what is refused, by its name; and back.
 #include "trainer/model/llama/config.hpp"
-#include "trainer/model/llama/lora_config.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,6 +8,7 @@
 #include <array>
 
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/llama/lora_config.hpp"
 
 namespace trainward::trainer {
 namespace {
