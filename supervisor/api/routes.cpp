@@ -38,8 +38,8 @@ Result<json::array> programs(const Control& control, const store::Store& store) 
   auto rows = store.status_json(now());
   if (!rows) return rows;
   for (json::value& row : *rows) {
-    std::string trouble = control.trouble(string_or(row.as_object(), "name", ""));
-    if (!trouble.empty()) row.as_object()["trouble"] = std::move(trouble);
+    const std::string trouble = control.trouble(string_or(row.as_object(), "name", ""));
+    if (!trouble.empty()) row.as_object()["trouble"] = trouble;
   }
   return rows;
 }
@@ -73,8 +73,8 @@ class Table {
 
   // A document of the store.
   template <typename Read>  // Result of an array or object, from (const Store&, const Asked&)
-  void read(std::string path, std::vector<Parameter> parameters, Read read) {
-    add("GET", std::move(path), std::move(parameters),
+  void read(const std::string& path, const std::vector<Parameter>& parameters, Read read) {
+    add("GET", path, parameters,
         [&store = store_, read](const Asked& asked, const Respond& respond) {
           respond(response_of(read(store, asked), 404));
         });
@@ -88,8 +88,9 @@ class Table {
     });
   }
   template <typename Read>
-  void read_of_program(const std::string& document, std::vector<Parameter> parameters, Read read) {
-    add("GET", "/v1/programs/*/" + document, std::move(parameters),
+  void read_of_program(const std::string& document, const std::vector<Parameter>& parameters,
+                       Read read) {
+    add("GET", "/v1/programs/*/" + document, parameters,
         [&store = store_, read](const Asked& asked, const Respond& respond) {
           auto program = store.program(asked.name());
           if (!program) return respond(response_of(Result<json::value>(propagate(program)), 404));
@@ -100,11 +101,10 @@ class Table {
   }
   // What the daemon answers at once.
   template <typename Ask>  // Result<json::value>, from (Control&)
-  void ask(std::string method, std::string path, Ask ask) {
-    add(std::move(method), std::move(path), {},
-        [&control = control_, ask](const Asked&, const Respond& respond) {
-          respond(response_of(ask(control), 400));
-        });
+  void ask(const std::string& method, const std::string& path, Ask ask) {
+    add(method, path, {}, [&control = control_, ask](const Asked&, const Respond& respond) {
+      respond(response_of(ask(control), 400));
+    });
   }
   // The same about a program: POST /v1/programs/*/WORD.
   void ask_of_program(const std::string& word,

@@ -72,7 +72,7 @@ std::string other_name(std::string_view key) {
     }
   }
   if (is_program_key(key)) return "it belongs to a program: programs.NAME." + std::string(key);
-  if (const std::string ours = from_elsewhere(key); !ours.empty()) return ours;
+  if (std::string ours = from_elsewhere(key); !ours.empty()) return ours;
   const Name* name = find_other(key);
   if (name == nullptr) return "";
   if (name->ours.empty()) return fmt::format("there is no such key here: {}", name->why);

@@ -17,6 +17,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
 #include "common/base/error.hpp"
 #include "trainer/batch/batch_source.hpp"
@@ -98,9 +100,9 @@ class TrainingLoop {
       : plan_(plan),
         model_(model),
         data_(data),
-        progress_(start),
-        saved_step_(start.step),
-        ports_(std::move(ports)) {}
+        progress_(std::move(start)),
+        saved_step_(progress_.step),
+        ports_(ports) {}
 
   Result<Ending> run();
 

@@ -1,6 +1,9 @@
 // What a rendering calls: methods, macros, functions.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstddef>
+#include <utility>
 
 #include "trainer/chat/jinja/date.hpp"
 #include "trainer/chat/jinja/rendering.hpp"
@@ -37,10 +40,11 @@ Result<Value> numbers(const Arguments& arguments, Budget& budget) {
       (static_cast<double>(to) - static_cast<double>(from)) / static_cast<double>(step);
   if (length > static_cast<double>(max_items))
     return refused("range goes over more than 100,000 numbers");
+  const auto count = static_cast<std::size_t>(std::ceil(std::max(length, 0.0)));
   Items items;
-  for (double i = 0; i < length; ++i) {
+  for (std::size_t i = 0; i < count; ++i) {
     items.emplace_back(from);
-    if (i + 1 < length) from += step;
+    if (i + 1 < count) from += step;
   }
   return sequence(std::move(items), budget, Sequence::Kind::range);
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <tuple>
 
 #include "trainer/chat/jinja/characters.hpp"
 #include "trainer/chat/jinja/functions.hpp"

@@ -91,18 +91,18 @@ Result<Value> mapping(Entries entries, Budget& budget) {
   // Keys are looked for one by one: mappings of templates are small, and large ones are dear.
   if (auto ok = budget.items(entries.size()); !ok) return propagate(ok);
   Entries kept;
-  for (auto& [key, value] : entries) {
+  for (auto& entry : entries) {
+    const Value& key = entry.first;
     if (!is_key(key)) {
       return fail(ErrorKind::usage, fmt::format("{} is no key of a mapping", kind_name(key)));
     }
     if (auto ok = budget.spend(1 + kept.size() / 8); !ok) return propagate(ok);
-    const auto same = std::find_if(kept.begin(), kept.end(), [&wanted = key](const auto& entry) {
-      return equal(entry.first, wanted);
-    });
+    const auto same = std::find_if(kept.begin(), kept.end(),
+                                   [&](const auto& one) { return equal(one.first, key); });
     if (same != kept.end()) {
-      same->second = std::move(value);
+      same->second = std::move(entry.second);
     } else {
-      kept.emplace_back(std::move(key), std::move(value));
+      kept.push_back(std::move(entry));
     }
   }
   auto extent = extent_around(kept, [](const auto& entry) {

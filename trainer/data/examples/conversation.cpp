@@ -83,7 +83,7 @@ Status refuse_what_is_not_trained_on(const json::object& row) {
 }
 
 std::string role_of(std::string_view role) {
-  const std::string word = lower_case(role);
+  std::string word = lower_case(role);
   for (const std::string_view known : {"system", "user", "assistant", "tool"}) {
     if (word == known) return word;
   }

@@ -187,9 +187,12 @@ Status read_map(std::string_view section, const json::object& object,
 
 // The trainer's own types for what the table has as words.
 Status take(const settings::WorkerSettings& values, WorkerConfig& config) {
-  static_cast<settings::RunSettings&>(config) = values;
+  // Each type takes its part of them.
+  const settings::RunSettings& of_run = values;
+  const settings::StepSettings& of_step = values;
+  static_cast<settings::RunSettings&>(config) = of_run;
   TrainingSpec& training = config.training;
-  static_cast<settings::StepSettings&>(training) = values;
+  static_cast<settings::StepSettings&>(training) = of_step;
   auto model = preset(values.model);
   if (!model) return propagate(model);
   training.model = *model;
@@ -210,7 +213,9 @@ Status take(const settings::WorkerSettings& values, WorkerConfig& config) {
 // What is really used, which the processor may have changed since it was read; how a plan cuts the
 // work is of one attempt, not of the run.
 settings::WorkerSettings used(const WorkerConfig& config) {
-  settings::WorkerSettings values{config.training, config};
+  const settings::StepSettings& of_step = config.training;
+  const settings::RunSettings& of_run = config;
+  settings::WorkerSettings values{of_step, of_run};
   values.warmup_steps = config.training.schedule.warmup_steps;
   values.hold_steps = config.training.schedule.hold_steps;
   values.tie_weights = config.training.model.tied;

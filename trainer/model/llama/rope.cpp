@@ -33,8 +33,8 @@ void fill_rope(RopeTable which, const RopeSpec& rope, std::int64_t head_width,
                std::span<float> values) {
   const std::vector<double> frequencies = rope_frequencies(rope, head_width);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto position = static_cast<double>(i / frequencies.size());
-    const double angle = position * frequencies[i % frequencies.size()];
+    const std::size_t position = i / frequencies.size();
+    const double angle = static_cast<double>(position) * frequencies[i % frequencies.size()];
     values[i] = static_cast<float>(which == RopeTable::cosines ? std::cos(angle) : std::sin(angle));
   }
 }

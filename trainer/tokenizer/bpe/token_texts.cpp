@@ -1,7 +1,6 @@
 #include "trainer/tokenizer/bpe/token_texts.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "trainer/tokenizer/bpe/byte_characters.hpp"
 
@@ -9,9 +8,8 @@ namespace trainward::trainer {
 namespace {
 
 std::string of_bytes(const std::string& name) {
-  auto bytes = bytes_of_token(name);
   // One with characters that stand for no byte never comes out of merging.
-  return bytes ? std::move(*bytes) : name;
+  return bytes_of_token(name).value_or(name);
 }
 
 std::string of_characters(const std::string& name, const DecoderRule& decoder) {
