@@ -161,7 +161,7 @@ TEST_F(LoadExamplesTest, AValidationFileOfItsOwn) {
   ASSERT_TRUE(examples) << examples.error().message();
   EXPECT_EQ(examples->training_rows->examples(), 20);
   EXPECT_EQ(examples->held_out_rows->examples(), 6);
-  EXPECT_EQ(examples->held_out->batches(), 2);
+  EXPECT_EQ(examples->held_out->batches(), 3);  // of two rows, as batches of training
   EXPECT_EQ(examples->also_trained_on, 3);
   EXPECT_THAT(said_, HasSubstr("3 examples are both evaluated on and trained on"));
   EXPECT_EQ(examples->validation_report->examples, 6);
