@@ -127,6 +127,7 @@ Result<Exported> export_whole(const CheckpointModel& checkpoint, const fs::path&
   contents.config = config;
   contents.type = usual;
   contents.end_tokens = checkpoint.record.end_tokens;
+  if (!options.tokenizer) contents.chat_template = checkpoint.record.chat_template;
   if (options.tokenizer) {
     contents.side_files = *options.tokenizer;
   } else if (*base) {

@@ -28,7 +28,8 @@ struct ExportOptions {
   std::optional<DType> type;
   std::uint64_t shard_bytes = 5'000'000'000;  // largest size of a file, one tensor at least
   std::optional<std::filesystem::path> base;  // where the base lies now; empty: where it was
-  // Where tokenizer and chat template lie; empty: in the base.
+  // Where tokenizer and chat template lie; empty: in the base, but for a template that the run was
+  // trained with and the checkpoint holds.
   std::optional<std::filesystem::path> tokenizer;
   bool any_base = false;  // merge(): onto a base with other weights than the run began from, too
   ModelCardFacts card;

@@ -28,8 +28,9 @@ struct Merging {
   LoraSettings lora;
   std::optional<BaseModel> recorded;  // PEFT records no digest
   std::string base;                   // folder or name
-  std::vector<std::int64_t> end_tokens;
-  std::optional<TrainingState> state;
+  std::vector<std::int64_t> end_tokens = {};
+  std::string chat_template = {};
+  std::optional<TrainingState> state = {};
 };
 
 Result<Merging> from_checkpoint(const fs::path& folder, const IoOptions& io) {
@@ -47,8 +48,8 @@ Result<Merging> from_checkpoint(const fs::path& folder, const IoOptions& io) {
   if (!fits) return propagate(fits);
   auto pairs = read_pairs(checkpoint->tensors);
   if (!pairs) return propagate(pairs);
-  Merging merging{std::move(*pairs), *record.lora,           record.base, {},
-                  record.end_tokens, checkpoint->files.state};
+  Merging merging{std::move(*pairs),    *record.lora,           record.base, {}, record.end_tokens,
+                  record.chat_template, checkpoint->files.state};
   if (record.base) merging.base = record.base->folder.string();
   return merging;
 }
@@ -60,8 +61,7 @@ Result<Merging> from_adapter(const fs::path& folder) {
   for (const TensorView& tensor : adapter->tensors) sources.push_back(source_of(tensor));
   auto pairs = read_pairs(sources);
   if (!pairs) return propagate(pairs);
-  return Merging{
-      std::move(*pairs), adapter->config.lora, std::nullopt, adapter->config.base, {}, {}};
+  return Merging{std::move(*pairs), adapter->config.lora, std::nullopt, adapter->config.base};
 }
 
 Result<ModelFolder> open_base(const Merging& merging, const ExportOptions& options) {
@@ -164,6 +164,7 @@ Result<Exported> merge(const fs::path& from, const fs::path& folder, const Expor
   contents.type = options.type.value_or(main_type(base->tensors()));
   contents.side_files = options.tokenizer.value_or(base->path());
   contents.end_tokens = merging->end_tokens;
+  if (!options.tokenizer) contents.chat_template = merging->chat_template;
   auto tensors = merged_tensors(*base, *merging, options);
   if (!tensors) return propagate(tensors);
   contents.tensors = std::move(*tensors);

@@ -7,6 +7,19 @@ namespace {
 
 constexpr std::size_t max_end_tokens = 1024;
 
+Result<std::vector<std::int64_t>> parse_end_tokens(const json::array& array) {
+  std::vector<std::int64_t> tokens;
+  for (const json::value& value : array) {
+    if (!value.is_int64() || value.get_int64() < 0 || tokens.size() == max_end_tokens) {
+      return fail(ErrorKind::corrupt, "'end_tokens' is not a list of token ids");
+    }
+    tokens.push_back(value.get_int64());
+  }
+  return tokens;
+}
+
+}  // namespace
+
 json::object to_json(const BaseModel& base) {
   json::object object{{"folder", base.folder.string()}, {"digest", base.digest}};
   if (!base.files.empty()) object["files"] = to_json(base.files);
@@ -30,19 +43,6 @@ Result<BaseModel> parse_base(const json::object& object) {
   return base;
 }
 
-Result<std::vector<std::int64_t>> parse_end_tokens(const json::array& array) {
-  std::vector<std::int64_t> tokens;
-  for (const json::value& value : array) {
-    if (!value.is_int64() || value.get_int64() < 0 || tokens.size() == max_end_tokens) {
-      return fail(ErrorKind::corrupt, "'end_tokens' is not a list of token ids");
-    }
-    tokens.push_back(value.get_int64());
-  }
-  return tokens;
-}
-
-}  // namespace
-
 json::object to_json(const ModelRecord& record) {
   json::object object{{"architecture", json::string(llama.data(), llama.size())},
                       {"config", record.config}};
@@ -51,6 +51,8 @@ json::object to_json(const ModelRecord& record) {
   if (!record.end_tokens.empty()) {
     object["end_tokens"] = json::array(record.end_tokens.begin(), record.end_tokens.end());
   }
+  if (!record.prompt_format.empty()) object["prompt_format"] = record.prompt_format;
+  if (!record.chat_template.empty()) object["chat_template"] = record.chat_template;
   return object;
 }
 
@@ -80,6 +82,8 @@ Result<ModelRecord> parse_record(const json::object& object) {
     if (!parsed) return propagate(parsed);
     record.end_tokens = std::move(*parsed);
   }
+  record.prompt_format = string_or(object, "prompt_format", "");
+  record.chat_template = string_or(object, "chat_template", "");
   return record;
 }
 

@@ -6,7 +6,9 @@
 //                   "digest": "…",   of its weights (weights_digest.hpp)
 //                   "files": […]},   their identity, may be absent
 //    "lora": {…},                    absent: every weight is trained and in the checkpoint
-//    "end_tokens": [2]}              ids that end an answer, may be absent
+//    "end_tokens": [2],              ids that end an answer, may be absent
+//    "prompt_format": "chatml",      how it was asked (finetune.md), may be absent
+//    "chat_template": "{% for …"}    the same in Jinja, where the base's own is not it
 //
 // With "lora" the checkpoint's model section holds adapters alone (lora.hpp), else the tensors have
 // the folder's names; those with a row for each token are padded with zero rows to a multiple
@@ -44,8 +46,12 @@ struct ModelRecord {
   std::optional<BaseModel> base;
   std::optional<LoraSettings> lora;
   std::vector<std::int64_t> end_tokens;
+  std::string prompt_format;
+  std::string chat_template;
 };
 
+json::object to_json(const BaseModel& base);
+Result<BaseModel> parse_base(const json::object& object);
 json::object to_json(const ModelRecord& record);
 Result<ModelRecord> parse_record(const json::object& object);
 

@@ -66,11 +66,10 @@ struct RunSettings {
   bool packing = false;                        // several short examples in a row
   std::string too_long = "keep_start";
   std::vector<std::string> validation_data;
-  double validation_share = 0;             // of the examples, where no validation_data is named
-  std::int64_t num_epochs = 0;             // 0: as many as the steps need
-  std::int64_t evaluation_batch_size = 0;  // 0: batch_size
-  std::int64_t keep_best = 0;  // checkpoints of the lowest evaluation loss that are kept
-  std::int64_t patience = 0;   // evaluations without a lower loss that end the run; 0: none
+  double validation_share = 0;  // of the examples, where no validation_data is named
+  std::int64_t num_epochs = 0;  // 0: as many as the steps need
+  std::int64_t keep_best = 0;   // checkpoints of the lowest evaluation loss that are kept
+  std::int64_t patience = 0;    // evaluations without a lower loss that end the run; 0: none
   std::vector<std::string> sample_prompts;
   std::int64_t sample_tokens = 128;
   double sample_temperature = 0;
@@ -263,9 +262,6 @@ inline constexpr std::array worker_settings{
     Setting{training, "validation_share", Real{&W::validation_share, ranges::share_below_one}, "",
             Digest::when_set, "held back", "share of the examples that evaluations read instead",
             Written::where_set},
-    Setting{training, "evaluation_batch_size",
-            Whole{&W::evaluation_batch_size, {0, ranges::many.max}}, "sequences", Digest::no, "",
-            "sequences evaluated at a time; 0: batch_size", Written::where_set},
     Setting{training, "keep_best", Whole{&W::keep_best, {0, 1000}}, "checkpoints", Digest::no, "",
             "checkpoints of the lowest evaluation loss that are kept besides the newest",
             Written::where_set},

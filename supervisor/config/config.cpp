@@ -54,17 +54,28 @@ void read_programs(MapReader& reader, const Folders& folders, Config& config) {
   }
 }
 
+// The state belongs to where the command runs, also when the file stands elsewhere.
+std::filesystem::path read_state_dir(MapReader& reader, Folders folders) {
+  folders.file = folders.working;
+  auto named = read_path(reader, "state_dir", folders);
+  return named.empty() ? (folders.working / ".trainward").lexically_normal() : named;
+}
+
+// Before everything else, and without a word about what is wrong with it.
+std::filesystem::path find_state_dir(const Node& root, Folders folders) {
+  std::vector<yaml::Problem> problems;
+  std::vector<yaml::Problem> notes;
+  folders.notes = &notes;
+  MapReader reader(root, "", problems);
+  return read_state_dir(reader, folders);
+}
+
 Config read_config(const Node& root, const std::filesystem::path& file, const Folders& folders,
                    std::vector<yaml::Problem>& problems) {
   Config config;
   config.file = file;
   MapReader reader(root, "", problems);
-  // The state belongs to where the command runs, also when the file stands elsewhere.
-  Folders here = folders;
-  here.file = folders.working;
-  const auto state_dir = read_path(reader, "state_dir", here);
-  config.state_dir =
-      state_dir.empty() ? (folders.working / ".trainward").lexically_normal() : state_dir;
+  config.state_dir = read_state_dir(reader, folders);
   config.socket = read_path(reader, "socket", folders);
   if (config.socket.empty()) config.socket = config.state_dir / "trainward.sock";
   config.database = config.state_dir / "trainward.db";
@@ -107,11 +118,19 @@ tl::expected<Config, Problems> settle(yaml::Document document, const std::filesy
   const std::filesystem::path path = whole_path(file);
   const Folders folders{path.parent_path(), whole_path(working_directory), variable("HOME"),
                         &notes};
-  name_single_program(document.root, notes);
-  int number = 0;
-  for (const std::string& text : overrides) {
-    apply_override(document.root, text, ++number, document.problems);
-  }
+  // What the only program is called hangs on the state folder, and other overrides on that name.
+  const auto override_if = [&](bool of_state_dir) {
+    int number = 0;
+    for (const std::string& text : overrides) {
+      ++number;
+      if (text.starts_with("state_dir=") != of_state_dir) continue;
+      apply_override(document.root, text, number, document.problems);
+    }
+  };
+  override_if(true);
+  name_single_program(document.root, name_of_file(path, find_state_dir(document.root, folders)),
+                      notes);
+  override_if(false);
   Config config = read_config(document.root, path, folders, document.problems);
   if (!document.problems.empty()) {
     return tl::unexpected(placed(std::move(document.problems), file.string()));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/text.hpp"
+#include "supervisor/config/config.hpp"
 #include "supervisor/config/elsewhere/translate.hpp"
 #include "supervisor/config/other_names.hpp"
 #include "supervisor/foreign/substitute.hpp"
@@ -76,6 +77,18 @@ void spell_as_here(Node& level) {
   }
 }
 
+// What a program may be called, as near to `name` as can be.
+std::string as_name(std::string name) {
+  if (name.size() > 64) name.resize(64);
+  constexpr std::string_view letters =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+  std::replace_if(
+      name.begin(), name.end(), [&](char c) { return letters.find(c) == std::string_view::npos; },
+      '-');
+  const bool usable = !name.empty() && name != "all" && name.find_first_not_of('.') != name.npos;
+  return usable ? name : std::string(any_program);
+}
+
 bool names_something(const std::string& word) {
   const auto names = foreign::launch_names();
   const auto text = foreign::Template::parse(word, names);
@@ -85,7 +98,7 @@ bool names_something(const std::string& word) {
 
 }  // namespace
 
-void name_single_program(Node& root, std::vector<yaml::Problem>& notes) {
+void name_single_program(Node& root, std::string name, std::vector<yaml::Problem>& notes) {
   if (root.kind != Node::Kind::map || root.find("programs") != nullptr) return;
   const bool is_program = std::any_of(
       root.members.begin(), root.members.end(),
@@ -94,7 +107,6 @@ void name_single_program(Node& root, std::vector<yaml::Problem>& notes) {
   Node program;
   program.kind = Node::Kind::map;
   program.mark = root.mark;
-  std::string name(any_program);
   std::vector<Member> left;
   for (Member& member : root.members) {
     if (of_the_file(member)) {
@@ -112,6 +124,18 @@ void name_single_program(Node& root, std::vector<yaml::Problem>& notes) {
   Node programs = map_with(std::move(name), std::move(program));
   left.push_back({"programs", programs.mark, std::move(programs)});
   root.members = std::move(left);
+}
+
+std::string name_of_file(const std::filesystem::path& file,
+                         const std::filesystem::path& state_dir) {
+  const std::string stem = file.stem().string();
+  std::string name(any_program);
+  if (stem != std::filesystem::path(usual_file).stem()) name = as_name(stem);
+  const auto has_run = [&](std::string_view of) {
+    std::error_code failed;
+    return std::filesystem::exists(state_dir / "runs" / of, failed);
+  };
+  return has_run(any_program) && !has_run(name) ? std::string(any_program) : name;
 }
 
 Node command_of_words(std::span<const std::string> words, yaml::Mark mark) {
@@ -151,15 +175,7 @@ std::string name_of_command(std::span<const std::string> words) {
     break;
   }
   const bool script = named.extension() == ".py" || named.extension() == ".sh";
-  std::string name = script ? named.stem().string() : named.filename().string();
-  if (name.size() > 64) name.resize(64);
-  constexpr std::string_view letters =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
-  std::replace_if(
-      name.begin(), name.end(), [&](char c) { return letters.find(c) == std::string_view::npos; },
-      '-');
-  const bool usable = !name.empty() && name != "all" && name.find_first_not_of('.') != name.npos;
-  return usable ? name : std::string(any_program);
+  return as_name(script ? named.stem().string() : named.filename().string());
 }
 
 Node program_of_command(std::span<const std::string> words) {

@@ -1,6 +1,7 @@
 // A file, or a command line, that is one program: written out as the map of programs it stands for.
 #pragma once
 
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -10,8 +11,14 @@
 namespace trainward::config {
 
 // A file without `programs:` in which a program's keys stand at the top is that program, under the
-// `name` it gives or "main", and a note says so. Every other file stays as it is.
-void name_single_program(yaml::Node& root, std::vector<yaml::Problem>& notes);
+// `name` it gives or else `name`, and a note says so. Every other file stays as it is.
+void name_single_program(yaml::Node& root, std::string name, std::vector<yaml::Problem>& notes);
+
+// The name of the program in such a file that gives none: the file's own without its ending; of
+// trainward.yaml, and of a file whose name is none for a program, "main". It is "main" too where
+// `state_dir` has a run of that name and none of the other, so that a run that was begun when every
+// such program was called so goes on.
+std::string name_of_file(const std::filesystem::path& file, const std::filesystem::path& state_dir);
 
 // The `command` of these words, in each of which a name in braces is filled in. A word that names
 // one is left out while it is empty, together with the option before it ("--resume {checkpoint}").

@@ -1,5 +1,7 @@
 #include "supervisor/ctl/card_facts.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -63,6 +65,24 @@ void add_report(ModelCardFacts& facts, const json::object& report) {
   }
 }
 
+// As people write it: 0.002, a.jsonl, b.jsonl.
+std::string text_of(const json::value& value) {
+  if (value.is_string()) return std::string(view(value.get_string()));
+  if (value.is_double()) return fmt::format("{}", value.get_double());
+  if (!value.is_array()) return json::serialize(value);
+  std::string text;
+  for (const json::value& item : value.get_array()) {
+    if (!text.empty()) text += ", ";
+    text += text_of(item);
+  }
+  return text;
+}
+
+// Of a model from a folder these two are the table's defaults, which nobody asked.
+bool says_nothing(std::string_view name, std::string_view text) {
+  return text.empty() || name == "model" || (name == "tokenizer" && text == "byte");
+}
+
 // Sections of the worker's configuration, their members as rows.
 void add_settings(ModelCardFacts& facts, const json::object& section) {
   for (const auto& [key, value] : section) {
@@ -72,9 +92,8 @@ void add_settings(ModelCardFacts& facts, const json::object& section) {
       add_settings(facts, value.get_object());
       continue;
     }
-    const std::string text =
-        value.is_string() ? std::string(view(value.get_string())) : json::serialize(value);
-    if (text.empty()) continue;
+    const std::string text = text_of(value);
+    if (says_nothing(name, text)) continue;
     const bool is_data = std::find(data_keys.begin(), data_keys.end(), name) != data_keys.end();
     (is_data ? facts.data : facts.settings).emplace_back(name, text);
   }

@@ -18,8 +18,10 @@ namespace {
 constexpr std::int64_t redraw_ms = 100;
 constexpr std::int64_t plain_every = 25;
 constexpr std::int64_t bar_cells = 24;
-// The whole text is in the database: `trainwardctl why` and `events` show it.
+// The whole text is in the database: `trainwardctl why` and `events` show it. How an attempt ended
+// names what has to be mended, often behind a long path.
 constexpr std::size_t longest_text = 120;
+constexpr std::size_t longest_ending = 1000;
 
 std::string local_time(WallTime at) {
   const std::time_t seconds = static_cast<std::time_t>(at.ms / 1000);
@@ -79,8 +81,16 @@ void Console::event(const std::string& program, const std::string& kind, const s
                     Time at) {
   if (!enabled_) return;
   erase_line();
-  print_line(fitted(fmt::format("{}  {}  {:<8}  {}", local_time(at.wall), program, kind,
-                                shortened(clean(text), longest_text))));
+  const bool ending = kind == "exit";
+  const std::string whole =
+      fmt::format("{}  {}  {:<8}  {}", local_time(at.wall), program, kind,
+                  shortened(clean(text), ending ? longest_ending : longest_text));
+  const std::string shown = fitted(whole);
+  print_line(shown);
+  if (ending && shown != whole) {
+    print_line(
+        fitted(fmt::format("          {}  all of it: trainwardctl why {}", program, program)));
+  }
   drawn_at_ = {};
 }
 

@@ -3,8 +3,11 @@
     scripts/build release training_bench
     python3 tests/bench/pytorch_training.py            both, in turns: medians and their ratio
     python3 tests/bench/pytorch_training.py --precision bf16    PyTorch under autocast to bf16
+    python3 tests/bench/pytorch_training.py --threads 1    processor time of one thread each, which
+                                                           other work on the machine hardly changes
 
-In bf16 the figures mean something only where the processor has AMX (training_bench says so). Each round times PyTorch as it comes, PyTorch tuned (OMP_WAIT_POLICY=PASSIVE and an allocator that
+In bf16 the figures mean something only where the processor multiplies bf16 faster than f32
+(AVX512_BF16 or AMX; training_bench says which). Each round times PyTorch as it comes, PyTorch tuned (OMP_WAIT_POLICY=PASSIVE and an allocator that
 keeps large pages instead of returning them to the kernel) and ours. Needs python3-torch, NumPy and
 libopenblas0-pthread, without which PyTorch multiplies forty times slower.
 """
@@ -24,12 +27,12 @@ TUNED = {
 }
 # Name here, its name in training_bench, steps to time.
 WORK = {
-    'mlp': ('mlp_step/2/real_time', 60),
-    'gpt': ('gpt_step/2/real_time', 3),
-    'large_64': ('large_step/2/64/real_time', 3),
-    'large_512': ('large_step/2/512/real_time', 2),
-    'smollm2': ('smollm2_step/threads:2/lora:0/real_time', 2),
-    'smollm2_lora': ('smollm2_step/threads:2/lora:1/real_time', 2),
+    'mlp': ('mlp_step/{threads}/real_time', 60),
+    'gpt': ('gpt_step/{threads}/real_time', 3),
+    'large_64': ('large_step/{threads}/64/real_time', 3),
+    'large_512': ('large_step/{threads}/512/real_time', 2),
+    'smollm2': ('smollm2_step/threads:{threads}/lora:0/real_time', 2),
+    'smollm2_lora': ('smollm2_step/threads:{threads}/lora:1/real_time', 2),
 }
 
 
@@ -65,12 +68,12 @@ class SmolLM2:
         return torch.nn.functional.cross_entropy(logits.flatten(0, 1), self.ids[:, 1:].flatten())
 
 
-def peer_step(name, precision):
+def peer_step(name, precision, threads):
     """One training step of PyTorch as a function."""
     import torch
     sys.path.insert(0, os.path.join(FOLDER, '..', 'reference'))
     import pytorch_reference as reference
-    torch.set_num_threads(2)
+    torch.set_num_threads(threads)
     if name == 'mlp':
         model = reference.Mlp()
         model.inputs = [torch.full((1024, 512), 0.5) for _ in range(2)]
@@ -97,31 +100,36 @@ def peer_step(name, precision):
     return step
 
 
-def time_peer(name, steps, precision):
-    step = peer_step(name, precision)
+def time_peer(name, steps, precision, threads):
+    step = peer_step(name, precision, threads)
+    clock = time.process_time if threads == 1 else time.perf_counter
     step()
     times = []
     for _ in range(steps):
-        begin = time.perf_counter()
+        begin = clock()
         step()
-        times.append(time.perf_counter() - begin)
+        times.append(clock() - begin)
     print(1000 * statistics.median(times))
 
 
-def run_peer(name, steps, precision, environment):
-    done = subprocess.run([sys.executable, __file__, '--peer', name, '--steps', str(steps), '--precision', precision],
-                          check=True, stdout=subprocess.PIPE, env={**os.environ, **environment})
+def run_peer(name, steps, precision, threads, environment):
+    done = subprocess.run([sys.executable, __file__, '--peer', name, '--steps', str(steps),
+                           '--precision', precision, '--threads', str(threads)],
+                          check=True, stdout=subprocess.PIPE,
+                          env={**os.environ, **environment, 'OPENBLAS_NUM_THREADS': str(threads)})
     return float(done.stdout)
 
 
-def run_ours(bench, name, precision):
+def run_ours(bench, name, precision, threads):
+    name = name.format(threads=threads)
     # The worker sets the same policy for itself.
     done = subprocess.run([bench, f'--precision={precision}', f'--benchmark_filter=^{name}$',
                            '--benchmark_format=json'], check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           env={**os.environ, 'OMP_WAIT_POLICY': 'PASSIVE'})
     result = json.loads(done.stdout)
-    return result['benchmarks'][0]['real_time'], result['context']['bf16']
+    clock = 'cpu_time' if threads == 1 else 'real_time'
+    return result['benchmarks'][0][clock], result['context']['bf16']
 
 
 def main():
@@ -129,17 +137,21 @@ def main():
     parser.add_argument('--bench', default=os.path.join(FOLDER, '../../build/release/bench/training_bench'))
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--precision', choices=['f32', 'bf16'], default='f32')
+    parser.add_argument('--threads', type=int, choices=[1, 2], default=2)
     parser.add_argument('--peer', help=argparse.SUPPRESS)
     parser.add_argument('--steps', type=int, default=3, help=argparse.SUPPRESS)
     parser.add_argument('work', nargs='*', help=f'of {", ".join(WORK)}; all of them')
     arguments = parser.parse_args()
     precision = arguments.precision
     if arguments.peer:
-        return time_peer(arguments.peer, arguments.steps, precision)
+        return time_peer(arguments.peer, arguments.steps, precision, arguments.threads)
     for name in arguments.work or WORK:
         ours_name, steps = WORK[name]
-        rounds = [(run_peer(name, steps, precision, {}), run_peer(name, steps, precision, TUNED),
-                   *run_ours(arguments.bench, ours_name, precision)) for _ in range(arguments.rounds)]
+        threads = arguments.threads
+        rounds = [(run_peer(name, steps, precision, threads, {}),
+                   run_peer(name, steps, precision, threads, TUNED),
+                   *run_ours(arguments.bench, ours_name, precision, threads))
+                  for _ in range(arguments.rounds)]
         stock, tuned, ours = (statistics.median(column) for column in list(zip(*rounds))[:3])
         kind = f'bf16, {rounds[0][3]}' if precision == 'bf16' else precision
         print(f'{name} ({kind}): PyTorch {stock:.1f} ms, tuned {tuned:.1f} ms; ours {ours:.1f} ms: '

@@ -1,13 +1,17 @@
-// Training steps of the models of training_cases.hpp; `large` with 64 and 512 tokens.
+// Training steps of the models of training_cases.hpp; `large` with 64 and 512 tokens; micro_3x on
+// short prompt/response pairs in rows of 512, padded and packed: tokens that are no padding.
 // --precision=bf16 multiplies in bf16 whether that is faster here or not; what the processor makes
 // of it is in the context line "bf16". pytorch_training.py times the same in PyTorch.
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <numeric>
 #include <string_view>
 
 #include "trainer/cpu/runtime.hpp"
+#include "trainer/data/examples/example_reader.hpp"
 #include "training_cases.hpp"
 
 namespace trainward::trainer {
@@ -72,14 +76,61 @@ void smollm2_step(benchmark::State& bench) {
   run_model(bench, smollm2_case(static_cast<int>(bench.range(0)), bench.range(1) != 0), 49'152);
 }
 
+// Of 40 to 119 tokens, of which the second half are answers.
+ExampleSet short_pairs() {
+  ExampleSet set;
+  for (std::size_t i = 0; i < 400; ++i) {
+    Example pair;
+    pair.ids = tokens_case(static_cast<std::int64_t>(40 + i * 37 % 80), 251);
+    pair.targets.assign(pair.ids.size(), 0);
+    std::fill(pair.targets.begin() + static_cast<std::ptrdiff_t>(pair.ids.size() / 2),
+              pair.targets.end(), std::uint8_t{1});
+    (void)set.add(pair);
+  }
+  return set;
+}
+
+void pairs_step(benchmark::State& bench) {
+  TrainingSpec spec = micro_3x_case(static_cast<int>(bench.range(0)));
+  spec.batch_size = 4;
+  spec.block_size = 512;
+  spec.precision = precision;
+  spec.weighted = true;
+  spec.segmented = bench.range(1) != 0;
+  const ExampleSet set = short_pairs();
+  std::vector<std::uint32_t> all(set.size());
+  std::iota(all.begin(), all.end(), 0U);
+  const ExampleRows rows(set, all, {spec.block_size, spec.segmented, 0, 1});
+  ExampleReader reader(rows, spec.batch_size, 1);
+  auto model = make_cpu_model(spec);
+  if (!model) return bench.SkipWithError(model.error().message().c_str());
+  std::int64_t tokens = 0;
+  (void)(*model)->step(*reader.next());
+  for (auto _ : bench) {
+    auto result = (*model)->step(*reader.next());
+    if (!result) return bench.SkipWithError(result.error().message().c_str());
+    tokens += reader.tokens();
+  }
+  bench.counters["tokens/s"] =
+      benchmark::Counter(static_cast<double>(tokens), benchmark::Counter::kIsRate);
+}
+
 BENCHMARK(micro_3x_step)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(mlp_step)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(gpt_step)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(large_step)->Args({2, 64})->Args({2, 512})->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(mlp_step)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(gpt_step)->Arg(1)->Arg(2)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(large_step)
+    ->ArgsProduct({{1, 2}, {64, 512}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 BENCHMARK(smollm2_step)
     ->ArgNames({"threads", "lora"})
-    ->Args({2, 0})
-    ->Args({2, 1})
+    ->ArgsProduct({{1, 2}, {0, 1}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+BENCHMARK(pairs_step)
+    ->ArgNames({"threads", "packed"})
+    ->ArgsProduct({{1, 2}, {0, 1}})
+    ->Iterations(24)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 

@@ -33,7 +33,9 @@ class BatchSource {
   virtual Status seek(Cursor cursor) = 0;
   // A whole step's sequences. An error leaves the cursor where it was.
   virtual Result<TokenBatch> next() = 0;
-  // The same without looking at the data.
+  // Of what next() handed out last, without padding.
+  [[nodiscard]] virtual std::int64_t tokens() const = 0;
+  // The same as next() without looking at the data.
   virtual void skip() = 0;
 };
 

@@ -14,6 +14,11 @@ bool is_fusible(const graph::Op& op) {
          std::holds_alternative<op::Convert>(op) || std::holds_alternative<op::Reduce>(op);
 }
 
+bool is_attention(const graph::Op& op) {
+  return std::holds_alternative<op::Attention>(op) ||
+         std::holds_alternative<op::AttentionGradient>(op);
+}
+
 Shape rows_of(const Shape& domain) {
   return domain.empty() ? Shape{} : Shape(domain.begin(), domain.end() - 1);
 }
@@ -27,7 +32,9 @@ class Fuser {
 
   Fusion run() {
     for (std::size_t i = 0; i < legal_.graph.nodes.size(); ++i) {
-      if (is_fusible(legal_.graph.nodes[i].op)) place(Value{static_cast<std::int32_t>(i)});
+      const Value value{static_cast<std::int32_t>(i)};
+      if (is_fusible(node(value).op)) place(value);
+      if (is_attention(node(value).op) && cluster(value) < 0) gather_attention(value);
     }
     return compacted();
   }
@@ -37,6 +44,19 @@ class Fuser {
   [[nodiscard]] const View& view(Value value) const { return legal_.views[value.index()]; }
   [[nodiscard]] Value root(Value value) const { return view(value).root; }
   int& cluster(Value value) { return fusion_.cluster_of[value.index()]; }
+
+  // What is made of the same inputs is made at once.
+  void gather_attention(Value first) {
+    Cluster all{{}, {}, true};
+    for (std::size_t i = first.index(); i < legal_.graph.nodes.size(); ++i) {
+      const Value value{static_cast<std::int32_t>(i)};
+      if (node(value).op.index() != node(first).op.index()) continue;
+      if (node(value).inputs != node(first).inputs) continue;
+      cluster(value) = static_cast<int>(fusion_.clusters.size());
+      all.members.push_back(value);
+    }
+    fusion_.clusters.push_back(std::move(all));
+  }
 
   void place(Value value) {
     std::vector<int> producers;
@@ -117,7 +137,7 @@ class Fuser {
   bool join(Value value, int candidate) {
     Cluster& home = fusion_.clusters[static_cast<std::size_t>(candidate)];
     const std::optional<Level> as = role(value, home.domain);
-    if (home.members.empty() || !as) return false;
+    if (home.members.empty() || home.attention || !as) return false;
     for (const Value input : node(value).inputs) {
       if (cluster(root(input)) == candidate) {
         if (!readable_inside(input, fusion_.level[root(input).index()], home.domain)) return false;
@@ -134,7 +154,7 @@ class Fuser {
   void merge(int into, int from) {
     Cluster& a = fusion_.clusters[static_cast<std::size_t>(into)];
     Cluster& b = fusion_.clusters[static_cast<std::size_t>(from)];
-    if (a.domain != b.domain || b.members.empty()) return;
+    if (a.domain != b.domain || b.attention || b.members.empty()) return;
     for (const Cluster* part : {&a, &b}) {
       for (const Value member : part->members) {
         for (const Value input : node(member).inputs) {

@@ -17,6 +17,7 @@ enum class Level { full, row, sink };
 struct Cluster {
   Shape domain;
   std::vector<Value> members;  // ascending, so inputs come before users
+  bool attention = false;      // results of one attention, or its gradients: a kernel of its own
 };
 
 struct Fusion {

@@ -14,13 +14,18 @@ using graph::Graph;
 using graph::Node;
 using graph::Op;
 
+bool is_attention(const Op& op) {
+  return std::holds_alternative<op::Attention>(op) ||
+         std::holds_alternative<op::AttentionGradient>(op);
+}
+
 // What may be of it, or read it: what stores, converts, multiplies or only looks at elements.
 bool takes_bf16(const Op& op) {
   return std::holds_alternative<op::Parameter>(op) || std::holds_alternative<op::Constant>(op) ||
          std::holds_alternative<op::Convert>(op) || std::holds_alternative<op::DotGeneral>(op) ||
          std::holds_alternative<op::Broadcast>(op) || std::holds_alternative<op::Reshape>(op) ||
          std::holds_alternative<op::Transpose>(op) || std::holds_alternative<op::Slice>(op) ||
-         std::holds_alternative<op::GatherRows>(op);
+         std::holds_alternative<op::GatherRows>(op) || is_attention(op);
 }
 
 class Legaliser {
@@ -142,6 +147,13 @@ class Legaliser {
     if (std::holds_alternative<op::GatherRows>(node.op) ||
         std::holds_alternative<op::ScatterAddRows>(node.op)) {
       for (Value& input : inputs) input = dense(input);
+    }
+    if (is_attention(node.op)) {
+      for (Value& input : inputs) {
+        const View& seen = view_of(input);
+        const bool heads = seen.shape.size() == 4 && seen.strides.back() == 1;
+        if (!heads || is_repeated_constant(seen)) input = dense(input);
+      }
     }
     return add(node.op, std::move(inputs));
   }

@@ -5,6 +5,7 @@
 
 #include "common/base/bf16.hpp"
 #include "trainer/cpu/arena_plan.hpp"
+#include "trainer/cpu/kernels/attention_kernel.hpp"
 #include "trainer/cpu/kernels/dot_kernel.hpp"
 #include "trainer/cpu/kernels/fused_kernel.hpp"
 #include "trainer/cpu/kernels/plain_kernels.hpp"
@@ -167,6 +168,7 @@ class Planner {
   }
 
   Result<std::unique_ptr<Kernel>> make_kernel(const Unit& unit) {
+    if (unit.cluster >= 0 && cluster(unit).attention) return attention(cluster(unit));
     if (unit.cluster >= 0) {
       return make_fused_kernel(FusedPlan{legal_, fusion_, unit.cluster,
                                          [this](Value value) -> std::optional<BufferId> {
@@ -196,6 +198,57 @@ class Planner {
     if (std::holds_alternative<op::GatherRows>(node.op)) return gather(node, out);
     if (std::holds_alternative<op::ScatterAddRows>(node.op)) return scatter(unit.node, out);
     return copy(node, out);
+  }
+
+  [[nodiscard]] const Cluster& cluster(const Unit& unit) const {
+    return fusion_.clusters[static_cast<std::size_t>(unit.cluster)];
+  }
+  // Nothing for what nobody reads.
+  [[nodiscard]] std::optional<BufferId> wanted(Value value) const {
+    const BufferId id = buffer_of_[value.index()];
+    return id < 0 ? std::nullopt : std::optional(id);
+  }
+  [[nodiscard]] AttentionOperand operand(Value value) const {
+    const View& seen = view(value);
+    return {buffer(value), seen.offset, seen.strides[0], seen.strides[1], seen.strides[2]};
+  }
+
+  Result<std::unique_ptr<Kernel>> attention(const Cluster& all) {
+    const Node& first = legal_.graph.node(all.members.front());
+    const auto* gradient = std::get_if<op::AttentionGradient>(&first.op);
+    const std::vector<Value>& in = first.inputs;
+    const std::size_t count = gradient == nullptr ? 3 : 6;
+    const graph::Type& q = legal_.graph.type(in[0]);
+    if (q.element == graph::Element::bf16 && !runtime_.multiplies_bf16()) {
+      return fail(ErrorKind::usage, "attention: this processor has no products of bf16");
+    }
+    AttentionInputs inputs{
+        {q.shape[0], q.shape[1], q.shape[2], view(in[1]).shape[2], q.shape[3], view(in[2]).shape[3],
+         gradient == nullptr ? std::get<op::Attention>(first.op).scale : gradient->scale,
+         q.element},
+        operand(in[0]),
+        operand(in[1]),
+        operand(in[2]),
+        {}};
+    if (in.size() > count) {
+      inputs.segments = buffer(in[count]);
+      inputs.segments_offset = view(in[count]).offset;
+    }
+    if (gradient == nullptr) {
+      AttentionResults results;
+      for (const Value member : all.members) {
+        const auto& op = std::get<op::Attention>(legal_.graph.node(member).op);
+        const bool output = op.result == graph::AttentionResult::output;
+        (output ? results.output : results.statistics) = wanted(member);
+      }
+      return make_attention_kernel(runtime_, inputs, results);
+    }
+    AttentionGradients gradients{operand(in[5]), {}};
+    for (const Value member : all.members) {
+      const auto& op = std::get<op::AttentionGradient>(legal_.graph.node(member).op);
+      gradients.of_qkv[static_cast<std::size_t>(op.input)] = wanted(member);
+    }
+    return make_attention_kernel(runtime_, inputs, gradients);
   }
 
   Result<std::unique_ptr<Kernel>> gather(const Node& node, BufferId out) {

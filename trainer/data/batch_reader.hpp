@@ -33,6 +33,9 @@ class BatchReader final : public BatchSource {
   Status seek(Cursor cursor) override;
   // Nothing but ids. An error, when the data changed on the disk.
   Result<TokenBatch> next() override;
+  [[nodiscard]] std::int64_t tokens() const override {
+    return static_cast<std::int64_t>(batch_.size());
+  }
   void skip() override;
 
  private:

@@ -121,6 +121,7 @@ Status ModelSource::open_checkpoint() {
 // What a run that began from a folder says of it; the folder may be gone.
 void ModelSource::look_for_words(const json::object& facts) {
   if (const auto config = get_object(facts, "config"); config) add_ends(**config);
+  prompt_format_ = string_or(facts, "prompt_format", "");
   if (const auto ends = get_array(facts, "end_tokens"); ends) {
     add_ends({{"eos_token_id", **ends}});
   }

@@ -64,6 +64,8 @@ class ModelSource {
   // Where tokenizer, chat template and generation settings may lie, the likeliest first; these
   // folders exist.
   [[nodiscard]] const std::vector<std::filesystem::path>& folders() const { return folders_; }
+  // How a checkpoint's examples were put (finetune.md); empty: as the folders say.
+  [[nodiscard]] const std::string& prompt_format() const { return prompt_format_; }
   // What config.json, generation_config.json and the run say ends a text; may be empty.
   [[nodiscard]] const std::vector<std::int32_t>& end_tokens() const { return end_tokens_; }
 
@@ -89,6 +91,7 @@ class ModelSource {
   std::unique_ptr<BaseModel> base_;  // nullptr: everything is in the checkpoint
   std::vector<std::filesystem::path> folders_;
   std::vector<std::int32_t> end_tokens_;
+  std::string prompt_format_;
 };
 
 }  // namespace trainward::trainer

@@ -60,6 +60,7 @@ class Builder {
   Value slice(Value a, Axes start, Axes limit);
   Value pad(Value a, Axes low, Axes high);
   Value concatenate(std::vector<Value> parts, std::int64_t axis);
+  [[nodiscard]] Precision products() const { return products_; }
   Value dot(Value lhs, Value rhs, op::DotGeneral dimensions);  // in the builder's precision
   Value gather_rows(Value table, Value ids);
   Value scatter_add_rows(Value ids, Value updates, std::int64_t rows);

@@ -157,8 +157,10 @@ class Rule {
     if (attention.result == AttentionResult::statistics) return none("an attention's statistics");
     const Value statistics =
         once(op::Attention{attention.scale, AttentionResult::statistics}, node_.inputs);
+    std::vector<Value> inputs{x(0), x(1), x(2), statistics, y_, g_};
+    if (node_.inputs.size() > 3) inputs.push_back(x(3));
     return b_.append(op::AttentionGradient{attention.scale, static_cast<std::int64_t>(k_)},
-                     {x(0), x(1), x(2), statistics, y_, g_});
+                     std::move(inputs));
   }
   Value operator()(const op::AttentionGradient&) { return none("the gradient of attention"); }
 

@@ -191,32 +191,47 @@ class Inference {
     return inputs_[0];
   }
   Result<Type> operator()(const op::Attention& attention) const {
-    if (!is_count(3) || !are_queries_keys_values()) return wrong_attention();
-    return attention.result == AttentionResult::output ? inputs_[0] : statistics();
+    if (!are_queries_keys_values(3)) return wrong_attention();
+    return attention.result == AttentionResult::output ? attended() : statistics();
   }
   Result<Type> operator()(const op::AttentionGradient& gradient) const {
-    if (!is_count(6) || !are_queries_keys_values()) return wrong_attention();
+    if (!are_queries_keys_values(6)) return wrong_attention();
     if (inputs_[3] != statistics()) return wrong("the statistics must be one f32 for each query");
-    if (inputs_[4] != inputs_[0] || inputs_[5] != inputs_[0]) {
-      return wrong("output and cotangent must be like the queries");
+    if (inputs_[4] != attended() || inputs_[5] != inputs_[4]) {
+      return wrong("output and cotangent must be as the operation gives the output");
     }
     if (gradient.input < 0 || gradient.input > 2) return wrong("inputs are 0, 1 and 2");
     return inputs_[static_cast<std::size_t>(gradient.input)];
   }
 
  private:
-  [[nodiscard]] bool are_queries_keys_values() const {
-    Shape own = inputs_[0].shape;
-    const Shape& shared = inputs_[1].shape;
-    if (inputs_[0].element != Element::bf16 || own.size() != 4 || shared.size() != 4) return false;
-    if (own[2] % shared[2] != 0) return false;
-    own[2] = shared[2];
-    return inputs_[1] == Type{Element::bf16, own} && inputs_[2] == inputs_[1];
+  // The first three of `count` inputs, after which segments may follow.
+  [[nodiscard]] bool are_queries_keys_values(std::size_t count) const {
+    if (inputs_.size() != count && inputs_.size() != count + 1) return false;
+    Type keys = inputs_[0];
+    if (keys.element != Element::bf16 && keys.element != Element::f32) return false;
+    if (keys.shape.size() != 4 || inputs_[1].shape.size() != 4 || inputs_[2].shape.size() != 4) {
+      return false;
+    }
+    const Type rows{Element::i32, {keys.shape[0], keys.shape[1]}};
+    if (inputs_.size() > count && inputs_[count] != rows) return false;
+    const std::int64_t groups = inputs_[1].shape[2];
+    if (groups < 1 || keys.shape[2] % groups != 0) return false;
+    keys.shape[2] = groups;
+    Type values = keys;
+    values.shape[3] = inputs_[2].shape[3];
+    return inputs_[1] == keys && inputs_[2] == values;
+  }
+  [[nodiscard]] Type attended() const {
+    Type type = inputs_[0];
+    type.shape[3] = inputs_[2].shape[3];
+    return type;
   }
   [[nodiscard]] Result<Type> wrong_attention() const {
     return wrong(
-        "queries, keys and values must be bf16 [batch, positions, heads, width], alike but for "
-        "heads, of which keys and values may have a share");
+        "queries, keys and values must be f32 or bf16 [batch, positions, heads, width], alike but "
+        "for heads, of which keys and values may have a share, and the width of the values; "
+        "segments must be i32 [batch, positions]");
   }
   [[nodiscard]] Type statistics() const {
     const Shape& q = inputs_[0].shape;

@@ -128,18 +128,21 @@ struct AllReduce {
 };
 
 // Causal attention as one operation, of which no score reaches the memory: softmax(q · kᵀ · scale)
-// · v where position i sees the positions 0 to i. Only for devices whose compiler has it (StableHLO
-// has none; it becomes a custom call); the CPU executor refuses it.
+// · v where position i sees the positions 0 to i; with segments, i32 [batch, positions], of those
+// only the ones of its own. Only for the CPU executor and for devices whose compiler has it
+// (StableHLO has none; it becomes a custom call, of bf16 and without segments).
 //
-// k and v may have fewer heads than q: each of theirs serves as many neighbours of q's.
-struct Attention {  // inputs: q, k, v, bf16 [batch, positions, heads, width]
+// k and v may have fewer heads than q: each of theirs serves as many neighbours of q's. All are f32
+// or all bf16, which then is what is multiplied.
+struct Attention {  // inputs: q, k, v, [batch, positions, heads, width]; segments, if any
   double scale = 1;
-  // The output is like q. The statistics are what gradients need of the softmax: per query the log
-  // of the sum of the exponentials of its scores, f32 [batch, heads, positions].
+  // The output has q's heads of v's width. The statistics are what gradients need of the softmax:
+  // per query the log of the sum of the exponentials of its scores, f32 [batch, heads, positions].
   AttentionResult result = AttentionResult::output;
   friend bool operator==(const Attention&, const Attention&) = default;
 };
-struct AttentionGradient {  // inputs: q, k, v, statistics, output, the output's cotangent
+// Inputs: q, k, v, statistics, output, the output's cotangent; segments, if any.
+struct AttentionGradient {
   double scale = 1;
   std::int64_t input = 0;  // whose cotangent it is, and is like: q, k or v
   friend bool operator==(const AttentionGradient&, const AttentionGradient&) = default;

@@ -70,7 +70,7 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
     tell_not_a_number(*result);
     return StepEnd::not_a_number;
   }
-  const auto tokens = static_cast<std::int64_t>(batch->ids.size());
+  const std::int64_t tokens = data_.tokens();
   progress_ = {progress_.step + 1, progress_.tokens + tokens, result->loss, data_.cursor(),
                std::move(progress_.evaluations)};
   rate_.add(tokens, reporter.now().mono - began);

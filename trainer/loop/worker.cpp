@@ -150,6 +150,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (!config) return propagate(config);
   auto plan = as_usage(read_attempt_plan(environment.plan));
   if (!plan) return propagate(plan);
+  config->configured = config->training;
   config->training = planned(config->training, *plan);
   if (plan->checkpoint_every > 0) config->checkpoint_every = plan->checkpoint_every;
   const fs::path root =
@@ -167,13 +168,17 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   }
 
   const ModelSpec& trained = config->training.model;
-  RunFacts facts{environment.run,          config->digest,
-                 data->digest(),           "",
-                 config->training.threads, facts_of(*chosen, trained)};
+  RunFacts facts{environment.run,
+                 config->digest,
+                 data->digest(),
+                 "",
+                 config->training.threads,
+                 facts_of(*chosen, trained,
+                          data->examples() != nullptr ? &data->examples()->prompting : nullptr)};
   std::optional<ResumePoint> point;
   if (*from) {
     reporter.status(fmt::format("loading {}", (*from)->string()));
-    auto opened = open_checkpoint(**from, trained, facts.config_digest, facts.corpus_digest);
+    auto opened = open_checkpoint(**from, trained, chosen->origin, facts);
     if (!opened) return propagate(opened);
     point.emplace(std::move(*opened));
     // A trailing slash would leave the name empty.

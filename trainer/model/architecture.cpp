@@ -95,7 +95,7 @@ Value block(Builder& b, const TrainingSpec& spec, const Weights& w, Value x, Val
   const QueryKeyValue parts = architecture.project(b, call, w, x);
   if (b.error()) return {};
   const double scale = score_scale(spec.model.head_width());
-  const Value mixed = spec.fused_attention ? fused_attention(b, parts, scale)
+  const Value mixed = spec.fused_attention ? fused_attention(b, parts, scale, segments)
                                            : causal_attention(b, parts, scale, {{}, segments});
   Value attended = architecture.attended(b, call, w, mixed);
   if (key.valid() && spec.dropout > 0) {

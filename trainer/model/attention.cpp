@@ -81,11 +81,13 @@ Value causal_attention(Builder& b, const QueryKeyValue& parts, double scale, con
   return b.reshape(b.transpose(mixed, {0, 2, 1, 3}), {shape[0], to, shape[2] * shape[3]});
 }
 
-Value fused_attention(Builder& b, const QueryKeyValue& parts, double scale) {
+Value fused_attention(Builder& b, const QueryKeyValue& parts, double scale, Value segments) {
   std::vector<Value> inputs;
   for (const Value part : {parts.q, parts.k, parts.v}) {
-    inputs.push_back(b.convert(part, Element::bf16));
+    const bool f32 = b.products() == graph::Precision::f32;
+    inputs.push_back(f32 ? part : b.convert(part, Element::bf16));
   }
+  if (segments.valid()) inputs.push_back(segments);
   const Value mixed = b.append(graph::op::Attention{scale}, inputs);
   // For the gradient: what the forward made can be kept.
   b.append(graph::op::Attention{scale, graph::AttentionResult::statistics}, std::move(inputs));

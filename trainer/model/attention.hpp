@@ -28,9 +28,10 @@ struct Sight {
 graph::Value causal_attention(graph::Builder& b, const QueryKeyValue& parts, double scale,
                               const Sight& sight = {});
 
-// The same as one operation, for devices that have it. All three parts are of one width, and every
-// row is one text.
-graph::Value fused_attention(graph::Builder& b, const QueryKeyValue& parts, double scale);
+// The same as one operation, for what has it, from position 0 on. In the precision of the builder.
+// `segments` as in Sight.
+graph::Value fused_attention(graph::Builder& b, const QueryKeyValue& parts, double scale,
+                             graph::Value segments = {});
 
 // What scores are multiplied by.
 double score_scale(std::int64_t head_width);

@@ -101,7 +101,7 @@ struct TrainingSpec : settings::StepSettings {
   // bf16: weights and activations are rounded to it where they are multiplied. What is really used,
   // whether or not it is faster on this machine.
   graph::Precision precision = graph::Precision::f32;
-  bool fused_attention = false;  // attention is one operation, which only some devices have
+  bool fused_attention = false;  // attention is one operation, for what has it
   bool initialise = true;        // else every parameter is zero until restore()
   // What batches have beside their ids (trainer/batch/token_batch.hpp).
   bool weighted = false;

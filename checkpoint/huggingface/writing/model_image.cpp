@@ -15,6 +15,7 @@ namespace trainward::checkpoint::huggingface {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr const char* template_file = "chat_template.jinja";
 constexpr std::size_t max_side_file = 256U << 20U;
 
 // What a server needs to turn text into tokens and back, and the terms that go with the weights.
@@ -26,7 +27,7 @@ constexpr std::array side_files{
     "vocab.json",
     "merges.txt",
     "tokenizer.model",
-    "chat_template.jinja",
+    template_file,
     "chat_template.json",
     "LICENSE",
     "LICENSE.txt",
@@ -104,9 +105,14 @@ Result<Image> model_image(const ModelContents& contents, std::uint64_t shard_byt
   if (auto ok = add_generation(image, contents); !ok) return propagate(ok);
   if (contents.side_files) {
     for (const std::string name : side_files) {
-      if (!is_there(*contents.side_files / name)) continue;
+      const bool replaced = name == template_file && !contents.chat_template.empty();
+      if (replaced || !is_there(*contents.side_files / name)) continue;
       if (auto ok = add_copy(image, *contents.side_files, name); !ok) return propagate(ok);
     }
+  }
+  // Who reads both takes this one, not the one in tokenizer_config.json.
+  if (!contents.chat_template.empty()) {
+    image.files.push_back({template_file, text_file(contents.chat_template + "\n")});
   }
   image.files.push_back({"README.md", text_file(contents.card)});
   return image;

@@ -21,6 +21,7 @@ struct ModelContents {
   DType type = DType::f32;                          // of most tensors
   std::optional<std::filesystem::path> side_files;  // a folder; none: a model without a tokenizer
   std::vector<std::int64_t> end_tokens;
+  std::string chat_template;  // in place of the folder's; empty: that is the one
   std::vector<TensorSource> tensors;
   std::string card;
 };

@@ -10,6 +10,8 @@ constexpr std::string_view own_optimizer = "the optimizer is always AdamW";
 constexpr std::string_view stays_here = "nothing leaves this machine; leave it out or say false";
 constexpr std::string_view at_the_right_places =
     "checkpoints lie in STATE_DIR/runs/NAME/checkpoints, whatever it says";
+constexpr std::string_view batch_of_evaluations =
+    "evaluations take training_config.batch_size rows at a time, for which the model is compiled";
 
 constexpr std::array names{
     // How long, how large, how fast.
@@ -22,8 +24,8 @@ constexpr std::array names{
     Name{"max_seq_length", "training_config.block_size"},
     Name{"max_sequence_length", "training_config.block_size"},
     Name{"gradient_accumulation_steps", "training_config.accumulation"},
-    Name{"validation_batch_size", "training_config.evaluation_batch_size"},
-    Name{"eval_batch_size", "training_config.evaluation_batch_size"},
+    Name{"validation_batch_size", "", How::nothing, batch_of_evaluations},
+    Name{"eval_batch_size", "", How::nothing, batch_of_evaluations},
     Name{"lr", "training_config.learning_rate"},
     Name{"max_lr", "training_config.learning_rate", How::at_the_end},
     Name{"min_lr", "training_config.final_learning_rate_share", How::at_the_end},
@@ -109,7 +111,7 @@ constexpr std::array names{
     Name{"eval_config.max_tokens", "training_config.samples.tokens"},
     Name{"eval_config.prompts", "training_config.samples.prompts"},
     Name{"eval_config.eval_every", "training_config.evaluate_every"},
-    Name{"eval_config.batch_size", "training_config.evaluation_batch_size"},
+    Name{"eval_config.batch_size", "", How::nothing, batch_of_evaluations},
 
     // What it is trained on.
     Name{"train_data", "training_config.data"},

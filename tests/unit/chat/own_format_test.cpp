@@ -30,6 +30,30 @@ TEST(OwnFormat, GivesThePiecesOfTheBuiltInFormOfTheSameStyle) {
   same("llama2", "llama2", std::span(rounds).subspan(1));
 }
 
+// What an exported model is asked by elsewhere is what it was trained with.
+TEST(OwnFormat, ABuiltInFormAsATemplateGivesTheSamePieces) {
+  for (const std::string_view name : built_in_format_names()) {
+    const auto form = built_in(name);
+    const auto same = [&](std::span<const ChatTurn> turns) {
+      const auto format = own(form->as_template(false));
+      EXPECT_EQ(shown(format->render(turns)), shown(form->render(turns))) << name;
+      EXPECT_EQ(shown(format->prompt(turns.first(turns.size() - 1))),
+                shown(form->prompt(turns.first(turns.size() - 1))))
+          << name;
+      EXPECT_EQ(format->ends(), form->ends()) << name;
+      EXPECT_EQ(format->writes_beginning(), form->writes_beginning()) << name;
+    };
+    same(one_round);
+    same(rounds);
+    same(std::span(rounds).subspan(1));
+    // The begin token that the tokenizer puts in front, once.
+    EXPECT_TRUE(own(form->as_template(true))->writes_beginning()) << name;
+    EXPECT_EQ(form->as_template(true).find("{{ bos_token }}"),
+              form->as_template(true).rfind("{{ bos_token }}"))
+        << name;
+  }
+}
+
 TEST(OwnFormat, MarksWhatTheTemplateMarks) {
   const auto format = own(template_file("marked"));
   EXPECT_EQ(shown(format->render(one_round)),

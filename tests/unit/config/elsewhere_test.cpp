@@ -70,7 +70,7 @@ TEST_F(Elsewhere, TheLessonsShape) {
   const json::object& training = worker.at("training_config").as_object();
   EXPECT_EQ(training.at("base_model"), json::value(path("TinyLlama")));
   EXPECT_EQ(training.at("batch_size"), json::value(8));
-  EXPECT_EQ(training.at("evaluation_batch_size"), json::value(2));
+  EXPECT_FALSE(training.contains("validation_batch_size"));
   EXPECT_EQ(training.at("num_epochs"), json::value(3));
   EXPECT_EQ(training.at("steps"), json::value(500));
   EXPECT_EQ(training.at("accumulation"), json::value(2));
@@ -189,10 +189,10 @@ TEST_F(Elsewhere, TtBlacksmithsFlatShape) {
 
 TEST_F(Elsewhere, TheCommandLineNamesTheModel) {
   const std::string text = "training_config: {model_config: sizes/tinyllama.yaml, max_steps: 5}\n";
-  EXPECT_THAT(problems(text), ElementsAre(AllOf(HasSubstr("1:33: programs.main.training_config."
+  EXPECT_THAT(problems(text), ElementsAre(AllOf(HasSubstr("1:33: programs.c.training_config."
                                                           "model_config: the text"),
                                                 HasSubstr("base_model: FOLDER"))));
-  EXPECT_TRUE(load_text(text, {"programs.main.training_config.base_model=" + path("TinyLlama")}));
+  EXPECT_TRUE(load_text(text, {"programs.c.training_config.base_model=" + path("TinyLlama")}));
 }
 
 // As they are, beside the folders that they need.
@@ -220,7 +220,7 @@ TEST_F(Elsewhere, TheExamplesAreRead) {
   EXPECT_EQ(training.at("prompt_format"), json::value("question_answer"));
   EXPECT_EQ(training.at("samples").at("prompts").as_array().size(), 2U);
   const Program lesson = of("lesson.yaml");
-  EXPECT_EQ(lesson.name, "main");
+  EXPECT_EQ(lesson.name, "c") << "after its file, which is c.yaml here";
   const json::object& theirs = lesson.worker.at("training_config").as_object();
   EXPECT_EQ(theirs.at("base_model"), json::value(path("TinyLlama-1.1B-Chat-v1.0")));
   EXPECT_EQ(theirs.at("steps"), json::value(500));

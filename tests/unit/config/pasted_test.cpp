@@ -125,17 +125,37 @@ TEST_F(Pasted, AProgramWithoutTheMapAroundIt) {
   const auto config = load_text(text);
   ASSERT_TRUE(config) << config.error().front().text();
   ASSERT_EQ(config->programs.size(), 1U);
-  EXPECT_EQ(config->programs[0].name, "main");
+  EXPECT_EQ(config->programs[0].name, "c");
   EXPECT_EQ(config->log_level, "debug");
   EXPECT_EQ(config->programs[0].digest,
-            load_text("programs:\n  main:\n    command: [/bin/true]\n")->programs[0].digest);
+            load_text("programs:\n  c:\n    command: [/bin/true]\n")->programs[0].digest);
   EXPECT_THAT(notes(text),
-              ElementsAre("1:1: there is no 'programs:', so this is one program, 'main'"));
+              ElementsAre("1:1: there is no 'programs:', so this is one program, 'c'"));
   EXPECT_EQ(load_text("name: llama\ntraining_config: {steps: 5}\n")->programs[0].name, "llama");
-  EXPECT_EQ(load_text(text, {"programs.main.autostart=false"})->programs[0].autostart, false);
+  EXPECT_EQ(load_text(text, {"programs.c.autostart=false"})->programs[0].autostart, false);
   EXPECT_THAT(problems(text, {"autostart=false"}),
               ElementsAre("--set: unknown key 'autostart'; it belongs to a program: "
                           "programs.NAME.autostart"));
+}
+
+TEST_F(Pasted, ThatProgramIsCalledAsItsFile) {
+  const auto name_in = [&](const std::string& file, const std::string& state = "state",
+                           const std::vector<std::string>& overrides = {}) {
+    const auto config = config::load_text("command: [/bin/true]\nstate_dir: " + state + "\n",
+                                          folder_ / file, folder_, overrides);
+    EXPECT_TRUE(config) << config.error().front().text();
+    return config ? config->programs.at(0).name : "";
+  };
+  EXPECT_EQ(name_in("tiny.yaml"), "tiny");
+  EXPECT_EQ(name_in("my lesson 2.yml"), "my-lesson-2");
+  EXPECT_EQ(name_in("trainward.yaml"), "main") << "the usual file is named after nothing";
+  EXPECT_EQ(name_in("all.yaml"), "main") << "a word of trainwardctl";
+  // A run from when every such program was called so goes on; one with its own name does too.
+  std::filesystem::create_directories(folder_ / "old/runs/main");
+  EXPECT_EQ(name_in("tiny.yaml", "old"), "main");
+  EXPECT_EQ(name_in("tiny.yaml", "state", {"state_dir=old"}), "main");
+  std::filesystem::create_directories(folder_ / "old/runs/tiny");
+  EXPECT_EQ(name_in("tiny.yaml", "old"), "tiny");
 }
 
 TEST_F(Pasted, WhatIsNoProgramIsNotTakenForOne) {
@@ -158,7 +178,7 @@ TEST_F(Pasted, KeysOfOtherTrainersInAWrongPlaceAreAnsweredWithOurs) {
   EXPECT_THAT(wrong("deadlines: {learning_rate: 1}"), ElementsAre(HasSubstr("unknown key")));
   // A whole file, flat: what is not known is answered key by key.
   const auto flat = problems("model_name: x\nlearning_rate: 2e-5\nlora_r: 4\noutput_dir: out\n");
-  EXPECT_THAT(flat, Contains(HasSubstr("main.model_name: the text 'x' is no folder")));
+  EXPECT_THAT(flat, Contains(HasSubstr("c.model_name: the text 'x' is no folder")));
   EXPECT_THAT(flat, Contains(HasSubstr("unknown key 'output_dir'; there is no such key here: "
                                        "checkpoints lie in")));
 }

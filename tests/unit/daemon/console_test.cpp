@@ -70,10 +70,11 @@ TEST(Console, NoEventIsWiderThanTheTerminal) {
     console.event("quickstart", "exit", long_text, {1, 1});
     console.event("quickstart", "state", "next attempt", {2, 2});
   }));
-  ASSERT_EQ(lines.size(), 2U);
+  ASSERT_EQ(lines.size(), 3U);
   EXPECT_THAT(lines, Each(ResultOf(display_width, Le(80U))));
   EXPECT_THAT(lines[0], EndsWith("…"));
-  EXPECT_THAT(lines[1], EndsWith("next attempt"));
+  EXPECT_THAT(lines[1], EndsWith("all of it: trainwardctl why quickstart"));
+  EXPECT_THAT(lines[2], EndsWith("next attempt"));
 }
 
 TEST(Console, TheLiveLineFitsATerminalThatIsNarrow) {

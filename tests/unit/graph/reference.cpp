@@ -263,7 +263,8 @@ class Evaluation {
       const std::int64_t of_keys = head_of_keys(h);
       for (std::int64_t j = 0; j <= i; ++j) {
         const Index key{b, j, of_keys, 0};
-        weights.push_back(std::exp(attention.scale * product(0, {b, i, h, 0}, 1, key)));
+        const double score = attention.scale * product(0, {b, i, h, 0}, 1, key);
+        weights.push_back(of_one_segment(3, b, i, j) ? std::exp(score) : 0);
         total += weights.back();
       }
       if (attention.result == AttentionResult::statistics) {
@@ -281,6 +282,7 @@ class Evaluation {
       const double shared = product(5, query, 4, query);
       const double statistics = in(3)[flat(shape(3), {b, h, i})];
       for (std::int64_t j = 0; j <= i; ++j) {
+        if (!of_one_segment(6, b, i, j)) continue;
         const Index key{b, j, head_of_keys(h), 0};
         const double weight = std::exp(gradient.scale * product(0, query, 1, key) - statistics);
         const double score = gradient.scale * weight * (product(5, query, 2, key) - shared);
@@ -322,6 +324,12 @@ class Evaluation {
     const Shape& q = shape(0);
     for_each({q[0], q[1], q[2]}, [&](const Index& at) { f(at[0], at[1], at[2]); });
   }
+  // By the input `k`, if there is one.
+  [[nodiscard]] bool of_one_segment(std::size_t k, std::int64_t b, std::int64_t i,
+                                    std::int64_t j) const {
+    if (node_->inputs.size() <= k) return true;
+    return in(k)[flat(shape(k), {b, i})] == in(k)[flat(shape(k), {b, j})];
+  }
   // Neighbours of the queries' heads share one.
   [[nodiscard]] std::int64_t head_of_keys(std::int64_t h) const {
     return h / (shape(0)[2] / shape(1)[2]);
@@ -330,17 +338,19 @@ class Evaluation {
   [[nodiscard]] double product(std::size_t a, const Index& in_a, std::size_t c,
                                const Index& in_c) const {
     double sum = 0;
-    for (std::size_t k = 0; k < width(); ++k) {
+    for (std::size_t k = 0; k < width(a); ++k) {
       sum += in(a)[flat(shape(a), in_a) + k] * in(c)[flat(shape(c), in_c) + k];
     }
     return sum;
   }
   void add_row(const Index& to, double factor, std::size_t input, const Index& from) {
-    for (std::size_t k = 0; k < width(); ++k) {
+    for (std::size_t k = 0; k < width(input); ++k) {
       result_[flat(node_->type.shape, to) + k] += factor * in(input)[flat(shape(input), from) + k];
     }
   }
-  [[nodiscard]] std::size_t width() const { return static_cast<std::size_t>(shape(0)[3]); }
+  [[nodiscard]] std::size_t width(std::size_t k) const {
+    return static_cast<std::size_t>(shape(k)[3]);
+  }
 
   const Graph& graph_;
   std::vector<Numbers> values_;

@@ -48,7 +48,10 @@ fs::path saved(const fs::path& root, const ModelRecord& record,
 
 ModelRecord record_for(const fs::path& base) {
   const ModelFolder model = opened(base);
-  return {model.config(), base_of(model).value(), std::nullopt, {}};
+  ModelRecord record;
+  record.config = model.config();
+  record.base = base_of(model).value();
+  return record;
 }
 
 fs::path untrained(const fs::path& root, const fs::path& base, ModelRecord record) {

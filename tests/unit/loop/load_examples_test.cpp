@@ -157,7 +157,6 @@ TEST_F(LoadExamplesTest, AValidationFileOfItsOwn) {
   write_pairs("valid.jsonl", 6, 17);  // three of them are trained on too
   config_.validation_data = {path("valid.jsonl")};
   config_.validation_share = 0.5;  // gives way to the file
-  config_.evaluation_batch_size = 4;
   const auto examples = load();
   ASSERT_TRUE(examples) << examples.error().message();
   EXPECT_EQ(examples->training_rows->examples(), 20);

@@ -1,82 +1,28 @@
 #include "trainer/cpu/kernels/dot_kernel.hpp"
 
-#include <array>
-
-#include "trainer/cpu/runtime_library.hpp"
+#include "trainer/cpu/kernels/product.hpp"
 
 namespace trainward::cpu {
 namespace {
 
-using dnnl::memory;
-
-// Strides of axes of size 1 mean nothing to us, but the library wants them to look like a matrix.
-memory::desc describe(const Shape& batch, const Shape& strides, Span rows, Span columns,
-                      graph::Element element) {
-  memory::dims sizes(batch.begin(), batch.end());
-  memory::dims steps(strides.begin(), strides.end());
-  if (columns.size == 1) columns.stride = rows.size == 1 || rows.stride > 1 ? 1 : rows.size;
-  if (rows.size == 1) rows.stride = columns.size * columns.stride;
-  sizes.insert(sizes.end(), {rows.size, columns.size});
-  steps.insert(steps.end(), {rows.stride, columns.stride});
-  const bool bf16 = element == graph::Element::bf16;
-  return {sizes, bf16 ? memory::data_type::bf16 : memory::data_type::f32, steps};
-}
-
 class DotKernel final : public Kernel {
  public:
   DotKernel(const Runtime::Library& library, const DotLayout& layout, const DotBuffers& buffers)
-      : buffers_(buffers), stream_(library.stream) {
-    const memory::desc lhs =
-        describe(layout.batch, layout.lhs_batch, layout.lhs_m, layout.lhs_k, buffers.element);
-    const memory::desc rhs =
-        describe(layout.batch, layout.rhs_batch, layout.rhs_k, layout.rhs_n, buffers.element);
-    const memory::desc out =
-        describe(layout.batch, layout.out_batch, layout.out_m, layout.out_n, graph::Element::f32);
-    dnnl::primitive_attr attributes;
-    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-    if (buffers.add) {
-      dnnl::post_ops then;
-      then.append_sum(1.0F);
-      attributes.set_post_ops(then);
-    }
-    const auto plan = product_plan(library.engine, lhs, rhs, out, attributes);
-    product_ = dnnl::matmul(plan);
-    scratch_size_ = plan.scratchpad_desc().get_size();
-    lhs_ = memory(lhs, library.engine, nullptr);
-    rhs_ = memory(rhs, library.engine, nullptr);
-    out_ = memory(out, library.engine, nullptr);
-    scratch_memory_ = memory(plan.scratchpad_desc(), library.engine, nullptr);
-  }
+      : buffers_(buffers), product_(library, layout, buffers.element, buffers.add) {}
 
-  [[nodiscard]] std::size_t scratch_bytes() const override { return scratch_size_; }
+  [[nodiscard]] std::size_t scratch_bytes() const override { return product_.scratch_bytes(); }
 
   void run(Addresses addresses) const override {
     const auto at = [&](BufferId buffer, std::int64_t offset) {
       return addresses[buffer] + offset * static_cast<std::int64_t>(bytes_of(buffers_.element));
     };
-    set(lhs_, at(buffers_.lhs, buffers_.lhs_offset));
-    set(rhs_, at(buffers_.rhs, buffers_.rhs_offset));
-    set(out_, addresses[buffers_.out]);
-    if (scratch_size_ != 0) set(scratch_memory_, scratch(addresses));
-    // The C call, since the C++ one builds a vector each time. It cannot fail here: the arguments
-    // are those the product was created for.
-    const std::array<dnnl_exec_arg_t, 4> arguments{{{DNNL_ARG_SRC, lhs_.get()},
-                                                    {DNNL_ARG_WEIGHTS, rhs_.get()},
-                                                    {DNNL_ARG_DST, out_.get()},
-                                                    {DNNL_ARG_SCRATCHPAD, scratch_memory_.get()}}};
-    (void)dnnl_primitive_execute(product_.get(), stream_.get(), arguments.size(), arguments.data());
+    product_.run(at(buffers_.lhs, buffers_.lhs_offset), at(buffers_.rhs, buffers_.rhs_offset),
+                 addresses[buffers_.out], scratch_bytes() == 0 ? nullptr : scratch(addresses));
   }
 
  private:
-  static void set(const memory& target, void* data) {
-    (void)dnnl_memory_set_data_handle(target.get(), data);
-  }
-
   DotBuffers buffers_;
-  dnnl::stream stream_;
-  dnnl::matmul product_;
-  std::size_t scratch_size_ = 0;
-  memory lhs_, rhs_, out_, scratch_memory_;
+  Product product_;
 };
 
 }  // namespace

@@ -30,8 +30,7 @@ class ExampleReader final : public BatchSource {
   [[nodiscard]] std::int64_t steps_per_epoch() const;
   // Of the step that next() returned last.
   [[nodiscard]] std::int64_t targets() const { return targets_; }
-  // The same, and tokens that are no padding.
-  [[nodiscard]] std::int64_t tokens() const { return tokens_; }
+  [[nodiscard]] std::int64_t tokens() const override { return tokens_; }
 
  private:
   void put_in_order(std::int64_t epoch);

@@ -43,13 +43,21 @@ class Loading {
     report.ninety_nine_percent = percentile(99);
     report.longest = percentile(100);
     if (report.examples > 0) return std::move(loaded_);
-    return fail(
-        ErrorKind::usage,
-        fmt::format("no example is left to train on: of {}, {} longer than block_size {} "
-                    "and {} no answer within it; the median is {}",
-                    std::ssize(lengths_), amount(report.too_long, "is", "are"), options_.block,
-                    amount(report.without_target, "has", "have"), count(report.median, "token")),
-        path, "make block_size larger, or cut them with too_long: keep_end");
+    std::string why;
+    if (report.too_long > 0) {
+      why += fmt::format(", {} longer than block_size {}", amount(report.too_long, "is", "are"),
+                         options_.block);
+    }
+    if (report.without_target > 0) {
+      why += fmt::format(
+          ", {} within block_size {}",
+          amount(report.without_target, "loses its whole answer", "lose their whole answer"),
+          options_.block);
+    }
+    return fail(ErrorKind::usage,
+                fmt::format("no example is left to train on: of {}{}; the median is {}",
+                            std::ssize(lengths_), why, count(report.median, "token")),
+                path, "make block_size larger, or cut them with too_long: keep_end");
   }
 
  private:

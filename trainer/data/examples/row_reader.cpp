@@ -44,6 +44,7 @@ Status RowReader::advance(std::uint64_t bytes) {
 }
 
 Status RowReader::tell_bad(const BadLine& row) {
+  if (first_of_file_.empty()) first_of_file_ = fmt::format("row {}: {}", row.number, row.reason);
   if (bad_rows_++ == 0) {
     first_bad_row_ = fmt::format("{}:{}: {}", row.file.string(), row.number, row.reason);
   }
@@ -130,11 +131,14 @@ Status RowReader::read_file_of_rows(const FoundFile& file) {
   const std::int64_t good = rows_;
   const std::int64_t bad = bad_rows_;
   const std::size_t unread = unread_.size();
+  first_of_file_.clear();
   auto ok = begins_as_array(file) ? read_array(file) : read_lines(file);
   if (!ok) return ok;
   if (rows_ == good && bad_rows_ > bad && unread_.size() == unread) {
-    unread_.push_back(
-        {file.path, fmt::format("has no good row; {} bad", count(bad_rows_ - bad, "row")), true});
+    unread_.push_back({file.path,
+                       fmt::format("has no good row; {} bad, the first {}",
+                                   count(bad_rows_ - bad, "row"), first_of_file_),
+                       true});
   }
   return {};
 }

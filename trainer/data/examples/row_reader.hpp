@@ -62,6 +62,7 @@ class RowReader {
   std::int64_t rows_ = 0;
   std::int64_t bad_rows_ = 0;
   std::string first_bad_row_;
+  std::string first_of_file_;  // "row 3: why", of the file that is read
   std::vector<Unread> unread_;
   std::uint64_t bytes_ = 0;
   std::uint64_t total_bytes_ = 0;

@@ -6,6 +6,7 @@ namespace trainward::trainer {
 namespace {
 
 namespace fs = std::filesystem;
+namespace hf = checkpoint::huggingface;
 
 Result<std::optional<fs::path>> newest_under(const fs::path& root, Reporter& reporter) {
   auto selection = checkpoint::select(root);
@@ -41,6 +42,20 @@ Status same_architecture(const checkpoint::Reader& reader, const ModelSpec& mode
                           held->title()));
 }
 
+// The configuration's digest knows of it too, but cannot say what is wrong.
+Status same_base(const checkpoint::TrainingState& state, const hf::BaseModel& base,
+                 const fs::path& folder) {
+  const auto record = hf::record_of(state);
+  if (base.digest.empty() || !record || !record->base || record->base->digest == base.digest) {
+    return {};
+  }
+  return fail(ErrorKind::usage,
+              fmt::format("began from the weights {} ({}), and {} holds {}", record->base->digest,
+                          record->base->folder.string(), base.folder.string(), base.digest),
+              folder.string(),
+              "name the base model as it was in training_config.base_model, or start a new run");
+}
+
 }  // namespace
 
 Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
@@ -59,17 +74,17 @@ Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
 }
 
 Result<ResumePoint> open_checkpoint(const fs::path& folder, const ModelSpec& model,
-                                    const std::string& config_digest,
-                                    const std::string& corpus_digest) {
+                                    const hf::BaseModel& base, const RunFacts& facts) {
   auto reader = checkpoint::Reader::open(folder);
   if (!reader) return propagate(reader);
   if (auto ok = same_architecture(*reader, model, folder); !ok) return propagate(ok);
   const checkpoint::TrainingState& state = reader->state();
+  if (auto ok = same_base(state, base, folder); !ok) return propagate(ok);
   // An imported one was written under no configuration of ours; its tensors must fit all the same.
-  if (!state.config_digest.empty() && state.config_digest != config_digest) {
+  if (!state.config_digest.empty() && state.config_digest != facts.config_digest) {
     return fail(ErrorKind::usage,
                 fmt::format("was written under configuration {}, this one is {}",
-                            state.config_digest, config_digest),
+                            state.config_digest, facts.config_digest),
                 folder.string(),
                 "go on with the configuration it was written under, or start a new run");
   }
@@ -78,7 +93,8 @@ Result<ResumePoint> open_checkpoint(const fs::path& folder, const ModelSpec& mod
     progress.error().where = folder.string();
     return propagate(progress);
   }
-  const bool same_data = string_or(state.extra, "corpus_digest", corpus_digest) == corpus_digest;
+  const bool same_data =
+      string_or(state.extra, "corpus_digest", facts.corpus_digest) == facts.corpus_digest;
   return ResumePoint{std::move(*reader), *progress, same_data};
 }
 

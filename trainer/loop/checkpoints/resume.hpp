@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "checkpoint/huggingface/model_record.hpp"
 #include "checkpoint/reader.hpp"
 #include "common/base/error.hpp"
 #include "trainer/loop/progress.hpp"
@@ -38,8 +39,9 @@ struct ResumePoint {
   bool same_data = true;  // false: the data changed since; the run goes on, but not bit for bit
 };
 
+// `base`: what the run begins from, without a digest where it does from nothing.
 Result<ResumePoint> open_checkpoint(const std::filesystem::path& folder, const ModelSpec& model,
-                                    const std::string& config_digest,
-                                    const std::string& corpus_digest);
+                                    const checkpoint::huggingface::BaseModel& base,
+                                    const RunFacts& facts);
 
 }  // namespace trainward::trainer

@@ -1,7 +1,6 @@
 #include "trainer/loop/setup/choose_model.hpp"
 
 #include "checkpoint/huggingface/folder_path.hpp"
-#include "checkpoint/huggingface/weights_digest.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "common/os/json_file.hpp"
@@ -88,36 +87,30 @@ Status choose(WorkerConfig& config, ChosenModel& chosen) {
   return {};
 }
 
-// The digest that was made of these files, as long as nobody has written to them.
-std::optional<std::string> remembered(const fs::path& note, const hf::WeightsIdentity& identity) {
+// What was noted of these files, as long as nobody has written to them.
+std::optional<hf::BaseModel> remembered(const fs::path& note, const BaseModel& base) {
   constexpr std::size_t max_bytes = std::size_t{1} << 20U;
   auto read = read_json_file(note.string(), max_bytes);
   if (!read || !read->is_object()) return std::nullopt;
-  const json::object& known = read->get_object();
-  const auto files = get_array(known, "files");
-  if (!files || json::value(hf::to_json(identity)) != json::value(**files)) return std::nullopt;
-  auto digest = get_string(known, "digest");
-  return digest ? std::optional(*digest) : std::nullopt;
+  auto known = hf::parse_base(read->get_object());
+  auto files = hf::identity_of(base.folder().weights());
+  if (!known || !files || known->files != *files) return std::nullopt;
+  known->folder = base.folder().path();
+  return *std::move(known);
 }
 
-Result<std::string> digest_of(const BaseModel& base, const fs::path& checkpoints,
-                              Reporter& reporter) {
-  const hf::MappedTensors& weights = base.folder().weights();
-  auto identity = hf::identity_of(weights);
-  if (!identity) return propagate(identity);
+Result<hf::BaseModel> origin_of(const BaseModel& base, const fs::path& checkpoints,
+                                Reporter& reporter) {
   const fs::path note = checkpoints / "base-model.json";
-  if (auto known = remembered(note, *identity)) return *known;
+  if (auto known = remembered(note, base)) return *std::move(known);
   reporter.status(fmt::format("reading the base model once: {}", base.folder().path().string()));
-  auto digest = hf::digest_of(weights);
-  if (!digest) return digest;
-  const json::object record{{"folder", base.folder().path().string()},
-                            {"digest", *digest},
-                            {"files", hf::to_json(*identity)}};
+  auto origin = hf::base_of(base.folder());
+  if (!origin) return origin;
   std::error_code failed;
   fs::create_directories(checkpoints, failed);
   // Without the note it is read again next time.
-  (void)write_file_durably(note, json::serialize(record) + "\n");
-  return digest;
+  (void)write_file_durably(note, json::serialize(hf::to_json(*origin)) + "\n");
+  return origin;
 }
 
 }  // namespace
@@ -139,21 +132,28 @@ Result<ChosenModel> choose_model(WorkerConfig& config, const fs::path& checkpoin
                     base.folder().path().string(), base.left_out().front(),
                     count(static_cast<std::int64_t>(base.left_out().size()), "tensor")));
   }
-  auto digest = digest_of(base, checkpoints, reporter);
-  if (!digest) return propagate(digest);
-  chosen->base_digest = *std::move(digest);
-  config.base_digest = chosen->base_digest;
+  auto origin = origin_of(base, checkpoints, reporter);
+  if (!origin) return propagate(origin);
+  chosen->origin = *std::move(origin);
+  config.base_digest = chosen->origin.digest;
   return chosen;
 }
 
-json::object facts_of(const ChosenModel& chosen, const ModelSpec& model) {
+json::object facts_of(const ChosenModel& chosen, const ModelSpec& model,
+                      const Prompting* prompting) {
   json::object facts = architecture_of(model).facts(model);
-  if (!chosen.config.empty()) facts["config"] = chosen.config;
-  if (chosen.base != nullptr) {
-    facts["base_model"] = json::object{{"folder", chosen.base->folder().path().string()},
-                                       {"digest", chosen.base_digest}};
+  if (architecture_of(model).name() != hf::llama) return facts;
+  // What the architecture says, in the words of whoever reads it.
+  auto record = hf::parse_record(facts);
+  if (!record) return facts;
+  if (!chosen.config.empty()) record->config = chosen.config;
+  if (chosen.base != nullptr) record->base = chosen.origin;
+  if (prompting != nullptr) {
+    record->end_tokens.assign(prompting->rules.ends.begin(), prompting->rules.ends.end());
+    record->chat_template = prompting->format->as_template(!prompting->rules.beginning.empty());
+    if (!record->chat_template.empty()) record->prompt_format = prompting->format->name();
   }
-  return facts;
+  return hf::to_json(*record);
 }
 
 }  // namespace trainward::trainer

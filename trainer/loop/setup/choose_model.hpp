@@ -12,9 +12,11 @@
 #include <memory>
 #include <string>
 
+#include "checkpoint/huggingface/model_record.hpp"
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 #include "trainer/loop/reporter.hpp"
+#include "trainer/loop/setup/prompting.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
 #include "trainer/model/base_model.hpp"
 
@@ -22,8 +24,9 @@ namespace trainward::trainer {
 
 struct ChosenModel {
   std::unique_ptr<BaseModel> base;  // nullptr: from scratch
-  std::string base_digest;          // of its files
-  json::object config;              // a config.json that was read; empty: there is none
+  // What a checkpoint says of it; without a digest where nobody asked for one.
+  checkpoint::huggingface::BaseModel origin;
+  json::object config;  // a config.json that was read; empty: there is none
 };
 
 // Of the configuration alone: what commands need that train nothing.
@@ -33,6 +36,8 @@ Result<ChosenModel> choose_model(WorkerConfig& config, const std::filesystem::pa
                                  Reporter& reporter);
 
 // What a checkpoint says of its model, beside the tensors; once the vocabulary is known.
-json::object facts_of(const ChosenModel& chosen, const ModelSpec& model);
+// `prompting` is how its examples were put, nullptr for a stream.
+json::object facts_of(const ChosenModel& chosen, const ModelSpec& model,
+                      const Prompting* prompting);
 
 }  // namespace trainward::trainer

@@ -41,7 +41,7 @@ Result<Corpus> read_corpus(const WorkerConfig& config, Tokenizer* tokenizer, Qua
   CorpusOptions options;
   options.format = config.data_format;
   options.tokenizer = tokenizer;
-  options.vocabulary = config.vocabulary;
+  options.vocabulary = config.vocabulary > 0 ? config.vocabulary : config.model_vocabulary;
   options.bad_line = [&](const BadLine& line) -> Status {
     if (auto ok = quarantine.put(line); !ok && quarantine.lines() <= 1) {
       reporter.error(ok.error().message());  // costs the copy, not the run

@@ -99,9 +99,9 @@ void make_sources(const WorkerConfig& config, Examples& examples) {
   examples.training = std::make_unique<ExampleReader>(*examples.training_rows,
                                                       training.sequences_per_step(), training.seed);
   if (examples.held_out_rows == nullptr) return;
-  const std::int64_t rows =
-      config.evaluation_batch_size > 0 ? config.evaluation_batch_size : training.batch_size;
-  examples.held_out = std::make_unique<HeldOutExamples>(*examples.held_out_rows, rows);
+  // The model is compiled for batches of this size.
+  examples.held_out =
+      std::make_unique<HeldOutExamples>(*examples.held_out_rows, training.batch_size);
 }
 
 void tell(const WorkerConfig& config, const Examples& examples, Reporter& reporter) {

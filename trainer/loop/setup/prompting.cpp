@@ -148,6 +148,11 @@ Result<Prompting> open_prompting(const WorkerConfig& config) {
   if (!tokenizer) {
     const bool of_end = tokenizer.error().where == "end_of_text";
     if (of_end) tokenizer.error().where.clear();
+    if (config.tokenizer == "byte" && !places.folder.empty() && !is_there(places.tokenizer)) {
+      return of_key(Error{ErrorKind::usage, "holds no tokenizer.json", places.folder.string(),
+                          "copy the model's there, or name one in training_config.tokenizer"},
+                    "base_model");
+    }
     return of_key(std::move(tokenizer).error(), of_end ? "end_of_text" : "tokenizer");
   }
   out.tokenizer = std::move(*tokenizer);

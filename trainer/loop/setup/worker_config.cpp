@@ -210,7 +210,8 @@ Status take(const settings::WorkerSettings& values, WorkerConfig& config) {
   return {};
 }
 
-// What is really used, which a plan or the processor may have changed since it was read.
+// What is really used, which the processor may have changed since it was read; how a plan cuts the
+// work is of one attempt, not of the run.
 settings::WorkerSettings used(const WorkerConfig& config) {
   const settings::StepSettings& of_step = config.training;
   const settings::RunSettings& of_run = config;
@@ -218,6 +219,12 @@ settings::WorkerSettings used(const WorkerConfig& config) {
   values.warmup_steps = config.training.schedule.warmup_steps;
   values.hold_steps = config.training.schedule.hold_steps;
   values.tie_weights = config.training.model.tied;
+  if (config.configured) {
+    values.batch_size = config.configured->batch_size;
+    values.block_size = config.configured->block_size;
+    values.accumulation = config.configured->accumulation;
+    values.recompute = config.configured->recompute;
+  }
   return values;
 }
 
@@ -316,10 +323,12 @@ Status fit_to_data(WorkerConfig& config, std::int64_t vocabulary,
   }
   const std::int64_t model = config.model_vocabulary;
   if (model > 0 && model < std::max(config.vocabulary, vocabulary)) {
-    return fail(ErrorKind::usage,
-                fmt::format("has {} tokens, and the tokenizer of the data {}", model,
-                            std::max(config.vocabulary, vocabulary)),
-                "the model's vocab_size", "name the tokenizer.json that belongs to the model");
+    return fail(
+        ErrorKind::usage,
+        fmt::format("has a vocab_size of {}, and the tokenizer of the data {} ids", model,
+                    std::max(config.vocabulary, vocabulary)),
+        config.base_model.empty() ? "the model's config.json" : config.base_model + "/config.json",
+        "name the tokenizer.json that belongs to the model");
   }
   config.training.model.vocabulary = model > 0 ? model : std::max(config.vocabulary, vocabulary);
   config.digest = run_digest(config, tokenizer_digest);

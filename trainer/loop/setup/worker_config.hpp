@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,8 @@ inline constexpr std::string_view simulated_n300 = "sim_n300";
 
 struct WorkerConfig : settings::RunSettings {
   TrainingSpec training;  // precision as asked for
+  // Before a plan cut the work otherwise: what the digest is of, so that the run goes on.
+  std::optional<TrainingSpec> configured;
   DataFormat data_format = DataFormat::automatic;
   std::vector<pjrt::ClientOption> options;  // for the plugin
   Placement placement = Placement::host;    // of embedding and head, with a plugin

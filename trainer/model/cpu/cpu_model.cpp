@@ -264,11 +264,18 @@ class CpuExecutor final : public StepExecutor {
   double losses_ = 0;  // of the step's batches
 };
 
-Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& spec, Communicator* peers,
+// Attention is one operation where the executor has it.
+TrainingSpec with_attention(TrainingSpec spec, const cpu::Runtime& runtime) {
+  spec.fused_attention = spec.precision == graph::Precision::f32 || runtime.multiplies_bf16();
+  return spec;
+}
+
+Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& asked, Communicator* peers,
                                               const BaseWeights* base) {
-  if (auto ok = check_spec(spec); !ok) return propagate(ok);
-  auto runtime = cpu::Runtime::create(spec.threads);
+  if (auto ok = check_spec(asked); !ok) return propagate(ok);
+  auto runtime = cpu::Runtime::create(asked.threads);
   if (!runtime) return propagate(runtime);
+  const TrainingSpec spec = with_attention(asked, **runtime);
   auto segments = make_segments(spec);
   if (!segments) return propagate(segments);
   auto widths = compile_widths(*segments, spec, **runtime);
@@ -287,10 +294,11 @@ Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& spec, Communic
 
 }  // namespace
 
-Result<MemoryPlan> plan_cpu_memory(const TrainingSpec& spec, const BaseWeights* base) {
-  if (auto ok = check_spec(spec); !ok) return propagate(ok);
-  auto runtime = cpu::Runtime::create(spec.threads);
+Result<MemoryPlan> plan_cpu_memory(const TrainingSpec& asked, const BaseWeights* base) {
+  if (auto ok = check_spec(asked); !ok) return propagate(ok);
+  auto runtime = cpu::Runtime::create(asked.threads);
   if (!runtime) return propagate(runtime);
+  const TrainingSpec spec = with_attention(asked, **runtime);
   auto segments = make_segments(spec);
   if (!segments) return propagate(segments);
   auto widths = compile_widths(*segments, spec, **runtime);

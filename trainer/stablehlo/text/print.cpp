@@ -175,12 +175,14 @@ class Body {
         input(0), list(devices), sum.devices, scalar, signature());
   }
   std::string operator()(const op::Attention& attention) {
+    if (!is_of_cudnn(3)) return refuse("cuDNN has it of bf16 and of whole rows alone");
     const std::string call =
         put_once(cudnn_attention(inputs(), attention.scale, type(0).shape, type(1).shape), 3);
     if (attention.result == graph::AttentionResult::statistics) return call + "#1";
     return positions_before_heads(call + "#0");
   }
   std::string operator()(const op::AttentionGradient& gradient) {
+    if (!is_of_cudnn(6)) return refuse("cuDNN has it of bf16 and of whole rows alone");
     const std::string operands = fmt::format("{}, {}, {}, {}, {}, {}", input(0), input(1), input(2),
                                              input(3), input(5), input(4));
     const std::string call = put_once(
@@ -190,6 +192,11 @@ class Body {
 
  private:
   [[nodiscard]] const Type& type(std::size_t k) const { return graph_.type(node_->inputs[k]); }
+  // Attention, with so many inputs without segments.
+  [[nodiscard]] bool is_of_cudnn(std::size_t inputs) const {
+    return node_->inputs.size() == inputs && type(0).element == graph::Element::bf16 &&
+           type(2).shape[3] == type(0).shape[3];
+  }
   [[nodiscard]] const std::string& input(std::size_t k) const {
     return names_[node_->inputs[k].index()];
   }

@@ -54,7 +54,8 @@ Error as_options(Error error) {
   };
   static constexpr Name names[] = {{"training_config.tokenizer", "--tokenizer"},
                                    {"training_config.end_of_text", "--end-of-text"},
-                                   {"training_config.prompt_format", "--format"}};
+                                   {"training_config.prompt_format", "--format"},
+                                   {"training_config.base_model", "--model"}};
   for (const Name& name : names) {
     if (!error.where.starts_with(name.key)) continue;
     error.where.replace(0, name.key.size(), name.option);
@@ -72,13 +73,15 @@ fs::path folder_of_words(const ModelSource& source) {
 }
 
 // As in training.
-Result<Prompting> words_for_turns(const SpeakerOptions& options, const fs::path& folder) {
+Result<Prompting> words_for_turns(const SpeakerOptions& options, const fs::path& folder,
+                                  const std::string& trained_with) {
   WorkerConfig config;
   // Bytes that are asked for have no words of a folder's.
   if (options.tokenizer != "byte") config.base_model = folder.string();
   config.tokenizer = options.tokenizer.empty() ? "byte" : options.tokenizer;
   config.end_of_text = options.end_of_text;
-  if (!options.format.empty()) config.prompt_format = options.format;
+  const std::string& format = options.format.empty() ? trained_with : options.format;
+  if (!format.empty()) config.prompt_format = format;
   return open_prompting(config);
 }
 
@@ -131,8 +134,8 @@ Result<std::unique_ptr<Speaker>> Speaker::open(const SpeakerOptions& options, bo
 
 Status Speaker::find_words(const SpeakerOptions& options, bool asked_in_turns) {
   const fs::path folder = folder_of_words(source_);
-  auto prompting =
-      asked_in_turns ? words_for_turns(options, folder) : words_for_text(options, folder);
+  auto prompting = asked_in_turns ? words_for_turns(options, folder, source_.prompt_format())
+                                  : words_for_text(options, folder);
   if (!prompting) return tl::unexpected(as_options(std::move(prompting).error()));
   prompting_ = *std::move(prompting);
   std::vector<TokenId>& ends = prompting_.rules.ends;
@@ -171,9 +174,10 @@ void add_speaker_options(CLI::App& command, SpeakerOptions& options) {
                      "'byte', or a tokenizer.json; none: that of the model's folder, or bytes");
   command.add_option("--end-of-text", options.end_of_text,
                      "The token between documents, when its name is unusual");
-  command.add_option("--format", options.format,
-                     "How turns are put to the model: template (its own), chatml, llama3, zephyr, "
-                     "alpaca, plain, …; none: its own where it has one, else plain");
+  command.add_option(
+      "--format", options.format,
+      "How turns are put to the model: template (its own), chatml, llama3, zephyr, "
+      "alpaca, plain, …; none: as a checkpoint was trained, its own where it has one, else plain");
   command.add_option("--threads", options.threads, "Processors to use")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));

@@ -131,7 +131,7 @@ TEST_F(ReadExamplesTest, WhenNothingIsLeftTheErrorSaysWhatBecameOfTheRows) {
   options_.too_long = TooLong::keep_start;
   auto cut = read({"a.jsonl"});
   ASSERT_FALSE(cut);
-  EXPECT_THAT(cut.error().what, HasSubstr("2 have no answer within it"));
+  EXPECT_THAT(cut.error().what, HasSubstr("of 2, 2 lose their whole answer within block_size 10;"));
 }
 
 TEST_F(ReadExamplesTest, SpecialTokensInPeoplesTextAreCounted) {

@@ -94,7 +94,7 @@ TEST_F(RowReaderTest, NothingToReadIsAnErrorWithThePath) {
   auto none = read({"a.jsonl"});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind, ErrorKind::usage);
-  EXPECT_THAT(none.error().what, HasSubstr("has no good row; 2 rows bad"));
+  EXPECT_THAT(none.error().what, HasSubstr("has no good row; 2 rows bad, the first row 1: "));
   EXPECT_THAT(none.error().where, HasSubstr("a.jsonl"));
   EXPECT_FALSE(read({"missing"}));
   folder_.write("empty.jsonl", "");
