@@ -121,6 +121,10 @@ struct TrainingSpec : settings::StepSettings {
   [[nodiscard]] std::int64_t sequences_per_step() const { return batch_size * batches_per_step(); }
 };
 
+inline std::size_t layers_of(const TrainingSpec& spec) {
+  return static_cast<std::size_t>(spec.model.layers);
+}
+
 // Kind usage: sizes below one, a width that the heads do not divide, a block without a next token,
 // a rate or factor that is negative or not a number, what the architecture cannot be.
 Status check_spec(const TrainingSpec& spec);

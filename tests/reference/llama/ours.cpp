@@ -8,6 +8,7 @@
 
 #include "cpu/harness.hpp"
 #include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/lora_config.hpp"
 #include "trainer/model/training/segments.hpp"
 
 namespace trainward::trainer::test {

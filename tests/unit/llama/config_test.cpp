@@ -8,6 +8,7 @@
 #include <array>
 
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/llama/lora_config.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -6,6 +6,7 @@
 #include "common/os/json_file.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/lora_config.hpp"
 
 namespace trainward::trainer {
 namespace {

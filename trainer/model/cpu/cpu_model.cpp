@@ -1,17 +1,15 @@
 #include "trainer/model/cpu/cpu_model.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
+#include "trainer/model/cpu/activations.hpp"
 #include "trainer/model/cpu/batch_inputs.hpp"
-#include "trainer/model/cpu/memory_plan.hpp"
 #include "trainer/model/cpu/program_call.hpp"
 #include "trainer/model/cpu/programs.hpp"
 #include "trainer/model/training/dropout_keys.hpp"
-#include "trainer/model/training/segments.hpp"
 #include "trainer/model/training/stepper.hpp"
 #include "trainer/optim/adamw.hpp"
 
@@ -20,36 +18,6 @@ namespace {
 
 using cpu::Memory;
 using cpu::Program;
-
-// The values that live from a layer's forward to its backward, and the two ends of a gradient.
-struct Activations {
-  Memory memory;
-  std::vector<std::byte*> x;                  // layers + 1: each block's input, and the last output
-  std::vector<std::vector<std::byte*>> kept;  // per layer
-  std::array<std::byte*, 2> dx{};
-};
-
-std::size_t activation_bytes(const Segments& segments, std::size_t layers) {
-  const std::size_t x_bytes = cpu::buffer_bytes(segments.embed.type(segments.embed.outputs[0]));
-  std::size_t kept_bytes = 0;
-  for (const graph::Type& type : segments.kept) kept_bytes += cpu::buffer_bytes(type);
-  return (layers + 3) * x_bytes + layers * kept_bytes;
-}
-
-Result<Activations> allocate_activations(const Segments& segments, std::size_t layers) {
-  const std::size_t x_bytes = cpu::buffer_bytes(segments.embed.type(segments.embed.outputs[0]));
-  Result<Memory> memory = Memory::allocate(activation_bytes(segments, layers));
-  if (!memory) return propagate(memory);
-  Activations result{*std::move(memory), {}, std::vector<std::vector<std::byte*>>(layers), {}};
-  std::byte* next = result.memory.data();
-  const auto take = [&](std::size_t bytes) { return std::exchange(next, next + bytes); };
-  for (std::size_t i = 0; i <= layers; ++i) result.x.push_back(take(x_bytes));
-  for (std::byte*& dx : result.dx) dx = take(x_bytes);
-  for (std::vector<std::byte*>& layer : result.kept) {
-    for (const graph::Type& type : segments.kept) layer.push_back(take(cpu::buffer_bytes(type)));
-  }
-  return result;
-}
 
 class CpuExecutor final : public StepExecutor {
  public:
@@ -264,58 +232,27 @@ class CpuExecutor final : public StepExecutor {
   double losses_ = 0;  // of the step's batches
 };
 
-// Attention is one operation where the executor has it.
-TrainingSpec with_attention(TrainingSpec spec, const cpu::Runtime& runtime) {
-  spec.fused_attention = spec.precision == graph::Precision::f32 || runtime.multiplies_bf16();
-  return spec;
-}
-
 Result<std::unique_ptr<Trainable>> make_model(const TrainingSpec& asked, Communicator* peers,
                                               const BaseWeights* base) {
   if (auto ok = check_spec(asked); !ok) return propagate(ok);
   auto runtime = cpu::Runtime::create(asked.threads);
   if (!runtime) return propagate(runtime);
-  const TrainingSpec spec = with_attention(asked, **runtime);
-  auto segments = make_segments(spec);
-  if (!segments) return propagate(segments);
-  auto widths = compile_widths(*segments, spec, **runtime);
-  if (!widths) return propagate(widths);
-  auto activations = allocate_activations(*segments, static_cast<std::size_t>(spec.model.layers));
+  auto step = compile_step(asked, **runtime);
+  if (!step) return propagate(step);
+  const TrainingSpec& spec = step->spec;
+  auto activations = Activations::allocate(step->segments, layers_of(spec));
   if (!activations) return propagate(activations);
   auto state = ModelState::allocate(spec, spec.precision == graph::Precision::bf16, base);
   if (!state) return propagate(state);
-  auto workspace = Memory::allocate(workspace_bytes(*widths));
+  auto workspace = Memory::allocate(workspace_bytes(step->widths));
   if (!workspace) return propagate(workspace);
   auto executor =
-      std::make_unique<CpuExecutor>(spec, **state, *std::move(runtime), *std::move(widths),
+      std::make_unique<CpuExecutor>(spec, **state, *std::move(runtime), std::move(step->widths),
                                     *std::move(activations), *std::move(workspace), peers);
   return make_stepper(spec, *std::move(state), std::move(executor), base);
 }
 
 }  // namespace
-
-Result<MemoryPlan> plan_cpu_memory(const TrainingSpec& asked, const BaseWeights* base) {
-  if (auto ok = check_spec(asked); !ok) return propagate(ok);
-  auto runtime = cpu::Runtime::create(asked.threads);
-  if (!runtime) return propagate(runtime);
-  const TrainingSpec spec = with_attention(asked, **runtime);
-  auto segments = make_segments(spec);
-  if (!segments) return propagate(segments);
-  auto widths = compile_widths(*segments, spec, **runtime);
-  if (!widths) return propagate(widths);
-  const ParameterTable table = make_parameter_table(spec.model, spec.positions());
-  const FixedValues::Bytes fixed = FixedValues::count(table, base);
-  const bool packed = spec.precision == graph::Precision::bf16;
-  MemoryPlan plan;
-  plan.gradients = table.elements * sizeof(float);
-  plan.moments = 2 * plan.gradients;
-  plan.weights = plan.gradients + (packed ? table.elements * sizeof(std::uint16_t) : 0);
-  plan.frozen = fixed.copied;
-  plan.mapped = fixed.mapped;
-  plan.activations = activation_bytes(*segments, static_cast<std::size_t>(spec.model.layers));
-  plan.workspace = workspace_bytes(*widths);
-  return plan;
-}
 
 Result<std::unique_ptr<Trainable>> make_cpu_model(const TrainingSpec& spec,
                                                   const BaseWeights* base) {

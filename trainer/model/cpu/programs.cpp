@@ -64,6 +64,16 @@ Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
   return programs;
 }
 
+std::size_t workspace_bytes(const std::vector<WidthPrograms>& widths) {
+  std::size_t most = 0;
+  for (const WidthPrograms& width : widths) {
+    most = std::max(most, width.programs.workspace_bytes());
+  }
+  return most;
+}
+
+namespace {
+
 Result<std::vector<WidthPrograms>> compile_widths(const Segments& segments,
                                                   const TrainingSpec& spec,
                                                   const cpu::Runtime& runtime) {
@@ -88,12 +98,16 @@ Result<std::vector<WidthPrograms>> compile_widths(const Segments& segments,
   return widths;
 }
 
-std::size_t workspace_bytes(const std::vector<WidthPrograms>& widths) {
-  std::size_t most = 0;
-  for (const WidthPrograms& width : widths) {
-    most = std::max(most, width.programs.workspace_bytes());
-  }
-  return most;
+}  // namespace
+
+Result<CompiledStep> compile_step(TrainingSpec spec, const cpu::Runtime& runtime) {
+  // Attention is one operation where the executor has it.
+  spec.fused_attention = spec.precision == graph::Precision::f32 || runtime.multiplies_bf16();
+  auto segments = make_segments(spec);
+  if (!segments) return propagate(segments);
+  auto widths = compile_widths(*segments, spec, runtime);
+  if (!widths) return propagate(widths);
+  return CompiledStep{spec, *std::move(segments), *std::move(widths)};
 }
 
 }  // namespace trainward::trainer

@@ -39,11 +39,15 @@ struct WidthPrograms {
   Programs programs;
 };
 
-// For the whole block, and for batches of examples that are short also for a half, a quarter and an
-// eighth of it; the widest first. `segments`: of the widest.
-Result<std::vector<WidthPrograms>> compile_widths(const Segments& segments,
-                                                  const TrainingSpec& spec,
-                                                  const cpu::Runtime& runtime);
+// A training step, compiled.
+struct CompiledStep {
+  TrainingSpec spec;  // as it is really computed
+  Segments segments;  // of the widest
+  // For the whole block, and for batches of examples that are short also for a half, a quarter and
+  // an eighth of it; the widest first.
+  std::vector<WidthPrograms> widths;
+};
+Result<CompiledStep> compile_step(TrainingSpec spec, const cpu::Runtime& runtime);
 std::size_t workspace_bytes(const std::vector<WidthPrograms>& widths);  // enough for each of them
 
 }  // namespace trainward::trainer

@@ -19,13 +19,6 @@ Result<ModelSpec> read_llama_config(const json::object& config, std::string_view
 // A config.json for a model that has none, in the older spelling, which every reader knows.
 json::object llama_config(const ModelSpec& model);
 
-// The adapters of a checkpoint or an adapter_config.json: r, lora_alpha, lora_dropout, use_rslora,
-// target_modules as in PEFT (a list of names that are exact or end with ".name", or "all-linear").
-Result<LoraSpec> read_lora(const json::object& lora, std::string_view where);
-json::object lora_config(const LoraSpec& lora);
-// One name of target_modules, as bits; kind usage for one that fits no linear layer of a block.
-Result<std::uint32_t> lora_targets(std::string_view name);
-
 // Of a checkpoint (Architecture::sizes).
 Result<ModelSpec> llama_of(const Shapes& shapes, const json::object& facts,
                            std::int64_t vocabulary);

@@ -4,6 +4,7 @@
 
 #include "trainer/model/layers.hpp"
 #include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/lora_config.hpp"
 #include "trainer/model/llama/rope.hpp"
 
 namespace trainward::trainer {
