@@ -5,15 +5,12 @@
 #include "common/base/json.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
+#include "trainer/data/byte_order_mark.hpp"
 #include "trainer/data/line_reader.hpp"
 
 namespace trainward::trainer {
 
-namespace {
-
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-}  // namespace
+namespace {}  // namespace
 
 Status DocumentReader::advance(std::uint64_t bytes) {
   bytes_ += bytes;
@@ -70,7 +67,7 @@ Result<bool> DocumentReader::offer_line(const DataFile& file, std::string_view t
   if (too_long) {
     return bad(fmt::format("is longer than the {} allowed", human_bytes(max_line_bytes)));
   }
-  if (number == 1 && text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  if (number == 1) text = without_byte_order_mark(text);
   auto document = document_of_line(text);
   if (!document) return bad(document.error().what);
   if (!*document || (*document)->empty()) return false;

@@ -2,20 +2,17 @@
 
 #include <algorithm>
 
+#include "trainer/data/byte_order_mark.hpp"
+
 namespace trainward::trainer {
 namespace {
 
 constexpr std::string_view spaces = " \t\r\n";
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
-
-std::string_view without_mark(std::string_view text) {
-  return text.starts_with(byte_order_mark) ? text.substr(byte_order_mark.size()) : text;
-}
 
 }  // namespace
 
 bool is_json_array(std::string_view beginning) {
-  beginning = without_mark(beginning);
+  beginning = without_byte_order_mark(beginning);
   const std::size_t first = beginning.find_first_not_of(spaces);
   return first != std::string_view::npos && beginning[first] == '[';
 }
@@ -54,7 +51,7 @@ Result<std::optional<JsonRows::Element>> JsonRows::next() {
   if (done_) return std::optional<Element>();
   if (!begun_) {
     begun_ = true;
-    at_ = file_.size() - without_mark(file_).size();
+    at_ = file_.size() - without_byte_order_mark(file_).size();
     pass_spaces();
     if (at_ == file_.size() || file_[at_] != '[') return broken("there is no '['");
     ++at_;

@@ -8,14 +8,13 @@
 
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
+#include "trainer/data/byte_order_mark.hpp"
 #include "trainer/data/document_reader.hpp"
 #include "trainer/data/examples/json_rows.hpp"
 #include "trainer/data/line_reader.hpp"
 
 namespace trainward::trainer {
 namespace {
-
-constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
 bool is_lines_by_name(const std::filesystem::path& path) {
   const std::string extension = path.extension().string();
@@ -81,9 +80,7 @@ Status RowReader::read_lines(const FoundFile& file) {
     }
     if (!*line) return {};
     std::string_view text = (*line)->text;
-    if ((*line)->number == 1 && text.starts_with(byte_order_mark)) {
-      text.remove_prefix(byte_order_mark.size());
-    }
+    if ((*line)->number == 1) text = without_byte_order_mark(text);
     auto ok =
         (*line)->too_long
             ? tell_bad({file.path, (*line)->number,
