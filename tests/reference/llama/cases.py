@@ -33,6 +33,11 @@ def exact():
         yield f'{name}.full', name, f'--batch 2 --block 40 {"" if name in COPIES else STEPS}'
         yield f'{name}.packed', name, '--layout packed'
     yield 'gqa.padded', 'gqa', '--layout padded'
+    # Longer than what attention takes at a time.
+    yield 'gqa.long', 'gqa', '--batch 2 --block 200'
+    yield 'mqa.packed_long', 'mqa', '--layout packed --block 250 --batch 2'
+    yield 'qwen3.long_steps', 'qwen3', f'--layout packed --block 130 --batch 2 {STEPS}'
+    yield 'llama3.lora_long', 'llama3', '--lora 4 8 all-linear --block 240 --batch 1'
     # Weights, segments, clipping and decay over 50 steps.
     hard = f'--layout packed {STEPS} --rate 0.003 --decay 0.2 --clip 0.5'
     yield 'gqa.packed_steps', 'gqa', hard
