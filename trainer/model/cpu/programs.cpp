@@ -101,8 +101,8 @@ Result<std::vector<WidthPrograms>> compile_widths(const Segments& segments,
 }  // namespace
 
 Result<CompiledStep> compile_step(TrainingSpec spec, const cpu::Runtime& runtime) {
-  // Attention is one operation where the executor has it, and texts are longer than what it takes at
-  // a time: all scores of shorter ones stay in the cache anyway.
+  // Attention is one operation where the executor has it, and texts are longer than what it takes
+  // at a time: all scores of shorter ones stay in the cache anyway.
   constexpr std::int64_t at_a_time = 64;
   const bool there = spec.precision == graph::Precision::f32 || runtime.multiplies_bf16();
   spec.fused_attention = there && spec.block_size > at_a_time;
