@@ -1,8 +1,12 @@
 // A request and its answer, without the library that carries them.
 #pragma once
 
+#include <sys/types.h>
+
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "common/base/error.hpp"
@@ -11,10 +15,29 @@
 
 namespace trainward::api {
 
+// What somebody may do. A viewer reads; an operator also starts, stops and changes.
+enum class Role : std::uint8_t { nobody, viewer, operates };
+
+// The other end of a connection, as the kernel tells it.
+struct Peer {
+  std::optional<uid_t> user;  // over the Unix socket
+  std::string address;        // over TCP: "127.0.0.1", "::1"
+};
+
+// Who asks. `name` is what events say of it: "uid 1000", "token anna".
+struct Requester {
+  Role role = Role::nobody;
+  std::string name;
+};
+
 struct Request {
   std::string method;  // GET, POST
   std::string path;    // decoded, without the query
   std::map<std::string, std::string> query;
+  std::map<std::string, std::string> headers;  // names in lower case; of several the last
+  std::string body;
+  Peer peer;
+  Requester by;
 };
 
 struct Response {
