@@ -1,7 +1,5 @@
 #include "checkpoint/huggingface/export.hpp"
 
-#include <algorithm>
-#include <map>
 #include <utility>
 
 #include "checkpoint/format/floats.hpp"
@@ -84,9 +82,7 @@ Result<std::vector<TensorSource>> model_tensors(const CheckpointModel& checkpoin
     const bool floats = is_float(cut->info.dtype) && is_float(type);
     tensors.push_back(floats ? rounded(std::move(*cut), type) : std::move(*cut));
   }
-  std::sort(tensors.begin(), tensors.end(), [](const TensorSource& a, const TensorSource& b) {
-    return in_reading_order(a.info.name, b.info.name);
-  });
+  sort_in_reading_order(tensors);
   return tensors;
 }
 

@@ -1,5 +1,4 @@
 // merge() of export.hpp: adapters and their base as one model.
-#include <algorithm>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -130,9 +129,7 @@ Result<std::vector<TensorSource>> merged_tensors(const ModelFolder& base, const 
                 fmt::format("holds no '{}.weight', for which there is an adapter", module),
                 base.path().string(), "name the base model that the adapter was trained on");
   }
-  std::sort(tensors.begin(), tensors.end(), [](const TensorSource& a, const TensorSource& b) {
-    return in_reading_order(a.info.name, b.info.name);
-  });
+  sort_in_reading_order(tensors);
   return tensors;
 }
 

@@ -415,7 +415,6 @@ TEST(IndentedJson, IsPythonsOwn) {
 TEST_F(ExportTest, TheCardSaysWhatIsKnown) {
   base();
   ExportOptions options;
-  options.card.program = "lessons";
   options.card.attempts = 3;
   options.card.causes = {{"done", 1}, {"oom|<b>", 2}};
   for (int i = 1; i <= 100; ++i) options.card.losses.push_back({i, 4.0 / i});
