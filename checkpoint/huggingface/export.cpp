@@ -172,6 +172,10 @@ Result<Exported> export_adapter(const CheckpointModel& checkpoint, const fs::pat
   auto added = add_section(image, "adapter_model", tensors, 0, {{"format", "pt"}}, folder);
   if (!added) return propagate(added);
   image.files.push_back({"adapter_config.json", text_file(config)});
+  // Where other tools put it, too: the base's own is not how this adapter was asked.
+  if (!record.chat_template.empty()) {
+    image.files.push_back({template_file, text_file(record.chat_template + "\n")});
+  }
   image.files.push_back({"README.md", text_file(model_card(subject, options.card))});
   if (auto ok = check_and_write(checkpoint, folder, image, options.io); !ok) return propagate(ok);
   return Exported{true, tensors.size(), image.bytes(), adapter_notes(record)};

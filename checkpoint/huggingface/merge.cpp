@@ -60,7 +60,12 @@ Result<Merging> from_adapter(const fs::path& folder) {
   for (const TensorView& tensor : adapter->tensors) sources.push_back(source_of(tensor));
   auto pairs = read_pairs(sources);
   if (!pairs) return propagate(pairs);
-  return Merging{std::move(*pairs), adapter->config.lora, std::nullopt, adapter->config.base};
+  auto chat = read_chat_template(folder, {});
+  if (!chat) return propagate(chat);
+  std::string asked = std::move(*chat).value_or("");
+  if (asked.ends_with('\n')) asked.pop_back();  // which is no part of a template
+  return Merging{std::move(*pairs), adapter->config.lora, std::nullopt, adapter->config.base, {},
+                 std::move(asked)};
 }
 
 Result<ModelFolder> open_base(const Merging& merging, const ExportOptions& options) {

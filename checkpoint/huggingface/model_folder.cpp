@@ -77,7 +77,7 @@ Result<json::object> read_config(const fs::path& file) {
 
 Result<std::optional<std::string>> read_chat_template(const fs::path& folder,
                                                       const json::object& tokenizer_config) {
-  const fs::path own = folder / "chat_template.jinja";
+  const fs::path own = folder / template_file;
   if (!is_there(own)) return template_in(tokenizer_config, folder / "tokenizer_config.json");
   auto text = read_file(own, max_template_bytes);
   if (!text) return propagate(text);

@@ -67,6 +67,8 @@ class ModelFolder {
   MappedTensors weights_;
 };
 
+inline constexpr const char* template_file = "chat_template.jinja";
+
 // The template of a folder: chat_template.jinja, else what tokenizer_config.json says (a text, or a
 // list in which one is called "default").
 Result<std::optional<std::string>> read_chat_template(const std::filesystem::path& folder,

@@ -15,7 +15,6 @@ namespace trainward::checkpoint::huggingface {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* template_file = "chat_template.jinja";
 constexpr std::size_t max_side_file = 256U << 20U;
 
 // What a server needs to turn text into tokens and back, and the terms that go with the weights.

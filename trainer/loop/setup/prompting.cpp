@@ -103,7 +103,7 @@ Result<FolderPrompts> read_folder_prompts(const fs::path& folder) {
   return prompts;
 }
 
-Result<Prompting> open_prompting(const WorkerConfig& config) {
+Result<Prompting> open_prompting(const WorkerConfig& config, const std::string& chat_template) {
   const ModelPlaces places = places_of(config);
   FolderPrompts prompts;
   if (!places.folder.empty()) {
@@ -111,6 +111,7 @@ Result<Prompting> open_prompting(const WorkerConfig& config) {
     if (!read) return of_key(std::move(read).error(), "prompt_format");
     prompts = std::move(*read);
   }
+  if (!chat_template.empty()) prompts.chat_template = chat_template;
   Prompting out;
   auto tokenizer =
       open_tokenizer(places.tokenizer, config.end_of_text.empty() && places.tokenizer != "byte"
