@@ -25,6 +25,15 @@ tl::expected<config::Config, config::Problems> read_configuration(const Options&
   return config;
 }
 
+api::Keys keys_of(const config::Listening& listening) {
+  std::vector<api::Key> keys;
+  for (const config::Token& token : listening.tokens) {
+    keys.push_back({token.name, token.digest,
+                    token.operates ? api::Role::operates : api::Role::viewer});
+  }
+  return api::Keys(std::move(keys));
+}
+
 std::vector<std::string> arguments_of(const Options& options) {
   std::vector<std::string> arguments;
   for (const std::string& text : options.overrides) arguments.push_back("--set=" + text);
