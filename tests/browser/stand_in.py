@@ -108,7 +108,7 @@ class Run:
                 f'<td class="tone-{tone}"><span class="glyph" aria-hidden="true">{glyph}</span> {a["cause"].replace("_", " ") or "runs"}</td>'
                 f'<td><details><summary>why</summary><p>RuntimeError: device 0 did not answer. <code>stderr.log:117</code></p>'
                 "</details></td></tr>")
-        return ('<div class="scroll" tabindex="0" role="region" aria-labelledby="attempts-title"><table><thead><tr>'
+        return ('<div class="scroll" tabindex="0" role="group" aria-label="attempts, newest first"><table><thead><tr>'
                 '<th scope="col">attempt</th><th scope="col">began</th><th scope="col" class="num">steps</th>'
                 '<th scope="col" class="num">lost</th><th scope="col">ended by</th><th scope="col">evidence</th></tr></thead>'
                 f'<tbody>{"".join(rows)}</tbody></table></div>')
@@ -124,7 +124,7 @@ class World:
 
     def __init__(self, run):
         self.run, self.lock, self.streams, self.events, self.asked = run, threading.Condition(), 0, [], 0
-        self.newest_id, self.cut = 100, 0
+        self.newest_id, self.cut, self.refuse, self.resumed_after, self.posted = 100, 0, 0, "", []
         self.step, self.log = run.newest, b"".join(b"step %d loss %.4f\n" % (s, run.loss(s)) for s in range(2000))
 
     def send(self, name, data, with_id=False):
@@ -216,6 +216,9 @@ class Answers(BaseHTTPRequestHandler):
         query = dict(urllib.parse.parse_qsl(url.query))
         parts = url.path.strip("/").split("/")
         if url.path == "/v1/stream":
+            if world.refuse:
+                return self.answer("", status=401 if world.refuse == 401 else 503)
+            world.resumed_after = query.get("after", "")
             return self.stream(world)
         if parts[0] == "assets":
             file = ASSETS / Path(parts[-1]).name
@@ -234,6 +237,7 @@ class Answers(BaseHTTPRequestHandler):
         return self.answer(world.page())
 
     def do_POST(self):
+        self.server.world.posted.append(self.path)
         dry = "dry_run" in self.path
         self.answer(json.dumps({"ok": True, "message": "41 steps since step 3,200 would be done again." if dry else "stopped"}), "application/json")
 

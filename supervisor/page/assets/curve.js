@@ -89,6 +89,8 @@ export class Curve {
       item.append(words);
       list.append(item);
     }
+    const coarse = matchMedia('(pointer: coarse)').matches;
+    list.append(element('li', {}, coarse ? 'Touch to read, pinch to zoom' : 'Drag to zoom, arrow keys to read, ? for more'));
     this.live = element('div', {'data-live': ''}, tools, this.box, this.readout, list);
     this.figure.prepend(this.live);
     this.figure.classList.add('drawn');
@@ -277,8 +279,7 @@ export class Curve {
     const data = this.data();
     const shown = this.cursor ?? seen.to;
     const said = this.plot.words_at(data, seen, shown, at.back(at.left + 7) - seen.from, (ms) => this.clock.say(ms));
-    const hint = matchMedia('(pointer: coarse)').matches ? 'touch the curve to read it, pinch to zoom' : 'drag to zoom, arrow keys to read';
-    this.readout.textContent = this.cursor === null ? `Newest: ${said.text}. ${hint}` : said.text;
+    this.readout.textContent = this.cursor === null ? `Newest: ${said.text}` : said.text;
     const set = (name, value) => this.glass.setAttribute(`aria-value${name}`, value);
     set('min', Math.round(seen.from));
     set('max', Math.round(seen.to));

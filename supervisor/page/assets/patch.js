@@ -3,20 +3,19 @@
 //
 // Left alone: what a script looks after ([data-live]), and attributes that belong to the reader.
 
-const of_the_reader = new Set(['open', 'title', 'tabindex', 'class']);
+const of_the_reader = new Set(['open', 'aria-pressed', 'title', 'tabindex']);
 
 const key_of = (node) => (node.nodeType === 1 ? node.id || node.dataset.key || '' : '');
 const alike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && key_of(a) === key_of(b);
 const live = (node) => node.nodeType === 1 && 'live' in node.dataset;
 
 function patch_attributes(old, next) {
+  const mine = (name) => of_the_reader.has(name) || (name === 'class' && old.matches('figure.curve'));
   for (const {name, value} of next.attributes) {
-    if (name === 'open' || (name === 'class' && old.matches('figure.curve'))) continue;
-    if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if (old.getAttribute(name) !== value && !mine(name)) old.setAttribute(name, value);
   }
   for (const {name} of [...old.attributes]) {
-    if (!next.hasAttribute(name) && !of_the_reader.has(name)) old.removeAttribute(name);
-    else if (name === 'class' && !next.hasAttribute(name) && !old.matches('figure.curve')) old.removeAttribute(name);
+    if (!next.hasAttribute(name) && !mine(name)) old.removeAttribute(name);
   }
 }
 

@@ -365,8 +365,8 @@ export function words_at(data, view, x, reach, time) {
   if (!near.length) return {text: 'nothing yet', x};
   const distance = (i) => Math.abs((data.x[view.mode][i] ?? Infinity) - x);
   const i = near.length > 1 && distance(near[0]) < distance(near[1]) ? near[0] : near.at(-1);
-  const last = data.first[i] + data.bucket_steps - 1;
-  const parts = [data.bucket_steps > 1 ? `steps ${whole(data.first[i])} to ${whole(Math.min(last, data.newest_step ?? last))}` : `step ${whole(data.first[i])}`];
+  const last = Math.min(data.first[i] + data.bucket_steps - 1, data.newest_step ?? Infinity);
+  const parts = [last > data.first[i] ? `steps ${whole(data.first[i])} to ${whole(last)}` : `step ${whole(data.first[i])}`];
   const wide = data.min[i] !== data.max[i] ? ` (${number(data.min[i])} to ${number(data.max[i])})` : '';
   parts.push(`${view.metric.replaceAll('_', ' ')} ${number(data.mean[i])}${wide}`);
   if (data.nan[i]) parts.push(`${whole(data.nan[i])} not a number`);
