@@ -127,6 +127,14 @@ Result<Store::Transaction> Store::begin(Survives survives) {
   return Transaction(std::make_unique<Transaction::Impl>(Transaction::Impl{*impl_->connection}));
 }
 
+std::shared_ptr<void> Store::snapshot() const {
+  return std::make_shared<Snapshot>(*impl_->connection);
+}
+
+void Store::on_commit(std::function<void()> committing) {
+  impl_->connection->on_commit(std::move(committing));
+}
+
 Status Store::Transaction::commit() {
   auto committed = impl_->connection.run("commit");
   if (committed) impl_->open = false;

@@ -1,0 +1,214 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "supervisor/page/documents.hpp"
+#include "supervisor/store/store.hpp"
+#include "supervisor/view/rows.hpp"
+#include "supervisor/view/words.hpp"
+
+namespace trainward::page {
+namespace {
+
+using store::Store;
+
+constexpr std::int64_t curve_points = 500;
+constexpr int most_samples = 5'000;  // of a board in six hours, at one each ten seconds: 2,160
+constexpr std::int64_t six_hours_ms = 6 * 3'600'000LL;
+constexpr std::size_t most_sampled_boards = 16;
+constexpr std::size_t most_overview_ledgers = 20;
+constexpr int most_events = 50;
+constexpr int log_lines = 40;
+
+// A document of the program, by the method of the store that makes it.
+Question of_program(const std::string& program, const std::string& document,
+                    Result<json::array> (Store::*read)(const std::string&) const) {
+  return {fmt::format("/v1/programs/{}/{}", views::percent_encoded(program), document),
+          [program, read](const Store& store) -> Result<json::value> {
+            return (store.*read)(program);
+          }};
+}
+
+Question ledger(const std::string& program, std::optional<std::int64_t> seconds,
+                std::int64_t now_ms) {
+  return {fmt::format("/v1/programs/{}/ledger{}", views::percent_encoded(program),
+                      seconds ? fmt::format("?window={}", *seconds) : ""),
+          [=](const Store& store) -> Result<json::value> {
+            return store.ledger_json(program, seconds, Time{WallTime{now_ms}, MonoTime{0}});
+          }};
+}
+
+Question why(const View& view, std::optional<std::int64_t> attempt, int lines) {
+  std::string target = fmt::format("/v1/programs/{}/why?lines={}",
+                                   views::percent_encoded(view.program), lines);
+  if (attempt) target += fmt::format("&attempt={}", *attempt);
+  return {target, [program = view.program, attempt, lines](const Store& store) -> Result<json::value> {
+            return store.why_json(program, attempt, lines);
+          }};
+}
+
+// One more than is shown, where there is one: so it is known whether there are older ones.
+json::array newest_attempts(const json::array& rows, const View& view) {
+  std::vector<const json::object*> found;
+  views::for_each_row(rows, [&](const json::object& row) {
+    if (!view.before || int_or(row, "attempt", 0) < *view.before) found.push_back(&row);
+  });
+  std::ranges::stable_sort(found, [](const json::object* a, const json::object* b) {
+    return int_or(*a, "attempt", 0) > int_or(*b, "attempt", 0);
+  });
+  if (found.size() > attempts_shown + 1) found.resize(attempts_shown + 1);
+  json::array newest;
+  for (const json::object* row : found) newest.push_back(*row);
+  return newest;
+}
+
+class Gathering {
+ public:
+  Gathering(Documents& documents, std::string_view section, const Ask& ask)
+      : into_(documents), section_(section), ask_(ask) {}
+
+  Status all() {
+    if (auto got = programs(); !got) return got;
+    if (into_.view.program.empty()) return {};
+    const View& view = into_.view;
+    const std::string& program = view.program;
+    const std::string encoded = views::percent_encoded(program);
+    if (wanted("curve")) {
+      object(into_.curve,
+             {fmt::format("/v1/programs/{}/curve?buckets={}", encoded, curve_points),
+              [program](const Store& store) -> Result<json::value> {
+                return store.curve_json(program, {.buckets = curve_points});
+              }});
+    }
+    if (wanted("time")) {
+      if (into_.ledger_run.empty()) object(into_.ledger_run, ledger(program, {}, view.now_ms));
+      object(into_.ledger_day, ledger(program, 86'400, view.now_ms));
+      object(into_.ledger_hour, ledger(program, 3'600, view.now_ms));
+    }
+    if (wanted("attempts")) {
+      array(into_.attempts,
+            {fmt::format("/v1/programs/{}/history", encoded),
+             [program, before = view.before](const Store& store) -> Result<json::value> {
+               return store.newest_attempts_json(program, before, attempts_shown + 1);
+             }});
+      into_.attempts = newest_attempts(into_.attempts, view);
+    }
+    if (wanted("why")) object(into_.why, why(view, view.attempt, log_lines));
+    if (wanted("boards")) boards();
+    if (wanted("checkpoints")) {
+      array(into_.checkpoints, of_program(program, "checkpoints", &Store::checkpoints_json));
+    }
+    if (wanted("learning")) {
+      array(into_.evaluations, of_program(program, "evaluations", &Store::evaluations_json));
+      array(into_.texts, of_program(program, "samples", &Store::samples_json));
+    }
+    if (wanted("events")) {
+      array(into_.events, {fmt::format("/v1/programs/{}/events?after=-1", encoded),
+                           [program](const Store& store) -> Result<json::value> {
+                             return store.events_json(program, -1, most_events);
+                           }});
+    }
+    return {};
+  }
+
+ private:
+  [[nodiscard]] bool wanted(std::string_view id) const {
+    return section_.empty() || section_ == id;
+  }
+  void array(json::array& into, const Question& question) {
+    auto answer = ask_(question);
+    if (answer && answer->is_array()) into = std::move(answer->get_array());
+  }
+  void object(json::object& into, const Question& question) {
+    auto answer = ask_(question);
+    if (answer && answer->is_object()) into = std::move(answer->get_object());
+  }
+
+  Status programs() {
+    const std::int64_t now_ms = into_.view.now_ms;
+    auto rows = ask_({"/v1/programs", [now_ms](const Store& store) -> Result<json::value> {
+                        return store.status_json(Time{WallTime{now_ms}, MonoTime{0}});
+                      }});
+    if (!rows) return propagate(rows);
+    const std::string& only = into_.view.program;
+    if (rows->is_array()) {
+      for (json::value& row : rows->get_array()) {
+        if (!row.is_object()) continue;
+        if (only.empty() || string_or(row.get_object(), "name", "") == only) {
+          into_.programs.push_back(std::move(row));
+        }
+      }
+    }
+    if (!wanted("summary")) return {};
+    std::size_t left = most_overview_ledgers;
+    for (json::value& row : into_.programs) {
+      if (left-- == 0) break;
+      enrich(row.get_object());
+    }
+    return {};
+  }
+
+  // What the sentence says beyond the row itself.
+  void enrich(json::object& row) {
+    const std::string name = string_or(row, "name", "");
+    json::object booked;
+    object(booked, ledger(name, {}, into_.view.now_ms));
+    if (number_or(booked, "total_seconds", 0) > 0) {
+      row["effective_share"] = number_or(booked, "effective_share", 0);
+    }
+    if (name == into_.view.program) into_.ledger_run = std::move(booked);
+    if (string_or(row, "state", "") != "FATAL") return;
+    json::object last;
+    View of_it = into_.view;
+    of_it.program = name;
+    object(last, why(of_it, std::nullopt, 0));
+    if (const auto attempt = get_object(last, "attempt")) {
+      row["cause"] = string_or(**attempt, "cause", "");
+    }
+  }
+
+  void boards() {
+    array(into_.boards, {"/v1/boards", [](const Store& store) -> Result<json::value> {
+                           return store.boards_json();
+                         }});
+    const std::int64_t after = into_.view.now_ms - six_hours_ms;
+    std::size_t left = most_sampled_boards;
+    views::for_each_row(into_.boards, [&](const json::object& row) {
+      const std::string serial = string_or(row, "serial", "");
+      if (serial.empty() || left == 0) return;
+      --left;
+      json::array samples;
+      array(samples, {fmt::format("/v1/boards/{}/samples?after={}&limit={}",
+                                  views::percent_encoded(serial), after, most_samples),
+                      [serial, after](const Store& store) -> Result<json::value> {
+                        return store.board_samples_json(serial, after, most_samples);
+                      }});
+      into_.samples[serial] = std::move(samples);
+    });
+    object(into_.probe, {"/v1/probe", [](const Store& store) -> Result<json::value> {
+                           return store.probe_json();
+                         }});
+  }
+
+  Documents& into_;
+  std::string_view section_;
+  const Ask& ask_;
+};
+
+}  // namespace
+
+Status gather(Documents& documents, std::string_view section, const Ask& ask) {
+  return Gathering(documents, section, ask).all();
+}
+
+const json::object* row_of(const Documents& documents) {
+  for (const json::value& row : documents.programs) {
+    if (row.is_object() && string_or(row.get_object(), "name", "") == documents.view.program) {
+      return &row.get_object();
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace trainward::page

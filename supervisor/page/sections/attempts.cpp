@@ -1,0 +1,103 @@
+// Attempts, newest first: why each ended, what was done about it, and what it cost.
+#include <fmt/format.h>
+
+#include "supervisor/core/cause.hpp"
+#include "supervisor/page/pieces.hpp"
+#include "supervisor/page/render.hpp"
+#include "supervisor/view/attempt.hpp"
+#include "supervisor/view/rows.hpp"
+#include "supervisor/view/words.hpp"
+
+namespace trainward::page {
+namespace {
+
+core::Tone tone_of_cause(const json::object& row) {
+  if (views::still_runs(row)) return core::Tone::good;
+  const core::Cause cause = core::cause_from(string_or(row, "cause", ""));
+  if (cause == core::Cause::done) return core::Tone::good;
+  return core::is_fault(cause) ? core::Tone::bad : core::Tone::quiet;
+}
+
+Html ended_by(const json::object& row) {
+  const std::string name = views::cause_name(row);
+  Html text = toned(tone_of_cause(row), name);
+  text += element("br");
+  text += muted(views::cause_words(string_or(row, "cause", "")));
+  return text;
+}
+
+Html story(const json::object& row) {
+  Html text = cut(string_or(row, "verdict", ""), 300);
+  const std::string evidence = string_or(row, "evidence", "");
+  if (!evidence.empty() && evidence != string_or(row, "verdict", "")) {
+    if (!text.empty()) text += element("br");
+    text += mono(cut(evidence, 300));
+  }
+  return text.empty() ? Html("-") : text;
+}
+
+std::string took(const json::object& row, std::int64_t now_ms) {
+  if (const auto seconds = get_number(row, "duration_s")) return views::human_seconds(*seconds);
+  const std::int64_t began = ms_of(row, "started_at");
+  return began > 0 ? views::span(std::max<std::int64_t>(now_ms - began, 60'000)) + " so far" : "-";
+}
+
+Html number_of(const json::object& row, const View& view) {
+  const std::int64_t number = int_or(row, "attempt", 0);
+  const std::string text = views::grouped(number);
+  if (view.still) return text;
+  const Url why = Url::path({"programs", view.program})
+                      .query("attempt", std::to_string(number))
+                      .fragment("why");
+  return element("a", {{"href", why}, {"aria-label", "why attempt " + text + " ended"}}, {text});
+}
+
+}  // namespace
+
+Html attempts_section(const Documents& documents) {
+  const View& view = documents.view;
+  if (documents.attempts.empty()) {
+    return titled("attempts", "Attempts",
+                  element("p", {}, {view.before ? "There are no older attempts."
+                                                : "It has had no attempt yet."}));
+  }
+  Table table("Attempts, the newest first",
+              {{"attempt"}, {"began"}, {"took", true}, {"ended by"}, {"what happened"},
+               {"what was done"}, {"steps", true}, {"kept", true}, {"lost", true}, {"board"}});
+  std::int64_t oldest = 0;
+  std::int64_t shown = 0;
+  bool more = false;
+  views::for_each_row(documents.attempts, [&](const json::object& row) {
+    if (shown == attempts_shown) {
+      more = true;
+      return;
+    }
+    ++shown;
+    oldest = int_or(row, "attempt", 0);
+    const std::int64_t last = int_or(row, "last_step", 0);
+    const std::string steps =
+        last > 0 ? fmt::format("{} to {}", views::grouped(int_or(row, "first_step", 0)),
+                               views::grouped(last))
+                 : "-";
+    table.add({number_of(row, view), moment(ms_of(row, "started_at")), took(row, view.now_ms),
+               ended_by(row), story(row),
+               views::still_runs(row) ? std::string("-")
+                                      : views::remedy_words(string_or(row, "remedy", "")),
+               steps, number_or_dash(row, "steps_kept"), number_or_dash(row, "steps_lost"),
+               mono(views::short_serial(cut(string_or(row, "board", ""), 80)))},
+              fmt::format("attempt-{}", oldest));
+  });
+  Html content = table.html();
+  if (more && !view.still) {
+    const Url older = Url::path({"programs", view.program})
+                          .query("before", std::to_string(oldest))
+                          .fragment("attempts");
+    content += element("p", {}, {element("a", {{"href", older}}, {"Older attempts"})});
+  } else if (more) {
+    content += element("p", {}, {muted("Older attempts are left out; trainwardctl history has "
+                                       "them.")});
+  }
+  return titled("attempts", "Attempts", content);
+}
+
+}  // namespace trainward::page

@@ -1,0 +1,329 @@
+// The loss, as one drawing that needs no script: the band from least to most with the mean, attempts
+// shaded in turn, what was lost and made again, where attempts failed and why, held-out loss,
+// checkpoints; in words below it, and as a table.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "common/base/text.hpp"
+#include "supervisor/core/cause.hpp"
+#include "supervisor/page/pieces.hpp"
+#include "supervisor/page/plot.hpp"
+#include "supervisor/page/render.hpp"
+#include "supervisor/view/rows.hpp"
+#include "supervisor/view/words.hpp"
+
+namespace trainward::page {
+namespace {
+
+constexpr double left = 56, right = 792, top = 22, bottom = 262;  // of the drawing, 800 by 300
+constexpr std::size_t most_points = 1'000;
+constexpr std::size_t most_ghosts = 200;
+constexpr double mark_width = 5;  // marks closer than this are one
+
+std::optional<double> number_at(const json::array& column, std::size_t i) {
+  if (i >= column.size()) return std::nullopt;
+  const json::value& value = column[i];
+  double number = 0;
+  if (value.is_double()) number = value.get_double();
+  else if (value.is_int64()) number = static_cast<double>(value.get_int64());
+  else if (value.is_uint64()) number = static_cast<double>(value.get_uint64());
+  else return std::nullopt;
+  return std::isfinite(number) ? std::optional(number) : std::nullopt;
+}
+
+struct Point {
+  double step = 0;
+  std::optional<double> least, most, mean;
+  std::int64_t attempt = 0;
+};
+
+// Every n-th of what is too much for a drawing.
+std::vector<Point> points_of(const json::object& curve) {
+  std::vector<Point> points;
+  const auto found = get_object(curve, "columns");
+  if (!found) return points;
+  const json::object& columns = **found;
+  const json::array& steps = views::list_in(columns, "step");
+  const json::array& least = views::list_in(columns, "min");
+  const json::array& most = views::list_in(columns, "max");
+  const json::array& mean = views::list_in(columns, "mean");
+  const json::array& attempt = views::list_in(columns, "attempt");
+  const std::size_t stride = steps.size() / most_points + 1;
+  for (std::size_t i = 0; i < steps.size(); i += stride) {
+    const auto step = number_at(steps, i);
+    if (!step) continue;
+    points.push_back({*step, number_at(least, i), number_at(most, i), number_at(mean, i),
+                      static_cast<std::int64_t>(number_at(attempt, i).value_or(0))});
+  }
+  return points;
+}
+
+struct Drawing {
+  Scale x;
+  Scale y;
+};
+
+Html path(std::string_view kind, const std::string& d) {
+  return d.empty() ? Html() : element("path", {{"class", kind}, {"d", d}});
+}
+
+// A line that is broken where there is no number.
+Html mean_line(const std::vector<Point>& points, const Drawing& drawing) {
+  std::string d;
+  bool on = false;
+  for (const Point& p : points) {
+    if (p.mean) d += (on ? "L" : "M") + point(drawing.x(p.step), drawing.y(*p.mean));
+    on = p.mean.has_value();
+  }
+  return path("mean", d);
+}
+
+Html band(const std::vector<Point>& points, const Drawing& drawing) {
+  std::string d;
+  for (std::size_t i = 0; i < points.size();) {
+    std::string there;
+    std::string back;
+    for (; i < points.size() && points[i].least && points[i].most; ++i) {
+      const double x = drawing.x(points[i].step);
+      there += (there.empty() ? "M" : "L") + point(x, drawing.y(*points[i].most));
+      back.insert(0, "L" + point(x, drawing.y(*points[i].least)));
+    }
+    if (there.empty()) {
+      ++i;
+    } else {
+      d += there + back + "Z";
+    }
+  }
+  return path("band", d);
+}
+
+Html ghosts(const json::object& curve, const Drawing& drawing) {
+  std::string d;
+  std::size_t drawn = 0;
+  views::for_each_row(curve, "lost", [&](const json::object& row) {
+    if (drawn++ >= most_ghosts) return;
+    const json::array& steps = views::list_in(row, "step");
+    const json::array& means = views::list_in(row, "mean");
+    const std::size_t stride = steps.size() / 100 + 1;
+    bool on = false;
+    for (std::size_t i = 0; i < steps.size(); i += stride) {
+      const auto step = number_at(steps, i);
+      const auto mean = number_at(means, i);
+      if (step && mean) d += (on ? "L" : "M") + point(drawing.x(*step), drawing.y(*mean));
+      on = step && mean;
+    }
+  });
+  return path("ghost", d);
+}
+
+struct Mark {
+  double x = 0;
+  int count = 0;
+  std::string words;
+};
+
+// Of a step, as one of those that are already as near as can be told apart.
+void add_mark(std::vector<Mark>& all, double x, const std::string& words) {
+  constexpr int most_words = 6;
+  if (!all.empty() && std::abs(all.back().x - x) < mark_width) {
+    Mark& mark = all.back();
+    if (++mark.count <= most_words) mark.words += "; " + words;
+    return;
+  }
+  all.push_back({x, 1, words});
+}
+
+std::string title_of(const Mark& mark) {
+  constexpr int most_words = 6;
+  return mark.count > most_words ? fmt::format("{}; and {} more", mark.words, mark.count - most_words)
+                                 : mark.words;
+}
+
+Html shades(const json::object& curve, const Drawing& drawing) {
+  std::string d;
+  bool odd = false;
+  views::for_each_row(curve, "attempts", [&](const json::object& row) {
+    odd = !odd;
+    const double from = drawing.x(static_cast<double>(int_or(row, "first_step", 0)));
+    const double to = drawing.x(static_cast<double>(int_or(row, "last_step", 0)));
+    if (odd || to - from < 1) return;
+    d += fmt::format("M{:.1f} {}H{:.1f}V{}H{:.1f}Z", from, top, to, bottom, from);
+  });
+  return path("attempt", d);
+}
+
+Html crashes(const json::object& curve, const Drawing& drawing) {
+  std::vector<Mark> all;
+  views::for_each_row(curve, "attempts", [&](const json::object& row) {
+    const std::string name = string_or(row, "cause", "");
+    const core::Cause cause = core::cause_from(name);
+    if (int_or(row, "ended_ms", 0) == 0 || name.empty() || !core::is_fault(cause)) return;
+    const std::int64_t last = int_or(row, "last_step", 0);
+    const std::int64_t step = last > 0 ? last : int_or(row, "resume_step", 0);
+    add_mark(all, drawing.x(static_cast<double>(step)),
+             fmt::format("attempt {} after step {}: {}, {}", int_or(row, "attempt", 0),
+                         views::grouped(step), cut(name, 40), core::facts(cause).words));
+  });
+  Html drawn;
+  for (const Mark& mark : all) {
+    drawn += element("path",
+                     {{"class", "crash"},
+                      {"d", fmt::format("M{:.1f} {}h10l-5 9Z", mark.x - 5, top - 12)}},
+                     {element("title", {}, {title_of(mark)})});
+  }
+  return drawn;
+}
+
+Html checkpoints(const json::object& curve, const Drawing& drawing) {
+  std::vector<Mark> all;
+  views::for_each_row(curve, "checkpoints", [&](const json::object& row) {
+    const std::int64_t step = int_or(row, "step", 0);
+    add_mark(all, drawing.x(static_cast<double>(step)),
+             fmt::format("{} {}", views::grouped(step), cut(string_or(row, "state", ""), 20)));
+  });
+  Html drawn;
+  for (const Mark& mark : all) {
+    drawn += element("path",
+                     {{"class", "checkpoint"},
+                      {"d", fmt::format("M{:.1f} {}v-8", mark.x, bottom)}},
+                     {element("title", {}, {"checkpoint " + title_of(mark)})});
+  }
+  return drawn;
+}
+
+Html held_out(const json::object& curve, const Drawing& drawing) {
+  const auto found = get_object(curve, "evaluations");
+  if (!found) return {};
+  const json::array& steps = views::list_in(**found, "step");
+  const json::array& losses = views::list_in(**found, "loss");
+  const std::size_t stride = steps.size() / 150 + 1;
+  Html drawn;
+  for (std::size_t i = 0; i < steps.size(); i += stride) {
+    const auto step = number_at(steps, i);
+    const auto loss = number_at(losses, i);
+    if (!step || !loss) continue;
+    drawn += element(
+        "circle",
+        {{"class", "held-out"}, {"cx", fmt::format("{:.1f}", drawing.x(*step))},
+         {"cy", fmt::format("{:.1f}", drawing.y(*loss))}, {"r", "3.5"}},
+        {element("title", {}, {fmt::format("held out at step {}: {}",
+                                           views::grouped(std::llround(*step)),
+                                           number_text(*loss))})});
+  }
+  return drawn;
+}
+
+Html axes(const Drawing& drawing) {
+  Html drawn;
+  for (const double mark : marks(drawing.y.from, drawing.y.to, 5)) {
+    const std::string y = fmt::format("{:.1f}", drawing.y(mark));
+    drawn += element("path", {{"class", "grid"}, {"d", fmt::format("M{} {}H{}", left, y, right)}});
+    drawn += element("text", {{"x", fmt::format("{}", left - 6)}, {"y", y}, {"dy", "4"},
+                              {"text-anchor", "end"}},
+                     {fmt::format("{:g}", mark)});
+  }
+  for (const double mark : marks(drawing.x.from, drawing.x.to, 7)) {
+    if (mark != std::floor(mark)) continue;
+    const std::string x = fmt::format("{:.1f}", drawing.x(mark));
+    drawn += element("path", {{"class", "axis"}, {"d", fmt::format("M{} {}v4", x, bottom)}});
+    drawn += element("text", {{"x", x}, {"y", fmt::format("{}", bottom + 17)},
+                              {"text-anchor", "middle"}},
+                     {views::grouped(std::llround(mark))});
+  }
+  drawn += element("path", {{"class", "axis"}, {"d", fmt::format("M{} {}V{}H{}", left, top, bottom, right)}});
+  drawn += element("text", {{"x", fmt::format("{}", right)}, {"y", fmt::format("{}", bottom + 33)},
+                            {"text-anchor", "end"}}, {"step"});
+  drawn += element("text", {{"x", "4"}, {"y", fmt::format("{}", top - 8)}}, {"loss"});
+  return drawn;
+}
+
+// Where the axis of the loss ends: a few wild points at the beginning do not press the rest flat.
+Drawing drawing_of(const std::vector<Point>& points) {
+  Extent steps;
+  Extent losses;
+  for (const Point& p : points) {
+    steps.add(p.step);
+    for (const auto& number : {p.least, p.most, p.mean}) {
+      if (number) losses.add(*number);
+    }
+  }
+  const double more = std::max((losses.most() - losses.least()) * 0.04,
+                               std::abs(losses.most()) * 1e-3 + 1e-9);
+  return {{steps.least(), std::max(steps.most(), steps.least() + 1), left, right},
+          {losses.least() - more, losses.most() + more, bottom, top}};
+}
+
+std::string in_words(const json::object& curve, const std::vector<Point>& points) {
+  const auto told = [](const Point& p) { return p.mean.has_value(); };
+  const auto first = std::ranges::find_if(points, told);
+  if (first == points.end()) return "No step has told a loss.";
+  const auto last = std::find_if(points.rbegin(), points.rend(), told);
+  Extent means;
+  for (const Point& p : points) {
+    if (p.mean) means.add(*p.mean);
+  }
+  std::int64_t failed = 0;
+  std::int64_t lost = 0;
+  std::int64_t attempts = 0;
+  views::for_each_row(curve, "attempts", [&](const json::object& row) {
+    ++attempts;
+    const std::string cause = string_or(row, "cause", "");
+    if (!cause.empty() && core::is_fault(core::cause_from(cause))) ++failed;
+    lost += std::max<std::int64_t>(int_or(row, "steps_lost", 0), 0);
+  });
+  std::string text = fmt::format(
+      "The loss is {} at step {} and was {} at step {}; the least mean of a piece of the run is {}.",
+      number_text(*last->mean), views::grouped(int_or(curve, "newest_step", std::llround(last->step))),
+      number_text(*first->mean), views::grouped(std::llround(first->step)),
+      number_text(means.least()));
+  text += fmt::format(" {} in what is drawn, {} failed; {} {} lost.",
+                      count(attempts, "attempt"), failed == 0 ? "none" : views::grouped(failed),
+                      count(lost, "step"), lost == 1 ? "was" : "were");
+  return text;
+}
+
+Html table_of(const std::vector<Point>& points) {
+  Table table("The loss by step", {{"from step"}, {"mean", true}, {"least", true}, {"most", true},
+                                   {"attempt", true}});
+  const auto text = [](const std::optional<double>& number) {
+    return number ? number_text(*number) : std::string("-");
+  };
+  constexpr std::size_t rows = 24;
+  const std::size_t stride = points.size() / rows + 1;
+  for (std::size_t i = 0; i < points.size(); i += stride) {
+    const Point& p = points[i];
+    table.add({views::grouped(std::llround(p.step)), text(p.mean), text(p.least), text(p.most),
+               views::grouped(p.attempt)});
+  }
+  return details("The same as a table", "curve-table", table.html());
+}
+
+}  // namespace
+
+Html curve_section(const Documents& documents) {
+  const View& view = documents.view;
+  const std::vector<Point> points = points_of(documents.curve);
+  const std::string words = in_words(documents.curve, points);
+  std::vector<Attribute> attributes{{"class", "curve"}};
+  if (!view.still) {
+    attributes.emplace_back("data-source", Url::path({"v1", "programs", view.program, "curve"}));
+  }
+  Html drawn;
+  if (std::ranges::any_of(points, [](const Point& p) { return p.mean.has_value(); })) {
+    const Drawing drawing = drawing_of(points);
+    drawn = element("svg",
+                    {{"viewBox", "0 0 800 300"}, {"role", "img"}, {"aria-label", words}},
+                    {shades(documents.curve, drawing), axes(drawing), band(points, drawing),
+                     ghosts(documents.curve, drawing), mean_line(points, drawing),
+                     held_out(documents.curve, drawing), checkpoints(documents.curve, drawing),
+                     crashes(documents.curve, drawing)});
+  }
+  Html content = element("figure", attributes, {drawn, element("figcaption", {}, {words})});
+  if (!drawn.empty()) content += table_of(points);
+  return titled("curve", "Loss", content);
+}
+
+}  // namespace trainward::page
