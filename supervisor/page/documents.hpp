@@ -1,11 +1,13 @@
-// What a page is made of: the documents of one program as the API serves them (docs/api.md), whoever
-// got them.
+// What a page is made of: the documents of one program as the API serves them (docs/api.md),
+// whoever got them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/error.hpp"
@@ -21,8 +23,8 @@ inline constexpr std::int64_t attempts_shown = 50;
 
 // The sections of a program's page, in their order.
 inline constexpr std::array<std::string_view, 10> section_ids{
-    "summary", "curve", "time", "attempts", "why", "log", "boards", "checkpoints", "learning",
-    "events"};
+    "summary", "curve",  "time",        "attempts", "why",
+    "log",     "boards", "checkpoints", "learning", "events"};
 
 // What is looked at.
 struct View {
@@ -40,16 +42,16 @@ struct Documents {
   json::array programs;  // rows of /v1/programs: this one, or all of them
   json::object curve;
   json::object ledger_run, ledger_day, ledger_hour;
-  json::array attempts;       // rows of history, newest first, one more than is shown if there is one
+  json::array attempts;  // rows of history, newest first, one more than is shown if there is one
   json::object why;
-  std::string log;            // the end of the newest attempt's stdout, as it is
+  std::string log;  // the end of the newest attempt's stdout, as it is
   std::int64_t log_attempt = 0;
   json::array boards;
-  json::object samples;       // serial: rows of samples, six hours of them
+  json::object samples;  // serial: rows of samples, six hours of them
   json::object probe;
   json::array checkpoints;
   json::array evaluations;
-  json::array texts;          // samples of what the model says
+  json::array texts;  // samples of what the model says
   json::array events;
 };
 

@@ -40,10 +40,11 @@ Question ledger(const std::string& program, std::optional<std::int64_t> seconds,
 }
 
 Question why(const View& view, std::optional<std::int64_t> attempt, int lines) {
-  std::string target = fmt::format("/v1/programs/{}/why?lines={}",
-                                   views::percent_encoded(view.program), lines);
+  std::string target =
+      fmt::format("/v1/programs/{}/why?lines={}", views::percent_encoded(view.program), lines);
   if (attempt) target += fmt::format("&attempt={}", *attempt);
-  return {target, [program = view.program, attempt, lines](const Store& store) -> Result<json::value> {
+  return {target,
+          [program = view.program, attempt, lines](const Store& store) -> Result<json::value> {
             return store.why_json(program, attempt, lines);
           }};
 }
@@ -75,11 +76,10 @@ class Gathering {
     const std::string& program = view.program;
     const std::string encoded = views::percent_encoded(program);
     if (wanted("curve")) {
-      object(into_.curve,
-             {fmt::format("/v1/programs/{}/curve?buckets={}", encoded, curve_points),
-              [program](const Store& store) -> Result<json::value> {
-                return store.curve_json(program, {.buckets = curve_points});
-              }});
+      object(into_.curve, {fmt::format("/v1/programs/{}/curve?buckets={}", encoded, curve_points),
+                           [program](const Store& store) -> Result<json::value> {
+                             return store.curve_json(program, {.buckets = curve_points});
+                           }});
     }
     if (wanted("time")) {
       if (into_.ledger_run.empty()) object(into_.ledger_run, ledger(program, {}, view.now_ms));

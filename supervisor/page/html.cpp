@@ -54,12 +54,23 @@ std::string escaped(std::string_view text) {
   out.reserve(shown.size() + 16);
   for (const char c : shown) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\'':
+        out += "&#39;";
+        break;
+      default:
+        out += c;
     }
   }
   return out;
@@ -137,8 +148,8 @@ Html element(ElementName name, const std::vector<Attribute>& attributes,
   out += '<';
   out += name.text;
   for (const Attribute& attribute : attributes) out += attribute.markup;
-  if (children.size() == 0 && std::ranges::find(without_content, name.text) !=
-                                  without_content.end()) {
+  if (children.size() == 0 &&
+      std::ranges::find(without_content, name.text) != without_content.end()) {
     out += "/>";
     return made;
   }

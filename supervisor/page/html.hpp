@@ -1,9 +1,9 @@
-// Markup that cannot be wrong: a piece of HTML is made of elements with known names, of attributes, and
-// of text, and whatever text is put in stays text. It is well-formed XML too, so a strict reader can
-// check it. Pure.
+// Markup that cannot be wrong: a piece of HTML is made of elements with known names, of attributes,
+// and of text, and whatever text is put in stays text. It is well-formed XML too, so a strict
+// reader can check it. Pure.
 //
-// There is no way to put a string in as markup. A place is a Url, made of words that are encoded, and
-// only a Url fits an attribute that leads somewhere.
+// There is no way to put a string in as markup. A place is a Url, made of words that are encoded,
+// and only a Url fits an attribute that leads somewhere.
 #pragma once
 
 #include <initializer_list>
@@ -13,16 +13,16 @@
 
 namespace trainward::page {
 
-// What a reader sees of text from anywhere: without the escape sequences of terminals; bytes that are
-// no UTF-8, control characters, and marks that turn the direction of writing are U+FFFD. Lines and tabs
-// stay.
+// What a reader sees of text from anywhere: without the escape sequences of terminals; bytes that
+// are no UTF-8, control characters, and marks that turn the direction of writing are U+FFFD. Lines
+// and tabs stay.
 std::string shown_text(std::string_view text);
 
 namespace names {
 consteval bool is_word(std::string_view text) {
   for (const char c : text) {
-    const bool fits = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '-';
+    const bool fits =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
     if (!fits) return false;
   }
   return !text.empty() && text.front() >= 'a' && text.front() <= 'z';
@@ -83,7 +83,7 @@ struct Attribute {
 class Html {
  public:
   Html() = default;
-  Html(std::string_view text);                           // NOLINT: a text is a piece
+  Html(std::string_view text);                                     // NOLINT: a text is a piece
   Html(const char* text) : Html(std::string_view(text)) {}         // NOLINT
   Html(const std::string& text) : Html(std::string_view(text)) {}  // NOLINT
   Html& operator+=(const Html& more);

@@ -38,20 +38,28 @@ std::int64_t ms_of(const json::object& row, std::string_view key) {
 
 std::string_view tone_class(core::Tone tone) {
   switch (tone) {
-    case core::Tone::good: return "tone-good";
-    case core::Tone::changing: return "tone-changing";
-    case core::Tone::quiet: return "tone-quiet";
-    case core::Tone::bad: break;
+    case core::Tone::good:
+      return "tone-good";
+    case core::Tone::changing:
+      return "tone-changing";
+    case core::Tone::quiet:
+      return "tone-quiet";
+    case core::Tone::bad:
+      break;
   }
   return "tone-bad";
 }
 
 std::string_view glyph_of(core::Tone tone) {
   switch (tone) {
-    case core::Tone::good: return "▶";
-    case core::Tone::changing: return "◌";
-    case core::Tone::quiet: return "■";
-    case core::Tone::bad: break;
+    case core::Tone::good:
+      return "▶";
+    case core::Tone::changing:
+      return "◌";
+    case core::Tone::quiet:
+      return "■";
+    case core::Tone::bad:
+      break;
   }
   return "✖";
 }
@@ -98,12 +106,11 @@ Html Table::html() const {
                            : element("th", {{"scope", "col"}}, {column.title});
   }
   return element(
-      "div",
-      {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", caption_}},
-      {element("table", {},
-               {element("caption", {}, {caption_}),
-                element("thead", {}, {element("tr", {}, {heads})}),
-                element("tbody", {}, {body_})})});
+      "div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", caption_}},
+      {element(
+          "table", {},
+          {element("caption", {}, {caption_}), element("thead", {}, {element("tr", {}, {heads})}),
+           element("tbody", {}, {body_})})});
 }
 
 Html facts(std::initializer_list<std::pair<std::string_view, Html>> pairs) {

@@ -31,23 +31,25 @@ constexpr std::array<Titled, section_ids.size()> sections{{
 }};
 
 Html head_of(std::string_view title, const Look& look, bool refreshes) {
-  Html head = join({element("meta", {{"charset", "utf-8"}}),
-                    element("meta", {{"name", "viewport"},
-                                     {"content", "width=device-width, initial-scale=1"}}),
-                    element("meta", {{"name", "color-scheme"}, {"content", "light dark"}}),
-                    element("title", {}, {title})});
+  Html head = join(
+      {element("meta", {{"charset", "utf-8"}}),
+       element("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}}),
+       element("meta", {{"name", "color-scheme"}, {"content", "light dark"}}),
+       element("title", {}, {title})});
   if (!look.style.empty()) return join({head, style_sheet(look.style)});
-  head += element("link", {{"rel", "icon"}, {"href", Url::path({"favicon.svg"})},
-                           {"type", "image/svg+xml"}});
+  head += element(
+      "link", {{"rel", "icon"}, {"href", Url::path({"favicon.svg"})}, {"type", "image/svg+xml"}});
   if (!look.css_file.empty()) {
-    head += element("link", {{"rel", "stylesheet"}, {"href", Url::path({"assets", look.css_file})}});
+    head +=
+        element("link", {{"rel", "stylesheet"}, {"href", Url::path({"assets", look.css_file})}});
   }
   if (!refreshes) return head;
   for (const std::string& module : look.modules) {
     head += element("link", {{"rel", "modulepreload"}, {"href", Url::path({"assets", module})}});
   }
   if (!look.script_file.empty()) head += module_script(Url::path({"assets", look.script_file}));
-  head += element("noscript", {}, {element("meta", {{"http-equiv", "refresh"}, {"content", "30"}})});
+  head +=
+      element("noscript", {}, {element("meta", {{"http-equiv", "refresh"}, {"content", "30"}})});
   return head;
 }
 
@@ -71,10 +73,9 @@ std::string page_of(std::string_view title, const Html& main, const Documents& d
   Html header = join({home, contents_of(!program.empty())});
   if (live) header += element("p", {{"id", "connection"}, {"role", "status"}}, {""});
   std::vector<Attribute> content;
-  if (!program.empty() && live) content.emplace_back("data-program", program);
-  const Html footer = element(
-      "footer", {},
-      {"As of ", moment(view.now_ms), ". Trainward ", version_text, "."});
+  if (!program.empty() && live) content.push_back({"data-program", program});
+  const Html footer =
+      element("footer", {}, {"As of ", moment(view.now_ms), ". Trainward ", version_text, "."});
   const std::vector<Attribute> body{{"data-now-ms", std::to_string(view.now_ms)},
                                     {"data-role", view.operates ? "operator" : "viewer"}};
   return document(element(
@@ -109,21 +110,29 @@ std::string plain_page(std::string_view title, const Html& main, const Look& loo
   return document(element(
       "html", {{"lang", "en"}},
       {element("head", {}, {head_of(title, look, false)}),
-       element("body", {},
-               {element("header", {}, {element("a", {{"class", "home"}, {"href", Url::path({})}},
-                                               {"Trainward"})}),
-                element("main", {}, {main})})}));
+       element(
+           "body", {},
+           {element("header", {},
+                    {element("a", {{"class", "home"}, {"href", Url::path({})}}, {"Trainward"})}),
+            element("main", {}, {main})})}));
 }
 
 std::string_view title_of_status(int status) {
   switch (status) {
-    case 400: return "This request is not understood";
-    case 401: return "Sign in first";
-    case 403: return "This is not allowed";
-    case 404: return "There is no such page";
-    case 405: return "This cannot be done here";
-    case 503: return "Trainward is busy";
-    default: return status >= 500 ? "Trainward has failed" : "This did not work";
+    case 400:
+      return "This request is not understood";
+    case 401:
+      return "Sign in first";
+    case 403:
+      return "This is not allowed";
+    case 404:
+      return "There is no such page";
+    case 405:
+      return "This cannot be done here";
+    case 503:
+      return "Trainward is busy";
+    default:
+      return status >= 500 ? "Trainward has failed" : "This did not work";
   }
 }
 
@@ -140,11 +149,13 @@ Html whole_section(std::string_view id, const Documents& documents) {
   if (!view.still) {
     Url source = view.program.empty() ? Url::path({"sections", id})
                                       : Url::path({"programs", view.program, "sections", id});
-    if (id == "why" && view.attempt) source = source.query("attempt", std::to_string(*view.attempt));
-    if (id == "attempts" && view.before) source = source.query("before", std::to_string(*view.before));
-    attributes.emplace_back("data-source", source);
+    if (id == "why" && view.attempt)
+      source = source.query("attempt", std::to_string(*view.attempt));
+    if (id == "attempts" && view.before)
+      source = source.query("before", std::to_string(*view.before));
+    attributes.push_back({"data-source", source});
   }
-  if (id == "summary") attributes.emplace_back("aria-live", "polite");
+  if (id == "summary") attributes.push_back({"aria-live", "polite"});
   return element("section", attributes, {section(id, documents)});
 }
 
@@ -171,8 +182,8 @@ std::string report_page(const Documents& documents, const Look& look) {
 }
 
 std::string error_page(int status, const Error& error, const Look& look) {
-  Html words = element("p", {}, {cut(error.what), error.where.empty() ? "" : ": ",
-                                 mono(cut(error.where))});
+  Html words =
+      element("p", {}, {cut(error.what), error.where.empty() ? "" : ": ", mono(cut(error.where))});
   if (!error.hint.empty()) words += element("p", {}, {"What to do: ", cut(error.hint)});
   if (status == 401) {
     words += element("p", {}, {"Or, on the machine itself: ", code("trainwardctl open")});
@@ -201,7 +212,9 @@ std::string confirm_page(std::string_view program, std::string_view verb,
                       {"steps at risk", number_or_dash(rehearsal, "steps_at_risk")}}),
                element("div", {{"class", "actions"}},
                        {element("button",
-                                {{"type", "submit"}, {"name", "confirm"}, {"value", "yes"},
+                                {{"type", "submit"},
+                                 {"name", "confirm"},
+                                 {"value", "yes"},
                                  {"class", verb == "start" ? "primary" : "danger"}},
                                 {word}),
                         element("a", {{"href", Url::path({"programs", program})}},

@@ -30,10 +30,10 @@ Html events_section(const Documents& documents);
 
 // How a page looks and lives: the names of its files, or (a file to send) the style sheet itself.
 struct Look {
-  std::string css_file = {};                // "page.HASH.css"
-  std::string script_file = {};             // "page.HASH.js"
-  std::vector<std::string> modules = {};    // what that script imports
-  std::string style = {};                   // of a page in one file; nothing is fetched then
+  std::string css_file = {};              // "page.HASH.css"
+  std::string script_file = {};           // "page.HASH.js"
+  std::vector<std::string> modules = {};  // what that script imports
+  std::string style = {};                 // of a page in one file; nothing is fetched then
 };
 
 std::string program_page(const Documents& documents, const Look& look);

@@ -57,13 +57,21 @@ Html number_of(const json::object& row, const View& view) {
 Html attempts_section(const Documents& documents) {
   const View& view = documents.view;
   if (documents.attempts.empty()) {
-    return titled("attempts", "Attempts",
-                  element("p", {}, {view.before ? "There are no older attempts."
-                                                : "It has had no attempt yet."}));
+    return titled(
+        "attempts", "Attempts",
+        element("p", {},
+                {view.before ? "There are no older attempts." : "It has had no attempt yet."}));
   }
-  Table table("Attempts, the newest first",
-              {{"attempt"}, {"began"}, {"took", true}, {"ended by"}, {"what happened"},
-               {"what was done"}, {"steps", true}, {"kept", true}, {"lost", true}, {"board"}});
+  Table table("Attempts, the newest first", {{"attempt"},
+                                             {"began"},
+                                             {"took", true},
+                                             {"ended by"},
+                                             {"what happened"},
+                                             {"what was done"},
+                                             {"steps", true},
+                                             {"kept", true},
+                                             {"lost", true},
+                                             {"board"}});
   std::int64_t oldest = 0;
   std::int64_t shown = 0;
   bool more = false;
@@ -94,8 +102,9 @@ Html attempts_section(const Documents& documents) {
                           .fragment("attempts");
     content += element("p", {}, {element("a", {{"href", older}}, {"Older attempts"})});
   } else if (more) {
-    content += element("p", {}, {muted("Older attempts are left out; trainwardctl history has "
-                                       "them.")});
+    content += element("p", {},
+                       {muted("Older attempts are left out; trainwardctl history has "
+                              "them.")});
   }
   return titled("attempts", "Attempts", content);
 }

@@ -17,7 +17,7 @@ namespace trainward::page {
 namespace {
 
 constexpr std::size_t most_boards = 64;
-constexpr std::size_t most_points = 120;
+constexpr std::size_t most_spark_points = 120;
 
 std::string measured(const json::object& row, std::string_view key, std::string_view unit) {
   const auto number = get_number(row, key);
@@ -28,7 +28,7 @@ std::string measured(const json::object& row, std::string_view key, std::string_
 Html sparkline(const json::array& rows, const std::string& serial) {
   Extent extent;
   std::vector<double> hottest;
-  const std::size_t stride = rows.size() / most_points + 1;
+  const std::size_t stride = rows.size() / most_spark_points + 1;
   for (std::size_t i = 0; i < rows.size(); i += stride) {
     Extent piece;
     for (std::size_t j = i; j < std::min(i + stride, rows.size()); ++j) {
@@ -46,19 +46,23 @@ Html sparkline(const json::array& rows, const std::string& serial) {
   for (std::size_t i = 0; i < hottest.size(); ++i) {
     d += (i == 0 ? "M" : "L") + point(x(static_cast<double>(i)), y(hottest[i]));
   }
-  const std::string words = fmt::format("{}: {:.0f} to {:.0f} °C", cut(serial, 40), extent.least(),
-                                        extent.most());
-  return join({element("svg", {{"viewBox", "0 0 120 24"}, {"width", "120"}, {"height", "24"},
-                               {"role", "img"}, {"aria-label", words}},
+  const std::string words =
+      fmt::format("{}: {:.0f} to {:.0f} °C", cut(serial, 40), extent.least(), extent.most());
+  return join({element("svg",
+                       {{"viewBox", "0 0 120 24"},
+                        {"width", "120"},
+                        {"height", "24"},
+                        {"role", "img"},
+                        {"aria-label", words}},
                        {element("path", {{"class", "line"}, {"d", d}})}),
                " ", muted(fmt::format("{:.0f} to {:.0f} °C", extent.least(), extent.most()))});
 }
 
 std::string errors_of(const json::object& row) {
   std::string text;
-  for (const auto& [key, word] : {std::pair("aer_correctable", "correctable"),
-                                  std::pair("aer_nonfatal", "not fatal"),
-                                  std::pair("aer_fatal", "fatal")}) {
+  for (const auto& [key, word] :
+       {std::pair("aer_correctable", "correctable"), std::pair("aer_nonfatal", "not fatal"),
+        std::pair("aer_fatal", "fatal")}) {
     const auto number = get_int(row, key);
     if (!number) continue;
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", views::grouped(*number), word);
@@ -66,7 +70,7 @@ std::string errors_of(const json::object& row) {
   return text.empty() ? "-" : text;
 }
 
-Html drawing_of(const json::object& probe) {
+Html links_of(const json::object& probe) {
   const json::value* found = probe.if_contains("report");
   if (found == nullptr || !found->is_object()) return {};
   const auto report = hwprobe::report_from_json(*found);
@@ -74,17 +78,28 @@ Html drawing_of(const json::object& probe) {
   const std::string drawing = hwprobe::draw(hwprobe::make_graph(*report), false);
   if (drawing.empty() || drawing.size() > 20'000) return {};
   return join({element("h3", {}, {"Chips and links"}),
-               element("pre", {{"class", "excerpt"}, {"tabindex", "0"}, {"role", "region"},
-                               {"aria-label", "chips and the links between them"}},
+               element("pre",
+                       {{"class", "excerpt"},
+                        {"tabindex", "0"},
+                        {"role", "region"},
+                        {"aria-label", "chips and the links between them"}},
                        {drawing})});
 }
 
 }  // namespace
 
 Html boards_section(const Documents& documents) {
-  Table table("Boards, as the newest look found them",
-              {{"board"}, {"verdict"}, {"temperature", true}, {"power", true}, {"clock", true},
-               {"PCIe errors"}, {"temperature, 6 h"}, {"type"}, {"bus"}, {"looked at"}, {"reason"}});
+  Table table("Boards, as the newest look found them", {{"board"},
+                                                        {"verdict"},
+                                                        {"temperature", true},
+                                                        {"power", true},
+                                                        {"clock", true},
+                                                        {"PCIe errors"},
+                                                        {"temperature, 6 h"},
+                                                        {"type"},
+                                                        {"bus"},
+                                                        {"looked at"},
+                                                        {"reason"}});
   std::size_t shown = 0;
   views::for_each_row(documents.boards, [&](const json::object& row) {
     if (shown++ >= most_boards) return;
@@ -103,10 +118,11 @@ Html boards_section(const Documents& documents) {
   });
   if (table.empty()) {
     return titled("boards", "Boards",
-                  element("p", {}, {"No board was ever looked at: the program runs on none, or has "
-                                    "not begun."}));
+                  element("p", {},
+                          {"No board was ever looked at: the program runs on none, or has "
+                           "not begun."}));
   }
-  return titled("boards", "Boards", join({table.html(), drawing_of(documents.probe)}));
+  return titled("boards", "Boards", join({table.html(), links_of(documents.probe)}));
 }
 
 }  // namespace trainward::page

@@ -1,6 +1,6 @@
-// The loss, as one drawing that needs no script: the band from least to most with the mean, attempts
-// shaded in turn, what was lost and made again, where attempts failed and why, held-out loss,
-// checkpoints; in words below it, and as a table.
+// The loss, as one drawing that needs no script: the band from least to most with the mean,
+// attempts shaded in turn, what was lost and made again, where attempts failed and why, held-out
+// loss, checkpoints; in words below it, and as a table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,10 +27,14 @@ std::optional<double> number_at(const json::array& column, std::size_t i) {
   if (i >= column.size()) return std::nullopt;
   const json::value& value = column[i];
   double number = 0;
-  if (value.is_double()) number = value.get_double();
-  else if (value.is_int64()) number = static_cast<double>(value.get_int64());
-  else if (value.is_uint64()) number = static_cast<double>(value.get_uint64());
-  else return std::nullopt;
+  if (value.is_double())
+    number = value.get_double();
+  else if (value.is_int64())
+    number = static_cast<double>(value.get_int64());
+  else if (value.is_uint64())
+    number = static_cast<double>(value.get_uint64());
+  else
+    return std::nullopt;
   return std::isfinite(number) ? std::optional(number) : std::nullopt;
 }
 
@@ -136,10 +140,11 @@ void add_mark(std::vector<Mark>& all, double x, const std::string& words) {
   all.push_back({x, 1, words});
 }
 
-std::string title_of(const Mark& mark) {
+std::string words_of(const Mark& mark) {
   constexpr int most_words = 6;
-  return mark.count > most_words ? fmt::format("{}; and {} more", mark.words, mark.count - most_words)
-                                 : mark.words;
+  return mark.count > most_words
+             ? fmt::format("{}; and {} more", mark.words, mark.count - most_words)
+             : mark.words;
 }
 
 Html shades(const json::object& curve, const Drawing& drawing) {
@@ -169,10 +174,10 @@ Html crashes(const json::object& curve, const Drawing& drawing) {
   });
   Html drawn;
   for (const Mark& mark : all) {
-    drawn += element("path",
-                     {{"class", "crash"},
-                      {"d", fmt::format("M{:.1f} {}h10l-5 9Z", mark.x - 5, top - 12)}},
-                     {element("title", {}, {title_of(mark)})});
+    drawn += element(
+        "path",
+        {{"class", "crash"}, {"d", fmt::format("M{:.1f} {}h10l-5 9Z", mark.x - 5, top - 12)}},
+        {element("title", {}, {words_of(mark)})});
   }
   return drawn;
 }
@@ -187,9 +192,8 @@ Html checkpoints(const json::object& curve, const Drawing& drawing) {
   Html drawn;
   for (const Mark& mark : all) {
     drawn += element("path",
-                     {{"class", "checkpoint"},
-                      {"d", fmt::format("M{:.1f} {}v-8", mark.x, bottom)}},
-                     {element("title", {}, {"checkpoint " + title_of(mark)})});
+                     {{"class", "checkpoint"}, {"d", fmt::format("M{:.1f} {}v-8", mark.x, bottom)}},
+                     {element("title", {}, {"checkpoint " + words_of(mark)})});
   }
   return drawn;
 }
@@ -205,13 +209,15 @@ Html held_out(const json::object& curve, const Drawing& drawing) {
     const auto step = number_at(steps, i);
     const auto loss = number_at(losses, i);
     if (!step || !loss) continue;
-    drawn += element(
-        "circle",
-        {{"class", "held-out"}, {"cx", fmt::format("{:.1f}", drawing.x(*step))},
-         {"cy", fmt::format("{:.1f}", drawing.y(*loss))}, {"r", "3.5"}},
-        {element("title", {}, {fmt::format("held out at step {}: {}",
-                                           views::grouped(std::llround(*step)),
-                                           number_text(*loss))})});
+    drawn +=
+        element("circle",
+                {{"class", "held-out"},
+                 {"cx", fmt::format("{:.1f}", drawing.x(*step))},
+                 {"cy", fmt::format("{:.1f}", drawing.y(*loss))},
+                 {"r", "3.5"}},
+                {element("title", {},
+                         {fmt::format("held out at step {}: {}",
+                                      views::grouped(std::llround(*step)), number_text(*loss))})});
   }
   return drawn;
 }
@@ -221,21 +227,25 @@ Html axes(const Drawing& drawing) {
   for (const double mark : marks(drawing.y.from, drawing.y.to, 5)) {
     const std::string y = fmt::format("{:.1f}", drawing.y(mark));
     drawn += element("path", {{"class", "grid"}, {"d", fmt::format("M{} {}H{}", left, y, right)}});
-    drawn += element("text", {{"x", fmt::format("{}", left - 6)}, {"y", y}, {"dy", "4"},
-                              {"text-anchor", "end"}},
-                     {fmt::format("{:g}", mark)});
+    drawn += element(
+        "text", {{"x", fmt::format("{}", left - 6)}, {"y", y}, {"dy", "4"}, {"text-anchor", "end"}},
+        {fmt::format("{:g}", mark)});
   }
   for (const double mark : marks(drawing.x.from, drawing.x.to, 7)) {
     if (mark != std::floor(mark)) continue;
     const std::string x = fmt::format("{:.1f}", drawing.x(mark));
     drawn += element("path", {{"class", "axis"}, {"d", fmt::format("M{} {}v4", x, bottom)}});
-    drawn += element("text", {{"x", x}, {"y", fmt::format("{}", bottom + 17)},
-                              {"text-anchor", "middle"}},
+    drawn += element("text",
+                     {{"x", x}, {"y", fmt::format("{}", bottom + 17)}, {"text-anchor", "middle"}},
                      {views::grouped(std::llround(mark))});
   }
-  drawn += element("path", {{"class", "axis"}, {"d", fmt::format("M{} {}V{}H{}", left, top, bottom, right)}});
-  drawn += element("text", {{"x", fmt::format("{}", right)}, {"y", fmt::format("{}", bottom + 33)},
-                            {"text-anchor", "end"}}, {"step"});
+  drawn += element(
+      "path", {{"class", "axis"}, {"d", fmt::format("M{} {}V{}H{}", left, top, bottom, right)}});
+  drawn += element("text",
+                   {{"x", fmt::format("{}", right)},
+                    {"y", fmt::format("{}", bottom + 33)},
+                    {"text-anchor", "end"}},
+                   {"step"});
   drawn += element("text", {{"x", "4"}, {"y", fmt::format("{}", top - 8)}}, {"loss"});
   return drawn;
 }
@@ -250,8 +260,8 @@ Drawing drawing_of(const std::vector<Point>& points) {
       if (number) losses.add(*number);
     }
   }
-  const double more = std::max((losses.most() - losses.least()) * 0.04,
-                               std::abs(losses.most()) * 1e-3 + 1e-9);
+  const double more =
+      std::max((losses.most() - losses.least()) * 0.04, std::abs(losses.most()) * 1e-3 + 1e-9);
   return {{steps.least(), std::max(steps.most(), steps.least() + 1), left, right},
           {losses.least() - more, losses.most() + more, bottom, top}};
 }
@@ -275,19 +285,21 @@ std::string in_words(const json::object& curve, const std::vector<Point>& points
     lost += std::max<std::int64_t>(int_or(row, "steps_lost", 0), 0);
   });
   std::string text = fmt::format(
-      "The loss is {} at step {} and was {} at step {}; the least mean of a piece of the run is {}.",
-      number_text(*last->mean), views::grouped(int_or(curve, "newest_step", std::llround(last->step))),
+      "The loss is {} at step {} and was {} at step {}; the least mean of a piece of the run is "
+      "{}.",
+      number_text(*last->mean),
+      views::grouped(int_or(curve, "newest_step", std::llround(last->step))),
       number_text(*first->mean), views::grouped(std::llround(first->step)),
       number_text(means.least()));
-  text += fmt::format(" {} in what is drawn, {} failed; {} {} lost.",
-                      count(attempts, "attempt"), failed == 0 ? "none" : views::grouped(failed),
-                      count(lost, "step"), lost == 1 ? "was" : "were");
+  text += fmt::format(" {} in what is drawn, {} failed; {} {} lost.", count(attempts, "attempt"),
+                      failed == 0 ? "none" : views::grouped(failed), count(lost, "step"),
+                      lost == 1 ? "was" : "were");
   return text;
 }
 
 Html table_of(const std::vector<Point>& points) {
-  Table table("The loss by step", {{"from step"}, {"mean", true}, {"least", true}, {"most", true},
-                                   {"attempt", true}});
+  Table table("The loss by step",
+              {{"from step"}, {"mean", true}, {"least", true}, {"most", true}, {"attempt", true}});
   const auto text = [](const std::optional<double>& number) {
     return number ? number_text(*number) : std::string("-");
   };
@@ -309,13 +321,12 @@ Html curve_section(const Documents& documents) {
   const std::string words = in_words(documents.curve, points);
   std::vector<Attribute> attributes{{"class", "curve"}};
   if (!view.still) {
-    attributes.emplace_back("data-source", Url::path({"v1", "programs", view.program, "curve"}));
+    attributes.push_back({"data-source", Url::path({"v1", "programs", view.program, "curve"})});
   }
   Html drawn;
   if (std::ranges::any_of(points, [](const Point& p) { return p.mean.has_value(); })) {
     const Drawing drawing = drawing_of(points);
-    drawn = element("svg",
-                    {{"viewBox", "0 0 800 300"}, {"role", "img"}, {"aria-label", words}},
+    drawn = element("svg", {{"viewBox", "0 0 800 300"}, {"role", "img"}, {"aria-label", words}},
                     {shades(documents.curve, drawing), axes(drawing), band(points, drawing),
                      ghosts(documents.curve, drawing), mean_line(points, drawing),
                      held_out(documents.curve, drawing), checkpoints(documents.curve, drawing),

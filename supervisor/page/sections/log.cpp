@@ -44,8 +44,8 @@ Html log_section(const Documents& documents) {
                                     {"aria-label", "the last lines of stdout"}};
   Html tools;
   if (!view.still) {
-    attributes.emplace_back("data-source", Url::path({"v1", "programs", view.program, "log"}));
-    attributes.emplace_back("data-stream", "stdout");
+    attributes.push_back({"data-source", Url::path({"v1", "programs", view.program, "log"})});
+    attributes.push_back({"data-stream", "stdout"});
     tools = element(
         "div", {{"class", "log-tools"}},
         {element("label", {{"for", "log-search"}}, {"Search"}),
@@ -55,9 +55,11 @@ Html log_section(const Documents& documents) {
   }
   Html content = join({tools, element("pre", attributes, {text})});
   if (documents.log_attempt > 0) {
-    content += element("p", {}, {muted(fmt::format("The last {} lines at most, of attempt {}; all "
-                                                   "of it: ", most_lines, documents.log_attempt)),
-                                 code("trainwardctl tail -f " + cut(view.program, 80))});
+    content += element("p", {},
+                       {muted(fmt::format("The last {} lines at most, of attempt {}; all "
+                                          "of it: ",
+                                          most_lines, documents.log_attempt)),
+                        code("trainwardctl tail -f " + cut(view.program, 80))});
   }
   return titled("log", "Log", content);
 }

@@ -62,8 +62,9 @@ Html texts_of(const json::array& rows) {
                      {element("dt", {}, {"prompt"}),
                       element("dd", {}, {cut(string_or(said, "prompt", ""), 400)}),
                       element("dt", {}, {"answer"}),
-                      element("dd", {}, {cut(string_or(said, "answer", ""), 1200), " ",
-                                         muted(about.empty() ? "" : "[" + about + "]")})});
+                      element("dd", {},
+                              {cut(string_or(said, "answer", ""), 1200), " ",
+                               muted(about.empty() ? "" : "[" + about + "]")})});
   }
   return texts;
 }
@@ -71,8 +72,9 @@ Html texts_of(const json::array& rows) {
 }  // namespace
 
 Html checkpoints_section(const Documents& documents) {
-  Table table("Checkpoints, the newest step first",
-              {{"step"}, {"state"}, {"size", true}, {"attempt", true}, {"made"}, {"name"}, {"why"}});
+  Table table(
+      "Checkpoints, the newest step first",
+      {{"step"}, {"state"}, {"size", true}, {"attempt", true}, {"made"}, {"name"}, {"why"}});
   int left = 40;
   for (auto row = documents.checkpoints.rbegin(); row != documents.checkpoints.rend() && left > 0;
        ++row, --left) {
@@ -81,7 +83,8 @@ Html checkpoints_section(const Documents& documents) {
     const std::string state = cut(string_or(made, "state", "-"), 40);
     table.add({number_or_dash(made, "step"), toned(views::tone_of(state), state),
                human_bytes(views::size_or(made, "bytes")), number_or_dash(made, "attempt"),
-               moment(int_or(made, "at_ms", 0)), mono(cut(file_of(string_or(made, "path", "-")), 120)),
+               moment(int_or(made, "at_ms", 0)),
+               mono(cut(file_of(string_or(made, "path", "-")), 120)),
                cut(string_or(made, "reason", ""), 200)});
   }
   if (table.empty()) {
@@ -90,7 +93,8 @@ Html checkpoints_section(const Documents& documents) {
   }
   Html content = table.html();
   if (documents.checkpoints.size() > 40) {
-    content += element("p", {}, {muted("Older ones are left out; trainwardctl ckpt list has them.")});
+    content +=
+        element("p", {}, {muted("Older ones are left out; trainwardctl ckpt list has them.")});
   }
   return titled("checkpoints", "Checkpoints", content);
 }
@@ -104,7 +108,8 @@ Html learning_section(const Documents& documents) {
 }
 
 Html events_section(const Documents& documents) {
-  Table table("Events, the newest first", {{"when"}, {"kind"}, {"attempt", true}, {"what"}, {"by"}});
+  Table table("Events, the newest first",
+              {{"when"}, {"kind"}, {"attempt", true}, {"what"}, {"by"}});
   int left = 50;
   for (auto row = documents.events.rbegin(); row != documents.events.rend() && left > 0;
        ++row, --left) {

@@ -24,12 +24,13 @@ Html todo_of(const views::Sentence& sentence) {
 }
 
 Html button(const std::string& program, std::string_view verb, std::string_view words) {
-  return element("form",
-                 {{"method", "post"},
-                  {"action", Url::path({"programs", program, "actions", verb})},
-                  {"data-action", verb}},
-                 {element("button", {{"type", "submit"}, {"aria-label",
-                                      fmt::format("{} {}", words, program)}}, {words})});
+  return element(
+      "form",
+      {{"method", "post"},
+       {"action", Url::path({"programs", program, "actions", verb})},
+       {"data-action", verb}},
+      {element("button", {{"type", "submit"}, {"aria-label", fmt::format("{} {}", words, program)}},
+               {words})});
 }
 
 Html buttons_of(const views::Told& told, const View& view) {
@@ -47,17 +48,17 @@ Html buttons_of(const views::Told& told, const View& view) {
 
 Html program_of(const views::Told& told, const View& view) {
   const Html name =
-      view.still ? Html(told.name)
-                 : element("a", {{"href", Url::path({"programs", string_or(*told.row, "name", "")})}},
-                           {told.name});
+      view.still
+          ? Html(told.name)
+          : element("a", {{"href", Url::path({"programs", string_or(*told.row, "name", "")})}},
+                    {told.name});
   const std::string tone = "sentence " + std::string(tone_class(told.sentence.tone));
   return element(
       "li", {{"data-key", told.name}},
-      {element("p", {{"class", tone}},
-               {element("span", {{"class", "glyph"}, {"aria-hidden", "true"}},
-                        {told.sentence.glyph}),
-                " ", element("strong", {}, {name}), " ",
-                element("span", {}, {told.sentence.text})}),
+      {element(
+           "p", {{"class", tone}},
+           {element("span", {{"class", "glyph"}, {"aria-hidden", "true"}}, {told.sentence.glyph}),
+            " ", element("strong", {}, {name}), " ", element("span", {}, {told.sentence.text})}),
        todo_of(told.sentence), buttons_of(told, view)});
 }
 

@@ -47,14 +47,17 @@ std::map<std::string, Share> shares_of(const json::object& ledger) {
 
 // Lines over a lost phase, in a direction of its own: a bar without colours is read by them.
 constexpr std::array<std::string_view, 9> patterns{
-    "M0 6L6 0", "M0 0L6 6", "M3 0V6", "M0 3H6", "M0 6L6 0M0 0L6 6",
+    "M0 6L6 0",     "M0 0L6 6",    "M3 0V6",       "M0 3H6",      "M0 6L6 0M0 0L6 6",
     "M3 0V6M0 3H6", "M2 2H4V4H2Z", "M0 1H6M0 4H6", "M1 0V6M4 0V6"};
 
 Html pattern(const std::string& id, std::string_view lines) {
   return element("pattern",
                  {{"id", id}, {"width", "6"}, {"height", "6"}, {"patternUnits", "userSpaceOnUse"}},
-                 {element("path", {{"d", lines}, {"fill", "none"}, {"stroke", "#ffffff"},
-                                   {"stroke-opacity", "0.55"}, {"stroke-width", "1"}})});
+                 {element("path", {{"d", lines},
+                                   {"fill", "none"},
+                                   {"stroke", "#ffffff"},
+                                   {"stroke-opacity", "0.55"},
+                                   {"stroke-width", "1"}})});
 }
 
 Html bar(const Window& window, const std::map<std::string, Share>& shares) {
@@ -76,9 +79,9 @@ Html bar(const Window& window, const std::map<std::string, Share>& shares) {
       attributes.push_back(std::move(attribute));
       return attributes;
     };
-    rects += element("rect", with({"class", "phase-" + phase}),
-                     {element("title", {}, {fmt::format("{} {}", phase,
-                                                        views::percent(found->second.share))})});
+    rects += element(
+        "rect", with({"class", "phase-" + phase}),
+        {element("title", {}, {fmt::format("{} {}", phase, views::percent(found->second.share))})});
     if (phase != to_string(core::Phase::stepping)) {
       const std::string id = fmt::format("pattern-{}-{}", window.id, phase);
       defs += pattern(id, patterns.at(i % patterns.size()));
@@ -87,12 +90,14 @@ Html bar(const Window& window, const std::map<std::string, Share>& shares) {
     x += part;
   }
   const double effective = number_or(*window.ledger, "effective_share", 0);
-  return element("svg",
-                 {{"class", "bar"}, {"viewBox", "0 0 1000 28"}, {"preserveAspectRatio", "none"},
-                  {"role", "img"},
-                  {"aria-label", fmt::format("{}: {} effective", window.words,
-                                             views::percent(effective))}},
-                 {element("defs", {}, {defs}), rects});
+  return element(
+      "svg",
+      {{"class", "bar"},
+       {"viewBox", "0 0 1000 28"},
+       {"preserveAspectRatio", "none"},
+       {"role", "img"},
+       {"aria-label", fmt::format("{}: {} effective", window.words, views::percent(effective))}},
+      {element("defs", {}, {defs}), rects});
 }
 
 std::string share_text(const Share& share) {
@@ -143,8 +148,8 @@ Html time_section(const Documents& documents) {
     return shares.at(0)[std::string(a)].seconds > shares.at(0)[std::string(b)].seconds;
   });
   for (const std::string_view phase : phases) {
-    std::vector<Html> cells{join({element("i", {{"class", fmt::format("key phase-{}", phase)}}, {""}),
-                                  phase})};
+    std::vector<Html> cells{
+        join({element("i", {{"class", fmt::format("key phase-{}", phase)}}, {""}), phase})};
     bool any = false;
     for (auto& window : shares) {
       const Share share = window[std::string(phase)];

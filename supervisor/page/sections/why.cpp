@@ -14,8 +14,8 @@
 namespace trainward::page {
 namespace {
 
-constexpr std::size_t longest_line = 400;
-constexpr std::size_t most_lines = 120;
+constexpr std::size_t longest_excerpt_line = 400;
+constexpr std::size_t most_excerpt_lines = 120;
 
 Html evidence_of(const json::object& why) {
   std::vector<const json::object*> rows;
@@ -56,9 +56,9 @@ Html excerpt_of(const json::object& why) {
   Html lines;
   std::int64_t number = first;
   for (const json::value& line : views::list_in(log, "lines")) {
-    if (number - first >= static_cast<std::int64_t>(most_lines)) break;
+    if (number - first >= static_cast<std::int64_t>(most_excerpt_lines)) break;
     const std::string text =
-        line.is_string() ? cut(std::string(line.get_string()), longest_line) : "";
+        line.is_string() ? cut(std::string(line.get_string()), longest_excerpt_line) : "";
     const std::string shown = text + "\n";
     lines += number == deciding ? element("mark", {}, {shown}) : Html(shown);
     ++number;
@@ -68,10 +68,11 @@ Html excerpt_of(const json::object& why) {
       fmt::format("{} of attempt {}, lines {} to {}{}", cut(string_or(log, "stream", "log"), 40),
                   int_or(log, "attempt", 0), views::grouped(first), views::grouped(number - 1),
                   deciding > 0 ? fmt::format("; line {} decided", views::grouped(deciding)) : "");
-  return join({element("h3", {}, {title}),
-               element("pre", {{"class", "excerpt"}, {"tabindex", "0"}, {"role", "region"},
-                               {"aria-label", title}},
-                       {lines})});
+  return join(
+      {element("h3", {}, {title}),
+       element("pre",
+               {{"class", "excerpt"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", title}},
+               {lines})});
 }
 
 }  // namespace
@@ -86,10 +87,11 @@ Html why_section(const Documents& documents) {
   const std::int64_t number = int_or(attempt, "attempt", 0);
   const bool runs = views::still_runs(attempt);
   const std::string cause = string_or(attempt, "cause", "");
-  Html content = element("p", {},
-                         {toned(runs ? core::Tone::good : views::tone_of(views::cause_name(attempt)),
-                                views::cause_name(attempt)),
-                          ": ", views::cause_words(cause), "."});
+  Html content =
+      element("p", {},
+              {toned(runs ? core::Tone::good : views::tone_of(views::cause_name(attempt)),
+                     views::cause_name(attempt)),
+               ": ", views::cause_words(cause), "."});
   if (const std::string verdict = string_or(attempt, "verdict", ""); !verdict.empty()) {
     content += element("p", {}, {cut(verdict, 600)});
   }
@@ -102,7 +104,8 @@ Html why_section(const Documents& documents) {
        {"ended with", Html(cut(exit, 60))},
        {"board", mono(cut(string_or(attempt, "board", ""), 120))},
        {"steps", Html(views::steps_words(attempt))},
-       {"what was done", runs ? Html() : Html(views::remedy_words(string_or(attempt, "remedy", "")))},
+       {"what was done",
+        runs ? Html() : Html(views::remedy_words(string_or(attempt, "remedy", "")))},
        {"programs", Html(views::programs_text(attempt))},
        {"to have less of it", Html(core::facts(core::cause_from(runs ? "done" : cause)).advice)},
        {"files", mono(cut(string_or(attempt, "folder", ""), 300))}});
