@@ -4,12 +4,14 @@
 // at after the program has ended.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <poll.h>
 #include <pty.h>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
+#include <utmp.h>
 
 #include <csignal>
 #include <cstring>
@@ -61,11 +63,17 @@ class TerminalProgram {
     ::ioctl(slave_.get(), TIOCSWINSZ, &size);  // sends SIGWINCH
   }
 
-  // Reads until it is so; the test's own time limit is the bound.
+  // Reads until it is so, or the program has ended, which then is a failure; the test's own time
+  // limit is the bound.
   void read_until(const std::function<bool()>& condition) {
     while (!condition()) {
       pollfd ready{master_.get(), POLLIN, 0};
-      if (::poll(&ready, 1, -1) > 0) take();
+      if (::poll(&ready, 1, 100) > 0) {
+        take();
+      } else if (has_ended()) {
+        ADD_FAILURE() << "it has ended, showing:\n" << screen.text();
+        return;
+      }
     }
   }
   void read_until_shown(const std::string& text) {
@@ -127,6 +135,12 @@ class TerminalProgram {
   TerminalModel screen;
 
  private:
+  [[nodiscard]] bool has_ended() const {
+    siginfo_t info{};
+    return ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == pid_;
+  }
+
   bool take() {
     char buffer[4096];
     const ssize_t got = ::read(master_.get(), buffer, sizeof(buffer));

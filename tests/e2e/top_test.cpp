@@ -17,6 +17,8 @@ class Top : public World {
     ASSERT_TRUE(make_folders(path(".trainward")).has_value());
     auto store = store::Store::open(path(".trainward/trainward.db"));
     ASSERT_TRUE(store.has_value());
+    auto transaction = store->begin(store::Store::Survives::process);
+    ASSERT_TRUE(transaction.has_value());
     for (const char* name : {"broken", "trainer"}) {
       store::ProgramRow program;
       program.name = name;
@@ -40,6 +42,7 @@ class Top : public World {
       ASSERT_TRUE(
           store->add_event({0, 1'763'674'000'000, name, 1, "launch", "it went"}).has_value());
     }
+    ASSERT_TRUE(transaction->commit().has_value());
   }
 
   std::vector<std::string> top(std::vector<std::string> more = {}) {
@@ -158,7 +161,7 @@ TEST_F(Top, WithoutATerminalItIsOneFrame) {
 TEST_F(Top, WithoutDaemonAndDatabaseItSaysWhatToDo) {
   TerminalProgram top(this->top(), folder_.path(), 80, 24, utf8);
   EXPECT_EQ(top.end(), 4);
-  EXPECT_TRUE(top.screen.shows("there is no run database")) << top.screen.text();
+  EXPECT_TRUE(top.screen.shows("trainwardd is not running, and there is")) << top.screen.text();
   EXPECT_EQ(top.not_restored(), "");
 }
 

@@ -75,11 +75,18 @@ class TerminalModel {
     if (wrong.empty()) wrong = what;
   }
 
+  void next_line() {
+    if (++y_ < height_) return;
+    y_ = height_ - 1;
+    cells_.erase(cells_.begin(), cells_.begin() + width_);
+    cells_.resize(cells_.size() + static_cast<std::size_t>(width_));
+  }
+
   std::size_t character() {
     const auto byte = static_cast<unsigned char>(pending_[0]);
     if (byte == 0x18) return 1;  // CAN ends a sequence
     if (byte == '\r') return x_ = 0, 1;
-    if (byte == '\n') return y_ = std::min(y_ + 1, height_ - 1), 1;
+    if (byte == '\n') return next_line(), 1;
     if (byte < ' ' || byte == 127) return say_wrong("a control character"), 1;
     const std::size_t length = utf8_character(pending_);
     if (length == 0) {
@@ -93,6 +100,10 @@ class TerminalModel {
       return length;
     }
     const int width = glyphs.front().width;
+    if (x_ + width > width_ && wraps) {
+      x_ = 0;
+      next_line();
+    }
     if (x_ + width > width_) return say_wrong("a character behind the last column"), length;
     cell(x_) = {text, look};
     if (width == 2) cell(x_ + 1) = {"", look};
@@ -152,6 +163,8 @@ class TerminalModel {
   void mode(const std::string& number, bool on) {
     if (number == "?1049") {
       other_screen = on;
+      x_ = 0;
+      y_ = 0;
       clear();
     } else if (number == "?25") {
       cursor = on;

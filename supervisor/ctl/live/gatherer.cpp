@@ -129,7 +129,11 @@ const json::value& Gatherer::kept(const std::string& name, const std::string& of
   const std::int64_t age_ms = now_ms_ - document.read_ms;
   // A clock that was set back must not keep it for ever.
   if (document.of != of || age_ms >= for_ms || age_ms < 0) {
-    document = {of, now_ms_, read()};
+    json::value value = read();
+    document.of = of;
+    document.read_ms = now_ms_;
+    // An answer that did not come in time does not undo the one before.
+    if (!value.is_null()) document.value = std::move(value);
   }
   return document.value;
 }
@@ -152,6 +156,8 @@ top::Documents Gatherer::look(const top::Interest& interest, Time now,
     const auto told = views::told_of(documents.programs, now_ms_);
     documents.selected = told.empty() ? "" : string_or(*told.front().row, "name", "");
   }
+  if (documents.selected != selected_) kept_.clear();
+  selected_ = documents.selected;
   if (stopped()) return documents;
   read_program(reader, interest, documents);
   if (stopped()) return documents;

@@ -54,6 +54,7 @@ class Gatherer {
   bool ascii_;
   std::int64_t now_ms_ = 0;
   std::map<std::string, Kept> kept_;
+  std::string selected_;  // whose these are
   std::string events_of_;
   json::array events_;
   std::string log_of_;

@@ -45,6 +45,7 @@ TEST(Paint, AnyScreenBecomesAnyOther) {
   for (int round = 0; round < 300; ++round) {
     const Size size{static_cast<int>(random() % 30) + 1, static_cast<int>(random() % 8) + 1};
     TerminalModel terminal(size.width, size.height);
+    terminal.wraps = false;  // as the screen has it
     Canvas shown(size);
     terminal.take(paint(nullptr, shown, {}));
     for (int step = 0; step < 6; ++step) {
