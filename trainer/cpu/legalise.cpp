@@ -10,6 +10,7 @@ namespace trainward::cpu {
 namespace {
 
 namespace op = graph::op;
+using graph::Element;
 using graph::Graph;
 using graph::Node;
 using graph::Op;
@@ -136,6 +137,11 @@ class Legaliser {
       }
       return rewrite_dot(*dot, inputs[0], inputs[1]);
     }
+    if (node.op == Op{op::Binary{graph::BinaryKind::add}}) {
+      for (std::size_t k = 0; k < 2; ++k) {
+        if (takes(node.inputs[k], inputs[k], node.inputs[1 - k], inputs[1 - k])) return inputs[k];
+      }
+    }
     if (const auto* shaped = std::get_if<op::Reshape>(&node.op)) {
       if (!reshape(view_of(inputs[0]), shaped->shape)) inputs[0] = copy(inputs[0]);
     }
@@ -151,6 +157,40 @@ class Legaliser {
       }
     }
     return add(node.op, std::move(inputs));
+  }
+
+  // A product of two operands, all of f32 results, that only one node reads, as it lies.
+  [[nodiscard]] bool is_own_product(Value source, Value value) const {
+    const Node& node = out_.graph.node(value);
+    return std::holds_alternative<op::DotGeneral>(node.op) && uses_[source.index()] == 1 &&
+           node.type.shape.size() > 1 && view_of(value).root == value &&
+           is_contiguous(view_of(value)) &&
+           out_.graph.type(node.inputs[0]).element == out_.graph.type(node.inputs[1]).element;
+  }
+  // Lets a product add what is added to it. The values as the graph has them, and as they are here.
+  bool takes(Value source, Value product, Value other_source, Value other) {
+    if (!is_own_product(source, product)) return false;
+    Node& node = out_.graph.nodes[product.index()];
+    if (node.inputs.size() != 2) return false;
+    if (other < product && is_own_product(other_source, other)) {
+      node.inputs.push_back(other);
+      return true;
+    }
+    const auto& dot = std::get<op::DotGeneral>(node.op);
+    const View& row = view_of(other);
+    const std::size_t last = row.shape.size() - 1;
+    const bool repeats = std::all_of(row.strides.begin(), row.strides.end() - 1,
+                                     [](std::int64_t stride) { return stride == 0; });
+    const graph::Type& stored = out_.graph.type(row.root);
+    const bool whole_row = stored == graph::Type{Element::f32, {row.shape[last]}} &&
+                           row.offset == 0 && row.strides[last] == 1 &&
+                           std::holds_alternative<op::Parameter>(out_.graph.node(row.root).op);
+    // The columns of the product are the last axis.
+    const bool columns =
+        dot.rhs_batch.empty() && shape_of(node.inputs[1]).size() == dot.rhs_contract.size() + 1;
+    if (!repeats || !whole_row || !columns) return false;
+    node.inputs.push_back(row.root);
+    return true;
   }
 
   // A matrix of bf16, rows by what is summed over, that one row of f32 is multiplied with.
@@ -274,6 +314,15 @@ Result<LegalGraph> legalise(const Graph& graph) { return Legaliser(graph).run();
 bool is_attention(const Op& op) {
   return std::holds_alternative<op::Attention>(op) ||
          std::holds_alternative<op::AttentionGradient>(op);
+}
+
+Addend addend_of(const LegalGraph& legal, Value value) {
+  const Node& node = legal.graph.node(value);
+  if (!std::holds_alternative<op::DotGeneral>(node.op) || node.inputs.size() < 3) {
+    return Addend::none;
+  }
+  const Node& addend = legal.graph.node(node.inputs[2]);
+  return std::holds_alternative<op::Parameter>(addend.op) ? Addend::row : Addend::product;
 }
 
 bool is_row_product(const LegalGraph& legal, Value value) {

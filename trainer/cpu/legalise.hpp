@@ -4,7 +4,9 @@
 // operands has them; no graph output is a mere look at something else. Copies that this takes
 // appear as converts of a value to its own type. Broadcast, transpose, slice and reshape cost
 // nothing: they are views. A product of one row of f32 with a matrix that is only widened for it
-// takes the matrix as it lies, in bf16.
+// takes the matrix as it lies, in bf16. What is added to a product that nobody else reads becomes
+// its third input: a row (a parameter) that the product adds to each of its own, or another such
+// product, of the same shape, whose place it takes and adds itself to.
 #pragma once
 
 #include <vector>
@@ -27,6 +29,10 @@ bool is_view(const LegalGraph& legal, Value value);
 
 // True for attention and its gradients.
 bool is_attention(const graph::Op& op);
+
+enum class Addend { none, row, product };
+// What a product adds itself to; Addend::none for everything else.
+Addend addend_of(const LegalGraph& legal, Value value);
 
 // True for a product of f32 with bf16.
 bool is_row_product(const LegalGraph& legal, Value value);

@@ -73,6 +73,12 @@ class Planner {
         if (schedule_.unit_of[root] != user) stored[root] = true;
       }
     }
+    std::vector<bool> taken(legal_.graph.nodes.size(), false);
+    for (std::size_t i = 0; i < legal_.graph.nodes.size(); ++i) {
+      if (addend_of(legal_, Value{static_cast<std::int32_t>(i)}) == Addend::product) {
+        taken[legal_.graph.nodes[i].inputs[2].index()] = true;
+      }
+    }
     std::vector<int> output_of(legal_.graph.nodes.size(), -1);
     for (std::size_t k = 0; k < legal_.graph.outputs.size(); ++k) {
       output_of[legal_.graph.outputs[k].index()] = static_cast<int>(k);
@@ -90,11 +96,25 @@ class Planner {
       if (std::holds_alternative<op::Constant>(node.op) ||
           std::holds_alternative<op::Iota>(node.op)) {
         if (stored[i]) buffer_of_[i] = add_constant(node);
+      } else if (taken[i]) {
+        continue;  // of another's place
       } else if (output_of[i] >= 0) {
         make_output(i, static_cast<std::size_t>(output_of[i]), stored[i]);
       } else if (stored[i]) {
         buffer_of_[i] = add_arena_buffer(i, last[i]);
       }
+    }
+    share_places();
+  }
+
+  // From the last of those that add up to the first.
+  void share_places() {
+    for (std::size_t i = legal_.graph.nodes.size(); i-- > 0;) {
+      if (addend_of(legal_, Value{static_cast<std::int32_t>(i)}) != Addend::product) continue;
+      const std::size_t earlier = legal_.graph.nodes[i].inputs[2].index();
+      buffer_of_[earlier] = buffer_of_[i];
+      std::size_t& first = lifetimes_[static_cast<std::size_t>(buffer_of_[i])].first;
+      first = std::min(first, static_cast<std::size_t>(schedule_.unit_of[earlier]));
     }
   }
 
@@ -190,10 +210,17 @@ class Planner {
              layout->n, is_sum(unit.node)},
             runtime_.threads());
       }
-      return make_dot_kernel(
-          runtime_, *layout,
-          {buffer(node.inputs[0]), buffer(node.inputs[1]), out, lhs.offset, rhs.offset,
-           legal_.graph.type(node.inputs[0]).element, is_sum(unit.node)});
+      const Addend addend = addend_of(legal_, unit.node);
+      DotBuffers buffers{buffer(node.inputs[0]),
+                         buffer(node.inputs[1]),
+                         out,
+                         lhs.offset,
+                         rhs.offset,
+                         legal_.graph.type(node.inputs[0]).element,
+                         is_sum(unit.node) || addend == Addend::product,
+                         {}};
+      if (addend == Addend::row) buffers.bias = buffer(node.inputs[2]);
+      return make_dot_kernel(runtime_, *layout, buffers);
     }
     if (std::holds_alternative<op::GatherRows>(node.op)) return gather(node, out);
     if (std::holds_alternative<op::ScatterAddRows>(node.op)) return scatter(unit.node, out);
@@ -243,7 +270,7 @@ class Planner {
       }
       return make_attention_kernel(runtime_, inputs, results);
     }
-    AttentionGradients gradients{operand(in[5]), {}};
+    AttentionGradients gradients{operand(in[5]), buffer(in[3]), view(in[3]).offset, {}};
     for (const Value member : all.members) {
       const auto& op = std::get<op::AttentionGradient>(legal_.graph.node(member).op);
       gradients.of_qkv[static_cast<std::size_t>(op.input)] = wanted(member);
@@ -308,7 +335,8 @@ Result<Program> Program::compile(const graph::Graph& graph, const Runtime& runti
   runtime.apply();
   graph::Graph rounded = graph::round_operands(graph);
   if (!runtime.multiplies_bf16()) rounded = graph::widen_operands(rounded);
-  const Result<LegalGraph> legal = legalise(graph::simplify(rounded));
+  const Result<LegalGraph> legal =
+      legalise(graph::simplify(graph::join_pads(graph::simplify(rounded))));
   if (!legal) return tl::unexpected<Error>(legal.error());
   for (std::size_t k = first_sum; k < legal->graph.outputs.size(); ++k) {
     const graph::Type& type = legal->graph.type(legal->graph.outputs[k]);

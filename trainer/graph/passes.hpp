@@ -17,6 +17,10 @@ namespace trainward::graph {
 // and drops what no output needs. Parameters stay, used or not.
 Graph simplify(const Graph& graph);
 
+// Sums of padded values that lie side by side along one axis, as the gradients of slices do, become
+// one concatenation, padded where something is left over.
+Graph join_pads(const Graph& graph);
+
 // The part of `graph` that computes `outputs` from `inputs`: each input becomes a parameter,
 // whatever computed it before, in the order given; everything else the outputs need is copied.
 // Inputs named by the operation's own name when they are parameters, else "saved.<n>". Returns a

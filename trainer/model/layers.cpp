@@ -150,9 +150,13 @@ Value losses_of(Builder& b, Value logits, Value targets, std::int64_t vocabulary
   const Shape shape = b.type(logits).shape;
   if (shape.empty()) return logits;
   const Value column = b.iota({Element::i32, shape}, last_axis(shape));
-  const Value live =
-      b.compare(Direction::lt, column, b.constant_like(static_cast<double>(vocabulary), column));
-  const Value masked = b.select(live, logits, b.constant_like(masked_score, logits));
+  const auto without_padding = [&](Value x, double instead) {
+    if (shape.back() == vocabulary) return x;
+    const Value live =
+        b.compare(Direction::lt, column, b.constant_like(static_cast<double>(vocabulary), column));
+    return b.select(live, x, b.constant_like(instead, x));
+  };
+  const Value masked = without_padding(logits, masked_score);
   const Value largest = b.hold(b.maximum(masked, {last_axis(shape)}));
   const Value shifted = b.sub(masked, spread(b, largest, shape));
   const Value log_total = b.log(b.sum(b.exp(shifted), {last_axis(shape)}));
@@ -161,7 +165,7 @@ Value losses_of(Builder& b, Value logits, Value targets, std::int64_t vocabulary
       b.sum(b.select(is_target, shifted, b.constant_like(0, shifted)), {last_axis(shape)});
   Value losses = b.sub(log_total, chosen);
   if (smoothing > 0) {
-    const Value real = b.select(live, shifted, b.constant_like(0, shifted));
+    const Value real = without_padding(shifted, 0);
     const Value mean =
         b.scale(b.sum(real, {last_axis(shape)}), 1 / static_cast<double>(vocabulary));
     losses = b.add(b.scale(losses, 1 - smoothing), b.scale(b.sub(log_total, mean), smoothing));

@@ -50,6 +50,62 @@ TEST(TileKernels, TanhIsAccurate) {
   }
 }
 
+TEST(ShareLoops, PowersAreAccurateAndAddUp) {
+  constexpr float scale = 0.3F;  // not exact: products are rounded
+  for (const ShareLoops& loops : test::all_share_loops()) {
+    for (const std::size_t size : {1, 63, 64, 200}) {
+      std::vector<float> x;
+      for (std::size_t i = 0; i < size; ++i) x.push_back(-static_cast<float>(i) * 0.731F + 40.1F);
+      const float shift = x[0] * scale;
+      std::vector<float> powers = x;
+      const float sum = loops.powers(powers.data(), scale, shift, std::ssize(powers));
+      EXPECT_EQ(powers[0], 1.0F) << "the largest";
+      double exact_sum = 0;
+      for (std::size_t i = 0; i < size; ++i) {
+        const double exact = std::exp(static_cast<double>(x[i] * scale - shift));
+        EXPECT_NEAR(powers[i] / exact, 1, 1e-5) << i;
+        exact_sum += exact;
+      }
+      EXPECT_NEAR(sum, exact_sum, 1e-5 * exact_sum);
+    }
+  }
+}
+
+TEST(ShareLoops, WhatIsFarBelowHasNoShareAndNaNStays) {
+  for (const ShareLoops& loops : test::all_share_loops()) {
+    std::vector<float> x{0.0F, -3e38F, -90.0F, -86.0F, std::numeric_limits<float>::quiet_NaN()};
+    (void)loops.powers(x.data(), 1.0F, 0.0F, std::ssize(x));
+    EXPECT_EQ(x[0], 1.0F);
+    EXPECT_EQ(x[1], 0.0F);
+    EXPECT_EQ(x[2], 0.0F);
+    EXPECT_NEAR(x[3] / std::exp(-86.0), 1, 4e-7);
+    EXPECT_TRUE(std::isnan(x[4]));
+    float overflowing = -3e38F;
+    (void)loops.powers(&overflowing, 16.0F, 5.0F, 1);
+    EXPECT_EQ(overflowing, 0.0F);
+  }
+}
+
+TEST(ShareLoops, GradientsOfScores) {
+  for (const ShareLoops& loops : test::all_share_loops()) {
+    std::vector<float> shares;
+    std::vector<float> x;
+    double dot = 0;
+    for (int i = 0; i < 150; ++i) {
+      shares.push_back(0.01F * static_cast<float>(i % 7));
+      x.push_back(static_cast<float>(i % 11) - 5.0F);
+      dot += static_cast<double>(shares.back()) * static_cast<double>(x.back());
+    }
+    const float mean = loops.product(x.data(), shares.data(), std::ssize(x));
+    EXPECT_NEAR(mean, dot, 1e-5);
+    const std::vector<float> before = x;
+    loops.of_scores(x.data(), shares.data(), mean, 0.5F, std::ssize(x));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      EXPECT_NEAR(x[i], (before[i] - mean) * shares[i] * 0.5F, 1e-6) << i;
+    }
+  }
+}
+
 TEST(TileKernels, IntegersWrapAround) {
   const auto apply = [](Table table, TileOp op, std::int32_t a, std::int32_t b) {
     std::int32_t y = 0;

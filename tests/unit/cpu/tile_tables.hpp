@@ -19,4 +19,13 @@ inline std::vector<Table> tables() {
   return all;
 }
 
+inline std::vector<ShareLoops> all_share_loops() {
+  std::vector<ShareLoops> all{base::share_loops()};
+#if defined(__x86_64__)
+  if (instruction_set() >= InstructionSet::v3) all.push_back(v3::share_loops());
+  if (instruction_set() >= InstructionSet::v4) all.push_back(v4::share_loops());
+#endif
+  return all;
+}
+
 }  // namespace trainward::cpu::test

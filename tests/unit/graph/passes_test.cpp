@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "graph/print.hpp"
 #include "graph/reference.hpp"
@@ -149,6 +151,39 @@ TEST(Simplify, KeepsResultsOfARandomGraph) {
 }
 
 // Cutting a forward and its gradient apart gives the same gradient, whatever is kept.
+TEST(JoinPads, GradientsOfSlicesBecomeOneConcatenation) {
+  Builder b;
+  const Value x = b.parameter("x", {Element::f32, {2, 9}});
+  const auto part = [&](std::int64_t from, std::int64_t to) {
+    return b.exp(b.slice(x, {0, from}, {2, to}));
+  };
+  const Value sum =
+      b.add(b.add(b.sum(part(0, 2), {0, 1}), b.sum(part(2, 5), {0, 1})), b.sum(part(5, 8), {0, 1}));
+  const std::vector<Value> gradient = differentiate(b, sum, std::vector{x});
+  const Graph graph = simplify(*b.finish(gradient));
+  const Graph joined = simplify(join_pads(graph));
+  const auto count = [&](std::string_view name) {
+    return std::count_if(joined.nodes.begin(), joined.nodes.end(),
+                         [&](const Node& node) { return name_of(node.op) == name; });
+  };
+  EXPECT_EQ(count("concatenate"), 1) << print(joined);
+  EXPECT_EQ(count("pad"), 1) << "the last column has no part";
+  EXPECT_EQ(count("add"), 0);
+  test::Draw draw(5);
+  test::Numbers numbers(18);
+  for (double& number : numbers) number = draw.number(-1, 1);
+  EXPECT_EQ(test::interpret(joined, {numbers}), test::interpret(graph, {numbers}));
+}
+
+TEST(JoinPads, LeavesWhatOverlapsOrLiesApart) {
+  Builder b;
+  const Value x = b.parameter("x", {Element::f32, {3}});
+  const Value overlapping = b.add(b.pad(x, {0}, {2}), b.pad(x, {2}, {0}));
+  const Value apart = b.add(b.pad(x, {0}, {4}), b.pad(x, {4}, {0}));
+  const Graph graph = *b.finish(std::vector{overlapping, apart});
+  EXPECT_EQ(print(join_pads(graph)), print(graph));
+}
+
 TEST(Extract, ForwardAndBackwardHalvesEqualTheWhole) {
   test::Draw draw(21);
   for (const bool keep_products : {false, true}) {

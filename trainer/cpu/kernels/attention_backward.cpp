@@ -47,7 +47,6 @@ class Backward final : public AttentionKernel {
     scores_ = take_block();
     of_shares_ = take_block();
     if (sizes_.element != Element::f32) low_ = take_block();
-    row_ = take_floats(sizes_.positions);
     of_q_ = take_floats(blocks_.front().rows * sizes_.width);
     of_k_ = take_floats(sizes_.positions * sizes_.width);
     of_v_ = take_floats(sizes_.positions * sizes_.value_width);
@@ -101,19 +100,21 @@ class Backward final : public AttentionKernel {
     void* k = at(addresses, inputs_.k, batch, 0, place.group);
     void* g = at(addresses, gradients_.cotangent, batch, block.first, place.head);
     times(scores_product, q, own + keys_, scores_);
-    take_shares(addresses, batch, block, scores, nullptr);
+    const auto* statistics = reinterpret_cast<const float*>(addresses[gradients_.statistics]) +
+                             gradients_.statistics_offset +
+                             (batch * sizes_.heads + place.head) * sizes_.positions + block.first;
+    for_each_row(addresses, batch, block, scores, [&](float* row, std::int64_t r, std::int64_t n) {
+      (void)loops_.powers(row, factor_, statistics[r], n);
+    });
     times(gradient::shares, g, own + values_, of_shares_);
     times(place.first ? gradient::first_v : gradient::v, g, operand(scores, own + low_, all),
           of_v_);
-    auto* row = reinterpret_cast<float*>(own + row_);
     for (std::int64_t r = 0; r < block.rows; ++r) {
       const std::int64_t whole = worked_on(block.first + r + 1, block);  // the rest has no share
       const float* shares = scores + r * block.keys;
       float* mine = of_shares + r * block.keys;
-      tiles_.multiply(row, mine, shares, whole);
-      tiles_.subtract(mine, tiles_.sum(row, whole), whole);
-      tiles_.multiply(mine, mine, shares, whole);
-      tiles_.scale(mine, static_cast<float>(sizes_.scale), whole);
+      const float mean = loops_.product(mine, shares, whole);
+      loops_.of_scores(mine, shares, mean, static_cast<float>(sizes_.scale), whole);
       std::fill(mine + whole, mine + block.keys, 0.0F);
     }
     void* of_scores = operand(of_shares, own + low_, all);
@@ -125,7 +126,7 @@ class Backward final : public AttentionKernel {
   }
 
   AttentionGradients gradients_;
-  std::size_t keys_ = 0, values_ = 0, scores_ = 0, of_shares_ = 0, low_ = 0, row_ = 0;
+  std::size_t keys_ = 0, values_ = 0, scores_ = 0, of_shares_ = 0, low_ = 0;
   std::size_t of_q_ = 0, of_k_ = 0, of_v_ = 0;
 };
 

@@ -3,7 +3,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cmath>
 
 namespace trainward::cpu {
 
@@ -34,7 +33,10 @@ Product product(const Runtime& runtime, Element element, const Matrix& a, const 
 }
 
 AttentionKernel::AttentionKernel(const Runtime& runtime, const AttentionInputs& inputs)
-    : inputs_(inputs), sizes_(inputs.sizes), threads_(runtime.threads()) {
+    : inputs_(inputs),
+      sizes_(inputs.sizes),
+      threads_(runtime.threads()),
+      factor_(sizes_.scale > 0 ? static_cast<float>(sizes_.scale) : 1.0F) {
   const std::int64_t rows = queries_at_a_time(sizes_.positions);
   for (std::int64_t first = 0; first < sizes_.positions; first += rows) {
     const std::int64_t last = std::min(first + rows, sizes_.positions);
@@ -82,29 +84,19 @@ void* AttentionKernel::turned(Addresses addresses, const AttentionOperand& opera
   return to;
 }
 
-void AttentionKernel::take_shares(Addresses addresses, std::int64_t batch, const Block& block,
-                                  float* scores, float* totals) const {
-  const std::int32_t* segments = nullptr;
-  if (inputs_.segments) {
-    segments = reinterpret_cast<const std::int32_t*>(addresses[*inputs_.segments]) +
-               inputs_.segments_offset + batch * sizes_.positions;
-  }
-  for (std::int64_t r = 0; r < block.rows; ++r) {
-    float* row = scores + r * block.keys;
-    const std::int64_t seen = block.first + r + 1;
-    const std::int64_t whole = worked_on(seen, block);
+void AttentionKernel::hide(Addresses addresses, std::int64_t batch, const Block& block,
+                           std::int64_t r, float* row) const {
+  constexpr float hidden = -3e38F;  // times the factor a number whose exponential is 0
+  const std::int64_t seen = block.first + r + 1;
+  if (factor_ != static_cast<float>(sizes_.scale)) {
     tiles_.scale(row, static_cast<float>(sizes_.scale), seen);
-    std::fill(row + seen, row + whole, hidden);
-    for (std::int64_t i = 0; segments != nullptr && i < seen; ++i) {
-      if (segments[i] != segments[seen - 1]) row[i] = hidden;
-    }
-    const float largest = tiles_.largest(row, whole);
-    tiles_.subtract(row, largest, whole);
-    tiles_.exponential(row, whole);
-    const float total = tiles_.sum(row, whole);
-    tiles_.scale(row, 1 / total, whole);
-    std::fill(row + whole, row + block.keys, 0.0F);
-    if (totals != nullptr) totals[r] = largest + std::log(total);
+  }
+  std::fill(row + seen, row + worked_on(seen, block), hidden);
+  if (!inputs_.segments) return;
+  const auto* segments = reinterpret_cast<const std::int32_t*>(addresses[*inputs_.segments]) +
+                         inputs_.segments_offset + batch * sizes_.positions;
+  for (std::int64_t i = 0; i < seen; ++i) {
+    if (segments[i] != segments[seen - 1]) row[i] = hidden;
   }
 }
 

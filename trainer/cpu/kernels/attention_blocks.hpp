@@ -22,14 +22,6 @@ class Tiles {
   void scale(float* x, float by, std::int64_t n) const {
     binary(multiply_, x, {x, 1}, {&by, 0}, n);
   }
-  void subtract(float* x, float what, std::int64_t n) const {
-    binary(subtract_, x, {x, 1}, {&what, 0}, n);
-  }
-  void multiply(float* out, const float* a, const float* b, std::int64_t n) const {
-    binary(multiply_, out, {a, 1}, {b, 1}, n);
-  }
-  void exponential(float* x, std::int64_t n) const { unary(exponential_, x, x, n); }
-  [[nodiscard]] float sum(const float* x, std::int64_t n) const { return reduced(sum_, x, n); }
   [[nodiscard]] float largest(const float* x, std::int64_t n) const {
     return reduced(maximum_, x, n);
   }
@@ -53,9 +45,6 @@ class Tiles {
   }
 
   TileFn multiply_ = tile_kernel(TileOp::multiply);
-  TileFn subtract_ = tile_kernel(TileOp::subtract);
-  TileFn exponential_ = tile_kernel(TileOp::exponential);
-  TileFn sum_ = tile_kernel(TileOp::row_sum);
   TileFn maximum_ = tile_kernel(TileOp::row_maximum);
   TileFn to_bf16_ = tile_kernel(TileOp::to_bf16);
   TileFn copy_ = tile_kernel(TileOp::copy);
@@ -146,10 +135,20 @@ class AttentionKernel : public Kernel {
     return std::min((seen + unit - 1) / unit * unit, block.keys);
   }
 
-  // Turns a block's products of queries and keys into shares. `totals`: logs of the sums of the
-  // exponentials, one a row, when they are wanted.
-  void take_shares(Addresses addresses, std::int64_t batch, const Block& block, float* scores,
-                   float* totals) const;
+  // Calls work(row, r, n) for each row of a block's products of queries and keys. A share is the
+  // exponential of a score times `factor_`. Of the first n places, those that the query must not
+  // see have no share; the places behind them become zeros afterwards.
+  template <typename Work>
+  void for_each_row(Addresses addresses, std::int64_t batch, const Block& block, float* scores,
+                    const Work& work) const {
+    for (std::int64_t r = 0; r < block.rows; ++r) {
+      float* row = scores + r * block.keys;
+      const std::int64_t whole = worked_on(block.first + r + 1, block);
+      hide(addresses, batch, block, r, row);
+      work(row, r, whole);
+      std::fill(row + whole, row + block.keys, 0.0F);
+    }
+  }
 
   // All positions of a head, turned to [width, positions]: products read it faster than as it lies.
   void* turned(Addresses addresses, const AttentionOperand& operand, std::int64_t batch,
@@ -170,14 +169,18 @@ class AttentionKernel : public Kernel {
     }
   }
 
-  static constexpr float hidden = -1e30F;  // a score whose exponential is 0
   AttentionInputs inputs_;
   AttentionSizes sizes_;
   int threads_;
+  float factor_;
   std::vector<Block> blocks_;
   Tiles tiles_;
+  ShareLoops loops_ = share_loops();
 
  private:
+  void hide(Addresses addresses, std::int64_t batch, const Block& block, std::int64_t r,
+            float* row) const;
+
   std::vector<std::vector<std::vector<Product>>> products_;  // [thread][block]
   std::size_t scratch_each_ = 0, library_bytes_ = 0, library_ = 0;
 };

@@ -25,6 +25,7 @@ class Forward final : public AttentionKernel {
     keys_ = take_floats(sizes_.positions * sizes_.width);
     scores_ = take_block();
     if (sizes_.element != Element::f32) low_ = take_block();
+    totals_ = take_floats(blocks_.front().rows);
     output_ = take_floats(blocks_.front().rows * sizes_.value_width);
     take_library();
   }
@@ -33,6 +34,7 @@ class Forward final : public AttentionKernel {
   void work(Addresses addresses, int thread, std::byte* own, std::int64_t batch,
             std::int64_t group) const override {
     auto* scores = reinterpret_cast<float*>(own + scores_);
+    auto* totals = reinterpret_cast<float*>(own + totals_);
     auto* output = reinterpret_cast<float*>(own + output_);
     const std::int64_t each = sizes_.heads / sizes_.groups;
     void* k = turned(addresses, inputs_.k, batch, group, sizes_.width, own + keys_);
@@ -42,15 +44,24 @@ class Forward final : public AttentionKernel {
         const Block& block = blocks_[i];
         multiply(thread, i, scores_product, at(addresses, inputs_.q, batch, block.first, head), k,
                  scores, own);
-        float* totals = nullptr;
+        float* statistics = nullptr;
         if (results_.statistics) {
-          totals = reinterpret_cast<float*>(addresses[*results_.statistics]) +
-                   (batch * sizes_.heads + head) * sizes_.positions + block.first;
+          statistics = reinterpret_cast<float*>(addresses[*results_.statistics]) +
+                       (batch * sizes_.heads + head) * sizes_.positions + block.first;
         }
-        take_shares(addresses, batch, block, scores, totals);
+        for_each_row(addresses, batch, block, scores,
+                     [&](float* row, std::int64_t r, std::int64_t n) {
+                       const float largest = tiles_.largest(row, n) * factor_;
+                       totals[r] = loops_.powers(row, factor_, largest, n);
+                       if (statistics != nullptr) statistics[r] = largest + std::log(totals[r]);
+                     });
         if (!results_.output) continue;
-        void* shares = operand(scores, own + low_, block.rows * block.keys);
-        multiply(thread, i, output_product, shares, v, output, own);
+        void* powers = operand(scores, own + low_, block.rows * block.keys);
+        multiply(thread, i, output_product, powers, v, output, own);
+        // A row of the output is shorter than one of powers.
+        for (std::int64_t r = 0; r < block.rows; ++r) {
+          tiles_.scale(output + r * sizes_.value_width, 1 / totals[r], sizes_.value_width);
+        }
         store(addresses, dense(*results_.output, sizes_.heads, sizes_.value_width), batch,
               block.first, head, output, block.rows, sizes_.value_width);
       }
@@ -58,7 +69,7 @@ class Forward final : public AttentionKernel {
   }
 
   AttentionResults results_;
-  std::size_t keys_ = 0, scores_ = 0, low_ = 0, output_ = 0;
+  std::size_t keys_ = 0, scores_ = 0, low_ = 0, totals_ = 0, output_ = 0;
 };
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace {
 class DotKernel final : public Kernel {
  public:
   DotKernel(const Runtime::Library& library, const DotLayout& layout, const DotBuffers& buffers)
-      : buffers_(buffers), product_(library, layout, buffers.element, buffers.add) {}
+      : buffers_(buffers),
+        product_(library, layout, buffers.element, buffers.add, buffers.bias.has_value()) {}
 
   [[nodiscard]] std::size_t scratch_bytes() const override { return product_.scratch_bytes(); }
 
@@ -17,7 +18,8 @@ class DotKernel final : public Kernel {
       return addresses[buffer] + offset * static_cast<std::int64_t>(bytes_of(buffers_.element));
     };
     product_.run(at(buffers_.lhs, buffers_.lhs_offset), at(buffers_.rhs, buffers_.rhs_offset),
-                 addresses[buffers_.out], scratch_bytes() == 0 ? nullptr : scratch(addresses));
+                 addresses[buffers_.out], scratch_bytes() == 0 ? nullptr : scratch(addresses),
+                 buffers_.bias ? addresses[*buffers_.bias] : nullptr);
   }
 
  private:

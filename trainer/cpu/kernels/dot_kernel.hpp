@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "common/base/error.hpp"
 #include "trainer/cpu/kernels/dot_layout.hpp"
@@ -15,6 +16,7 @@ struct DotBuffers {
   std::int64_t lhs_offset, rhs_offset;           // elements
   graph::Element element = graph::Element::f32;  // of the operands; sums and `out` are f32
   bool add = false;                              // to what `out` holds, instead of overwriting it
+  std::optional<BufferId> bias;                  // f32, dense: added to each row
 };
 
 // Errors: permanent, with oneDNN's words, when the library refuses the product.

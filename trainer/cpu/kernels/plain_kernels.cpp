@@ -38,11 +38,15 @@ void copy_axis(const Move& move, std::size_t axis, std::int64_t first, std::int6
 class CopyKernel final : public Kernel {
  public:
   CopyKernel(std::vector<Move> moves, BufferId out, std::int64_t elements, int threads)
-      : moves_(std::move(moves)), out_(out), elements_(elements), threads_(threads) {}
+      : moves_(std::move(moves)), out_(out), elements_(elements), threads_(threads) {
+    std::int64_t moved = 0;
+    for (const Move& move : moves_) moved += graph::element_count(move.shape);
+    leaves_rest_ = moved < elements;  // parts do not overlap
+  }
 
   void run(Addresses addresses) const override {
     auto* out = reinterpret_cast<std::uint32_t*>(addresses[out_]);
-    std::memset(out, 0, static_cast<std::size_t>(elements_) * element_bytes);
+    if (leaves_rest_) std::memset(out, 0, static_cast<std::size_t>(elements_) * element_bytes);
     for (const Move& move : moves_) {
       const auto* from =
           reinterpret_cast<const std::uint32_t*>(addresses[move.from]) + move.from_offset;
@@ -60,6 +64,7 @@ class CopyKernel final : public Kernel {
   BufferId out_;
   std::int64_t elements_;
   int threads_;
+  bool leaves_rest_ = false;
 };
 
 }  // namespace

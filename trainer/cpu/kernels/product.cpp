@@ -29,7 +29,7 @@ void set(const memory& target, void* data) {
 }  // namespace
 
 Product::Product(const Runtime::Library& library, const DotLayout& layout, graph::Element element,
-                 bool add)
+                 bool add, bool bias)
     : stream_(library.stream) {
   const memory::desc lhs =
       describe(layout.batch, layout.lhs_batch, layout.lhs_m, layout.lhs_k, element);
@@ -44,27 +44,39 @@ Product::Product(const Runtime::Library& library, const DotLayout& layout, graph
     then.append_sum(1.0F);
     attributes.set_post_ops(then);
   }
-  const auto plan = product_plan(library.engine, lhs, rhs, out, attributes);
+  const std::size_t axes = layout.batch.size();
+  const memory::desc added = describe(Shape(axes, 1), Shape(axes, layout.n), {1, layout.n},
+                                      {layout.n, 1}, graph::Element::f32);
+  const auto plan =
+      product_plan(library.engine, lhs, rhs, out, attributes, bias ? &added : nullptr);
   product_ = dnnl::matmul(plan);
   scratch_size_ = plan.scratchpad_desc().get_size();
   lhs_ = memory(lhs, library.engine, nullptr);
   rhs_ = memory(rhs, library.engine, nullptr);
   out_ = memory(out, library.engine, nullptr);
+  if (bias) bias_ = memory(added, library.engine, nullptr);
   scratch_ = memory(plan.scratchpad_desc(), library.engine, nullptr);
 }
 
-void Product::run(void* lhs, void* rhs, void* out, void* scratch) const {
+void Product::run(void* lhs, void* rhs, void* out, void* scratch, void* bias) const {
   set(lhs_, lhs);
   set(rhs_, rhs);
   set(out_, out);
   if (scratch_size_ != 0) set(scratch_, scratch);
   // The C call, since the C++ one builds a vector each time. It cannot fail here: the arguments
   // are those the product was created for.
-  const std::array<dnnl_exec_arg_t, 4> arguments{{{DNNL_ARG_SRC, lhs_.get()},
-                                                  {DNNL_ARG_WEIGHTS, rhs_.get()},
-                                                  {DNNL_ARG_DST, out_.get()},
-                                                  {DNNL_ARG_SCRATCHPAD, scratch_.get()}}};
-  (void)dnnl_primitive_execute(product_.get(), stream_.get(), arguments.size(), arguments.data());
+  std::array<dnnl_exec_arg_t, 5> arguments{{{DNNL_ARG_SRC, lhs_.get()},
+                                            {DNNL_ARG_WEIGHTS, rhs_.get()},
+                                            {DNNL_ARG_DST, out_.get()},
+                                            {DNNL_ARG_SCRATCHPAD, scratch_.get()},
+                                            {}}};
+  int count = 4;
+  if (bias_) {
+    set(bias_, bias);
+    arguments[4] = {DNNL_ARG_BIAS, bias_.get()};
+    ++count;
+  }
+  (void)dnnl_primitive_execute(product_.get(), stream_.get(), count, arguments.data());
 }
 
 }  // namespace trainward::cpu

@@ -17,4 +17,18 @@ TileFn tile_kernel(TileOp op) {
   return base::tile_kernel(op);
 }
 
+ShareLoops share_loops() {
+#if defined(__x86_64__)
+  switch (instruction_set()) {
+    case InstructionSet::v4:
+      return v4::share_loops();
+    case InstructionSet::v3:
+      return v3::share_loops();
+    case InstructionSet::base:
+      break;
+  }
+#endif
+  return base::share_loops();
+}
+
 }  // namespace trainward::cpu

@@ -68,17 +68,33 @@ enum class TileOp : std::uint8_t {
   count,
 };
 
-// The fastest table this processor can run.
+// What attention does to a row of scores, each in one pass. Sums are taken in the order of the
+// tiles' reductions.
+struct ShareLoops {
+  // x[i] = exp(x[i] * scale - shift); returns their sum. What is below exp(-87) becomes 0; for
+  // exponents that are not above 0 but by rounding.
+  float (*powers)(float* x, float scale, float shift, std::ptrdiff_t n);
+  // The sum of a[i] * b[i].
+  float (*product)(const float* a, const float* b, std::ptrdiff_t n);
+  // x[i] = (x[i] - mean) * shares[i] * scale
+  void (*of_scores)(float* x, const float* shares, float mean, float scale, std::ptrdiff_t n);
+};
+
+// The fastest tables this processor can run.
 TileFn tile_kernel(TileOp op);
+ShareLoops share_loops();
 
 namespace base {
 TileFn tile_kernel(TileOp op);
-}
+ShareLoops share_loops();
+}  // namespace base
 namespace v3 {
 TileFn tile_kernel(TileOp op);
-}
+ShareLoops share_loops();
+}  // namespace v3
 namespace v4 {
 TileFn tile_kernel(TileOp op);
-}
+ShareLoops share_loops();
+}  // namespace v4
 
 }  // namespace trainward::cpu

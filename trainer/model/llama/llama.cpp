@@ -43,8 +43,8 @@ Value dense(Builder& b, const BlockCall& call, const Weights& w, Linear which, V
                  {.row = call.row, .salt = static_cast<std::int32_t>(which) + 1});
   }
   const Value low = linear(b, in, w[fmt::format("{}.lora_A.weight", name)]);
-  const Value high = linear(b, low, w[fmt::format("{}.lora_B.weight", name)]);
-  return b.add(y, b.scale(high, lora.scale()));
+  // Scaled where it is smallest; what comes out is then added to y by the product itself.
+  return b.add(y, linear(b, b.scale(low, lora.scale()), w[fmt::format("{}.lora_B.weight", name)]));
 }
 
 // The parameters of one model.

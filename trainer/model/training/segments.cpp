@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
@@ -30,20 +31,79 @@ bool leaves_adapter(const Graph& graph, const graph::Node& node, const LoraSpec&
   return parameter != nullptr && parameter->name.ends_with("lora_B.weight");
 }
 
-// Costly to compute again, or small. Of a product that others read as bf16 only that.
-bool worth_keeping(const Graph& graph, const graph::Node& node) {
-  if (node.op == graph::Op{op::Convert{Element::bf16}}) {
-    const graph::Node* source = &graph.node(node.inputs[0]);
-    while (std::holds_alternative<op::Transpose>(source->op) ||
-           std::holds_alternative<op::Reshape>(source->op)) {
-      source = &graph.node(source->inputs[0]);
+// Values that are costly to compute again, or small.
+class WorthKeeping {
+ public:
+  // Of a graph whose forward pass is that many nodes.
+  WorthKeeping(const Graph& graph, std::size_t forward_nodes)
+      : graph_(graph), uses_(graph.nodes.size(), 0) {
+    for (std::size_t i = 0; i < forward_nodes; ++i) {
+      for (const Value input : graph.nodes[i].inputs) ++uses_[input.index()];
     }
-    return std::holds_alternative<op::DotGeneral>(source->op);
+    for (std::size_t i = 0; i < forward_nodes; ++i) {
+      if (!std::holds_alternative<op::DotGeneral>(graph.nodes[i].op)) continue;
+      for (const Value input : graph.nodes[i].inputs) keep_instead_of_tanh(input);
+    }
   }
-  return std::holds_alternative<op::DotGeneral>(node.op) ||
-         std::holds_alternative<op::Attention>(node.op) ||
-         std::holds_alternative<op::Reduce>(node.op) || std::holds_alternative<op::Unary>(node.op);
-}
+
+  bool operator()(const graph::Node& node) const {
+    // Of a product that others read as bf16 only that.
+    if (node.op == graph::Op{op::Convert{Element::bf16}} && !operands_.contains(at(node))) {
+      const graph::Node* source = &graph_.node(node.inputs[0]);
+      while (std::holds_alternative<op::Transpose>(source->op) ||
+             std::holds_alternative<op::Reshape>(source->op)) {
+        source = &graph_.node(source->inputs[0]);
+      }
+      return is_product(*source);
+    }
+    if (operands_.contains(at(node))) return true;
+    if (replaced_.contains(at(node))) return false;
+    return is_product(node) || std::holds_alternative<op::Attention>(node.op) ||
+           std::holds_alternative<op::Reduce>(node.op) ||
+           std::holds_alternative<op::Unary>(node.op);
+  }
+
+ private:
+  // With what is added to it, a bias or what comes out of an adapter: the sum is as large, and
+  // nothing has to be added again.
+  [[nodiscard]] bool is_product(const graph::Node& node) const {
+    if (std::holds_alternative<op::DotGeneral>(node.op)) return true;
+    if (node.op != graph::Op{op::Binary{graph::BinaryKind::add}}) return false;
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [this](Value input) {
+      return uses_[input.index()] == 1 && is_product(graph_.node(input));
+    });
+  }
+
+  // Of what an activation is made of and what comes out of it, a product's operand, one is kept.
+  // The operand is written anyway; tanh is computed again sooner than it comes from the memory.
+  void keep_instead_of_tanh(Value operand) {
+    std::vector<Value> pending{operand};
+    std::vector<Value> found;
+    std::set<Value> seen;
+    while (!pending.empty()) {
+      const Value value = pending.back();
+      pending.pop_back();
+      const graph::Node& node = graph_.node(value);
+      if (!seen.insert(value).second) continue;
+      if (node.type.shape != graph_.type(operand).shape || is_product(node)) continue;
+      if (node.op == graph::Op{op::Unary{graph::UnaryKind::tanh}}) found.push_back(value);
+      const bool elementwise = std::holds_alternative<op::Binary>(node.op) ||
+                               std::holds_alternative<op::Convert>(node.op);
+      if (elementwise) pending.insert(pending.end(), node.inputs.begin(), node.inputs.end());
+    }
+    if (found.empty()) return;
+    operands_.insert(operand);
+    replaced_.insert(found.begin(), found.end());
+  }
+
+  [[nodiscard]] Value at(const graph::Node& node) const {
+    return Value{static_cast<std::int32_t>(&node - graph_.nodes.data())};
+  }
+
+  const Graph& graph_;
+  std::vector<int> uses_;
+  std::set<Value> operands_, replaced_;
+};
 
 class SegmentMaker {
  public:
@@ -120,8 +180,9 @@ class SegmentMaker {
     const std::vector<Value> gradients(joint.outputs.begin() + 1, joint.outputs.end());
     std::vector<Value> kept;
     if (!spec_.recompute) {
+      const WorthKeeping worth_keeping(joint, dy.index());
       kept = graph::values_to_keep(joint, gradients, dy.index(), [&](const graph::Node& node) {
-        return worth_keeping(joint, node) && !leaves_adapter(joint, node, model_.lora);
+        return worth_keeping(node) && !leaves_adapter(joint, node, model_.lora);
       });
     }
     // What is frozen stays as its files have it.
