@@ -21,6 +21,14 @@ struct LogSlice {
   std::int64_t attempt = 0;  // whose log it is
 };
 
+struct LogRequest {
+  std::string program;
+  std::string stream;                   // "stdout" or "stderr"
+  std::optional<std::int64_t> attempt;  // none: the newest
+  std::int64_t offset = 0;              // a negative one counts from the end
+  std::int64_t limit = 0;
+};
+
 struct ProbeRequest {
   bool deep = false;     // also by tt-smi, of boards that nobody uses
   bool recorded = true;  // in the run database
@@ -58,13 +66,19 @@ class Control {
   virtual Result<json::value> shutdown() = 0;
   virtual void probe(const ProbeRequest& request, Answer answer) = 0;
 
+  // {"program", "would", "last_step", "kept_step", "steps_at_risk", "message"}: what the command
+  // would do and what it would cost, now. Changes nothing; kind usage when there is no such
+  // program.
+  virtual Result<json::value> rehearse(const std::string& program, Verb verb) const = 0;
+  // The same of every program, in the order of their names.
+  virtual json::value rehearse_all(Verb verb) const = 0;
+
+  // Why what happens cannot be recorded, in words; empty: it is.
+  virtual std::string refusal() const = 0;
   // What keeps the daemon from looking after this program as it should, in words; empty: nothing.
   virtual std::string trouble(const std::string& program) const = 0;
-  // `stream`: "stdout" or "stderr". A negative offset counts from the end. `attempt` absent: the
-  // newest. Kind usage when there is no such program.
-  virtual Result<LogSlice> log(const std::string& program, const std::string& stream,
-                               std::optional<std::int64_t> attempt, std::int64_t offset,
-                               std::int64_t limit) const = 0;
+  // Kind usage when there is no such program. Read off the loop: its disk may not answer.
+  virtual void log(const LogRequest& request, Listener<Result<LogSlice>> answer) = 0;
   // What the daemon itself has logged since it started, as far as it is kept.
   virtual LogSlice own_log(std::int64_t offset, std::int64_t limit) const = 0;
 };

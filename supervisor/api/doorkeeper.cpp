@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -13,14 +11,6 @@ namespace {
 // Who is told why while there is no place; beyond that a connection just ends.
 constexpr std::size_t most_parting = 32;
 constexpr auto between_complaints = std::chrono::minutes(1);
-
-// As of connect(). Nobody's when the kernel does not say.
-uid_t user_of(int socket) {
-  ucred peer{};
-  socklen_t size = sizeof(peer);
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return uid_t(-1);
-  return peer.uid;
-}
 
 }  // namespace
 
@@ -36,13 +26,15 @@ void Complaint::add(const std::string& what) {
 
 Response turned_away(const std::string& why) {
   Response response = error_response(
-      503, {ErrorKind::transient, why, "", "try again in a moment; `ss -xp` shows who is there"});
+      503, {ErrorKind::transient, why, "", "try again in a moment; `ss -xtp` shows who is there"});
   response.headers.emplace("Retry-After", "1");
   return response;
 }
 
-Doorkeeper::Doorkeeper(Handler handler, std::chrono::milliseconds request_time)
-    : handler_(std::move(handler)), request_time_(request_time), places_(::geteuid()) {}
+Doorkeeper::Doorkeeper(Handler handler, Guard guard, const Patience& patience)
+    : handler_(std::move(handler)),
+      guard_(std::make_shared<const Guard>(std::move(guard))),
+      patience_(patience) {}
 
 Doorkeeper::~Doorkeeper() {
   for (const auto& [client, waiting] : std::exchange(sessions_, {})) {
@@ -53,28 +45,35 @@ Doorkeeper::~Doorkeeper() {
   }
 }
 
-void Doorkeeper::let_in(Session::Socket socket) {
-  const uid_t user = user_of(socket.native_handle());
+void Doorkeeper::let_in(Socket socket) {
+  const Places::Visitor visitor = visitor_of(peer_of(socket.native_handle()));
   const Places::Client client = ++next_;
-  const Places::Verdict verdict = places_.admit(client, user);
+  const Places::Verdict verdict = places_.admit(client, visitor);
   if (!verdict.refusal.empty()) {
-    complaint_.add(fmt::format("a client of user {} was turned away: {}", user, verdict.refusal));
+    complaint_.add(
+        fmt::format("a client of {} was turned away: {}", visitor.name, verdict.refusal));
     return turn_away(std::make_shared<Session>(std::move(socket), Session::Owner{}),
                      verdict.refusal);
   }
-  if (verdict.displaced) {
-    complaint_.add(fmt::format("a client that had asked for nothing made room for user {}", user));
-    const auto idle = sessions_.at(*verdict.displaced).lock();
-    if (idle) turn_away(idle, "another client took the place before this one sent its request");
-  }
+  if (verdict.displaced) make_room(*verdict.displaced, visitor.name);
   auto session = std::make_shared<Session>(
-      std::move(socket), Session::Owner{handler_, [this, client] { places_.asked(client); },
+      std::move(socket), Session::Owner{handler_, guard_, [this, client] { places_.asked(client); },
+                                        [this, client] { places_.rests(client); },
                                         [this, client] {
                                           places_.left(client);
                                           sessions_.erase(client);
                                         }});
   sessions_.emplace(client, session);
-  session->serve(request_time_);
+  session->serve(patience_);
+}
+
+// One that was served before and rests expects to be closed at any time; to another it is said why.
+void Doorkeeper::make_room(Places::Client client, const std::string& visitor) {
+  const auto idle = sessions_.at(client).lock();
+  if (!idle) return;
+  if (idle->resting()) return idle->close();
+  complaint_.add(fmt::format("a client that had asked for nothing made room for {}", visitor));
+  turn_away(idle, "another client took the place before this one sent its request");
 }
 
 void Doorkeeper::turn_away(const std::shared_ptr<Session>& session, const std::string& why) {

@@ -32,19 +32,20 @@ Response turned_away(const std::string& why);
 
 class Doorkeeper {
  public:
-  // `request_time`: within which a client must have sent its request.
-  Doorkeeper(Handler handler, std::chrono::milliseconds request_time);
+  Doorkeeper(Handler handler, Guard guard, const Patience& patience);
   ~Doorkeeper();
   Doorkeeper(const Doorkeeper&) = delete;
   Doorkeeper& operator=(const Doorkeeper&) = delete;
 
-  void let_in(Session::Socket socket);
+  void let_in(Socket socket);
 
  private:
+  void make_room(Places::Client client, const std::string& visitor);
   void turn_away(const std::shared_ptr<Session>& session, const std::string& why);
 
   Handler handler_;
-  std::chrono::milliseconds request_time_;
+  std::shared_ptr<const Guard> guard_;
+  Patience patience_;
   Places places_;
   Places::Client next_ = 0;
   std::map<Places::Client, std::weak_ptr<Session>> sessions_;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -33,18 +34,25 @@ struct Requester {
 struct Request {
   std::string method;  // GET, POST
   std::string path;    // decoded, without the query
-  std::map<std::string, std::string> query;
-  std::map<std::string, std::string> headers;  // names in lower case; of several the last
-  std::string body;
-  Peer peer;
-  Requester by;
+  std::map<std::string, std::string> query = {};
+  std::map<std::string, std::string> headers = {};  // names in lower case; of several the last
+  std::string body = {};
+  Peer peer = {};
+  Requester by = {};
+
+  // "" where it was not sent.
+  [[nodiscard]] std::string header(const std::string& lower_case_name) const;
 };
+
+class Pipe;
 
 struct Response {
   int status = 200;
   std::string content_type = "application/json";
-  std::map<std::string, std::string> headers;
-  std::string body;
+  std::map<std::string, std::string> headers = {};
+  std::string body = {};
+  // What follows the body, piece by piece as it comes (pipe.hpp); none: the body is all.
+  std::shared_ptr<Pipe> pipe = nullptr;
 };
 
 using Respond = Listener<Response>;
@@ -52,7 +60,10 @@ using Handler = std::function<void(const Request&, Respond)>;
 
 // Always valid UTF-8, whatever bytes the texts in it are.
 Response json_response(const json::value& value, int status = 200);
-// {"error": {"kind", "what", "where", "hint"}}
+// A problem document (RFC 9457): {"type", "title", "status", "detail", "error": {"kind", "what",
+// "where", "hint"}}. What serves the connection adds "instance", the path that was asked for.
 Response error_response(int status, const Error& error);
+// Adds "instance" to a problem document; leaves every other response as it is.
+void name_instance(Response& response, const std::string& path);
 
 }  // namespace trainward::api

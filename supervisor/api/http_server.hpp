@@ -1,17 +1,21 @@
-// HTTP/1.1 over a Unix socket, on the daemon's loop.
+// HTTP/1.1 on the daemon's loop, over a Unix socket or TCP. A server is one listener: it has its
+// own places, so that clients of one never starve those of another.
 //
-// Bounds: 8 KiB of header, 64 KiB of body, 10 s to send a request, and the places of places.hpp;
-// what goes beyond is told so (431, 413, 408, 503). One request a connection: a CLI needs no more.
-// Without descriptors it waits between two tries and tells those who come meanwhile. Clients turned
-// away are on the log, at most once a minute.
+// Bounds: 8 KiB of header, 64 KiB of body, 10 s to send a request, 15 s between two of them, 1,000
+// of them a connection, and the places of places.hpp; what goes beyond is told so (431, 413, 408,
+// 503). Without descriptors it waits between two tries and tells those who come meanwhile. Clients
+// turned away are on the log, at most once a minute.
 #pragma once
 
-#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <string>
 
 #include "common/base/error.hpp"
+#include "supervisor/api/guard.hpp"
 #include "supervisor/api/http.hpp"
+#include "supervisor/api/patience.hpp"
 
 namespace boost::asio {
 class io_context;
@@ -21,17 +25,27 @@ namespace trainward::api {
 
 class HttpServer {
  public:
-  static constexpr std::chrono::milliseconds usual_request_time{10'000};
+  struct Options {
+    Guard guard = {};
+    Patience patience = {};
+  };
 
   // Replaces a dead socket and nothing else; the socket has mode 0660. Its file is removed at the
   // end, unless another lies there by then.
-  static Result<std::unique_ptr<HttpServer>> listen(
-      boost::asio::io_context& context, const std::filesystem::path& socket, Handler handler,
-      std::chrono::milliseconds request_time = usual_request_time);
-  // Serves on a socket that listens already, made by an init system. Works on a copy of the
-  // descriptor and leaves the socket's file alone.
+  static Result<std::unique_ptr<HttpServer>> listen(boost::asio::io_context& context,
+                                                    const std::filesystem::path& socket,
+                                                    Handler handler, Options options);
+  // `address` is one of IPv4 or IPv6, in digits; port 0: any that is free.
+  static Result<std::unique_ptr<HttpServer>> listen_tcp(boost::asio::io_context& context,
+                                                        const std::string& address,
+                                                        std::uint16_t port, Handler handler,
+                                                        Options options);
+  // Serves on a socket of either kind that listens already, made by an init system. Works on a copy
+  // of the descriptor and leaves the socket's file alone.
   static Result<std::unique_ptr<HttpServer>> adopt(boost::asio::io_context& context, int listening,
-                                                   Handler handler);
+                                                   Handler handler, Options options);
+  // Of TCP; 0 otherwise.
+  [[nodiscard]] std::uint16_t port() const;
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;

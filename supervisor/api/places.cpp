@@ -6,39 +6,45 @@
 
 namespace trainward::api {
 
-std::string Places::shortage(uid_t user) const {
+std::string Places::shortage(const Visitor& visitor) const {
   if (places_.size() >= all) return fmt::format("{} clients are connected already", all);
-  if (owns(user)) return {};
+  if (visitor.owner) return {};
   const auto count = [this](auto counts) {
-    return static_cast<std::size_t>(std::count_if(
-        places_.begin(), places_.end(), [&](const auto& entry) { return counts(entry.second); }));
+    return static_cast<std::size_t>(
+        std::count_if(places_.begin(), places_.end(),
+                      [&](const auto& entry) { return counts(entry.second.visitor); }));
   };
-  if (count([&](const Place& place) { return place.user == user; }) >= for_each_other) {
-    return fmt::format("{} clients of user {} are connected already", for_each_other, user);
+  if (count([&](const Visitor& other) { return other.name == visitor.name; }) >= visitor.share) {
+    return fmt::format("{} clients of {} are connected already", visitor.share, visitor.name);
   }
-  if (count([&](const Place& place) { return !owns(place.user); }) >= for_others) {
-    return fmt::format("{} clients of users that do not own this daemon are connected already",
+  if (count([](const Visitor& other) { return !other.owner; }) >= for_others) {
+    return fmt::format("{} clients of others than this daemon's owner are connected already",
                        for_others);
   }
   return {};
 }
 
-Places::Verdict Places::admit(Client client, uid_t user) {
-  Verdict verdict{shortage(user), std::nullopt};
+Places::Verdict Places::admit(Client client, const Visitor& visitor) {
+  Verdict verdict{shortage(visitor), std::nullopt};
   if (!verdict.refusal.empty()) {
     const auto idle = std::find_if(places_.begin(), places_.end(), [&](const auto& entry) {
-      return !entry.second.asked && (entry.second.user == user || owns(user));
+      const Place& place = entry.second;
+      return !place.asked && (place.visitor.name == visitor.name || visitor.owner);
     });
     if (idle == places_.end()) return verdict;
     verdict = {"", idle->first};
     places_.erase(idle);
   }
-  places_.emplace(client, Place{user, false});
+  places_.emplace(client, Place{visitor, false});
   return verdict;
 }
 
 void Places::asked(Client client) {
   if (const auto found = places_.find(client); found != places_.end()) found->second.asked = true;
+}
+
+void Places::rests(Client client) {
+  if (const auto found = places_.find(client); found != places_.end()) found->second.asked = false;
 }
 
 void Places::left(Client client) { places_.erase(client); }

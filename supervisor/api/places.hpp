@@ -1,13 +1,13 @@
-// Who may talk to the daemon at the same time, so that nobody can close the API to its owner. Pure.
+// Who may talk to a listener of the daemon at the same time, so that nobody can close the API to
+// its owner. Every listener has places of its own: who comes by one takes none from the others.
+// Pure.
 //
-//   64 places in all. Root and the daemon's own user, the owners, may have every one of them.
-//   Everybody else together has 48, and each user of them 16.
+//   64 places in all. Owners may have every one of them. Everybody else together has 48, and each
+//   of them 16, or what its share is.
 //
-// Where there is no place, a client of the same user that has not sent its request yet makes room,
+// Where there is no place, a client of the same visitor that has no request under way makes room,
 // the oldest first; for an owner any such client does.
 #pragma once
-
-#include <sys/types.h>
 
 #include <cstdint>
 #include <map>
@@ -24,26 +24,31 @@ class Places {
   static constexpr std::size_t for_others = 48;
   static constexpr std::size_t for_each_other = 16;
 
-  explicit Places(uid_t daemon) : daemon_(daemon) {}
+  // Of whom one or more clients may come.
+  struct Visitor {
+    std::string name;  // "user 1001", "10.0.0.7"
+    bool owner = false;
+    std::size_t share = for_each_other;
+  };
 
   struct Verdict {
     std::string refusal;              // why there is no place; empty: it has one
     std::optional<Client> displaced;  // who has lost its place to it
   };
-  Verdict admit(Client client, uid_t user);
-  // Its request is there: it keeps its place until it leaves.
+  Verdict admit(Client client, const Visitor& visitor);
+  // Its request is there: it keeps its place until it leaves or rests.
   void asked(Client client);
+  // It was answered, and may ask again.
+  void rests(Client client);
   void left(Client client);
 
  private:
   struct Place {
-    uid_t user = 0;
+    Visitor visitor;
     bool asked = false;
   };
-  [[nodiscard]] bool owns(uid_t user) const { return user == 0 || user == daemon_; }
-  [[nodiscard]] std::string shortage(uid_t user) const;
+  [[nodiscard]] std::string shortage(const Visitor& visitor) const;
 
-  uid_t daemon_;
   std::map<Client, Place> places_;
 };
 

@@ -5,6 +5,8 @@
 #include <boost/beast/http/error.hpp>
 #include <charconv>
 
+#include "common/base/json.hpp"
+#include "common/base/text.hpp"
 #include "common/base/utf8.hpp"
 
 namespace trainward::api {
@@ -16,11 +18,6 @@ using Refusal = tl::unexpected<Response>;
 Response malformed(std::string what) {
   return error_response(400, {ErrorKind::usage, std::move(what), "",
                               "the API speaks HTTP/1.1; docs/api.md shows a request"});
-}
-
-Response forbidden(std::string what, std::string where, std::string hint) {
-  return error_response(403,
-                        {ErrorKind::usage, std::move(what), std::move(where), std::move(hint)});
 }
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
@@ -45,51 +42,47 @@ std::optional<std::string> decoded(std::string_view text) {
   return plain;
 }
 
-// "localhost", "localhost:8080": what a person types to reach a socket on this machine. A page
-// that had its own name point here (DNS rebinding) says that name.
-bool is_this_machine(std::string_view host) {
-  for (const std::string_view name : {"localhost", "127.0.0.1", "[::1]"}) {
-    if (!host.starts_with(name)) continue;
-    const std::string_view port = host.substr(name.size());
-    if (port.empty()) return true;
-    return port[0] == ':' && port.find_first_not_of("0123456789", 1) == std::string_view::npos;
+// What must not be told twice, since whoever is asked first would believe another than the last.
+constexpr std::array once{http::field::host, http::field::origin, http::field::content_type,
+                          http::field::authorization, http::field::content_length};
+
+std::string wrong_headers(const Message& message) {
+  for (const http::field field : once) {
+    const auto found = message.equal_range(field);
+    if (std::distance(found.first, found.second) < 2) continue;
+    return "the request has more than one " + std::string(view(http::to_string(field)));
   }
-  return false;
+  if (message.count("Sec-Fetch-Site") > 1) return "the request has more than one Sec-Fetch-Site";
+  if (message.version() != 10 && message.count(http::field::host) == 0) {
+    return "the request has no Host";
+  }
+  return {};
 }
 
-std::optional<Response> stranger(const Message& message) {
-  if (const auto origin = message.find(http::field::origin); origin != message.end()) {
-    return forbidden("a request of a web page", std::string(origin->value()),
-                     "requests with an `Origin` are refused");
-  }
-  const auto site = message.find("Sec-Fetch-Site");
-  if (site != message.end() && site->value() != "same-origin" && site->value() != "none") {
-    return forbidden("a request of a web page", std::string(site->value()),
-                     "requests from another site are refused");
-  }
-  const auto hosts = message.equal_range(http::field::host);
-  const auto count = std::distance(hosts.first, hosts.second);
-  if (count > 1) return malformed("the request has more than one Host");
-  if (count == 0) {
-    if (message.version() == 10) return std::nullopt;
-    return malformed("the request has no Host");
-  }
-  if (is_this_machine(view(hosts.first->value()))) return std::nullopt;
-  return forbidden("a request for another host", std::string(hosts.first->value()),
-                   "ask for http://localhost/");
+Requester requester_of(const Peer& peer) {
+  if (!peer.user) return {};
+  return {Role::operates, "uid " + std::to_string(*peer.user)};
 }
 
 }  // namespace
 
-tl::expected<Request, Response> request_of(const Message& message) {
+tl::expected<Request, Response> request_of(const Message& message, Peer peer) {
   const std::string_view target = view(message.target());
   if (message.version() != 10 && message.version() != 11) {
     return Refusal(malformed("the request is not HTTP/1.1"));
   }
   if (!target.starts_with('/')) return Refusal(malformed("the path does not begin with '/'"));
-  if (auto refused = stranger(message)) return Refusal(std::move(*refused));
+  if (auto wrong = wrong_headers(message); !wrong.empty()) {
+    return Refusal(malformed(std::move(wrong)));
+  }
   Request request;
   request.method = std::string(message.method_string());
+  request.by = requester_of(peer);
+  request.peer = std::move(peer);
+  for (const auto& field : message) {
+    request.headers[lower_case(view(field.name_string()))] = std::string(view(field.value()));
+  }
+  request.body = message.body();
   const auto mark = std::min(target.find('?'), target.size());
   const auto path = decoded(target.substr(0, mark));
   if (!path) return Refusal(malformed("the path is not UTF-8, or has an escape that is none"));
@@ -106,6 +99,11 @@ tl::expected<Request, Response> request_of(const Message& message) {
     }
     request.query[*key] = *value;
     query.remove_prefix(std::min(end + 1, query.size()));
+  }
+  if (!request.body.empty() && request.header("content-type").starts_with("application/json")) {
+    if (auto document = parse_json(request.body, "the body"); !document) {
+      return Refusal(malformed("the body is not JSON: " + document.error().what));
+    }
   }
   return request;
 }

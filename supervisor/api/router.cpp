@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace trainward::api {
@@ -76,18 +77,41 @@ std::string wrong_in(const Request& request, const Route& route) {
   return {};
 }
 
+// Those that other servers know; to them the answer is that this path does not take them.
+bool is_method_of_http(const std::string& method) {
+  constexpr std::array<std::string_view, 9> known{"GET",    "HEAD",    "POST",  "PUT",    "PATCH",
+                                                  "DELETE", "OPTIONS", "TRACE", "CONNECT"};
+  return std::find(known.begin(), known.end(), method) != known.end();
+}
+
 std::string where(const Request& request) { return request.method + " " + request.path; }
+
+std::optional<Response> not_allowed(const Request& request, Role needs) {
+  if (request.by.role >= needs) return std::nullopt;
+  if (request.by.role == Role::nobody) {
+    Response refusal = error_response(
+        401, {ErrorKind::usage, "this needs a login", where(request),
+              "open the page with `trainwardctl open`, or send `Authorization: Bearer TOKEN`"});
+    refusal.headers["WWW-Authenticate"] = "Bearer realm=\"trainward\"";
+    return refusal;
+  }
+  return error_response(
+      403, {ErrorKind::usage,
+            fmt::format("{} may read and change nothing",
+                        request.by.name.empty() ? "a viewer" : request.by.name),
+            where(request), "use an operator's token, or trainwardctl on the machine itself"});
+}
 
 }  // namespace
 
 std::optional<std::int64_t> Asked::number(const std::string& parameter) const {
-  const auto found = request_.query.find(parameter);
-  return found == request_.query.end() ? std::nullopt : whole_number(found->second);
+  const auto found = request_->query.find(parameter);
+  return found == request_->query.end() ? std::nullopt : whole_number(found->second);
 }
 
 std::string Asked::word(const std::string& parameter, const std::string& otherwise) const {
-  const auto found = request_.query.find(parameter);
-  return found == request_.query.end() ? otherwise : found->second;
+  const auto found = request_->query.find(parameter);
+  return found == request_->query.end() ? otherwise : found->second;
 }
 
 Handler make_router(std::vector<Route> routes) {
@@ -95,16 +119,23 @@ Handler make_router(std::vector<Route> routes) {
   for (const Route& route : routes) patterns.push_back(words_of(route.path));
   return [routes = std::move(routes), patterns = std::move(patterns)](const Request& request,
                                                                       const Respond& respond) {
+    if (!is_method_of_http(request.method)) {
+      return respond(error_response(
+          501, {ErrorKind::usage, "there is no such method", where(request), "use GET or POST"}));
+    }
+    const std::string method = request.method == "HEAD" ? "GET" : request.method;
     const std::vector<std::string> path = words_of(request.path);
     std::string allowed;
     for (std::size_t i = 0; i < routes.size(); ++i) {
       auto names = match(patterns[i], path);
       if (!names) continue;
       const Route& route = routes[i];
-      if (route.method != request.method) {
+      if (route.method != method) {
         allowed += (allowed.empty() ? "" : ", ") + route.method;
+        if (route.method == "GET") allowed += ", HEAD";
         continue;
       }
+      if (auto refusal = not_allowed(request, route.needs)) return respond(std::move(*refusal));
       if (std::string wrong = wrong_in(request, route); !wrong.empty()) {
         return respond(error_response(400, {ErrorKind::usage, std::move(wrong), where(request),
                                             "docs/api.md lists what each request takes"}));

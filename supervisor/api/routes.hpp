@@ -1,14 +1,20 @@
-// The API, version 1 (docs/api.md): a line a request. What is on record is read from the store;
-// what runs, and everything that changes something, is asked of the Control.
+// The API, version 1 (docs/api.md): a line a request. What is on record is read by the reader; what
+// runs, and everything that changes something, is asked of the Control.
 #pragma once
 
-#include "supervisor/api/control.hpp"
 #include "supervisor/api/http.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/api/table.hpp"
 
 namespace trainward::api {
 
-// Both must outlive the handler, which reads the store on the thread that calls it.
-Handler make_routes(Control& control, const store::Store& store);
+void add_routes(Table& table);
+
+// Its parts, by what they do.
+void add_documents(Table& table);  // what is on record
+void add_commands(Table& table);   // what changes something
+void add_logs(Table& table);
+
+// All of it and nothing else. Both must outlive the handler.
+Handler make_routes(Control& control, Reader& reader);
 
 }  // namespace trainward::api

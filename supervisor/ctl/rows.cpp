@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "common/terminal/display_text.hpp"
 
 namespace trainward::ctl {
@@ -15,17 +13,6 @@ const json::value* value_in(const json::object& object, std::string_view key) {
 
 }  // namespace
 
-std::string or_dash(std::string text) { return text.empty() ? "-" : std::move(text); }
-
-std::string count_or_dash(const json::object& row, std::string_view key) {
-  const auto number = get_int(row, key);
-  return number ? fmt::format("{}", *number) : "-";
-}
-
-std::uint64_t size_or(const json::object& object, std::string_view key) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(int_or(object, key, 0), 0));
-}
-
 std::string plain(const json::object& object, std::string_view key) {
   constexpr std::size_t longest = 60;
   const json::value* value = value_in(object, key);
@@ -34,12 +21,6 @@ std::string plain(const json::object& object, std::string_view key) {
                            : value->is_double() ? fmt::format("{:g}", value->get_double())
                                                 : json::serialize(*value);
   return text.empty() ? "-" : shortened(text, longest);
-}
-
-const json::array& list_in(const json::object& object, std::string_view key) {
-  static const json::array empty;
-  const json::value* value = value_in(object, key);
-  return value != nullptr && value->is_array() ? value->get_array() : empty;
 }
 
 }  // namespace trainward::ctl

@@ -2,37 +2,21 @@
 // "-", never a failure.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "common/base/json.hpp"
+#include "supervisor/view/rows.hpp"
 
 namespace trainward::ctl {
 
-std::string or_dash(std::string text);
-// "-" for what is not known.
-std::string count_or_dash(const json::object& row, std::string_view key);
-
-// A size in bytes; 0 for what is none.
-std::uint64_t size_or(const json::object& object, std::string_view key);
+using views::count_or_dash;
+using views::for_each_row;
+using views::list_in;
+using views::or_dash;
+using views::size_or;
 
 // A value as people write it: text without quotes, everything else as JSON, cut when it is long.
 std::string plain(const json::object& object, std::string_view key);
-
-// The list of that name, or an empty one.
-const json::array& list_in(const json::object& object, std::string_view key);
-
-// Visits the objects in a list.
-template <typename Visit>
-void for_each_row(const json::array& rows, Visit visit) {
-  for (const json::value& row : rows) {
-    if (row.is_object()) visit(row.get_object());
-  }
-}
-template <typename Visit>
-void for_each_row(const json::object& object, std::string_view key, Visit visit) {
-  for_each_row(list_in(object, key), visit);
-}
 
 }  // namespace trainward::ctl

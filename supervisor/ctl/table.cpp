@@ -4,6 +4,7 @@
 
 #include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/words.hpp"
+#include "supervisor/view/attempt.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -18,21 +19,17 @@ std::string coloured(std::string_view text, Colour colour, const Style& style) {
 }
 
 Colour colour_of(std::string_view word) {
-  if (const core::Shown shown = core::shown_from(word); to_string(shown) == word) {
-    switch (core::facts(shown).tone) {
-      case core::Tone::good:
-        return Colour::green;
-      case core::Tone::changing:
-        return Colour::yellow;
-      case core::Tone::quiet:
-        return Colour::dim;
-      case core::Tone::bad:
-        return Colour::red;
-    }
+  switch (views::tone_of(word)) {
+    case core::Tone::good:
+      return Colour::green;
+    case core::Tone::changing:
+      return Colour::yellow;
+    case core::Tone::quiet:
+      return Colour::dim;
+    case core::Tone::bad:
+      break;
   }
-  if (word == "OK" || word == "done" || word == "verified") return Colour::green;
-  if (word == "BUSY" || word == "DEGRADED" || word == "RESETTING") return Colour::yellow;
-  return word == "stopped" || word == "pruned" ? Colour::dim : Colour::red;
+  return Colour::red;
 }
 
 std::string Table::text(const Style& style, std::string_view indent) const {

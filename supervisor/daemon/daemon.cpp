@@ -90,16 +90,19 @@ Status Daemon::start() {
   // What could not be read takes no place.
   const std::string boot = boot_id().empty() ? before : boot_id();
   if (auto noted = parts_->store.put_boot_id(boot, now().wall.ms); !noted) return noted;
-  api::Handler routes = [&loop = parts_->loop, routes = api::make_routes(*this, parts_->store)](
+  reader_ = std::make_unique<api::Reader>(
+      parts_->config.database,
+      [&loop = parts_->loop](std::function<void()> work) { loop.post(std::move(work)); });
+  api::Handler routes = [&loop = parts_->loop, routes = api::make_routes(*this, *reader_)](
                             const api::Request& request, api::Respond respond) {
     const Loop::Busy busy(loop);
     routes(request, std::move(respond));
   };
   const int given = parts_->options.listen_fd;
   auto server = given >= 0
-                    ? api::HttpServer::adopt(parts_->loop.context(), given, std::move(routes))
+                    ? api::HttpServer::adopt(parts_->loop.context(), given, std::move(routes), {})
                     : api::HttpServer::listen(parts_->loop.context(), parts_->config.socket,
-                                              std::move(routes));
+                                              std::move(routes), {});
   if (!server) return propagate(server);
   server_ = std::move(*server);
   if (auto ok = recover_removed(); !ok) return ok;
@@ -311,23 +314,6 @@ std::string Daemon::trouble(const std::string& program) const {
   if (runner == runners_.end()) return {};
   std::string refused = refusal();
   return refused.empty() ? runner->second->trouble() : refused;
-}
-
-Result<api::LogSlice> Daemon::log(const std::string& program, const std::string& stream,
-                                  std::optional<std::int64_t> attempt, std::int64_t offset,
-                                  std::int64_t limit) const {
-  if (auto ok = known(program); !ok) return propagate(ok);
-  api::LogSlice slice;
-  slice.attempt = attempt.value_or(runners_.at(program)->state().attempt);
-  const auto file =
-      parts_->services.paths.attempt(program, slice.attempt) /
-      (stream == "stdout" ? attempt_files::standard_output : attempt_files::standard_error);
-  auto range = read_log(file, offset, limit);
-  if (!range) return propagate(range);
-  slice.size = range->end;
-  slice.offset = range->begin;
-  slice.bytes = std::move(range->bytes);
-  return slice;
 }
 
 api::LogSlice Daemon::own_log(std::int64_t offset, std::int64_t limit) const {

@@ -12,6 +12,7 @@
 
 #include "supervisor/api/control.hpp"
 #include "supervisor/api/http_server.hpp"
+#include "supervisor/api/reader.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/attempt/launch_files.hpp"
 #include "supervisor/daemon/program_diff.hpp"
@@ -81,9 +82,10 @@ class Daemon final : public api::Control {
   Result<json::value> shutdown() override;
   void probe(const api::ProbeRequest& request, Answer answer) override;
   std::string trouble(const std::string& program) const override;
-  Result<api::LogSlice> log(const std::string& program, const std::string& stream,
-                            std::optional<std::int64_t> attempt, std::int64_t offset,
-                            std::int64_t limit) const override;
+  Result<json::value> rehearse(const std::string& program, api::Verb verb) const override;
+  json::value rehearse_all(api::Verb verb) const override;
+  std::string refusal() const override;
+  void log(const api::LogRequest& request, api::Listener<Result<api::LogSlice>> answer) override;
   api::LogSlice own_log(std::int64_t offset, std::int64_t limit) const override;
 
  private:
@@ -103,8 +105,6 @@ class Daemon final : public api::Control {
   void on_change();
   [[nodiscard]] bool all_rest() const;
   void stop(const std::string& name, Answer answer);
-  // That the run database refuses what happens, in words; empty: it does not.
-  [[nodiscard]] std::string refusal() const;
   void on_change_soon();
   void on_state_lost(const Error& error);
   void shorten_launch_files();
@@ -127,6 +127,8 @@ class Daemon final : public api::Control {
   LaunchFiles launch_files_;
   std::unique_ptr<StateFolder> state_folder_;
   std::unique_ptr<ChildProcess> probe_;
+  std::size_t log_reads_ = 0;  // that have not ended
+  std::unique_ptr<api::Reader> reader_;
   std::unique_ptr<api::HttpServer> server_;  // last: its handlers use all of the above
 };
 

@@ -123,6 +123,16 @@ Status Connection::script(const std::string& sql) {
   return guarded([&] { database_.exec(sql); });
 }
 
+void Connection::on_commit(std::function<void()> committing) {
+  auto next = std::make_unique<std::function<void()>>(std::move(committing));
+  const auto call = [](void* hook) {
+    (*static_cast<std::function<void()>*>(hook))();
+    return 0;  // anything else would roll back
+  };
+  sqlite3_commit_hook(database_.getHandle(), call, next.get());
+  committing_ = std::move(next);
+}
+
 bool Connection::in_transaction() const {
   return sqlite3_get_autocommit(database_.getHandle()) == 0;
 }

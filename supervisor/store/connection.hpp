@@ -74,6 +74,8 @@ class Connection {
   // Several statements without arguments.
   Status script(const std::string& sql);
 
+  // Called within every commit; must not use the connection.
+  void on_commit(std::function<void()> committing);
   [[nodiscard]] bool in_transaction() const;
   void roll_back() noexcept;
   // Rows that this connection has changed since it was opened.
@@ -124,6 +126,7 @@ class Connection {
   }
 
   std::filesystem::path file_;
+  std::unique_ptr<std::function<void()>> committing_;  // SQLite has its address
   SQLite::Database database_;
   std::map<std::string, SQLite::Statement, std::less<>> statements_;  // closed before database_
 };

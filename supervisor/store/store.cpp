@@ -144,6 +144,14 @@ Result<std::string> Store::mark() const {
   return fmt::format("{}.{}.{}", impl_->mark, version, db.changes());
 }
 
+std::shared_ptr<void> Store::snapshot() const {
+  return std::make_shared<Snapshot>(*impl_->connection);
+}
+
+void Store::on_commit(std::function<void()> committing) {
+  impl_->connection->on_commit(std::move(committing));
+}
+
 Status Store::Transaction::commit() {
   auto committed = impl_->connection.run("commit");
   if (committed) impl_->open = false;

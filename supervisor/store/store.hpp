@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,11 @@ class Store {
   // the operator. Costs an fsync.
   enum class Survives { process, power };
   Result<Transaction> begin(Survives survives = Survives::power);
+  // As long as what it returns lives all reads see one state of the database.
+  [[nodiscard]] std::shared_ptr<void> snapshot() const;
+  // Called within every commit of this Store's connection, before it is known to have succeeded, on
+  // the thread that commits: it may note that there is something to look for, and nothing else.
+  void on_commit(std::function<void()> committing);
 
   // ---- writing ----
   Status put_boot_id(const std::string& boot_id, std::int64_t at_ms);

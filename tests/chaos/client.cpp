@@ -15,7 +15,8 @@ namespace trainward::chaos {
 namespace {
 
 constexpr std::int64_t pause_ms = 100;
-constexpr std::string_view request = "GET /v1/version HTTP/1.1\r\nHost: localhost\r\n\r\n";
+constexpr std::string_view request =
+    "GET /v1/version HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
 
 Fd connect_to(const std::filesystem::path& path, int type) {
   sockaddr_un address{};

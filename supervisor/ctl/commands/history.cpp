@@ -9,16 +9,10 @@
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
+#include "supervisor/view/attempt.hpp"
 
 namespace trainward::ctl {
 namespace {
-
-// Serials are long and differ at the end.
-std::string short_board(const std::string& serial) {
-  constexpr std::size_t shown = 6;
-  if (serial.empty()) return "-";
-  return serial.size() <= shown + 1 ? serial : "…" + serial.substr(serial.size() - shown);
-}
 
 std::string steps_of(const json::object& row) {
   const std::int64_t first = int_or(row, "first_step", 0);
@@ -64,7 +58,7 @@ std::string format_history(const json::array& rows, std::int64_t now_ms, const S
     cells.emplace_back(fmt::format("{}", int_or(row, "attempt", 0)));
     cells.emplace_back(started ? age(now_ms - *started) : "-");
     cells.emplace_back(std::move(took_text));
-    cells.emplace_back(short_board(string_or(row, "board", "")));
+    cells.emplace_back(views::short_serial(string_or(row, "board", "")));
     cells.emplace_back(steps_of(row));
     cells.emplace_back(count_or_dash(row, "steps_kept"));
     cells.emplace_back(count_or_dash(row, "steps_lost"));

@@ -3,7 +3,6 @@
 
 #include "common/base/text.hpp"
 #include "supervisor/core/cause.hpp"
-#include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/cli.hpp"
 #include "supervisor/ctl/log_source.hpp"
 #include "supervisor/ctl/program_names.hpp"
@@ -12,6 +11,7 @@
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
+#include "supervisor/view/attempt.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -20,34 +20,6 @@ struct WhyRequest {
   std::string program;
   std::optional<std::int64_t> attempt;  // the newest that ended
 };
-
-std::string next_step(const std::string& name, const std::string& state, const std::string& cause) {
-  const core::ShownFacts& shown = core::facts(core::shown_from(state));
-  std::string text = fmt::format(fmt::runtime(shown.next), name);
-  if (shown.next == core::next_words::nothing) text += fmt::format(" ({})", state);
-  if (const std::string_view advice = core::facts(core::cause_from(cause)).advice;
-      !advice.empty()) {
-    text += fmt::format("\n      To have less of it: {}", advice);
-  }
-  return text;
-}
-
-std::string told_of_steps(const json::object& attempt) {
-  const std::int64_t last = int_or(attempt, "last_step", 0);
-  const bool told = int_or(attempt, "told_to_resume", 1) != 0;
-  if (last == 0 && told) {
-    return fmt::format("none, it was to go on from step {}", int_or(attempt, "resume_step", 0));
-  }
-  if (last == 0) return "none seen, it was to go on from where the program itself finds";
-  std::string text =
-      fmt::format("{} to {}: {} kept, {} lost, {} done again", int_or(attempt, "first_step", 0),
-                  last, count_or_dash(attempt, "steps_kept"), count_or_dash(attempt, "steps_lost"),
-                  count_or_dash(attempt, "steps_replayed"));
-  if (!get_int(attempt, "steps_lost")) {
-    text += "; what was lost shows in the first step of the next attempt";
-  }
-  return text;
-}
 
 std::string facts_of(const json::object& attempt, const Context& context) {
   std::string text;
@@ -68,7 +40,7 @@ std::string facts_of(const json::object& attempt, const Context& context) {
   if (const std::string programs = programs_text(attempt); !programs.empty()) {
     text += fmt::format("  programs {}\n", programs);
   }
-  text += "  steps    " + told_of_steps(attempt) + "\n";
+  text += "  steps    " + views::steps_words(attempt) + "\n";
   if (const std::string folder = string_or(attempt, "folder", ""); !folder.empty()) {
     text += fmt::format("  files    {}\n", clean(folder));
   }
@@ -148,7 +120,10 @@ std::string format_why(const json::object& why, const std::string& standard_erro
   }
   text += last_words(standard_error, style);
   text += fmt::format("\nNow:  {}{}\n", state, reason.empty() ? "" : ", " + reason);
-  text += fmt::format("Next: {}\n", next_step(name, state, cause));
+  text += fmt::format("Next: {}\n", views::next_step(name, state));
+  if (const std::string advice = views::advice_words(cause); !advice.empty()) {
+    text += fmt::format("      {}\n", advice);
+  }
   return text;
 }
 

@@ -59,12 +59,22 @@ class FakeControl final : public Control {
   std::string trouble(const std::string& program) const override {
     return program == "sick" ? "it is sick" : "";
   }
-  Result<LogSlice> log(const std::string& p, const std::string& stream, std::optional<std::int64_t>,
-                       std::int64_t offset, std::int64_t limit) const override {
-    if (p == "nope") return fail(ErrorKind::usage, "no such program", p, "hint");
-    note("log " + p + " " + stream + " " + std::to_string(offset) + " " + std::to_string(limit));
-    return LogSlice{"tail\n", 495, 500, 3};
+  void log(const LogRequest& r, Listener<Result<LogSlice>> answer) override {
+    if (r.program == "nope")
+      return answer(fail(ErrorKind::usage, "no such program", r.program, "hint"));
+    note("log " + r.program + " " + r.stream + " " + std::to_string(r.offset) + " " +
+         std::to_string(r.limit));
+    answer(LogSlice{"tail\n", 495, 500, 3});
   }
+  Result<json::value> rehearse(const std::string& program, Verb verb) const override {
+    if (program == "nope") return fail(ErrorKind::usage, "no such program", program, "hint");
+    return note("rehearse " + program + " " + std::to_string(static_cast<int>(verb)));
+  }
+  json::value rehearse_all(Verb verb) const override {
+    return note("rehearse all " + std::to_string(static_cast<int>(verb)));
+  }
+  std::string refused;  // why nothing is recorded
+  std::string refusal() const override { return refused; }
 
  private:
   json::value note(std::string what) const {

@@ -84,7 +84,9 @@ TEST_F(HttpServerTest, ARequestThatAWebPageMadeIsRefused) {
 
 TEST_F(HttpServerTest, WhatPeopleTypeForThisMachineIsServed) {
   for (const char* host : {"localhost", "localhost:8080", "127.0.0.1:8080", "[::1]:8080"}) {
-    EXPECT_EQ(status_of(ask("GET / HTTP/1.1\r\nHost: " + std::string(host) + "\r\n\r\n")), 200)
+    EXPECT_EQ(status_of(ask("GET / HTTP/1.1\r\nConnection: close\r\nHost: " + std::string(host) +
+                            "\r\n\r\n")),
+              200)
         << host;
   }
   EXPECT_EQ(status_of(ask(request("GET /", "Sec-Fetch-Site: none\r\n"))), 200);
@@ -92,7 +94,7 @@ TEST_F(HttpServerTest, WhatPeopleTypeForThisMachineIsServed) {
 }
 
 TEST_F(HttpServerTest, ARequestThatIsNotFinishedInTimeIs408) {
-  on_loop([this] { start(std::chrono::milliseconds(30)); });
+  on_loop([this] { start({{}, {std::chrono::milliseconds(30), std::chrono::seconds(15)}}); });
   const Fd silent = connect();
   const Fd slow = connect();
   send(slow, "GET /v1/version HT");
@@ -214,7 +216,7 @@ TEST_F(HttpServerTest, WithoutDescriptorsClientsAreToldAndServedAgainLater) {
 TEST_F(HttpServerTest, AtTheEndItRemovesItsOwnSocketOnly) {
   on_loop([this] { server_.reset(); });
   EXPECT_FALSE(std::filesystem::exists(socket_));
-  on_loop([this] { start(HttpServer::usual_request_time); });
+  on_loop([this] { start({}); });
   std::filesystem::remove(socket_);
   std::ofstream(socket_) << "precious";
   on_loop([this] { server_.reset(); });
@@ -224,7 +226,7 @@ TEST_F(HttpServerTest, AtTheEndItRemovesItsOwnSocketOnly) {
 TEST_F(HttpServerTest, WhatIsNoDeadSocketIsNeverReplaced) {
   const auto listen = [this](const std::filesystem::path& path) {
     return on_loop([&] {
-      auto server = HttpServer::listen(context_, path, [](const Request&, const Respond&) {});
+      auto server = HttpServer::listen(context_, path, [](const Request&, const Respond&) {}, {});
       return server ? "" : server.error().message();
     });
   };

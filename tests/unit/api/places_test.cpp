@@ -5,15 +5,21 @@
 namespace trainward::api {
 namespace {
 
-constexpr uid_t daemon_user = 500;
-constexpr uid_t member = 1001;
+using Visitor = Places::Visitor;
 
-// Clients of `user` that have all sent their requests; how many found a place.
-std::size_t fill(Places& places, uid_t user, Places::Client& next, std::size_t count = 100) {
+constexpr int member = 1001;
+
+Visitor user(int number) { return {"user " + std::to_string(number)}; }
+Visitor owner() { return {"user 500", true}; }
+Visitor root() { return {"user 0", true}; }
+
+// Clients of `visitor` that have all sent their requests; how many found a place.
+std::size_t fill(Places& places, const Visitor& visitor, Places::Client& next,
+                 std::size_t count = 100) {
   std::size_t admitted = 0;
   for (std::size_t i = 0; i < count; ++i) {
     const auto client = next++;
-    if (!places.admit(client, user).refusal.empty()) continue;
+    if (!places.admit(client, visitor).refusal.empty()) continue;
     places.asked(client);
     ++admitted;
   }
@@ -21,60 +27,79 @@ std::size_t fill(Places& places, uid_t user, Places::Client& next, std::size_t c
 }
 
 TEST(Places, NobodyElseCanTakeWhatIsKeptForTheOwners) {
-  Places places(daemon_user);
+  Places places;
   Places::Client next = 1;
-  EXPECT_EQ(fill(places, member, next), 16U);
-  EXPECT_EQ(fill(places, member + 1, next), 16U);
-  EXPECT_EQ(fill(places, member + 2, next), 16U);
-  EXPECT_EQ(fill(places, member + 3, next), 0U);
-  EXPECT_EQ(fill(places, daemon_user, next, 10), 10U);
-  EXPECT_EQ(fill(places, 0, next), 6U);
-  EXPECT_EQ(places.admit(next, 0).refusal, "64 clients are connected already");
+  EXPECT_EQ(fill(places, user(member), next), 16U);
+  EXPECT_EQ(fill(places, user(member + 1), next), 16U);
+  EXPECT_EQ(fill(places, user(member + 2), next), 16U);
+  EXPECT_EQ(fill(places, user(member + 3), next), 0U);
+  EXPECT_EQ(fill(places, owner(), next, 10), 10U);
+  EXPECT_EQ(fill(places, root(), next), 6U);
+  EXPECT_EQ(places.admit(next, root()).refusal, "64 clients are connected already");
 }
 
 TEST(Places, AnOwnerMayHaveThemAll) {
-  Places places(daemon_user);
+  Places places;
   Places::Client next = 1;
-  EXPECT_EQ(fill(places, daemon_user, next), 64U);
-  EXPECT_NE(places.admit(next, member).refusal, "");
+  EXPECT_EQ(fill(places, owner(), next), 64U);
+  EXPECT_NE(places.admit(next, user(member)).refusal, "");
 }
 
 TEST(Places, TheRefusalSaysWhoseClientsThereAre) {
-  Places places(daemon_user);
+  Places places;
   Places::Client next = 1;
-  fill(places, member, next);
-  EXPECT_EQ(places.admit(next, member).refusal, "16 clients of user 1001 are connected already");
+  fill(places, user(member), next);
+  EXPECT_EQ(places.admit(next, user(member)).refusal,
+            "16 clients of user 1001 are connected already");
 }
 
 TEST(Places, TheOldestThatHasNotAskedMakesRoomForAClientOfTheSameUser) {
-  Places places(daemon_user);
-  for (Places::Client client = 1; client <= 16; ++client) places.admit(client, member);
+  Places places;
+  for (Places::Client client = 1; client <= 16; ++client) places.admit(client, user(member));
   places.asked(1);
-  const auto verdict = places.admit(17, member);
+  const auto verdict = places.admit(17, user(member));
   EXPECT_EQ(verdict.refusal, "");
   EXPECT_EQ(verdict.displaced, Places::Client{2});
 }
 
 TEST(Places, OneUsersIdleClientsMakeNoRoomForAnotherButForAnOwner) {
-  Places places(daemon_user);
+  Places places;
   Places::Client next = 1;
-  for (uid_t user = member; user < member + 3; ++user) {
-    for (int i = 0; i < 16; ++i) places.admit(next++, user);
+  for (int number = member; number < member + 3; ++number) {
+    for (int i = 0; i < 16; ++i) places.admit(next++, user(number));
   }
-  EXPECT_NE(places.admit(next++, member + 3).refusal, "");
-  EXPECT_EQ(fill(places, daemon_user, next, 16), 16U);
-  const auto verdict = places.admit(next, 0);
+  EXPECT_NE(places.admit(next++, user(member + 3)).refusal, "");
+  EXPECT_EQ(fill(places, owner(), next, 16), 16U);
+  const auto verdict = places.admit(next, root());
   EXPECT_EQ(verdict.refusal, "");
   EXPECT_EQ(verdict.displaced, Places::Client{1});
 }
 
-TEST(Places, WhoLeavesMakesRoom) {
-  Places places(daemon_user);
+TEST(Places, AShareMayBeLarger) {
+  Places places;
   Places::Client next = 1;
-  fill(places, member, next);
+  EXPECT_EQ(fill(places, {"this machine", false, 40}, next), 40U);
+  EXPECT_EQ(fill(places, user(member), next), 8U) << "all others together have 48";
+}
+
+TEST(Places, WhoRestsBetweenTwoRequestsMakesRoom) {
+  Places places;
+  Places::Client next = 1;
+  fill(places, user(member), next);
+  EXPECT_NE(places.admit(100, user(member)).refusal, "");
+  places.rests(7);
+  const auto verdict = places.admit(101, user(member));
+  EXPECT_EQ(verdict.refusal, "");
+  EXPECT_EQ(verdict.displaced, Places::Client{7});
+}
+
+TEST(Places, WhoLeavesMakesRoom) {
+  Places places;
+  Places::Client next = 1;
+  fill(places, user(member), next);
   places.left(5);
   places.left(5);
-  EXPECT_EQ(fill(places, member, next), 1U);
+  EXPECT_EQ(fill(places, user(member), next), 1U);
 }
 
 }  // namespace

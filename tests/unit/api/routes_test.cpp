@@ -5,39 +5,10 @@
 #include <csignal>
 
 #include "common/base/utf8.hpp"
-#include "fake_control.hpp"
-#include "temporary_folder.hpp"
+#include "routes_fixture.hpp"
 
 namespace trainward::api {
 namespace {
-
-class Routes : public testing::Test {
- protected:
-  Response ask(const std::string& method, const std::string& path,
-               std::map<std::string, std::string> query = {}) {
-    Response got;
-    handler_({method, path, std::move(query)}, [&](Response r) { got = std::move(r); });
-    return got;
-  }
-  json::value document(const std::string& path, std::map<std::string, std::string> query = {}) {
-    const Response response = ask("GET", path, std::move(query));
-    EXPECT_EQ(response.status, 200) << path << ": " << response.body;
-    return parse_json(response.body, path).value();
-  }
-  std::string wrong(const std::string& method, const std::string& path,
-                    std::map<std::string, std::string> query) {
-    const Response response = ask(method, path, std::move(query));
-    EXPECT_EQ(response.status, 400) << response.body;
-    const json::value answer = parse_json(response.body, path).value();
-    EXPECT_EQ(answer.at("error").at("kind").as_string(), "usage");
-    return std::string(answer.at("error").at("what").as_string());
-  }
-
-  TemporaryFolder folder_;
-  store::Store store_ = store::Store::open(folder_.path() / "run.db").value();
-  FakeControl control_;
-  Handler handler_ = make_routes(control_, store_);
-};
 
 // A program with two attempts, two checkpoints and what else is kept of one.
 class RoutesOfAProgram : public Routes {
@@ -130,9 +101,10 @@ TEST_F(Routes, AWrongMethodIs405AndSaysWhichOnesThereAre) {
   EXPECT_EQ(allowed("GET", "/v1/shutdown"), "POST");
   EXPECT_EQ(allowed("GET", "/v1/programs/start"), "POST");
   EXPECT_EQ(allowed("GET", "/v1/programs/a/start"), "POST");
-  EXPECT_EQ(allowed("POST", "/v1/programs/a/log"), "GET");
-  EXPECT_EQ(allowed("DELETE", "/v1/programs"), "GET");
-  EXPECT_EQ(allowed("DELETE", "/v1/probe"), "GET, POST");
+  EXPECT_EQ(allowed("POST", "/v1/programs/a/log"), "GET, HEAD");
+  EXPECT_EQ(allowed("DELETE", "/v1/programs"), "GET, HEAD");
+  EXPECT_EQ(allowed("DELETE", "/v1/probe"), "GET, HEAD, POST");
+  EXPECT_EQ(allowed("OPTIONS", "/v1/probe"), "GET, HEAD, POST");
   EXPECT_TRUE(control_.asked.empty());
 }
 
@@ -156,7 +128,7 @@ TEST_F(RoutesOfAProgram, AParameterThatIsNotKnownIsRefused) {
   EXPECT_EQ(wrong("GET", "/v1/programs/a/why", {{"atempt", "3"}}),
             "there is no parameter 'atempt' (= '3') here: allowed are attempt");
   EXPECT_EQ(wrong("POST", "/v1/programs/a/stop", {{"force", "1"}}),
-            "there is no parameter 'force' (= '1') here: none is allowed");
+            "there is no parameter 'force' (= '1') here: allowed are dry_run");
   EXPECT_TRUE(control_.asked.empty());
 }
 
@@ -223,7 +195,7 @@ TEST(ErrorResponse, IsUtf8WhateverBytesItNames) {
 
 TEST_F(Routes, ACommandKnowsWhetherItsAskerStillWaits) {
   bool there = true;
-  handler_({"POST", "/v1/programs/slow/stop", {}},
+  handler_(Request{.method = "POST", .path = "/v1/programs/slow/stop", .by = operator_},
            Respond([](const Response&) {}, [&there] { return there; }));
   ASSERT_EQ(control_.waiting.size(), 1U);
   EXPECT_TRUE(control_.waiting.front().wanted());

@@ -24,7 +24,7 @@ namespace trainward::api {
 class ServerTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    start(HttpServer::usual_request_time);
+    start({});
     thread_ = std::thread([this] { context_.run(); });
   }
   void TearDown() override {
@@ -33,12 +33,12 @@ class ServerTest : public ::testing::Test {
     thread_.join();
     server_.reset();
   }
-  void start(std::chrono::milliseconds request_time) {
+  void start(HttpServer::Options options) {
     server_.reset();
     auto server = HttpServer::listen(
         context_, socket_,
         [this](const Request& request, const Respond& respond) { handle(request, respond); },
-        request_time);
+        std::move(options));
     ASSERT_TRUE(server.has_value()) << server.error().message();
     server_ = std::move(*server);
   }
@@ -88,7 +88,7 @@ class ServerTest : public ::testing::Test {
     return receive(fd);
   }
   static std::string request(const std::string& line, const std::string& more = "") {
-    return line + " HTTP/1.1\r\nHost: localhost\r\n" + more + "\r\n";
+    return line + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + more + "\r\n";
   }
   static int status_of(const std::string& answer) {
     return answer.starts_with("HTTP/1.1 ") ? std::stoi(answer.substr(9, 3)) : 0;

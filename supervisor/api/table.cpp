@@ -1,0 +1,49 @@
+#include "supervisor/api/table.hpp"
+
+namespace trainward::api {
+
+int status_of(const Error& error, int usage) {
+  if (error.kind == ErrorKind::usage) return usage;
+  return error.kind == ErrorKind::transient ? 503 : 500;
+}
+
+Response failed(const Error& error, int usage) {
+  Response response = error_response(status_of(error, usage), error);
+  if (response.status == 503) response.headers["Retry-After"] = "1";
+  return response;
+}
+
+Control::Answer answer_to(const Respond& respond, int usage) {
+  return {
+      [respond, usage](const Result<json::value>& result) { respond(response_of(result, usage)); },
+      [respond] { return respond.wanted(); }};
+}
+
+Status known_program(const store::Store& store, const std::string& name) {
+  auto program = store.program(name);
+  if (!program) return propagate(program);
+  if (*program) return {};
+  return fail(ErrorKind::usage, "no such program", name,
+              "`trainwardctl status` lists the programs");
+}
+
+void Table::page(const std::string& path, const Parameters& parameters,
+                 std::function<Response(const store::Store&, const Asked&)> make, Role needs) {
+  get(
+      path, parameters,
+      [&reader = reader_, make = std::move(make)](const Asked& asked, const Respond& respond) {
+        reader.answer([make, asked](const store::Store& store) { return make(store, asked); },
+                      respond);
+      },
+      needs);
+}
+
+void Table::ask_of_program(const std::string& word,
+                           Result<json::value> (Control::*ask)(const std::string&)) {
+  post("/v1/programs/*/" + word, {},
+       [&control = control_, ask](const Asked& asked, const Respond& respond) {
+         respond(response_of((control.*ask)(asked.name()), 404));
+       });
+}
+
+}  // namespace trainward::api

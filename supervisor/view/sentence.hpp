@@ -1,0 +1,55 @@
+// What is said of a program, in one sentence: what it does, how far it is, and whether anybody has
+// to act. Every face of a run says it with these words. Pure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/json.hpp"
+#include "supervisor/core/shown.hpp"
+
+namespace trainward::views {
+
+// Whether a person has to do something about a program; the first comes first.
+enum class Need : std::uint8_t {
+  must,     // it does not go on, or not as it should, until somebody acts
+  may,      // it rests because somebody wanted it to, and goes on when somebody says so
+  nothing,  // it goes on by itself, or has done its work
+};
+
+struct Sentence {
+  core::Tone tone = core::Tone::changing;
+  Need need = Need::nothing;
+  std::string_view glyph;  // of the tone, told apart by its shape: one character of UTF-8
+  char ascii_glyph = '?';  // the same where there is only ASCII
+  std::string_view state;  // a name of core/shown.hpp
+  std::string text;        // a whole sentence, on one line, safe to show, never empty
+  std::string todo;        // what to do, with the command; empty: nothing
+};
+
+// `row`: of GET /v1/programs; what is missing in it is left out. Also taken where they are there:
+// `effective_share` (of the whole run) and `cause` (why the newest attempt that ended did).
+//
+//   "RUNNING for 3 h, step 41,200 of 50,000, loss 2.310, effective 87 %; nothing to do."
+//   "FATAL for 2 h at step 41,200 of 50,000: the disk is full; somebody has to act."
+Sentence sentence_of(const json::object& row, std::int64_t now_ms);
+
+struct Told {
+  std::string name;                   // of the program, safe to show
+  const json::object* row = nullptr;  // one of the rows that were given
+  Sentence sentence;
+};
+
+// All programs of a list, those that need somebody first, by name within.
+std::vector<Told> told_of(const json::array& rows, std::int64_t now_ms);
+
+// Of all of them: "2 programs, 1 of them needs somebody." A whole sentence, too.
+std::string headline_of(const std::vector<Told>& programs);
+
+// "trainwardctl start NAME", quoted as a shell needs it.
+std::string command_of(std::string_view verb, std::string_view program);
+
+}  // namespace trainward::views
