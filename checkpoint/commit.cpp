@@ -2,8 +2,8 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "checkpoint/disk/file_writer.hpp"
 #include "checkpoint/disk/latest.hpp"
@@ -13,7 +13,7 @@
 #include "checkpoint/progress.hpp"
 #include "checkpoint/retention.hpp"
 #include "checkpoint/verified.hpp"
-#include "common/base/text.hpp"
+#include "checkpoint/write_image.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/file.hpp"
 
@@ -24,32 +24,14 @@ namespace {
 // Enough for the manifest, the folder's own blocks and `latest`.
 constexpr std::uint64_t spare_bytes = 1U << 20U;
 
-constexpr std::size_t max_reason_bytes = 64U << 10U;
-
-// Every byte is written once and read once.
-Transfer::Told tell(const IoOptions& io, std::uint64_t total) {
-  if (!io.progress) return {};
-  return [&io, total, done = std::uint64_t{0}](std::uint64_t bytes) mutable -> Status {
-    done = std::min(done + bytes, total);  // a file that is written anew is not counted twice
-    return io.progress(done, total);
-  };
-}
-
 Result<Manifest> write_folder(const Temporary& folder, const Image& image,
                               const TrainingState& state, const IoOptions& io,
                               AlignedMemory& buffers) {
   Manifest manifest{state.step, state.tokens, state.loss, now().wall.ms, {}};
-  Transfer transfer(io.make_queue, tell(io, 2 * image.bytes()), &buffers);
-  std::vector<FileWriter> files;
-  files.reserve(image.files.size());
-  for (const ImageFile& file : image.files) {
-    files.emplace_back(folder.fd.get(), folder.path / file.name, file.source, transfer);
-    if (auto ok = files.back().write(); !ok) return propagate(ok);
-  }
-  for (FileWriter& file : files) {
-    if (auto ok = file.make_durable(); !ok) return propagate(ok);
-    manifest.files.push_back(file.entry());
-  }
+  // Every byte is written once and read once.
+  auto files = write_image(folder, image, io, 2 * image.bytes(), &buffers);
+  if (!files) return propagate(files);
+  manifest.files = std::move(*files);
   const std::string text = encode(manifest);
   const FileSource source = source_of(text);
   Transfer untold(io.make_queue);
@@ -83,8 +65,7 @@ Status read_back(const fs::path& folder, const Manifest& written, const IoOption
 // What an operator wants to keep stays kept when its step is saved again.
 Status carry_pin(const fs::path& from, const fs::path& to) {
   if (!is_pinned(from)) return {};
-  auto reason = read_file(from / name::pinned, max_reason_bytes);
-  return pin(to, reason ? std::string(trim(*reason)) : std::string());
+  return pin(to, pinned_because(from));
 }
 
 // Moves the finished folder to its name and proves it there.

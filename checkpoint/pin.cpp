@@ -23,8 +23,8 @@ Status require_checkpoint(const fs::path& folder) {
 bool is_pinned(const fs::path& folder) { return !identity(folder / name::pinned).empty(); }
 
 std::string pinned_because(const fs::path& folder) {
-  constexpr std::size_t max_bytes = std::size_t{1} << 16U;
-  return std::string(trim(read_file(folder / name::pinned, max_bytes).value_or("")));
+  constexpr std::size_t max_reason_bytes = std::size_t{64} << 10U;
+  return std::string(trim(read_file(folder / name::pinned, max_reason_bytes).value_or("")));
 }
 
 Status pin(const fs::path& folder, const std::string& reason) {

@@ -1,7 +1,5 @@
 #include "checkpoint/huggingface/export.hpp"
 
-#include <algorithm>
-#include <map>
 #include <utility>
 
 #include "checkpoint/format/floats.hpp"
@@ -84,9 +82,7 @@ Result<std::vector<TensorSource>> model_tensors(const CheckpointModel& checkpoin
     const bool floats = is_float(cut->info.dtype) && is_float(type);
     tensors.push_back(floats ? rounded(std::move(*cut), type) : std::move(*cut));
   }
-  std::sort(tensors.begin(), tensors.end(), [](const TensorSource& a, const TensorSource& b) {
-    return in_reading_order(a.info.name, b.info.name);
-  });
+  sort_in_reading_order(tensors);
   return tensors;
 }
 
@@ -176,6 +172,10 @@ Result<Exported> export_adapter(const CheckpointModel& checkpoint, const fs::pat
   auto added = add_section(image, "adapter_model", tensors, 0, {{"format", "pt"}}, folder);
   if (!added) return propagate(added);
   image.files.push_back({"adapter_config.json", text_file(config)});
+  // Where other tools put it, too: the base's own is not how this adapter was asked.
+  if (!record.chat_template.empty()) {
+    image.files.push_back({template_file, text_file(record.chat_template + "\n")});
+  }
   image.files.push_back({"README.md", text_file(model_card(subject, options.card))});
   if (auto ok = check_and_write(checkpoint, folder, image, options.io); !ok) return propagate(ok);
   return Exported{true, tensors.size(), image.bytes(), adapter_notes(record)};

@@ -168,14 +168,4 @@ const TensorView* MappedTensors::find(std::string_view name) const {
   return found != tensors_.end() && found->info.name == name ? &*found : nullptr;
 }
 
-void MappedTensors::prefetch() const {
-  for (const WeightsFile& file : files_) {
-    const std::span<const std::byte> bytes = file.mapping.bytes();
-    if (bytes.empty()) continue;
-    // Advice: when it is not taken, the bytes come when they are touched. madvise takes a pointer
-    // to non-const, though it does not write through it.
-    (void)::madvise(const_cast<std::byte*>(bytes.data()), bytes.size(), MADV_WILLNEED);
-  }
-}
-
 }  // namespace trainward::checkpoint::huggingface

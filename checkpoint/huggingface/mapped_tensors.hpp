@@ -42,9 +42,6 @@ class MappedTensors {
   [[nodiscard]] const TensorView* find(std::string_view name) const;  // nullptr: there is none
   [[nodiscard]] const std::vector<WeightsFile>& files() const { return files_; }  // by name
 
-  // Asks the kernel to read ahead what will be needed soon; returns at once.
-  void prefetch() const;
-
  private:
   MappedTensors(std::vector<WeightsFile> files, std::vector<TensorView> tensors)
       : files_(std::move(files)), tensors_(std::move(tensors)) {}

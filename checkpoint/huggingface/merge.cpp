@@ -1,5 +1,4 @@
 // merge() of export.hpp: adapters and their base as one model.
-#include <algorithm>
 #include <cstring>
 #include <set>
 #include <utility>
@@ -61,7 +60,12 @@ Result<Merging> from_adapter(const fs::path& folder) {
   for (const TensorView& tensor : adapter->tensors) sources.push_back(source_of(tensor));
   auto pairs = read_pairs(sources);
   if (!pairs) return propagate(pairs);
-  return Merging{std::move(*pairs), adapter->config.lora, std::nullopt, adapter->config.base};
+  auto chat = read_chat_template(folder, {});
+  if (!chat) return propagate(chat);
+  std::string asked = std::move(*chat).value_or("");
+  if (asked.ends_with('\n')) asked.pop_back();  // which is no part of a template
+  return Merging{std::move(*pairs), adapter->config.lora, std::nullopt, adapter->config.base, {},
+                 std::move(asked)};
 }
 
 Result<ModelFolder> open_base(const Merging& merging, const ExportOptions& options) {
@@ -130,9 +134,7 @@ Result<std::vector<TensorSource>> merged_tensors(const ModelFolder& base, const 
                 fmt::format("holds no '{}.weight', for which there is an adapter", module),
                 base.path().string(), "name the base model that the adapter was trained on");
   }
-  std::sort(tensors.begin(), tensors.end(), [](const TensorSource& a, const TensorSource& b) {
-    return in_reading_order(a.info.name, b.info.name);
-  });
+  sort_in_reading_order(tensors);
   return tensors;
 }
 

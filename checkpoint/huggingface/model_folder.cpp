@@ -11,27 +11,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t max_template_bytes = 1U << 20U;
-// Some list every added token with its description.
-constexpr std::size_t max_tokenizer_config_bytes = 16U << 20U;
-
-Result<json::object> parse_object(std::string_view text, std::string_view where) {
-  auto value = parse_strict_json(text, where);
-  if (!value) return propagate(value);
-  if (!value->is_object()) {
-    return fail(ErrorKind::corrupt, "is not a JSON object", std::string(where));
-  }
-  return std::move(value->get_object());
-}
-
-// Nothing when there is no such file.
-Result<std::optional<json::object>> read_object(const fs::path& file, std::size_t max_bytes) {
-  if (!is_there(file)) return std::nullopt;
-  auto text = read_file(file, max_bytes);
-  if (!text) return propagate(text);
-  auto object = parse_object(*text, file.string());
-  if (!object) return propagate(object);
-  return std::move(*object);
-}
 
 Status refuse_quantised(const json::object& config, std::string_view where) {
   const json::value* found = config.if_contains("quantization_config");
@@ -65,6 +44,24 @@ Result<std::optional<std::string>> template_in(const json::object& tokenizer_con
 
 }  // namespace
 
+Result<json::object> parse_object(std::string_view text, std::string_view where) {
+  auto value = parse_strict_json(text, where);
+  if (!value) return propagate(value);
+  if (!value->is_object()) {
+    return fail(ErrorKind::corrupt, "is not a JSON object", std::string(where));
+  }
+  return std::move(value->get_object());
+}
+
+Result<std::optional<json::object>> read_object(const fs::path& file, std::size_t max_bytes) {
+  if (!is_there(file)) return std::nullopt;
+  auto text = read_file(file, max_bytes);
+  if (!text) return propagate(text);
+  auto object = parse_object(*text, file.string());
+  if (!object) return propagate(object);
+  return std::move(*object);
+}
+
 Result<json::object> parse_config(std::string_view text, std::string_view where) {
   auto config = parse_object(text, where);
   if (!config) return config;
@@ -80,7 +77,7 @@ Result<json::object> read_config(const fs::path& file) {
 
 Result<std::optional<std::string>> read_chat_template(const fs::path& folder,
                                                       const json::object& tokenizer_config) {
-  const fs::path own = folder / "chat_template.jinja";
+  const fs::path own = folder / template_file;
   if (!is_there(own)) return template_in(tokenizer_config, folder / "tokenizer_config.json");
   auto text = read_file(own, max_template_bytes);
   if (!text) return propagate(text);
@@ -102,8 +99,7 @@ Result<ModelFolder> ModelFolder::open(const fs::path& folder) {
   model.generation_config_ = std::move(*generation);
   auto tokenizer = read_object(model.path_ / "tokenizer_config.json", max_tokenizer_config_bytes);
   if (!tokenizer) return propagate(tokenizer);
-  if (*tokenizer) model.tokenizer_config_ = std::move(**tokenizer);
-  auto chat = read_chat_template(model.path_, model.tokenizer_config_);
+  auto chat = read_chat_template(model.path_, tokenizer->value_or(json::object()));
   if (!chat) return propagate(chat);
   model.chat_template_ = std::move(*chat);
   if (is_there(model.path_ / "tokenizer.json")) model.tokenizer_ = model.path_ / "tokenizer.json";

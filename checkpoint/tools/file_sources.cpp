@@ -43,34 +43,49 @@ void append_sources(const Verified& checkpoint, const std::vector<Verified::Tens
   }
 }
 
+Status by_whole_elements(
+    std::uint64_t size, std::uint64_t at, std::span<std::byte> into,
+    const std::function<Status(std::uint64_t first, std::span<std::byte> whole)>& make) {
+  std::vector<std::byte> whole;
+  while (!into.empty()) {
+    // A piece need not begin or end where an element does.
+    const std::uint64_t skip = at % size;
+    whole.resize(size * std::min((skip + into.size() + size - 1) / size, elements_at_once));
+    if (auto ok = make(at / size, whole); !ok) return ok;
+    const auto taken = std::min<std::uint64_t>(into.size(), whole.size() - skip);
+    std::memcpy(into.data(), whole.data() + skip, taken);
+    into = into.subspan(taken);
+    at += taken;
+  }
+  return {};
+}
+
 TensorSource converted(TensorSource source, DType to) {
   const DType from = source.info.dtype;
-  if (from == to) return source;
+  return converted(std::move(source), to,
+                   [from, to](std::span<const std::byte> in, std::span<std::byte> out) -> Status {
+                     convert_floats(from, in, to, out);
+                     return {};
+                   });
+}
+
+TensorSource converted(TensorSource source, DType to, Conversion convert) {
+  if (source.info.dtype == to) return source;
+  const std::uint64_t in_bytes = bits_of(source.info.dtype) / 8;
+  const std::uint64_t out_bytes = bits_of(to) / 8;
   TensorInfo info = source.info;
   info.dtype = to;
   return {std::move(info),
-          [from, to, read = std::move(source.read)](std::uint64_t at,
-                                                    std::span<std::byte> into) -> Status {
-            const std::uint64_t in_bytes = bits_of(from) / 8;
-            const std::uint64_t out_bytes = bits_of(to) / 8;
+          [in_bytes, out_bytes, convert = std::move(convert), read = std::move(source.read)](
+              std::uint64_t at, std::span<std::byte> into) -> Status {
             std::vector<std::byte> in;
-            std::vector<std::byte> out;
-            while (!into.empty()) {
-              // A piece need not begin or end where an element does.
-              const std::uint64_t first = at / out_bytes;
-              const std::uint64_t skip = at % out_bytes;
-              const std::uint64_t count =
-                  std::min((skip + into.size() + out_bytes - 1) / out_bytes, elements_at_once);
-              in.resize(count * in_bytes);
-              out.resize(count * out_bytes);
-              if (auto ok = read(first * in_bytes, in); !ok) return ok;
-              convert_floats(from, in, to, out);
-              const auto size = std::min<std::uint64_t>(into.size(), out.size() - skip);
-              std::memcpy(into.data(), out.data() + skip, size);
-              into = into.subspan(size);
-              at += size;
-            }
-            return {};
+            return by_whole_elements(
+                out_bytes, at, into,
+                [&](std::uint64_t first, std::span<std::byte> whole) -> Status {
+                  in.resize(whole.size() / out_bytes * in_bytes);
+                  if (auto ok = read(first * in_bytes, in); !ok) return ok;
+                  return convert(in, whole);
+                });
           }};
 }
 

@@ -7,13 +7,10 @@
 #include "checkpoint/retention.hpp"
 #include "checkpoint/verified.hpp"
 #include "common/base/text.hpp"
-#include "common/os/file.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;
 namespace {
-
-constexpr std::size_t max_reason_bytes = 64U << 10U;
 
 Inspection::Section section_of(std::string_view name, const Verified& checkpoint,
                                const std::vector<Verified::TensorFile>& files) {
@@ -26,12 +23,6 @@ Inspection::Section section_of(std::string_view name, const Verified& checkpoint
   std::sort(section.tensors.begin(), section.tensors.end(),
             [](const auto& a, const auto& b) { return a.info.name < b.info.name; });
   return section;
-}
-
-std::optional<std::string> pin_of(const fs::path& folder) {
-  if (!is_pinned(folder)) return std::nullopt;
-  auto reason = read_file(folder / name::pinned, max_reason_bytes);
-  return reason ? std::string(trim(*reason)) : std::string();
 }
 
 }  // namespace
@@ -67,7 +58,7 @@ Result<Inspection> inspect(const fs::path& folder) {
   found.sections = {section_of(name::model, *checkpoint, checkpoint->model),
                     section_of(name::optimizer, *checkpoint, checkpoint->optimizer)};
   found.state = std::move(checkpoint->state);
-  found.pin = pin_of(folder);
+  if (is_pinned(folder)) found.pin = pinned_because(folder);
   found.latest = is_latest(folder);
   return found;
 }

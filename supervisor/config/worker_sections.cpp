@@ -26,9 +26,9 @@ const Node& empty_map() {
 // setting.
 std::optional<json::value> value_of(MapReader& reader, const settings::Setting& setting,
                                     WorkerSettings& values, const Folders& folders) {
-  WorkerSettings defaults;
   json::value value = read_setting(reader, setting, values, folders);
   if (setting.written == settings::Written::always) return value;
+  WorkerSettings defaults;
   MapReader nothing(empty_map(), "", reader.problems());
   if (value == read_setting(nothing, setting, defaults, folders)) return std::nullopt;
   return value;

@@ -116,7 +116,6 @@ ModelCardFacts card_facts(const Context& context, const fs::path& checkpoint) {
   if (!store) return facts;
   const OnRecord known = find_on_record(*store, checkpoint);
   if (known.program.empty()) return facts;
-  facts.program = known.program;
   if (const auto report = store->report_json(known.program)) add_report(facts, *report);
   facts.losses =
       points_of(store->losses_json(known.program, known.step, points_of_a_curve), known.step);

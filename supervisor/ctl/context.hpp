@@ -42,6 +42,7 @@ struct Terminal {
   bool redraws = false;                 // out is a terminal that can be drawn over
   std::istream* in = nullptr;           // commands, where none is named; null: there are none
   bool in_is_terminal = false;          // and out is the same one
+  bool utf8 = true;                     // else it knows ASCII alone
 };
 
 struct Settings {

@@ -52,9 +52,10 @@ Answer<LogPiece> from_files(const Context& context, const LogQuery& query, Clien
 
 }  // namespace
 
-Answer<LogPiece> read_log_piece(const Context& context, const LogQuery& query) {
-  auto response = Client(context.settings.socket_path())
-                      .request(Method::get, log_target(query), short_deadline);
+Answer<LogPiece> read_log_piece(const Context& context, const LogQuery& query,
+                                std::chrono::milliseconds deadline) {
+  auto response =
+      Client(context.settings.socket_path()).request(Method::get, log_target(query), deadline);
   if (response) {
     const std::int64_t offset = header(*response, "x-log-offset");
     const std::int64_t size = header(*response, "x-log-size");

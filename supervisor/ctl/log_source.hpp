@@ -1,6 +1,7 @@
 // Bytes of a log: from the daemon, or, when there is none, from the files that it left.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "supervisor/ctl/source.hpp"
@@ -23,6 +24,7 @@ struct LogQuery {
   std::int64_t limit = 0;
 };
 
-Answer<LogPiece> read_log_piece(const Context& context, const LogQuery& query);
+Answer<LogPiece> read_log_piece(const Context& context, const LogQuery& query,
+                                std::chrono::milliseconds deadline = short_deadline);
 
 }  // namespace trainward::ctl

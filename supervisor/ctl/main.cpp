@@ -4,8 +4,10 @@
 
 #include <cstdlib>
 #include <iostream>
+#include <string>
 #include <string_view>
 
+#include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "supervisor/ctl/arguments.hpp"
 
@@ -24,6 +26,17 @@ std::string_view default_state_dir() {
                        ::access(trainward::ctl::system_service::state_dir, F_OK) == 0;
   if (service && ::access(own, F_OK) != 0) return trainward::ctl::system_service::state_dir;
   return own;
+}
+
+// As the C library has it: the first of them that is set counts.
+bool speaks_utf8() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const std::string_view value = variable(name);
+    if (value.empty()) continue;
+    const std::string locale = trainward::upper_case(value);
+    return locale.find("UTF-8") != std::string::npos || locale.find("UTF8") != std::string::npos;
+  }
+  return false;
 }
 
 int terminal_width(int fd) {
@@ -45,5 +58,6 @@ int main(int argc, char** argv) {
   }
   streams.in = &std::cin;
   streams.in_is_terminal = ::isatty(STDIN_FILENO) == 1 && terminal && !dumb;
+  streams.utf8 = speaks_utf8();
   return trainward::ctl::run({argv + 1, argv + argc}, default_state_dir(), streams);
 }

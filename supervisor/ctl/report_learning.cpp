@@ -17,11 +17,6 @@ constexpr std::size_t prompt_lines = 2;
 constexpr std::size_t answer_lines = 6;
 constexpr std::size_t narrowest = 20;
 
-std::optional<double> perplexity_of(const json::object& row, std::string_view key) {
-  const auto number = get_number(row, key);
-  return number ? std::optional(*number) : std::nullopt;
-}
-
 const json::object* best_of(const json::object& report) {
   const auto best = get_object(report, "best_evaluation");
   return best ? *best : nullptr;
@@ -76,7 +71,7 @@ void add_pin_reason(json::object& report) {
 }
 
 std::string perplexity_text(const json::object& row, std::string_view key) {
-  const auto perplexity = perplexity_of(row, key);
+  const auto perplexity = get_number(row, key);
   return perplexity ? fmt::format(" (perplexity {:.2f})", *perplexity) : "";
 }
 
@@ -85,14 +80,14 @@ std::string evaluations_text(const json::object& report, const Style& style) {
   if (rows.empty()) return {};
   const json::object* best = best_of(report);
   const bool any = std::any_of(rows.begin(), rows.end(), [](const json::value& row) {
-    return row.is_object() && perplexity_of(row.get_object(), "perplexity");
+    return row.is_object() && get_number(row.get_object(), "perplexity");
   });
   std::vector<Table::Column> columns{{"STEP", Align::right}, {"LOSS", Align::right}, {""}};
   if (any) columns.insert(columns.end() - 1, {"PERPLEXITY", Align::right});
   Table table(std::move(columns));
   for_each_row(rows, [&](const json::object& row) {
     const auto loss = get_number(row, "loss");
-    const auto perplexity = perplexity_of(row, "perplexity");
+    const auto perplexity = get_number(row, "perplexity");
     const bool is_best = best != nullptr && int_or(*best, "step", -1) == int_or(row, "step", -2);
     std::vector<Cell> cells{grouped(int_or(row, "step", 0)), loss ? number_text(*loss) : "-",
                             Cell(is_best ? about_best(*best) : "", Colour::green)};

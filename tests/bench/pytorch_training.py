@@ -5,6 +5,11 @@
     python3 tests/bench/pytorch_training.py --precision bf16    PyTorch under autocast to bf16
     python3 tests/bench/pytorch_training.py --threads 1    processor time of one thread each, which
                                                            other work on the machine hardly changes
+    python3 tests/bench/pytorch_training.py --products     also the steps' matrix products alone, of
+                                                           both, and the ratio that is left to reach
+                                                           when nothing of ours took time but those
+    python3 tests/bench/pytorch_training.py --least        the shortest round of each instead of the
+                                                           median: where other work comes and goes
 
 In bf16 the figures mean something only where the processor multiplies bf16 faster than f32
 (AVX512_BF16 or AMX; training_bench says which). Each round times PyTorch as it comes, PyTorch tuned (OMP_WAIT_POLICY=PASSIVE and an allocator that
@@ -100,8 +105,44 @@ def peer_step(name, precision, threads):
     return step
 
 
-def time_peer(name, steps, precision, threads):
+def products_of(step):
+    """The matrix products of a step as a function, on operands like theirs."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+    calls = []
+
+    class Recorder(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), options=None):
+            if function.overloadpacket.__name__ in ('mm', 'bmm', 'addmm', 'baddbmm'):
+                calls.append((function.overloadpacket, [
+                    (x.shape, x.stride(), x.dtype) if isinstance(x, torch.Tensor) else x
+                    for x in arguments]))
+            return function(*arguments, **(options or {}))
+
+    with Recorder():
+        step()
+    known = {}
+
+    def operand(place, like):
+        if not isinstance(like, tuple):
+            return like
+        if (place, like) not in known:
+            known[place, like] = torch.empty_strided(like[0], like[1], dtype=like[2]).fill_(0.5)
+        return known[place, like]
+    calls = [(function, [operand(place, like) for place, like in enumerate(arguments)])
+             for function, arguments in calls]
+
+    def run():
+        with torch.no_grad():
+            for function, arguments in calls:
+                function(*arguments)
+    return run
+
+
+def time_peer(name, steps, precision, threads, products):
     step = peer_step(name, precision, threads)
+    if products:
+        step = products_of(step)
     clock = time.process_time if threads == 1 else time.perf_counter
     step()
     times = []
@@ -112,19 +153,19 @@ def time_peer(name, steps, precision, threads):
     print(1000 * statistics.median(times))
 
 
-def run_peer(name, steps, precision, threads, environment):
+def run_peer(name, steps, precision, threads, environment, options=()):
     done = subprocess.run([sys.executable, __file__, '--peer', name, '--steps', str(steps),
-                           '--precision', precision, '--threads', str(threads)],
+                           '--precision', precision, '--threads', str(threads), *options],
                           check=True, stdout=subprocess.PIPE,
                           env={**os.environ, **environment, 'OPENBLAS_NUM_THREADS': str(threads)})
     return float(done.stdout)
 
 
-def run_ours(bench, name, precision, threads):
+def run_ours(bench, name, precision, threads, options=()):
     name = name.format(threads=threads)
     # The worker sets the same policy for itself.
     done = subprocess.run([bench, f'--precision={precision}', f'--benchmark_filter=^{name}$',
-                           '--benchmark_format=json'], check=True,
+                           '--benchmark_format=json', *options], check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           env={**os.environ, 'OMP_WAIT_POLICY': 'PASSIVE'})
     result = json.loads(done.stdout)
@@ -138,24 +179,39 @@ def main():
     parser.add_argument('--rounds', type=int, default=3)
     parser.add_argument('--precision', choices=['f32', 'bf16'], default='f32')
     parser.add_argument('--threads', type=int, choices=[1, 2], default=2)
+    parser.add_argument('--products', action='store_true')
+    parser.add_argument('--least', action='store_true')
     parser.add_argument('--peer', help=argparse.SUPPRESS)
     parser.add_argument('--steps', type=int, default=3, help=argparse.SUPPRESS)
     parser.add_argument('work', nargs='*', help=f'of {", ".join(WORK)}; all of them')
     arguments = parser.parse_args()
     precision = arguments.precision
+    threads = arguments.threads
     if arguments.peer:
-        return time_peer(arguments.peer, arguments.steps, precision, arguments.threads)
+        return time_peer(arguments.peer, arguments.steps, precision, threads, arguments.products)
+    one_of = min if arguments.least else statistics.median
     for name in arguments.work or WORK:
         ours_name, steps = WORK[name]
-        threads = arguments.threads
-        rounds = [(run_peer(name, steps, precision, threads, {}),
-                   run_peer(name, steps, precision, threads, TUNED),
-                   *run_ours(arguments.bench, ours_name, precision, threads))
-                  for _ in range(arguments.rounds)]
-        stock, tuned, ours = (statistics.median(column) for column in list(zip(*rounds))[:3])
-        kind = f'bf16, {rounds[0][3]}' if precision == 'bf16' else precision
+
+        def measure():
+            times = [run_peer(name, steps, precision, threads, {}),
+                     run_peer(name, steps, precision, threads, TUNED)]
+            ours, multiplied = run_ours(arguments.bench, ours_name, precision, threads)
+            times.append(ours)
+            if arguments.products:
+                alone = ['--products']
+                times.append(run_peer(name, steps, precision, threads, TUNED, alone))
+                times.append(run_ours(arguments.bench, ours_name, precision, threads, alone)[0])
+            return times, multiplied
+        rounds = [measure() for _ in range(arguments.rounds)]
+        stock, tuned, ours, *products = map(one_of, zip(*(times for times, _ in rounds)))
+        kind = f'bf16, {rounds[0][1]}' if precision == 'bf16' else precision
         print(f'{name} ({kind}): PyTorch {stock:.1f} ms, tuned {tuned:.1f} ms; ours {ours:.1f} ms: '
               f'{stock / ours:.2f} and {tuned / ours:.2f} times as fast', flush=True)
+        if products:
+            peers, own = products
+            print(f'    products alone: PyTorch {peers:.1f} ms, ours {own:.1f} ms; with nothing '
+                  f'but those ours were {tuned / own:.2f} times as fast', flush=True)
 
 
 main()

@@ -1,7 +1,8 @@
 // Training steps of the models of training_cases.hpp; `large` with 64 and 512 tokens; micro_3x on
 // short prompt/response pairs in rows of 512, padded and packed: tokens that are no padding.
 // --precision=bf16 multiplies in bf16 whether that is faster here or not; what the processor makes
-// of it is in the context line "bf16". pytorch_training.py times the same in PyTorch.
+// of it is in the context line "bf16". --products runs the steps' matrix products alone, under the
+// same names. pytorch_training.py times the same in PyTorch.
 
 #include <benchmark/benchmark.h>
 
@@ -10,6 +11,7 @@
 #include <numeric>
 #include <string_view>
 
+#include "step_products.hpp"
 #include "trainer/cpu/runtime.hpp"
 #include "trainer/data/examples/example_reader.hpp"
 #include "training_cases.hpp"
@@ -17,15 +19,24 @@
 namespace trainward::trainer {
 namespace {
 
-graph::Precision precision = graph::Precision::f32;  // of the command line
+// Of the command line.
+graph::Precision precision = graph::Precision::f32;
+bool products_alone = false;
 
 void count_tokens(benchmark::State& bench, std::size_t tokens) {
   bench.counters["tokens/s"] = benchmark::Counter(static_cast<double>(tokens),
                                                   benchmark::Counter::kIsIterationInvariantRate);
 }
 
+void run_products(benchmark::State& bench, Result<StepProducts> products) {
+  if (!products) return bench.SkipWithError(products.error().message().c_str());
+  products->run();
+  for (auto _ : bench) products->run();
+}
+
 void run_model(benchmark::State& bench, TrainingSpec spec, std::int32_t vocabulary = 251) {
   spec.precision = precision;
+  if (products_alone) return run_products(bench, StepProducts::of_segments(spec));
   auto model = make_cpu_model(spec);
   if (!model) return bench.SkipWithError(model.error().message().c_str());
   const auto tokens = tokens_case(spec.sequences_per_step() * spec.block_size, vocabulary);
@@ -42,7 +53,9 @@ void run_model(benchmark::State& bench, TrainingSpec spec, std::int32_t vocabula
 void run_whole(benchmark::State& bench, Result<ModelGraph> graph, const Optimizer& optimizer,
                const std::vector<const void*>& inputs) {
   if (!graph) return bench.SkipWithError(graph.error().message().c_str());
-  auto model = WholeModel::make(*std::move(graph), optimizer, 1, static_cast<int>(bench.range(0)));
+  const int threads = static_cast<int>(bench.range(0));
+  if (products_alone) return run_products(bench, StepProducts::of_graph(graph->step, threads));
+  auto model = WholeModel::make(*std::move(graph), optimizer, 1, threads);
   if (!model) return bench.SkipWithError(model.error().message().c_str());
   (void)(*model)->step(inputs);
   for (auto _ : bench) {
@@ -134,12 +147,16 @@ BENCHMARK(pairs_step)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// Takes --precision from the arguments; false when it is none.
-bool take_precision(int& argc, char** argv) {
+// Takes --precision and --products from the arguments; false when the precision is none.
+bool take_options(int& argc, char** argv) {
   int kept = 1;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     constexpr std::string_view key = "--precision=";
+    if (argument == "--products") {
+      products_alone = true;
+      continue;
+    }
     if (!argument.starts_with(key)) {
       argv[kept++] = argv[i];
       continue;
@@ -163,7 +180,7 @@ const char* bf16_products() {
 
 int main(int argc, char** argv) {
   using namespace trainward::trainer;
-  if (!take_precision(argc, argv)) {
+  if (!take_options(argc, argv)) {
     std::fputs("training_bench: --precision is f32 or bf16\n", stderr);
     return 2;
   }

@@ -76,7 +76,7 @@ TEST_F(Finetune, AdaptersAreExportedAndMerged) {
   for (const char* prompt : {"What do bees make?", "How many legs has a spider?"}) {
     const std::string said = answer({"--checkpoint", checkpoints()}, prompt);
     EXPECT_EQ(answer({"--checkpoint", "merged"}, prompt), said);
-    EXPECT_EQ(answer({"--checkpoint", "adapter", "--format", "question_answer"}, prompt), said);
+    EXPECT_EQ(answer({"--checkpoint", "adapter"}, prompt), said);
     EXPECT_NE(answer({"--checkpoint", "tiny-model", "--format", "question_answer"}, prompt), said);
   }
 }

@@ -34,4 +34,10 @@ struct TokenBatch {
   [[nodiscard]] TokenBatch part(std::size_t first, std::size_t count) const;
 };
 
+// What each of the first `width` positions of a batch's rows, which are `block` long, predicts, and
+// how much that counts: the last of them predicts nothing. `targets` and `weights` have room for
+// so many of every row.
+void set_predictions(const TokenBatch& batch, std::int64_t block, std::int64_t width,
+                     std::span<std::int32_t> targets, std::span<float> weights);
+
 }  // namespace trainward::trainer

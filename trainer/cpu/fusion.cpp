@@ -14,9 +14,10 @@ bool is_fusible(const graph::Op& op) {
          std::holds_alternative<op::Convert>(op) || std::holds_alternative<op::Reduce>(op);
 }
 
-bool is_attention(const graph::Op& op) {
-  return std::holds_alternative<op::Attention>(op) ||
-         std::holds_alternative<op::AttentionGradient>(op);
+// Of attention, or of a gradient of it.
+double scale_of(const graph::Op& op) {
+  const auto* gradient = std::get_if<op::AttentionGradient>(&op);
+  return gradient != nullptr ? gradient->scale : std::get<op::Attention>(op).scale;
 }
 
 Shape rows_of(const Shape& domain) {
@@ -45,13 +46,16 @@ class Fuser {
   [[nodiscard]] Value root(Value value) const { return view(value).root; }
   int& cluster(Value value) { return fusion_.cluster_of[value.index()]; }
 
-  // What is made of the same inputs is made at once.
+  // Different results of the same inputs and scale are made at once.
   void gather_attention(Value first) {
     Cluster all{{}, {}, true};
     for (std::size_t i = first.index(); i < legal_.graph.nodes.size(); ++i) {
       const Value value{static_cast<std::int32_t>(i)};
       if (node(value).op.index() != node(first).op.index()) continue;
       if (node(value).inputs != node(first).inputs) continue;
+      if (scale_of(node(value).op) != scale_of(node(first).op)) continue;
+      const auto same = [&](Value member) { return node(member).op == node(value).op; };
+      if (std::any_of(all.members.begin(), all.members.end(), same)) continue;
       cluster(value) = static_cast<int>(fusion_.clusters.size());
       all.members.push_back(value);
     }

@@ -14,11 +14,6 @@ using graph::Graph;
 using graph::Node;
 using graph::Op;
 
-bool is_attention(const Op& op) {
-  return std::holds_alternative<op::Attention>(op) ||
-         std::holds_alternative<op::AttentionGradient>(op);
-}
-
 // What may be of it, or read it: what stores, converts, multiplies or only looks at elements.
 bool takes_bf16(const Op& op) {
   return std::holds_alternative<op::Parameter>(op) || std::holds_alternative<op::Constant>(op) ||
@@ -275,6 +270,11 @@ class Legaliser {
 }  // namespace
 
 Result<LegalGraph> legalise(const Graph& graph) { return Legaliser(graph).run(); }
+
+bool is_attention(const Op& op) {
+  return std::holds_alternative<op::Attention>(op) ||
+         std::holds_alternative<op::AttentionGradient>(op);
+}
 
 bool is_row_product(const LegalGraph& legal, Value value) {
   const Node& node = legal.graph.node(value);

@@ -25,6 +25,9 @@ Result<LegalGraph> legalise(const graph::Graph& graph);
 // True for nodes that only look at another value.
 bool is_view(const LegalGraph& legal, Value value);
 
+// True for attention and its gradients.
+bool is_attention(const graph::Op& op);
+
 // True for a product of f32 with bf16.
 bool is_row_product(const LegalGraph& legal, Value value);
 

@@ -10,8 +10,6 @@
 
 namespace trainward::trainer {
 
-namespace {}  // namespace
-
 Status DocumentReader::advance(std::uint64_t bytes) {
   bytes_ += bytes;
   return ports_.progress ? ports_.progress(bytes_) : Status();

@@ -16,10 +16,6 @@ using graph::Graph;
 using graph::Type;
 using graph::Value;
 
-std::int64_t head_pieces(const TrainingSpec& spec) {
-  return spec.weighted ? spec.batch_size * spec.block_size / head_rows(spec) : 1;
-}
-
 Result<Graph> make_cut(const TrainingSpec& spec) {
   const std::int64_t width = spec.model.width;
   const std::int64_t rows = head_rows(spec);
@@ -48,16 +44,6 @@ Result<Graph> make_join(const TrainingSpec& spec) {
   }
   const Value whole = b.concatenate(std::move(parts), 1);
   return b.finish(std::vector{loss, b.reshape(whole, {spec.batch_size, spec.block_size, width})});
-}
-
-void set_predictions(const TokenBatch& batch, std::int64_t block_size,
-                     std::span<std::int32_t> targets, std::span<float> weights) {
-  const auto block = static_cast<std::size_t>(block_size);
-  for (std::size_t i = 0; i < batch.ids.size(); ++i) {
-    const bool last = (i + 1) % block == 0;
-    targets[i] = last ? 0 : batch.ids[i + 1];
-    weights[i] = last ? 0 : batch.weights[i + 1];
-  }
 }
 
 }  // namespace trainward::trainer

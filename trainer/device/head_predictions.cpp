@@ -3,7 +3,8 @@
 #include <span>
 #include <utility>
 
-#include "trainer/device/head_pieces.hpp"
+#include "trainer/batch/token_batch.hpp"
+#include "trainer/model/training/segments.hpp"
 
 namespace trainward::trainer {
 
@@ -26,7 +27,8 @@ void HeadPredictions::set(const BatchTokens& tokens) {
   for (std::size_t d = 0; d < tokens.size(); ++d) {
     ids_.push_back(tokens[d].ids.data());
     if (!weighted_) continue;
-    set_predictions(tokens[d], block_size_, std::span(targets_).subspan(d * each_, each_),
+    set_predictions(tokens[d], block_size_, block_size_,
+                    std::span(targets_).subspan(d * each_, each_),
                     std::span(weights_).subspan(d * each_, each_));
   }
 }

@@ -2,10 +2,10 @@
 #include <span>
 #include <utility>
 
+#include "trainer/batch/token_batch.hpp"
 #include "trainer/cpu/memory.hpp"
 #include "trainer/cpu/program.hpp"
 #include "trainer/device/head_parts.hpp"
-#include "trainer/device/head_pieces.hpp"
 #include "trainer/device/host_thread.hpp"
 #include "trainer/device/modules.hpp"
 #include "trainer/device/outer_layers.hpp"
@@ -111,7 +111,7 @@ class HostOuterLayers final : public OuterLayers {
 
   Result<Shards> embed(const BatchTokens& tokens) override {
     host_.wait();
-    gather(tokens);
+    gather_ids(tokens);
     host_.run([this] {
       call_.in(ids_.data());
       call_.in_parameters(table_.embedding, programs_.embed);
@@ -123,7 +123,7 @@ class HostOuterLayers final : public OuterLayers {
 
   Result<Shards> head(const BatchTokens& tokens, const Shards& x, bool first) override {
     host_.wait();
-    gather(tokens);
+    gather_predictions(tokens);
     if (auto ok = download_parts(x, x_); !ok) return propagate(ok);
     host_.run([this] {
       for (std::size_t piece = 0; piece < pieces_; ++piece) {
@@ -152,7 +152,7 @@ class HostOuterLayers final : public OuterLayers {
   Status embed_backward(const BatchTokens& tokens, const Shards& dx, bool first) override {
     if (!trains_embedding_) return {};
     host_.wait();
-    gather(tokens);
+    gather_ids(tokens);
     if (auto ok = download_parts(dx, dx_); !ok) return ok;
     host_.start([this, first] {
       Program& program = (first ? programs_.first : *programs_.more).embed;
@@ -192,7 +192,7 @@ class HostOuterLayers final : public OuterLayers {
 
   Result<double> evaluate(const BatchTokens& tokens, const Shards& x) override {
     host_.wait();
-    gather(tokens);
+    gather_predictions(tokens);
     if (auto ok = download_parts(x, x_); !ok) return propagate(ok);
     double sum = 0;
     host_.run([this, &sum] {
@@ -229,13 +229,16 @@ class HostOuterLayers final : public OuterLayers {
   // Of x in one of the head's pieces.
   [[nodiscard]] std::size_t piece_bytes() const { return part_bytes() * device_.count() / pieces_; }
 
-  void gather(const BatchTokens& tokens) {
+  void gather_ids(const BatchTokens& tokens) {
     auto* next = ids_.data();
     for (const TokenBatch& part : tokens) next = std::copy(part.ids.begin(), part.ids.end(), next);
-    if (!part_.weighted) return;
+  }
+  void gather_predictions(const BatchTokens& tokens) {
+    if (!part_.weighted) return gather_ids(tokens);
     const std::size_t each = ids_.size() / tokens.size();
     for (std::size_t d = 0; d < tokens.size(); ++d) {
-      set_predictions(tokens[d], part_.block_size, std::span(targets_).subspan(d * each, each),
+      set_predictions(tokens[d], part_.block_size, part_.block_size,
+                      std::span(targets_).subspan(d * each, each),
                       std::span(weights_).subspan(d * each, each));
     }
   }

@@ -32,7 +32,7 @@ std::string obstacle_to_fusing(const TrainingSpec& part) {
 class ModuleMaker {
  public:
   ModuleMaker(const TrainingSpec& part, const DeviceUse& use)
-      : part_(part), use_(use), table_(make_parameter_table(part.model, part.block_size)) {}
+      : part_(part), use_(use), table_(make_parameter_table(part.model, part.positions())) {}
 
   Result<DeviceModules> make() {
     if (use_.attention != AttentionUse::plain) {
@@ -63,7 +63,7 @@ class ModuleMaker {
     const std::size_t first_weight = 1 + (drops(part_) ? 1 : 0) + (part_.segmented ? 1 : 0);
     const Places weights = table_.block(0);
     all.block_group = group(
-        "block", weights,
+        "block", table_.trained(weights),
         packed_in({&segments.block_forward, &segments.block_backward}, first_weight, weights));
   }
 
@@ -129,9 +129,8 @@ class ModuleMaker {
     return packed;
   }
 
-  // Of what is trained among these. `halves`: the parameters that programs take as bf16.
-  GroupModules group(const std::string& name, const Places& among, const Places& halves) {
-    const Places which = table_.trained(among);
+  // All of `which` are trained. `halves`: the parameters that programs take as bf16.
+  GroupModules group(const std::string& name, const Places& which, const Places& halves) {
     std::vector<Type> types;
     std::vector<bool> decays;
     std::vector<bool> packed;

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "checkpoint/format/strict_json.hpp"
+#include "checkpoint/huggingface/model_folder.hpp"
 #include "common/base/text.hpp"
 
 namespace trainward::checkpoint::huggingface {
@@ -74,12 +74,9 @@ Result<AdapterConfig> read_adapter_config(const json::object& object, std::strin
 }  // namespace
 
 Result<AdapterConfig> parse_adapter_config(std::string_view text, std::string_view where) {
-  auto value = parse_strict_json(text, where);
-  if (!value) return propagate(value);
-  if (!value->is_object()) {
-    return fail(ErrorKind::corrupt, "is not a JSON object", std::string(where));
-  }
-  auto config = read_adapter_config(value->get_object(), where);
+  auto object = parse_object(text, where);
+  if (!object) return propagate(object);
+  auto config = read_adapter_config(*object, where);
   if (!config) config.error().where = std::string(where);
   return config;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <system_error>
 #include <thread>
@@ -12,11 +11,12 @@
 #include "checkpoint/format/floats.hpp"
 #include "checkpoint/huggingface/adapter/lora.hpp"
 #include "checkpoint/huggingface/writing/checked_source.hpp"
+#include "checkpoint/tools/file_sources.hpp"
 
 namespace trainward::checkpoint::huggingface {
 namespace {
 
-constexpr std::uint64_t elements_a_task = 32U << 10U;
+constexpr std::size_t bytes_a_task = 128U << 10U;
 constexpr std::size_t block = 16;  // columns at once: their sums stay in registers
 
 // out[j] += scale * sum over k of b[k] * a[k * stride + j]
@@ -45,7 +45,11 @@ class Merged {
 
   // Elements from `first` on, as many as `into` has room for.
   Status elements(std::uint64_t first, std::span<std::byte> into) const;
-  Status bytes(std::uint64_t at, std::span<std::byte> into) const;
+  Status bytes(std::uint64_t at, std::span<std::byte> into) const {
+    return by_whole_elements(
+        bits_of(to_) / 8, at, into,
+        [this](std::uint64_t first, std::span<std::byte> whole) { return elements(first, whole); });
+  }
 
  private:
   const TensorView& base_;
@@ -71,23 +75,6 @@ Status Merged::elements(std::uint64_t first, std::span<std::byte> into) const {
     done += size;
   }
   return round_elements(DType::f32, std::as_bytes(std::span(values)), to_, into, base_.info.name);
-}
-
-Status Merged::bytes(std::uint64_t at, std::span<std::byte> into) const {
-  const std::uint64_t size = bits_of(to_) / 8;
-  std::vector<std::byte> whole;
-  while (!into.empty()) {
-    // A piece need not begin or end where an element does.
-    const std::uint64_t skip = at % size;
-    const std::uint64_t count = std::min((skip + into.size() + size - 1) / size, elements_a_task);
-    whole.resize(count * size);
-    if (auto ok = elements(at / size, whole); !ok) return ok;
-    const auto taken = std::min<std::uint64_t>(into.size(), whole.size() - skip);
-    std::memcpy(into.data(), whole.data() + skip, taken);
-    into = into.subspan(taken);
-    at += taken;
-  }
-  return {};
 }
 
 // Tasks are taken in turn; of several that fail the first one taken counts.
@@ -162,7 +149,6 @@ Result<TensorSource> merged(const TensorView& base, const LoraPair& pair, double
   return TensorSource{std::move(info),
                       [merged = Merged(base, pair, scale, to)](
                           std::uint64_t at, std::span<std::byte> into) -> Status {
-                        constexpr std::size_t bytes_a_task = 4 * elements_a_task;
                         const std::size_t tasks = (into.size() + bytes_a_task - 1) / bytes_a_task;
                         return in_parallel(tasks, [&](std::size_t i) {
                           const std::size_t begin = i * bytes_a_task;

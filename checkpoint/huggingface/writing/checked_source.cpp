@@ -1,17 +1,14 @@
 #include "checkpoint/huggingface/writing/checked_source.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <utility>
-#include <vector>
 
 #include "checkpoint/format/floats.hpp"
+#include "checkpoint/tools/file_sources.hpp"
 
 namespace trainward::checkpoint::huggingface {
 namespace {
-
-constexpr std::uint64_t elements_a_piece = 64U << 10U;
 
 bool holds_infinity(DType type, std::span<const std::byte> bytes) {
   const std::uint16_t infinity = type == DType::f16 ? 0x7C00 : 0x7F80;
@@ -50,34 +47,11 @@ TensorSource first_rows(TensorSource source, std::int64_t rows) {
 
 TensorSource rounded(TensorSource source, DType to) {
   const DType from = source.info.dtype;
-  if (from == to) return source;
-  TensorInfo info = source.info;
-  info.dtype = to;
-  const std::string name = info.name;
-  return {std::move(info),
-          [from, to, name, read = std::move(source.read)](std::uint64_t at,
-                                                          std::span<std::byte> into) -> Status {
-            const std::uint64_t in_bytes = bits_of(from) / 8;
-            const std::uint64_t out_bytes = bits_of(to) / 8;
-            std::vector<std::byte> in;
-            std::vector<std::byte> out;
-            while (!into.empty()) {
-              // A piece need not begin or end where an element does.
-              const std::uint64_t first = at / out_bytes;
-              const std::uint64_t skip = at % out_bytes;
-              const std::uint64_t count =
-                  std::min((skip + into.size() + out_bytes - 1) / out_bytes, elements_a_piece);
-              in.resize(count * in_bytes);
-              out.resize(count * out_bytes);
-              if (auto ok = read(first * in_bytes, in); !ok) return ok;
-              if (auto ok = round_elements(from, in, to, out, name); !ok) return ok;
-              const auto size = std::min<std::uint64_t>(into.size(), out.size() - skip);
-              std::memcpy(into.data(), out.data() + skip, size);
-              into = into.subspan(size);
-              at += size;
-            }
-            return {};
-          }};
+  const std::string name = source.info.name;
+  return converted(std::move(source), to,
+                   [from, to, name](std::span<const std::byte> in, std::span<std::byte> out) {
+                     return round_elements(from, in, to, out, name);
+                   });
 }
 
 }  // namespace trainward::checkpoint::huggingface

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "checkpoint/progress.hpp"
 #include "checkpoint/tools/file_sources.hpp"
 
 namespace trainward::checkpoint::huggingface {
@@ -26,12 +27,7 @@ std::uint64_t CheckpointModel::bytes() const {
 }
 
 Status CheckpointModel::check(const IoOptions& io, std::uint64_t total) const {
-  IoOptions telling{{}, io.make_queue};
-  if (io.progress) {
-    telling.progress = [&io, total](std::uint64_t done, std::uint64_t) {
-      return io.progress(done, total);
-    };
-  }
+  const IoOptions telling{part_of(io.progress, 0, total), io.make_queue};
   FileChecker checker(files, folder, telling);
   for (const Verified::TensorFile& file : files.model) {
     if (auto ok = checker.check(file.file, {}); !ok) return ok;

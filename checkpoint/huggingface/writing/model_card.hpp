@@ -23,7 +23,6 @@ struct ModelCardFacts {
   };
   using Rows = std::vector<std::pair<std::string, std::string>>;  // name, value
 
-  std::string program;
   std::int64_t attempts = 0;
   std::vector<std::pair<std::string, std::int64_t>> causes;  // how they ended, how many of them
   double training_seconds = 0;

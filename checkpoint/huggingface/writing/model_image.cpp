@@ -1,10 +1,10 @@
 #include "checkpoint/huggingface/writing/model_image.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/format/strict_json.hpp"
 #include "checkpoint/huggingface/model_folder.hpp"
 #include "checkpoint/huggingface/unusable.hpp"
 #include "checkpoint/huggingface/writing/indented_json.hpp"
@@ -15,7 +15,6 @@ namespace trainward::checkpoint::huggingface {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr const char* template_file = "chat_template.jinja";
 constexpr std::size_t max_side_file = 256U << 20U;
 
 // What a server needs to turn text into tokens and back, and the terms that go with the weights.
@@ -48,16 +47,10 @@ Status add_copy(Image& image, const fs::path& from, const std::string& name) {
 
 Status add_generation(Image& image, const ModelContents& contents) {
   std::optional<json::object> base;
-  if (contents.side_files && is_there(*contents.side_files / generation_file)) {
-    const fs::path where = *contents.side_files / generation_file;
-    auto text = read_file(where, max_config_bytes);
-    if (!text) return propagate(text);
-    auto value = parse_strict_json(*text, where.string());
-    if (!value) return propagate(value);
-    if (!value->is_object()) {
-      return fail(ErrorKind::corrupt, "is not a JSON object", where.string());
-    }
-    base = std::move(value->get_object());
+  if (contents.side_files) {
+    auto read = read_object(*contents.side_files / generation_file, max_config_bytes);
+    if (!read) return propagate(read);
+    base = std::move(*read);
   }
   auto written = written_generation(base, contents.config, contents.end_tokens);
   if (!written) return {};
@@ -77,8 +70,6 @@ std::string_view take_part(std::string_view& text) {
   return part;
 }
 
-}  // namespace
-
 bool in_reading_order(const std::string& a, const std::string& b) {
   std::string_view left = a;
   std::string_view right = b;
@@ -91,6 +82,14 @@ bool in_reading_order(const std::string& a, const std::string& b) {
     return x < y;
   }
   return left.empty() && !right.empty();
+}
+
+}  // namespace
+
+void sort_in_reading_order(std::vector<TensorSource>& tensors) {
+  std::sort(tensors.begin(), tensors.end(), [](const TensorSource& a, const TensorSource& b) {
+    return in_reading_order(a.info.name, b.info.name);
+  });
 }
 
 Result<Image> model_image(const ModelContents& contents, std::uint64_t shard_bytes,

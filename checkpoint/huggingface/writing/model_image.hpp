@@ -29,7 +29,7 @@ struct ModelContents {
 Result<Image> model_image(const ModelContents& contents, std::uint64_t shard_bytes,
                           const std::filesystem::path& folder);
 
-// "a.2.b" before "a.10.b": what belongs together comes to lie in one shard.
-bool in_reading_order(const std::string& a, const std::string& b);
+// By name, "a.2.b" before "a.10.b": what belongs together comes to lie in one shard.
+void sort_in_reading_order(std::vector<TensorSource>& tensors);
 
 }  // namespace trainward::checkpoint::huggingface

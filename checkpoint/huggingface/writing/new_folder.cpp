@@ -2,14 +2,12 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <system_error>
-#include <vector>
 
-#include "checkpoint/disk/file_writer.hpp"
 #include "checkpoint/disk/room.hpp"
 #include "checkpoint/disk/root_folder.hpp"
+#include "checkpoint/write_image.hpp"
 #include "common/os/file.hpp"
 
 namespace trainward::checkpoint::huggingface {
@@ -19,21 +17,7 @@ namespace {
 constexpr std::uint64_t spare = 1U << 20U;  // the folder's own blocks
 
 Status write_files(const Temporary& folder, const Image& image, const IoOptions& io) {
-  const std::uint64_t total = image.bytes();
-  std::uint64_t done = 0;
-  Transfer transfer(io.make_queue, [&](std::uint64_t bytes) -> Status {
-    done = std::min(done + bytes, total);  // a file that is written anew is not counted twice
-    return io.progress ? io.progress(done, total) : Status();
-  });
-  std::vector<FileWriter> files;
-  files.reserve(image.files.size());
-  for (const ImageFile& file : image.files) {
-    files.emplace_back(folder.fd.get(), folder.path / file.name, file.source, transfer);
-    if (auto ok = files.back().write(); !ok) return ok;
-  }
-  for (FileWriter& file : files) {
-    if (auto ok = file.make_durable(); !ok) return ok;
-  }
+  if (auto files = write_image(folder, image, io, image.bytes()); !files) return propagate(files);
   if (::fsync(folder.fd.get()) == 0) return {};
   return fail_errno(errno, "fsync the folder", folder.path.string());
 }

@@ -13,6 +13,21 @@ constexpr std::array<std::pair<DType, std::string_view>, 3> torch_names{{
     {DType::f16, "float16"},
 }};
 
+// Only f32, bf16 and f16 have one.
+std::string_view torch_name(DType type) {
+  const auto row = std::find_if(torch_names.begin(), torch_names.end(),
+                                [&](const auto& each) { return each.first == type; });
+  return row == torch_names.end() ? "float32" : row->second;
+}
+
+std::optional<DType> type_from_torch(std::string_view name) {
+  if (name.starts_with("torch.")) name.remove_prefix(6);
+  const auto row = std::find_if(torch_names.begin(), torch_names.end(),
+                                [&](const auto& each) { return each.second == name; });
+  if (row == torch_names.end()) return std::nullopt;
+  return row->first;
+}
+
 json::string text_of(std::string_view text) { return json::string(text.data(), text.size()); }
 
 // "rope_parameters" of one kind for all layers, which the older pair can say.
@@ -44,20 +59,6 @@ void add_tokens(json::array& tokens, const json::value* value) {
 }
 
 }  // namespace
-
-std::string_view torch_name(DType type) {
-  const auto row = std::find_if(torch_names.begin(), torch_names.end(),
-                                [&](const auto& each) { return each.first == type; });
-  return row == torch_names.end() ? "float32" : row->second;
-}
-
-std::optional<DType> type_from_torch(std::string_view name) {
-  if (name.starts_with("torch.")) name.remove_prefix(6);
-  const auto row = std::find_if(torch_names.begin(), torch_names.end(),
-                                [&](const auto& each) { return each.second == name; });
-  if (row == torch_names.end()) return std::nullopt;
-  return row->first;
-}
 
 std::optional<DType> type_in(const json::object& config) {
   for (const std::string_view key : {"torch_dtype", "dtype"}) {

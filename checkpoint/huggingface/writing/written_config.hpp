@@ -13,8 +13,7 @@
 namespace trainward::checkpoint::huggingface {
 
 // The same members in the same order, unknown ones too, but: the element type, under the name it
-// had
-// ("torch_dtype" or "dtype"); and "rope_parameters" of newer versions as the older pair
+// had ("torch_dtype" or "dtype"); and "rope_parameters" of newer versions as the older pair
 // "rope_theta" and "rope_scaling", which every version and every server reads.
 json::object written_config(const json::object& config, DType type);
 
@@ -24,9 +23,6 @@ json::object written_config(const json::object& config, DType type);
 std::optional<json::object> written_generation(const std::optional<json::object>& base,
                                                const json::object& config,
                                                const std::vector<std::int64_t>& end_tokens);
-
-std::string_view torch_name(DType type);  // "bfloat16"; only f32, bf16 and f16
-std::optional<DType> type_from_torch(std::string_view name);
 
 // The element type that a config.json names, under either name.
 std::optional<DType> type_in(const json::object& config);

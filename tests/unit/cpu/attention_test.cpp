@@ -144,5 +144,40 @@ INSTANTIATE_TEST_SUITE_P(
                       Form{"SeveralTextsOfAFew", 7, 2, 2, 8, 12, true}),
     [](const auto& test) { return std::string(test.param.name); });
 
+// One pass makes several results of the same inputs, but each of its own scale, and each that is
+// asked for, one that is asked for twice too.
+TEST(Attentions, OfTheSameInputsAreToldApart) {
+  Builder b;
+  std::vector<Value> in;
+  for (const char* name : {"q", "k", "v"})
+    in.push_back(b.parameter(name, {Element::f32, {2, 5, 2, 4}}));
+  std::vector<Value> outputs;
+  for (const double scale : {0.3, 0.9, 0.3}) {
+    for (const auto result : {AttentionResult::output, AttentionResult::statistics}) {
+      outputs.push_back(b.append(graph::op::Attention{scale, result}, in));
+    }
+  }
+  const Value d = b.parameter("d", {Element::f32, {2, 5, 2, 4}});
+  std::vector<Value> gradients;
+  for (const std::size_t k : {0U, 2U}) {
+    const auto of = graph::differentiate(b, std::span(&outputs[k], 1), std::span(&d, 1), in);
+    gradients.insert(gradients.end(), of.begin(), of.end());
+  }
+  outputs.insert(outputs.end(), gradients.begin(), gradients.end());
+  auto graph = b.finish(outputs);
+  ASSERT_TRUE(graph) << graph.error().message();
+  const std::vector<Numbers> numbers = numbers_for(*graph, 5);
+  const std::vector<Numbers> expected = graph::test::interpret(*graph, numbers);
+  const auto results = test::execute(*graph, 1, numbers);
+  ASSERT_EQ(results.size(), expected.size());
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    const Numbers got = test::numbers_of(results[k], Element::f32);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_NEAR(static_cast<double>(got[i]), static_cast<double>(expected[k][i]), 1e-5)
+          << "result " << k << ", element " << i;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace trainward::cpu

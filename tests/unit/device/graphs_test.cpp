@@ -223,16 +223,5 @@ TEST(HeadPieces, AreOfOneBatchAndComeTogetherAgain) {
   EXPECT_EQ(cpu::test::numbers_of(joined[1], Element::f32), x);
 }
 
-// Weights are those of the token that is predicted; a row's last token predicts nothing.
-TEST(HeadPieces, APositionPredictsTheNextOfItsRow) {
-  const std::vector<std::int32_t> ids{1, 2, 3, 4, 5, 6};
-  const std::vector<float> of{0.5F, 0, 2, 3, 4, 5};
-  std::vector<std::int32_t> targets(6);
-  std::vector<float> weights(6);
-  set_predictions({ids, of, {}}, 3, targets, weights);
-  EXPECT_EQ(targets, (std::vector<std::int32_t>{2, 3, 0, 5, 6, 0}));
-  EXPECT_EQ(weights, (std::vector<float>{0, 2, 0, 4, 5, 0}));
-}
-
 }  // namespace
 }  // namespace trainward::trainer

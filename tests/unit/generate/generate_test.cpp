@@ -13,6 +13,7 @@
 #include "data/scratch_folder.hpp"
 #include "generate/made_folders.hpp"
 #include "model/tiny.hpp"
+#include "trainer/chat/prompt_format.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -232,6 +233,30 @@ TEST_F(GenerateFolderTest, AdaptersSpeakOverTheirBase) {
   EXPECT_EQ(out_, with);
   over.speaker.adapter = base_.string();
   EXPECT_EQ(run(over), exit_code::configuration);
+}
+
+// What was taught as a form with a name is asked so, over a base with a template of its own.
+TEST_F(GenerateFolderTest, AdaptersAreAskedAsTheyWereTaught) {
+  const auto form = built_in_format("alpaca", {"<s>", "</s>", "", ""});
+  ASSERT_TRUE(form);
+  const test::AdapterRun made =
+      test::adapter_run(of_test_.path(), base_, (*form)->as_template(true));
+  const fs::path peft = of_test_.path("peft");
+  ASSERT_TRUE(checkpoint::huggingface::export_model(made.checkpoint, peft));
+  GenerateOptions options = greedy(peft);
+  options.chat = true;
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  const std::string by_itself = out_;
+  options.speaker.format = "alpaca";
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  EXPECT_EQ(out_, by_itself);
+  fs::remove(peft / "chat_template.jinja");
+  options.speaker.format.clear();
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  EXPECT_NE(out_, by_itself);
+  test::write_file(peft / "tokenizer_config.json", "[]");
+  EXPECT_EQ(run(options), exit_code::configuration);
+  EXPECT_THAT(err_, HasSubstr("tokenizer_config.json"));
 }
 
 TEST_F(GenerateFolderTest, ATextLongerThanTheModelIsRefused) {

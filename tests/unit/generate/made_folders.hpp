@@ -72,7 +72,8 @@ struct AdapterRun {
   fs::path checkpoint;
 };
 
-inline AdapterRun adapter_run(const fs::path& root, const fs::path& base) {
+inline AdapterRun adapter_run(const fs::path& root, const fs::path& base,
+                              const std::string& chat_template = {}) {
   AdapterRun run;
   run.base = BaseModel::open(base.string()).value();
   run.spec = tiny_spec();
@@ -85,6 +86,7 @@ inline AdapterRun adapter_run(const fs::path& root, const fs::path& base) {
   facts["config"] = run.base->folder().config();
   facts["base_model"] =
       json::object{{"folder", record->folder.string()}, {"digest", record->digest}};
+  if (!chat_template.empty()) facts["chat_template"] = chat_template;
   run.checkpoint = save(root / "run", *run.model, std::move(facts), 8);
   return run;
 }

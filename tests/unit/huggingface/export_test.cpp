@@ -301,6 +301,15 @@ TEST_F(ExportTest, AnAdapterTellsOfEndTokensThatItCannotHold) {
   EXPECT_THAT(exported(adapted(root_, {}, record))->notes, ElementsAre(HasSubstr("token 2, 9")));
 }
 
+TEST_F(ExportTest, AnAdapterHasTheFormItWasTaughtBesideIt) {
+  base();
+  ModelRecord record = record_for(base_);
+  record.lora = LoraSettings{2, 4, 0, false, {"q_proj"}};
+  record.chat_template = "{{ messages[0].content }}";
+  ASSERT_TRUE(exported(adapted(root_, {}, record)));
+  EXPECT_EQ(read_bytes(to_ / "chat_template.jinja"), record.chat_template + "\n");
+}
+
 TEST_F(ExportTest, AdaptersAsPeftNamesThem) {
   base();
   ModelRecord record = record_for(base_);
@@ -415,7 +424,6 @@ TEST(IndentedJson, IsPythonsOwn) {
 TEST_F(ExportTest, TheCardSaysWhatIsKnown) {
   base();
   ExportOptions options;
-  options.card.program = "lessons";
   options.card.attempts = 3;
   options.card.causes = {{"done", 1}, {"oom|<b>", 2}};
   for (int i = 1; i <= 100; ++i) options.card.losses.push_back({i, 4.0 / i});

@@ -135,13 +135,20 @@ TEST_F(MergeTest, AWidthThatIsNoMultipleOfAnything) {
 
 TEST_F(MergeTest, OfPeftsFolderTheSameBytes) {
   make_base();
-  const fs::path from = checkpoint();
+  ModelRecord record = record_for(base_);
+  record.lora = all_linear;
+  record.chat_template = "{{ messages[0].content }}";
+  const fs::path from = adapted(root_, {}, record);
+  const std::vector<std::string> names{"model.safetensors", "chat_template.jinja"};
   ASSERT_TRUE(merge_to(from));
-  const std::string ours = read_bytes(to_ / "model.safetensors");
+  std::vector<std::string> ours;
+  for (const std::string& name : names) ours.push_back(read_bytes(to_ / name));
   ASSERT_TRUE(export_model(from, scratch_.path() / "peft"));
   const auto done = merge_to(scratch_.path() / "peft");
   ASSERT_TRUE(done) << done.error().message();
-  EXPECT_EQ(read_bytes(to_ / "model.safetensors"), ours);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    EXPECT_TRUE(read_bytes(to_ / names[i]) == ours[i]) << names[i];
+  }
 }
 
 TEST_F(MergeTest, ZeroBGivesTheBase) {

@@ -76,7 +76,6 @@ TEST_F(ModelFolderTest, EveryTensorOfOneFileAndOfShards) {
       expect_same_tensors(model, tensors_of({}, type));
       EXPECT_EQ(model.find("model.layers.9.mlp.up_proj.weight"), nullptr);
       EXPECT_EQ(model.weights().files().size(), shards);
-      model.weights().prefetch();
     }
   }
 }

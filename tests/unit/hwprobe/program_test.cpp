@@ -1,14 +1,12 @@
 // trainward-probe itself: options, files, exit codes.
 #include <gmock/gmock.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include "fake_host.hpp"
+#include "shell.hpp"
 
 namespace trainward::hwprobe {
 namespace {
@@ -17,22 +15,11 @@ using testing::HasSubstr;
 
 class ProbeProgram : public FakeHost {
  protected:
-  struct Outcome {
-    int code = -1;
-    std::string output;  // and what it complained
-  };
+  using Outcome = test::ShellResult;
   // `environment`: "NAME=value "
   Outcome run(const std::string& options, const std::string& environment = "") const {
     const std::string state = " --state " + (folder_ / "state").string();
-    FILE* pipe = ::popen((environment + PROBE " " + options + state + " 2>&1").c_str(), "r");
-    Outcome outcome;
-    std::array<char, 4096> buffer{};
-    for (std::size_t got = 0; (got = ::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-      outcome.output.append(buffer.data(), got);
-    }
-    const int status = ::pclose(pipe);
-    outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return outcome;
+    return test::shell(environment + PROBE " " + options + state + " 2>&1");
   }
   void put_card(const std::string& width) const {
     FakeHost::put_card();

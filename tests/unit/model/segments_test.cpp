@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cpu/harness.hpp"
+#include "trainer/batch/token_batch.hpp"
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/products.hpp"
 #include "trainer/model/agillm3/agillm3.hpp"
@@ -232,6 +233,23 @@ TEST(Attention, RefusesAWidthTheHeadsDoNotDivide) {
   split_heads(b, b.parameter("x", {Element::f32, {1, 4, 6}}), 4);
   ASSERT_TRUE(b.error());
   EXPECT_EQ(b.error()->what, "attention: f32[1,4,6] does not divide into 4 heads");
+}
+
+// Weights are those of the token that is predicted; the last token of a row, cut or not, predicts
+// nothing.
+TEST(Predictions, OfAPositionAreTheNextOfItsRow) {
+  const std::vector<std::int32_t> ids{1, 2, 3, 4, 5, 6};
+  const std::vector<float> of{0.5F, 0, 2, 3, 4, 5};
+  std::vector<std::int32_t> targets(6);
+  std::vector<float> weights(6);
+  set_predictions({ids, of, {}}, 3, 3, targets, weights);
+  EXPECT_EQ(targets, (std::vector<std::int32_t>{2, 3, 0, 5, 6, 0}));
+  EXPECT_EQ(weights, (std::vector<float>{0, 2, 0, 4, 5, 0}));
+  targets.assign(4, -1);
+  weights.assign(4, -1);
+  set_predictions({ids, of, {}}, 3, 2, targets, weights);
+  EXPECT_EQ(targets, (std::vector<std::int32_t>{2, 0, 5, 0}));
+  EXPECT_EQ(weights, (std::vector<float>{0, 0, 4, 0}));
 }
 
 }  // namespace

@@ -1,17 +1,15 @@
 // The same ids as SentencePiece gives, for a model that it trains here and that is written as a
 // tokenizer.json the way Hugging Face's converter does. Skipped where it is not installed.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <map>
 #include <tuple>
 
 #include "common/base/json.hpp"
 #include "llama_vocabulary.hpp"
 #include "made_tokenizer.hpp"
+#include "shell.hpp"
 #include "trainer/tokenizer/text/utf8.hpp"
 
 namespace trainward::trainer {
@@ -19,22 +17,9 @@ namespace {
 
 constexpr int not_installed = 77;
 
-// What a shell command prints, and its exit code.
-std::pair<std::string, int> output_of(const std::string& command) {
-  FILE* pipe = ::popen(command.c_str(), "r");
-  if (pipe == nullptr) return {"", -1};
-  std::string output;
-  std::array<char, 65'536> buffer{};
-  for (std::size_t got = 0; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) > 0;) {
-    output.append(buffer.data(), got);
-  }
-  const int status = ::pclose(pipe);
-  return {output, WIFEXITED(status) ? WEXITSTATUS(status) : -1};
-}
-
 // With the first Python that has it: Debian's package belongs to Debian's own.
-std::pair<std::string, int> ask_oracle(unsigned seed) {
-  return output_of(fmt::format(
+test::ShellResult ask_oracle(unsigned seed) {
+  return test::shell(fmt::format(
       "for python in python3 /usr/bin/python3; do "
       "  if $python -c 'import sentencepiece' 2>/dev/null; then exec $python '{}' {}; fi; "
       "done; exit {}",
@@ -80,7 +65,7 @@ json::object file_of(const json::array& pieces) {
 class SentencePieceTest : public testing::TestWithParam<unsigned> {};
 
 TEST_P(SentencePieceTest, GivesTheSameIds) {
-  const auto [output, code] = ask_oracle(GetParam());
+  const auto [code, output] = ask_oracle(GetParam());
   if (code == not_installed) GTEST_SKIP() << "python3-sentencepiece is not installed";
   ASSERT_EQ(code, 0);
   const auto answer = parse_json(output, "the oracle");

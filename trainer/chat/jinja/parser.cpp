@@ -100,7 +100,16 @@ class Parser {
     return body;
   }
 
-  // The same, for what has names of its own and is not left by the break of a loop around it.
+  // What {% else %} has up to {% end %}, which is taken too; the stream stands at one of them.
+  Result<Body> otherwise(std::string_view end) {
+    if (stream_.take_name("else")) return whole_body(end);
+    stream_.take();
+    if (auto ok = end_of_tag(); !ok) return propagate(ok);
+    return Body();
+  }
+
+  // As whole_body(), for what has names of its own and is not left by the break of a loop around
+  // it.
   Result<Body> body_apart(std::string_view end) {
     const int loops = std::exchange(loops_, 0);
     ++scopes_;
@@ -166,14 +175,9 @@ class Parser {
     --scopes_;
     if (!body) return propagate(body);
     made.body = std::move(*body);
-    if (stream_.take_name("else")) {
-      auto otherwise = whole_body("endfor");
-      if (!otherwise) return propagate(otherwise);
-      made.otherwise = std::move(*otherwise);
-      return Statement{line, std::move(made)};
-    }
-    stream_.take();
-    if (auto ok = end_of_tag(); !ok) return propagate(ok);
+    auto rest = otherwise("endfor");
+    if (!rest) return propagate(rest);
+    made.otherwise = std::move(*rest);
     return Statement{line, std::move(made)};
   }
 
@@ -188,14 +192,9 @@ class Parser {
       made.branches.emplace_back(std::move(*condition), std::move(*body));
       if (!stream_.take_name("elif")) break;
     }
-    if (stream_.take_name("else")) {
-      auto otherwise = whole_body("endif");
-      if (!otherwise) return propagate(otherwise);
-      made.otherwise = std::move(*otherwise);
-      return Statement{line, std::move(made)};
-    }
-    stream_.take();
-    if (auto ok = end_of_tag(); !ok) return propagate(ok);
+    auto rest = otherwise("endif");
+    if (!rest) return propagate(rest);
+    made.otherwise = std::move(*rest);
     return Statement{line, std::move(made)};
   }
 

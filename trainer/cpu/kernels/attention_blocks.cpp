@@ -6,16 +6,12 @@
 #include <cmath>
 
 namespace trainward::cpu {
-namespace {
 
 using graph::Element;
 
-// Queries of a block: enough to keep products busy, few enough that little of a block is masked.
-std::int64_t rows_of_block(std::int64_t positions) {
+std::int64_t queries_at_a_time(std::int64_t positions) {
   return std::clamp<std::int64_t>((positions / 8 + 63) / 64 * 64, 64, 256);
 }
-
-}  // namespace
 
 Matrix matrix(std::int64_t rows, std::int64_t columns, std::int64_t row_stride) {
   return {rows, columns, {rows, row_stride}, {columns, 1}};
@@ -39,7 +35,7 @@ Product product(const Runtime& runtime, Element element, const Matrix& a, const 
 
 AttentionKernel::AttentionKernel(const Runtime& runtime, const AttentionInputs& inputs)
     : inputs_(inputs), sizes_(inputs.sizes), threads_(runtime.threads()) {
-  const std::int64_t rows = rows_of_block(sizes_.positions);
+  const std::int64_t rows = queries_at_a_time(sizes_.positions);
   for (std::int64_t first = 0; first < sizes_.positions; first += rows) {
     const std::int64_t last = std::min(first + rows, sizes_.positions);
     blocks_.push_back({first, last - first, last});

@@ -41,6 +41,9 @@ struct AttentionInputs {
   std::int64_t segments_offset = 0;
 };
 
+// Queries of a block: enough to keep products busy, few enough that little of a block is masked.
+std::int64_t queries_at_a_time(std::int64_t positions);
+
 // Results are dense, [batch, positions, heads, width]; those without a buffer are not wanted.
 struct AttentionResults {
   std::optional<BufferId> output;

@@ -252,8 +252,8 @@ Result<Conversation> conversation_of_row(const json::value& value, const Columns
   if (text == nullptr || !row.may_have({"text"})) {
     return bad(columns.empty()
                    ? "has none of 'messages', 'conversations', 'prompt', 'instruction' and 'text'; "
-                     "'columns' says what they are called here"
-                   : "has none of the members that 'columns' names");
+                     "column_mapping says what they are called here"
+                   : "has none of the members that column_mapping names");
   }
   if (!text->is_string()) {
     return bad(fmt::format("'{}' is {}, not text", row.name("text"), kind_of(*text)));

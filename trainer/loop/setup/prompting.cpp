@@ -1,28 +1,18 @@
 #include "trainer/loop/setup/prompting.hpp"
 
-#include <system_error>
 #include <utility>
 
 #include "checkpoint/huggingface/folder_path.hpp"
+#include "checkpoint/huggingface/model_folder.hpp"
+#include "checkpoint/huggingface/unusable.hpp"
 #include "common/base/digest.hpp"
 #include "common/base/json.hpp"
-#include "common/os/file.hpp"
-#include "common/os/json_file.hpp"
 
 namespace trainward::trainer {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::size_t max_config_bytes = std::size_t{16} << 20U;
-constexpr std::size_t max_template_bytes = std::size_t{1} << 20U;
-constexpr std::string_view config_name = "tokenizer_config.json";
-constexpr std::string_view template_name = "chat_template.jinja";
-
-bool is_there(const fs::path& path) {
-  std::error_code failed;
-  return fs::exists(path, failed);
-}
+namespace hf = checkpoint::huggingface;
 
 // "<s>", or {"content": "<s>", …}
 std::string token_text(const json::object& config, std::string_view key) {
@@ -30,17 +20,6 @@ std::string token_text(const json::object& config, std::string_view key) {
   if (found == nullptr) return {};
   if (found->is_object()) return string_or(found->get_object(), "content", "");
   return string_or(config, key, "");
-}
-
-// One template, or a list of named ones with a default.
-std::string template_text(const json::object& config) {
-  const json::value* found = config.if_contains("chat_template");
-  if (found == nullptr || !found->is_array()) return string_or(config, "chat_template", "");
-  for (const json::value& named : found->get_array()) {
-    if (!named.is_object() || string_or(named.get_object(), "name", "") != "default") continue;
-    return string_or(named.get_object(), "template", "");
-  }
-  return {};
 }
 
 tl::unexpected<Error> of_key(Error error, std::string_view key) {
@@ -61,7 +40,7 @@ ModelPlaces places_of(const WorkerConfig& config) {
   if (config.base_model.empty()) {
     return {config.tokenizer, named ? fs::path(config.tokenizer).parent_path() / "" : fs::path()};
   }
-  const fs::path folder = checkpoint::huggingface::folder_path(config.base_model);
+  const fs::path folder = hf::folder_path(config.base_model);
   return {named ? config.tokenizer : (folder / "tokenizer.json").string(), folder};
 }
 
@@ -81,7 +60,7 @@ Result<std::shared_ptr<const PromptFormat>> choose_format(const WorkerConfig& co
   const std::string& name = config.prompt_format;
   if (name == "template" && prompts.chat_template.empty()) {
     return fail(ErrorKind::usage, "is template, and the model's folder has none", "",
-                fmt::format("put {} there, or choose one of: {}", template_name,
+                fmt::format("put chat_template.jinja there, or choose one of: {}",
                             fmt::join(built_in_format_names(), ", ")));
   }
   const bool own = name == "template" || (name == "auto" && !prompts.chat_template.empty());
@@ -113,26 +92,18 @@ std::string digest_of(const Prompting& prompting) {
 
 Result<FolderPrompts> read_folder_prompts(const fs::path& folder) {
   FolderPrompts prompts;
-  if (const fs::path file = folder / config_name; is_there(file)) {
-    auto read = read_json_file(file.string(), max_config_bytes);
-    if (!read) return propagate(read);
-    if (!read->is_object()) {
-      return fail(ErrorKind::usage, "is not a JSON object", file.string());
-    }
-    const json::object& config = read->get_object();
-    prompts.tokens = {token_text(config, "bos_token"), token_text(config, "eos_token"),
-                      token_text(config, "unk_token"), token_text(config, "pad_token")};
-    prompts.chat_template = template_text(config);
-  }
-  if (const fs::path file = folder / template_name; is_there(file)) {
-    auto text = read_file(file, max_template_bytes);
-    if (!text) return propagate(text);
-    prompts.chat_template = std::move(*text);
-  }
+  auto read = hf::read_object(folder / "tokenizer_config.json", hf::max_tokenizer_config_bytes);
+  if (!read) return propagate(read);
+  const json::object config = std::move(*read).value_or(json::object());
+  prompts.tokens = {token_text(config, "bos_token"), token_text(config, "eos_token"),
+                    token_text(config, "unk_token"), token_text(config, "pad_token")};
+  auto chat = hf::read_chat_template(folder, config);
+  if (!chat) return propagate(chat);
+  prompts.chat_template = std::move(*chat).value_or("");
   return prompts;
 }
 
-Result<Prompting> open_prompting(const WorkerConfig& config) {
+Result<Prompting> open_prompting(const WorkerConfig& config, const std::string& chat_template) {
   const ModelPlaces places = places_of(config);
   FolderPrompts prompts;
   if (!places.folder.empty()) {
@@ -140,6 +111,7 @@ Result<Prompting> open_prompting(const WorkerConfig& config) {
     if (!read) return of_key(std::move(read).error(), "prompt_format");
     prompts = std::move(*read);
   }
+  if (!chat_template.empty()) prompts.chat_template = chat_template;
   Prompting out;
   auto tokenizer =
       open_tokenizer(places.tokenizer, config.end_of_text.empty() && places.tokenizer != "byte"
@@ -148,7 +120,7 @@ Result<Prompting> open_prompting(const WorkerConfig& config) {
   if (!tokenizer) {
     const bool of_end = tokenizer.error().where == "end_of_text";
     if (of_end) tokenizer.error().where.clear();
-    if (config.tokenizer == "byte" && !places.folder.empty() && !is_there(places.tokenizer)) {
+    if (config.tokenizer == "byte" && !places.folder.empty() && !hf::is_there(places.tokenizer)) {
       return of_key(Error{ErrorKind::usage, "holds no tokenizer.json", places.folder.string(),
                           "copy the model's there, or name one in training_config.tokenizer"},
                     "base_model");

@@ -30,7 +30,8 @@ struct Prompting {
   std::string digest;
 };
 
-Result<Prompting> open_prompting(const WorkerConfig& config);
+// `chat_template`: in place of the folder's, unless it is empty.
+Result<Prompting> open_prompting(const WorkerConfig& config, const std::string& chat_template = {});
 
 // What a model's folder says of its prompts; members are empty where it says nothing.
 struct FolderPrompts {

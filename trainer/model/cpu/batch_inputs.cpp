@@ -31,19 +31,14 @@ void BatchInputs::take(const TokenBatch& batch, std::int64_t width) {
   ids_ = batch.ids.data();
   segments_ = batch.segments.data();
   if (!weighted_) return;
-  const auto from = static_cast<std::size_t>(block_);
-  const auto to = static_cast<std::size_t>(width);
-  for (std::size_t row = 0; row * from < batch.ids.size(); ++row) {
-    const auto ids = batch.ids.subspan(row * from, to);
-    const auto weights = batch.weights.subspan(row * from, to);
-    std::copy(ids.begin(), ids.end(), cut_.begin() + static_cast<std::ptrdiff_t>(row * to));
-    for (std::size_t i = 0; i < to; ++i) {
-      const bool last = i + 1 == to;
-      targets_[row * to + i] = last ? 0 : ids[i + 1];
-      weights_[row * to + i] = last ? 0 : weights[i + 1];
-    }
+  set_predictions(batch, block_, width, targets_, weights_);
+  if (width == block_) return;
+  auto next = cut_.begin();
+  for (std::size_t row = 0; row < batch.ids.size(); row += static_cast<std::size_t>(block_)) {
+    const auto ids = batch.ids.subspan(row, static_cast<std::size_t>(width));
+    next = std::copy(ids.begin(), ids.end(), next);
   }
-  if (width < block_) ids_ = cut_.data();
+  ids_ = cut_.data();
 }
 
 }  // namespace trainward::trainer

@@ -192,9 +192,7 @@ class CpuExecutor final : public StepExecutor {
   [[nodiscard]] std::int64_t positions() const {
     return width_->spec.batch_size * width_->spec.block_size;
   }
-  [[nodiscard]] std::int64_t pieces() const {
-    return spec_.weighted ? positions() / head_rows(width_->spec) : 1;
-  }
+  [[nodiscard]] std::int64_t pieces() const { return head_pieces(width_->spec); }
   // Of x in one of them.
   [[nodiscard]] std::int64_t piece_bytes() const {
     return positions() / pieces() * spec_.model.width * static_cast<std::int64_t>(sizeof(float));

@@ -21,7 +21,6 @@ struct MemoryPlan {
   std::uint64_t activations = 0;  // from a layer's forward to its backward
   std::uint64_t workspace = 0;    // of the largest program
 
-  [[nodiscard]] std::uint64_t state() const { return weights + moments; }
   // What has to be in memory at the same time.
   [[nodiscard]] std::uint64_t peak() const {
     return weights + gradients + moments + frozen + mapped + activations + workspace;

@@ -47,7 +47,7 @@ Result<Programs> compile(const Segments& segments, const TrainingSpec& spec,
   Programs programs;
   const std::size_t own_embedding =
       make_parameter_table(spec.model, spec.positions()).own_embedding();
-  const bool pieces = spec.weighted && head_rows(spec) < spec.batch_size * spec.block_size;
+  const bool pieces = head_pieces(spec) > 1;
   auto ok = compile_into(programs.embed, segments.embed, runtime);
   if (ok) ok = compile_into(programs.block, segments.block_forward, runtime);
   if (ok) ok = compile_into(programs.block_evaluate, segments.block_evaluate, runtime);

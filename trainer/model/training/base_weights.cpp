@@ -1,26 +1,13 @@
 #include "trainer/model/training/base_weights.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "checkpoint/format/floats.hpp"
-#include "common/base/bf16.hpp"
 
 namespace trainward::trainer {
 namespace {
 
 using checkpoint::DType;
-
-// The usual case, which is as fast as the memory.
-void widen(std::span<const std::byte> from, std::span<float> into) {
-  const std::byte* bytes = from.data();
-  const auto count = static_cast<std::ptrdiff_t>(into.size());
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
-    std::uint16_t bits = 0;  // the files need not be aligned
-    std::memcpy(&bits, bytes + 2 * i, sizeof bits);
-    into[static_cast<std::size_t>(i)] = float_from_bf16(bits);
-  }
-}
 
 // `values` has room for padding, which is set to zero.
 template <typename T>
@@ -29,15 +16,7 @@ Status fill(const BaseWeights& base, const ParameterInfo& info, std::span<T> val
   if (!tensor) return propagate(tensor);
   const auto live = static_cast<std::size_t>(graph::element_count(tensor->shape));
   const std::span<T> into = values.first(live);
-  if constexpr (std::is_same_v<T, float>) {
-    if (tensor->type == DType::bf16) {
-      widen(tensor->bytes, into);
-    } else {
-      checkpoint::convert_floats(tensor->type, tensor->bytes, type, std::as_writable_bytes(into));
-    }
-  } else {
-    checkpoint::convert_floats(tensor->type, tensor->bytes, type, std::as_writable_bytes(into));
-  }
+  checkpoint::convert_floats(tensor->type, tensor->bytes, type, std::as_writable_bytes(into));
   std::fill(values.begin() + static_cast<std::ptrdiff_t>(live), values.end(), T{});
   return {};
 }

@@ -125,11 +125,7 @@ class SegmentMaker {
       });
     }
     // What is frozen stays as its files have it.
-    const Places block_places = table_.block(0);
-    const auto is_weight = [&](std::size_t k) {
-      return k >= first_weight && k < inputs.size() &&
-             table_.infos[block_places[k - first_weight]].trained();
-    };
+    const auto is_weight = trained_from(first_weight, table_.block(0));
     std::vector<Value> outputs{joint.outputs[0]};
     outputs.insert(outputs.end(), kept.begin(), kept.end());
     segments.block_forward =
@@ -234,6 +230,10 @@ std::int64_t head_rows(const TrainingSpec& spec) {
   while (positions % pieces != 0) ++pieces;
   // Positions that nothing divides, such as one text of 1,021 tokens, go through whole.
   return positions / pieces < too_few ? positions : positions / pieces;
+}
+
+std::int64_t head_pieces(const TrainingSpec& spec) {
+  return spec.weighted ? spec.batch_size * spec.block_size / head_rows(spec) : 1;
 }
 
 Status finish_segment(const graph::Builder& b, const std::vector<graph::Value>& outputs,

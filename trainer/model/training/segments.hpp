@@ -37,7 +37,8 @@ struct Segments {
 // positions go through the head in pieces, so that logits of a large vocabulary never lie in memory
 // all at once. A batch that is one piece has the shape of its ids.
 std::size_t head_inputs(const TrainingSpec& spec);
-std::int64_t head_rows(const TrainingSpec& spec);  // divides the batch's positions
+std::int64_t head_rows(const TrainingSpec& spec);    // divides the batch's positions
+std::int64_t head_pieces(const TrainingSpec& spec);  // 1: the batch is not cut
 
 // The key, i32[3], is there when something is dropped; it must be another one for every layer and
 // every time. Gradients, of what is trained alone, are those of loss / accumulation, or of the

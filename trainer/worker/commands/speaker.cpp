@@ -63,6 +63,16 @@ Error as_options(Error error) {
   return error;
 }
 
+// The first template: adapters that were taught another than their base's have it beside them.
+Result<std::string> template_in(const std::vector<fs::path>& folders) {
+  for (const fs::path& folder : folders) {
+    auto prompts = read_folder_prompts(folder);
+    if (!prompts) return propagate(prompts);
+    if (!prompts->chat_template.empty()) return std::move(prompts->chat_template);
+  }
+  return std::string();
+}
+
 // The first folder with a tokenizer, or the first at all.
 fs::path folder_of_words(const ModelSource& source) {
   const auto& folders = source.folders();
@@ -74,15 +84,21 @@ fs::path folder_of_words(const ModelSource& source) {
 
 // As in training.
 Result<Prompting> words_for_turns(const SpeakerOptions& options, const fs::path& folder,
-                                  const std::string& trained_with) {
+                                  const ModelSource& source) {
   WorkerConfig config;
   // Bytes that are asked for have no words of a folder's.
   if (options.tokenizer != "byte") config.base_model = folder.string();
   config.tokenizer = options.tokenizer.empty() ? "byte" : options.tokenizer;
   config.end_of_text = options.end_of_text;
-  const std::string& format = options.format.empty() ? trained_with : options.format;
+  const std::string& format = options.format.empty() ? source.prompt_format() : options.format;
   if (!format.empty()) config.prompt_format = format;
-  return open_prompting(config);
+  if (config.base_model.empty()) return open_prompting(config);
+  auto chat_template = template_in(source.folders());
+  if (!chat_template) {
+    chat_template.error().kind = ErrorKind::usage;  // somebody has to mend the file
+    return propagate(chat_template);
+  }
+  return open_prompting(config, *chat_template);
 }
 
 // Without a form: one that cannot be read hinders nobody who does not ask for it.
@@ -134,8 +150,8 @@ Result<std::unique_ptr<Speaker>> Speaker::open(const SpeakerOptions& options, bo
 
 Status Speaker::find_words(const SpeakerOptions& options, bool asked_in_turns) {
   const fs::path folder = folder_of_words(source_);
-  auto prompting = asked_in_turns ? words_for_turns(options, folder, source_.prompt_format())
-                                  : words_for_text(options, folder);
+  auto prompting =
+      asked_in_turns ? words_for_turns(options, folder, source_) : words_for_text(options, folder);
   if (!prompting) return tl::unexpected(as_options(std::move(prompting).error()));
   prompting_ = *std::move(prompting);
   std::vector<TokenId>& ends = prompting_.rules.ends;

@@ -1,7 +1,6 @@
 // ckpt export: a file that torch.load reads, or a folder as Hugging Face's tools and PEFT have it.
 #include "checkpoint/huggingface/export.hpp"
 
-#include "checkpoint/huggingface/folder_path.hpp"
 #include "checkpoint/pytorch/export.hpp"
 #include "supervisor/ctl/card_facts.hpp"
 #include "supervisor/ctl/checkpoint_place.hpp"

@@ -77,7 +77,7 @@ TEST(ConversationTest, ColumnsRenameMembersAndChooseTheForm) {
             "user: a|assistant: b");
   EXPECT_EQ(told(R"({"messages": [], "body": "b"})", {{"text", "body"}}), "text: b");
   EXPECT_THAT(told(R"({"prompt": "a", "response": "b"})", {{"text", "body"}}),
-              HasSubstr("none of the members that 'columns' names"));
+              HasSubstr("none of the members that column_mapping names"));
   EXPECT_THAT(told(R"({"question": "a"})", {{"prompt", "question"}, {"response", "answer"}}),
               HasSubstr("has no 'answer'"));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/json.hpp"
+#include "llama_vocabulary.hpp"
 #include "trainer/tokenizer/bpe/bpe_tokenizer.hpp"
 #include "vocabulary.hpp"
 
@@ -37,49 +38,11 @@ inline json::object llama2_json() {
   for (const std::string& piece : pieces) vocabulary[piece] = vocabulary.size();
   json::array merges;
   for (const char* pair : {"▁ H", "▁H i", "▁ y", "▁y o", "H i", "y o"}) merges.emplace_back(pair);
-  const auto replace = [](const char* from, const char* to) {
-    return json::object{
-        {"type", "Replace"}, {"pattern", json::object{{"String", from}}}, {"content", to}};
-  };
-  return {
-      {"version", "1.0"},
-      {"truncation", nullptr},
-      {"padding", nullptr},
-      {"added_tokens", json::array{added(0, "<unk>"), added(1, "<s>"), added(2, "</s>")}},
-      {"normalizer",
-       json::object{{"type", "Sequence"},
-                    {"normalizers", json::array{json::object{{"type", "Prepend"}, {"prepend", "▁"}},
-                                                replace(" ", "▁")}}}},
-      {"pre_tokenizer", nullptr},
-      {"post_processor",
-       json::object{
-           {"type", "TemplateProcessing"},
-           {"single",
-            json::array{json::object{{"SpecialToken", json::object{{"id", "<s>"}, {"type_id", 0}}}},
-                        json::object{{"Sequence", json::object{{"id", "A"}, {"type_id", 0}}}}}},
-           {"pair", json::array{}},
-           {"special_tokens",
-            json::object{{"<s>", json::object{{"id", "<s>"},
-                                              {"ids", json::array{1}},
-                                              {"tokens", json::array{"<s>"}}}}}}}},
-      {"decoder",
-       json::object{
-           {"type", "Sequence"},
-           {"decoders",
-            json::array{replace("▁", " "), json::object{{"type", "ByteFallback"}},
-                        json::object{{"type", "Fuse"}},
-                        json::object{
-                            {"type", "Strip"}, {"content", " "}, {"start", 1}, {"stop", 0}}}}}},
-      {"model", json::object{{"type", "BPE"},
-                             {"dropout", nullptr},
-                             {"unk_token", "<unk>"},
-                             {"continuing_subword_prefix", nullptr},
-                             {"end_of_word_suffix", nullptr},
-                             {"fuse_unk", true},
-                             {"byte_fallback", true},
-                             {"ignore_merges", false},
-                             {"vocab", std::move(vocabulary)},
-                             {"merges", std::move(merges)}}}};
+  json::object file = llama_json({}, {});
+  json::object& model = file["model"].as_object();
+  model["vocab"] = std::move(vocabulary);
+  model["merges"] = std::move(merges);
+  return file;
 }
 
 inline std::vector<TokenId> encoded(Tokenizer& tokenizer, std::string_view text,

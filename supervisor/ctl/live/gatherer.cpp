@@ -1,0 +1,267 @@
+#include "supervisor/ctl/live/gatherer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "supervisor/core/shown.hpp"
+#include "supervisor/ctl/log_source.hpp"
+#include "supervisor/ctl/rows.hpp"
+#include "supervisor/ctl/words.hpp"
+#include "supervisor/store/store.hpp"
+#include "supervisor/view/sentence.hpp"
+
+namespace trainward::ctl::live {
+namespace {
+
+constexpr std::int64_t curve_every_ms = 2'000;
+constexpr std::int64_t boards_every_ms = 5'000;
+constexpr std::int64_t recent_every_ms = 5'000;
+constexpr std::int64_t ledger_every_ms = 10'000;
+constexpr std::size_t most_events = 500;
+constexpr std::size_t most_programs_watched = 32;
+constexpr std::int64_t recent_steps = 64;
+constexpr std::int64_t first_log_bytes = 64 << 10;
+constexpr std::int64_t log_bytes = 256 << 10;
+
+struct Window {
+  const char* name;
+  std::int64_t seconds;  // 0: the whole run
+};
+constexpr Window windows[] = {{"run", 0}, {"24 h", 86'400}, {"1 h", 3'600}};
+
+bool nobody_answers(const ClientError& error) {
+  return error.trouble == Trouble::missing || error.trouble == Trouble::refused ||
+         error.trouble == Trouble::silent;
+}
+
+const json::object* row_of(const json::array& rows, const std::string& name) {
+  for (const json::value& row : rows) {
+    if (row.is_object() && string_or(row.get_object(), "name", "") == name) {
+      return &row.get_object();
+    }
+  }
+  return nullptr;
+}
+
+json::array array_or_none(json::value value) {
+  return value.is_array() ? std::move(value.get_array()) : json::array();
+}
+
+json::object object_or_none(const json::value& value) {
+  return value.is_object() ? value.get_object() : json::object();
+}
+
+}  // namespace
+
+// From the daemon while it answers, else from the database; null for what cannot be had, which a
+// screen shows as nothing there.
+class Gatherer::Reader {
+ public:
+  explicit Reader(const Context& context) : client_(context.settings.socket_path()) {
+    auto programs = client_.document(Method::get, "/v1/programs", deadline);
+    if (programs && programs->is_array()) {
+      origin_ = top::Origin::daemon;
+      programs_ = std::move(programs->get_array());
+      return;
+    }
+    if (programs) {
+      trouble_ = "trainwardd's answer is not a list: it may be of another version";
+      return;
+    }
+    trouble_ = programs.error().error.what;
+    if (nobody_answers(programs.error())) open_database(context);
+  }
+
+  [[nodiscard]] top::Origin origin() const { return origin_; }
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] json::array programs() const { return programs_; }
+
+  [[nodiscard]] json::value read(const std::string& target,
+                                 const FromDatabase& from_database) const {
+    if (store_) {
+      auto value = from_database(*store_);
+      return value ? std::move(*value) : json::value();
+    }
+    if (origin_ != top::Origin::daemon) return {};
+    auto value = client_.document(Method::get, target, deadline);
+    return value ? std::move(*value) : json::value();
+  }
+
+ private:
+  void open_database(const Context& context) {
+    auto store = store::Store::open_read_only(context.settings.database());
+    if (!store) {
+      trouble_ += fmt::format(
+          ", and there is no run database in {}: start trainwardd, or name the "
+          "state folder with --state-dir",
+          context.settings.state_dir.string());
+      return;
+    }
+    const std::int64_t newest = store->newest_ms().value_or(0);
+    // Uptimes as of the last record: nobody watched since.
+    auto programs = store->status_json(Time{newest, 0});
+    if (!programs) {
+      trouble_ += ", and " + programs.error().message();
+      return;
+    }
+    origin_ = top::Origin::database;
+    programs_ = std::move(*programs);
+    trouble_ += "; from the database";
+    if (newest > 0) {
+      trouble_ += ", as of " + time_text(newest, context.settings.utc);
+    }
+    store_.emplace(std::move(*store));
+  }
+
+  Client client_;
+  std::optional<store::Store> store_;
+  top::Origin origin_ = top::Origin::nothing;
+  std::string trouble_;
+  json::array programs_;
+};
+
+const json::value& Gatherer::kept(const std::string& name, const std::string& of,
+                                  std::int64_t for_ms, const std::function<json::value()>& read) {
+  Kept& document = kept_[name];
+  const std::int64_t age_ms = now_ms_ - document.read_ms;
+  // A clock that was set back must not keep it for ever.
+  if (document.of != of || age_ms >= for_ms || age_ms < 0) {
+    document = {of, now_ms_, read()};
+  }
+  return document.value;
+}
+
+top::Documents Gatherer::look(const top::Interest& interest, Time now,
+                              const std::function<bool()>& stopped) {
+  now_ms_ = now.wall.ms;
+  const Reader reader(context_);
+  top::Documents documents;
+  documents.now_ms = now_ms_;
+  documents.ascii = ascii_;
+  documents.origin = reader.origin();
+  documents.trouble = reader.trouble();
+  documents.programs = reader.programs();
+  if (documents.origin == top::Origin::nothing || documents.programs.empty() || stopped()) {
+    return documents;
+  }
+  documents.selected = interest.program;
+  if (row_of(documents.programs, interest.program) == nullptr) {
+    const auto told = views::told_of(documents.programs, now_ms_);
+    documents.selected = told.empty() ? "" : string_or(*told.front().row, "name", "");
+  }
+  if (stopped()) return documents;
+  read_program(reader, interest, documents);
+  if (stopped()) return documents;
+  read_events(reader, documents.selected);
+  documents.events = events_;
+  read_log(interest, documents.selected);
+  documents.log = {interest.stream, log_attempt_, log_.lines()};
+  if (stopped()) return documents;
+  const std::string source = documents.origin == top::Origin::daemon ? "daemon" : "database";
+  const json::value& boards = kept("boards", source, boards_every_ms, [&] {
+    return reader.read("/v1/boards", [](const store::Store& store) -> Result<json::value> {
+      return store.boards_json();
+    });
+  });
+  documents.boards = array_or_none(boards);
+  if (!stopped()) read_recent(reader, documents);
+  return documents;
+}
+
+void Gatherer::read_program(const Reader& reader, const top::Interest& interest,
+                            top::Documents& documents) {
+  const std::string& program = documents.selected;
+  const json::object* row = row_of(documents.programs, program);
+  const std::string place = row == nullptr ? ""
+                                           : fmt::format("{}/{}", int_or(*row, "attempt", 0),
+                                                         int_or(*row, "last_step", 0));
+  std::string asked = fmt::format("{}?buckets={}", target_of(program, "curve"), interest.buckets);
+  if (interest.to > 0) asked += fmt::format("&from={}&to={}", interest.from, interest.to);
+  // At every new step, and at times without one: checkpoints and ends of attempts come too.
+  documents.curve = object_or_none(kept("curve", asked + "#" + place, curve_every_ms, [&] {
+    return reader.read(asked, [&](const store::Store& store) {
+      (void)store;
+      return Result<json::value>(json::value());
+    });
+  }));
+  for (const auto& [name, seconds] : windows) {
+    std::string target = target_of(program, "ledger");
+    if (seconds > 0) target += fmt::format("?window={}", seconds);
+    documents.ledgers.emplace_back(
+        name, object_or_none(kept(std::string("ledger ") + name, target, ledger_every_ms, [&] {
+          return reader.read(target, [&, seconds = seconds](const store::Store& store) {
+            (void)store;
+            (void)seconds;
+            return Result<json::value>(json::value());
+          });
+        })));
+  }
+}
+
+void Gatherer::read_events(const Reader& reader, const std::string& program) {
+  if (events_of_ != program) {
+    events_of_ = program;
+    events_.clear();
+  }
+  std::int64_t after = -1;
+  if (!events_.empty()) after = int_or(events_.back().as_object(), "id", -1);
+  const json::value found =
+      reader.read(fmt::format("{}?after={}", target_of(program, "events"), after),
+                  [&](const store::Store& store) -> Result<json::value> {
+                    return store.events_json(program, after, static_cast<int>(most_events));
+                  });
+  if (!found.is_array()) return;
+  for (const json::value& row : found.get_array()) {
+    if (row.is_object()) events_.push_back(row);
+  }
+  if (events_.size() > most_events) {
+    events_.erase(events_.begin(), events_.end() - static_cast<std::ptrdiff_t>(most_events));
+  }
+}
+
+void Gatherer::read_log(const top::Interest& interest, const std::string& program) {
+  const std::string which = program + "/" + interest.stream;
+  const bool another = log_of_ != which;
+  if (another) {
+    log_of_ = which;
+    log_attempt_ = 0;
+    log_.clear();
+  }
+  LogQuery query{program, interest.stream, 0, another ? -first_log_bytes : log_offset_,
+                 another ? first_log_bytes : log_bytes};
+  auto piece = read_log_piece(context_, query, deadline);
+  if (!piece) return;
+  // Another attempt's log, or one that was emptied, begins anew.
+  if (!another && (piece->attempt != log_attempt_ || piece->size < log_offset_)) {
+    log_.clear();
+    query.offset = -first_log_bytes;
+    query.limit = first_log_bytes;
+    piece = read_log_piece(context_, query, deadline);
+    if (!piece) return;
+  }
+  log_attempt_ = piece->attempt;
+  log_offset_ = piece->offset + static_cast<std::int64_t>(piece->bytes.size());
+  log_.add(piece->bytes);
+}
+
+void Gatherer::read_recent(const Reader& reader, top::Documents& documents) {
+  if (documents.origin != top::Origin::daemon) return;
+  std::size_t watched = 0;
+  for_each_row(documents.programs, [&](const json::object& row) {
+    const std::string name = string_or(row, "name", "");
+    const std::int64_t step = int_or(row, "last_step", 0);
+    const bool runs = string_or(row, "state", "") == core::to_string(core::Shown::running);
+    if (!runs || step <= 0 || ++watched > most_programs_watched) return;
+    const std::string target =
+        fmt::format("{}?from={}&to={}&buckets={}", target_of(name, "curve"),
+                    std::max<std::int64_t>(step - recent_steps + 1, 1), step, recent_steps);
+    documents.recent[name] = object_or_none(kept("recent " + name, name, recent_every_ms, [&] {
+      return reader.read(target, [](const store::Store&) { return json::value(); });
+    }));
+  });
+}
+
+}  // namespace trainward::ctl::live
