@@ -16,14 +16,14 @@ void add_verb(Table& table, const std::string& word, Verb verb) {
                if (asked.word("dry_run", "0") == "1") {
                  return respond(json_response(control.rehearse_all(verb)));
                }
-               control.command_all(verb, answer_to(respond, 404));
+               control.command_all(verb, asked.by().name, answer_to(respond, 404));
              });
   table.post("/v1/programs/*/" + word, parameters,
              [&control, verb](const Asked& asked, const Respond& respond) {
                if (asked.word("dry_run", "0") == "1") {
                  return respond(response_of(control.rehearse(asked.name(), verb), 404));
                }
-               control.command(asked.name(), verb, answer_to(respond, 404));
+               control.command(asked.name(), verb, asked.by().name, answer_to(respond, 404));
              });
 }
 
@@ -34,7 +34,7 @@ void send_signal(Control& control, const Asked& asked, const Respond& respond) {
                                         "it is the number of the signal"}));
   }
   const auto signal = static_cast<int>(std::min<std::int64_t>(*number, NSIG));
-  respond(response_of(control.signal(asked.name(), signal), 404));
+  respond(response_of(control.signal(asked.name(), signal, asked.by().name), 404));
 }
 
 }  // namespace
@@ -45,27 +45,31 @@ void add_commands(Table& table) {
   add_verb(table, "stop", Verb::stop);
   add_verb(table, "restart", Verb::restart);
   table.ask("POST", "/v1/reread", [](Control& daemon) { return daemon.reread(); });
-  table.post("/v1/update", {}, [&control](const Asked&, const Respond& respond) {
-    control.update("", answer_to(respond, 400));
+  table.post("/v1/update", {}, [&control](const Asked& asked, const Respond& respond) {
+    control.update("", asked.by().name, answer_to(respond, 400));
   });
   table.post("/v1/programs/*/update", {}, [&control](const Asked& asked, const Respond& respond) {
-    control.update(asked.name(), answer_to(respond, 404));
+    control.update(asked.name(), asked.by().name, answer_to(respond, 404));
   });
   table.ask("GET", "/v1/available", [](Control& daemon) { return daemon.available(); });
   table.ask_of_program("add", &Control::add);
   table.ask_of_program("remove", &Control::remove);
   table.post("/v1/programs/*/clear", {}, [&control](const Asked& asked, const Respond& respond) {
-    control.clear(asked.name(), answer_to(respond, 404));
+    control.clear(asked.name(), asked.by().name, answer_to(respond, 404));
   });
   table.post("/v1/programs/*/signal", {{.name = "number", .least = 1}},
              [&control](const Asked& asked, const Respond& respond) {
                send_signal(control, asked, respond);
              });
-  table.ask("POST", "/v1/reload", [](Control& daemon) { return daemon.reload(); });
-  table.post("/v1/upgrade", {}, [&control](const Asked&, const Respond& respond) {
-    control.upgrade(answer_to(respond, 400));
+  table.post("/v1/reload", {}, [&control](const Asked& asked, const Respond& respond) {
+    respond(response_of(control.reload(asked.by().name), 400));
   });
-  table.ask("POST", "/v1/shutdown", [](Control& daemon) { return daemon.shutdown(); });
+  table.post("/v1/upgrade", {}, [&control](const Asked& asked, const Respond& respond) {
+    control.upgrade(asked.by().name, answer_to(respond, 400));
+  });
+  table.post("/v1/shutdown", {}, [&control](const Asked& asked, const Respond& respond) {
+    respond(response_of(control.shutdown(asked.by().name), 400));
+  });
   table.post("/v1/probe",
              {{.name = "deep", .words = {"0", "1"}}, {.name = "record", .words = {"0", "1"}}},
              [&control](const Asked& asked, const Respond& respond) {

@@ -34,6 +34,7 @@ struct ProbeRequest {
   bool recorded = true;  // in the run database
 };
 
+// Whoever asks for a change is named (`by`: "uid 1000", "token anna"), and stands in the events.
 class Control {
  public:
   virtual ~Control() = default;
@@ -43,27 +44,29 @@ class Control {
   virtual json::value version() const = 0;
   // {"program", "result", "ok", "message"}; kind usage when there is no such program. `answer`
   // comes when it is done: started or failed, stopped.
-  virtual void command(const std::string& program, Verb verb, Answer answer) = 0;
+  virtual void command(const std::string& program, Verb verb, const std::string& by,
+                       Answer answer) = 0;
   // The same for every program at once, in the order of their names.
-  virtual void command_all(Verb verb, Answer answer) = 0;
+  virtual void command_all(Verb verb, const std::string& by, Answer answer) = 0;
   virtual Result<json::value> reread() = 0;  // what update() would change
   // Empty: every program. Kind usage when there is no such program, neither here nor in the file.
-  virtual void update(const std::string& program, Answer answer) = 0;
+  virtual void update(const std::string& program, const std::string& by, Answer answer) = 0;
   // [{"name", "in_use", "autostart"}] of the configuration file, and of what runs beside it.
   virtual Result<json::value> available() = 0;
   // {"program", "result", "ok", "message"}, as of a command: a program of the file that is not here
   // yet; one that rests is forgotten until it is added again.
-  virtual Result<json::value> add(const std::string& program) = 0;
-  virtual Result<json::value> remove(const std::string& program) = 0;
+  virtual Result<json::value> add(const std::string& program, const std::string& by) = 0;
+  virtual Result<json::value> remove(const std::string& program, const std::string& by) = 0;
   // To the worker itself, and nobody it has started.
-  virtual Result<json::value> signal(const std::string& program, int number) = 0;
+  virtual Result<json::value> signal(const std::string& program, int number,
+                                     const std::string& by) = 0;
   // Empties the logs of the attempts that are over.
-  virtual void clear(const std::string& program, Answer answer) = 0;
-  virtual Result<json::value> reload() = 0;
+  virtual void clear(const std::string& program, const std::string& by, Answer answer) = 0;
+  virtual Result<json::value> reload(const std::string& by) = 0;
   // {"result", "from", "to", "started_ms"}: the program on the disk takes this one's place, if it
   // runs and accepts the configuration.
-  virtual void upgrade(Answer answer) = 0;
-  virtual Result<json::value> shutdown() = 0;
+  virtual void upgrade(const std::string& by, Answer answer) = 0;
+  virtual Result<json::value> shutdown(const std::string& by) = 0;
   virtual void probe(const ProbeRequest& request, Answer answer) = 0;
 
   // {"program", "would", "last_step", "kept_step", "steps_at_risk", "message"}: what the command

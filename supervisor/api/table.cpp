@@ -39,10 +39,11 @@ void Table::page(const std::string& path, const Parameters& parameters,
 }
 
 void Table::ask_of_program(const std::string& word,
-                           Result<json::value> (Control::*ask)(const std::string&)) {
+                           Result<json::value> (Control::*ask)(const std::string&,
+                                                               const std::string& by)) {
   post("/v1/programs/*/" + word, {},
        [&control = control_, ask](const Asked& asked, const Respond& respond) {
-         respond(response_of((control.*ask)(asked.name()), 404));
+         respond(response_of((control.*ask)(asked.name(), asked.by().name), 404));
        });
 }
 

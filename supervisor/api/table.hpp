@@ -98,7 +98,8 @@ class Table {
   }
   // The same about a program: POST /v1/programs/*/WORD.
   void ask_of_program(const std::string& word,
-                      Result<json::value> (Control::*ask)(const std::string&));
+                      Result<json::value> (Control::*ask)(const std::string&,
+                                                          const std::string& by));
 
   using Handle = std::function<void(const Asked&, const Respond&)>;
   void get(const std::string& path, const Parameters& parameters, Handle handle,

@@ -85,6 +85,7 @@ Config read_config(const Node& root, const std::filesystem::path& file, const Fo
   if (!config.rules.empty() && !std::filesystem::is_regular_file(config.rules, error)) {
     reader.report("rules", *root.find("rules"), "no such file: " + config.rules.string());
   }
+  config.listening = read_listening(reader, folders);
   read_programs(reader, folders, config);
   reader.finish(other_name);
   return config;

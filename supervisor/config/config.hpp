@@ -15,6 +15,7 @@
 #include "common/base/json.hpp"
 #include "common/os/user.hpp"
 #include "common/wire/resource_limits.hpp"
+#include "supervisor/config/listening.hpp"
 #include "supervisor/core/policy.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
@@ -88,6 +89,7 @@ struct Config {
   std::filesystem::path database;   // STATE_DIR/trainward.db
   std::string log_level = "info";
   std::filesystem::path rules;  // crash rules file; empty: the built-in rules
+  Listening listening;          // besides the socket
   std::vector<Program> programs;
   std::vector<Problem> notes;  // nothing is wrong with these, but somebody may want to know
 };
@@ -121,6 +123,8 @@ tl::expected<Config, Problems> load_command(const std::vector<std::string>& word
 // What this process may not do of it: start programs as another user. Of the daemon, whose
 // configuration is then refused; whoever only reads the file is told in the notes.
 Problems check_run_as(const Config& config);
+// The same of files of tokens that this process may not read.
+Problems check_tokens(const Config& config);
 
 json::object to_json(const Program& program);
 

@@ -14,6 +14,7 @@
 #include "common/settings/setting.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/config.hpp"
+#include "supervisor/config/listening.hpp"
 #include "supervisor/config/reading.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
@@ -82,6 +83,11 @@ void read_resource_limits(yaml::MapReader& limits, Program& program);
 // checkpoints, deadlines, budgets, backoff, plan, rollback, quarantine, logs, limits, into the
 // fields of a Program whose `command`, `worker` and `watch` are read.
 void read_policy_sections(yaml::MapReader& reader, const Folders& folders, Program& program);
+
+// ---- listen_sections.cpp: who reaches the daemon over the network ----
+
+// listen, hosts and tokens of the file itself. Files of tokens are read now.
+Listening read_listening(yaml::MapReader& file, const Folders& folders);
 
 // ---- program.cpp: the whole entry ----
 

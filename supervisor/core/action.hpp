@@ -22,6 +22,7 @@ namespace trainward::core {
 struct RecordEvent {
   std::string kind;
   std::string text;
+  std::string by = {};  // whose request led to it: "uid 1000", "token anna"; empty: nobody's
 };
 struct RecordStep {
   Step step;

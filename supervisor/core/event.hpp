@@ -17,13 +17,17 @@ struct StartRequested {
   // By a person, who has looked at it: budgets and ladders begin anew. Otherwise the daemon goes on
   // with what it was stopped in by a shutdown.
   bool anew = true;
+  std::string by = {};  // "uid 1000", "token anna": into the events; empty: nobody asked
 };
 struct StopRequested {
-  std::string who;           // "operator", "shutdown"
+  std::string who;           // for whom or what, in words: "uid 1000", "update", "shutdown"
   bool keep_wanted = false;  // the daemon goes, the intent stays: the next daemon starts it again
   bool at_once = false;      // whoever asked does not wait for a save
+  std::string by = {};       // as of StartRequested
 };
-struct RestartRequested {};
+struct RestartRequested {
+  std::string by = {};
+};
 // A daemon begins. It comes after what the attempt's journal still held, told in the journal's own
 // time, and before anything that carries the time of the new daemon.
 struct DaemonStarted {
@@ -114,6 +118,7 @@ struct TargetTold {
 struct Noticed {
   std::string kind;  // of the event
   std::string text;
+  std::string by = {};  // who did it; empty: nobody
 };
 struct Alive {};  // WATCHDOG=1, STATUS=…: a sign of life without progress
 

@@ -1,11 +1,22 @@
 #include "supervisor/core/turn.hpp"
 
 #include <algorithm>
+#include <type_traits>
 
 #include "supervisor/core/deadlines.hpp"
 #include "supervisor/core/ledger.hpp"
 
 namespace trainward::core {
+
+namespace {
+
+// Of what somebody may ask for.
+template <typename E>
+concept Request = requires(const E& event) {
+  event.by;
+};
+
+}  // namespace
 
 void Turn::take(const Event& event) {
   // A record may be read after something newer was decided; what was decided stays. Monotonic time
@@ -17,7 +28,12 @@ void Turn::take(const Event& event) {
     now_.wall += late;
     now_.mono += late;
   }
-  std::visit([this](const auto& e) { on(e); }, event);
+  std::visit(
+      [this](const auto& e) {
+        if constexpr (Request<std::decay_t<decltype(e)>>) by_ = e.by;
+        on(e);
+      },
+      event);
   state_.seen = now_;
 }
 
@@ -27,7 +43,7 @@ bool Turn::listening() const {
 }
 
 void Turn::note(std::string kind, std::string text) {
-  act(RecordEvent{std::move(kind), std::move(text)});
+  act(RecordEvent{std::move(kind), std::move(text), by_});
 }
 
 void Turn::progress() {

@@ -119,6 +119,7 @@ class Turn {
   Time now_;      // never before the newest event, while the machine runs
   Time told_at_;  // what the event itself says
   Actions& actions_;
+  std::string by_;  // whose request this turn is; empty: nobody's
 };
 
 }  // namespace trainward::core

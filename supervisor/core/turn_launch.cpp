@@ -22,7 +22,11 @@ std::string describe(const BoardFound& board, WallTime now) {
 }  // namespace
 
 void Turn::begin_attempt(const std::string& why) {
-  if (state_.attempt > 0) note("state", "next attempt: " + why);
+  if (state_.attempt > 0) {
+    note("state", "next attempt: " + why);
+  } else if (!by_.empty()) {
+    note("state", "first attempt: " + why);
+  }
   next_repair();
 }
 

@@ -1,6 +1,12 @@
 #include "supervisor/core/turn.hpp"
 
 namespace trainward::core {
+namespace {
+
+// " by uid 1000", or nothing.
+std::string by_whom(const std::string& by) { return by.empty() ? "" : " by " + by; }
+
+}  // namespace
 
 void Turn::on(const StartRequested& e) {
   state_.wanted = true;
@@ -10,6 +16,9 @@ void Turn::on(const StartRequested& e) {
   if (state_.restart_when_stopped && e.anew) state_.history.attempts_without_progress = 0;
   const bool under_way = has_worker(state_.stage) || state_.stage == Stage::probing ||
                          state_.stage == Stage::selecting || state_.stage == Stage::repairing;
+  if (state_.restart_when_stopped && !e.by.empty()) {
+    note("state", "start requested by " + e.by + ", for when the old worker has ended");
+  }
   if (under_way) return;
   if (e.anew) {
     state_.history.attempts_without_progress = 0;
@@ -18,7 +27,7 @@ void Turn::on(const StartRequested& e) {
     state_.history.rungs.clear();
     state_.history.rollbacks = 0;
   }
-  begin_attempt(e.anew ? "start requested" : "the daemon is back");
+  begin_attempt(e.anew ? "start requested" + by_whom(e.by) : "the daemon is back");
 }
 
 void Turn::on(const StopRequested& e) {
@@ -31,6 +40,7 @@ void Turn::on(const StopRequested& e) {
       state_.current.kill = Kill{Cause::stopped, "asked to stop by " + e.who};
     }
     state_.current.halt = true;
+    if (!by_.empty()) note("state", "asked to stop by " + e.who + "; it is ending already");
     if (e.at_once && state_.stage == Stage::stopping) kill_stopping("asked to end at once");
     return;
   }
@@ -44,14 +54,14 @@ void Turn::on(const StopRequested& e) {
   if (e.at_once) kill_stopping("asked to end at once");
 }
 
-void Turn::on(const RestartRequested& /*e*/) {
-  on(StopRequested{"operator"});
+void Turn::on(const RestartRequested& e) {
+  on(StopRequested{e.by.empty() ? "operator" : e.by});
   state_.wanted = true;
   if (has_worker(state_.stage)) {
     state_.restart_when_stopped = true;
     state_.history.attempts_without_progress = 0;
   } else {
-    on(StartRequested{});
+    on(StartRequested{.by = e.by});
   }
 }
 

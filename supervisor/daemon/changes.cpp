@@ -39,12 +39,13 @@ Loaded Daemon::load_again() const { return read_configuration(parts_->options); 
 
 Result<json::value> Daemon::reread() { return reread_answer(parts_->config, load_again()); }
 
-void Daemon::update(const std::string& only, Answer answer) {
+void Daemon::update(const std::string& only, const std::string& by, Answer answer) {
   auto loaded = load_again();
   if (!loaded) return answer(reread_answer(parts_->config, loaded));
   ProgramDiff diff = compare(parts_->config, *loaded);
   if (only.empty()) {
     parts_->config = std::move(*loaded);
+    access_.replace(keys_of(parts_->config.listening));
   } else {
     if (auto here = known(only); !here && program_in(*loaded, only) == nullptr) {
       return answer(propagate(here));
@@ -52,15 +53,16 @@ void Daemon::update(const std::string& only, Answer answer) {
     diff = diff.of(only);
     take_over(parts_->config, *loaded, only);
   }
+  note_request(only, "the configuration is read again", by);
   for (const std::string& name : diff.available) take_up(name);
   auto left = std::make_shared<std::size_t>(diff.changed.size() + diff.disappeared.size());
-  auto stop_then = [this, left](const std::string& name, std::function<void(bool)> then) {
+  auto stop_then = [this, left, by](const std::string& name, std::function<void(bool)> then) {
     const bool was_wanted = find(name)->state().wanted;
-    find(name)->handle(core::StopRequested{"update", false});
-    waiters_.emplace_back([this, name, left, was_wanted, then = std::move(then)] {
+    find(name)->handle(core::StopRequested{.who = "update", .by = by});
+    waiters_.emplace_back([this, name, left, was_wanted, by, then = std::move(then)] {
       ProgramRunner* runner = find(name);
       if (runner != nullptr && !runner->at_rest()) {
-        if (runner->overtaken()) runner->handle(core::StopRequested{"update", false});
+        if (runner->overtaken()) runner->handle(core::StopRequested{.who = "update", .by = by});
         return false;
       }
       if (runner != nullptr) then(was_wanted);  // else: removed by somebody meanwhile
@@ -72,9 +74,9 @@ void Daemon::update(const std::string& only, Answer answer) {
     stop_then(name, [this, name](bool) { remove_program(name); });
   }
   for (const std::string& name : diff.changed) {
-    stop_then(name, [this, name](bool was_wanted) {
+    stop_then(name, [this, name, by](bool was_wanted) {
       take_up(name);
-      if (was_wanted) find(name)->handle(core::StartRequested{});
+      if (was_wanted) find(name)->handle(core::StartRequested{.by = by});
     });
   }
   waiters_.emplace_back([left, diff, answer] {
@@ -105,7 +107,7 @@ Result<json::value> Daemon::available() {
   return rows;
 }
 
-Result<json::value> Daemon::add(const std::string& name) {
+Result<json::value> Daemon::add(const std::string& name, const std::string& by) {
   if (shutting_down_) {
     return fail(ErrorKind::transient, "trainwardd is shutting down", name, "start it again");
   }
@@ -118,14 +120,16 @@ Result<json::value> Daemon::add(const std::string& name) {
   }
   take_over(parts_->config, *loaded, name);
   take_up(name);
+  note_request(name, "the program is added", by);
   return command_answer(name, "added", true, "");
 }
 
-Result<json::value> Daemon::remove(const std::string& name) {
+Result<json::value> Daemon::remove(const std::string& name, const std::string& by) {
   if (auto ok = known(name); !ok) return propagate(ok);
   if (!find(name)->at_rest()) {
     return command_answer(name, "still running", false, "stop it first: trainwardctl stop " + name);
   }
+  note_request(name, "the program is removed", by);
   remove_program(name);
   forget(parts_->config, name);
   return command_answer(name, "removed", true, "");

@@ -32,9 +32,21 @@ json::value command_answer(const std::string& program, std::string_view result, 
       {"program", program}, {"result", std::string(result)}, {"ok", ok}, {"message", message}};
 }
 
+// What the core has no part in. A database that refuses it holds nobody up.
+void Daemon::note_request(const std::string& program, const std::string& what,
+                          const std::string& by) {
+  const ProgramRunner* runner = find(program);
+  const std::int64_t attempt = runner == nullptr ? 0 : runner->state().attempt;
+  if (auto ok = parts_->store.add_event({0, now().wall.ms, program, attempt, "operator", what});
+      !ok) {
+    spdlog::warn("{} ({}): {}", what, by, ok.error().message());
+  }
+}
+
 // ---- programs ----
 
-void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
+void Daemon::command(const std::string& name, api::Verb verb, const std::string& by,
+                     Answer answer) {
   if (auto ok = known(name); !ok) return answer(propagate(ok));
   on_change_soon();  // also of those who asked before and have gone since: they wait no longer
   ProgramRunner& runner = *find(name);
@@ -42,14 +54,14 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
   const bool up = !rest && runner.state().stage != core::Stage::backoff;
   if (verb == api::Verb::stop) {
     if (rest) return answer(command_answer(name, "not running", false, runner.state().reason));
-    return stop(name, std::move(answer));
+    return stop(name, by, std::move(answer));
   }
   if (shutting_down_) {
     return answer(fail(ErrorKind::transient, "trainwardd is shutting down: it starts nothing more",
                        name, "start trainwardd again; it goes on with what was running"));
   }
-  const core::Event wish = verb == api::Verb::start ? core::Event(core::StartRequested{})
-                                                    : core::Event(core::RestartRequested{});
+  const core::Event wish = verb == api::Verb::start ? core::Event(core::StartRequested{.by = by})
+                                                    : core::Event(core::RestartRequested{by});
   if (parts_->turns.refusal()) {
     runner.handle(wish);
     return answer(fail(ErrorKind::transient, "it starts when that is mended: " + refusal(), name,
@@ -89,8 +101,8 @@ void Daemon::command(const std::string& name, api::Verb verb, Answer answer) {
   });
 }
 
-void Daemon::stop(const std::string& name, Answer answer) {
-  find(name)->handle(core::StopRequested{"operator"});
+void Daemon::stop(const std::string& name, const std::string& by, Answer answer) {
+  find(name)->handle(core::StopRequested{.who = by.empty() ? "operator" : by, .by = by});
   waiters_.emplace_back([this, name, answer = std::move(answer)] {
     if (!answer.wanted()) return true;
     ProgramRunner* found = find(name);
@@ -109,7 +121,7 @@ void Daemon::stop(const std::string& name, Answer answer) {
   });
 }
 
-void Daemon::command_all(api::Verb verb, Answer answer) {
+void Daemon::command_all(api::Verb verb, const std::string& by, Answer answer) {
   struct Gathered {
     json::array answers;
     std::size_t missing = 0;
@@ -126,11 +138,12 @@ void Daemon::command_all(api::Verb verb, Answer answer) {
           one ? std::move(*one) : command_answer(name, "no such process", false, one.error().what);
       if (--gathered->missing == 0) answer(gathered->answers);
     };
-    command(names[i], verb, {gather, [answer] { return answer.wanted(); }});
+    command(names[i], verb, by, {gather, [answer] { return answer.wanted(); }});
   }
 }
 
-Result<json::value> Daemon::signal(const std::string& name, int number) {
+Result<json::value> Daemon::signal(const std::string& name, int number,
+                                   const std::string& by) {
   if (auto ok = known(name); !ok) return propagate(ok);
   if (number < 1 || number >= NSIG) {
     return command_answer(name, "bad signal name", false,
@@ -139,23 +152,28 @@ Result<json::value> Daemon::signal(const std::string& name, int number) {
   if (auto sent = find(name)->signal(number); !sent) {
     return command_answer(name, "not running", false, sent.error().what);
   }
+  find(name)->handle(core::Noticed{
+      "signal", fmt::format("SIG{} sent to the worker", ::sigabbrev_np(number)), by});
   return command_answer(name, "signalled", true, "");
 }
 
-void Daemon::clear(const std::string& name, Answer answer) {
+void Daemon::clear(const std::string& name, const std::string& by, Answer answer) {
   if (auto ok = known(name); !ok) return answer(propagate(ok));
+  note_request(name, "the logs of ended attempts are emptied", by);
   find(name)->clear_logs([name, answer](const Result<std::string>& kept) {
     if (!kept) return answer(command_answer(name, "failed", false, kept.error().message()));
     answer(command_answer(name, "cleared", true, *kept));
   });
 }
 
-Result<json::value> Daemon::reload() {
+Result<json::value> Daemon::reload(const std::string& by) {
   auto loaded = load_again();
   if (!loaded) {
     return fail(ErrorKind::usage, "the configuration has errors; nothing was changed",
                 loaded.error().front().text(), "`trainwardctl config check` shows them all");
   }
+  if (auto may = listeners_->could_open(loaded->listening); !may) return propagate(may);
+  note_request("", "the daemon starts anew with the configuration as it is now", by);
   reexec_soon();
   return json::object{{"result", "restarting the daemon; workers go on"},
                       {"started_ms", started_ms_}};
@@ -171,14 +189,14 @@ void Daemon::reexec_soon() {
   });
 }
 
-void Daemon::upgrade(Answer answer) {
+void Daemon::upgrade(const std::string& by, Answer answer) {
   if (successor_) {
     return answer(
         fail(ErrorKind::transient, "an upgrade is going on already", "", "ask again in a moment"));
   }
   successor_ = std::make_unique<SuccessorCheck>(
       parts_->loop, parts_->options.executable, arguments_of(parts_->options),
-      [this, answer](Result<std::string> version) {
+      [this, by, answer](Result<std::string> version) {
         // The object that calls this must outlive the call.
         parts_->loop.post([this] { successor_.reset(); });
         if (!version) {
@@ -186,6 +204,7 @@ void Daemon::upgrade(Answer answer) {
           return answer(propagate(version));
         }
         spdlog::info("upgrading from {} to {}; workers go on", version_text, *version);
+        note_request("", fmt::format("the daemon goes from {} to {}", version_text, *version), by);
         reexec_soon();
         answer(json::object{{"result", "restarting the daemon; workers go on"},
                             {"from", std::string(version_text)},
@@ -196,7 +215,8 @@ void Daemon::upgrade(Answer answer) {
 
 // ---- the daemon ----
 
-Result<json::value> Daemon::shutdown() {
+Result<json::value> Daemon::shutdown(const std::string& by) {
+  note_request("", "the daemon shuts down: workers save and exit", by);
   parts_->loop.post([this] {
     const auto stop = [this] {
       if (!shutting_down_) shut_down();

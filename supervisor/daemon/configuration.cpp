@@ -20,8 +20,18 @@ tl::expected<config::Config, config::Problems> read_configuration(const Options&
   auto config = read_it(options, accept);
   if (!config) return config;
   auto problems = config::check_run_as(*config);
+  for (auto& problem : config::check_tokens(*config)) problems.push_back(std::move(problem));
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   return config;
+}
+
+api::Keys keys_of(const config::Listening& listening) {
+  std::vector<api::Key> keys;
+  for (const config::Token& token : listening.tokens) {
+    keys.push_back({token.name, token.digest,
+                    token.operates ? api::Role::operates : api::Role::viewer});
+  }
+  return api::Keys(std::move(keys));
 }
 
 std::vector<std::string> arguments_of(const Options& options) {

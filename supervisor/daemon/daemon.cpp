@@ -75,7 +75,8 @@ Daemon::Daemon(std::unique_ptr<Parts> parts)
       launch_files_(parts_->background, parts_->services.paths),
       state_folder_(std::make_unique<StateFolder>(
           parts_->loop, parts_->lock.get(), parts_->config.state_dir / lock_name,
-          [this](const Error& error) { on_state_lost(error); })) {}
+          [this](const Error& error) { on_state_lost(error); })),
+      access_(keys_of(parts_->config.listening), [] { return now().mono.ms; }) {}
 Daemon::~Daemon() = default;
 
 Status Daemon::start() {
@@ -93,18 +94,11 @@ Status Daemon::start() {
   reader_ = std::make_unique<api::Reader>(
       parts_->config.database,
       [&loop = parts_->loop](std::function<void()> work) { loop.post(std::move(work)); });
-  api::Handler routes = [&loop = parts_->loop, routes = api::make_routes(*this, *reader_)](
-                            const api::Request& request, api::Respond respond) {
-    const Loop::Busy busy(loop);
-    routes(request, std::move(respond));
-  };
-  const int given = parts_->options.listen_fd;
-  auto server = given >= 0
-                    ? api::HttpServer::adopt(parts_->loop.context(), given, std::move(routes), {})
-                    : api::HttpServer::listen(parts_->loop.context(), parts_->config.socket,
-                                              std::move(routes), {});
-  if (!server) return propagate(server);
-  server_ = std::move(*server);
+  auto listeners = Listeners::open(parts_->loop.context(), parts_->config.socket,
+                                   parts_->config.listening, parts_->options.sockets, handler());
+  if (!listeners) return propagate(listeners);
+  listeners_ = std::move(*listeners);
+  access_.be_at(listeners_->for_browsers());
   if (auto ok = recover_removed(); !ok) return ok;
   for (const config::Program& program : parts_->config.programs) {
     add_program(program);
@@ -114,6 +108,19 @@ Status Daemon::start() {
   }
   machine_restarted_ = false;
   return {};
+}
+
+// Everything that is served.
+api::Handler Daemon::handler() {
+  api::Table table(*this, *reader_);
+  api::add_routes(table);
+  api::add_login_links(table, access_);
+  return [&loop = parts_->loop,
+          routes = api::with_access(access_, api::make_router(table.take()))](
+             const api::Request& request, api::Respond respond) {
+    const Loop::Busy busy(loop);
+    routes(request, std::move(respond));
+  };
 }
 
 Status Daemon::recover(const std::string& name) {
@@ -282,6 +289,7 @@ json::value Daemon::version() const {
                       {"started_ms", started_ms_},
                       {"state_dir", parts_->config.state_dir.string()},
                       {"config", parts_->config.file.string()},
+                      {"listeners", listeners_ ? listeners_->addresses() : json::array()},
                       {"trouble", std::move(trouble)},
                       {"loop", loop_json(parts_->loop.latency())}};
 }

@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "supervisor/api/control.hpp"
-#include "supervisor/api/http_server.hpp"
+#include "supervisor/api/access/access.hpp"
 #include "supervisor/api/reader.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/attempt/launch_files.hpp"
 #include "supervisor/daemon/program_diff.hpp"
 #include "supervisor/daemon/program_runner.hpp"
+#include "supervisor/daemon/service/inherited_sockets.hpp"
+#include "supervisor/daemon/service/listeners.hpp"
 #include "supervisor/daemon/service/state_folder.hpp"
 #include "supervisor/daemon/service/successor.hpp"
 #include "supervisor/daemon/services.hpp"
@@ -30,7 +32,7 @@ struct Options {
   std::vector<std::string> overrides;
   bool once = false;                 // end when every program has; show progress on stdout
   std::filesystem::path executable;  // what a restart in place executes; upgrade() checks it first
-  int listen_fd = -1;  // a socket somebody else listens on for us; borrowed; -1: make our own
+  InheritedSockets sockets;  // that somebody else listens on for us; borrowed
   // Asks whoever started the daemon to stop it for good, and calls back when that is not possible.
   // Empty: a shutdown by command is the daemon's own affair.
   std::function<void(std::function<void()>)> stop_service;
@@ -41,6 +43,9 @@ tl::expected<config::Config, config::Problems> read_configuration(
     const Options& options, config::Accept accept = config::Accept::files);
 // The part of a command line that says the same.
 std::vector<std::string> arguments_of(const Options& options);
+
+// Those who may come in over the network.
+api::Keys keys_of(const config::Listening& listening);
 
 // Of the other programs of this package.
 std::filesystem::path program_folder();
@@ -68,18 +73,20 @@ class Daemon final : public api::Control {
 
   // ---- api::Control ----
   json::value version() const override;
-  void command_all(api::Verb verb, Answer answer) override;
-  void command(const std::string& program, api::Verb verb, Answer answer) override;
+  void command_all(api::Verb verb, const std::string& by, Answer answer) override;
+  void command(const std::string& program, api::Verb verb, const std::string& by,
+               Answer answer) override;
   Result<json::value> reread() override;
-  void update(const std::string& only, Answer answer) override;
+  void update(const std::string& only, const std::string& by, Answer answer) override;
   Result<json::value> available() override;
-  Result<json::value> add(const std::string& program) override;
-  Result<json::value> remove(const std::string& program) override;
-  Result<json::value> signal(const std::string& program, int number) override;
-  void clear(const std::string& program, Answer answer) override;
-  Result<json::value> reload() override;
-  void upgrade(Answer answer) override;
-  Result<json::value> shutdown() override;
+  Result<json::value> add(const std::string& program, const std::string& by) override;
+  Result<json::value> remove(const std::string& program, const std::string& by) override;
+  Result<json::value> signal(const std::string& program, int number,
+                             const std::string& by) override;
+  void clear(const std::string& program, const std::string& by, Answer answer) override;
+  Result<json::value> reload(const std::string& by) override;
+  void upgrade(const std::string& by, Answer answer) override;
+  Result<json::value> shutdown(const std::string& by) override;
   void probe(const api::ProbeRequest& request, Answer answer) override;
   std::string trouble(const std::string& program) const override;
   Result<json::value> rehearse(const std::string& program, api::Verb verb) const override;
@@ -96,6 +103,7 @@ class Daemon final : public api::Control {
   using Waiter = std::function<bool()>;
 
   void add_program(config::Program program);
+  api::Handler handler();
   Status rebuild_database();
   Status recover_removed();
   void remove_program(const std::string& name);
@@ -104,7 +112,8 @@ class Daemon final : public api::Control {
   [[nodiscard]] Loaded load_again() const;
   void on_change();
   [[nodiscard]] bool all_rest() const;
-  void stop(const std::string& name, Answer answer);
+  void stop(const std::string& name, const std::string& by, Answer answer);
+  void note_request(const std::string& program, const std::string& what, const std::string& by);
   void on_change_soon();
   void on_state_lost(const Error& error);
   void shorten_launch_files();
@@ -129,7 +138,8 @@ class Daemon final : public api::Control {
   std::unique_ptr<ChildProcess> probe_;
   std::size_t log_reads_ = 0;  // that have not ended
   std::unique_ptr<api::Reader> reader_;
-  std::unique_ptr<api::HttpServer> server_;  // last: its handlers use all of the above
+  api::Access access_;
+  std::optional<Listeners> listeners_;  // last: its handlers use all of the above
 };
 
 }  // namespace trainward::daemon

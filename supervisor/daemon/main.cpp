@@ -19,6 +19,7 @@
 #include "supervisor/daemon/attempt/oom.hpp"
 #include "supervisor/daemon/boards/host_offer.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
+#include "supervisor/daemon/service/inherited_sockets.hpp"
 #include "supervisor/daemon/service/lifetime.hpp"
 #include "supervisor/daemon/service/successor.hpp"
 #include "supervisor/host/kernel_features.hpp"
@@ -144,7 +145,7 @@ int run(int argc, char** argv) {
 
   daemon::block_signals(true);
   arguments.options.executable = daemon::own_executable(argv[0]);
-  arguments.options.listen_fd = daemon::inherited_socket();
+  arguments.options.sockets = daemon::inherited_sockets();
   daemon::protect_from_oom();
   daemon::raise_descriptor_limit();
   set_up_logging(arguments, *config);

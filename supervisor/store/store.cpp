@@ -136,20 +136,20 @@ Result<Store::Transaction> Store::begin(Survives survives) {
   return Transaction(std::make_unique<Transaction::Impl>(Transaction::Impl{*impl_->connection}));
 }
 
-Result<std::string> Store::mark() const {
-  Connection& db = *impl_->connection;
-  std::int64_t version = 0;
-  auto read = db.each("pragma data_version", [&](const Row& row) { version = row.integer(0); });
-  if (!read) return propagate(read);
-  return fmt::format("{}.{}.{}", impl_->mark, version, db.changes());
-}
-
 std::shared_ptr<void> Store::snapshot() const {
   return std::make_shared<Snapshot>(*impl_->connection);
 }
 
 void Store::on_commit(std::function<void()> committing) {
   impl_->connection->on_commit(std::move(committing));
+}
+
+Result<std::string> Store::mark() const {
+  Connection& db = *impl_->connection;
+  std::int64_t version = 0;
+  auto read = db.each("pragma data_version", [&](const Row& row) { version = row.integer(0); });
+  if (!read) return propagate(read);
+  return fmt::format("{}.{}.{}", impl_->mark, version, db.changes());
 }
 
 Status Store::Transaction::commit() {

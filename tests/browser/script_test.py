@@ -3,6 +3,7 @@ show within a test."""
 
 import gzip
 import json
+import random
 import unittest
 
 from stand_in import ASSETS, Run, StandIn
@@ -138,6 +139,69 @@ class Script(PageTest):
         self.eventually(lambda: "steps" not in read().split("·")[0], "single steps are fetched")
         self.browser.press("0")
         self.eventually(lambda: at("max") - at("min") == whole, "all is seen again")
+        self.no_complaint()
+
+    def test_a_patched_tree_is_the_new_one_and_keeps_its_named_parts(self):
+        seed = random.randrange(1 << 31)
+        self.open()
+        wrong = self.browser.run_async("""
+            const {patch} = await import('/assets/patch.js');
+            let state = given[0];
+            const chance = (n) => { state = (state * 1103515245 + 12345) % 2147483648; return Math.floor(state / 65536) % n; };
+            const tree = (depth) => {
+              const ids = [...'abcdefgh'].filter(() => chance(2)).sort(() => chance(3) - 1);
+              const nodes = Array.from({length: chance(7)}, () => chance(3) === 0 ? `text ${chance(9)}`
+                : `<${'pbi'[chance(3)]} title="${chance(4)}"${chance(2) ? ` data-x="${chance(4)}"` : ''}>${depth ? tree(depth - 1) : chance(9)}</b>`
+                    .replace(/<(.)( [^]*)<\\/b>$/, '<$1$2</$1>'));
+              return nodes.concat(depth === 2 ? ids.map((id) => `<div id="${id}">${tree(depth - 1)}</div>`) : []).join('');
+            };
+            for (let round = 0; round < 400; ++round) {
+              const old = document.createElement('div');
+              const next = document.createElement('template');
+              old.innerHTML = tree(2);
+              next.innerHTML = tree(2);
+              const named = new Map([...old.querySelectorAll(':scope > [id]')].map((node) => [node.id, node]));
+              const live = document.createElement('canvas');
+              live.dataset.live = '';
+              if (round % 2) old.insertBefore(live, old.childNodes[chance(old.childNodes.length + 1)] ?? null);
+              const wanted = document.createElement('div');
+              wanted.append(next.content.cloneNode(true));
+              patch(old, next.content);
+              if (round % 2 && live.parentNode !== old) return [round, 'what a script looks after is gone'];
+              live.remove();
+              for (const node of old.querySelectorAll(':scope > [id]')) {
+                if (named.has(node.id) && named.get(node.id) !== node) return [round, `${node.id} was made anew`];
+              }
+              old.normalize();
+              wanted.normalize();
+              for (const node of [...old.querySelectorAll('[title]'), ...wanted.querySelectorAll('[title]')]) node.removeAttribute('title');
+              if (!old.isEqualNode(wanted)) return [round, old.innerHTML, wanted.innerHTML];
+            }
+            return null;""", seed)
+        self.assertIsNone(wrong, f"seed {seed}")
+
+    def test_a_run_that_has_just_begun(self):
+        nothing = {"program": "gpt2-base", "metric": "loss", "from": 0, "to": 0, "first_step": None, "newest_step": None, "bucket_steps": 1,
+                   "columns": {name: [] for name in ("step", "min", "max", "mean", "count", "nan", "attempt", "at_ms", "tokens")},
+                   "lost": [], "attempts": [], "evaluations": {"step": [], "loss": [], "attempt": []}, "checkpoints": []}
+        one = {**nothing, "first_step": 1, "newest_step": 1, "to": 1, "columns": {
+            "step": [1], "min": [10.5], "max": [10.5], "mean": [10.5], "count": [1], "nan": [0], "attempt": [1],
+            "at_ms": [self.world.run.now_ms], "tokens": [None]},
+            "attempts": [{"attempt": 1, "first_step": None, "last_step": 1, "resume_step": 0, "kept_step": 0, "steps_lost": 0, "cause": "",
+                          "board": "", "began_ms": self.world.run.now_ms - 9, "ended_ms": 0}]}
+        self.world.run.curve = lambda query: nothing
+        self.browser.open(self.server.url)
+        self.wait_live()
+        self.browser.wait("document.querySelector('.curve-readout').textContent.includes('nothing yet')")
+        self.world.run.curve = lambda query: one
+        self.send_event()
+        self.browser.wait("document.querySelector('.curve-readout').textContent.includes('10.5')")
+        for mode in ("tokens", "time", "step"):
+            self.browser.run("const box = document.querySelectorAll('.curve-tools select')[1]; box.value = arguments[0];"
+                             "box.dispatchEvent(new Event('change'));", mode)
+            self.browser.press("c", "+", "-", "ArrowLeft", "ArrowRight", "n", "p", "0")
+        self.browser.run("document.querySelector('.curve-tools button').click();")
+        self.browser.wait("document.querySelector('.curve-readout').textContent.includes('10.5')")
         self.no_complaint()
 
     def test_every_metric_and_every_x_is_drawn(self):

@@ -150,7 +150,7 @@ class World:
                     '<div class="actions"><form method="post" action="/programs/gpt2-base/actions/stop" data-action="stop"><button>Stop</button></form>'
                     '<form method="post" action="/programs/gpt2-base/actions/restart" data-action="restart"><button>Restart</button></form></div>')
         if name == "curve":
-            return (f'{title}Loss</h2><figure class="curve" data-source="/v1/programs/gpt2-base/curve"><svg viewBox="0 0 600 200" role="img" '
+            return (f'{title}Loss</h2><figure class="curve" data-faultless="stopped memory_leak" data-source="/v1/programs/gpt2-base/curve"><svg viewBox="0 0 600 200" role="img" '
                     'aria-label="loss by step"><path class="mean" d="M0 10L100 120L300 160L600 180"/></svg>'
                     f'<figcaption>The loss fell from 10.4 to 1.98 in {run.newest:,} steps and {len(run.attempts)} attempts.</figcaption></figure>')
         if name == "time":

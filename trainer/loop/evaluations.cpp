@@ -40,6 +40,9 @@ Result<Evaluations> parse_evaluations(const json::object& object) {
     if (!loss) return propagate(loss);
     all.best.push_back({*step, *loss});
   }
+  if (all.best.empty() && all.since_best > 0) {
+    return fail(ErrorKind::corrupt, "is empty, and evaluations since then are counted", "best");
+  }
   return all;
 }
 

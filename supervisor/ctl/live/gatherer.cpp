@@ -182,20 +182,28 @@ void Gatherer::read_program(const Reader& reader, const top::Interest& interest,
   if (interest.to > 0) asked += fmt::format("&from={}&to={}", interest.from, interest.to);
   // At every new step, and at times without one: checkpoints and ends of attempts come too.
   documents.curve = object_or_none(kept("curve", asked + "#" + place, curve_every_ms, [&] {
-    return reader.read(asked, [&](const store::Store& store) {
-      (void)store;
-      return Result<json::value>(json::value());
+    return reader.read(asked, [&](const store::Store& store) -> Result<json::value> {
+      store::Store::CurveQuery query;
+      query.buckets = interest.buckets;
+      if (interest.to > 0) {
+        query.from = interest.from;
+        query.to = interest.to;
+      }
+      return store.curve_json(program, query);
     });
   }));
-  for (const auto& [name, seconds] : windows) {
+  for (const Window& window_of : windows) {
+    const std::string name = window_of.name;
+    const std::int64_t seconds = window_of.seconds;
     std::string target = target_of(program, "ledger");
     if (seconds > 0) target += fmt::format("?window={}", seconds);
     documents.ledgers.emplace_back(
-        name, object_or_none(kept(std::string("ledger ") + name, target, ledger_every_ms, [&] {
-          return reader.read(target, [&, seconds = seconds](const store::Store& store) {
-            (void)store;
-            (void)seconds;
-            return Result<json::value>(json::value());
+        name, object_or_none(kept("ledger " + name, target, ledger_every_ms, [&] {
+          return reader.read(target, [&](const store::Store& store) -> Result<json::value> {
+            std::optional<std::int64_t> window;
+            if (seconds > 0) window = seconds;
+            // As of the last record: nobody kept books since.
+            return store.ledger_json(program, window, Time{store.newest_ms().value_or(0), 0});
           });
         })));
   }

@@ -1,6 +1,5 @@
 #include "supervisor/daemon/service/lifetime.hpp"
 
-#include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
@@ -17,6 +16,7 @@
 #include "common/protocol/protocol.hpp"
 #include "supervisor/daemon/loop/reaper.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
+#include "supervisor/daemon/service/inherited_sockets.hpp"
 #include "supervisor/daemon/service/init_system.hpp"
 
 namespace trainward::daemon {
@@ -150,24 +150,18 @@ void block_signals(bool blocked) {
   ::sigprocmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
 }
 
-int inherited_socket() {
-  if (sd_listen_fds(0) < 1) return -1;
-  const int fd = SD_LISTEN_FDS_START;
-  return sd_is_socket_unix(fd, SOCK_STREAM, 1, nullptr, 0) > 0 ? fd : -1;
-}
-
 void become(const std::filesystem::path& executable, char** argv) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=starting anew",
                      now.tv_sec * 1'000'000LL + now.tv_nsec / 1'000));
-  const int socket = inherited_socket();
-  if (socket >= 0) ::fcntl(socket, F_SETFD, 0);
+  const InheritedSockets sockets = inherited_sockets();
+  hand_on(sockets, true);
   restore_descriptor_limit();
   ::execv(executable.c_str(), argv);
   const int reason = errno;
   raise_descriptor_limit();
-  if (socket >= 0) ::fcntl(socket, F_SETFD, FD_CLOEXEC);
+  hand_on(sockets, false);
   errno = reason;
 }
 

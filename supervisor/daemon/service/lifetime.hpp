@@ -29,11 +29,8 @@ Ended live(const Options& options, config::Config config);
 // image of this process to the next.
 void block_signals(bool blocked);
 
-// Listening sockets of the init system (socket activation): the first, or -1.
-int inherited_socket();
-
 // Replaces this process's image and returns only when that failed, with errno set. The inherited
-// socket is handed on, and the init system is told.
+// sockets are handed on, and the init system is told.
 void become(const std::filesystem::path& executable, char** argv);
 
 }  // namespace trainward::daemon

@@ -28,8 +28,7 @@ export class Curve {
   constructor(figure, plot, clock) {
     Object.assign(this, {figure, plot, clock});
     this.source = figure.dataset.source;
-    this.faultless = new Set((figure.dataset.faultless ?? 'done stopped try_again planned_restart memory_leak').split(' '));
-    this.faultless.add('');
+    this.faultless = new Set(['', ...(figure.dataset.faultless ?? '').split(' ')]);
     this.mode = 'step';
     this.metric = 'loss';
     this.log = false;

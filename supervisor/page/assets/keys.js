@@ -4,18 +4,18 @@
 // letters is in the way of who speaks to the machine.
 
 const list = [
-  ['/', 'search the log'],
-  ['j, k', 'next, previous attempt; Enter opens it'],
-  ['c', 'the curve'],
-  ['l', 'the log'],
-  ['u', 'local times or UTC'],
-  ['?', 'this list'],
+  [['/'], 'search the log'],
+  [['j', 'k'], 'next, previous attempt; Enter opens it'],
+  [['c'], 'the curve'],
+  [['l'], 'the log'],
+  [['u'], 'local times or UTC'],
+  [['?'], 'this list'],
 ];
 const on_curve = [
-  ['← →', 'walk along the curve, with Shift faster'],
-  ['n, p', 'next, previous end of an attempt'],
-  ['+ − 0', 'closer, further, the whole run'],
-  ['Page Up, Page Down', 'move what is seen'],
+  [['←', '→'], 'walk along the curve, with Shift faster'],
+  [['n', 'p'], 'next, previous end of an attempt'],
+  [['+', '−', '0'], 'closer, further, the whole run'],
+  [['Page Up', 'Page Down'], 'move what is seen'],
 ];
 
 function table(caption, rows) {
@@ -26,7 +26,7 @@ function table(caption, rows) {
     const row = body.insertRow();
     const head = document.createElement('th');
     head.scope = 'row';
-    keys.split(/(?:, | (?=\S))/).forEach((key, i) => {
+    keys.forEach((key, i) => {
       const cap = document.createElement('kbd');
       cap.textContent = key;
       head.append(i ? ' ' : '', cap);

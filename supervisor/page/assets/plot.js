@@ -205,7 +205,10 @@ function shades(g, at_, data, view, look) {
   g.fill();
 }
 
-function line(g, at_, xs, ys, from, to, colour, width, dash) {
+// By time the line ends with its attempt, so that what came between is seen as a gap.
+const parts = (data, view, i) => view.mode === 'time' && i > 0 && data.attempt[i] !== data.attempt[i - 1];
+
+function line(g, at_, xs, ys, from, to, colour, width, dash, cut = () => false) {
   g.strokeStyle = colour;
   g.lineWidth = width;
   g.setLineDash(dash);
@@ -215,7 +218,7 @@ function line(g, at_, xs, ys, from, to, colour, width, dash) {
   let before = -Infinity;
   for (let i = from; i < to; ++i) {
     if (xs[i] === null || ys[i] === null || !Number.isFinite(ys[i])) { pen = false; continue; }
-    if (pen && xs[i] >= before) g.lineTo(at_.x(xs[i]), at_.y(ys[i]));
+    if (pen && xs[i] >= before && !cut(i)) g.lineTo(at_.x(xs[i]), at_.y(ys[i]));
     else { g.moveTo(at_.x(xs[i]), at_.y(ys[i])); g.lineTo(at_.x(xs[i]) + 0.5, at_.y(ys[i])); }
     before = xs[i];
     pen = true;
@@ -231,7 +234,7 @@ function band(g, at_, data, view, look) {
   let from = at_.first;
   const good = (i) => xs[i] !== null && data.min[i] !== null && data.max[i] !== null;
   for (let i = at_.first; i <= at_.last; ++i) {
-    if (i < at_.last && good(i) && (i === from || xs[i] >= xs[i - 1])) continue;
+    if (i < at_.last && good(i) && (i === from || (xs[i] >= xs[i - 1] && !parts(data, view, i)))) continue;
     if (i - from > 1) {
       g.moveTo(at_.x(xs[from]), at_.y(data.max[from]));
       for (let j = from + 1; j < i; ++j) g.lineTo(at_.x(xs[j]), at_.y(data.max[j]));
@@ -241,6 +244,20 @@ function band(g, at_, data, view, look) {
     from = i < at_.last && good(i) ? i : i + 1;
   }
   g.fill();
+}
+
+// Too many ends to tell apart: how many lie where.
+function crowd(g, at_, cells, look) {
+  const most = Math.max(...cells.map((cell) => cell.count));
+  for (const {x, count, fault} of cells) {
+    const high = 3 + 11 * count / most;
+    g.fillStyle = fault ? look.crash : look.soft;
+    g.fillRect(x - 2, at_.top - 1 - high, 7, high);
+  }
+  g.textAlign = 'right';
+  g.textBaseline = 'alphabetic';
+  g.fillStyle = look.crash_ink;
+  g.fillText(`${whole(cells.reduce((sum, cell) => sum + cell.count, 0))}`, at_.left - 6, at_.top - 3);
 }
 
 // Ends of attempts, those that would overlap as one with their number; a fault is filled, an end
@@ -259,6 +276,7 @@ function ends(g, at_, data, view, look) {
       if (last.cause !== attempt.cause) last.cause = '';
     } else cells.push({x, count: 1, fault, cause: attempt.cause});
   }
+  if (cells.length > 30) return crowd(g, at_, cells, look);
   g.lineWidth = 1;
   g.setLineDash([2, 3]);
   g.strokeStyle = look.crash;
@@ -268,7 +286,7 @@ function ends(g, at_, data, view, look) {
     g.moveTo(Math.round(x) + 0.5, at_.top);
     g.lineTo(Math.round(x) + 0.5, at_.bottom);
   }
-  if (cells.length <= 120) g.stroke();
+  g.stroke();
   g.setLineDash([]);
   g.textBaseline = 'alphabetic';
   g.textAlign = 'left';
@@ -329,6 +347,16 @@ function marks(g, at_, data, view, look) {
   });
 }
 
+// Where steps lie that were lost: by time in the attempt that made them, for those made again came later.
+function lost_x(data, view, {attempt, step}) {
+  if (view.mode === 'step') return step;
+  const of = view.mode === 'time' && data.attempts.find((a) => a.attempt === attempt);
+  if (!of) return step.map((s) => at(data, view.mode, s));
+  const first = of.resume_step ?? of.first_step ?? 0;
+  const [began, ended] = shade_of(data, 'time', of, view.now);
+  return step.map((s) => began + (ended - began) * (s - first) / Math.max((of.last_step ?? s) - first, 1));
+}
+
 export function draw(g, at_, data, view, look) {
   g.clearRect(0, 0, at_.width, at_.height);
   shades(g, at_, data, view, look);
@@ -340,11 +368,11 @@ export function draw(g, at_, data, view, look) {
   band(g, at_, data, view, look);
   if (view.metric === 'loss') {
     for (const lost of data.lost) {
-      const xs = view.mode === 'step' ? lost.step : lost.step.map((s) => at(data, view.mode, s));
-      line(g, at_, xs, lost.mean, 0, xs.length, look.ghost, 1.5, [4, 3]);
+      const xs = lost_x(data, view, lost);
+      if (xs.length && at_.x(xs.at(-1)) - at_.x(xs[0]) > 3) line(g, at_, xs, lost.mean, 0, xs.length, look.ghost, 1.5, [4, 3]);
     }
   }
-  line(g, at_, data.x[view.mode], data.mean, at_.first, at_.last, look.line, 1.75, []);
+  line(g, at_, data.x[view.mode], data.mean, at_.first, at_.last, look.line, 1.75, [], (i) => parts(data, view, i));
   if (view.mode === 'step' && data.tail.length) {
     const last = data.n - 1;
     const xs = [data.x.step[last] ?? null, ...data.tail.map((p) => p.step)];

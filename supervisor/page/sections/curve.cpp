@@ -313,6 +313,17 @@ Html table_of(const std::vector<Point>& points) {
   return details("The same as a table", "curve-table", table.html());
 }
 
+// The causes that are no fault, for the script, which marks the ends of attempts as this drawing does.
+std::string faultless() {
+  std::string names;
+  for (const core::CauseFacts& facts : core::causes) {
+    if (core::is_fault(facts.cause) || facts.name.empty()) continue;
+    if (!names.empty()) names += ' ';
+    names += facts.name;
+  }
+  return names;
+}
+
 }  // namespace
 
 Html curve_section(const Documents& documents) {
@@ -322,6 +333,7 @@ Html curve_section(const Documents& documents) {
   std::vector<Attribute> attributes{{"class", "curve"}};
   if (!view.still) {
     attributes.push_back({"data-source", Url::path({"v1", "programs", view.program, "curve"})});
+    attributes.push_back({"data-faultless", faultless()});
   }
   Html drawn;
   if (std::ranges::any_of(points, [](const Point& p) { return p.mean.has_value(); })) {

@@ -37,8 +37,9 @@ TEST(Evaluations, AreReadBackAsTheyWereWritten) {
   add(all, {20, std::numeric_limits<double>::min()}, 3);
   const json::value text = json::parse(json::serialize(to_json(all)));
   EXPECT_EQ(parse_evaluations(text.as_object()).value(), all);
-  for (const char* wrong : {"{}", R"({"since_best": 1})", R"({"since_best": 1, "best": [1]})",
-                            R"({"since_best": 1, "best": [{"step": 1}]})"}) {
+  for (const char* wrong :
+       {"{}", R"({"since_best": 1})", R"({"since_best": 1, "best": [1]})",
+        R"({"since_best": 1, "best": []})", R"({"since_best": 1, "best": [{"step": 1}]})"}) {
     EXPECT_EQ(parse_evaluations(json::parse(wrong).as_object()).error().kind, ErrorKind::corrupt);
   }
 }

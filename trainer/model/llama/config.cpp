@@ -9,6 +9,7 @@
 #include "trainer/model/llama/config_reader.hpp"
 #include "trainer/model/llama/llama.hpp"
 #include "trainer/model/llama/lora_config.hpp"
+#include "trainer/model/llama/rope_config.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -128,61 +129,6 @@ std::int64_t window_of(const ConfigReader& config, const Family& family) {
   return config.whole_or_null("sliding_window", family.window);
 }
 
-Result<RopeSpec> rope_of(const ConfigReader& config) {
-  RopeSpec rope;
-  const json::object* newer = config.object("rope_parameters");
-  const json::object* older = config.object("rope_scaling");
-  const json::object nothing;
-  const ConfigReader scaling = config.inside(newer != nullptr   ? "rope_parameters"
-                                             : older != nullptr ? "rope_scaling"
-                                                                : "",
-                                             newer != nullptr   ? *newer
-                                             : older != nullptr ? *older
-                                                                : nothing);
-  rope.theta = config.number("rope_theta", 10000);
-  if (newer != nullptr) rope.theta = scaling.number("rope_theta", rope.theta);
-  for (const auto& [key, value] : newer != nullptr ? *newer : nothing) {
-    if (value.is_object()) {
-      return scaling.refuse(view(key), "rotates some layers otherwise, which is not built here",
-                            "take another model of the family");
-    }
-  }
-  if (scaling.number("partial_rotary_factor", 1) != 1) {
-    return scaling.refuse("partial_rotary_factor", "is not 1", "only 1 is built");
-  }
-  const std::string type = scaling.text("rope_type", scaling.text("type", "default"));
-  if (auto ok = scaling.finish(); !ok) return propagate(ok);
-  if (type == "default") return rope;
-  if (type != "linear" && type != "llama3") {
-    return scaling.refuse("rope_type", fmt::format("is '{}', which is not built here", type),
-                          "models with 'linear' or 'llama3', or without scaling, can be trained");
-  }
-  rope.scaling = type == "linear" ? RopeSpec::Scaling::linear : RopeSpec::Scaling::llama3;
-  rope.factor = scaling.number("factor", 0);
-  if (!(rope.factor >= 1)) return scaling.refuse("factor", "is no number from 1", "");
-  if (type == "linear") return rope;
-  rope.low = scaling.number("low_freq_factor", 1);
-  rope.high = scaling.number("high_freq_factor", 4);
-  rope.original_positions = scaling.whole("original_max_position_embeddings", 0);
-  if (auto ok = scaling.finish(); !ok) return propagate(ok);
-  if (!(rope.low > 0 && rope.high > rope.low) || rope.original_positions < 1) {
-    return scaling.refuse("original_max_position_embeddings",
-                          "or the frequency factors do not fit together",
-                          "they must be above 0, and high_freq_factor above low_freq_factor");
-  }
-  return rope;
-}
-
-json::object rope_scaling_of(const RopeSpec& rope) {
-  json::object out{{"factor", rope.factor}};
-  const bool linear = rope.scaling == RopeSpec::Scaling::linear;
-  out["rope_type"] = linear ? "linear" : "llama3";
-  if (linear) return out;
-  out["low_freq_factor"] = rope.low;
-  out["high_freq_factor"] = rope.high;
-  out["original_max_position_embeddings"] = rope.original_positions;
-  return out;
-}
 const Family& family_of(const LlamaSpec& llama) {
   if (llama.qk_norms) return families[3];
   return families[llama.qkv_biases && !llama.output_bias ? 2 : 0];
@@ -218,7 +164,7 @@ Result<ModelSpec> read_llama_config(const json::object& object, std::string_view
   const std::int64_t even = model.width / std::max<std::int64_t>(model.heads, 1);
   llama.head_width = config.whole("head_dim", own_width > 0 ? own_width : even);
   llama.norm_epsilon = config.number("rms_norm_eps", 1e-6);
-  auto rope = rope_of(config);
+  auto rope = read_rope(config);
   if (!rope) return propagate(rope);
   llama.rope = *rope;
   llama.window = window_of(config, **family);
@@ -260,7 +206,7 @@ json::object llama_config(const ModelSpec& model) {
                       {"torch_dtype", "float32"},
                       {"vocab_size", model.vocabulary}};
   if (llama.rope.scaling != RopeSpec::Scaling::none) {
-    config["rope_scaling"] = rope_scaling_of(llama.rope);
+    config["rope_scaling"] = rope_scaling(llama.rope);
   }
   if (llama.window > 0) {
     config["sliding_window"] = llama.window;

@@ -1,0 +1,76 @@
+// Who asks, and how somebody who is nobody yet comes in.
+//
+// Over the Unix socket the kernel has said who it is. Over TCP somebody is who the token says
+// (`Authorization: Bearer`), or the cookie of a login; a login is begun by a one-time link, which
+// somebody at the Unix socket has asked for, or by a token in the form of the login page. Whoever
+// says neither is nobody, and the routes decide what nobody may have.
+//
+// with_access() puts that into every request (`by`) before it goes on, and answers itself:
+//
+//   GET /login?code=…   the one-time link: 303 to the page, with the cookie
+//   GET /login          the login page
+//   POST /login         a form with `token`: 303 to the page, with the cookie
+//   POST /logout        ends the login: 303 to the login page
+//
+// A person's browser that asks for a page as nobody gets the login page with the 401. Foreign pages'
+// requests were refused before (guard.hpp). Thread: the loop's.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "common/base/error.hpp"
+#include "supervisor/api/access/keys.hpp"
+#include "supervisor/api/access/links.hpp"
+#include "supervisor/api/access/logins.hpp"
+#include "supervisor/api/access/tries.hpp"
+#include "supervisor/api/http.hpp"
+#include "supervisor/api/table.hpp"
+
+namespace trainward::api {
+
+class Access {
+ public:
+  // Milliseconds of a clock that never goes back.
+  using Clock = std::function<std::int64_t()>;
+
+  Access(Keys keys, Clock clock) : keys_(std::move(keys)), clock_(std::move(clock)) {}
+
+  // Of a configuration read again: logins whose token is gone end.
+  void replace(Keys keys);
+  // Where browsers reach the daemon, "http://127.0.0.1:8420"; empty: nowhere.
+  void be_at(std::string base) { base_ = std::move(base); }
+
+  // {"url", "expires_in_s"}: a link by which a browser comes in once. Kind permanent when there is
+  // no listener that a browser could reach, and when it is not asked for over the Unix socket.
+  Result<json::value> link(const Request& request, Role role, const std::string& program);
+
+  // Fills in request.by, or says with what it is refused.
+  tl::expected<Requester, Response> requester(const Request& request);
+
+  Response follow(const Request& request);  // GET /login
+  Response log_in(const Request& request);  // POST /login
+  Response log_out(const Request& request);  // POST /logout
+
+ private:
+  Response let_in(const Request& request, Requester by, std::optional<Key> key,
+                  const std::string& program);
+  tl::expected<void, Response> may_try(const Request& request) const;
+
+  Keys keys_;
+  Clock clock_;
+  std::string base_;
+  Links links_;
+  Logins logins_;
+  Tries tries_;
+};
+
+// `access` must outlive the handler.
+Handler with_access(Access& access, Handler next);
+
+// POST /v1/login-link and /v1/programs/*/login-link, with role=viewer or operator.
+void add_login_links(Table& table, Access& access);
+
+}  // namespace trainward::api
