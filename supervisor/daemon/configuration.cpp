@@ -28,8 +28,8 @@ tl::expected<config::Config, config::Problems> read_configuration(const Options&
 api::Keys keys_of(const config::Listening& listening) {
   std::vector<api::Key> keys;
   for (const config::Token& token : listening.tokens) {
-    keys.push_back({token.name, token.digest,
-                    token.operates ? api::Role::operates : api::Role::viewer});
+    keys.push_back(
+        {token.name, token.digest, token.operates ? api::Role::operates : api::Role::viewer});
   }
   return api::Keys(std::move(keys));
 }
@@ -37,6 +37,7 @@ api::Keys keys_of(const config::Listening& listening) {
 std::vector<std::string> arguments_of(const Options& options) {
   std::vector<std::string> arguments;
   for (const std::string& text : options.overrides) arguments.push_back("--set=" + text);
+  if (!options.web_root.empty()) arguments.push_back("--web-root=" + options.web_root.string());
   if (options.command.empty()) {
     arguments.push_back(options.config_file.string());
     return arguments;

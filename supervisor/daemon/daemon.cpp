@@ -19,6 +19,7 @@
 #include "supervisor/daemon/boards/lease.hpp"
 #include "supervisor/daemon/daemon_parts.hpp"
 #include "supervisor/daemon/records/rebuild.hpp"
+#include "supervisor/page/serve/pages.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -110,14 +111,17 @@ Status Daemon::start() {
   return {};
 }
 
-// Everything that is served.
+// Everything that is served: the API, and the page beside it.
 api::Handler Daemon::handler() {
+  const page::Assets assets(parts_->options.web_root);
   api::Table table(*this, *reader_);
   api::add_routes(table);
   api::add_login_links(table, access_);
-  return [&loop = parts_->loop,
-          routes = api::with_access(access_, api::make_router(table.take()))](
-             const api::Request& request, api::Respond respond) {
+  page::add_pages(table, assets);
+  api::Handler all = page::with_error_pages(
+      api::with_access(access_, api::make_router(table.take())), assets.look());
+  return [&loop = parts_->loop, routes = std::move(all)](const api::Request& request,
+                                                         api::Respond respond) {
     const Loop::Busy busy(loop);
     routes(request, std::move(respond));
   };

@@ -118,6 +118,9 @@ int run(int argc, char** argv) {
   app.add_option("--set", arguments.options.overrides,
                  "override one value: --set programs.NAME.training_config.steps=100")
       ->allow_extra_args(false);
+  app.add_option("--web-root", arguments.options.web_root,
+                 "the page's style and scripts from this folder, while they are being changed")
+      ->check(CLI::ExistingDirectory);
   app.add_option("--log", arguments.log, "auto, stderr or journald")
       ->check(CLI::IsMember({"auto", "stderr", "journald"}));
   app.add_option("--log-level", arguments.log_level, "debug, info, warning or error")

@@ -43,9 +43,8 @@ Question why(const View& view, std::optional<std::int64_t> attempt, int lines) {
   std::string target =
       fmt::format("/v1/programs/{}/why?lines={}", views::percent_encoded(view.program), lines);
   if (attempt) target += fmt::format("&attempt={}", *attempt);
-  return {target,
-          [program = view.program, attempt, lines](const Store& store) -> Result<json::value> {
-            return store.why_json(program, attempt, lines);
+  return {target, [program = view.program, attempt](const Store& store) -> Result<json::value> {
+            return store.why_json(program, attempt);
           }};
 }
 

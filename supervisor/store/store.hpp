@@ -138,6 +138,10 @@ class Store {
   // The JSON that the API serves and `--json` prints (docs/database.md); `now` for ages.
   Result<json::array> status_json(Time now) const;
   Result<json::array> history_json(const std::string& program) const;  // "" for all
+  // Rows of history, the newest first: at most `limit` of those before the attempt `before`.
+  Result<json::array> newest_attempts_json(const std::string& program,
+                                           std::optional<std::int64_t> before,
+                                           std::int64_t limit) const;
   Result<json::object> why_json(const std::string& program,
                                 std::optional<std::int64_t> attempt) const;
   Result<json::object> report_json(const std::string& program) const;

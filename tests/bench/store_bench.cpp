@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "long_run.hpp"
 #include "supervisor/store/row_sql.hpp"
 #include "supervisor/store/store.hpp"
 #include "temporary_folder.hpp"
@@ -15,14 +16,7 @@
 namespace trainward::store {
 namespace {
 
-constexpr std::int64_t attempts = 2'000;
 constexpr std::int64_t steps_each = 20;
-
-void must(const Status& done) {
-  if (done) return;
-  fmt::print(stderr, "{}\n", done.error().message());
-  std::abort();
-}
 
 // A run that crashes every 20 steps and loses five of them; `told`: it is told where to go on.
 Store run_of(const std::filesystem::path& file, bool told) {
@@ -68,65 +62,6 @@ void status(benchmark::State& bench) {
   const TemporaryFolder folder;
   const Store store = run_of(folder.path() / "run.db", bench.range(0) != 0);
   for (auto _ : bench) benchmark::DoNotOptimize(store.status_json(Time{}));
-}
-
-constexpr std::int64_t many_steps = 1'000'000;
-
-// A million steps in 2,000 attempts, each of which goes six steps back, with evaluations,
-// checkpoints and spans of time.
-Store long_run(const std::filesystem::path& file) {
-  auto store = Store::open(file);
-  if (!store) std::abort();
-  auto transaction = store->begin();
-  ProgramRow program;
-  program.name = "run";
-  must(store->put_program(program));
-  constexpr std::int64_t each = many_steps / attempts;
-  for (std::int64_t number = 1; number <= attempts; ++number) {
-    AttemptRow row;
-    row.program = "run";
-    row.number = number;
-    row.intended_ms = row.started_ms = number * 600'000;
-    row.ended_ms = row.started_ms + 500'000;
-    row.resume_step = std::max<std::int64_t>((number - 1) * each - 6, 0);
-    row.first_step = row.resume_step + 1;
-    row.last_step = number * each;
-    row.kept_step = row.last_step - 6;
-    row.cause = "device_oom";
-    must(store->put_attempt(row));
-    for (std::int64_t step = row.first_step; step <= row.last_step; ++step) {
-      StepRow done;
-      done.step = step;
-      done.attempt = number;
-      done.loss = 2.5 + 1e-6 * static_cast<double>(step);
-      done.grad_norm = 1.0;
-      done.tokens = step * 4096;
-      done.tokens_per_second = 4000;
-      done.learning_rate = 1e-4;
-      done.at_ms = row.started_ms + (step - row.first_step) * 1'000;
-      must(store->add_step("run", done));
-    }
-    must(store->add_evaluation("run", {row.kept_step, number, 2.6, row.ended_ms, 13.4}));
-    must(store->put_checkpoint("run",
-                               {std::to_string(row.kept_step), row.kept_step, number, 1,
-                                number + 3 > attempts ? "verified" : "pruned", "", row.ended_ms}));
-    for (const char* phase : {"loading", "replaying", "stepping", "saving", "down"}) {
-      must(store->add_span("run", {number, phase, "", row.started_ms, 100'000}));
-    }
-  }
-  must(transaction->commit());
-  return std::move(*store);
-}
-
-// Made once, and read by all.
-const std::filesystem::path& long_file() {
-  static const TemporaryFolder folder;
-  static const std::filesystem::path file = [] {
-    auto path = folder.path() / "run.db";
-    (void)long_run(path);
-    return path;
-  }();
-  return file;
 }
 
 void curve(benchmark::State& bench, std::optional<std::int64_t> from,

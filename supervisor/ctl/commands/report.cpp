@@ -7,6 +7,7 @@
 #include "supervisor/ctl/cli.hpp"
 #include "supervisor/ctl/program_names.hpp"
 #include "supervisor/ctl/report_learning.hpp"
+#include "supervisor/ctl/report_page.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
@@ -162,13 +163,19 @@ std::string format_report(const json::object& report, const Style& style) {
   return text;
 }
 
-int show_report(const Context& context, const std::string& asked) {
-  std::string program = asked;
+struct ReportRequest {
+  std::string program;
+  std::string html;  // the file to write; "-": stdout; empty: a text
+};
+
+int show_report(const Context& context, const ReportRequest& request) {
+  std::string program = request.program;
   if (program.empty()) {
     auto only = only_program(context, "report");
     if (!only) return finish(context, only.error());
     program = std::move(*only);
   }
+  if (!request.html.empty()) return write_report_page(context, program, request.html);
   auto document = as_object(ask(context, target_of(program, "report"),
                                 [&](const store::Store& store) -> Result<json::value> {
                                   return store.report_json(program);
@@ -182,10 +189,11 @@ int show_report(const Context& context, const std::string& asked) {
 }  // namespace
 
 void add_report(Cli& cli) {
-  auto& program = cli.keep<std::string>();
+  auto& request = cli.keep<ReportRequest>();
   const Verb verb = cli.verb("report", "what a run came to, and where its time went");
-  verb.option("NAME", program, "the only program, if there is one");
-  cli.on(verb, program, show_report);
+  verb.option("NAME", request.program, "the only program, if there is one");
+  verb.option("--html", request.html, "its page, as one file to send; - for stdout");
+  cli.on(verb, request, show_report);
 }
 
 }  // namespace trainward::ctl

@@ -131,7 +131,7 @@ struct Mark {
 
 // Of a step, as one of those that are already as near as can be told apart.
 void add_mark(std::vector<Mark>& all, double x, const std::string& words) {
-  constexpr int most_words = 6;
+  constexpr int most_words = 2;
   if (!all.empty() && std::abs(all.back().x - x) < mark_width) {
     Mark& mark = all.back();
     if (++mark.count <= most_words) mark.words += "; " + words;
@@ -141,7 +141,7 @@ void add_mark(std::vector<Mark>& all, double x, const std::string& words) {
 }
 
 std::string words_of(const Mark& mark) {
-  constexpr int most_words = 6;
+  constexpr int most_words = 2;
   return mark.count > most_words
              ? fmt::format("{}; and {} more", mark.words, mark.count - most_words)
              : mark.words;
@@ -203,7 +203,7 @@ Html held_out(const json::object& curve, const Drawing& drawing) {
   if (!found) return {};
   const json::array& steps = views::list_in(**found, "step");
   const json::array& losses = views::list_in(**found, "loss");
-  const std::size_t stride = steps.size() / 150 + 1;
+  const std::size_t stride = steps.size() / 100 + 1;
   Html drawn;
   for (std::size_t i = 0; i < steps.size(); i += stride) {
     const auto step = number_at(steps, i);
@@ -313,7 +313,8 @@ Html table_of(const std::vector<Point>& points) {
   return details("The same as a table", "curve-table", table.html());
 }
 
-// The causes that are no fault, for the script, which marks the ends of attempts as this drawing does.
+// The causes that are no fault, for the script, which marks the ends of attempts as this drawing
+// does.
 std::string faultless() {
   std::string names;
   for (const core::CauseFacts& facts : core::causes) {

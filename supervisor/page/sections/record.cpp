@@ -27,8 +27,9 @@ Html evaluations_of(const json::array& rows) {
       best_step = int_or(row, "step", 0);
     }
   });
-  Table table("Loss of data that is not trained on, the newest first",
-              {{"step"}, {"loss", true}, {"perplexity", true}, {"attempt", true}, {"made"}, {"note"}});
+  Table table(
+      "Loss of data that is not trained on, the newest first",
+      {{"step"}, {"loss", true}, {"perplexity", true}, {"attempt", true}, {"made"}, {"note"}});
   int left = 30;
   for (auto row = rows.rbegin(); row != rows.rend() && left > 0; ++row, --left) {
     if (!row->is_object()) continue;

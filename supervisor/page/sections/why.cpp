@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
+#include "supervisor/core/cause.hpp"
 #include "supervisor/page/pieces.hpp"
 #include "supervisor/page/render.hpp"
 #include "supervisor/view/attempt.hpp"
@@ -97,18 +98,19 @@ Html why_section(const Documents& documents) {
   }
   const auto seconds = get_number(attempt, "duration_s");
   const std::string exit = string_or(attempt, "exit", "");
-  content += facts(
-      {{"began", moment(ms_of(attempt, "started_at"))},
-       {"ended", runs ? Html() : moment(ms_of(attempt, "ended_at"))},
-       {"took", seconds ? Html(views::human_seconds(*seconds)) : Html("still running")},
-       {"ended with", Html(cut(exit, 60))},
-       {"board", mono(cut(string_or(attempt, "board", ""), 120))},
-       {"steps", Html(views::steps_words(attempt))},
-       {"what was done",
-        runs ? Html() : Html(views::remedy_words(string_or(attempt, "remedy", "")))},
-       {"programs", Html(views::programs_text(attempt))},
-       {"to have less of it", Html(core::facts(core::cause_from(runs ? "done" : cause)).advice)},
-       {"files", mono(cut(string_or(attempt, "folder", ""), 300))}});
+  content +=
+      facts({{"began", moment(ms_of(attempt, "started_at"))},
+             {"ended", runs ? Html() : moment(ms_of(attempt, "ended_at"))},
+             {"took", seconds ? Html(views::human_seconds(*seconds)) : Html("still running")},
+             {"ended with", Html(cut(exit, 60))},
+             {"board", mono(cut(string_or(attempt, "board", ""), 120))},
+             {"steps", Html(views::steps_words(attempt))},
+             {"what was done",
+              runs ? Html() : Html(views::remedy_words(string_or(attempt, "remedy", "")))},
+             {"programs", Html(views::programs_text(attempt))},
+             {"to have less of it",
+              Html(core::facts(core::cause_from(runs ? "done" : std::string_view(cause))).advice)},
+             {"files", mono(cut(string_or(attempt, "folder", ""), 300))}});
   content += evidence_of(documents.why);
   content += excerpt_of(documents.why);
   content += phases_of(documents.why);

@@ -1,0 +1,63 @@
+#include "supervisor/ctl/report_page.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "common/base/text.hpp"
+#include "common/os/file.hpp"
+#include "supervisor/ctl/log_source.hpp"
+#include "supervisor/ctl/source.hpp"
+#include "supervisor/page/assets.hpp"
+#include "supervisor/page/documents.hpp"
+#include "supervisor/page/render.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+constexpr std::int64_t log_bytes = 32'768;
+
+// What cannot be read is left out: the report stands without.
+void add_log(const Context& context, page::Documents& documents) {
+  auto piece =
+      read_log_piece(context, {documents.view.program, "stdout", 0, -log_bytes, log_bytes});
+  if (!piece) return;
+  documents.log = std::move(piece->bytes);
+  documents.log_attempt = piece->attempt;
+}
+
+}  // namespace
+
+int write_report_page(const Context& context, const std::string& program,
+                      const std::filesystem::path& file) {
+  page::Documents documents;
+  documents.view = {
+      .program = program, .now_ms = context.terminal.now.wall.ms, .operates = false, .still = true};
+  std::optional<Failure> failure;
+  const auto got =
+      page::gather(documents, "", [&](const page::Question& question) -> Result<json::value> {
+        auto answer = ask(context, question.target, question.read);
+        if (answer) return std::move(*answer);
+        if (!failure) failure = answer.error();
+        return tl::unexpected<Error>(answer.error().error);
+      });
+  if (!got) return finish(context, failure ? *failure : Failure{1, got.error()});
+  if (page::row_of(documents) == nullptr && documents.attempts.empty()) {
+    return finish(
+        context,
+        {1, {ErrorKind::usage, "no such program", program, "trainwardctl status lists them"}});
+  }
+  add_log(context, documents);
+  const std::string text = page::report_page(documents, page::Assets::look_in_one_file());
+  if (file == "-") {
+    context.terminal.out << text;
+    return 0;
+  }
+  if (auto written = write_file_durably(file, text); !written) {
+    return finish(context, {1, written.error()});
+  }
+  context.terminal.out << "written: " << clean(file.string()) << '\n';
+  return 0;
+}
+
+}  // namespace trainward::ctl
