@@ -28,8 +28,8 @@ tl::expected<config::Config, config::Problems> read_configuration(const Options&
 api::Keys keys_of(const config::Listening& listening) {
   std::vector<api::Key> keys;
   for (const config::Token& token : listening.tokens) {
-    keys.push_back({token.name, token.digest,
-                    token.operates ? api::Role::operates : api::Role::viewer});
+    keys.push_back(
+        {token.name, token.digest, token.operates ? api::Role::operates : api::Role::viewer});
   }
   return api::Keys(std::move(keys));
 }

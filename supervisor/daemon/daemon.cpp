@@ -115,8 +115,7 @@ api::Handler Daemon::handler() {
   api::Table table(*this, *reader_);
   api::add_routes(table);
   api::add_login_links(table, access_);
-  return [&loop = parts_->loop,
-          routes = api::with_access(access_, api::make_router(table.take()))](
+  return [&loop = parts_->loop, routes = api::with_access(access_, api::make_router(table.take()))](
              const api::Request& request, api::Respond respond) {
     const Loop::Busy busy(loop);
     routes(request, std::move(respond));

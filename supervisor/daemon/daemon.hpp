@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/api/control.hpp"
 #include "supervisor/api/access/access.hpp"
+#include "supervisor/api/control.hpp"
 #include "supervisor/api/reader.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/attempt/launch_files.hpp"
@@ -32,7 +32,7 @@ struct Options {
   std::vector<std::string> overrides;
   bool once = false;                 // end when every program has; show progress on stdout
   std::filesystem::path executable;  // what a restart in place executes; upgrade() checks it first
-  InheritedSockets sockets;  // that somebody else listens on for us; borrowed
+  InheritedSockets sockets;          // that somebody else listens on for us; borrowed
   // Asks whoever started the daemon to stop it for good, and calls back when that is not possible.
   // Empty: a shutdown by command is the daemon's own affair.
   std::function<void(std::function<void()>)> stop_service;

@@ -137,6 +137,8 @@ bool Connection::in_transaction() const {
   return sqlite3_get_autocommit(database_.getHandle()) == 0;
 }
 
+std::int64_t Connection::changes() const { return sqlite3_total_changes64(database_.getHandle()); }
+
 void Connection::roll_back() noexcept {
   if (in_transaction()) database_.tryExec("rollback");
 }

@@ -34,6 +34,13 @@ class Row {
   void read(int column, std::int64_t& to) const { to = integer(column); }
   void read(int column, std::string& to) const { to = text(column); }
   void read(int column, std::optional<int>& to) const { to = optional_int(column); }
+  void read(int column, double& to) const { to = real(column); }
+  void read(int column, std::optional<double>& to) const {
+    to = is_null(column) ? std::nullopt : std::optional(real(column));
+  }
+  void read(int column, std::optional<std::int64_t>& to) const {
+    to = is_null(column) ? std::nullopt : std::optional(integer(column));
+  }
   void read(int column, bool& to) const { to = integer(column) != 0; }
 
  private:
@@ -71,6 +78,8 @@ class Connection {
   void on_commit(std::function<void()> committing);
   [[nodiscard]] bool in_transaction() const;
   void roll_back() noexcept;
+  // Rows that this connection has changed since it was opened.
+  [[nodiscard]] std::int64_t changes() const;
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 
  private:

@@ -15,13 +15,13 @@ namespace trainward::store {
 template <typename R>
 using Members = boost::describe::describe_members<R, boost::describe::mod_public>;
 
-// "a, b, c"
+// Names with commas between them, in quotes: a column may have a word of SQL for its name.
 template <typename R>
 std::string columns() {
   std::string text;
   boost::mp11::mp_for_each<Members<R>>([&](auto member) {
     if (!text.empty()) text += ", ";
-    text += member.name;
+    text += fmt::format("\"{}\"", member.name);
   });
   return text;
 }

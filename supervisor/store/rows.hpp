@@ -59,7 +59,7 @@ struct EvidenceRow {
 };
 BOOST_DESCRIBE_STRUCT(EvidenceRow, (), (source, weight, cause, text, location))
 
-// What nobody told is null. A loss that is not a number is stored as infinite.
+// What nobody told is null. A loss or norm that is not a number is stored as infinite.
 struct StepRow {
   std::int64_t step = 0;
   std::int64_t attempt = 0;
@@ -116,8 +116,9 @@ struct EventRow {
   std::int64_t attempt = 0;
   std::string kind;  // "state", "probe", "launch", "exit", "checkpoint", "kill", …
   std::string text;
+  std::string by = {};  // who asked for it: "uid 1000", "token anna"; empty: nobody
 };
-BOOST_DESCRIBE_STRUCT(EventRow, (), (at_ms, program, attempt, kind, text))
+BOOST_DESCRIBE_STRUCT(EventRow, (), (at_ms, program, attempt, kind, text, by))
 
 struct SpanRow {             // one row of the phase ledger
   std::int64_t attempt = 0;  // 0: between attempts

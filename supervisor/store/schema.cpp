@@ -2,8 +2,10 @@
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "common/base/text.hpp"
+#include "supervisor/store/step_pyramid.hpp"
 
 namespace trainward::store {
 namespace {
@@ -91,6 +93,21 @@ Status check_own(Connection& connection) {
   return fail(ErrorKind::permanent, what, connection.file().string(), remedy);
 }
 
+namespace {
+
+// Version 8 has steps in buckets: what an older version has put is put into them.
+Status build_pyramids(Connection& connection) {
+  std::vector<std::string> programs;
+  auto listed = connection.each("select name from programs",
+                                [&](const Row& row) { programs.push_back(row.text(0)); });
+  for (const std::string& program : programs) {
+    if (listed) listed = StepPyramid(connection, program).build();
+  }
+  return listed;
+}
+
+}  // namespace
+
 Status migrate(Connection& connection) {
   for (const Migration& migration : migrations()) {
     // The version is read under the write lock: of two daemons only one migrates.
@@ -101,6 +118,9 @@ Status migrate(Connection& connection) {
       if (*version >= migration.version) return {};
       if (auto tables = connection.script(migration.tables); !tables) return tables;
       if (auto views = connection.script(migration.views); !views) return views;
+      if (migration.version == 8) {
+        if (auto built = build_pyramids(connection); !built) return built;
+      }
       return connection.script(fmt::format("pragma application_id = {}; pragma user_version = {}",
                                            application_id, migration.version));
     };

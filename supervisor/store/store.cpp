@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include <array>
 #include <charconv>
 
 #include "common/os/file.hpp"
@@ -72,6 +73,14 @@ Status check_pages(Connection& connection) {
 
 }  // namespace
 
+std::string own_mark() {
+  std::array<unsigned char, 8> bytes{};
+  sqlite3_randomness(static_cast<int>(bytes.size()), bytes.data());
+  std::string text;
+  for (const unsigned char byte : bytes) text += fmt::format("{:02x}", byte);
+  return text;
+}
+
 Store::Store(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Store::Store(Store&&) noexcept = default;
 Store& Store::operator=(Store&&) noexcept = default;
@@ -94,7 +103,7 @@ Result<Store> Store::open(const std::filesystem::path& file) {
     return propagate(set);
   }
   if (auto migrated = migrate(connection); !migrated) return propagate(migrated);
-  return Store(std::make_unique<Impl>(Impl{std::move(*opened)}));
+  return Store(std::make_unique<Impl>(std::move(*opened)));
 }
 
 Result<Store> Store::open_read_only(const std::filesystem::path& file) {
@@ -107,7 +116,7 @@ Result<Store> Store::open_read_only(const std::filesystem::path& file) {
   auto opened = Connection::open(file, Connection::Mode::read_only);
   if (!opened) return propagate(opened);
   if (auto checked = check_file(**opened, false); !checked) return propagate(checked);
-  return Store(std::make_unique<Impl>(Impl{std::move(*opened)}));
+  return Store(std::make_unique<Impl>(std::move(*opened)));
 }
 
 Store::Transaction::Transaction(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -133,6 +142,14 @@ std::shared_ptr<void> Store::snapshot() const {
 
 void Store::on_commit(std::function<void()> committing) {
   impl_->connection->on_commit(std::move(committing));
+}
+
+Result<std::string> Store::mark() const {
+  Connection& db = *impl_->connection;
+  std::int64_t version = 0;
+  auto read = db.each("pragma data_version", [&](const Row& row) { version = row.integer(0); });
+  if (!read) return propagate(read);
+  return fmt::format("{}.{}.{}", impl_->mark, version, db.changes());
 }
 
 Status Store::Transaction::commit() {

@@ -23,6 +23,7 @@
 namespace trainward::store {
 
 inline constexpr std::int64_t samples_kept = 1000;
+inline constexpr std::int64_t most_curve_buckets = 10'000;
 
 class Store {
  public:
@@ -75,7 +76,12 @@ class Store {
   Status put_attempt(const AttemptRow& row);       // insert or update by (program, number)
   Status set_journal_offset(const std::string& program, std::int64_t attempt, std::int64_t offset);
   Status add_evidence(const std::string& program, std::int64_t attempt, const EvidenceRow& row);
+  // Also into the buckets of curve_json().
   Status add_step(const std::string& program, const StepRow& row);
+  // Of steps older than the newest `keep` (0: all stay) the rows go and their buckets of 64 stay; a
+  // call takes at most `most_buckets` of them, the oldest first. The first and the newest 64 rows
+  // stay in any case. What report says, and what attempts come to, does not change.
+  Status thin_steps(const std::string& program, std::int64_t keep, int most_buckets);
   // Made again by the same attempt: the newer counts.
   Status add_evaluation(const std::string& program, const EvaluationRow& row);
   // The newest `samples_kept` of a program stay.
@@ -117,10 +123,17 @@ class Store {
   Result<std::int64_t> highest_step(const std::string& program) const;  // 0: none
   // The last step that was finished before `wall_ms`, in the attempt that ran then; before its
   // first one the step it was told to go on from. None: no attempt ran, or nothing was seen of it.
+  // Of steps that were thinned out: the last of the bucket before.
   Result<std::optional<std::int64_t>> step_at(const std::string& program,
                                               std::int64_t wall_ms) const;
   Result<std::int64_t> step_rows(const std::string& program) const;  // how many steps were recorded
   Result<std::int64_t> newest_ms() const;  // when anything was last recorded; 0: never
+
+  // Changes whenever an answer of this Store may have changed: it is the same only if nothing was
+  // written in between, by whomever. Costs a microsecond. Exact inside this process and for this
+  // Store alone: two of them never have the same, so that a reader keeps one for as long as its
+  // answers are to be compared.
+  Result<std::string> mark() const;
 
   // The JSON that the API serves and `--json` prints (docs/database.md); `now` for ages.
   Result<json::array> status_json(Time now) const;
@@ -128,6 +141,19 @@ class Store {
   Result<json::object> why_json(const std::string& program,
                                 std::optional<std::int64_t> attempt) const;
   Result<json::object> report_json(const std::string& program) const;
+  // How a measure went, in at most about `buckets` points; docs/database.md says what is in it.
+  // Kind usage for a measure that steps do not have.
+  struct CurveQuery {
+    std::optional<std::int64_t> from = {};  // absent: the first step on record
+    std::optional<std::int64_t> to = {};    // absent: the newest
+    std::int64_t buckets = 2000;            // 1 to most_curve_buckets
+    std::string metric = "loss";
+  };
+  Result<json::object> curve_json(const std::string& program, const CurveQuery& query) const;
+  // Where the time went, in the `window_seconds` before `now` or (absent) in all of the run, with
+  // what the newest span, which is not booked yet, comes to at `now`.
+  Result<json::object> ledger_json(const std::string& program,
+                                   std::optional<std::int64_t> window_seconds, Time now) const;
   // after_id < 0: the newest `limit`. Oldest first in any case; program "" for all.
   Result<json::array> events_json(const std::string& program, std::int64_t after_id,
                                   int limit) const;

@@ -1,13 +1,22 @@
 // What a Store holds; private to this folder.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include "supervisor/store/connection.hpp"
 #include "supervisor/store/store.hpp"
 
 namespace trainward::store {
 
+// 16 letters of chance.
+std::string own_mark();
+
 struct Store::Impl {
+  explicit Impl(std::unique_ptr<Connection> opened) : connection(std::move(opened)) {}
   std::unique_ptr<Connection> connection;
+  std::string mark = own_mark();  // of this Store and no other
 };
 
 struct Store::Transaction::Impl {

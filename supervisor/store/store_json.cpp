@@ -89,10 +89,15 @@ Result<json::array> Store::samples_json(const std::string& program) const {
 Result<json::array> Store::losses_json(const std::string& program, std::int64_t up_to_step,
                                        int most) const {
   return rows_json(*impl_->connection,
+                   // Where rows were thinned out, the mean of each bucket.
                    "select step, loss from (select step, loss, row_number() over (order by step) "
-                   "as n, count(*) over () as total from v_steps "
-                   "where program = ? and step <= ? and loss is not null) "
-                   "where n = 1 or n = total or n % max(total / ?, 1) = 0 order by step",
+                   "as n, count(*) over () as total from (select step, loss from v_steps "
+                   "where program = ?1 and step <= ?2 and loss is not null union all "
+                   "select b.last_step, b.loss_sum / b.loss_count from step_buckets b "
+                   "where b.program = ?1 and b.level = -1 and b.last_step <= ?2 and "
+                   "b.loss_count > 0 and not exists (select 1 from steps s where "
+                   "s.program = ?1 and s.step between b.bucket * 64 and b.last_step))) "
+                   "where n = 1 or n = total or n % max(total / ?3, 1) = 0 order by step",
                    program, up_to_step, std::int64_t{most});
 }
 

@@ -107,6 +107,14 @@ Result<std::optional<std::int64_t>> Store::step_at(const std::string& program,
       take, program, wall_ms);
   if (!read) return propagate(read);
   if (step) return step;
+  // Its rows were thinned out: to within a bucket, as a step that it had surely done.
+  read = impl_->connection->each(
+      "select last_step from step_buckets where program = ?1 and level = -1 and last_ms < ?2 "
+      "and last_attempt = (select max(number) from attempts where program = ?1 "
+      "and intended_ms <= ?2) order by bucket desc limit 1",
+      take, program, wall_ms);
+  if (!read) return propagate(read);
+  if (step) return step;
   read = impl_->connection->each(
       "select resume_step from attempts where program = ?1 and intended_ms <= ?2 "
       "order by number desc limit 1",
@@ -117,7 +125,10 @@ Result<std::optional<std::int64_t>> Store::step_at(const std::string& program,
 }
 
 Result<std::int64_t> Store::step_rows(const std::string& program) const {
-  return one_integer(*impl_->connection, "select count(*) from steps where program = ?", program);
+  return one_integer(*impl_->connection,
+                     "select (select count(*) from steps where program = ?1) + coalesce((select "
+                     "sum(rows) from step_buckets where program = ?1 and level = -1), 0)",
+                     program);
 }
 
 Result<std::int64_t> Store::newest_ms() const {
@@ -125,8 +136,9 @@ Result<std::int64_t> Store::newest_ms() const {
       *impl_->connection,
       "select max(coalesce((select max(changed_ms) from programs), 0), "
       "coalesce((select at_ms from events order by id desc limit 1), 0), "
-      "coalesce((select max(s.at_ms) from attempts a join steps s "
-      "on s.program = a.program and s.attempt = a.number where a.ended_ms = 0), 0))");
+      "coalesce((select max((select s.at_ms from steps s where s.program = a.program "
+      "and s.attempt = a.number order by s.step desc limit 1)) from attempts a "
+      "where a.ended_ms = 0), 0))");
 }
 
 }  // namespace trainward::store

@@ -1,5 +1,8 @@
 // The documents that tell a story: why an attempt ended, and what a whole run came to.
+#include <optional>
+
 #include "supervisor/store/rows_json.hpp"
+#include "supervisor/store/step_pyramid.hpp"
 #include "supervisor/store/store_impl.hpp"
 
 namespace trainward::store {
@@ -130,7 +133,6 @@ Result<json::object> Store::report_json(const std::string& program) const {
       "case when kept_step > 0 or not exists (select 1 from attempts where program = v_status.name "
       "and not told_to_resume) then kept_step else (select sum(a.steps_kept) from v_attempts a "
       "where a.program = v_status.name) end as steps_kept, first_loss, last_loss, tokens, "
-      "(select min(loss) from steps where program = ?) as best_loss, "
       "evaluated_step, evaluation_loss, "
       "(select perplexity from evaluations where program = ? order by attempt desc, step desc "
       "limit 1) as evaluation_perplexity, "
@@ -138,18 +140,22 @@ Result<json::object> Store::report_json(const std::string& program) const {
       "(select text from events where program = ? and kind = 'early_end' and attempt = "
       "(select max(number) from attempts where program = ?) order by id desc limit 1) as early_end "
       "from v_status where name = ?",
-      program, program, program, program, program, program);
+      program, program, program, program, program);
   if (auto merged = merge(report, std::move(status)); !merged) return propagate(merged);
+  auto steps = StepPyramid(db, program).whole();
+  if (!steps) return propagate(steps);
+  report["best_loss"] = steps->least_loss ? json::value(*steps->least_loss) : json::value();
 
   // Wall time runs from the first sign of the run to the last.
-  auto wall =
-      row_json(db,
-               "select coalesce(max(e) - min(b), 0) / 1000.0 as wall_seconds from ("
-               "select intended_ms as b, max(ended_ms, started_ms, intended_ms) as e from attempts "
-               "where program = ? and intended_ms > 0 "
-               "union all select begin_ms, begin_ms + duration_ms from ledger where program = ? "
-               "union all select at_ms, at_ms from steps where program = ? and at_ms > 0)",
-               program, program, program);
+  auto wall = row_json(
+      db,
+      "select coalesce(max(e) - min(b), 0) / 1000.0 as wall_seconds from ("
+      "select intended_ms as b, max(ended_ms, started_ms, intended_ms) as e from attempts "
+      "where program = ? and intended_ms > 0 "
+      "union all select begin_ms, begin_ms + duration_ms from ledger where program = ? "
+      "union all select ?, ?)",
+      program, program, steps->first_ms > 0 ? std::optional(steps->first_ms) : std::nullopt,
+      steps->last_ms > 0 ? std::optional(steps->last_ms) : std::nullopt);
   if (auto merged = merge(report, std::move(wall)); !merged) return propagate(merged);
 
   auto goodput = row_json(

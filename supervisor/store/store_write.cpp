@@ -1,7 +1,4 @@
 // The writing half of Store: one statement a method; atomicity is the caller's Transaction.
-#include <cmath>
-#include <limits>
-
 #include "supervisor/store/row_sql.hpp"
 #include "supervisor/store/store_impl.hpp"
 
@@ -42,16 +39,6 @@ Status Store::add_evidence(const std::string& program, std::int64_t attempt,
   static const std::string sql =
       insert_sql<EvidenceRow>("insert into", "evidence", {"program", "attempt"});
   return write_row(*impl_->connection, sql, row, program, attempt);
-}
-
-Status Store::add_step(const std::string& program, const StepRow& row) {
-  static const std::string sql =
-      insert_sql<StepRow>("insert or replace into", "steps", {"program"});
-  if (!row.loss || !std::isnan(*row.loss)) return write_row(*impl_->connection, sql, row, program);
-  // SQLite takes NaN for null, which is a loss that nobody told.
-  StepRow diverged = row;
-  diverged.loss = std::numeric_limits<double>::infinity();
-  return write_row(*impl_->connection, sql, diverged, program);
 }
 
 Status Store::add_evaluation(const std::string& program, const EvaluationRow& row) {

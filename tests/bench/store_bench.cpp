@@ -1,10 +1,14 @@
 // What a fortnight of attempts costs whoever asks for them: status is asked again and again, the
-// history by a person.
+// history by a person; the curve of a million steps, and what a step costs to put.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <optional>
+#include <string>
 
+#include "supervisor/store/row_sql.hpp"
 #include "supervisor/store/store.hpp"
 #include "temporary_folder.hpp"
 
@@ -66,6 +70,133 @@ void status(benchmark::State& bench) {
   for (auto _ : bench) benchmark::DoNotOptimize(store.status_json(Time{}));
 }
 
+constexpr std::int64_t many_steps = 1'000'000;
+
+// A million steps in 2,000 attempts, each of which goes six steps back, with evaluations,
+// checkpoints and spans of time.
+Store long_run(const std::filesystem::path& file) {
+  auto store = Store::open(file);
+  if (!store) std::abort();
+  auto transaction = store->begin();
+  ProgramRow program;
+  program.name = "run";
+  must(store->put_program(program));
+  constexpr std::int64_t each = many_steps / attempts;
+  for (std::int64_t number = 1; number <= attempts; ++number) {
+    AttemptRow row;
+    row.program = "run";
+    row.number = number;
+    row.intended_ms = row.started_ms = number * 600'000;
+    row.ended_ms = row.started_ms + 500'000;
+    row.resume_step = std::max<std::int64_t>((number - 1) * each - 6, 0);
+    row.first_step = row.resume_step + 1;
+    row.last_step = number * each;
+    row.kept_step = row.last_step - 6;
+    row.cause = "device_oom";
+    must(store->put_attempt(row));
+    for (std::int64_t step = row.first_step; step <= row.last_step; ++step) {
+      StepRow done;
+      done.step = step;
+      done.attempt = number;
+      done.loss = 2.5 + 1e-6 * static_cast<double>(step);
+      done.grad_norm = 1.0;
+      done.tokens = step * 4096;
+      done.tokens_per_second = 4000;
+      done.learning_rate = 1e-4;
+      done.at_ms = row.started_ms + (step - row.first_step) * 1'000;
+      must(store->add_step("run", done));
+    }
+    must(store->add_evaluation("run", {row.kept_step, number, 2.6, row.ended_ms, 13.4}));
+    must(store->put_checkpoint("run",
+                               {std::to_string(row.kept_step), row.kept_step, number, 1,
+                                number + 3 > attempts ? "verified" : "pruned", "", row.ended_ms}));
+    for (const char* phase : {"loading", "replaying", "stepping", "saving", "down"}) {
+      must(store->add_span("run", {number, phase, "", row.started_ms, 100'000}));
+    }
+  }
+  must(transaction->commit());
+  return std::move(*store);
+}
+
+// Made once, and read by all.
+const std::filesystem::path& long_file() {
+  static const TemporaryFolder folder;
+  static const std::filesystem::path file = [] {
+    auto path = folder.path() / "run.db";
+    (void)long_run(path);
+    return path;
+  }();
+  return file;
+}
+
+void curve(benchmark::State& bench, std::optional<std::int64_t> from,
+           std::optional<std::int64_t> to) {
+  const auto store = Store::open_read_only(long_file());
+  std::size_t bytes = 0;
+  for (auto _ : bench) {
+    auto document = store->curve_json("run", {from, to, 2000, "loss"});
+    if (!document) std::abort();
+    bytes = json::serialize(*document).size();
+  }
+  bench.counters["bytes"] = static_cast<double>(bytes);
+}
+
+void report(benchmark::State& bench) {
+  const auto store = Store::open_read_only(long_file());
+  for (auto _ : bench) benchmark::DoNotOptimize(store->report_json("run"));
+}
+
+void ledger(benchmark::State& bench) {
+  const auto store = Store::open_read_only(long_file());
+  for (auto _ : bench) {
+    benchmark::DoNotOptimize(
+        store->ledger_json("run", bench.range(0), Time{{attempts * 600'000}, {}}));
+  }
+}
+
+void mark(benchmark::State& bench) {
+  const auto store = Store::open_read_only(long_file());
+  for (auto _ : bench) benchmark::DoNotOptimize(store->mark());
+}
+
+// A transaction of 100 steps, with the buckets of the curve or as rows alone.
+void put_step(benchmark::State& bench) {
+  const TemporaryFolder folder;
+  Store store = run_of(folder.path() / "run.db", true);
+  auto rows = Connection::open(folder.path() / "run.db", Connection::Mode::read_write);
+  const std::string sql = insert_sql<StepRow>("insert or replace into", "steps", {"program"});
+  must((*rows)->run("pragma synchronous = normal"));
+  const bool buckets = bench.range(0) != 0;
+  std::int64_t step = 100'000;
+  for (auto _ : bench) {
+    std::optional<Result<Store::Transaction>> transaction;
+    if (buckets) transaction.emplace(store.begin(Store::Survives::process));
+    if (!buckets) must((*rows)->run("begin immediate"));
+    for (int i = 0; i < 100; ++i) {
+      StepRow done;
+      done.step = ++step;
+      done.attempt = attempts;
+      done.loss = 2.5;
+      done.grad_norm = 1.0;
+      done.tokens = step * 4096;
+      done.tokens_per_second = 4000;
+      done.learning_rate = 1e-4;
+      done.at_ms = step * 1'000;
+      must(buckets ? store.add_step("run", done)
+                   : write_row(**rows, sql, done, std::string("run")));
+    }
+    must(buckets ? (*transaction)->commit() : (*rows)->run("commit"));
+  }
+  bench.SetItemsProcessed(bench.iterations() * 100);
+}
+
+BENCHMARK(put_step)->ArgName("buckets")->Arg(0)->Arg(1)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(curve, whole, std::nullopt, std::nullopt)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(curve, ten_thousand_steps, 500'000, 509'999)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(curve, tail, many_steps - 600, std::nullopt)->Unit(benchmark::kMillisecond);
+BENCHMARK(ledger)->ArgName("window")->Arg(86'400)->Arg(1LL << 40)->Unit(benchmark::kMillisecond);
+BENCHMARK(mark)->Unit(benchmark::kMicrosecond);
+BENCHMARK(report)->Unit(benchmark::kMillisecond);
 BENCHMARK(history)->ArgName("told")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
 BENCHMARK(status)->ArgName("told")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);
 

@@ -57,7 +57,8 @@ with eras as (  -- an era ends with a clean end; windows, since a run may have t
 ), paced as materialized (
   select seen.*,
          case when told_to_resume or first = 0 or first = last then 1
-              else coalesce((select nullif(seen.last - max(s.step), 0) from steps s
+              else coalesce(told_every,
+                            (select nullif(seen.last - max(s.step), 0) from steps s
                              where s.program = seen.program and s.attempt = seen.number
                                and s.step < seen.last), 1) end as distance
   from seen
@@ -211,7 +212,8 @@ select id,
        program,
        attempt,
        kind,
-       text
+       text,
+       "by"
 from events;
 
 -- The loss curve: a row per step, as the newest attempt that did it saw it.
