@@ -343,7 +343,7 @@ TEST_F(WindowAccess, NamesInAPathLeadNowhere) {
   for (const std::string name :
        {"..", "%2e%2e", "..%2f..%2fetc%2fpasswd", "%252e%252e", "....//", "..%5c..%5cwindows",
         "%00", "run%00", "file:%2f%2f%2fetc%2fpasswd", "%2fetc%2fpasswd", "C:%5cboot.ini",
-        "run%0d%0aX", "%ff%fe", "run%23fragment", "run%3fquery", "~root", "$HOME",
+        "run%0d%0aX-Injected:1", "%ff%fe", "run%23fragment", "run%3fquery", "~root", "$HOME",
         "%c0%ae%c0%ae"}) {
     for (const std::string form :
          {"/v1/programs/{}/log", "/v1/programs/{}/why", "/v1/programs/{}/events", "/v1/{}/programs",
@@ -351,7 +351,7 @@ TEST_F(WindowAccess, NamesInAPathLeadNowhere) {
       const Reply reply = ask("GET", fmt::format(fmt::runtime(form), name), {as(operator_token)});
       EXPECT_THAT(reply.status, testing::AnyOf(400, 404)) << form << " " << name;
       EXPECT_THAT(reply.body, Not(HasSubstr("root:"))) << form << " " << name;
-      EXPECT_THAT(reply.head, Not(HasSubstr("\nx"))) << form << " " << name;
+      EXPECT_THAT(reply.head, Not(HasSubstr("\nx-injected"))) << form << " " << name;
     }
   }
 }
