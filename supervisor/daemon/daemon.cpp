@@ -93,7 +93,11 @@ Status Daemon::start() {
   reader_ = std::make_unique<api::Reader>(
       parts_->config.database,
       [&loop = parts_->loop](std::function<void()> work) { loop.post(std::move(work)); });
-  api::Handler routes = [&loop = parts_->loop, routes = api::make_routes(*this, *reader_)](
+  feed_ = std::make_unique<api::Feed>(
+      parts_->loop.context(), *reader_, api::Feed::Greeting{started_ms_, std::string(version_text)},
+      [this](json::array& programs) { api::add_trouble(*this, programs); }, api::Feed::Pace{});
+  parts_->store.on_commit(feed_->poke());
+  api::Handler routes = [&loop = parts_->loop, routes = api::make_routes(*this, *reader_, *feed_)](
                             const api::Request& request, api::Respond respond) {
     const Loop::Busy busy(loop);
     routes(request, std::move(respond));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "supervisor/api/control.hpp"
+#include "supervisor/api/feed.hpp"
 #include "supervisor/api/http_server.hpp"
 #include "supervisor/api/reader.hpp"
 #include "supervisor/config/config.hpp"
@@ -129,6 +130,7 @@ class Daemon final : public api::Control {
   std::unique_ptr<ChildProcess> probe_;
   std::size_t log_reads_ = 0;  // that have not ended
   std::unique_ptr<api::Reader> reader_;
+  std::unique_ptr<api::Feed> feed_;
   std::unique_ptr<api::HttpServer> server_;  // last: its handlers use all of the above
 };
 

@@ -127,6 +127,8 @@ class Store {
   Result<json::array> history_json(const std::string& program) const;  // "" for all
   Result<json::object> why_json(const std::string& program,
                                 std::optional<std::int64_t> attempt) const;
+  // {"step", "attempt", "loss", "tokens_per_second"} of the step that was done last; {}: none was.
+  Result<json::object> newest_step_json(const std::string& program) const;
   Result<json::object> report_json(const std::string& program) const;
   // after_id < 0: the newest `limit`. Oldest first in any case; program "" for all.
   Result<json::array> events_json(const std::string& program, std::int64_t after_id,
