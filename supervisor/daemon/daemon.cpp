@@ -94,6 +94,10 @@ Status Daemon::start() {
   reader_ = std::make_unique<api::Reader>(
       parts_->config.database,
       [&loop = parts_->loop](std::function<void()> work) { loop.post(std::move(work)); });
+  feed_ = std::make_unique<api::Feed>(
+      parts_->loop.context(), *reader_, api::Feed::Greeting{started_ms_, std::string(version_text)},
+      [this](json::array& programs) { api::add_trouble(*this, programs); }, api::Feed::Pace{});
+  parts_->store.on_commit(feed_->poke());
   auto listeners = Listeners::open(parts_->loop.context(), parts_->config.socket,
                                    parts_->config.listening, parts_->options.sockets, handler());
   if (!listeners) return propagate(listeners);
@@ -113,7 +117,7 @@ Status Daemon::start() {
 // Everything that is served.
 api::Handler Daemon::handler() {
   api::Table table(*this, *reader_);
-  api::add_routes(table);
+  api::add_routes(table, *feed_);
   api::add_login_links(table, access_);
   return [&loop = parts_->loop, routes = api::with_access(access_, api::make_router(table.take()))](
              const api::Request& request, api::Respond respond) {

@@ -50,7 +50,8 @@ const std::vector<std::string> readers{"/v1/version",
                                        "/v1/boards",
                                        "/v1/boards/A/samples",
                                        "/v1/probe",
-                                       "/v1/available"};
+                                       "/v1/available",
+                                       "/v1/openapi.json"};
 const std::vector<std::string> changers{"/v1/programs/run/start",
                                         "/v1/programs/run/stop",
                                         "/v1/programs/run/restart",
@@ -224,7 +225,9 @@ TEST_F(WindowAccess, NobodyIsServedWithoutAWord) {
     EXPECT_THAT(reply.head, HasSubstr("www-authenticate: bearer"));
   }
   EXPECT_EQ(record(), before);
+  EXPECT_EQ(ask("GET", "/v1/stream").status, 401);
   EXPECT_EQ(ask("GET", "/login").status, 200);
+  EXPECT_EQ(ask("GET", "/healthz").status, 200);
 }
 
 TEST_F(WindowAccess, AViewerLooksAndChangesNothing) {
