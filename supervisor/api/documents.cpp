@@ -2,16 +2,50 @@
 #include <algorithm>
 
 #include "common/os/clock.hpp"
+#include "supervisor/api/paging.hpp"
 #include "supervisor/api/routes.hpp"
 
 namespace trainward::api {
 namespace {
 
-constexpr int most_events = 1'000;
+constexpr std::int64_t most_events = 1'000;
 constexpr std::int64_t most_samples = 10'000;
 constexpr std::int64_t usual_samples = 360;  // an hour of them
 
-// With what only the daemon knows of it.
+// A list of a program that must be there, by a key that grows.
+void add_list(Table& table, const std::string& document, const std::string& key,
+              Result<json::array> (store::Store::*read)(const std::string&) const) {
+  table.page("/v1/programs/*/" + document, paged(),
+             [key, read](const store::Store& store, const Asked& asked) {
+               if (auto known = known_program(store, asked.name()); !known) {
+                 return failed(known.error(), 404);
+               }
+               return page_of((store.*read)(asked.name()), asked, key);
+             });
+}
+
+// `program` "" for all. Also of programs that were removed: what happened stays on record.
+Response events(const store::Store& store, const Asked& asked, const std::string& program) {
+  const auto limit = std::min(asked.number("limit").value_or(most_events), most_events);
+  const auto after = asked.number("after").value_or(0);
+  // One more than asked for shows whether more follow.
+  const auto wanted = static_cast<int>(after < 0 ? limit : limit + 1);
+  auto rows = store.events_json(program, after, wanted);
+  if (!rows) return failed(rows.error(), 404);
+  return page_of(std::move(*rows), asked, "id", limit);
+}
+
+Response board_samples(const store::Store& store, const Asked& asked) {
+  const auto limit = std::min(asked.number("limit").value_or(usual_samples), most_samples);
+  const auto after = asked.number("after").value_or(-1);
+  auto rows = store.board_samples_json(asked.name(), after,
+                                       static_cast<int>(after < 0 ? limit : limit + 1));
+  if (!rows) return failed(rows.error(), 404);
+  return page_of(std::move(*rows), asked, "at_ms", limit);
+}
+
+}  // namespace
+
 void add_trouble(Control& control, json::array& programs) {
   for (json::value& row : programs) {
     const std::string trouble = control.trouble(string_or(row.as_object(), "name", ""));
@@ -19,43 +53,32 @@ void add_trouble(Control& control, json::array& programs) {
   }
 }
 
-}  // namespace
-
 void add_documents(Table& table) {
   using store::Store;
-  const Parameter after{.name = "after"};
   table.read_then(
       "/v1/programs", {}, [](const Store& store, const Asked&) { return store.status_json(now()); },
       add_trouble);
   table.read("/v1/history", {},
              [](const Store& store, const Asked&) { return store.history_json(""); });
-  table.read_of_program("history", &Store::history_json);
+  add_list(table, "history", "attempt", &Store::history_json);
+  add_list(table, "checkpoints", "step", &Store::checkpoints_json);
+  add_list(table, "evaluations", "step", &Store::evaluations_json);
+  add_list(table, "samples", "step", &Store::samples_json);
   table.read_of_program("why", {{.name = "attempt", .least = 1}},
                         [](const Store& store, const Asked& asked) {
                           return store.why_json(asked.name(), asked.number("attempt"));
                         });
   table.read_of_program("report", &Store::report_json);
-  table.read_of_program("checkpoints", &Store::checkpoints_json);
-  table.read_of_program("evaluations", &Store::evaluations_json);
-  table.read_of_program("samples", &Store::samples_json);
   table.read_of_program("compiled", &Store::compiled_json);
-  table.read("/v1/events", {after}, [](const Store& store, const Asked& asked) {
-    return store.events_json("", asked.number("after").value_or(0), most_events);
-  });
-  // Also of programs that were removed: what happened stays on record.
-  table.read("/v1/programs/*/events", {after}, [](const Store& store, const Asked& asked) {
-    return store.events_json(asked.name(), asked.number("after").value_or(0), most_events);
+  table.page("/v1/events", paged(),
+             [](const Store& store, const Asked& asked) { return events(store, asked, ""); });
+  table.page("/v1/programs/*/events", paged(), [](const Store& store, const Asked& asked) {
+    return events(store, asked, asked.name());
   });
   table.read("/v1/probe", {}, [](const Store& store, const Asked&) { return store.probe_json(); });
   table.read("/v1/boards", {},
              [](const Store& store, const Asked&) { return store.boards_json(); });
-  table.read("/v1/boards/*/samples", {after, {.name = "limit", .least = 1}},
-             [](const Store& store, const Asked& asked) {
-               const auto limit =
-                   std::min(asked.number("limit").value_or(usual_samples), most_samples);
-               return store.board_samples_json(asked.name(), asked.number("after").value_or(-1),
-                                               static_cast<int>(limit));
-             });
+  table.page("/v1/boards/*/samples", paged(), board_samples);
 }
 
 }  // namespace trainward::api

@@ -7,6 +7,8 @@
 #include <array>
 #include <charconv>
 
+#include "supervisor/api/revalidation.hpp"
+
 namespace trainward::api {
 namespace {
 
@@ -44,6 +46,7 @@ std::optional<std::int64_t> whole_number(const std::string& text) {
 }
 
 bool fits(const Parameter& parameter, const std::string& value) {
+  if (parameter.text) return !value.empty();
   const auto& words = parameter.words;
   if (!words.empty()) return std::find(words.begin(), words.end(), value) != words.end();
   const auto number = whole_number(value);
@@ -51,6 +54,7 @@ bool fits(const Parameter& parameter, const std::string& value) {
 }
 
 std::string allowed_by(const Parameter& parameter) {
+  if (parameter.text) return "something";
   if (!parameter.words.empty()) return fmt::format("{}", fmt::join(parameter.words, " or "));
   if (parameter.least == std::numeric_limits<std::int64_t>::min()) return "a whole number";
   return fmt::format("a whole number, {} or more", parameter.least);
@@ -140,7 +144,9 @@ Handler make_router(std::vector<Route> routes) {
         return respond(error_response(400, {ErrorKind::usage, std::move(wrong), where(request),
                                             "docs/api.md lists what each request takes"}));
       }
-      return route.answer(Asked(request, std::move(*names)), respond);
+      const bool reads = route.method == "GET";
+      return route.answer(Asked(request, std::move(*names)),
+                          reads ? revalidated(request, respond) : respond);
     }
     if (allowed.empty()) {
       return respond(

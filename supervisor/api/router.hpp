@@ -25,6 +25,7 @@ struct Parameter {
   std::string name;
   std::int64_t least = std::numeric_limits<std::int64_t>::min();  // a whole number, no less
   std::vector<std::string> words = {};                            // or one of these, and no number
+  bool text = false;                                              // or any text but the empty one
 };
 
 // A request that fits its route. A copy is cheap, and may be kept.

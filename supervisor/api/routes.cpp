@@ -2,17 +2,17 @@
 
 namespace trainward::api {
 
-void add_routes(Table& table) {
-  table.ask("GET", "/v1/version",
-            [](Control& daemon) { return Result<json::value>(daemon.version()); });
+void add_routes(Table& table, Feed& feed) {
+  add_about(table);
   add_documents(table);
   add_logs(table);
+  add_stream(table, feed);
   add_commands(table);
 }
 
-Handler make_routes(Control& control, Reader& reader) {
+Handler make_routes(Control& control, Reader& reader, Feed& feed) {
   Table table(control, reader);
-  add_routes(table);
+  add_routes(table, feed);
   return make_router(table.take());
 }
 

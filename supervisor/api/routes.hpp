@@ -2,19 +2,25 @@
 // runs, and everything that changes something, is asked of the Control.
 #pragma once
 
+#include "supervisor/api/feed.hpp"
 #include "supervisor/api/http.hpp"
 #include "supervisor/api/table.hpp"
 
 namespace trainward::api {
 
-void add_routes(Table& table);
+void add_routes(Table& table, Feed& feed);
 
 // Its parts, by what they do.
 void add_documents(Table& table);  // what is on record
 void add_commands(Table& table);   // what changes something
 void add_logs(Table& table);
+void add_stream(Table& table, Feed& feed);  // news as they come
+void add_about(Table& table);               // of the daemon and of the API itself
 
-// All of it and nothing else. Both must outlive the handler.
-Handler make_routes(Control& control, Reader& reader);
+// To the rows of the programs what only the daemon knows of them.
+void add_trouble(Control& control, json::array& programs);
+
+// All of it and nothing else. They must outlive the handler.
+Handler make_routes(Control& control, Reader& reader, Feed& feed);
 
 }  // namespace trainward::api

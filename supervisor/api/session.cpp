@@ -137,7 +137,8 @@ void Session::answered(const beast::error_code& error, Stage next) {
   if (stage_ != Stage::answering) return;
   if (error) return close();
   if (pipe_ && !only_head_) return stream();
-  if (next == Stage::parting) return part();
+  // Another request that is not read any more would cost the client this answer.
+  if (next == Stage::parting || (!keep_ && buffer_.size() > 0)) return part();
   if (!keep_) return close();
   rest();
 }

@@ -1,5 +1,7 @@
 #include "supervisor/api/table.hpp"
 
+#include "supervisor/api/revalidation.hpp"
+
 namespace trainward::api {
 
 int status_of(const Error& error, int usage) {
@@ -32,8 +34,13 @@ void Table::page(const std::string& path, const Parameters& parameters,
   get(
       path, parameters,
       [&reader = reader_, make = std::move(make)](const Asked& asked, const Respond& respond) {
-        reader.answer([make, asked](const store::Store& store) { return make(store, asked); },
-                      respond);
+        reader.answer(
+            [make, asked](const store::Store& store) {
+              Response response = make(store, asked);
+              mark(response);
+              return response;
+            },
+            respond);
       },
       needs);
 }

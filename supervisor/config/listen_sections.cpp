@@ -49,8 +49,8 @@ std::optional<Address> address_in(const std::string& text) {
   std::string host = text.substr(0, colon);
   if (lower_case(host) == "localhost") host = "127.0.0.1";
   const bool bracketed = host.starts_with('[') && host.ends_with(']');
-  const auto digits = bracketed ? in_digits(host.substr(1, host.size() - 2), AF_INET6)
-                                : in_digits(host, AF_INET);
+  const auto digits =
+      bracketed ? in_digits(host.substr(1, host.size() - 2), AF_INET6) : in_digits(host, AF_INET);
   if (!digits) return std::nullopt;
   return Address{*digits, static_cast<std::uint16_t>(*port)};
 }
@@ -68,15 +68,15 @@ void read_addresses(MapReader& reader, Listening& listening) {
   if (node == nullptr) return;
   const auto items = each(*node);
   if (items.empty() || items.size() > most_addresses) {
-    return reader.report("listen", *node,
-                         fmt::format("expected {}, or up to {} of them in a list", example,
-                                     most_addresses));
+    return reader.report(
+        "listen", *node,
+        fmt::format("expected {}, or up to {} of them in a list", example, most_addresses));
   }
   for (const Node* item : items) {
-    const auto address =
-        item->kind == Node::Kind::scalar ? address_in(item->text) : std::nullopt;
+    const auto address = item->kind == Node::Kind::scalar ? address_in(item->text) : std::nullopt;
     if (!address) {
-      reader.report("listen", *item, fmt::format("expected {}, found {}", example, describe(*item)));
+      reader.report("listen", *item,
+                    fmt::format("expected {}, found {}", example, describe(*item)));
       continue;
     }
     auto& known = listening.addresses;
@@ -108,9 +108,9 @@ void read_hosts(MapReader& reader, Listening& listening) {
       listening.hosts.push_back(name);
       continue;
     }
-    reader.report("hosts", *item,
-                  "expected a name without a port, such as train.example.org, found " +
-                      describe(*item));
+    reader.report(
+        "hosts", *item,
+        "expected a name without a port, such as train.example.org, found " + describe(*item));
   }
 }
 
@@ -153,7 +153,8 @@ class TokenReader {
     if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES) {
       return leave_unread(map, key, node, path);
     }
-    if (auto known = check_known_writers(path); !known) return refuse(map, key, node, known.error());
+    if (auto known = check_known_writers(path); !known)
+      return refuse(map, key, node, known.error());
     auto tokens = read_tokens(path, operates, operates ? "operator" : "viewer");
     if (!tokens) return refuse(map, key, node, tokens.error());
     for (Token& token : *tokens) add(map, key, node, std::move(token));
@@ -168,9 +169,9 @@ class TokenReader {
                                       token.name, other.name));
       }
       if (other.name == token.name) {
-        return map.report(key, node,
-                          fmt::format("two tokens are called {}: events could not say who it was",
-                                      token.name));
+        return map.report(
+            key, node,
+            fmt::format("two tokens are called {}: events could not say who it was", token.name));
       }
     }
     listening_.tokens.push_back(std::move(token));
@@ -179,8 +180,8 @@ class TokenReader {
   // Whoever only looks at the configuration need not be allowed to read tokens; the daemon must.
   void leave_unread(const MapReader& map, std::string_view key, const Node& node,
                     const std::filesystem::path& path) {
-    listening_.unread.push_back(fmt::format("{}: {}: may not be read by this user",
-                                            map.path_of(key), path.string()));
+    listening_.unread.push_back(
+        fmt::format("{}: {}: may not be read by this user", map.path_of(key), path.string()));
     if (folders_.notes != nullptr) folders_.notes->push_back({node.mark, listening_.unread.back()});
   }
 

@@ -92,12 +92,13 @@ Result<std::vector<Token>> tokens_in(std::string_view text, const std::filesyste
     const std::string_view token = named ? trim(line.substr(gap)) : line;
     const auto name = named ? std::optional(line.substr(0, gap)) : std::nullopt;
     if (auto wrong = wrong_with(name, token); !wrong.empty()) {
-      return fail(ErrorKind::usage, fmt::format("line {} {}", number, wrong), path.string(),
-                  "a line is `NAME TOKEN` or a token; `head -c 32 /dev/urandom | base64` makes one");
+      return fail(
+          ErrorKind::usage, fmt::format("line {} {}", number, wrong), path.string(),
+          "a line is `NAME TOKEN` or a token; `head -c 32 /dev/urandom | base64` makes one");
     }
     if (!named) ++nameless;
-    const std::string otherwise = nameless > 1 ? fmt::format("{}-{}", without_name, nameless)
-                                               : std::string(without_name);
+    const std::string otherwise =
+        nameless > 1 ? fmt::format("{}-{}", without_name, nameless) : std::string(without_name);
     tokens.push_back({name ? std::string(*name) : otherwise, sha256_hex(token), operates});
   }
   if (tokens.empty()) {

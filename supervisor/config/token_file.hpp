@@ -1,9 +1,9 @@
 // A file of tokens: a line each, `NAME TOKEN` or just the token.
 //
-// Blank lines and lines that begin with # are passed over. A token has 32 to 512 characters of those
-// that a header may carry (letters, digits, - . _ ~ + / =), a name at most 31, so that neither can be
-// taken for the other. Nothing of a line is ever part of an error: it may be a secret in the wrong
-// place.
+// Blank lines and lines that begin with # are passed over. A token has 32 to 512 characters of
+// those that a header may carry (letters, digits, - . _ ~ + / =), a name at most 31, so that
+// neither can be taken for the other. Nothing of a line is ever part of an error: it may be a
+// secret in the wrong place.
 #pragma once
 
 #include <filesystem>

@@ -32,9 +32,8 @@ struct ForeignVerb {
   std::string_view word;
   std::string_view here;
 };
-constexpr std::array<ForeignVerb, 9> foreign_verbs{{
+constexpr std::array<ForeignVerb, 8> foreign_verbs{{
     {"fg", "a worker has no terminal; 'tail -f NAME' shows what it prints"},
-    {"open", "'-s unix:///PATH' or '--state-dir DIR' name another daemon"},
     {"exit", "it ends the shell, which 'trainwardctl' alone begins"},
     {"quit", "it ends the shell, which 'trainwardctl' alone begins"},
     {"kill", "'signal KILL NAME' sends a signal, 'stop NAME' lets it save first"},

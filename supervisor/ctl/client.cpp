@@ -37,6 +37,8 @@ class Exchange {
     request_.version(11);
     request_.set(http::field::host, "localhost");
     request_.set(http::field::user_agent, fmt::format("trainwardctl/{}", version_text));
+    request_.set("X-Trainward", "1");  // no web page sends it unasked
+    request_.keep_alive(false);
     request_.prepare_payload();
     parser_.header_limit(max_header_bytes);
     parser_.body_limit(max_body_bytes);
@@ -152,6 +154,15 @@ ClientError refusal(const Response& response, const std::string& socket) {
       return {Trouble::answered,
               {kind_of(string_or(fields, "kind", "")), string_or(fields, "what", "refused"),
                string_or(fields, "where", ""), string_or(fields, "hint", "")},
+              response.status};
+    }
+    // A problem document of a proxy between us and the daemon.
+    const json::object& problem = body->as_object();
+    const std::string title = string_or(problem, "title", "");
+    if (const std::string detail = string_or(problem, "detail", title); !detail.empty()) {
+      const auto kind = response.status < 500 ? ErrorKind::usage : ErrorKind::transient;
+      return {Trouble::answered,
+              {kind, detail, string_or(problem, "instance", ""), ""},
               response.status};
     }
   }

@@ -37,8 +37,8 @@ void Daemon::note_request(const std::string& program, const std::string& what,
                           const std::string& by) {
   const ProgramRunner* runner = find(program);
   const std::int64_t attempt = runner == nullptr ? 0 : runner->state().attempt;
-  if (auto ok = parts_->store.add_event({0, now().wall.ms, program, attempt, "operator", what});
-      !ok) {
+  const store::EventRow event{0, now().wall.ms, program, attempt, "operator", what, by};
+  if (auto ok = parts_->store.add_event(event); !ok) {
     spdlog::warn("{} ({}): {}", what, by, ok.error().message());
   }
 }
@@ -142,8 +142,7 @@ void Daemon::command_all(api::Verb verb, const std::string& by, Answer answer) {
   }
 }
 
-Result<json::value> Daemon::signal(const std::string& name, int number,
-                                   const std::string& by) {
+Result<json::value> Daemon::signal(const std::string& name, int number, const std::string& by) {
   if (auto ok = known(name); !ok) return propagate(ok);
   if (number < 1 || number >= NSIG) {
     return command_answer(name, "bad signal name", false,
@@ -152,8 +151,8 @@ Result<json::value> Daemon::signal(const std::string& name, int number,
   if (auto sent = find(name)->signal(number); !sent) {
     return command_answer(name, "not running", false, sent.error().what);
   }
-  find(name)->handle(core::Noticed{
-      "signal", fmt::format("SIG{} sent to the worker", ::sigabbrev_np(number)), by});
+  find(name)->handle(
+      core::Noticed{"signal", fmt::format("SIG{} sent to the worker", ::sigabbrev_np(number)), by});
   return command_answer(name, "signalled", true, "");
 }
 

@@ -95,6 +95,10 @@ Status Daemon::start() {
   reader_ = std::make_unique<api::Reader>(
       parts_->config.database,
       [&loop = parts_->loop](std::function<void()> work) { loop.post(std::move(work)); });
+  feed_ = std::make_unique<api::Feed>(
+      parts_->loop.context(), *reader_, api::Feed::Greeting{started_ms_, std::string(version_text)},
+      [this](json::array& programs) { api::add_trouble(*this, programs); }, api::Feed::Pace{});
+  parts_->store.on_commit(feed_->poke());
   auto listeners = Listeners::open(parts_->loop.context(), parts_->config.socket,
                                    parts_->config.listening, parts_->options.sockets, handler());
   if (!listeners) return propagate(listeners);
@@ -115,7 +119,7 @@ Status Daemon::start() {
 api::Handler Daemon::handler() {
   const page::Assets assets(parts_->options.web_root);
   api::Table table(*this, *reader_);
-  api::add_routes(table);
+  api::add_routes(table, *feed_);
   api::add_login_links(table, access_);
   page::add_pages(table, assets);
   api::Handler all = page::with_error_pages(

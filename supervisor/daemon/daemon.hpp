@@ -12,6 +12,7 @@
 
 #include "supervisor/api/access/access.hpp"
 #include "supervisor/api/control.hpp"
+#include "supervisor/api/feed.hpp"
 #include "supervisor/api/reader.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/attempt/launch_files.hpp"
@@ -140,6 +141,7 @@ class Daemon final : public api::Control {
   std::unique_ptr<ChildProcess> probe_;
   std::size_t log_reads_ = 0;  // that have not ended
   std::unique_ptr<api::Reader> reader_;
+  std::unique_ptr<api::Feed> feed_;
   api::Access access_;
   std::optional<Listeners> listeners_;  // last: its handlers use all of the above
 };

@@ -144,6 +144,8 @@ class Store {
                                            std::int64_t limit) const;
   Result<json::object> why_json(const std::string& program,
                                 std::optional<std::int64_t> attempt) const;
+  // {"step", "attempt", "loss", "tokens_per_second"} of the step that was done last; {}: none was.
+  Result<json::object> newest_step_json(const std::string& program) const;
   Result<json::object> report_json(const std::string& program) const;
   // How a measure went, in at most about `buckets` points; docs/database.md says what is in it.
   // Kind usage for a measure that steps do not have.

@@ -53,6 +53,13 @@ Result<json::array> Store::events_json(const std::string& program, std::int64_t 
                    program, program, limit);
 }
 
+Result<json::object> Store::newest_step_json(const std::string& program) const {
+  return row_json(*impl_->connection,
+                  "select step, attempt, loss, tokens_per_second from steps where program = ? "
+                  "order by attempt desc, step desc limit 1",
+                  program);
+}
+
 Result<json::object> Store::probe_json() const {
   auto row =
       row_json(*impl_->connection,

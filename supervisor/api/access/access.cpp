@@ -45,8 +45,7 @@ bool is_ahead_of_time(const Request& request) {
 bool is_navigation(const Request& request) {
   const std::string mode = request.header("sec-fetch-mode");
   const std::string destination = request.header("sec-fetch-dest");
-  return (mode.empty() || mode == "navigate") &&
-         (destination.empty() || destination == "document");
+  return (mode.empty() || mode == "navigate") && (destination.empty() || destination == "document");
 }
 
 bool is_form(const Request& request) {
@@ -69,9 +68,8 @@ bool is_program_name(std::string_view name) {
 }
 
 Response not_here(const Request& request, const std::string& allowed) {
-  Response refusal = error_response(
-      405, {ErrorKind::usage, "only " + allowed + " is understood",
-            request.method + " " + request.path, ""});
+  Response refusal = error_response(405, {ErrorKind::usage, "only " + allowed + " is understood",
+                                          request.method + " " + request.path, ""});
   refusal.headers["Allow"] = allowed;
   return refusal;
 }
@@ -100,8 +98,9 @@ Result<json::value> Access::link(const Request& request, Role role, const std::s
                 "type `trainwardctl open` on the machine where trainwardd runs");
   }
   if (base_.empty()) {
-    return fail(ErrorKind::permanent, "this trainwardd listens on no address that a browser reaches",
-                "", "add `listen: 127.0.0.1:8420` to the configuration, then `trainwardctl reload`");
+    return fail(ErrorKind::permanent,
+                "this trainwardd listens on no address that a browser reaches", "",
+                "add `listen: 127.0.0.1:8420` to the configuration, then `trainwardctl reload`");
   }
   if (!program.empty() && !is_program_name(program)) {
     return fail(ErrorKind::usage, "no such program", program,
@@ -117,9 +116,9 @@ tl::expected<void, Response> Access::may_try(const Request& request) const {
   const std::int64_t wait_ms = tries_.wait_ms(request.peer.address, clock_());
   if (wait_ms == 0) return {};
   const std::int64_t seconds = (wait_ms + 999) / 1000;
-  Response refusal = error_response(
-      429, {ErrorKind::transient, "too many wrong tokens or links from this address",
-            request.peer.address, fmt::format("try again in {} s", seconds)});
+  Response refusal =
+      error_response(429, {ErrorKind::transient, "too many wrong tokens or links from this address",
+                           request.peer.address, fmt::format("try again in {} s", seconds)});
   refusal.headers["Retry-After"] = std::to_string(seconds);
   return Refusal(std::move(refusal));
 }
@@ -209,18 +208,19 @@ Handler with_access(Access& access, Handler next) {
     known.by = std::move(*by);
     if (known.by.role != Role::nobody || !wants_a_page(request)) return next(known, respond);
     // A person sees a page and no document of JSON.
-    next(known, Respond([respond, page = access.follow({.method = "GET", .path = "/login"})](
-                            Response response) {
-           if (response.status != 401) return respond(std::move(response));
-           Response login = page;
-           login.status = 401;
-           if (const auto header = response.headers.find("WWW-Authenticate");
-               header != response.headers.end()) {
-             login.headers.insert(*header);
-           }
-           respond(std::move(login));
-         },
-                        [respond] { return respond.wanted(); }));
+    next(known, Respond(
+                    [respond,
+                     page = access.follow({.method = "GET", .path = "/login"})](Response response) {
+                      if (response.status != 401) return respond(std::move(response));
+                      Response login = page;
+                      login.status = 401;
+                      if (const auto header = response.headers.find("WWW-Authenticate");
+                          header != response.headers.end()) {
+                        login.headers.insert(*header);
+                      }
+                      respond(std::move(login));
+                    },
+                    [respond] { return respond.wanted(); }));
   };
 }
 
@@ -236,10 +236,9 @@ void add_login_links(Table& table, Access& access) {
   };
   table.post("/v1/login-link", parameters,
              [give](const Asked& asked, const Respond& respond) { give(asked, respond, ""); });
-  table.post("/v1/programs/*/login-link", parameters,
-             [give](const Asked& asked, const Respond& respond) {
-               give(asked, respond, asked.name());
-             });
+  table.post(
+      "/v1/programs/*/login-link", parameters,
+      [give](const Asked& asked, const Respond& respond) { give(asked, respond, asked.name()); });
 }
 
 }  // namespace trainward::api

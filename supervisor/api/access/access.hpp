@@ -12,8 +12,8 @@
 //   POST /login         a form with `token`: 303 to the page, with the cookie
 //   POST /logout        ends the login: 303 to the login page
 //
-// A person's browser that asks for a page as nobody gets the login page with the 401. Foreign pages'
-// requests were refused before (guard.hpp). Thread: the loop's.
+// A person's browser that asks for a page as nobody gets the login page with the 401. Foreign
+// pages' requests were refused before (guard.hpp). Thread: the loop's.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ class Access {
   // Fills in request.by, or says with what it is refused.
   tl::expected<Requester, Response> requester(const Request& request);
 
-  Response follow(const Request& request);  // GET /login
-  Response log_in(const Request& request);  // POST /login
+  Response follow(const Request& request);   // GET /login
+  Response log_in(const Request& request);   // POST /login
   Response log_out(const Request& request);  // POST /logout
 
  private:

@@ -1,11 +1,11 @@
 // The cookie of a login. Pure.
 //
-// Whether there is TLS between browser and daemon only the browser knows: a header that a proxy adds
-// (X-Forwarded-Proto) could have been sent by anybody. A browser says it itself: by an Origin that
-// begins with https, and by sending Sec-Fetch-* at all to a name that is not this very machine, which
-// browsers only do over TLS. Then the cookie is Secure and called `__Host-trainward_session`, which
-// no other server of the domain can set. Who lies about it harms nobody but its own browser, which
-// will not send the cookie back.
+// Whether there is TLS between browser and daemon only the browser knows: a header that a proxy
+// adds (X-Forwarded-Proto) could have been sent by anybody. A browser says it itself: by an Origin
+// that begins with https, and by sending Sec-Fetch-* at all to a name that is not this very
+// machine, which browsers only do over TLS. Then the cookie is Secure and called
+// `__Host-trainward_session`, which no other server of the domain can set. Who lies about it harms
+// nobody but its own browser, which will not send the cookie back.
 #pragma once
 
 #include <string>

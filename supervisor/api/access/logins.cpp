@@ -16,8 +16,7 @@ Result<std::string> Logins::begin(Requester by, std::optional<Key> key, std::int
         entries_.begin(), entries_.end(),
         [](const Entry& one, const Entry& other) { return one.used_ms < other.used_ms; }));
   }
-  entries_.push_back(
-      {digest_of(*id), now_ms + lifetime_ms, now_ms, std::move(by), std::move(key)});
+  entries_.push_back({digest_of(*id), now_ms + lifetime_ms, now_ms, std::move(by), std::move(key)});
   return id;
 }
 

@@ -1,7 +1,7 @@
 // Who is logged in: browsers, each known by the random id in its cookie.
 //
-// Kept as digests in the memory of this daemon only, so that a restart ends them all; 12 hours each,
-// at most 64: then the one that was used least lately ends. Times as in links.hpp.
+// Kept as digests in the memory of this daemon only, so that a restart ends them all; 12 hours
+// each, at most 64: then the one that was used least lately ends. Times as in links.hpp.
 #pragma once
 
 #include <cstddef>

@@ -8,8 +8,8 @@
 
 namespace trainward::api {
 
-// 256 bits of the kernel's, as 64 hexadecimal digits. Never waits: kind transient while the kernel's
-// pool is not ready, which ends within seconds of the machine's start.
+// 256 bits of the kernel's, as 64 hexadecimal digits. Never waits: kind transient while the
+// kernel's pool is not ready, which ends within seconds of the machine's start.
 Result<std::string> new_secret();
 
 // What is kept and compared in place of a secret: SHA-256. To look one up by it tells nobody who

@@ -36,10 +36,10 @@ void Tries::wrong(const std::string& address, std::int64_t now_ms) {
   });
   const std::string place = neighbourhood(address);
   if (entries_.size() >= most && !entries_.contains(place)) {
-    entries_.erase(std::min_element(entries_.begin(), entries_.end(),
-                                    [](const auto& one, const auto& other) {
-                                      return one.second.last_ms < other.second.last_ms;
-                                    }));
+    entries_.erase(
+        std::min_element(entries_.begin(), entries_.end(), [](const auto& one, const auto& other) {
+          return one.second.last_ms < other.second.last_ms;
+        }));
   }
   Entry& entry = entries_[place];
   ++entry.wrong;

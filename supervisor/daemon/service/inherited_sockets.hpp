@@ -1,5 +1,5 @@
-// Sockets that an init system listens on for us (socket activation). Told apart by what they are, so
-// that their names (FileDescriptorName=) are free.
+// Sockets that an init system listens on for us (socket activation). Told apart by what they are,
+// so that their names (FileDescriptorName=) are free.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace trainward::daemon {
 
-// Borrowed: they stay open as long as the process, and are handed on when it executes another image.
+// Borrowed: they stay open as long as the process, and are handed on when it executes another
+// image.
 struct InheritedSockets {
   int unix_socket = -1;  // the first; -1: none
   struct Tcp {

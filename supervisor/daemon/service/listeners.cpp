@@ -67,9 +67,8 @@ Result<Listeners> Listeners::open(boost::asio::io_context& context,
     open.tcp_.push_back({handed.address, std::move(*server)});
   }
   for (const config::Address& address : wanted.addresses) {
-    const bool handed_over = std::any_of(given.tcp.begin(), given.tcp.end(), [&](const auto& tcp) {
-      return tcp.address == address;
-    });
+    const bool handed_over = std::any_of(given.tcp.begin(), given.tcp.end(),
+                                         [&](const auto& tcp) { return tcp.address == address; });
     if (handed_over) continue;
     auto server = HttpServer::listen_tcp(context, address.host, address.port, serve, options);
     if (!server) return propagate(server);
@@ -88,8 +87,8 @@ Status Listeners::could_open(const config::Listening& wanted) const {
     if (mine || address.port == 0) continue;
     boost::asio::io_context nowhere;
     auto tried = api::HttpServer::listen_tcp(
-        nowhere, address.host, address.port,
-        [](const api::Request&, const api::Respond&) {}, api::HttpServer::Options{});
+        nowhere, address.host, address.port, [](const api::Request&, const api::Respond&) {},
+        api::HttpServer::Options{});
     if (!tried) return propagate(tried);
   }
   return {};

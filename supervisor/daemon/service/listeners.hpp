@@ -1,6 +1,6 @@
-// Where the daemon listens: its Unix socket, the addresses of `listen:`, and what an init system has
-// handed over. All are opened at the start, or the start fails; what goes wrong with one of them
-// later is its own affair, and it goes on listening (http_server.hpp).
+// Where the daemon listens: its Unix socket, the addresses of `listen:`, and what an init system
+// has handed over. All are opened at the start, or the start fails; what goes wrong with one of
+// them later is its own affair, and it goes on listening (http_server.hpp).
 #pragma once
 
 #include <filesystem>

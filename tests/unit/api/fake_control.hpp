@@ -12,7 +12,7 @@ class FakeControl final : public Control {
  public:
   mutable std::vector<std::string> asked;
   std::vector<std::string> askers;  // who asked for each change
-  std::vector<Answer> waiting;  // for the program "slow"
+  std::vector<Answer> waiting;      // for the program "slow"
 
   json::value version() const override { return json::object{{"name", "fake"}}; }
   void command(const std::string& program, Verb verb, const std::string& by,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <boost/asio/io_context.hpp>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -79,7 +80,9 @@ class Routes : public testing::Test {
   Posted posted_;
   Reader reader_{folder_.path() / "run.db",
                  [this](std::function<void()> work) { posted_.post(std::move(work)); }};
-  Handler handler_ = make_routes(control_, reader_);
+  boost::asio::io_context timers_;  // of the feed; nobody listens to it here
+  Feed feed_{timers_, reader_, {}, [](json::array&) {}, {}};
+  Handler handler_ = make_routes(control_, reader_, feed_);
 };
 
 }  // namespace trainward::api

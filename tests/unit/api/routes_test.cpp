@@ -203,6 +203,68 @@ TEST_F(Routes, ACommandKnowsWhetherItsAskerStillWaits) {
   EXPECT_FALSE(control_.waiting.front().wanted());
 }
 
+TEST_F(Routes, ARouteIsForWhoMayUseIt) {
+  const auto status = [&](Role role, const char* method, const char* path) {
+    return ask(Request{.method = method, .path = path, .by = {role, ""}}).status;
+  };
+  EXPECT_EQ(status(Role::nobody, "GET", "/healthz"), 200);
+  EXPECT_EQ(status(Role::nobody, "GET", "/v1/programs"), 401);
+  EXPECT_EQ(status(Role::nobody, "POST", "/v1/programs/a/stop"), 401);
+  EXPECT_EQ(status(Role::viewer, "GET", "/v1/programs"), 200);
+  EXPECT_EQ(status(Role::viewer, "HEAD", "/v1/programs"), 200);
+  Table table(control_, reader_);
+  add_routes(table, feed_);
+  for (const Route& route : table.take()) {
+    std::string path = route.path;
+    if (const auto star = path.find('*'); star != std::string::npos) path.replace(star, 1, "a");
+    const bool open = route.needs == Role::nobody;
+    EXPECT_EQ(status(Role::nobody, route.method.c_str(), path.c_str()), open ? 200 : 401) << path;
+    if (route.method == "GET") continue;
+    EXPECT_EQ(status(Role::viewer, route.method.c_str(), path.c_str()), 403) << path;
+  }
+  EXPECT_TRUE(control_.asked.empty());
+  const Response refused = ask(Request{.method = "POST", .path = "/v1/shutdown"});
+  EXPECT_TRUE(refused.headers.at("WWW-Authenticate").starts_with("Bearer"));
+}
+
+TEST_F(Routes, ARehearsalDoesNothing) {
+  ask("POST", "/v1/programs/a/stop", {{"dry_run", "1"}});
+  ask("POST", "/v1/programs/restart", {{"dry_run", "1"}});
+  EXPECT_EQ(ask("POST", "/v1/programs/nope/stop", {{"dry_run", "1"}}).status, 404);
+  ask("POST", "/v1/programs/a/stop", {{"dry_run", "0"}});
+  wrong("POST", "/v1/programs/a/stop", {{"dry_run", "yes"}});
+  EXPECT_EQ(control_.asked,
+            (std::vector<std::string>{"rehearse a 1", "rehearse all 2", "command a 1"}));
+}
+
+TEST_F(Routes, HealthIsThatWhatHappensIsRecorded) {
+  EXPECT_EQ(document("/healthz").at("status"), "ok");
+  control_.refused = "the disk at /secret is full";
+  const Response ill = ask("GET", "/healthz");
+  EXPECT_EQ(ill.status, 503);
+  EXPECT_NE(ill.body.find("/secret"), std::string::npos);
+  const Response anybodys = ask(Request{.method = "GET", .path = "/healthz"});
+  EXPECT_EQ(anybodys.status, 503);
+  EXPECT_EQ(anybodys.body.find("/secret"), std::string::npos);
+}
+
+TEST_F(Routes, AMethodThatHttpDoesNotHaveIs501) {
+  EXPECT_EQ(ask("BREW", "/v1/programs").status, 501);
+  EXPECT_EQ(ask("get", "/v1/programs").status, 501);
+  EXPECT_EQ(ask("OPTIONS", "/v1/programs").status, 405);
+}
+
+TEST_F(Routes, AnErrorIsAProblemDocument) {
+  Response response = ask("GET", "/v1/programs/nope/why");
+  EXPECT_EQ(response.content_type, "application/problem+json");
+  name_instance(response, "/v1/programs/nope/why");
+  const json::value problem = parse_json(response.body, "").value();
+  EXPECT_EQ(problem.at("type"), "/problems/usage");
+  EXPECT_EQ(problem.at("status"), 404);
+  EXPECT_EQ(problem.at("instance"), "/v1/programs/nope/why");
+  EXPECT_EQ(problem.at("error").at("what"), "no such program");
+}
+
 TEST_F(Routes, ALogCarriesItsSizeAndAttempt) {
   const Response response = ask("GET", "/v1/programs/a/log", {{"limit", "99999999"}});
   EXPECT_EQ(response.body, "tail\n");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -17,6 +18,7 @@
 
 #include "common/os/fd.hpp"
 #include "supervisor/api/http_server.hpp"
+#include "supervisor/api/pipe.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::api {
@@ -73,6 +75,21 @@ class ServerTest : public ::testing::Test {
   static void send(const Fd& fd, const std::string& text) {
     (void)::send(fd.get(), text.data(), text.size(), MSG_NOSIGNAL);
   }
+  [[nodiscard]] static Fd connect_tcp(std::uint16_t port) {
+    Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
+    return fd;
+  }
+  // Until it ends like this, or the other side ends it.
+  static std::string receive_until(const Fd& fd, const std::string& ending) {
+    std::string all;
+    for (char c = 0; !all.ends_with(ending) && ::recv(fd.get(), &c, 1, 0) == 1;) all += c;
+    return all;
+  }
   // Until the other side ends it.
   static std::string receive(const Fd& fd) {
     std::string all;
@@ -99,15 +116,24 @@ class ServerTest : public ::testing::Test {
   boost::asio::io_context context_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_{
       context_.get_executor()};
-  std::vector<Respond> waiting_;  // of the loop's thread
+  std::vector<Respond> waiting_;              // of the loop's thread
+  std::vector<std::shared_ptr<Pipe>> pipes_;  // of those who asked for /stream; the same
   std::unique_ptr<HttpServer> server_;
   std::thread thread_;
 
  private:
   void handle(const Request& request, const Respond& respond) {
     if (request.path == "/wait") return waiting_.push_back(respond);
+    if (request.path == "/stream") {
+      Response response;
+      response.body = "first;";
+      response.pipe = std::make_shared<Pipe>();
+      pipes_.push_back(response.pipe);
+      return respond(std::move(response));
+    }
     Response response;
     response.body = request.method + " " + request.path;
+    if (!request.body.empty()) response.body += " body=" + request.body;
     for (const auto& [key, value] : request.query) response.body += " " + key + "=" + value;
     respond(std::move(response));
   }

@@ -47,8 +47,9 @@ TEST_F(Listens, NowhereUnlessAskedTo) {
 }
 
 TEST_F(Listens, OnAddressesOfThisMachine) {
-  const auto config = load_text(
-      program + "listen: [127.0.0.1:8420, \"[::1]:8420\", localhost:9, \"[0:0::1]:0\"]\n"
+  const auto config =
+      load_text(program +
+                "listen: [127.0.0.1:8420, \"[::1]:8420\", localhost:9, \"[0:0::1]:0\"]\n"
                 "hosts: [Train.Example.org, \"[fd00::5]\", 192.168.1.5]\n");
   ASSERT_TRUE(config) << config.error().front().text();
   EXPECT_THAT(config->listening.addresses,
@@ -68,9 +69,9 @@ TEST_F(Listens, BesideAProgramWithoutAName) {
 }
 
 TEST_F(Listens, WhatIsNoAddressIsShownWithItsPlace) {
-  for (const char* wrong :
-       {"8420", "localhost", "example.org:80", "127.0.0.1:65536", "127.0.0.1:-1", "'127.0.0.1:'", "':80'",
-        "127.0.0.1:80x", "127.1:80", "'::1:80'", "'[::1]'", "'[127.0.0.1]:80'", "{a: 1}"}) {
+  for (const char* wrong : {"8420", "localhost", "example.org:80", "127.0.0.1:65536",
+                            "127.0.0.1:-1", "'127.0.0.1:'", "':80'", "127.0.0.1:80x", "127.1:80",
+                            "'::1:80'", "'[::1]'", "'[127.0.0.1]:80'", "{a: 1}"}) {
     EXPECT_THAT(found("listen: " + std::string(wrong) + "\n"),
                 ElementsAre(StartsWith("2:9: listen: expected an address and a port")))
         << wrong;
@@ -108,10 +109,10 @@ TEST_F(Listens, TokensAreKeptAsDigestsByTheNameOfTheirHolder) {
 TEST_F(Listens, ATokenThatOthersMayReadIsNone) {
   for (const mode_t mode : {0640, 0604, 0620, 0601}) {
     write_private("t", secret, mode);
-    EXPECT_THAT(found("tokens: {operator: t}\n"),
-                ElementsAre(AllOf(StartsWith("2:20: tokens.operator: "),
-                                  HasSubstr("may be read or written by others"),
-                                  HasSubstr("chmod 600"))))
+    EXPECT_THAT(
+        found("tokens: {operator: t}\n"),
+        ElementsAre(AllOf(StartsWith("2:20: tokens.operator: "),
+                          HasSubstr("may be read or written by others"), HasSubstr("chmod 600"))))
         << mode;
   }
 }

@@ -55,6 +55,18 @@ TEST_F(ClientTest, TheDaemonsErrorComesThrough) {
   EXPECT_EQ(reply.error().error.kind, ErrorKind::usage);
 }
 
+TEST_F(ClientTest, AProblemDocumentOfAProxyIsAnAnswer) {
+  FakeDaemon daemon(socket());
+  daemon.answers("GET /v1/x", {502, R"({"title":"Bad Gateway","detail":"no daemon behind it"})",
+                               "Content-Type: application/problem+json\r\n", false});
+  const auto reply = get("/v1/x");
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_EQ(reply.error().trouble, Trouble::answered);
+  EXPECT_EQ(reply.error().status, 502);
+  EXPECT_EQ(reply.error().error.what, "no daemon behind it");
+  EXPECT_EQ(reply.error().error.kind, ErrorKind::transient);
+}
+
 TEST_F(ClientTest, NonsenseIsGarbled) {
   FakeDaemon daemon(socket());
   daemon.answers("GET /v1/a", "{\"half\":");

@@ -1,0 +1,382 @@
+// Tokens, links, logins, cookies and wrong tries, with a clock that the test turns; and what
+// with_access() lets through.
+#include "supervisor/api/access/access.hpp"
+
+#include <gmock/gmock.h>
+
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "supervisor/api/access/cookie.hpp"
+#include "supervisor/api/access/form.hpp"
+#include "supervisor/api/access/secret.hpp"
+
+namespace trainward::api {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+const std::string viewer_token = "viewer-token-0123456789abcdefghij";
+const std::string operator_token = "operator-token-0123456789abcdefgh";
+
+std::vector<Key> two_keys() {
+  return {{"anna", digest_of(viewer_token), Role::viewer},
+          {"bert", digest_of(operator_token), Role::operates}};
+}
+
+Request over_tcp(const std::string& method, const std::string& path,
+                 std::map<std::string, std::string> headers = {}) {
+  headers.emplace("host", "127.0.0.1:8420");
+  return {.method = method,
+          .path = path,
+          .headers = std::move(headers),
+          .peer = {std::nullopt, "127.0.0.1"}};
+}
+
+Request over_unix(const std::string& method, const std::string& path) {
+  return {.method = method,
+          .path = path,
+          .headers = {{"host", "localhost"}},
+          .peer = {1000, ""},
+          .by = {Role::operates, "uid 1000"}};
+}
+
+class Entering : public testing::Test {
+ protected:
+  Entering() { access_.be_at("http://127.0.0.1:8420"); }
+
+  Response ask(const Request& request) {
+    std::optional<Response> got;
+    handler_(request, [&](Response response) { got = std::move(response); });
+    EXPECT_TRUE(got.has_value());
+    return std::move(*got);
+  }
+  // The code of a new link.
+  std::string code(Role role = Role::operates, const std::string& program = "") {
+    const auto link = access_.link(over_unix("POST", "/v1/login-link"), role, program);
+    EXPECT_TRUE(link.has_value());
+    const std::string url(link->at("url").as_string());
+    EXPECT_THAT(url, StartsWith("http://127.0.0.1:8420/login?code="));
+    return url.substr(url.find('=') + 1);
+  }
+  static Request opening(const std::string& code) {
+    Request request = over_tcp("GET", "/login");
+    request.query["code"] = code;
+    return request;
+  }
+  // As the browser sends it back.
+  static std::string cookie_of(const Response& response) {
+    const std::string set = response.headers.at("Set-Cookie");
+    return set.substr(0, set.find(';'));
+  }
+  Response with_cookie(const std::string& cookie, const std::string& path = "/v1/programs") {
+    return ask(over_tcp("GET", path, {{"cookie", cookie}}));
+  }
+  static Request form(const std::string& body) {
+    Request request =
+        over_tcp("POST", "/login", {{"content-type", "application/x-www-form-urlencoded"}});
+    request.body = body;
+    return request;
+  }
+
+  std::int64_t now_ms_ = 1'000'000;
+  Access access_{Keys(two_keys()), [this] { return now_ms_; }};
+  // Says who asked; nobody is turned away as the router does it.
+  Handler handler_ = with_access(access_, [](const Request& request, const Respond& respond) {
+    if (request.by.role == Role::nobody)
+      return respond(error_response(401, {ErrorKind::usage, "login", "", ""}));
+    respond(Response{.body = request.by.name +
+                             (request.by.role == Role::operates ? " operates" : " looks")});
+  });
+};
+
+TEST(Secrets, AreLongAndNeverTheSame) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string secret = new_secret().value();
+    EXPECT_EQ(secret.size(), 64U);
+    EXPECT_TRUE(seen.insert(secret).second);
+  }
+  EXPECT_TRUE(same_digest(digest_of("a"), digest_of("a")));
+  EXPECT_FALSE(same_digest(digest_of("a"), digest_of("b")));
+  EXPECT_FALSE(same_digest(digest_of("a"), ""));
+}
+
+TEST_F(Entering, OverTheUnixSocketEverybodyIsWhoTheKernelSays) {
+  EXPECT_EQ(ask(over_unix("GET", "/v1/programs")).body, "uid 1000 operates");
+  Request with_a_wrong_token = over_unix("GET", "/v1/programs");
+  with_a_wrong_token.headers["authorization"] = "Bearer nonsense";
+  EXPECT_EQ(ask(with_a_wrong_token).body, "uid 1000 operates");
+}
+
+TEST_F(Entering, OverTcpNobodyIsSomebodyWithoutAWord) {
+  EXPECT_EQ(ask(over_tcp("GET", "/v1/programs")).status, 401);
+  EXPECT_EQ(ask(over_tcp("POST", "/v1/shutdown")).status, 401);
+}
+
+TEST_F(Entering, ATokenSaysWhoItIsAndWhatHeMayDo) {
+  const auto asks = [&](const std::string& header) {
+    return ask(over_tcp("GET", "/v1/programs", {{"authorization", header}}));
+  };
+  EXPECT_EQ(asks("Bearer " + viewer_token).body, "token anna looks");
+  EXPECT_EQ(asks("bearer  " + operator_token + " ").body, "token bert operates");
+  for (const std::string& wrong :
+       {std::string("Bearer"), std::string("Bearer "), "Bearer " + viewer_token + "x",
+        "Bearer " + viewer_token.substr(1)}) {
+    EXPECT_EQ(asks(wrong).status, 401) << wrong;
+    access_ = Access(Keys(two_keys()), [this] { return now_ms_; });
+  }
+  EXPECT_EQ(asks("Basic " + viewer_token).status, 401);
+}
+
+TEST_F(Entering, ALinkLetsOneIn) {
+  const std::string once = code();
+  const Response first = ask(opening(once));
+  EXPECT_EQ(first.status, 303);
+  EXPECT_EQ(first.headers.at("Location"), "/");
+  EXPECT_EQ(first.headers.at("Cache-Control"), "no-store");
+  EXPECT_THAT(first.headers.at("Set-Cookie"),
+              AllOf(StartsWith("trainward_session="), HasSubstr("; HttpOnly"),
+                    HasSubstr("; SameSite=Strict"), HasSubstr("; Path=/"),
+                    HasSubstr("; Max-Age=43200"), Not(HasSubstr("Secure")), Not(HasSubstr(once))));
+  EXPECT_EQ(with_cookie(cookie_of(first)).body, "link of uid 1000 operates");
+  const Response second = ask(opening(once));
+  EXPECT_EQ(second.status, 403);
+  EXPECT_THAT(second.body, HasSubstr("trainwardctl open"));
+  EXPECT_FALSE(second.headers.contains("Set-Cookie"));
+}
+
+TEST_F(Entering, ALinkForAViewerToOneProgram) {
+  const Response answer = ask(opening(code(Role::viewer, "run-1")));
+  EXPECT_EQ(answer.headers.at("Location"), "/programs/run-1");
+  EXPECT_EQ(with_cookie(cookie_of(answer)).body, "link of uid 1000 looks");
+  for (const char* wrong : {"..", ".", "a/b", "a b", "//evil.test", "\r\nX: y", "a?b"}) {
+    EXPECT_FALSE(access_.link(over_unix("POST", "/v1/login-link"), Role::viewer, wrong)) << wrong;
+  }
+}
+
+TEST_F(Entering, ALinkDiesAfterAMinute) {
+  const std::string late = code();
+  now_ms_ += Links::lifetime_ms;
+  EXPECT_EQ(ask(opening(late)).status, 403);
+  const std::string early = code();
+  now_ms_ += Links::lifetime_ms - 1;
+  EXPECT_EQ(ask(opening(early)).status, 303);
+}
+
+TEST_F(Entering, ALinkIsUsedUpByAPersonOnly) {
+  const std::string once = code();
+  const std::vector<std::map<std::string, std::string>> machines{
+      {{"sec-purpose", "prefetch"}},
+      {{"sec-purpose", "prefetch;prerender"}},
+      {{"purpose", "prefetch"}},
+      {{"purpose", "Preview"}},
+      {{"x-moz", "prefetch"}},
+      {{"sec-fetch-mode", "no-cors"}},
+      {{"sec-fetch-mode", "cors"}},
+      {{"sec-fetch-dest", "image"}},
+      {{"sec-fetch-mode", "navigate"}, {"sec-fetch-dest", "iframe"}}};
+  for (const auto& headers : machines) {
+    Request request = opening(once);
+    for (const auto& header : headers) request.headers.insert(header);
+    EXPECT_EQ(ask(request).status, 403) << headers.begin()->first;
+  }
+  Request head = opening(once);
+  head.method = "HEAD";
+  EXPECT_EQ(ask(head).status, 403);
+  Request person = opening(once);
+  person.headers["sec-fetch-mode"] = "navigate";
+  person.headers["sec-fetch-dest"] = "document";
+  EXPECT_EQ(ask(person).status, 303);
+}
+
+TEST_F(Entering, LinksAreGivenOverTheUnixSocketAndNotWithoutEnd) {
+  Request remote = over_tcp("POST", "/v1/login-link");
+  remote.by = {Role::operates, "token bert"};
+  EXPECT_FALSE(access_.link(remote, Role::viewer, ""));
+  for (std::size_t i = 0; i < Links::most; ++i) code();
+  const auto refused = access_.link(over_unix("POST", "/v1/login-link"), Role::viewer, "");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::transient);
+  now_ms_ += Links::lifetime_ms;
+  code();
+  access_.be_at("");
+  const auto nowhere = access_.link(over_unix("POST", "/v1/login-link"), Role::viewer, "");
+  ASSERT_FALSE(nowhere);
+  EXPECT_THAT(nowhere.error().hint, HasSubstr("listen: 127.0.0.1:8420"));
+}
+
+TEST_F(Entering, ALoginLastsTwelveHoursAndEndsWhenAsked) {
+  const std::string cookie = cookie_of(ask(opening(code())));
+  now_ms_ += Logins::lifetime_ms - 1;
+  EXPECT_EQ(with_cookie(cookie).status, 200);
+  now_ms_ += 1;
+  EXPECT_EQ(with_cookie(cookie).status, 401);
+
+  const std::string other = cookie_of(ask(opening(code())));
+  const Response out = ask(over_tcp("POST", "/logout", {{"cookie", other}}));
+  EXPECT_EQ(out.status, 303);
+  EXPECT_EQ(out.headers.at("Location"), "/login");
+  EXPECT_THAT(out.headers.at("Set-Cookie"), HasSubstr("Max-Age=0"));
+  EXPECT_EQ(with_cookie(other).status, 401);
+  EXPECT_EQ(ask(over_tcp("GET", "/logout", {{"cookie", other}})).status, 405);
+}
+
+TEST_F(Entering, TheFormTakesATokenAndNeverRepeatsIt) {
+  const Response in = ask(form("token=" + operator_token));
+  EXPECT_EQ(in.status, 303);
+  EXPECT_THAT(in.headers.at("Set-Cookie"), Not(HasSubstr(operator_token)));
+  EXPECT_EQ(with_cookie(cookie_of(in)).body, "token bert operates");
+  const Response wrong = ask(form("token=%3Cscript%3E" + viewer_token));
+  EXPECT_EQ(wrong.status, 401);
+  EXPECT_THAT(wrong.body,
+              AllOf(HasSubstr("<form"), Not(HasSubstr(viewer_token)), Not(HasSubstr("<script"))));
+  EXPECT_EQ(ask(form("other=1")).status, 400);
+  EXPECT_EQ(ask(form("token=%zz")).status, 400);
+  EXPECT_EQ(ask(over_tcp("PUT", "/login")).status, 405);
+}
+
+TEST_F(Entering, WhoeverSaysWrongTokensWaits) {
+  const auto wrong = [&] {
+    return ask(over_tcp("GET", "/v1/programs", {{"authorization", "Bearer wrong"}})).status;
+  };
+  const std::string cookie = cookie_of(ask(opening(code())));
+  for (int i = 0; i < Tries::free; ++i) EXPECT_EQ(wrong(), 401);
+  EXPECT_EQ(wrong(), 401);
+  EXPECT_EQ(wrong(), 429);
+  const Response right = ask(form("token=" + operator_token));
+  EXPECT_EQ(right.status, 429);  // not even looked at
+  EXPECT_EQ(right.headers.at("Retry-After"), "1");
+  EXPECT_EQ(with_cookie(cookie).status, 200);  // who is in stays in
+  now_ms_ += Tries::first_wait_ms;
+  EXPECT_EQ(ask(form("token=" + operator_token)).status, 303);
+  EXPECT_EQ(wrong(), 401);  // and all is forgotten
+}
+
+TEST(WrongTries, WaitLongerAndLongerButNoMoreThanAMinute) {
+  Tries tries;
+  std::int64_t now = 0;
+  std::int64_t before = 0;
+  for (int i = 0; i < 40; ++i) {
+    now += tries.wait_ms("10.0.0.1", now);
+    tries.wrong("10.0.0.1", now);
+    const std::int64_t wait = tries.wait_ms("10.0.0.1", now);
+    EXPECT_GE(wait, before);
+    EXPECT_LE(wait, Tries::longest_wait_ms);
+    before = wait;
+  }
+  EXPECT_EQ(before, Tries::longest_wait_ms);
+  EXPECT_EQ(tries.wait_ms("10.0.0.2", now), 0);
+  tries.right("10.0.0.1");
+  EXPECT_EQ(tries.wait_ms("10.0.0.1", now), 0);
+}
+
+TEST(WrongTries, OfOnePersonAndInBoundedMemory) {
+  Tries tries;
+  for (int i = 0; i <= Tries::free; ++i) tries.wrong("2001:db8::" + std::to_string(i), 0);
+  EXPECT_GT(tries.wait_ms("2001:db8::ffff", 0), 0);
+  EXPECT_EQ(tries.wait_ms("2001:db8:0:1::1", 0), 0);
+  for (int i = 0; i < 5000; ++i) {
+    tries.wrong("10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250), i);
+  }
+  EXPECT_LE(tries.count(), Tries::most);
+  tries.wrong("10.9.9.9", 2 * Tries::forgotten_after_ms);
+  EXPECT_EQ(tries.count(), 1U);
+}
+
+TEST_F(Entering, ATokenThatIsTakenAwayEndsItsLogins) {
+  const std::string anna = cookie_of(ask(form("token=" + viewer_token)));
+  const std::string bert = cookie_of(ask(form("token=" + operator_token)));
+  const std::string linked = cookie_of(ask(opening(code())));
+  auto keys = two_keys();
+  keys.erase(keys.begin());
+  keys[0].role = Role::viewer;  // and bert may only look from now on
+  access_.replace(Keys(keys));
+  EXPECT_EQ(with_cookie(anna).status, 401);
+  EXPECT_EQ(with_cookie(bert).status, 401);
+  EXPECT_EQ(with_cookie(linked).status, 200);
+}
+
+TEST(LoggedIn, AreBoundedAndTheIdlestLeaves) {
+  Logins logins;
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < Logins::most; ++i) {
+    ids.push_back(logins.begin({Role::viewer, "x"}, {}, static_cast<std::int64_t>(i)).value());
+  }
+  EXPECT_TRUE(logins.find(ids[0], 1000));
+  const std::string last = logins.begin({Role::viewer, "x"}, {}, 1001).value();
+  EXPECT_EQ(logins.count(), Logins::most);
+  EXPECT_TRUE(logins.find(ids[0], 1002));
+  EXPECT_FALSE(logins.find(ids[1], 1002));
+  EXPECT_TRUE(logins.find(last, 1002));
+}
+
+TEST(SessionCookie, IsFoundAmongOthersAndNothingElseIs) {
+  const std::string id(64, 'a');
+  const std::string other(64, 'b');
+  const auto ids = [](const std::string& cookie) {
+    return session_ids(over_tcp("GET", "/", {{"cookie", cookie}}));
+  };
+  EXPECT_THAT(ids("a=b; trainward_session=" + id + ";c=d"), ElementsAre(id));
+  EXPECT_THAT(ids("trainward_session=" + id + "; __Host-trainward_session=" + other),
+              ElementsAre(other, id));
+  for (const std::string& wrong :
+       {std::string(), std::string(";;;="), "trainward_session=" + id + "0",
+        "trainward_session=" + std::string(64, 'G'), "xtrainward_session=" + id,
+        std::string("trainward_session")}) {
+    EXPECT_THAT(ids(wrong), IsEmpty()) << wrong;
+  }
+  std::string many;
+  for (int i = 0; i < 500; ++i) many += "trainward_session=" + id + ";";
+  EXPECT_THAT(ids(many), SizeIs(8));
+}
+
+TEST(SessionCookie, AnyBytesAreReadWithoutHarm) {
+  const auto seed = std::random_device{}();
+  SCOPED_TRACE(seed);
+  std::mt19937 random(seed);
+  const std::string alphabet = "trainward_session=; \t\"%ab01\x80\xff,";
+  for (int round = 0; round < 2000; ++round) {
+    std::string text;
+    for (std::size_t i = random() % 200; i > 0; --i) text += alphabet[random() % alphabet.size()];
+    session_ids(over_tcp("GET", "/", {{"cookie", text}}));
+    form_fields(text);
+  }
+}
+
+TEST(SessionCookie, IsSecureWhereTheBrowserSpeaksTls) {
+  const auto tls = [](std::map<std::string, std::string> headers) {
+    return is_behind_tls(over_tcp("GET", "/login", std::move(headers)));
+  };
+  EXPECT_FALSE(tls({}));
+  EXPECT_FALSE(tls({{"sec-fetch-site", "none"}}));  // of localhost without TLS, too
+  EXPECT_FALSE(tls({{"x-forwarded-proto", "https"}, {"host", "train.example.org"}}));
+  EXPECT_TRUE(tls({{"host", "train.example.org"}, {"sec-fetch-site", "none"}}));
+  EXPECT_TRUE(tls({{"host", "train.example.org"}, {"origin", "https://train.example.org"}}));
+  EXPECT_FALSE(tls({{"host", "train.example.org"}, {"origin", "http://train.example.org"}}));
+  EXPECT_THAT(session_cookie("x", true),
+              AllOf(StartsWith("__Host-trainward_session=x; Path=/;"), HasSubstr("; Secure")));
+}
+
+TEST_F(Entering, APersonSeesAPageAndAProgramADocument) {
+  const Response page = ask(over_tcp("GET", "/programs/run", {{"accept", "text/html,*/*"}}));
+  EXPECT_EQ(page.status, 401);
+  EXPECT_THAT(page.content_type, StartsWith("text/html"));
+  EXPECT_THAT(page.body, AllOf(HasSubstr("<form method=\"post\" action=\"/login\">"),
+                               Not(HasSubstr("<script")), Not(HasSubstr("style"))));
+  EXPECT_EQ(ask(over_tcp("GET", "/v1/programs")).content_type.find("text/html"), std::string::npos);
+  access_.replace(Keys());
+  EXPECT_THAT(ask(over_tcp("GET", "/login")).body,
+              AllOf(HasSubstr("trainwardctl open"), Not(HasSubstr("<form"))));
+}
+
+}  // namespace
+}  // namespace trainward::api
