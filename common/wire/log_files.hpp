@@ -19,6 +19,10 @@
 
 namespace trainward {
 
+// Of a log that is looked through for why an attempt ended, this much of its end is read; evidence
+// counts the lines of that part.
+inline constexpr std::int64_t log_tail_bytes = 1024 * 1024;
+
 struct LogRange {
   std::string bytes;
   std::int64_t begin = 0;  // offset of bytes[0]; later than asked for where that was deleted

@@ -4,6 +4,7 @@
 #include "common/os/clock.hpp"
 #include "supervisor/api/paging.hpp"
 #include "supervisor/api/routes.hpp"
+#include "supervisor/excerpt/log_excerpt.hpp"
 
 namespace trainward::api {
 namespace {
@@ -64,9 +65,30 @@ void add_documents(Table& table) {
   add_list(table, "checkpoints", "step", &Store::checkpoints_json);
   add_list(table, "evaluations", "step", &Store::evaluations_json);
   add_list(table, "samples", "step", &Store::samples_json);
-  table.read_of_program("why", {{.name = "attempt", .least = 1}},
+  table.read_of_program("why", {{.name = "attempt", .least = 1}, {.name = "lines", .least = 0}},
                         [](const Store& store, const Asked& asked) {
-                          return store.why_json(asked.name(), asked.number("attempt"));
+                          auto why = store.why_json(asked.name(), asked.number("attempt"));
+                          const auto lines = std::min<std::int64_t>(
+                              asked.number("lines").value_or(0), most_lines_around);
+                          if (why && lines > 0)
+                            (*why)["log"] = log_excerpt(*why, static_cast<int>(lines));
+                          return why;
+                        });
+  table.read_of_program(
+      "curve",
+      {{.name = "from", .least = 0},
+       {.name = "to", .least = 0},
+       {.name = "buckets", .least = 1},
+       {.name = "metric", .words = {"loss", "grad_norm", "learning_rate", "tokens_per_second"}}},
+      [](const Store& store, const Asked& asked) {
+        return store.curve_json(asked.name(),
+                                {asked.number("from"), asked.number("to"),
+                                 asked.number("buckets").value_or(Store::CurveQuery{}.buckets),
+                                 asked.word("metric", "loss")});
+      });
+  table.read_of_program("ledger", {{.name = "window", .least = 1}},
+                        [](const Store& store, const Asked& asked) {
+                          return store.ledger_json(asked.name(), asked.number("window"), now());
                         });
   table.read_of_program("report", &Store::report_json);
   table.read_of_program("compiled", &Store::compiled_json);

@@ -68,6 +68,7 @@ struct Program {
   core::Quarantine quarantine;
   std::int64_t log_max_bytes = 64 * 1024 * 1024;  // of a log file before it is rotated
   int log_keep = 5;                               // rotated files of each log
+  std::int64_t steps_keep = 0;                    // newest steps that stay one by one; 0: all
   std::int64_t memory_limit_bytes = 0;            // of the worker; 0: the machine's
   std::vector<ResourceLimit> resource_limits;     // of each of its processes
   std::string digest;                             // SHA-256 of the program's canonical JSON

@@ -141,6 +141,15 @@ void read_plan(MapReader& map, Program& program) {
   }
 }
 
+void read_steps(MapReader& map, Program& program) {
+  constexpr std::int64_t least = 1'000;
+  program.steps_keep = map.integer("keep", program.steps_keep, {0, 1000 * billion});
+  if (program.steps_keep > 0 && program.steps_keep < least) {
+    map.report("keep", *map.node().find("keep"),
+               fmt::format("expected at least {}, or 0 to keep every step", least));
+  }
+}
+
 void read_quarantine(MapReader& map, core::Quarantine& q) {
   q.faults = static_cast<int>(map.integer("faults", q.faults, {1, 1000}));
   q.within_ms = map.duration_ms("within", q.within_ms, {1000, 365 * day_ms});
@@ -174,6 +183,7 @@ void read_policy_sections(MapReader& reader, const Folders& folders, Program& pr
     program.log_max_bytes = map.size_bytes("max_size", program.log_max_bytes, {64 * kib, tib});
     program.log_keep = static_cast<int>(map.integer("keep", program.log_keep, {1, 1000}));
   });
+  in_section(reader, "steps", [&](MapReader& map) { read_steps(map, program); });
   in_section(reader, "limits", [&](MapReader& map) {
     program.memory_limit_bytes =
         map.size_bytes("memory", program.memory_limit_bytes, {16 * kib * kib, 1024 * tib});

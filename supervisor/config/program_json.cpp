@@ -154,6 +154,7 @@ json::object to_json(const Program& program) {
                        {"max_ms", quarantine.max_ms}};
   out["logs"] = {{"max_bytes", program.log_max_bytes}, {"keep", program.log_keep}};
   out["limits"] = {{"memory_bytes", program.memory_limit_bytes}};
+  if (program.steps_keep > 0) out["steps"] = {{"keep", program.steps_keep}};
   add_run_as(program, out);
   if (!program.digest.empty()) out["digest"] = program.digest;
   return out;

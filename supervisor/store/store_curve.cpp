@@ -74,8 +74,10 @@ Result<Resolution> resolution_of(Connection& db, const std::string& program, Spa
 }
 
 // Whole buckets, so that their numbers are the same whatever part of the run is asked for.
-Result<std::vector<Point>> points_of(Connection& db, const std::string& program, Span span,
+Result<std::vector<Point>> points_of(Connection& db, const std::string& program, Span asked,
                                      const Resolution& resolution) {
+  const std::int64_t size = resolution.bucket_steps;
+  const Span span{asked.from / size * size, asked.to / size * size + size - 1};
   std::vector<Point> points;
   if (resolution.of_rows) {
     static const std::string sql = "select " + columns<StepRow>() +
@@ -92,8 +94,7 @@ Result<std::vector<Point>> points_of(Connection& db, const std::string& program,
           place = here;
           rows.add(step);
         },
-        program, span.from / resolution.bucket_steps * resolution.bucket_steps,
-        span.to / resolution.bucket_steps * resolution.bucket_steps + resolution.bucket_steps - 1);
+        program, span.from, span.to);
     if (!read) return propagate(read);
     if (place) points.push_back({*place, rows.take()});
     return points;

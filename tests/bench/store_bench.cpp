@@ -10,6 +10,7 @@
 
 #include "long_run.hpp"
 #include "supervisor/store/row_sql.hpp"
+#include "supervisor/store/step_pyramid.hpp"
 #include "supervisor/store/store.hpp"
 #include "temporary_folder.hpp"
 
@@ -89,6 +90,18 @@ void ledger(benchmark::State& bench) {
   }
 }
 
+// What the first start of a daemon on an older file does with its steps.
+void build_buckets(benchmark::State& bench) {
+  auto db = Connection::open(long_file(), Connection::Mode::read_write);
+  const std::string program = "run";
+  for (auto _ : bench) {
+    must((*db)->run("begin immediate"));
+    must((*db)->run("delete from step_buckets"));
+    must(StepPyramid(**db, program).build());
+    (*db)->roll_back();
+  }
+}
+
 void mark(benchmark::State& bench) {
   const auto store = Store::open_read_only(long_file());
   for (auto _ : bench) benchmark::DoNotOptimize(store->mark());
@@ -130,6 +143,7 @@ BENCHMARK_CAPTURE(curve, whole, std::nullopt, std::nullopt)->Unit(benchmark::kMi
 BENCHMARK_CAPTURE(curve, ten_thousand_steps, 500'000, 509'999)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(curve, tail, many_steps - 600, std::nullopt)->Unit(benchmark::kMillisecond);
 BENCHMARK(ledger)->ArgName("window")->Arg(86'400)->Arg(1LL << 40)->Unit(benchmark::kMillisecond);
+BENCHMARK(build_buckets)->Unit(benchmark::kMillisecond);
 BENCHMARK(mark)->Unit(benchmark::kMicrosecond);
 BENCHMARK(report)->Unit(benchmark::kMillisecond);
 BENCHMARK(history)->ArgName("told")->Arg(1)->Arg(0)->Unit(benchmark::kMillisecond);

@@ -10,6 +10,7 @@
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
+#include "supervisor/excerpt/log_excerpt.hpp"
 #include "supervisor/store/store.hpp"
 #include "supervisor/view/attempt.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 struct WhyRequest {
   std::string program;
   std::optional<std::int64_t> attempt;  // the newest that ended
+  std::int64_t lines = 0;               // of its log, around the one that decided
 };
 
 std::string facts_of(const json::object& attempt, const Context& context) {
@@ -82,6 +84,28 @@ std::string last_words(const std::string& standard_error, const Style& style) {
   return text;
 }
 
+// The line that decided stands out.
+std::string log_of(const json::object& why, const Style& style) {
+  const auto log = get_object(why, "log");
+  if (!log) return {};
+  const auto lines = get_array(**log, "lines");
+  if (!lines) return {};
+  const auto deciding = get_int(**log, "deciding_line");
+  std::string text = fmt::format(
+      "\nIts {}{}:\n", clean(string_or(**log, "stream", "log")),
+      deciding ? fmt::format(" around line {}, which decided", *deciding) : ", the last lines");
+  std::int64_t number = int_or(**log, "first_line", 1);
+  for (const json::value& line : **lines) {
+    const std::string said = line.is_string() ? clean(view(line.get_string())) : "";
+    const bool is_it = deciding && *deciding == number;
+    text += coloured(fmt::format("  {} {:>6} | {}", is_it ? ">" : " ", number, said),
+                     is_it ? Colour::bold : Colour::dim, style);
+    text += '\n';
+    ++number;
+  }
+  return text;
+}
+
 std::string format_why(const json::object& why, const std::string& standard_error,
                        const Context& context) {
   const Style style = context.style();
@@ -119,6 +143,7 @@ std::string format_why(const json::object& why, const std::string& standard_erro
     text += "\nWhere its time went:\n" + table.text(style, "  ");
   }
   text += last_words(standard_error, style);
+  text += log_of(why, style);
   text += fmt::format("\nNow:  {}{}\n", state, reason.empty() ? "" : ", " + reason);
   text += fmt::format("Next: {}\n", views::next_step(name, state));
   if (const std::string advice = views::advice_words(cause); !advice.empty()) {
@@ -147,13 +172,18 @@ int show_why(const Context& context, const WhyRequest& asked) {
     request.program = std::move(*only);
   }
   std::string target = target_of(request.program, "why");
+  const auto lines = std::min<std::int64_t>(request.lines, most_lines_around);
   if (request.attempt) target += fmt::format("?attempt={}", *request.attempt);
+  if (lines > 0) target += fmt::format("{}lines={}", request.attempt ? "&" : "?", lines);
   const auto document =
       as_object(ask(context, target, [&](const store::Store& store) -> Result<json::value> {
-        return store.why_json(request.program, request.attempt);
+        auto why = store.why_json(request.program, request.attempt);
+        if (!why) return propagate(why);
+        if (lines > 0) (*why)["log"] = log_excerpt(*why, static_cast<int>(lines));
+        return json::value(std::move(*why));
       }));
   return print_document(context, document, [&](const json::object& why) {
-    return format_why(why, standard_error_of(context, why), context);
+    return format_why(why, lines > 0 ? "" : standard_error_of(context, why), context);
   });
 }
 
@@ -164,6 +194,8 @@ void add_why(Cli& cli) {
   const Verb verb = cli.verb("why", "why an attempt ended, with the evidence");
   verb.option("NAME", request.program, "the only program, if there is one");
   verb.option("ATTEMPT", request.attempt).positive();
+  verb.option("--lines", request.lines, "show its log, so many lines around the one that decided")
+      .range(1, most_lines_around);
   cli.on(verb, request, show_why);
 }
 

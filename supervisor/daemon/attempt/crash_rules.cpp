@@ -15,7 +15,7 @@ namespace trainward::daemon {
 namespace {
 
 // A root may lie far above its cascade; more than this would hold the next attempt up.
-constexpr std::int64_t looked_at_bytes = 1024 * 1024;
+constexpr std::int64_t looked_at_bytes = log_tail_bytes;
 
 constexpr const char* streams[] = {attempt_files::standard_error, attempt_files::standard_output};
 

@@ -14,6 +14,10 @@
 namespace trainward::daemon {
 namespace {
 
+// Old steps are thinned out as new ones come, faster than those, and little at a time.
+constexpr int steps_between_thinnings = 64;
+constexpr int buckets_thinned_at_once = 8;
+
 std::string make_nonce() {
   std::array<unsigned char, 16> bytes{};
   // 16 bytes never block or fall short once the kernel's pool is ready.
@@ -35,6 +39,8 @@ Recorder::Recorder(store::Store& store, const Paths& paths, const config::Progra
       program_(program.name),
       digest_(program.digest),
       target_step_(config::policy_of(program).target_step.number),
+      steps_keep_(program.steps_keep),
+      steps_until_thinning_(steps_between_thinnings),
       now_{{}, boot_id()},
       committed_(now_) {}
 
@@ -82,11 +88,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
           [&](const core::RecordEvent& e) -> Status {
             return store_.add_event({0, at.wall.ms, program_, state.attempt, e.kind, e.text, e.by});
           },
-          [&](const core::RecordStep& e) -> Status {
-            return store_.add_step(program_,
-                                   {e.step.number, state.attempt, e.loss, e.grad_norm, e.tokens,
-                                    e.tokens_per_second, at.wall.ms, e.replayed, e.learning_rate});
-          },
+          [&](const core::RecordStep& e) { return add(e, state.attempt, at); },
           [&](const core::RecordEvaluation& e) -> Status {
             return store_.add_evaluation(
                 program_, {e.step.number, state.attempt, e.loss, at.wall.ms, e.perplexity});
@@ -165,6 +167,15 @@ Status Recorder::end(const core::RecordAttemptEnded& ended, const core::State& s
     if (!ok) return ok;
   }
   return {};
+}
+
+Status Recorder::add(const core::RecordStep& step, std::int64_t attempt, Time at) {
+  auto ok = store_.add_step(
+      program_, {step.step.number, attempt, step.loss, step.grad_norm, step.tokens,
+                 step.tokens_per_second, at.wall.ms, step.replayed, step.learning_rate});
+  if (!ok || steps_keep_ == 0 || --steps_until_thinning_ > 0) return ok;
+  steps_until_thinning_ = steps_between_thinnings;
+  return store_.thin_steps(program_, steps_keep_, buckets_thinned_at_once);
 }
 
 Status Recorder::keep(const core::RecordCheckpoint& checkpoint, Time at) {

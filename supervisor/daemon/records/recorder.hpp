@@ -37,6 +37,7 @@ class Recorder final : public session::Records {
   Status record(const core::Action& action, const core::State& state, Time at);
   Status begin(const core::RecordAttemptBegun& begun, const core::State& state, Time at);
   Status end(const core::RecordAttemptEnded& ended, const core::State& state, Time at);
+  Status add(const core::RecordStep& step, std::int64_t attempt, Time at);
   Status keep(const core::RecordCheckpoint& checkpoint, Time at);
   Status add(const session::CompiledProgram& compiled, std::int64_t attempt, Time at);
   Status add(const WorkerSample& said, std::int64_t attempt, Time at);
@@ -46,6 +47,8 @@ class Recorder final : public session::Records {
   std::string program_;
   std::string digest_;
   std::int64_t target_step_;
+  std::int64_t steps_keep_;
+  int steps_until_thinning_;
   struct Known {
     store::AttemptRow attempt;  // number 0: none yet
     std::string boot;

@@ -41,6 +41,32 @@ class RoutesOfAProgram : public Routes {
   }
 };
 
+TEST_F(RoutesOfAProgram, TheCurveTheLedgerAndTheLogAreReadOfAProgram) {
+  auto transaction = store_.begin().value();
+  for (std::int64_t step = 1; step <= 300; ++step) {
+    EXPECT_TRUE(store_.add_step("a", {step, 2, 2.5, 1.0, step, 10.0, 1000 + step, false}));
+  }
+  EXPECT_TRUE(store_.add_span("a", {2, "stepping", "", 1000, 2000}));
+  EXPECT_TRUE(transaction.commit());
+  const auto curve = document("/v1/programs/a/curve");
+  EXPECT_EQ(curve.at("metric"), "loss");
+  EXPECT_EQ(curve.at("columns").at("step").as_array().size(), 300U);
+  const auto part =
+      document("/v1/programs/a/curve",
+               {{"from", "101"}, {"to", "164"}, {"buckets", "5"}, {"metric", "grad_norm"}});
+  EXPECT_EQ(part.at("bucket_steps"), 16);
+  EXPECT_EQ(document("/v1/programs/a/ledger").at("total_seconds").as_double(), 2.0);
+  EXPECT_EQ(document("/v1/programs/a/ledger", {{"window", "60"}}).at("total_seconds").as_double(),
+            0.0);
+  EXPECT_TRUE(document("/v1/programs/a/why", {{"lines", "9"}}).at("log").is_null());
+  EXPECT_FALSE(document("/v1/programs/a/why").as_object().contains("log"));
+  EXPECT_EQ(ask("GET", "/v1/programs/nobody/curve").status, 404);
+  EXPECT_EQ(ask("GET", "/v1/programs/nobody/ledger").status, 404);
+  EXPECT_NE(wrong("GET", "/v1/programs/a/curve", {{"metric", "los"}}), "");
+  EXPECT_NE(wrong("GET", "/v1/programs/a/curve", {{"buckets", "0"}}), "");
+  EXPECT_NE(wrong("GET", "/v1/programs/a/ledger", {{"window", "0"}}), "");
+}
+
 TEST_F(RoutesOfAProgram, WhatIsOnRecordIsReadFromTheStore) {
   EXPECT_EQ(document("/v1/programs/a/history").as_array().size(), 2U);
   EXPECT_EQ(document("/v1/history").as_array().size(), 2U);
@@ -126,7 +152,7 @@ TEST_F(RoutesOfAProgram, AWrongValueIsRefusedWithWhatIsAllowed) {
 
 TEST_F(RoutesOfAProgram, AParameterThatIsNotKnownIsRefused) {
   EXPECT_EQ(wrong("GET", "/v1/programs/a/why", {{"atempt", "3"}}),
-            "there is no parameter 'atempt' (= '3') here: allowed are attempt");
+            "there is no parameter 'atempt' (= '3') here: allowed are attempt, lines");
   EXPECT_EQ(wrong("POST", "/v1/programs/a/stop", {{"force", "1"}}),
             "there is no parameter 'force' (= '1') here: allowed are dry_run");
   EXPECT_TRUE(control_.asked.empty());

@@ -45,6 +45,7 @@ TEST_F(ConfigPolicy, ReadsEveryKey) {
     quarantine: {faults: 2, within: 1h, for: 2h, max: 3h}
     budgets: {time_without_progress: 5h}
     logs: {max_size: 1MiB, keep: 9}
+    steps: {keep: 200000}
     limits: {memory: 8GiB}
 )");
   ASSERT_TRUE(config) << config.error().front().text();
@@ -62,6 +63,7 @@ TEST_F(ConfigPolicy, ReadsEveryKey) {
   EXPECT_EQ(p.budgets.time_without_progress_ms, 18'000'000);
   EXPECT_EQ(program.log_max_bytes, 1 << 20);
   EXPECT_EQ(program.log_keep, 9);
+  EXPECT_EQ(program.steps_keep, 200'000);
   EXPECT_EQ(program.memory_limit_bytes, std::int64_t{8} << 30);
 }
 
@@ -172,6 +174,7 @@ TEST_F(ConfigPolicy, TheDigestFollowsEveryKey) {
                            "quarantine: {max: 9d}",
                            "reset_command: [y]",
                            "logs: {keep: 9}",
+                           "steps: {keep: 1000}",
                            "logs: {max_size: 1MiB}",
                            "limits: {memory: 1GiB}",
                            "deadlines: {reset: 9s}",
@@ -215,6 +218,7 @@ TEST_F(ConfigPolicy, ContradictionsAndRanges) {
               ElementsAre("3:22: programs.a.limits.memory: expected a size from 16MiB to 1024TiB, "
                           "found the number 8; add a unit (KiB, MiB, GiB, TiB), as in '8MiB'"));
   EXPECT_THAT(wrong("limits: {memory: 8 gigs}"), ElementsAre(HasSubstr("write it as '64MiB'")));
+  EXPECT_THAT(wrong("steps: {keep: 64}"), ElementsAre(HasSubstr("at least 1000, or 0")));
   EXPECT_THAT(wrong("logs: {max_size: 1KiB}"), ElementsAre(HasSubstr("from 64KiB to 1TiB")));
   EXPECT_THAT(wrong("reset_command: tt-smi"), ElementsAre(HasSubstr("expected a list such as")));
   EXPECT_THAT(wrong("reset_command: [x, '{busid}']"),

@@ -121,6 +121,14 @@ TEST_F(RebuildTest, WhatWasRecordedIsRecordedAgain) {
   EXPECT_EQ(text_of(after.compiled_json("run").value()),
             text_of(before.compiled_json("run").value()));
   EXPECT_EQ(after.report_json("run").value(), before.report_json("run").value()) << "the ledger";
+  // Of single steps, and of a bucket for all of them.
+  for (const std::int64_t buckets : {2000, 1}) {
+    const store::Store::CurveQuery query{{}, {}, buckets, "loss"};
+    const auto curve = after.curve_json("run", query).value();
+    EXPECT_FALSE(curve.at("columns").at("step").as_array().empty());
+    EXPECT_EQ(curve.at("columns"), before.curve_json("run", query).value().at("columns"));
+    EXPECT_EQ(curve.at("lost"), before.curve_json("run", query).value().at("lost"));
+  }
   for (std::int64_t attempt = 1; attempt <= 4; ++attempt) {
     EXPECT_EQ(after.why_json("run", attempt).value(), before.why_json("run", attempt).value());
     EXPECT_EQ(after.attempt("run", attempt).value()->nonce,

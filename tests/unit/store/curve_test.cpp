@@ -25,11 +25,11 @@ class CurveTest : public StoreTest {
     std::optional<Store::Transaction> transaction(must(store.begin(Store::Survives::process)));
     must(store.put_program({"trainer", "RUNNING", "", "d", "{}", epoch_ms, 0}));
     std::int64_t resume = 0;
-    for (std::int64_t number = 1; history.highest() < until; ++number) {
+    for (std::int64_t number = 1; history.highest() < until && number <= 60; ++number) {
       begin_attempt(store, number, resume);
       const std::int64_t steps = 1 + history.below(history.one_in(4) ? 3 : 900);
       history.attempt(number, resume, steps, every, [&](const StepRow& row) {
-        if (history.one_in(200)) {  // a commit that failed: it never was
+        if (history.one_in(1000)) {  // a commit that failed: it never was
           must(transaction->commit());
           {
             auto lost = must(store.begin(Store::Survives::process));
@@ -39,7 +39,8 @@ class CurveTest : public StoreTest {
         }
         must(store.add_step("trainer", row));
       });
-      resume = std::max<std::int64_t>(resume + steps * every - history.below(back) * every, 0);
+      const std::int64_t lost = history.below(history.one_in(10) ? back : std::min(back, steps));
+      resume = std::max<std::int64_t>(resume + (steps - lost) * every, 0);
       if (after_attempt) after_attempt();
     }
     must(transaction->commit());
