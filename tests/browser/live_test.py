@@ -150,10 +150,10 @@ class Live(PageTest):
         self.assertTrue(self.browser.run("return document.querySelector('figure.curve > svg')?.getBoundingClientRect().height > 50;"))
         self.assertGreater(self.browser.run("return document.querySelectorAll('#attempts tbody tr').length;"), 1)
         self.assertIn("loss", self.browser.text("#log-text"))
-        self.browser.run("document.querySelector('form[data-action=stop]').submit();")
+        self.browser.click("form[data-action=stop] button")
         self.browser.wait("/actions\\/stop$/.test(location.pathname) && document.querySelector('main form button')", "the page that asks")
         self.assertEqual(self.daemon.row()["state"], "RUNNING")
-        self.browser.run("document.querySelector('main form').submit();")
+        self.browser.click("main form button")
         self.daemon.until(lambda: self.daemon.row()["state"] == "STOPPED", "it is stopped")
         self.browser.look(360, 740)
 

@@ -55,6 +55,7 @@ function refresh(all) {
 let state = '';
 let heard_at = times.now();  // the daemon's time of what is seen
 let lost_at = 0;
+const as_of = document.querySelector('body > footer time');
 const part = (text, hidden) => {
   const node = document.createElement('span');
   node.textContent = text;
@@ -96,6 +97,7 @@ const stream = {
   heard(name, data) {
     if (Number.isFinite(data.now_ms)) times.set(data.now_ms);
     heard_at = times.now();
+    if (as_of) as_of.dateTime = new Date(heard_at).toISOString();
     if (name === 'event' || name === 'reset') refresh(true);
     else if (name === 'status') refresh(false);
     else if (name === 'hello') watch_version(data);
@@ -134,6 +136,7 @@ actions.watch_actions(() => refresh(true));
 setInterval(() => {
   if (document.hidden) return;
   times.show_ages(document);
+  if (as_of) times.show(as_of.parentNode);
   tick();
 }, 1000);
 if (connection) new streams.Stream(program ? {program} : {}, stream);
