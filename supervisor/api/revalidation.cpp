@@ -36,7 +36,7 @@ void mark(Response& response) {
   response.headers["ETag"] = "\"" + sha256_hex(response.body).substr(0, 32) + "\"";
 }
 
-Respond revalidated(const Request& request, Respond respond) {
+Respond revalidated(const Request& request, const Respond& respond) {
   return {[known = request.header("if-none-match"), respond](Response response) {
             if (response.status != 200 || response.pipe) return respond(std::move(response));
             if (response.body.size() <= most_on_the_loop) mark(response);

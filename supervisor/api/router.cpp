@@ -120,6 +120,7 @@ std::string Asked::word(const std::string& parameter, const std::string& otherwi
 
 Handler make_router(std::vector<Route> routes) {
   std::vector<std::vector<std::string>> patterns;
+  patterns.reserve(routes.size());
   for (const Route& route : routes) patterns.push_back(words_of(route.path));
   return [routes = std::move(routes), patterns = std::move(patterns)](const Request& request,
                                                                       const Respond& respond) {

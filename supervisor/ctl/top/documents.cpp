@@ -211,8 +211,8 @@ Snapshot snapshot_of(const Documents& documents, const TimeText& time_text) {
     snapshot.boards.push_back(board_of(row, documents.now_ms));
   });
   // What somebody has to look at comes first.
-  std::ranges::stable_partition(snapshot.boards,
-                                [](const Board& board) { return board.look == looks::bad; });
+  std::stable_partition(snapshot.boards.begin(), snapshot.boards.end(),
+                        [](const Board& board) { return board.look == looks::bad; });
   for_each_row(documents.events, [&](const json::object& row) {
     snapshot.events.push_back(event_of(row, time_text));
   });

@@ -41,7 +41,8 @@ void Dots::line(int x0, int y0, int x1, int y1) {
 }
 
 std::uint8_t Dots::bits(int cell_x, int cell_y) const {
-  return cells_.at(static_cast<std::size_t>(cell_y * cells_wide_ + cell_x));
+  return cells_.at(static_cast<std::size_t>(cell_y) * static_cast<std::size_t>(cells_wide_) +
+                   static_cast<std::size_t>(cell_x));
 }
 
 bool Dots::empty(int cell_x, int cell_y) const { return bits(cell_x, cell_y) == 0; }
