@@ -175,22 +175,24 @@ Response Access::let_in(const Request& request, Requester by, std::optional<Key>
   return response;
 }
 
+Response Access::page(int status, std::string_view said) const {
+  return login_page(status, said, !keys_.empty(), style_);
+}
+
 Response Access::follow(const Request& request) {
   const auto code = request.query.find("code");
-  if (code == request.query.end()) return login_page(200, "", !keys_.empty());
+  if (code == request.query.end()) return page(200, "");
   if (is_ahead_of_time(request)) {
-    return login_page(403, "This link is for a person to open, not to be fetched ahead of time.",
-                      !keys_.empty());
+    return page(403, "This link is for a person to open, not to be fetched ahead of time.");
   }
   if (request.method != "GET" || !is_navigation(request)) {
-    return login_page(403, "This link is for a person to open, in a window of its own.",
-                      !keys_.empty());
+    return page(403, "This link is for a person to open, in a window of its own.");
   }
   if (auto may = may_try(request); !may) return std::move(may.error());
   auto link = links_.take(code->second, clock_());
   if (!link) {
     tries_.wrong(request.peer.address, clock_());
-    return login_page(403, used_up, !keys_.empty());
+    return page(403, used_up);
   }
   return let_in(request, std::move(link->by), std::nullopt, link->program);
 }
@@ -205,7 +207,7 @@ Response Access::log_in(const Request& request) {
   const auto key = keys_.find(trim(fields->at("token")));
   if (!key) {
     tries_.wrong(request.peer.address, clock_());
-    return login_page(401, "This token is none of those configured.", !keys_.empty());
+    return page(401, "This token is none of those configured.");
   }
   return let_in(request, holder_of(*key), key, "");
 }

@@ -20,6 +20,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,9 @@ class Access {
   // Where browsers reach the daemon, "http://127.0.0.1:8420"; empty: nowhere.
   void be_at(std::string base) { base_ = std::move(base); }
 
+  // The address of the login page's style sheet.
+  void dress(std::string style) { style_ = std::move(style); }
+
   // {"url", "expires_in_s"}: a link by which a browser comes in once. Kind permanent when there is
   // no listener that a browser could reach, and when it is not asked for over the Unix socket.
   Result<json::value> link(const Request& request, Role role, const std::string& program);
@@ -65,6 +69,7 @@ class Access {
   Response log_out(const Request& request);  // POST /logout
 
  private:
+  [[nodiscard]] Response page(int status, std::string_view said) const;
   Response let_in(const Request& request, Requester by, std::optional<Key> key,
                   const std::string& program);
   tl::expected<void, Response> may_try(const Request& request) const;
@@ -73,6 +78,7 @@ class Access {
   Keys keys_;
   Clock clock_;
   std::string base_;
+  std::string style_;
   Links links_;
   Logins logins_;
   Tries tries_;
