@@ -11,11 +11,12 @@ struct Known {
   std::optional<std::int64_t> told_every;
 };
 
-// Of one that runs, or was cut off, the row does not hold its steps yet.
+// Of one that runs, or was cut off, the row does not hold its steps yet. Each end by a statement of
+// its own: asked for both at once, SQLite looks at every step between them.
 Status look_at_steps(Connection& db, const std::string& program, CurveAttempt& attempt) {
   return db.each(
-      "select coalesce(min(step), 0), coalesce(max(step), 0) from steps "
-      "where program = ? and attempt = ?",
+      "select coalesce((select min(step) from steps where program = ?1 and attempt = ?2), 0), "
+      "coalesce((select max(step) from steps where program = ?1 and attempt = ?2), 0)",
       [&](const Row& row) {
         if (attempt.first_step == 0) attempt.first_step = row.integer(0);
         attempt.last_step = std::max(attempt.last_step, row.integer(1));
