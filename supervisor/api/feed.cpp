@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/os/clock.hpp"
+#include "supervisor/api/feed_look.hpp"
 #include "supervisor/api/pipe.hpp"
 #include "supervisor/api/sse.hpp"
 #include "supervisor/api/table.hpp"
@@ -29,40 +30,6 @@ struct Listening {
   bool greeted = false;  // knows what the programs are at
 };
 using Client = std::shared_ptr<Listening>;
-
-// In one snapshot.
-struct Look {
-  std::int64_t newest = 0;  // event
-  std::optional<json::array> programs;
-  json::array steps;
-};
-
-Result<std::int64_t> newest_event(const store::Store& store) {
-  auto rows = store.events_json("", -1, 1);
-  if (!rows) return propagate(rows);
-  return rows->empty() ? 0 : int_or(rows->front().as_object(), "id", 0);
-}
-
-Result<Look> look_at(const store::Store& store, bool programs) {
-  Look look;
-  auto newest = newest_event(store);
-  if (!newest) return propagate(newest);
-  look.newest = *newest;
-  if (!programs) return look;
-  auto rows = store.status_json(now());
-  if (!rows) return propagate(rows);
-  for (const json::value& row : *rows) {
-    const std::string name = string_or(row.as_object(), "name", "");
-    auto step = store.newest_step_json(name);
-    if (!step) return propagate(step);
-    if (step->empty()) continue;
-    json::object full{{"now_ms", now().wall.ms}, {"program", name}};
-    for (auto& [key, value] : *step) full[key] = std::move(value);
-    look.steps.push_back(std::move(full));
-  }
-  look.programs = std::move(*rows);
-  return look;
-}
 
 // What of a row tells that something changed; time goes by without.
 std::string without_time(const json::array& rows) {
@@ -114,8 +81,8 @@ struct Feed::Impl : std::enable_shared_from_this<Feed::Impl> {
     dirty = false;
     looked = Clock::now();
     const bool programs = looked >= told + pace.status;
-    read<Look>([programs](const store::Store& store) { return look_at(store, programs); },
-               [this](Result<Look> seen) { on_look(std::move(seen)); });
+    read<FeedLook>([programs](const store::Store& store) { return look_at(store, programs); },
+                   [this](Result<FeedLook> seen) { on_look(std::move(seen)); });
   }
 
   // `then` comes on the loop, unless the feed is gone.
@@ -131,7 +98,7 @@ struct Feed::Impl : std::enable_shared_from_this<Feed::Impl> {
                 [here](const Error& error) { here(tl::unexpected<Error>(error)); }});
   }
 
-  void on_look(Result<Look> seen) {
+  void on_look(Result<FeedLook> seen) {
     looking = false;
     if (!seen) {
       dirty = true;

@@ -171,7 +171,7 @@ void Reader::run(Job job) {
   queue_->next();
 }
 
-void Reader::answer(std::function<Response(const store::Store&)> read, Respond respond) {
+void Reader::answer(std::function<Response(const store::Store&)> read, const Respond& respond) {
   run({[read = std::move(read), respond](const store::Store& store) -> std::function<void()> {
          return [respond, response = read(store)]() mutable { respond(std::move(response)); };
        },

@@ -42,7 +42,7 @@ class Reader {
   void run(Job job);
 
   // Answers with what `read` makes of the record; 503 when too much waits already.
-  void answer(std::function<Response(const store::Store&)> read, Respond respond);
+  void answer(std::function<Response(const store::Store&)> read, const Respond& respond);
 
  private:
   struct Thread;

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <boost/beast/http/error.hpp>
-#include <charconv>
 
 #include "common/base/json.hpp"
 #include "common/base/text.hpp"
-#include "common/base/utf8.hpp"
+#include "supervisor/api/percent.hpp"
 
 namespace trainward::api {
 namespace {
@@ -21,26 +20,6 @@ Response malformed(std::string what) {
 }
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
-
-// Nothing when an escape is incomplete, or when the whole is not UTF-8.
-std::optional<std::string> decoded(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain += text[i];
-      continue;
-    }
-    const std::string_view digits = text.substr(i + 1, 2);
-    unsigned value = 0;
-    const char* end = digits.data() + digits.size();
-    const auto parsed = std::from_chars(digits.data(), end, value, 16);
-    if (digits.size() != 2 || parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-    plain += static_cast<char>(value);
-    i += 2;
-  }
-  if (!is_utf8(plain)) return std::nullopt;
-  return plain;
-}
 
 // What must not be told twice, since whoever is asked first would believe another than the last.
 constexpr std::array once{http::field::host, http::field::origin, http::field::content_type,
@@ -84,7 +63,7 @@ tl::expected<Request, Response> request_of(const Message& message, Peer peer) {
   }
   request.body = message.body();
   const auto mark = std::min(target.find('?'), target.size());
-  const auto path = decoded(target.substr(0, mark));
+  const auto path = percent_decoded(target.substr(0, mark));
   if (!path) return Refusal(malformed("the path is not UTF-8, or has an escape that is none"));
   request.path = *path;
   std::string_view query = target.substr(std::min(mark + 1, target.size()));
@@ -92,8 +71,8 @@ tl::expected<Request, Response> request_of(const Message& message, Peer peer) {
     const auto end = std::min(query.find('&'), query.size());
     const std::string_view pair = query.substr(0, end);
     const auto equals = std::min(pair.find('='), pair.size());
-    const auto key = decoded(pair.substr(0, equals));
-    const auto value = decoded(pair.substr(std::min(equals + 1, pair.size())));
+    const auto key = percent_decoded(pair.substr(0, equals));
+    const auto value = percent_decoded(pair.substr(std::min(equals + 1, pair.size())));
     if (!key || !value) {
       return Refusal(malformed("the query is not UTF-8, or has an escape that is none"));
     }

@@ -1,10 +1,11 @@
-// A worker that trains on nothing: makes steps as fast as its supervisor takes what it tells of them.
+// A worker that trains on nothing: makes steps as fast as its supervisor takes what it tells of
+// them.
 //
 //   step-worker COUNTER PACE [EVALUATE_EVERY]
 //
-// PACE: a file with how long a step takes, in microseconds; read again each step, so that one run is
-// watched at several speeds; a negative number rests. COUNTER: a file that holds the newest step as
-// eight bytes. Every EVALUATE_EVERY steps it tells of an evaluation, which is an event.
+// PACE: a file with how long a step takes, in microseconds; read again each step, so that one run
+// is watched at several speeds; a negative number rests. COUNTER: a file that holds the newest step
+// as eight bytes. Every EVALUATE_EVERY steps it tells of an evaluation, which is an event.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -26,8 +27,7 @@ namespace {
 volatile std::int64_t* shared_number(const char* file) {
   const int fd = ::open(file, O_RDWR | O_CREAT, 0600);
   if (fd < 0 || ::ftruncate(fd, sizeof(std::int64_t)) != 0) return nullptr;
-  void* memory =
-      ::mmap(nullptr, sizeof(std::int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* memory = ::mmap(nullptr, sizeof(std::int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   ::close(fd);
   return memory == MAP_FAILED ? nullptr : static_cast<volatile std::int64_t*>(memory);
 }

@@ -71,7 +71,7 @@ void add_actions(api::Table& table, const Look& look) {
     table.get(path, {}, ask, api::Role::operates);
     table.post(path, {}, [&control, ask, verb = verb](const Asked& asked, const Respond& respond) {
       if (!is_confirmed(asked.request())) return ask(asked, respond);
-      const std::string name = asked.name();
+      const std::string& name = asked.name();
       control.command(
           name, verb, asked.by().name,
           {[respond, name](const Result<json::value>& result) { respond(outcome(name, result)); },
