@@ -53,6 +53,7 @@ json::object to_json(const ModelRecord& record) {
   }
   if (!record.prompt_format.empty()) object["prompt_format"] = record.prompt_format;
   if (!record.chat_template.empty()) object["chat_template"] = record.chat_template;
+  if (!record.template_variables.empty()) object["template_variables"] = record.template_variables;
   return object;
 }
 
@@ -84,6 +85,11 @@ Result<ModelRecord> parse_record(const json::object& object) {
   }
   record.prompt_format = string_or(object, "prompt_format", "");
   record.chat_template = string_or(object, "chat_template", "");
+  if (object.contains("template_variables")) {
+    auto variables = get_object(object, "template_variables");
+    if (!variables) return propagate(variables);
+    record.template_variables = **variables;
+  }
   return record;
 }
 

@@ -8,7 +8,8 @@
 //    "lora": {…},                    absent: every weight is trained and in the checkpoint
 //    "end_tokens": [2],              ids that end an answer, may be absent
 //    "prompt_format": "chatml",      how it was asked (finetune.md), may be absent
-//    "chat_template": "{% for …"}    the same in Jinja, where the base's own is not it
+//    "chat_template": "{% for …",    the same in Jinja, where the base's own is not it
+//    "template_variables": {…}}      what the base's own was given by name, may be absent
 //
 // With "lora" the checkpoint's model section holds adapters alone (lora.hpp), else the tensors have
 // the folder's names; those with a row for each token are padded with zero rows to a multiple
@@ -48,6 +49,7 @@ struct ModelRecord {
   std::vector<std::int64_t> end_tokens;
   std::string prompt_format;
   std::string chat_template;
+  json::object template_variables;
 };
 
 json::object to_json(const BaseModel& base);

@@ -1,5 +1,9 @@
 #include "common/settings/setting.hpp"
 
+#include <algorithm>
+#include <array>
+
+#include "common/base/text.hpp"
 #include "common/settings/worker_settings.hpp"
 
 namespace trainward::settings {
@@ -30,6 +34,26 @@ std::string digest_line(const Setting& setting, const WorkerSettings& values,
 }
 
 }  // namespace
+
+std::string variable_problem(std::string_view name) {
+  constexpr std::array<std::string_view, 8> taken{"messages",  "add_generation_prompt",
+                                                  "tools",     "documents",
+                                                  "bos_token", "eos_token",
+                                                  "unk_token", "pad_token"};
+  const auto letter = [](char c) {
+    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+  };
+  const auto later = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
+  if (name.empty() || !letter(name.front()) || !std::all_of(name.begin(), name.end(), later)) {
+    return fmt::format("'{}' is no name that a template can ask for", name);
+  }
+  if (std::find(taken.begin(), taken.end(), name) == taken.end()) return "";
+  return fmt::format("'{}' is what the conversation and the tokenizer say", name);
+}
+
+bool is_variable(const json::value& value) {
+  return value.is_string() || value.is_bool() || value.is_number();
+}
 
 std::int64_t get(const WorkerSettings& values, const Whole& whole) {
   return std::visit([&](const auto& at) { return static_cast<std::int64_t>(at.of(values)); },

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/json.hpp"
 #include "common/base/range.hpp"
 #include "common/settings/llama_settings.hpp"
 
@@ -73,6 +74,12 @@ struct Names {
   Member<std::map<std::string, std::string>> at;
   std::span<const std::string_view> names;
 };
+// Texts, numbers and booleans by names that a chat template may ask for. Sorted, so that their
+// order in a file decides nothing.
+struct Variables {
+  Member<std::map<std::string, json::value>> at;
+  std::size_t most;
+};
 // A file that must exist, or the one word that stands for something built in.
 struct Path {
   Member<std::string> at;
@@ -101,8 +108,14 @@ struct Options {
   std::size_t most;
 };
 
-using Type = std::variant<Whole, Real, Flag, Word, Choice, Size, Text, Texts, Names, Path, Place,
-                          Paths, Mesh, Options>;
+using Type = std::variant<Whole, Real, Flag, Word, Choice, Size, Text, Texts, Names, Variables,
+                          Path, Place, Paths, Mesh, Options>;
+
+// What is wrong with a variable of that name; empty: nothing. It must be a name in a template, and
+// none that says what the conversation and the tokenizer say.
+std::string variable_problem(std::string_view name);
+// Text, a number, true or false.
+bool is_variable(const json::value& value);
 
 // How a setting is part of the run's digest. A digest that was written must stay what it is, so
 // whatever is added to one is added where it is set, and not before.

@@ -59,8 +59,9 @@ struct RunSettings {
   // Fine-tuning.
   std::string base_model;  // a Hugging Face folder; empty: from scratch
   std::vector<std::string> lora_targets{"q_proj", "v_proj"};  // or the one word "all-linear"
-  std::string data_form = "auto";              // a stream of tokens, or examples with answers
-  std::string prompt_format = "auto";          // how an example becomes text
+  std::string data_form = "auto";      // a stream of tokens, or examples with answers
+  std::string prompt_format = "auto";  // how an example becomes text
+  std::map<std::string, json::value> template_variables;  // of the model's own template
   std::map<std::string, std::string> columns;  // our name of a row's member to the data's own
   bool train_on_prompts = false;               // else only on answers
   bool packing = false;                        // several short examples in a row
@@ -136,6 +137,8 @@ inline constexpr std::array<std::string_view, 3> data_forms{"auto", "stream", "e
 inline constexpr std::array<std::string_view, 10> prompt_formats{
     "auto",   "template", "plain",  "question_answer", "chatml",
     "llama2", "llama3",   "zephyr", "alpaca",          "alpaca_stanford"};
+// Of the prompt formats those that may be the model's own template.
+inline constexpr std::array<std::string_view, 2> own_formats{"auto", "template"};
 inline constexpr std::array<std::string_view, 3> too_long{"keep_start", "keep_end", "drop"};
 inline constexpr std::array<std::string_view, 10> columns{
     "prompt", "response", "completion", "system",        "instruction",
@@ -247,6 +250,9 @@ inline constexpr std::array worker_settings{
             "form", "one long text cut into blocks, or examples with answers", Written::where_set},
     Setting{training, "prompt_format", Word{&W::prompt_format, words::prompt_formats}, "",
             Digest::when_set, "prompt", "how an example becomes text", Written::where_set},
+    Setting{training, "template_variables", Variables{&W::template_variables, 32}, "",
+            Digest::composed, "", "what the model's own template asks for by name",
+            Written::where_set},
     Setting{training, "column_mapping", Names{&W::columns, words::columns}, "", Digest::composed,
             "", "what the members of an example are called in the data", Written::where_set},
     Setting{training, "train_on_prompts", Flag{&W::train_on_prompts}, "", Digest::when_set,

@@ -5,6 +5,7 @@
 namespace trainward::api {
 
 bool Pipe::send(std::string_view piece) {
+  check();
   if (!open()) return false;
   if (queued_.size() + piece.size() > most_queued) {
     close();
@@ -19,6 +20,15 @@ void Pipe::end() {
   if (!open()) return;
   ended_ = true;
   tell();
+}
+
+void Pipe::only_while(std::function<bool()> holds) {
+  holds_ = std::move(holds);
+  check();
+}
+
+void Pipe::check() {
+  if (open() && holds_ && !holds_()) end();
 }
 
 void Pipe::attach(std::function<void()> news) {
@@ -39,6 +49,7 @@ void Pipe::close() {
   if (std::exchange(closed_, true)) return;
   queued_ = {};
   drained_ = nullptr;
+  holds_ = nullptr;
   tell();
   news_ = nullptr;
 }

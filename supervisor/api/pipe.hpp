@@ -25,6 +25,12 @@ class Pipe {
   // Called whenever the connection has taken all there was.
   void on_drained(std::function<void()> drained) { drained_ = std::move(drained); }
 
+  // ---- who watches over what its reader may have ----
+  // Once this does not hold any more nothing goes in, and the pipe ends.
+  void only_while(std::function<bool()> holds);
+  // Ends the pipe if that does not hold any more; whoever knows of a change calls it.
+  void check();
+
   // ---- the connection ----
   // `news` is called when there is something to take, the end, or nothing more to wait for.
   void attach(std::function<void()> news);
@@ -41,6 +47,7 @@ class Pipe {
   std::string queued_;
   std::function<void()> news_;
   std::function<void()> drained_;
+  std::function<bool()> holds_;
   bool ended_ = false;
   bool closed_ = false;
 };

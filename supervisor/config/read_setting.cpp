@@ -199,6 +199,24 @@ json::object read_options(MapReader& reader, std::string_view key, std::size_t m
   return options;
 }
 
+json::object read_variables(MapReader& reader, std::string_view key, const settings::Variables& of,
+                            std::map<std::string, json::value>& sorted) {
+  const json::object given = read_options(reader, key, of.most);
+  for (const auto& [name, value] : given) {
+    const std::string problem = settings::variable_problem(view(name));
+    if (problem.empty() && settings::is_variable(value)) {
+      sorted[std::string(view(name))] = value;
+      continue;
+    }
+    const Node& member = *reader.node().find(key)->find(view(name));
+    reader.report(fmt::format("{}.{}", key, view(name)), member,
+                  problem.empty()
+                      ? "expected text, a number, true or false, found " + describe(member)
+                      : problem);
+  }
+  return json::object(sorted.begin(), sorted.end());
+}
+
 // A type's own reading; all of them have the same arguments, so that std::visit finds it.
 struct Reading {
   MapReader& reader;
@@ -239,6 +257,9 @@ struct Reading {
     return read_texts(reader, key, of, of.at.of(values));
   }
   json::value operator()(const settings::Names& of) { return read_names(reader, key, of); }
+  json::value operator()(const settings::Variables& of) {
+    return read_variables(reader, key, of, of.at.of(values));
+  }
   json::value operator()(const settings::Place& of) {
     return json::string(read_place(reader, key, of, folders));
   }

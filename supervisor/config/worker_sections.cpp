@@ -96,6 +96,15 @@ void settle_training(MapReader& reader, json::object& training, const WorkerSett
     reader.report(fmt::format("llama.{}", problem->key), *reader.node().find("llama"),
                   problem->what);
   }
+  const auto& own = settings::words::own_formats;
+  if (!values.template_variables.empty() &&
+      std::find(own.begin(), own.end(), values.prompt_format) == own.end()) {
+    reader.report(
+        "template_variables", *reader.node().find("template_variables"),
+        fmt::format("are for the model's own template, and prompt_format is {}; leave one "
+                    "of them out",
+                    values.prompt_format));
+  }
   if (training.contains("validation_data") && training.contains("validation_share")) {
     reader.report("validation_share", *reader.node().find("validation_share"),
                   "is of data that is trained on, and validation_data names other; keep one");

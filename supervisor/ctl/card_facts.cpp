@@ -19,9 +19,9 @@ using checkpoint::huggingface::ModelCardFacts;
 
 constexpr int points_of_a_curve = 1000;
 constexpr std::size_t max_worker_config = 1U << 20U;
-constexpr std::array<std::string_view, 8> data_keys{
-    "data",       "data_format",   "data_form",      "validation_data",
-    "base_model", "prompt_format", "column_mapping", "tokenizer"};
+constexpr std::array<std::string_view, 9> data_keys{
+    "data",          "data_format",        "data_form",      "validation_data", "base_model",
+    "prompt_format", "template_variables", "column_mapping", "tokenizer"};
 
 struct OnRecord {
   std::string program;

@@ -188,6 +188,13 @@ void Daemon::reexec_soon() {
   });
 }
 
+// Whether the next daemon can listen where the configuration now says. Its own check cannot tell,
+// since this one listens there; what only it can read of the file it has checked itself.
+Status Daemon::could_listen() const {
+  const auto loaded = load_again();
+  return loaded ? listeners_->could_open(loaded->listening) : Status{};
+}
+
 void Daemon::upgrade(const std::string& by, Answer answer) {
   if (successor_) {
     return answer(
@@ -201,6 +208,10 @@ void Daemon::upgrade(const std::string& by, Answer answer) {
         if (!version) {
           spdlog::warn("no upgrade: {}", version.error().message());
           return answer(propagate(version));
+        }
+        if (auto may = could_listen(); !may) {
+          spdlog::warn("no upgrade: {}", may.error().message());
+          return answer(propagate(may));
         }
         spdlog::info("upgrading from {} to {}; workers go on", version_text, *version);
         note_request("", fmt::format("the daemon goes from {} to {}", version_text, *version), by);

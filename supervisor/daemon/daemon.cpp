@@ -122,6 +122,7 @@ api::Handler Daemon::handler() {
   api::add_routes(table, *feed_);
   api::add_login_links(table, access_);
   page::add_pages(table, assets);
+  access_.dress("/assets/" + assets.look().css_file);
   api::Handler all = page::with_error_pages(
       api::with_access(access_, api::make_router(table.take())), assets.look());
   return [&loop = parts_->loop, routes = std::move(all)](const api::Request& request,

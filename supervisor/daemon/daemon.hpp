@@ -113,6 +113,7 @@ class Daemon final : public api::Control {
   void take_up(const std::string& name);
   Status recover(const std::string& name);
   [[nodiscard]] Loaded load_again() const;
+  [[nodiscard]] Status could_listen() const;
   void on_change();
   [[nodiscard]] bool all_rest() const;
   void stop(const std::string& name, const std::string& by, Answer answer);

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -69,7 +70,11 @@ class Daemon:
         with open(self.folder / "daemon.log", "ab") as log:
             self.process = subprocess.Popen([self.programs / "trainwardd", "run.yaml"], cwd=self.folder, stdout=log, stderr=log,
                                             stdin=subprocess.DEVNULL)
-        self.until(lambda: self.ctl("status").returncode in (0, 3), "the daemon answers")
+        self.until(self.listens, "the daemon answers")
+
+    def listens(self):
+        with socket.socket(socket.AF_UNIX) as to_daemon:
+            return to_daemon.connect_ex(str(self.folder / ".trainward/trainward.sock")) == 0
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "common/base/text.hpp"
+#include "common/os/fd.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {
@@ -125,8 +126,8 @@ class WindowAccess : public World {
     if (!body.empty()) text += fmt::format("Content-Length: {}\r\n", body.size());
     return send_raw(text + "\r\n" + body);
   }
-  Reply send_raw(const std::string& text) {
-    const Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Fd connected() const {
+    Fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in address{};
     address.sin_family = AF_INET;
     address.sin_port = htons(static_cast<std::uint16_t>(port_));
@@ -134,6 +135,33 @@ class WindowAccess : public World {
     if (::connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0) {
       return {};
     }
+    return client;
+  }
+  // A stream that has been begun.
+  Fd listening(const std::string& header) const {
+    Fd client = connected();
+    const std::string request =
+        fmt::format("GET /v1/stream HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n{}\r\n\r\n", port_, header);
+    (void)::send(client.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    EXPECT_TRUE(comes(client, "event: hello"));
+    return client;
+  }
+  // Whether this comes before the end.
+  static bool comes(const Fd& client, const std::string& wanted) {
+    std::string all;
+    while (all.find(wanted) == std::string::npos) {
+      std::array<char, 4096> part{};
+      const ssize_t got = ::recv(client.get(), part.data(), part.size(), 0);
+      if (got <= 0) return false;
+      all.append(part.data(), static_cast<std::size_t>(got));
+    }
+    return true;
+  }
+  // A stream that goes on has its next heartbeat within 15 s.
+  static bool ends(const Fd& client) { return !comes(client, "\n:\n"); }
+  Reply send_raw(const std::string& text) {
+    const Fd client = connected();
+    if (!client) return {};
     (void)::send(client.get(), text.data(), text.size(), MSG_NOSIGNAL);
     std::string all;
     std::array<char, 4096> part{};
@@ -209,6 +237,9 @@ TEST_F(WindowAccess, AnAddressThatIsTakenFailsTheStart) {
   const Output reload = ctl({"reload"});
   EXPECT_EQ(reload.code, 1);
   EXPECT_THAT(reload.err, HasSubstr(taken));
+  const Output upgrade = ctl({"upgrade"});
+  EXPECT_EQ(upgrade.code, 1) << upgrade.out;
+  EXPECT_THAT(upgrade.err, HasSubstr(taken));
   EXPECT_EQ(ctl({"version"}).code, 0);
 }
 
@@ -481,6 +512,20 @@ TEST_F(WindowAccess, TokensAreReadAgainByAnUpdateAndListenersByAReload) {
   EXPECT_EQ(ctl({"reload"}).code, 0);
   EXPECT_EQ(ask("GET", "/login").status, 0) << "it still listens";
   EXPECT_EQ(ctl({"pid", "run"}).code, 0);
+}
+
+TEST_F(WindowAccess, AStreamEndsWithTheLoginOrTheTokenThatItCameBy) {
+  start_window();
+  const std::string cookie = log_in_header();
+  const Fd by_login = listening(cookie);
+  const Fd by_token = listening(as(operator_token));
+  const Fd viewer = listening(as(viewer_token));
+  EXPECT_EQ(ask("POST", "/logout", {cookie, by_a_program}).status, 303);
+  EXPECT_TRUE(ends(by_login));
+  write_private("operators", "carl fresh-secret-0123456789abcdefghijklmn\n");
+  EXPECT_EQ(ctl({"update"}).code, 0);
+  EXPECT_TRUE(ends(by_token));
+  EXPECT_TRUE(comes(viewer, "is read again")) << "its token is as it was";
 }
 
 }  // namespace

@@ -122,6 +122,9 @@ Status ModelSource::open_checkpoint() {
 void ModelSource::look_for_words(const json::object& facts) {
   if (const auto config = get_object(facts, "config"); config) add_ends(**config);
   prompt_format_ = string_or(facts, "prompt_format", "");
+  if (const auto given = get_object(facts, "template_variables"); given) {
+    template_variables_ = **given;
+  }
   if (const auto ends = get_array(facts, "end_tokens"); ends) {
     add_ends({{"eos_token_id", **ends}});
   }

@@ -24,6 +24,7 @@
 #include "checkpoint/huggingface/adapter/adapter.hpp"
 #include "checkpoint/reader.hpp"
 #include "common/base/error.hpp"
+#include "common/base/json.hpp"
 #include "trainer/cpu/memory.hpp"
 #include "trainer/generate/model_weights.hpp"
 #include "trainer/model/base_model.hpp"
@@ -66,6 +67,8 @@ class ModelSource {
   [[nodiscard]] const std::vector<std::filesystem::path>& folders() const { return folders_; }
   // How a checkpoint's examples were put (finetune.md); empty: as the folders say.
   [[nodiscard]] const std::string& prompt_format() const { return prompt_format_; }
+  // What the folders' chat template was given in training; empty: nothing.
+  [[nodiscard]] const json::object& template_variables() const { return template_variables_; }
   // What config.json, generation_config.json and the run say ends a text; may be empty.
   [[nodiscard]] const std::vector<std::int32_t>& end_tokens() const { return end_tokens_; }
 
@@ -92,6 +95,7 @@ class ModelSource {
   std::vector<std::filesystem::path> folders_;
   std::vector<std::int32_t> end_tokens_;
   std::string prompt_format_;
+  json::object template_variables_;
 };
 
 }  // namespace trainward::trainer

@@ -40,14 +40,14 @@ checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& fac
   state.extra["threads"] = facts.threads;
   state.extra["corpus_digest"] = facts.corpus_digest;
   if (!facts.model.empty()) state.extra[model_facts] = facts.model;
-  if (progress.evaluations != Evaluations()) {
-    state.extra[evaluations_key] = to_json(progress.evaluations);
-  }
+  state.extra[evaluations_key] = to_json(progress.evaluations);
   return state;
 }
 
 Result<Progress> progress_of(const checkpoint::TrainingState& state) {
-  if (is_imported(state)) return Progress{state.step, state.tokens, state.loss, {}, {}};
+  if (is_imported(state)) {
+    return Progress{state.step, state.tokens, state.loss, {}, unknown_evaluations(state.step)};
+  }
   auto cursor = get_object(state.extra, "cursor");
   if (!cursor) return propagate(cursor);
   auto epoch = get_int(**cursor, "epoch");
@@ -62,11 +62,12 @@ Result<Progress> progress_of(const checkpoint::TrainingState& state) {
                             state.step, state.tokens, *optimizer_steps),
                 "state.json");
   }
-  Progress progress{state.step, state.tokens, state.loss, {*epoch, *position}, {}};
+  Progress progress{
+      state.step, state.tokens, state.loss, {*epoch, *position}, unknown_evaluations(state.step)};
   if (state.extra.contains(evaluations_key)) {
     auto object = get_object(state.extra, evaluations_key);
     if (!object) return propagate(object);
-    auto evaluations = parse_evaluations(**object);
+    auto evaluations = parse_evaluations(**object, state.step);
     if (!evaluations) return propagate(evaluations);
     progress.evaluations = *std::move(evaluations);
   }

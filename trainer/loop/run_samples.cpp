@@ -30,8 +30,8 @@ Result<std::unique_ptr<RunSamples>> RunSamples::make(const WorkerConfig& config,
       new RunSamples(model, *std::move(sampler), requests, reporter));
 }
 
-Status RunSamples::speak(std::int64_t step) {
-  if (auto ok = model_.gather_state(); !ok) return ok;
+Result<bool> RunSamples::speak(std::int64_t step) {
+  if (auto ok = model_.gather_state(); !ok) return propagate(ok);
   auto samples = sampler_->sample(step, [this] {
     reporter_.alive();
     return requests_.stop_requested();
@@ -41,7 +41,7 @@ Status RunSamples::speak(std::int64_t step) {
     reporter_.sampled(
         {step, sample.prompt, sample.answer, sample.tokens, std::string(name_of(sample.end))});
   }
-  return {};
+  return samples->empty() || samples->back().end != Generated::End::asked;
 }
 
 }  // namespace trainward::trainer

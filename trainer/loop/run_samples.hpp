@@ -23,7 +23,7 @@ class RunSamples final : public Samples {
                                                   Reporter& reporter);
 
   // Somebody who asks for a stop does not wait for the rest.
-  Status speak(std::int64_t step) override;
+  Result<bool> speak(std::int64_t step) override;
 
  private:
   RunSamples(Trainable& model, std::unique_ptr<Sampler> sampler, const Requests& requests,

@@ -13,18 +13,15 @@ Result<Ending> TrainingLoop::run() {
 }
 
 Result<Ending> TrainingLoop::train() {
-  if (out_of_patience()) return end_early();  // it was started once more
-  if (plan_.evaluate_first && progress_.step == 0) {
-    if (auto ok = evaluate_if_due(); !ok) return propagate(ok);
-    speak_if_due();
-  }
-  while (progress_.step < plan_.steps) {
-    if (ports_.requests.stop_requested()) {
-      // A failed save has been told; the end is the same, and an older checkpoint is still there.
-      (void)finish_saving();
-      ports_.reporter.status(fmt::format("stopped as asked after step {}", progress_.step));
-      return Ending::stopped;
-    }
+  // Of the step it goes on from, before the first of its own.
+  if (auto ok = look(); !ok) return propagate(ok);
+  // A kill may have come between a save and the marks of the best.
+  if (!progress_.evaluations.best.empty() && plan_.keep_best > 0) keep_best();
+  while (true) {
+    if (owes_evaluation() || owes_samples()) return stop();  // nothing else cuts them short
+    if (out_of_patience()) return end_early();
+    if (progress_.step >= plan_.steps) break;
+    if (ports_.requests.stop_requested()) return stop();
     auto end = one_step();
     if (!end) return propagate(end);
     switch (*end) {
@@ -33,14 +30,25 @@ Result<Ending> TrainingLoop::train() {
       case StepEnd::done:
         break;
     }
-    if (auto ok = evaluate_if_due(); !ok) return propagate(ok);
-    speak_if_due();
+    if (auto ok = look(); !ok) return propagate(ok);
     save_if_due();
-    if (out_of_patience()) return end_early();
   }
   if (auto saved = finish_saving(); !saved) return propagate(saved);
   ports_.reporter.status(fmt::format("finished: {} of {} steps", progress_.step, plan_.steps));
   return Ending::finished;
+}
+
+Result<Ending> TrainingLoop::stop() {
+  // A failed save has been told; the end is the same, and an older checkpoint is still there.
+  (void)finish_saving();
+  std::string owed;
+  if (owes_evaluation()) {
+    owed = "; it is evaluated when the run goes on";
+  } else if (owes_samples()) {
+    owed = "; its samples are made when the run goes on";
+  }
+  ports_.reporter.status(fmt::format("stopped as asked after step {}{}", progress_.step, owed));
+  return Ending::stopped;
 }
 
 // The run has no more steps than those it has done.
@@ -94,28 +102,48 @@ void TrainingLoop::tell_not_a_number(const StepResult& result) {
   }
 }
 
-Status TrainingLoop::evaluate_if_due() {
-  among_best_ = false;
-  if (plan_.evaluate_every == 0 || ports_.held_out == nullptr) return {};
-  if (progress_.step % plan_.evaluate_every != 0 && progress_.step != plan_.steps) return {};
-  ports_.reporter.phase("evaluate");
-  auto ok = evaluate();
-  ports_.reporter.phase("train");
-  return ok;
+bool TrainingLoop::is_time(std::int64_t every) const {
+  if (progress_.step == 0) return plan_.evaluate_first;
+  return progress_.step % every == 0 || progress_.step == plan_.steps;
+}
+
+bool TrainingLoop::owes_evaluation() const {
+  return plan_.evaluate_every > 0 && ports_.held_out != nullptr && is_time(plan_.evaluate_every) &&
+         progress_.evaluations.evaluated_step != progress_.step;
 }
 
 // As often as it is evaluated, or where it is not, saved.
-void TrainingLoop::speak_if_due() {
-  if (ports_.samples == nullptr || ports_.requests.stop_requested()) return;
+bool TrainingLoop::owes_samples() const {
   const std::int64_t every =
       plan_.evaluate_every > 0 ? plan_.evaluate_every : plan_.checkpoint_every;
-  if (progress_.step % every != 0 && progress_.step != plan_.steps) return;
-  ports_.reporter.phase("evaluate");
-  if (auto spoke = ports_.samples->speak(progress_.step); !spoke) {
-    ports_.reporter.error(
-        fmt::format("no samples of step {}: {}", progress_.step, spoke.error().message()));
+  return ports_.samples != nullptr && is_time(every) &&
+         progress_.evaluations.sampled_step != progress_.step;
+}
+
+// At the model as it is now, where it is time: from outside, by its loss, and by what it says.
+Status TrainingLoop::look() {
+  among_best_ = false;
+  if (owes_evaluation() && !ports_.requests.stop_requested()) {
+    ports_.reporter.phase("evaluate");
+    auto ok = evaluate();
+    ports_.reporter.phase("train");
+    if (!ok) return ok;
   }
-  ports_.reporter.phase("train");
+  if (owes_samples() && !ports_.requests.stop_requested()) {
+    ports_.reporter.phase("evaluate");
+    speak();
+    ports_.reporter.phase("train");
+  }
+  return {};
+}
+
+void TrainingLoop::speak() {
+  auto whole = ports_.samples->speak(progress_.step);
+  if (!whole) {
+    ports_.reporter.error(
+        fmt::format("no samples of step {}: {}", progress_.step, whole.error().message()));
+  }
+  if (!whole || *whole) progress_.evaluations.sampled_step = progress_.step;
 }
 
 // Somebody who asks for a stop does not wait for it.
@@ -139,6 +167,7 @@ Status TrainingLoop::evaluate() {
 
 Status TrainingLoop::note_evaluation(double loss) {
   ports_.reporter.evaluated(progress_.step, loss);
+  progress_.evaluations.evaluated_step = progress_.step;
   if (std::isfinite(loss) && (plan_.keep_best > 0 || plan_.patience > 0)) {
     among_best_ = add(progress_.evaluations, {progress_.step, loss}, plan_.keep_best);
   }

@@ -5,6 +5,10 @@
 //                   report; evaluate when it is time, and let it speak; save when it is time, when
 //                   asked to, when it was one of the best, and after the last step
 //
+// A stop does not wait for an evaluation or for what is being said: the step is saved without them,
+// the run is not done, also after its last step, and whoever goes on from there begins with them.
+// So the evaluations, the best of them and the end are those of a run that was never stopped.
+//
 // Saving goes on beside the training. A save that is due while another is running is told and begun
 // when that has ended; no run ends before the one that is running has. A save that fails costs that
 // checkpoint, not the run; only the last one is an error. Errors of the model are passed on.
@@ -82,8 +86,9 @@ class Samples {
   Samples& operator=(Samples&&) = delete;
   virtual ~Samples() = default;
 
-  // Of the model as it is after step `step`; tells them. An error costs the samples, not the run.
-  virtual Status speak(std::int64_t step) = 0;
+  // Of the model as it is after step `step`; tells them. False where a stop that is asked for has
+  // cut them short. An error costs the samples, not the run.
+  virtual Result<bool> speak(std::int64_t step) = 0;
 };
 
 struct LoopPorts {
@@ -113,9 +118,13 @@ class TrainingLoop {
   Result<StepEnd> one_step();
   void tell_not_a_number(const StepResult& result);
   Result<Ending> train();
-  Status evaluate_if_due();
+  [[nodiscard]] bool is_time(std::int64_t every) const;
+  [[nodiscard]] bool owes_evaluation() const;
+  [[nodiscard]] bool owes_samples() const;
+  Status look();
   Status evaluate();
-  void speak_if_due();
+  void speak();
+  Result<Ending> stop();
   Status note_evaluation(double loss);
   [[nodiscard]] bool out_of_patience() const;
   Result<Ending> end_early();

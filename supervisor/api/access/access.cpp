@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -10,6 +11,7 @@
 #include "supervisor/api/access/cookie.hpp"
 #include "supervisor/api/access/form.hpp"
 #include "supervisor/api/access/login_page.hpp"
+#include "supervisor/api/pipe.hpp"
 
 namespace trainward::api {
 namespace {
@@ -90,6 +92,7 @@ std::optional<Response> answer(Access& access, const Request& request) {
 void Access::replace(Keys keys) {
   keys_ = std::move(keys);
   logins_.keep(keys_);
+  end_streams();
 }
 
 Result<json::value> Access::link(const Request& request, Role role, const std::string& program) {
@@ -123,13 +126,13 @@ tl::expected<void, Response> Access::may_try(const Request& request) const {
   return Refusal(std::move(refusal));
 }
 
-tl::expected<Requester, Response> Access::requester(const Request& request) {
-  if (request.peer.user) return request.by;
+tl::expected<Access::Admitted, Response> Access::requester(const Request& request) {
+  if (request.peer.user) return Admitted{request.by, nullptr};
   if (const auto token = bearer_token(request)) {
     if (auto may = may_try(request); !may) return Refusal(std::move(may.error()));
     if (const auto key = keys_.find(*token)) {
       tries_.right(request.peer.address);
-      return holder_of(*key);
+      return Admitted{holder_of(*key), [this, key = *key] { return keys_.has(key); }};
     }
     tries_.wrong(request.peer.address, clock_());
     Response refusal = error_response(
@@ -140,9 +143,23 @@ tl::expected<Requester, Response> Access::requester(const Request& request) {
     return Refusal(std::move(refusal));
   }
   for (const std::string& id : session_ids(request)) {
-    if (auto by = logins_.find(id, clock_())) return std::move(*by);
+    if (auto by = logins_.find(id, clock_())) {
+      return Admitted{std::move(*by), [this, id] { return logins_.has(id, clock_()); }};
+    }
   }
-  return Requester{};
+  return Admitted{};
+}
+
+void Access::ends_with(const std::shared_ptr<Pipe>& pipe, std::function<bool()> still) {
+  std::erase_if(streams_, [](const auto& stream) { return stream.expired(); });
+  streams_.push_back(pipe);
+  pipe->only_while(std::move(still));
+}
+
+void Access::end_streams() {
+  for (const auto& stream : std::vector<std::weak_ptr<Pipe>>(streams_)) {
+    if (const auto pipe = stream.lock()) pipe->check();
+  }
 }
 
 Response Access::let_in(const Request& request, Requester by, std::optional<Key> key,
@@ -150,6 +167,7 @@ Response Access::let_in(const Request& request, Requester by, std::optional<Key>
   // One login a browser: what it had before ends.
   for (const std::string& id : session_ids(request)) logins_.end(id);
   auto id = logins_.begin(std::move(by), std::move(key), clock_());
+  end_streams();
   if (!id) return error_response(503, id.error());
   tries_.right(request.peer.address);
   Response response = see_other(program.empty() ? "/" : "/programs/" + program);
@@ -157,22 +175,24 @@ Response Access::let_in(const Request& request, Requester by, std::optional<Key>
   return response;
 }
 
+Response Access::page(int status, std::string_view said) const {
+  return login_page(status, said, !keys_.empty(), style_);
+}
+
 Response Access::follow(const Request& request) {
   const auto code = request.query.find("code");
-  if (code == request.query.end()) return login_page(200, "", !keys_.empty());
+  if (code == request.query.end()) return page(200, "");
   if (is_ahead_of_time(request)) {
-    return login_page(403, "This link is for a person to open, not to be fetched ahead of time.",
-                      !keys_.empty());
+    return page(403, "This link is for a person to open, not to be fetched ahead of time.");
   }
   if (request.method != "GET" || !is_navigation(request)) {
-    return login_page(403, "This link is for a person to open, in a window of its own.",
-                      !keys_.empty());
+    return page(403, "This link is for a person to open, in a window of its own.");
   }
   if (auto may = may_try(request); !may) return std::move(may.error());
   auto link = links_.take(code->second, clock_());
   if (!link) {
     tries_.wrong(request.peer.address, clock_());
-    return login_page(403, used_up, !keys_.empty());
+    return page(403, used_up);
   }
   return let_in(request, std::move(link->by), std::nullopt, link->program);
 }
@@ -187,13 +207,14 @@ Response Access::log_in(const Request& request) {
   const auto key = keys_.find(trim(fields->at("token")));
   if (!key) {
     tries_.wrong(request.peer.address, clock_());
-    return login_page(401, "This token is none of those configured.", !keys_.empty());
+    return page(401, "This token is none of those configured.");
   }
   return let_in(request, holder_of(*key), key, "");
 }
 
 Response Access::log_out(const Request& request) {
   for (const std::string& id : session_ids(request)) logins_.end(id);
+  end_streams();
   Response response = see_other("/login");
   response.headers["Set-Cookie"] = ended_cookie(is_behind_tls(request));
   return response;
@@ -202,10 +223,19 @@ Response Access::log_out(const Request& request) {
 Handler with_access(Access& access, Handler next) {
   return [&access, next = std::move(next)](const Request& request, const Respond& respond) {
     if (auto mine = answer(access, request)) return respond(std::move(*mine));
-    auto by = access.requester(request);
-    if (!by) return respond(std::move(by.error()));
+    auto admitted = access.requester(request);
+    if (!admitted) return respond(std::move(admitted.error()));
     Request known = request;
-    known.by = std::move(*by);
+    known.by = std::move(admitted->by);
+    if (admitted->still) {
+      return next(known, Respond(
+                             [&access, respond, still = std::move(admitted->still)](
+                                 Response response) {
+                               if (response.pipe) access.ends_with(response.pipe, still);
+                               respond(std::move(response));
+                             },
+                             [respond] { return respond.wanted(); }));
+    }
     if (known.by.role != Role::nobody || !wants_a_page(request)) return next(known, respond);
     // A person sees a page and no document of JSON.
     next(known, Respond(

@@ -10,7 +10,7 @@
 //   GET /login?code=…   the one-time link: 303 to the page, with the cookie
 //   GET /login          the login page
 //   POST /login         a form with `token`: 303 to the page, with the cookie
-//   POST /logout        ends the login: 303 to the login page
+//   POST /logout        ends the login, and the streams it has open: 303 to the login page
 //
 // A person's browser that asks for a page as nobody gets the login page with the 401. Foreign
 // pages' requests were refused before (guard.hpp). Thread: the loop's.
@@ -18,8 +18,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/base/error.hpp"
 #include "supervisor/api/access/keys.hpp"
@@ -43,31 +46,46 @@ class Access {
   // Where browsers reach the daemon, "http://127.0.0.1:8420"; empty: nowhere.
   void be_at(std::string base) { base_ = std::move(base); }
 
+  // The address of the login page's style sheet.
+  void dress(std::string style) { style_ = std::move(style); }
+
   // {"url", "expires_in_s"}: a link by which a browser comes in once. Kind permanent when there is
   // no listener that a browser could reach, and when it is not asked for over the Unix socket.
   Result<json::value> link(const Request& request, Role role, const std::string& program);
 
-  // Fills in request.by, or says with what it is refused.
-  tl::expected<Requester, Response> requester(const Request& request);
+  struct Admitted {
+    Requester by;                 // for request.by
+    std::function<bool()> still;  // whether what let it in would do so now; empty: always
+  };
+  // Who asks, or with what the request is refused.
+  tl::expected<Admitted, Response> requester(const Request& request);
+
+  // What is being told to somebody ends with what let them in: at once when a login or a token is
+  // taken away, and with the next piece or heartbeat when a login's time is over.
+  void ends_with(const std::shared_ptr<Pipe>& pipe, std::function<bool()> still);
 
   Response follow(const Request& request);   // GET /login
   Response log_in(const Request& request);   // POST /login
   Response log_out(const Request& request);  // POST /logout
 
  private:
+  [[nodiscard]] Response page(int status, std::string_view said) const;
   Response let_in(const Request& request, Requester by, std::optional<Key> key,
                   const std::string& program);
   tl::expected<void, Response> may_try(const Request& request) const;
+  void end_streams();
 
   Keys keys_;
   Clock clock_;
   std::string base_;
+  std::string style_;
   Links links_;
   Logins logins_;
   Tries tries_;
+  std::vector<std::weak_ptr<Pipe>> streams_;
 };
 
-// `access` must outlive the handler.
+// `access` must outlive the handler, and whatever is sent into the pipes of its answers.
 Handler with_access(Access& access, Handler next);
 
 // POST /v1/login-link and /v1/programs/*/login-link, with role=viewer or operator.

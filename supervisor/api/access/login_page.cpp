@@ -29,15 +29,16 @@ void keep_private(Response& response) {
 
 }  // namespace
 
-Response login_page(int status, std::string_view said, bool takes_tokens) {
+Response login_page(int status, std::string_view said, bool takes_tokens, std::string_view style) {
   Response response{.status = status, .content_type = "text/html; charset=utf-8"};
   keep_private(response);
   response.body = fmt::format(
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
       "<meta name=\"color-scheme\" content=\"light dark\">\n"
-      "<title>Log in · Trainward</title>\n</head>\n<body>\n<main>\n<h1>Trainward</h1>\n{}{}"
-      "</main>\n</body>\n</html>\n",
+      "<title>Log in · Trainward</title>\n{}</head>\n<body>\n<main>\n<h1>Trainward</h1>\n{}"
+      "<section>{}</section>\n</main>\n</body>\n</html>\n",
+      style.empty() ? "" : fmt::format("<link rel=\"stylesheet\" href=\"{}\">\n", style),
       said.empty() ? "" : fmt::format("<p role=\"alert\"><strong>{}</strong></p>\n", said),
       takes_tokens ? form : no_form);
   return response;

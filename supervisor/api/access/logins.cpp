@@ -37,6 +37,13 @@ std::optional<Requester> Logins::find(std::string_view id, std::int64_t now_ms) 
   return found->by;
 }
 
+bool Logins::has(std::string_view id, std::int64_t now_ms) const {
+  const std::string digest = digest_of(id);
+  return std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {
+    return entry.until_ms > now_ms && same_digest(entry.digest, digest);
+  });
+}
+
 void Logins::end(std::string_view id) {
   if (const auto found = find_entry(id); found != entries_.end()) entries_.erase(found);
 }

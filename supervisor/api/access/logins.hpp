@@ -26,6 +26,8 @@ class Logins {
   Result<std::string> begin(Requester by, std::optional<Key> key, std::int64_t now_ms);
   // Nothing when there is no such login (any more).
   std::optional<Requester> find(std::string_view id, std::int64_t now_ms);
+  // Whether there is; does not count as its use.
+  [[nodiscard]] bool has(std::string_view id, std::int64_t now_ms) const;
   void end(std::string_view id);
   // Ends those whose token is none of these any more.
   void keep(const Keys& keys);

@@ -46,7 +46,7 @@ let slow_at = -Infinity;
 function refresh(all) {
   if (!all && performance.now() - slow_at < 10_000) return sections.ask(['summary']);
   slow_at = performance.now();
-  sections.ask(every_id());
+  sections.ask(every_id(), all);
   for (const curve of all_curves()) curve.refresh();
 }
 

@@ -65,23 +65,26 @@ export class Sections {
     this.changed = changed;
     this.tags = new Map();     // source: tag of what is shown
     this.waiting = new Set();  // ids
-    this.at = -Infinity;
+    this.at = this.hurried_at = -Infinity;
   }
 
   // Asks for these again: at once, or a second after the last time, together with all that come
-  // meanwhile.
-  ask(ids) {
+  // meanwhile. In a hurry (something has happened) only the last hurry counts.
+  ask(ids, hurry = false) {
     for (const id of ids) this.waiting.add(id);
-    if (this.timer || this.busy) return;
-    const wait = Math.max(this.at + 1000 - performance.now(), 0);
+    this.hurry ||= hurry;
+    if (this.busy) return;
+    clearTimeout(this.timer);
+    const wait = Math.max((this.hurry ? this.hurried_at : this.at) + 1000 - performance.now(), 0);
     this.timer = setTimeout(() => this.fetch_all(), wait);
   }
 
   async fetch_all() {
-    this.timer = 0;
     if (document.hidden) return;  // asked for again when it is seen
     this.busy = true;
     this.at = performance.now();
+    if (this.hurry) this.hurried_at = this.at;
+    this.hurry = false;
     const sections = [...this.waiting].map((id) => document.getElementById(id)).filter((node) => node?.dataset.source);
     this.waiting.clear();
     await Promise.allSettled(sections.map((section) => this.fetch_one(section)));

@@ -18,28 +18,27 @@ core::Tone tone_of_cause(const json::object& row) {
   return core::is_fault(cause) ? core::Tone::bad : core::Tone::quiet;
 }
 
-Html ended_by(const json::object& row) {
-  const std::string name = views::cause_name(row);
-  Html text = toned(tone_of_cause(row), name);
-  text += element("br");
-  text += muted(views::cause_words(string_or(row, "cause", "")));
-  return text;
-}
-
-Html story(const json::object& row) {
-  Html text = cut(string_or(row, "verdict", ""), 300);
+// The cause, then what is known of it: the verdict, and the line it rests on where it is another.
+Html how_it_ended(const json::object& row) {
+  const std::string cause = string_or(row, "cause", "");
+  const std::string verdict = string_or(row, "verdict", "");
   const std::string evidence = string_or(row, "evidence", "");
-  if (!evidence.empty() && evidence != string_or(row, "verdict", "")) {
-    if (!text.empty()) text += element("br");
+  Html text = toned(tone_of_cause(row), views::cause_name(row));
+  text += element("br");
+  text += verdict.empty() ? muted(views::cause_words(cause)) : cut(verdict, 300);
+  if (!evidence.empty() && verdict.find(evidence) == std::string::npos) {
+    text += element("br");
     text += mono(cut(evidence, 300));
   }
-  return text.empty() ? Html("-") : text;
+  return text;
 }
 
 std::string took(const json::object& row, std::int64_t now_ms) {
   if (const auto seconds = get_number(row, "duration_s")) return views::human_seconds(*seconds);
   const std::int64_t began = ms_of(row, "started_at");
-  return began > 0 ? views::span(std::max<std::int64_t>(now_ms - began, 60'000)) + " so far" : "-";
+  if (began <= 0) return "-";
+  // By the minute: what is shown changes no more often than that.
+  return now_ms - began < 60'000 ? "under 1 min so far" : views::span(now_ms - began) + " so far";
 }
 
 Html number_of(const json::object& row, const View& view) {
@@ -65,8 +64,7 @@ Html attempts_section(const Documents& documents) {
   Table table("Attempts, the newest first", {{"attempt"},
                                              {"began"},
                                              {"took", true},
-                                             {"ended by"},
-                                             {"what happened"},
+                                             {"how it ended"},
                                              {"what was done"},
                                              {"steps", true},
                                              {"kept", true},
@@ -88,7 +86,7 @@ Html attempts_section(const Documents& documents) {
                                views::grouped(last))
                  : "-";
     table.add({number_of(row, view), moment(ms_of(row, "started_at")), took(row, view.now_ms),
-               ended_by(row), story(row),
+               how_it_ended(row),
                views::still_runs(row) ? std::string("-")
                                       : views::remedy_words(string_or(row, "remedy", "")),
                steps, number_or_dash(row, "steps_kept"), number_or_dash(row, "steps_lost"),

@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <set>
@@ -13,6 +15,7 @@
 #include "supervisor/api/access/cookie.hpp"
 #include "supervisor/api/access/form.hpp"
 #include "supervisor/api/access/secret.hpp"
+#include "supervisor/api/pipe.hpp"
 
 namespace trainward::api {
 namespace {
@@ -303,6 +306,97 @@ TEST_F(Entering, ATokenThatIsTakenAwayEndsItsLogins) {
   EXPECT_EQ(with_cookie(anna).status, 401);
   EXPECT_EQ(with_cookie(bert).status, 401);
   EXPECT_EQ(with_cookie(linked).status, 200);
+}
+
+// Streams in place of documents: each ends with what let its listener in, and with nothing else.
+class Streaming : public Entering {
+ protected:
+  using Told = std::shared_ptr<Pipe>;
+  Told listen(std::map<std::string, std::string> headers) {
+    return told(over_tcp("GET", "/v1/stream", std::move(headers)));
+  }
+  Told told(const Request& request) {
+    Told pipe;
+    streams_(request, [&](const Response& response) { pipe = response.pipe; });
+    EXPECT_TRUE(pipe);
+    return pipe;
+  }
+  static std::map<std::string, std::string> bearing(const std::string& token) {
+    return {{"authorization", "Bearer " + token}};
+  }
+
+  Handler streams_ = with_access(access_, [](const Request&, const Respond& respond) {
+    respond(Response{.pipe = std::make_shared<Pipe>()});
+  });
+};
+
+TEST_F(Streaming, EndsAtOnceWithTheLogout) {
+  const std::string mine = cookie_of(ask(opening(code())));
+  const std::string other = cookie_of(ask(opening(code())));
+  const Told stream = listen({{"cookie", mine}});
+  const Told others = listen({{"cookie", other}});
+  bool heard = false;
+  stream->attach([&] { heard = true; });
+  EXPECT_TRUE(stream->send("news"));
+  EXPECT_EQ(stream->take(), "news");
+  heard = false;
+  ask(over_tcp("POST", "/logout", {{"cookie", mine}}));
+  EXPECT_TRUE(heard) << "the connection is told to end";
+  EXPECT_TRUE(stream->ended());
+  EXPECT_FALSE(stream->send("more"));
+  EXPECT_EQ(stream->take(), "");
+  EXPECT_TRUE(others->send("more"));
+}
+
+TEST_F(Streaming, EndsWithTheTokenThatItCameBy) {
+  const Told anna = listen(bearing(viewer_token));
+  const Told bert = listen(bearing(operator_token));
+  const Told login = listen({{"cookie", cookie_of(ask(form("token=" + viewer_token)))}});
+  const Told link = listen({{"cookie", cookie_of(ask(opening(code())))}});
+  const Told local = told(over_unix("GET", "/v1/stream"));
+  auto keys = two_keys();
+  access_.replace(Keys(keys));
+  for (const Told& stream : {anna, bert, login, link, local}) EXPECT_TRUE(stream->open());
+  keys.erase(keys.begin());
+  access_.replace(Keys(keys));
+  EXPECT_TRUE(anna->ended());
+  EXPECT_TRUE(login->ended());
+  EXPECT_TRUE(bert->open());
+  access_.replace(Keys());
+  EXPECT_TRUE(bert->ended());
+  EXPECT_TRUE(link->send("news"));
+  EXPECT_TRUE(local->send("news"));
+}
+
+TEST_F(Streaming, EndsWhenTheLoginsTimeIsOverAndWhenAnotherTakesItsPlace) {
+  const std::string mine = cookie_of(ask(opening(code())));
+  const Told stream = listen({{"cookie", mine}});
+  now_ms_ += Logins::lifetime_ms - 1;
+  EXPECT_TRUE(stream->send(": heartbeat"));
+  now_ms_ += 1;
+  EXPECT_FALSE(stream->send(": heartbeat"));
+  EXPECT_TRUE(stream->ended());
+
+  const std::string first = cookie_of(ask(opening(code())));
+  const Told before = listen({{"cookie", first}});
+  Request again = opening(code());
+  again.headers["cookie"] = first;
+  ask(again);
+  EXPECT_TRUE(before->ended());
+}
+
+TEST_F(Streaming, OfAnAnswerThatComesAfterTheLogoutNothingIsTold) {
+  const std::string mine = cookie_of(ask(opening(code())));
+  std::optional<Respond> later;
+  const Handler slow = with_access(
+      access_, [&](const Request&, const Respond& respond) { later.emplace(respond); });
+  Told stream;
+  slow(over_tcp("GET", "/v1/stream", {{"cookie", mine}}),
+       [&](const Response& response) { stream = response.pipe; });
+  ask(over_tcp("POST", "/logout", {{"cookie", mine}}));
+  (*later)(Response{.pipe = std::make_shared<Pipe>()});
+  ASSERT_TRUE(stream);
+  EXPECT_TRUE(stream->ended());
 }
 
 TEST(LoggedIn, AreBoundedAndTheIdlestLeaves) {

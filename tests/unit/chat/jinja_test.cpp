@@ -35,6 +35,16 @@ TEST(JinjaValues, ArePrintedAsPythonPrintsThem) {
             "0.3333333333333333 -4 2 0.5");
 }
 
+TEST(JinjaValues, TextsAreCutWherePythonCutsThem) {
+  constexpr std::string_view of =
+      R"({"x": "  1  2   3  ", "y": "a\u000bb\fc\u001ed\u0085e\u2028f\r\n\ng\u001fh\n"})";
+  EXPECT_EQ(rendered("{{ x.split(none, 1) }}", of), "['1', '2   3  ']");
+  EXPECT_EQ(rendered("{{ x.split(maxsplit=0) }}", of), "['1  2   3  ']");
+  EXPECT_EQ(rendered("{{ x.split() }}", of), "['1', '2', '3']");
+  EXPECT_EQ(rendered("{{ y.splitlines() | join('|') }}", of), "a|b|c|d|e|f||g\x1fh");
+  EXPECT_EQ(rendered("{{ ''.splitlines() }}", of), "[]");
+}
+
 TEST(JinjaValues, JsonIsNeitherEscapedForPagesNorForAscii) {
   EXPECT_EQ(rendered("{{ x | tojson }}", R"({"x": {"a": ["é<&>", null, 1.0]}})"),
             R"({"a": ["é<&>", null, 1.0]})");

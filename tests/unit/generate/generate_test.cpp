@@ -259,6 +259,34 @@ TEST_F(GenerateFolderTest, AdaptersAreAskedAsTheyWereTaught) {
   EXPECT_THAT(err_, HasSubstr("tokenizer_config.json"));
 }
 
+// The variables of the run are the template's again; a form with a name has no use for them.
+TEST_F(GenerateFolderTest, ACheckpointsTemplateIsGivenWhatItWasTaughtWith) {
+  const auto with_mark = [](std::string_view mark) {
+    return fmt::format(
+        "{{% for m in messages %}}{{{{ m.role }}}}{0}{{{{ m.content }}}}</s>{{% endfor %}}"
+        "{{% if add_generation_prompt %}}assistant{0}{{% endif %}}",
+        mark);
+  };
+  const auto answer = [&](const fs::path& model, const std::string& format = {}) {
+    GenerateOptions options = greedy(model);
+    options.chat = true;
+    options.speaker.format = format;
+    EXPECT_EQ(run(options), exit_code::done) << err_;
+    return out_;
+  };
+  const test::AdapterRun made =
+      test::adapter_run(of_test_.path(), base_, {}, {{"mark", " says at last: "}});
+  test::write_file(base_ / "chat_template.jinja", with_mark(" says at last: "));
+  const std::string meant = answer(made.checkpoint);
+  test::write_file(base_ / "chat_template.jinja", with_mark(""));
+  EXPECT_NE(answer(made.checkpoint), meant);
+  test::write_file(base_ / "chat_template.jinja", with_mark("{{ mark }}"));
+  EXPECT_EQ(answer(made.checkpoint), meant);
+  EXPECT_NE(answer(made.checkpoint, "alpaca"), meant);
+  fs::remove(base_ / "chat_template.jinja");
+  EXPECT_NE(answer(made.checkpoint), meant);
+}
+
 TEST_F(GenerateFolderTest, ATextLongerThanTheModelIsRefused) {
   GenerateOptions options = greedy(base_);
   options.prompt = std::string(400, 'x');

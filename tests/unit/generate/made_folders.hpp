@@ -73,7 +73,8 @@ struct AdapterRun {
 };
 
 inline AdapterRun adapter_run(const fs::path& root, const fs::path& base,
-                              const std::string& chat_template = {}) {
+                              const std::string& chat_template = {},
+                              const json::object& template_variables = {}) {
   AdapterRun run;
   run.base = BaseModel::open(base.string()).value();
   run.spec = tiny_spec();
@@ -87,6 +88,7 @@ inline AdapterRun adapter_run(const fs::path& root, const fs::path& base,
   facts["base_model"] =
       json::object{{"folder", record->folder.string()}, {"digest", record->digest}};
   if (!chat_template.empty()) facts["chat_template"] = chat_template;
+  if (!template_variables.empty()) facts["template_variables"] = template_variables;
   run.checkpoint = save(root / "run", *run.model, std::move(facts), 8);
   return run;
 }

@@ -171,6 +171,7 @@ TEST(ModelRecord, ComesBackFromAState) {
   ModelRecord record = testing::record_for(scratch.path() / "base");
   record.lora = LoraSettings{8, 16, 0.0, false, {"q_proj", "v_proj"}};
   record.end_tokens = {2, 32000};
+  record.template_variables = {{"enable_thinking", false}, {"date_string", "26 Jul 2024"}};
   TrainingState state;
   state.extra["model"] = to_json(record);
   const auto read = record_of(state);
@@ -186,7 +187,8 @@ TEST(ModelRecord, ComesBackFromAState) {
   for (const char* bad :
        {R"({})", R"({"config": 1})", R"({"config": {}, "lora": {}})",
         R"({"config": {}, "base_model": {"folder": "/x"}})",
-        R"({"config": {}, "end_tokens": [-1]})", R"({"config": {}, "end_tokens": ["</s>"]})"}) {
+        R"({"config": {}, "end_tokens": [-1]})", R"({"config": {}, "end_tokens": ["</s>"]})",
+        R"({"config": {}, "template_variables": [1]})"}) {
     const auto object = parse_json(bad, "test");
     ASSERT_TRUE(object);
     const auto refused = parse_record(object->get_object());

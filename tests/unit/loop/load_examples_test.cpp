@@ -93,6 +93,33 @@ TEST_F(LoadExamplesTest, TheFoldersOwnTemplateComesFirst) {
   EXPECT_THAT(first(*examples), HasSubstr("<|im_start|>assistant\n⟦x<|im_end|>⟧"));
 }
 
+TEST_F(LoadExamplesTest, TheTemplateIsGivenWhatItAsksForByName) {
+  folder_.write("model/chat_template.jinja", "{{ enable_thinking }}" + std::string(chat_template));
+  auto examples = load();
+  ASSERT_TRUE(examples) << examples.error().message();
+  const std::string without = examples->prompting.digest;
+  EXPECT_EQ(first(*examples), "[user] number 0<|im_end|>\n[assistant] ⟦x<|im_end|>⟧");
+  EXPECT_TRUE(examples->prompting.template_variables.empty());
+  config_.template_variables = {{"enable_thinking", false}, {"shots", 3}};
+  examples = load();
+  ASSERT_TRUE(examples) << examples.error().message();
+  EXPECT_EQ(first(*examples), "False[user] number 0<|im_end|>\n[assistant] ⟦x<|im_end|>⟧");
+  EXPECT_EQ(examples->prompting.template_variables,
+            (json::object{{"enable_thinking", false}, {"shots", 3}}));
+  EXPECT_NE(examples->prompting.digest, without);
+}
+
+TEST_F(LoadExamplesTest, VariablesAreForATemplateAlone) {
+  config_.template_variables = {{"enable_thinking", false}};
+  EXPECT_THAT(load().error().message(),
+              AllOf(HasSubstr("training_config.template_variables: enable_thinking"),
+                    HasSubstr("its folder has none")));
+  folder_.write("model/chat_template.jinja", chat_template);
+  EXPECT_TRUE(load());
+  config_.prompt_format = "chatml";
+  EXPECT_THAT(load().error().message(), HasSubstr("prompt_format is chatml"));
+}
+
 TEST_F(LoadExamplesTest, TheTemplateOfTheConfigGivesWayToTheFile) {
   json::object config{{"eos_token", "<|endoftext|>"},
                       {"chat_template", "{{ raise_exception('no') }}"}};

@@ -81,6 +81,9 @@ struct Row {
             texts.empty() ? "none" : fmt::format("`[{}]`", fmt::join(texts, ", "))};
   }
   Cells operator()(const Names& of) const { return {"map of text", words(of.names), "empty"}; }
+  Cells operator()(const Variables& of) const {
+    return {"map of text, numbers, booleans", fmt::format("{} entries", of.most), "empty"};
+  }
   Cells operator()(const Place& of) const {
     return {of.folder ? "folder" : "file", "exists", "none"};
   }

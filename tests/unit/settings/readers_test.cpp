@@ -82,6 +82,25 @@ struct Ends {
             {R"({"neither": "a"})", false},
             {"[]", false}};
   }
+  std::vector<Value> operator()(const Variables& of) const {
+    std::vector<Value> all{{"{}", true},
+                           {R"({"enable_thinking": false, "date_string": "26 Jul 2024"})", true},
+                           {R"({"_a1": 1.5, "b": 3})", true},
+                           {R"({"a": [1]})", false},
+                           {R"({"a": {"b": 1}})", false},
+                           {R"({"a": null})", false},
+                           {R"({"two words": 1})", false},
+                           {R"({"1a": 1})", false},
+                           {R"({"": 1})", false},
+                           {R"({"messages": "x"})", false},
+                           {R"({"eos_token": "x"})", false},
+                           {"[]", false}};
+    std::string many;
+    for (std::size_t i = 0; i < of.most; ++i) many += fmt::format("\"a{}\": {}, ", i, i);
+    all.emplace_back("{" + many.substr(0, many.size() - 2) + "}", true);
+    all.emplace_back("{" + many + "\"b\": 1}", false);
+    return all;
+  }
   std::vector<Value> operator()(const Place& of) const {
     return {{quoted(of.folder ? "/tmp" : "/etc/passwd"), true}, {"[]", false}, {"{}", false}};
   }
@@ -187,6 +206,25 @@ TEST_F(Readers, AgreeAtTheEndsOfEveryRange) {
       ASSERT_TRUE(given);
       EXPECT_EQ(worker_says(*given), "") << yaml;
     }
+  }
+}
+
+TEST_F(Readers, VariablesAreForAModelsOwnTemplate) {
+  for (const std::string_view format : words::prompt_formats) {
+    const bool good = format == "auto" || format == "template";
+    const std::string text =
+        fmt::format(R"({{"training_config": {{"data": ["/tmp"], "prompt_format": "{}", )"
+                    R"("template_variables": {{"b": true, "a": "x"}}}}}})",
+                    format);
+    EXPECT_EQ(worker_says(*parse_json(text, "test")).empty(), good) << text;
+    const auto loaded = load_text("programs: {a: " + text + "}\n");
+    ASSERT_EQ(loaded.has_value(), good) << text;
+    if (!good) {
+      EXPECT_NE(loaded.error().front().text().find("template_variables"), std::string::npos);
+      continue;
+    }
+    const json::object& training = loaded->programs.at(0).worker.at("training_config").get_object();
+    EXPECT_EQ(json::serialize(training.at("template_variables")), R"({"a":"x","b":true})");
   }
 }
 

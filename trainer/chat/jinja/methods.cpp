@@ -39,7 +39,7 @@ Items split_at_space(const Text& text, std::int64_t most) {
   std::size_t at = space_before(text.bytes());
   while (at < text.size()) {
     if (most >= 0 && static_cast<std::int64_t>(items.size()) == most) {
-      items.emplace_back(text.slice(at, text.size() - space_after(text.bytes())));
+      items.emplace_back(text.slice(at, text.size()));  // with the white space behind it
       break;
     }
     std::size_t end = at;
@@ -95,15 +95,31 @@ Result<Value> split(const Text& text, const Bound& arguments, bool from_right, B
                   budget);
 }
 
+// The bytes of the line end that a text begins with, by what Python takes for one; 0: there is
+// none.
+std::size_t line_end(std::string_view text) {
+  static constexpr std::array<std::string_view, 11> ends{
+      "\r\n", "\r",   "\n",       "\v",           "\f",          "\x1c",
+      "\x1d", "\x1e", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
+  for (const std::string_view end : ends) {
+    if (text.starts_with(end)) return end.size();
+  }
+  return 0;
+}
+
 Result<Value> split_lines(const Text& text, Budget& budget) {
   Items items;
   std::size_t begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.bytes().find_first_of("\r\n", begin), text.size());
-    items.emplace_back(text.slice(begin, end));
-    const bool both = text.bytes().substr(end).starts_with("\r\n");
-    begin = end + (both ? 2 : 1);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::string_view rest = text.bytes().substr(at);
+    const std::size_t end = line_end(rest);
+    if (end > 0) {
+      items.emplace_back(text.slice(begin, at));
+      begin = at + end;
+    }
+    at += end > 0 ? end : character_bytes(rest);
   }
+  if (begin < text.size()) items.emplace_back(text.slice(begin, text.size()));
   return sequence(std::move(items), budget);
 }
 

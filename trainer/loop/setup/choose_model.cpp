@@ -153,6 +153,7 @@ json::object facts_of(const ChosenModel& chosen, const ModelSpec& model,
     record->end_tokens.assign(prompting->rules.ends.begin(), prompting->rules.ends.end());
     record->chat_template = prompting->format->as_template(!prompting->rules.beginning.empty());
     if (!record->chat_template.empty()) record->prompt_format = prompting->format->name();
+    record->template_variables = prompting->template_variables;
   }
   return hf::to_json(*record);
 }

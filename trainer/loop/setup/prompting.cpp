@@ -1,5 +1,6 @@
 #include "trainer/loop/setup/prompting.hpp"
 
+#include <ranges>
 #include <utility>
 
 #include "checkpoint/huggingface/folder_path.hpp"
@@ -55,16 +56,32 @@ void complete(TemplateTokens& tokens, const Tokenizer& tokenizer) {
   if (tokens.eos.empty()) tokens.eos = text_of(tokenizer.end_of_text());
 }
 
+bool is_own(const std::string& name, const FolderPrompts& prompts) {
+  return name == "template" || (name == "auto" && !prompts.chat_template.empty());
+}
+
+Status check_variables(const WorkerConfig& config, const FolderPrompts& prompts) {
+  const std::string& name = config.prompt_format;
+  if (config.template_variables.empty() || is_own(name, prompts)) return {};
+  return fail(ErrorKind::usage,
+              fmt::format("{} for the model's own template, and {}",
+                          fmt::join(std::views::keys(config.template_variables), ", "),
+                          name == "auto" ? "its folder has none" : "prompt_format is " + name),
+              "", "leave template_variables out, or put chat_template.jinja into the folder");
+}
+
 Result<std::shared_ptr<const PromptFormat>> choose_format(const WorkerConfig& config,
-                                                          const FolderPrompts& prompts) {
+                                                          const FolderPrompts& prompts,
+                                                          const json::object& variables) {
   const std::string& name = config.prompt_format;
   if (name == "template" && prompts.chat_template.empty()) {
     return fail(ErrorKind::usage, "is template, and the model's folder has none", "",
                 fmt::format("put chat_template.jinja there, or choose one of: {}",
                             fmt::join(built_in_format_names(), ", ")));
   }
-  const bool own = name == "template" || (name == "auto" && !prompts.chat_template.empty());
-  if (own) return own_format(prompts.chat_template, prompts.tokens, {});
+  if (is_own(name, prompts)) {
+    return own_format(prompts.chat_template, prompts.tokens, variables);
+  }
   return built_in_format(name == "auto" ? "plain" : name, prompts.tokens);
 }
 
@@ -129,7 +146,11 @@ Result<Prompting> open_prompting(const WorkerConfig& config, const std::string& 
   }
   out.tokenizer = std::move(*tokenizer);
   complete(prompts.tokens, *out.tokenizer);
-  auto format = choose_format(config, prompts);
+  if (auto ok = check_variables(config, prompts); !ok) {
+    return of_key(std::move(ok).error(), "template_variables");
+  }
+  out.template_variables = {config.template_variables.begin(), config.template_variables.end()};
+  auto format = choose_format(config, prompts, out.template_variables);
   if (!format) return of_key(std::move(format).error(), "prompt_format");
   out.format = std::move(*format);
   auto ends = ends_of(*out.tokenizer, *out.format, prompts.tokens.eos);

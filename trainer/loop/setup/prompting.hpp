@@ -4,7 +4,8 @@
 // model's folder, or of the folder of the tokenizer that is named. Out: the tokenizer, the prompt
 // format, and what stands around an example. `prompt_format`: auto is the folder's own template
 // where it has one, and plain where not; template is the folder's, and an error without; else one
-// of the built-in ones. Errors: usage, naming the key of the configuration or the file.
+// of the built-in ones. `template_variables` are handed to the folder's template, and refused where
+// it is not used. Errors: usage, naming the key of the configuration or the file.
 #pragma once
 
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include <string>
 
 #include "common/base/error.hpp"
+#include "common/base/json.hpp"
 #include "trainer/chat/prompt_format.hpp"
 #include "trainer/data/examples/example_encoder.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
@@ -26,6 +28,7 @@ struct Prompting {
   EncoderRules rules;
   // What every example has once, at its front; none: this model has none.
   std::optional<TokenId> beginning;
+  json::object template_variables;  // that the format was given
   // Of all that decides the tokens of an example.
   std::string digest;
 };

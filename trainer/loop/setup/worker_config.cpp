@@ -88,6 +88,23 @@ struct Reading {
       keys.complain(key, fmt::format("{}: {}", ok.error().where, ok.error().what), ok.error().hint);
     }
   }
+  void operator()(const settings::Variables& of) {
+    const json::object* given = keys.object(key);
+    if (given == nullptr) return;
+    if (given->size() > of.most) {
+      keys.complain(
+          key, fmt::format("has {} variables, at most {} can be given", given->size(), of.most));
+    }
+    for (const auto& [name, value] : *given) {
+      const std::string text(name);
+      if (const auto problem = settings::variable_problem(text); !problem.empty()) {
+        keys.complain(key, problem);
+      } else if (!settings::is_variable(value)) {
+        keys.complain(key, fmt::format("'{}' is not a text, number, true or false", text));
+      }
+      of.at.of(values)[text] = value;
+    }
+  }
   void operator()(const settings::Place& of) { keys.text(key, of.at.of(values)); }
   void operator()(const settings::Path& of) {
     const bool needed = !of.at.of(values).empty();
@@ -159,6 +176,14 @@ void settle_training(StrictObject& keys, settings::WorkerSettings& values) {
   }
   const auto problem = values.own_llama ? settings::llama_problem(values.llama) : std::nullopt;
   if (problem) keys.complain(fmt::format("llama.{}", problem->key), problem->what);
+  const auto& own = settings::words::own_formats;
+  if (!values.template_variables.empty() &&
+      std::find(own.begin(), own.end(), values.prompt_format) == own.end()) {
+    keys.complain("template_variables",
+                  fmt::format("are for the model's own template, and prompt_format is {}",
+                              values.prompt_format),
+                  "leave one of them out");
+  }
   if (!values.validation_data.empty() && values.validation_share > 0) {
     keys.complain("validation_share",
                   "is of data that is trained on, and validation_data names other", "keep one");

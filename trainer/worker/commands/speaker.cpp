@@ -98,6 +98,12 @@ Result<Prompting> words_for_turns(const SpeakerOptions& options, const fs::path&
     chat_template.error().kind = ErrorKind::usage;  // somebody has to mend the file
     return propagate(chat_template);
   }
+  const auto& own = settings::words::own_formats;
+  if (!chat_template->empty() && std::ranges::find(own, config.prompt_format) != own.end()) {
+    for (const auto& [name, value] : source.template_variables()) {
+      config.template_variables[std::string(name)] = value;
+    }
+  }
   return open_prompting(config, *chat_template);
 }
 
