@@ -206,7 +206,7 @@ Status StepPyramid::read(int level, std::int64_t from, std::int64_t to, const Vi
   if (mine) {
     auto newest = make_open(level, **open);
     if (!newest) return propagate(newest);
-    made = std::move(*newest);
+    made = *newest;
   }
   auto done = stored(level, first, last, [&](std::int64_t bucket, const StepBucket& known) {
     if (mine && bucket >= *mine) {
