@@ -34,7 +34,10 @@ using Client = std::shared_ptr<Listening>;
 // What of a row tells that something changed; time goes by without.
 std::string without_time(const json::array& rows) {
   json::array still = rows;
-  for (json::value& row : still) row.as_object().erase("uptime_ms");
+  for (json::value& row : still) {
+    row.as_object().erase("uptime_ms");
+    row.as_object().erase("effective_share");
+  }
   return json::serialize(still);
 }
 

@@ -19,7 +19,7 @@ class Store;
 
 namespace trainward::page {
 
-inline constexpr std::int64_t attempts_shown = 50;
+inline constexpr std::int64_t attempts_shown = 20;
 
 // The sections of a program's page, in their order.
 inline constexpr std::array<std::string_view, 10> section_ids{

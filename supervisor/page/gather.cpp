@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "supervisor/excerpt/log_excerpt.hpp"
 #include "supervisor/page/documents.hpp"
 #include "supervisor/store/store.hpp"
 #include "supervisor/view/rows.hpp"
@@ -13,13 +14,12 @@ namespace {
 
 using store::Store;
 
-constexpr std::int64_t curve_points = 500;
+constexpr std::int64_t curve_points = 300;
 constexpr int most_samples = 5'000;  // of a board in six hours, at one each ten seconds: 2,160
 constexpr std::int64_t six_hours_ms = 6 * 3'600'000LL;
 constexpr std::size_t most_sampled_boards = 16;
-constexpr std::size_t most_overview_ledgers = 20;
-constexpr int most_events = 50;
-constexpr int log_lines = 40;
+constexpr int most_events = 25;
+constexpr int log_lines = 20;  // before the line that decided, and after it
 
 // A document of the program, by the method of the store that makes it.
 Question of_program(const std::string& program, const std::string& document,
@@ -39,13 +39,17 @@ Question ledger(const std::string& program, std::optional<std::int64_t> seconds,
           }};
 }
 
-Question why(const View& view, std::optional<std::int64_t> attempt, int lines) {
+Question why(const View& view) {
   std::string target =
-      fmt::format("/v1/programs/{}/why?lines={}", views::percent_encoded(view.program), lines);
-  if (attempt) target += fmt::format("&attempt={}", *attempt);
-  return {target, [program = view.program, attempt](const Store& store) -> Result<json::value> {
-            return store.why_json(program, attempt);
-          }};
+      fmt::format("/v1/programs/{}/why?lines={}", views::percent_encoded(view.program), log_lines);
+  if (view.attempt) target += fmt::format("&attempt={}", *view.attempt);
+  return {
+      target,
+      [program = view.program, attempt = view.attempt](const Store& store) -> Result<json::value> {
+        auto document = store.why_json(program, attempt);
+        if (document) (*document)["log"] = log_excerpt(*document, log_lines);
+        return document;
+      }};
 }
 
 // One more than is shown, where there is one: so it is known whether there are older ones.
@@ -81,7 +85,7 @@ class Gathering {
                            }});
     }
     if (wanted("time")) {
-      if (into_.ledger_run.empty()) object(into_.ledger_run, ledger(program, {}, view.now_ms));
+      object(into_.ledger_run, ledger(program, {}, view.now_ms));
       object(into_.ledger_day, ledger(program, 86'400, view.now_ms));
       object(into_.ledger_hour, ledger(program, 3'600, view.now_ms));
     }
@@ -93,7 +97,7 @@ class Gathering {
              }});
       into_.attempts = newest_attempts(into_.attempts, view);
     }
-    if (wanted("why")) object(into_.why, why(view, view.attempt, log_lines));
+    if (wanted("why")) object(into_.why, why(view));
     if (wanted("boards")) boards();
     if (wanted("checkpoints")) {
       array(into_.checkpoints, of_program(program, "checkpoints", &Store::checkpoints_json));
@@ -139,32 +143,7 @@ class Gathering {
         }
       }
     }
-    if (!wanted("summary")) return {};
-    std::size_t left = most_overview_ledgers;
-    for (json::value& row : into_.programs) {
-      if (left-- == 0) break;
-      enrich(row.get_object());
-    }
     return {};
-  }
-
-  // What the sentence says beyond the row itself.
-  void enrich(json::object& row) {
-    const std::string name = string_or(row, "name", "");
-    json::object booked;
-    object(booked, ledger(name, {}, into_.view.now_ms));
-    if (number_or(booked, "total_seconds", 0) > 0) {
-      row["effective_share"] = number_or(booked, "effective_share", 0);
-    }
-    if (name == into_.view.program) into_.ledger_run = std::move(booked);
-    if (string_or(row, "state", "") != "FATAL") return;
-    json::object last;
-    View of_it = into_.view;
-    of_it.program = name;
-    object(last, why(of_it, std::nullopt, 0));
-    if (const auto attempt = get_object(last, "attempt")) {
-      row["cause"] = string_or(**attempt, "cause", "");
-    }
   }
 
   void boards() {

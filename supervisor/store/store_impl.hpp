@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -12,6 +13,11 @@ namespace trainward::store {
 
 // 16 letters of chance.
 std::string own_mark();
+
+// Of all of a run's time, with the span of `core_state` that is not booked yet, what brought it on;
+// none: no time is known. What ledger_json() says of the whole run.
+Result<std::optional<double>> effective_share(Connection& db, const std::string& program,
+                                              const std::string& core_state, Time now);
 
 struct Store::Impl {
   explicit Impl(std::unique_ptr<Connection> opened) : connection(std::move(opened)) {}

@@ -7,6 +7,7 @@
 namespace trainward::store {
 
 Result<json::array> Store::status_json(Time now) const {
+  const Snapshot snapshot(*impl_->connection);
   auto rows =
       rows_json(*impl_->connection,
                 "select v.name, v.state, v.reason, "
@@ -15,7 +16,9 @@ Result<json::array> Store::status_json(Time now) const {
                 "coalesce(a.ended_ms, 0) as ended_ms, v.last_step, v.kept_step, v.attempts, "
                 "v.first_loss, v.last_loss as loss, v.tokens, v.tokens_per_second, v.board, "
                 "v.changed_at, p.changed_ms, p.target_step, v.evaluated_step, v.evaluation_loss, "
-                "v.cache_hits, v.cache_misses "
+                "v.cache_hits, v.cache_misses, coalesce((select e.cause from attempts e where "
+                "e.program = v.name and e.ended_ms > 0 order by e.number desc limit 1), '') "
+                "as cause, p.core_state "
                 "from v_status v join programs p on p.name = v.name "
                 "left join attempts a on a.program = v.name and a.number = "
                 "(select max(number) from attempts where program = v.name) "
@@ -26,6 +29,11 @@ Result<json::array> Store::status_json(Time now) const {
     const std::int64_t started = int_or(row, "started_ms", 0);
     const bool running = started > 0 && int_or(row, "ended_ms", 0) == 0;
     row["pid"] = int_or(row, "pid", 0);  // null without an attempt
+    auto share = effective_share(*impl_->connection, string_or(row, "name", ""),
+                                 string_or(row, "core_state", ""), now);
+    if (!share) return propagate(share);
+    row.erase("core_state");
+    row["effective_share"] = *share ? json::value(**share) : json::value();
     row["uptime_ms"] = running ? std::max<std::int64_t>(now.wall - WallTime{started}, 0) : 0;
   }
   return rows;

@@ -67,6 +67,24 @@ void add_open(const std::string& core_state, std::int64_t now_ms,
 
 }  // namespace
 
+Result<std::optional<double>> effective_share(Connection& db, const std::string& program,
+                                              const std::string& core_state, Time now) {
+  Spent spent;
+  auto read = db.each(
+      "select phase, sum(duration_ms) from ledger where program = ? group by phase",
+      [&](const Row& row) { add(spent, row.text(0), "", 0, row.integer(1), {}); }, program);
+  if (!read) return propagate(read);
+  add_open(core_state, now.wall.ms, {}, spent);
+  std::int64_t total = 0;
+  std::int64_t effective = 0;
+  for (const auto& [key, ms] : spent.ms) {
+    total += ms;
+    if (key.first == "stepping") effective += ms;
+  }
+  if (total == 0) return std::nullopt;
+  return static_cast<double>(effective) / static_cast<double>(total);
+}
+
 Result<json::object> Store::ledger_json(const std::string& program,
                                         std::optional<std::int64_t> window_seconds,
                                         Time now) const {

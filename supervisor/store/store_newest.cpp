@@ -3,7 +3,7 @@
 #include <limits>
 #include <optional>
 
-#include "supervisor/store/rows_json.hpp"
+#include "supervisor/store/chosen_attempts.hpp"
 #include "supervisor/store/store_impl.hpp"
 
 namespace trainward::store {
@@ -12,10 +12,8 @@ Result<json::array> Store::newest_attempts_json(const std::string& program,
                                                 std::optional<std::int64_t> before,
                                                 std::int64_t limit) const {
   constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max();
-  return rows_json(*impl_->connection,
-                   "select * from v_attempts where program = ? and attempt < ? "
-                   "order by attempt desc limit ?",
-                   program, before.value_or(any), limit);
+  const Snapshot snapshot(*impl_->connection);
+  return chosen_attempts(*impl_->connection, program, 1, before.value_or(any) - 1, limit);
 }
 
 }  // namespace trainward::store

@@ -1,6 +1,7 @@
 // The documents that tell a story: why an attempt ended, and what a whole run came to.
 #include <optional>
 
+#include "supervisor/store/chosen_attempts.hpp"
 #include "supervisor/store/rows_json.hpp"
 #include "supervisor/store/step_pyramid.hpp"
 #include "supervisor/store/store_impl.hpp"
@@ -70,28 +71,28 @@ Result<json::object> Store::why_json(const std::string& program,
 
   // Without a number: the newest attempt that has ended, for that is the question asked after a
   // crash; failing that the one that runs.
-  auto row = attempt ? row_json(db, "select * from v_attempts where program = ? and attempt = ?",
-                                program, *attempt)
-                     : row_json(db,
-                                "select * from v_attempts where program = ? "
-                                "order by ended_at is null, attempt desc limit 1",
-                                program);
-  if (!row) return row;
-  if (row->empty() && attempt) {
+  auto wanted =
+      attempt ? Result<std::optional<std::int64_t>>(attempt) : attempt_to_explain(db, program);
+  if (!wanted) return propagate(wanted);
+  const std::int64_t asked = wanted->value_or(0);
+  auto rows = chosen_attempts(db, program, asked, asked, 1);
+  if (!rows) return propagate(rows);
+  if (rows->empty() && attempt) {
     auto newest = attempts(program);
     return fail(ErrorKind::usage, fmt::format("{} has no attempt {}", program, *attempt), "",
                 newest && !newest->empty()
                     ? fmt::format("its attempts are 1 to {}", newest->back().number)
                     : "it was never started");
   }
-  if (row->empty()) {
+  if (rows->empty()) {
     (*document)["attempt"] = nullptr;
     (*document)["evidence"] = json::array();
     (*document)["phases"] = json::array();
     return document;
   }
-  const std::int64_t number = int_or(*row, "attempt", 0);
-  (*document)["attempt"] = std::move(*row);
+  json::value& row = rows->front();
+  const std::int64_t number = int_or(row.as_object(), "attempt", 0);
+  (*document)["attempt"] = std::move(row);
   auto evidence = rows_json(db,
                             "select source, weight, cause, text, location from evidence "
                             "where program = ? and attempt = ? order by weight desc, id",

@@ -101,21 +101,6 @@ Program program_of(const views::Told& told, const Documents& documents) {
   return program;
 }
 
-// With how much of the time of the selected one was of use, which is only asked for of that one.
-json::array rows_of(const Documents& documents) {
-  json::array rows = documents.programs;
-  if (documents.ledgers.empty()) return rows;
-  const json::object& run = documents.ledgers.front().second;
-  const auto share = get_number(run, "effective_share");
-  if (!share || number_or(run, "total_seconds", 0) <= 0) return rows;
-  for (json::value& row : rows) {
-    if (row.is_object() && string_or(row.get_object(), "name", "") == documents.selected) {
-      row.get_object()["effective_share"] = *share;
-    }
-  }
-  return rows;
-}
-
 Ledger ledger_of(const std::string& window, const json::object& document) {
   Ledger ledger;
   ledger.window = window;
@@ -198,7 +183,7 @@ Snapshot snapshot_of(const Documents& documents, const TimeText& time_text) {
   snapshot.clock = time_text(documents.now_ms);
   snapshot.origin = documents.origin;
   snapshot.trouble = documents.trouble;
-  const json::array rows = rows_of(documents);
+  const json::array& rows = documents.programs;
   for (const views::Told& told : views::told_of(rows, documents.now_ms)) {
     snapshot.programs.push_back(program_of(told, documents));
   }

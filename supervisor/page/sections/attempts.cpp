@@ -94,6 +94,9 @@ Html attempts_section(const Documents& documents) {
               fmt::format("attempt-{}", oldest));
   });
   Html content = table.html();
+  content += element("p", {},
+                     {muted("Kept and lost are steps: lost is what an attempt did beyond the place "
+                            "from which the next one goes on.")});
   if (more && !view.still) {
     const Url older = Url::path({"programs", view.program})
                           .query("before", std::to_string(oldest))

@@ -19,9 +19,10 @@ namespace trainward::page {
 namespace {
 
 constexpr double left = 56, right = 792, top = 22, bottom = 262;  // of the drawing, 800 by 300
-constexpr std::size_t most_points = 1'000;
+constexpr std::size_t most_points = 400;
 constexpr std::size_t most_ghosts = 200;
-constexpr double mark_width = 5;  // marks closer than this are one
+constexpr double mark_width = 9;       // marks closer than this are one
+constexpr std::size_t most_told = 40;  // marks that say what they are when pointed at
 
 std::optional<double> number_at(const json::array& column, std::size_t i) {
   if (i >= column.size()) return std::nullopt;
@@ -108,10 +109,14 @@ Html ghosts(const json::object& curve, const Drawing& drawing) {
   std::string d;
   std::size_t drawn = 0;
   views::for_each_row(curve, "lost", [&](const json::object& row) {
-    if (drawn++ >= most_ghosts) return;
+    if (drawn >= most_ghosts) return;
     const json::array& steps = views::list_in(row, "step");
     const json::array& means = views::list_in(row, "mean");
     const std::size_t stride = steps.size() / 100 + 1;
+    // What is narrower than can be seen is not drawn.
+    const double from = drawing.x(static_cast<double>(int_or(row, "from", 0)));
+    if (drawing.x(static_cast<double>(int_or(row, "to", 0))) - from < 1) return;
+    ++drawn;
     bool on = false;
     for (std::size_t i = 0; i < steps.size(); i += stride) {
       const auto step = number_at(steps, i);
@@ -131,7 +136,7 @@ struct Mark {
 
 // Of a step, as one of those that are already as near as can be told apart.
 void add_mark(std::vector<Mark>& all, double x, const std::string& words) {
-  constexpr int most_words = 2;
+  constexpr int most_words = 1;
   if (!all.empty() && std::abs(all.back().x - x) < mark_width) {
     Mark& mark = all.back();
     if (++mark.count <= most_words) mark.words += "; " + words;
@@ -141,7 +146,7 @@ void add_mark(std::vector<Mark>& all, double x, const std::string& words) {
 }
 
 std::string words_of(const Mark& mark) {
-  constexpr int most_words = 2;
+  constexpr int most_words = 1;
   return mark.count > most_words
              ? fmt::format("{}; and {} more", mark.words, mark.count - most_words)
              : mark.words;
@@ -189,6 +194,11 @@ Html checkpoints(const json::object& curve, const Drawing& drawing) {
     add_mark(all, drawing.x(static_cast<double>(step)),
              fmt::format("{} {}", views::grouped(step), cut(string_or(row, "state", ""), 20)));
   });
+  if (all.size() > most_told) {
+    std::string d;
+    for (const Mark& mark : all) d += fmt::format("M{:.1f} {}v-8", mark.x, bottom);
+    return path("checkpoint", d);
+  }
   Html drawn;
   for (const Mark& mark : all) {
     drawn += element("path",
@@ -203,7 +213,7 @@ Html held_out(const json::object& curve, const Drawing& drawing) {
   if (!found) return {};
   const json::array& steps = views::list_in(**found, "step");
   const json::array& losses = views::list_in(**found, "loss");
-  const std::size_t stride = steps.size() / 100 + 1;
+  const std::size_t stride = steps.size() / most_told + 1;
   Html drawn;
   for (std::size_t i = 0; i < steps.size(); i += stride) {
     const auto step = number_at(steps, i);
@@ -303,7 +313,7 @@ Html table_of(const std::vector<Point>& points) {
   const auto text = [](const std::optional<double>& number) {
     return number ? number_text(*number) : std::string("-");
   };
-  constexpr std::size_t rows = 24;
+  constexpr std::size_t rows = 12;
   const std::size_t stride = points.size() / rows + 1;
   for (std::size_t i = 0; i < points.size(); i += stride) {
     const Point& p = points[i];

@@ -30,7 +30,7 @@ Html evaluations_of(const json::array& rows) {
   Table table(
       "Loss of data that is not trained on, the newest first",
       {{"step"}, {"loss", true}, {"perplexity", true}, {"attempt", true}, {"made"}, {"note"}});
-  int left = 30;
+  int left = 12;
   for (auto row = rows.rbegin(); row != rows.rend() && left > 0; ++row, --left) {
     if (!row->is_object()) continue;
     const json::object& made = row->get_object();
@@ -76,7 +76,7 @@ Html checkpoints_section(const Documents& documents) {
   Table table(
       "Checkpoints, the newest step first",
       {{"step"}, {"state"}, {"size", true}, {"attempt", true}, {"made"}, {"name"}, {"why"}});
-  int left = 40;
+  int left = 15;
   for (auto row = documents.checkpoints.rbegin(); row != documents.checkpoints.rend() && left > 0;
        ++row, --left) {
     if (!row->is_object()) continue;
@@ -89,11 +89,14 @@ Html checkpoints_section(const Documents& documents) {
                cut(string_or(made, "reason", ""), 200)});
   }
   if (table.empty()) {
-    return titled("checkpoints", "Checkpoints",
-                  element("p", {}, {"There is none yet: a crash now begins from the start."}));
+    return titled(
+        "checkpoints", "Checkpoints",
+        element("p", {},
+                {"No checkpoint is on record: after a crash the program goes on from wherever "
+                 "it finds a place itself, and otherwise from its beginning."}));
   }
   Html content = table.html();
-  if (documents.checkpoints.size() > 40) {
+  if (documents.checkpoints.size() > 15) {
     content +=
         element("p", {}, {muted("Older ones are left out; trainwardctl ckpt list has them.")});
   }
@@ -111,7 +114,7 @@ Html learning_section(const Documents& documents) {
 Html events_section(const Documents& documents) {
   Table table("Events, the newest first",
               {{"when"}, {"kind"}, {"attempt", true}, {"what"}, {"by"}});
-  int left = 50;
+  int left = 25;
   for (auto row = documents.events.rbegin(); row != documents.events.rend() && left > 0;
        ++row, --left) {
     if (!row->is_object()) continue;

@@ -158,8 +158,13 @@ Html time_section(const Documents& documents) {
     }
     if (any) table.add(std::move(cells));
   }
+  const Html meaning =
+      element("p", {},
+              {muted("Effective is the time in which steps were done for the first time. What was "
+                     "done again after a crash is replaying; down is the time in which nothing "
+                     "ran.")});
   return titled("time", "Where the time went",
-                join({bars, table.html(), causes(documents.ledger_run)}));
+                join({bars, meaning, table.html(), causes(documents.ledger_run)}));
 }
 
 }  // namespace trainward::page

@@ -36,6 +36,10 @@ Html evidence_of(const json::object& why) {
   return table.empty() ? Html() : table.html();
 }
 
+Html mono_or_none(const std::string& text, std::size_t longest) {
+  return text.empty() ? Html() : mono(cut(text, longest));
+}
+
 Html phases_of(const json::object& why) {
   Table table("Where its time went", {{"phase"}, {"time", true}, {"after"}});
   int left = 40;
@@ -103,14 +107,14 @@ Html why_section(const Documents& documents) {
              {"ended", runs ? Html() : moment(ms_of(attempt, "ended_at"))},
              {"took", seconds ? Html(views::human_seconds(*seconds)) : Html("still running")},
              {"ended with", Html(cut(exit, 60))},
-             {"board", mono(cut(string_or(attempt, "board", ""), 120))},
+             {"board", mono_or_none(string_or(attempt, "board", ""), 120)},
              {"steps", Html(views::steps_words(attempt))},
              {"what was done",
               runs ? Html() : Html(views::remedy_words(string_or(attempt, "remedy", "")))},
              {"programs", Html(views::programs_text(attempt))},
              {"to have less of it",
               Html(core::facts(core::cause_from(runs ? "done" : std::string_view(cause))).advice)},
-             {"files", mono(cut(string_or(attempt, "folder", ""), 300))}});
+             {"files", mono_or_none(string_or(attempt, "folder", ""), 300)}});
   content += evidence_of(documents.why);
   content += excerpt_of(documents.why);
   content += phases_of(documents.why);

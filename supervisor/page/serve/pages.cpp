@@ -179,6 +179,8 @@ Response page_response(std::string html, int status) {
   response.status = status;
   response.content_type = "text/html; charset=utf-8";
   response.headers["Cache-Control"] = "no-store";
+  // Forms of a page without any referrer come from the origin `null`, as any other site's may.
+  response.headers["Referrer-Policy"] = "same-origin";
   response.body = std::move(html);
   return response;
 }

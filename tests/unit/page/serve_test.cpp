@@ -1,7 +1,11 @@
 // Pages as they are served: over a real database, the daemon a fake.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "routes_fixture.hpp"
+#include "supervisor/api/guard.hpp"
 #include "supervisor/page/serve/pages.hpp"
 #include "support.hpp"
 
@@ -117,6 +121,25 @@ TEST_F(PageRoutes, OlderAttemptsAndOneOfThemInParticular) {
   EXPECT_THAT(why.body, HasSubstr("Attempt 2 still runs"));
 }
 
+TEST_F(PageRoutes, WhyHasTheLogCutAtTheLineThatDecided) {
+  store::AttemptRow attempt = *store_.attempt("sick", 1).value();
+  attempt.folder = folder_.path() / "attempt";
+  ASSERT_TRUE(store_.put_attempt(attempt));
+  ASSERT_TRUE(store_.add_evidence(
+      "sick", 1, {"log rule", 70, "hang", "stuck in <i>all</i>", "stderr.log:30"}));
+  std::filesystem::create_directory(attempt.folder);
+  std::ofstream log(std::filesystem::path(attempt.folder) / "stderr.log");
+  for (int line = 1; line <= 60; ++line) {
+    log << (line == 30 ? "stuck in <i>all</i>" : "line " + std::to_string(line)) << '\n';
+  }
+  log.close();
+  const Response why = get("/programs/sick/sections/why", Role::viewer);
+  EXPECT_THAT(why.body, HasSubstr("lines 10 to 50; line 30 decided"));
+  EXPECT_THAT(why.body,
+              HasSubstr("line 29\n<mark>stuck in &lt;i&gt;all&lt;/i&gt;\n</mark>line 31"));
+  expect_safe(parsed(why.body, true));
+}
+
 TEST_F(PageRoutes, WhatIsNotThereIsAPageToWhoWantsOne) {
   const std::string browser = "text/html,application/xhtml+xml,*/*;q=0.8";
   for (const char* path : {"/programs/nobody", "/nothing", "/assets/none.js"}) {
@@ -151,6 +174,30 @@ TEST_F(PageRoutes, AnActionAsksFirst) {
   EXPECT_EQ(done.headers.at("Location"), "/programs/sick");
   EXPECT_THAT(control_.askers, ElementsAre("anna"));
   EXPECT_EQ(post("/programs/nope/actions/stop", "confirm=yes").status, 404);
+}
+
+TEST_F(PageRoutes, AFormOfOurPageIsLetInAndOneOfAnotherIsNot) {
+  const Response page = get("/programs/sick", Role::operates);
+  EXPECT_EQ(page.headers.at("Referrer-Policy"), "same-origin");
+  const Response confirmation = get("/programs/sick/actions/stop", Role::operates);
+  EXPECT_EQ(confirmation.headers.at("Referrer-Policy"), "same-origin");
+  const api::Guard guard;
+  // As a browser sends the form of a page with this policy, with and without fetch metadata.
+  Request form{.method = "POST",
+               .path = "/programs/sick/actions/stop",
+               .headers = {{"host", "localhost:8420"},
+                           {"origin", "http://localhost:8420"},
+                           {"referer", "http://localhost:8420/programs/sick"},
+                           {"content-type", "application/x-www-form-urlencoded"}},
+               .body = "confirm=yes"};
+  EXPECT_FALSE(guard.refusal(form).has_value());
+  form.headers["sec-fetch-site"] = "same-origin";
+  EXPECT_FALSE(guard.refusal(form).has_value());
+  form.headers.erase("sec-fetch-site");
+  for (const char* other : {"null", "http://localhost:8421", "http://elsewhere.example"}) {
+    form.headers["origin"] = other;
+    EXPECT_TRUE(guard.refusal(form).has_value()) << other;
+  }
 }
 
 TEST_F(PageRoutes, FilesAreKeptForEverUnderTheirHash) {

@@ -1,4 +1,5 @@
 // The JSON documents that the API serves.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "fixture.hpp"
@@ -37,12 +38,35 @@ TEST_F(DocumentsTest, Status) {
   EXPECT_EQ(must(get_number(trainer, "evaluation_loss")), 4.25);
   EXPECT_EQ(must(get_int(trainer, "cache_hits")), 2) << "of the newest attempt";
   EXPECT_EQ(must(get_int(trainer, "cache_misses")), 0);
+  EXPECT_EQ(must(get_string(trainer, "cause")), "hang") << "of the newest attempt that ended";
   const json::object& idle = rows[0].as_object();
+  EXPECT_EQ(must(get_string(idle, "cause")), "");
+  EXPECT_TRUE(idle.at("effective_share").is_null());
   EXPECT_EQ(must(get_int(idle, "cache_hits")), 0);
   EXPECT_EQ(must(get_int(idle, "pid")), 0);
   EXPECT_EQ(must(get_int(idle, "uptime_ms")), 0);
   EXPECT_TRUE(idle.at("loss").is_null());
   EXPECT_TRUE(idle.at("evaluated_step").is_null());
+}
+
+TEST_F(DocumentsTest, StatusAndLedgerHaveTheSameShare) {
+  const auto share = [&](std::int64_t now_ms) {
+    const Time now{now_ms, 0};
+    const auto rows = must(store_->status_json(now));
+    const double of_status = must(get_number(rows[1].as_object(), "effective_share"));
+    EXPECT_DOUBLE_EQ(of_status, must(get_number(must(store_->ledger_json("trainer", {}, now)),
+                                                "effective_share")));
+    return of_status;
+  };
+  const double booked = share(epoch_ms + 400'000);
+  must(store_->put_program({"trainer", "RUNNING", "training", "d1",
+                            fmt::format(R"({{"span":{{"phase":"stepping","cause":"",)"
+                                        R"("since":{{"wall_ms":{}}}}}}})",
+                                        epoch_ms + 320'000),
+                            epoch_ms + 300'000, 300}));
+  const double sooner = share(epoch_ms + 400'000);
+  EXPECT_GT(sooner, booked);
+  EXPECT_GT(share(epoch_ms + 900'000), sooner) << "the phase that goes on counts";
 }
 
 TEST_F(DocumentsTest, AnEndedAttemptHasNoPidAndNoUptime) {
