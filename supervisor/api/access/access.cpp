@@ -228,13 +228,13 @@ Handler with_access(Access& access, Handler next) {
     Request known = request;
     known.by = std::move(admitted->by);
     if (admitted->still) {
-      return next(known, Respond(
-                             [&access, respond, still = std::move(admitted->still)](
-                                 Response response) {
-                               if (response.pipe) access.ends_with(response.pipe, still);
-                               respond(std::move(response));
-                             },
-                             [respond] { return respond.wanted(); }));
+      return next(known,
+                  Respond(
+                      [&access, respond, still = std::move(admitted->still)](Response response) {
+                        if (response.pipe) access.ends_with(response.pipe, still);
+                        respond(std::move(response));
+                      },
+                      [respond] { return respond.wanted(); }));
     }
     if (known.by.role != Role::nobody || !wants_a_page(request)) return next(known, respond);
     // A person sees a page and no document of JSON.

@@ -388,8 +388,8 @@ TEST_F(Streaming, EndsWhenTheLoginsTimeIsOverAndWhenAnotherTakesItsPlace) {
 TEST_F(Streaming, OfAnAnswerThatComesAfterTheLogoutNothingIsTold) {
   const std::string mine = cookie_of(ask(opening(code())));
   std::optional<Respond> later;
-  const Handler slow = with_access(
-      access_, [&](const Request&, const Respond& respond) { later.emplace(respond); });
+  const Handler slow =
+      with_access(access_, [&](const Request&, const Respond& respond) { later.emplace(respond); });
   Told stream;
   slow(over_tcp("GET", "/v1/stream", {{"cookie", mine}}),
        [&](const Response& response) { stream = response.pipe; });

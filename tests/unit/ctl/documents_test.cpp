@@ -448,16 +448,17 @@ TEST_F(OfAnOlderDaemon, TheLogIsCutHere) {
   FakeDaemon daemon(socket());
   daemon.answers("GET /v1/programs/t/why?lines=1",
                  {400, refusal("usage", "there is no parameter 'lines' (= '1') here"), "", false});
-  const json::object evidence{{"source", "log rule oom-device-cuda"}, {"cause", "device_oom"},
-                              {"weight", 60},                         {"text", "CUDA out of memory"},
+  const json::object evidence{{"source", "log rule oom-device-cuda"},
+                              {"cause", "device_oom"},
+                              {"weight", 60},
+                              {"text", "CUDA out of memory"},
                               {"location", "stderr.log:2"}};
   daemon.answers(
       "GET /v1/programs/t/why",
       json::serialize(json::object{
           {"program", "t"},
           {"attempt",
-           json::object{
-               {"attempt", 9}, {"cause", "device_oom"}, {"folder", attempt.string()}}},
+           json::object{{"attempt", 9}, {"cause", "device_oom"}, {"folder", attempt.string()}}},
           {"evidence", json::array{evidence}}}));
   const Ran ran = ctl({"why", "t", "--lines", "1"});
   EXPECT_EQ(ran.code, 0) << ran.err;

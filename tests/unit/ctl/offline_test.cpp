@@ -48,8 +48,8 @@ TEST_F(OfflineTest, ADatabaseThatCannotBeReadIsNamedWithTheReason) {
   for (const char* verb : {"status", "top"}) {
     const Ran ran = ctl({"--json", verb});
     EXPECT_EQ(ran.code, 4) << verb;
-    EXPECT_THAT(ran.out + ran.err, AllOf(HasSubstr("trainward.db"),
-                                         Not(HasSubstr("there is no run database"))));
+    EXPECT_THAT(ran.out + ran.err,
+                AllOf(HasSubstr("trainward.db"), Not(HasSubstr("there is no run database"))));
   }
 }
 

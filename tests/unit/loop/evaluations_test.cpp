@@ -43,7 +43,8 @@ TEST(Evaluations, AreReadBackAsTheyWereWritten) {
         R"({"since_best": 1, "best": []})", R"({"since_best": 1, "best": [{"step": 1}]})",
         R"({"since_best": 0, "best": [], "evaluated_step": -2})",
         R"({"since_best": 0, "best": [], "sampled_step": "none"})"}) {
-    EXPECT_EQ(parse_evaluations(json::parse(wrong).as_object(), 24).error().kind, ErrorKind::corrupt);
+    EXPECT_EQ(parse_evaluations(json::parse(wrong).as_object(), 24).error().kind,
+              ErrorKind::corrupt);
   }
 }
 
