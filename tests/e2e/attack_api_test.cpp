@@ -97,6 +97,7 @@ TEST_F(AttackApi, WhoAsksAndLeavesTakesNoPlaceWithIt) {
   ASSERT_EQ(::mkfifo(path("saved").c_str(), 0600), 0);
   const pid_t daemon = start_idle(slow_to_save);
   wait_until([&] { return std::filesystem::exists(path("up")); });
+  EXPECT_EQ(ctl({"status"}).code, 0);  // what the first read opens stays open
   const std::size_t before = descriptors(daemon);
   for (int i = 0; i < 200; ++i) {
     const Fd client = connect();

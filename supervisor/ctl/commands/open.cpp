@@ -18,6 +18,7 @@ struct OpenRequest {
 };
 
 constexpr long no_listener = 409;
+constexpr long no_such_request = 404;
 
 std::string target_for(const OpenRequest& request) {
   const std::string name = plain_name(request.name);
@@ -54,7 +55,13 @@ int open_link(const Context& context, const OpenRequest& request) {
   const Client client(context.settings.socket_path());
   auto reply = client.document(Method::post, target_for(request), short_deadline);
   if (!reply) {
-    const Failure failure = failure_of(reply.error());
+    Failure failure = failure_of(reply.error());
+    if (reply.error().status == no_such_request) {  // of programs it knows this one
+      failure.error = {ErrorKind::permanent,
+                       "this trainwardd is of an older version and gives no links",
+                       context.settings.socket_path().string(),
+                       "`trainwardctl upgrade` goes on with the one that is installed"};
+    }
     return reply.error().status == no_listener ? explain(context, failure)
                                                : finish(context, failure);
   }

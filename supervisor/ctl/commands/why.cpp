@@ -164,6 +164,31 @@ std::string standard_error_of(const Context& context, const json::object& why) {
   return piece ? piece->bytes : "";
 }
 
+// The daemon cuts the log. One of an older version does not: it refuses the parameter, and what it
+// names is read here.
+Answer<json::object> why_of(const Context& context, const WhyRequest& request, std::int64_t lines) {
+  std::string target = target_of(request.program, "why");
+  if (request.attempt) target += fmt::format("?attempt={}", *request.attempt);
+  const std::string with_log =
+      lines > 0 ? fmt::format("{}{}lines={}", target, request.attempt ? "&" : "?", lines) : target;
+  const auto from_database = [&](const store::Store& store) -> Result<json::value> {
+    auto why = store.why_json(request.program, request.attempt);
+    if (!why) return propagate(why);
+    if (lines > 0) (*why)["log"] = log_excerpt(*why, static_cast<int>(lines));
+    return json::value(std::move(*why));
+  };
+  auto document = as_object(ask(context, with_log, from_database));
+  if (document || lines == 0 || document.error().error.kind != ErrorKind::usage ||
+      document.error().error.what.find("'lines'") == std::string::npos) {
+    return document;
+  }
+  document = as_object(ask(context, target, from_database));
+  if (document && !document->contains("log")) {
+    (*document)["log"] = log_excerpt(*document, static_cast<int>(lines));
+  }
+  return document;
+}
+
 int show_why(const Context& context, const WhyRequest& asked) {
   WhyRequest request = asked;
   if (request.program.empty()) {
@@ -171,17 +196,8 @@ int show_why(const Context& context, const WhyRequest& asked) {
     if (!only) return finish(context, only.error());
     request.program = std::move(*only);
   }
-  std::string target = target_of(request.program, "why");
   const auto lines = std::min<std::int64_t>(request.lines, most_lines_around);
-  if (request.attempt) target += fmt::format("?attempt={}", *request.attempt);
-  if (lines > 0) target += fmt::format("{}lines={}", request.attempt ? "&" : "?", lines);
-  const auto document =
-      as_object(ask(context, target, [&](const store::Store& store) -> Result<json::value> {
-        auto why = store.why_json(request.program, request.attempt);
-        if (!why) return propagate(why);
-        if (lines > 0) (*why)["log"] = log_excerpt(*why, static_cast<int>(lines));
-        return json::value(std::move(*why));
-      }));
+  const auto document = why_of(context, request, lines);
   return print_document(context, document, [&](const json::object& why) {
     return format_why(why, lines > 0 ? "" : standard_error_of(context, why), context);
   });

@@ -92,12 +92,18 @@ class Gatherer::Reader {
 
  private:
   void open_database(const Context& context) {
-    auto store = store::Store::open_read_only(context.settings.database());
-    if (!store) {
+    const std::filesystem::path file = context.settings.database();
+    std::error_code ignored;
+    if (!std::filesystem::exists(file, ignored)) {
       trouble_ += fmt::format(
           ", and there is no run database in {}: start trainwardd, or name the "
           "state folder with --state-dir",
           context.settings.state_dir.string());
+      return;
+    }
+    auto store = store::Store::open_read_only(file);
+    if (!store) {
+      trouble_ += ", and " + store.error().message();
       return;
     }
     const std::int64_t newest = store->newest_ms().value_or(0);

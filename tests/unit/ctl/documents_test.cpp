@@ -1,4 +1,5 @@
 // What the commands that read print of documents that the daemon answers with.
+#include "common/os/file.hpp"
 #include "fake_daemon.hpp"
 #include "fixture.hpp"
 
@@ -428,6 +429,50 @@ TEST_F(FormatBoards, SamplesNameTheAttempt) {
   EXPECT_THAT(told, HasSubstr("ATTEMPT  PROGRAM"));
   EXPECT_THAT(told, HasSubstr("      7  run"));
   EXPECT_THAT(told, HasSubstr("10 s ago"));
+}
+
+// Daemons from before there was a log in `why`, and before there were links.
+class OfAnOlderDaemon : public CtlTest {
+ protected:
+  static std::string refusal(const std::string& kind, const std::string& what) {
+    return json::serialize(json::object{
+        {"error",
+         json::object{{"kind", kind}, {"what", what}, {"where", "GET /v1/x"}, {"hint", "h"}}}});
+  }
+};
+
+TEST_F(OfAnOlderDaemon, TheLogIsCutHere) {
+  const std::filesystem::path attempt = folder_ / "0009";
+  ASSERT_TRUE(make_folders(attempt));
+  ASSERT_TRUE(write_file_durably(attempt / "stderr.log", "before\nCUDA out of memory\nafter\n"));
+  FakeDaemon daemon(socket());
+  daemon.answers("GET /v1/programs/t/why?lines=1",
+                 {400, refusal("usage", "there is no parameter 'lines' (= '1') here"), "", false});
+  const json::object evidence{{"source", "log rule oom-device-cuda"},
+                              {"cause", "device_oom"},
+                              {"weight", 60},
+                              {"text", "CUDA out of memory"},
+                              {"location", "stderr.log:2"}};
+  daemon.answers(
+      "GET /v1/programs/t/why",
+      json::serialize(json::object{
+          {"program", "t"},
+          {"attempt",
+           json::object{{"attempt", 9}, {"cause", "device_oom"}, {"folder", attempt.string()}}},
+          {"evidence", json::array{evidence}}}));
+  const Ran ran = ctl({"why", "t", "--lines", "1"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("around line 2, which decided:\n         1 | before\n"
+                                 "  >      2 | CUDA out of memory\n         3 | after"));
+}
+
+TEST_F(OfAnOlderDaemon, OpenSaysWhatToDo) {
+  FakeDaemon daemon(socket());
+  daemon.answers("POST /v1/login-link?role=operator",
+                 {404, refusal("usage", "there is no such resource"), "", false});
+  const Ran ran = ctl({"open"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("older version"), HasSubstr("trainwardctl upgrade")));
 }
 
 }  // namespace

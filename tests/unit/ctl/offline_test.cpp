@@ -10,6 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 class OfflineTest : public CtlTest {
  protected:
@@ -38,6 +39,17 @@ TEST_F(OfflineTest, WithoutADatabaseOneClearLine) {
     EXPECT_THAT(ran.out, IsEmpty());
     EXPECT_THAT(ran.err, HasSubstr("start trainwardd"));
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
+  }
+}
+
+// One that is there and cannot be read is not called missing.
+TEST_F(OfflineTest, ADatabaseThatCannotBeReadIsNamedWithTheReason) {
+  std::ofstream(folder_ / "trainward.db") << std::string(4096, 'x');
+  for (const char* verb : {"status", "top"}) {
+    const Ran ran = ctl({"--json", verb});
+    EXPECT_EQ(ran.code, 4) << verb;
+    EXPECT_THAT(ran.out + ran.err,
+                AllOf(HasSubstr("trainward.db"), Not(HasSubstr("there is no run database"))));
   }
 }
 
