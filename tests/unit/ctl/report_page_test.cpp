@@ -29,7 +29,7 @@ class ReportPage : public CtlTest {
     store::AttemptRow attempt;
     attempt.program = "a";
     attempt.number = 1;
-    attempt.folder = folder_ / "attempt";
+    attempt.folder = attempt_;
     attempt.started_ms = now_ms - 240'000;
     attempt.ended_ms = now_ms - 180'000;
     attempt.first_step = 1;
@@ -43,9 +43,9 @@ class ReportPage : public CtlTest {
     for (std::int64_t step = 1; step <= 40; ++step) {
       EXPECT_TRUE(store->add_step("a", {.step = step, .attempt = 1, .loss = 3.0, .at_ms = now_ms}));
     }
-    std::filesystem::create_directory(folder_ / "attempt");
-    std::ofstream(folder_ / "attempt" / "stderr.log") << "before\nMemoryError: the line\nafter\n";
-    std::ofstream(folder_ / "attempt" / "stdout.log") << "step 40 loss 3\n<img src=http://x/>\n";
+    std::filesystem::create_directories(attempt_);
+    std::ofstream(attempt_ / "stderr.log") << "before\nMemoryError: the line\nafter\n";
+    std::ofstream(attempt_ / "stdout.log") << "step 40 loss 3\n<img src=http://x/>\n";
     std::filesystem::create_directory(out_);
   }
   [[nodiscard]] Ran report(const std::filesystem::path& file) const {
@@ -61,6 +61,7 @@ class ReportPage : public CtlTest {
   }
 
   const std::filesystem::path out_ = folder_ / "out";
+  const std::filesystem::path attempt_ = folder_ / "runs" / "a" / "attempts" / "0001";
 };
 
 TEST_F(ReportPage, IsWholeAndLeadsNowhere) {
