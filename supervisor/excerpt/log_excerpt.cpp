@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/base/escape_sequence.hpp"
 #include "common/base/text.hpp"
 #include "common/base/utf8.hpp"
 #include "common/wire/launch.hpp"
@@ -17,7 +18,6 @@ namespace {
 constexpr std::size_t longest_line = 65'536 / (2 * most_lines_around + 1);
 // Evidence is a line as it was shown, which may have been shortened.
 constexpr std::size_t enough_to_know = 60;
-constexpr char escape = '\x1b';
 
 // "stderr.log:117"
 struct Place {
@@ -59,24 +59,6 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   std::vector<std::string_view> lines;
   while (!text.empty()) lines.push_back(take_line(text));
   return lines;
-}
-
-// Behind the escape sequence that begins at `at`.
-std::size_t end_of_sequence(std::string_view line, std::size_t at) {
-  const auto in = [](char c, char first, char last) { return c >= first && c <= last; };
-  std::size_t next = at + 1;
-  if (next >= line.size()) return line.size();
-  if (line[next] == '[') {
-    do ++next;
-    while (next < line.size() && !in(line[next], '@', '~'));
-    return std::min(next + 1, line.size());
-  }
-  if (line[next] != ']') return next + 1;
-  for (++next; next < line.size(); ++next) {  // a title: to a bell or the next escape
-    if (line[next] == '\a') return next + 1;
-    if (line[next] == escape) return std::min(next + 2, line.size());
-  }
-  return line.size();
 }
 
 // Of a line that was written over, as by a progress bar, what was to be seen in the end; or the
@@ -135,12 +117,11 @@ json::object cut(const std::string& file, const json::object& attempt,
 
 std::string plain_line(std::string_view line) {
   std::string text;
-  for (std::size_t at = 0; at < line.size();) {
-    if (line[at] == escape) {
-      at = end_of_sequence(line, at);
-    } else {
-      text += line[at++];
-    }
+  while (!line.empty()) {
+    const std::size_t end = std::min(line.find('\x1b'), line.size());
+    text += line.substr(0, end);
+    line.remove_prefix(end);
+    if (!line.empty()) line.remove_prefix(escape_sequence_length(line));
   }
   return clean(text);
 }

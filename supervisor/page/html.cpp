@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/escape_sequence.hpp"
 #include "common/base/utf8.hpp"
 #include "supervisor/view/words.hpp"
 
@@ -14,27 +15,6 @@ constexpr std::string_view replacement = "\uFFFD";
 // HTML knows no end of these; everything of SVG may end where it begins.
 constexpr std::array<std::string_view, 11> without_content{
     "br", "hr", "img", "input", "link", "meta", "path", "rect", "circle", "line", "polyline"};
-
-bool is_between(char c, char first, char last) { return c >= first && c <= last; }
-
-// Of the escape sequence that `text` begins with; 1 for an ESC alone.
-std::size_t escape_length(std::string_view text) {
-  if (text.size() < 2) return 1;
-  if (text[1] == '[') {
-    std::size_t end = 2;
-    while (end < text.size() && is_between(text[end], ' ', '?')) ++end;
-    return end < text.size() && is_between(text[end], '@', '~') ? end + 1 : end;
-  }
-  if (text[1] == ']') {  // a title or a link, up to BEL or ESC backslash
-    constexpr std::size_t longest = 1024;
-    const std::string_view near = text.substr(0, longest);
-    const std::size_t end = near.find_first_of("\a\x1b\n", 2);
-    if (end == std::string_view::npos) return 2;
-    if (near[end] == '\a') return end + 1;
-    return near.substr(end).starts_with("\x1b\\") ? end + 2 : end;
-  }
-  return is_between(text[1], '@', '_') ? 2 : 1;
-}
 
 // What may not stand in a document at all, or would turn it around, of three bytes or two.
 bool is_hidden(std::string_view c) {
@@ -84,7 +64,7 @@ std::string shown_text(std::string_view text) {
   while (!text.empty()) {
     const char c = text.front();
     if (c == '\x1b') {
-      text.remove_prefix(escape_length(text));
+      text.remove_prefix(escape_sequence_length(text));
       continue;
     }
     if ((c >= ' ' && c < 0x7F) || c == '\n' || c == '\t') {

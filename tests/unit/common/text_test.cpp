@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/base/digest.hpp"
+#include "common/base/escape_sequence.hpp"
 #include "common/base/shell_words.hpp"
 #include "common/base/time.hpp"
 
@@ -19,6 +20,18 @@ TEST(Text, NearestFindsTyposOnly) {
   EXPECT_EQ(nearest("step", keys), "steps");
   EXPECT_EQ(nearest("xyzzy", keys), "");
   EXPECT_EQ(nearest("anything", {}), "");
+}
+
+TEST(EscapeSequence, IsAsLongAsATerminalTakesIt) {
+  EXPECT_EQ(escape_sequence_length("\x1b[31;1mred"), 7U);
+  EXPECT_EQ(escape_sequence_length("\x1b]0;title\aafter"), 10U);
+  EXPECT_EQ(escape_sequence_length("\x1b]8;;http://a\x1b\\link"), 15U);
+  EXPECT_EQ(escape_sequence_length("\x1b]0;no end"), 2U);
+  EXPECT_EQ(escape_sequence_length("\x1b(B\x1b[m"), 3U);  // as `tput sgr0` writes it
+  EXPECT_EQ(escape_sequence_length("\x1bMup"), 2U);
+  EXPECT_EQ(escape_sequence_length("\x1b[31"), 4U);
+  EXPECT_EQ(escape_sequence_length("\x1b\n"), 1U);
+  EXPECT_EQ(escape_sequence_length("\x1b"), 1U);
 }
 
 TEST(Text, DurationsAndSizesForPeople) {
