@@ -33,11 +33,6 @@ struct Window {
 };
 constexpr Window windows[] = {{"run", 0}, {"24 h", 86'400}, {"1 h", 3'600}};
 
-bool nobody_answers(const ClientError& error) {
-  return error.trouble == Trouble::missing || error.trouble == Trouble::refused ||
-         error.trouble == Trouble::silent;
-}
-
 json::array array_or_none(json::value value) {
   return value.is_array() ? std::move(value.get_array()) : json::array();
 }
