@@ -30,6 +30,12 @@ struct ClientError {
   long status = 0;  // of HTTP, when there was an answer
 };
 
+// What it left behind is looked at instead.
+constexpr bool nobody_answers(const ClientError& error) {
+  return error.trouble == Trouble::missing || error.trouble == Trouble::refused ||
+         error.trouble == Trouble::silent;
+}
+
 template <typename T>
 using Reply = tl::expected<T, ClientError>;
 

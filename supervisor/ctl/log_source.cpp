@@ -27,11 +27,6 @@ std::string log_target(const LogQuery& query) {
   return target;
 }
 
-bool nobody_answers(const ClientError& error) {
-  return error.trouble == Trouble::missing || error.trouble == Trouble::refused ||
-         error.trouble == Trouble::silent;
-}
-
 // Of the newest attempt whose worker was started, or of the one that is asked for.
 Answer<LogPiece> from_files(const Context& context, const LogQuery& query, ClientError daemon) {
   const auto attempts = context.settings.state_dir / "runs" / query.program / "attempts";

@@ -65,16 +65,7 @@ Answer<json::value> ask(const Context& context, const std::string& target,
                         const FromDatabase& from_database) {
   auto reply = Client(context.settings.socket_path()).document(Method::get, target, short_deadline);
   if (reply) return std::move(*reply);
-  switch (reply.error().trouble) {
-    case Trouble::missing:
-    case Trouble::refused:
-    case Trouble::silent:
-      return ask_database(context, reply.error(), from_database);
-    case Trouble::denied:
-    case Trouble::garbled:
-    case Trouble::answered:
-      break;
-  }
+  if (nobody_answers(reply.error())) return ask_database(context, reply.error(), from_database);
   return tl::unexpected<Failure>(failure_of(reply.error()));
 }
 

@@ -181,12 +181,7 @@ Status gather(Documents& documents, std::string_view section, const Ask& ask) {
 }
 
 const json::object* row_of(const Documents& documents) {
-  for (const json::value& row : documents.programs) {
-    if (row.is_object() && string_or(row.get_object(), "name", "") == documents.view.program) {
-      return &row.get_object();
-    }
-  }
-  return nullptr;
+  return views::row_named(documents.programs, documents.view.program);
 }
 
 }  // namespace trainward::page

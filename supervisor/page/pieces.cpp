@@ -7,6 +7,7 @@
 #include "common/base/columns.hpp"
 #include "common/base/text.hpp"
 #include "common/base/time.hpp"
+#include "supervisor/view/sentence.hpp"
 #include "supervisor/view/words.hpp"
 
 namespace trainward::page {
@@ -50,23 +51,10 @@ std::string_view tone_class(core::Tone tone) {
   return "tone-bad";
 }
 
-std::string_view glyph_of(core::Tone tone) {
-  switch (tone) {
-    case core::Tone::good:
-      return "▶";
-    case core::Tone::changing:
-      return "◌";
-    case core::Tone::quiet:
-      return "■";
-    case core::Tone::bad:
-      break;
-  }
-  return "✖";
-}
-
 Html toned(core::Tone tone, std::string_view word) {
   return element("span", {{"class", tone_class(tone)}},
-                 {element("span", {{"class", "glyph"}, {"aria-hidden", "true"}}, {glyph_of(tone)}),
+                 {element("span", {{"class", "glyph"}, {"aria-hidden", "true"}},
+                          {views::glyph_of(tone).character}),
                   " ", word});
 }
 

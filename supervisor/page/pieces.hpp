@@ -25,7 +25,6 @@ Html moment_and_age(std::int64_t wall_ms, std::int64_t now_ms);
 std::int64_t ms_of(const json::object& row, std::string_view key);  // of ISO 8601; 0: none
 
 std::string_view tone_class(core::Tone tone);
-std::string_view glyph_of(core::Tone tone);
 // A glyph, its colour, and the word.
 Html toned(core::Tone tone, std::string_view word);
 

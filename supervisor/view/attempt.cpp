@@ -88,11 +88,12 @@ core::Tone tone_of(std::string_view word) {
   if (const core::Shown shown = core::shown_from(word); to_string(shown) == word) {
     return core::facts(shown).tone;
   }
-  if (word == "OK" || word == "done" || word == "verified" || word == "running") {
-    return core::Tone::good;
+  if (core::Cause cause{}; core::from_string(word, cause) && !core::is_fault(cause)) {
+    return cause == core::Cause::done ? core::Tone::good : core::Tone::quiet;
   }
+  if (word == "OK" || word == "verified" || word == "running") return core::Tone::good;
   if (word == "BUSY" || word == "DEGRADED" || word == "RESETTING") return core::Tone::changing;
-  return word == "stopped" || word == "pruned" ? core::Tone::quiet : core::Tone::bad;
+  return word == "pruned" ? core::Tone::quiet : core::Tone::bad;
 }
 
 }  // namespace trainward::views

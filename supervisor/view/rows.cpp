@@ -24,6 +24,15 @@ std::uint64_t size_or(const json::object& object, std::string_view key) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(int_or(object, key, 0), 0));
 }
 
+const json::object* row_named(const json::array& rows, std::string_view name) {
+  for (const json::value& row : rows) {
+    if (row.is_object() && string_or(row.get_object(), "name", "") == name) {
+      return &row.get_object();
+    }
+  }
+  return nullptr;
+}
+
 const json::array& list_in(const json::object& object, std::string_view key) {
   static const json::array empty;
   const json::value* value = value_in(object, key);

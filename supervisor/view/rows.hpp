@@ -17,6 +17,9 @@ std::string count_or_dash(const json::object& row, std::string_view key);
 // A size in bytes; 0 for what is none.
 std::uint64_t size_or(const json::object& object, std::string_view key);
 
+// The row of that `name`; null where there is none.
+const json::object* row_named(const json::array& rows, std::string_view name);
+
 // The list of that name, or an empty one.
 const json::array& list_in(const json::object& object, std::string_view key);
 

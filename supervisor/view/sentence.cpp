@@ -20,24 +20,9 @@ using core::Tone;
 
 constexpr std::size_t longest_name = 80;
 
-struct Glyph {
-  std::string_view character;
-  char ascii;
-};
-
 Glyph glyph_of(Shown shown, Tone tone) {
   if (shown == Shown::exited && tone == Tone::quiet) return {"✓", '+'};
-  switch (tone) {
-    case Tone::good:
-      return {"▶", '>'};
-    case Tone::changing:
-      return {"◌", '~'};
-    case Tone::quiet:
-      return {"■", '.'};
-    case Tone::bad:
-      break;
-  }
-  return {"✖", '!'};
+  return views::glyph_of(tone);
 }
 
 // Nothing for a time that is not known.
@@ -141,6 +126,20 @@ Rest rest_of(const json::object& row, Shown shown, const std::string& name) {
 }
 
 }  // namespace
+
+Glyph glyph_of(Tone tone) {
+  switch (tone) {
+    case Tone::good:
+      return {"▶", '>'};
+    case Tone::changing:
+      return {"◌", '~'};
+    case Tone::quiet:
+      return {"■", '.'};
+    case Tone::bad:
+      break;
+  }
+  return {"✖", '!'};
+}
 
 std::string command_of(std::string_view verb, std::string_view program) {
   std::string name = clean(program);

@@ -20,6 +20,13 @@ enum class Need : std::uint8_t {
   nothing,  // it goes on by itself, or has done its work
 };
 
+// Tones told apart by their shape.
+struct Glyph {
+  std::string_view character;  // one of UTF-8
+  char ascii;                  // the same where there is only ASCII
+};
+Glyph glyph_of(core::Tone tone);
+
 struct Sentence {
   core::Tone tone = core::Tone::changing;
   Need need = Need::nothing;

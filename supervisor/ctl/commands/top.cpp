@@ -11,6 +11,7 @@
 #include "supervisor/ctl/top/paint.hpp"
 #include "supervisor/ctl/top/view.hpp"
 #include "supervisor/ctl/words.hpp"
+#include "supervisor/view/rows.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -40,13 +41,6 @@ json::object json_of(const top::Documents& documents) {
             {"lines", std::move(lines)}}}};
 }
 
-bool has(const top::Documents& documents, const std::string& name) {
-  for (const json::value& row : documents.programs) {
-    if (row.is_object() && string_or(row.get_object(), "name", "") == name) return true;
-  }
-  return false;
-}
-
 // What every frame needs: somebody who answers, and the program that is asked for.
 Answer<top::Documents> first_look(const Context& context, const std::string& program) {
   live::Gatherer gatherer(context, !context.terminal.utf8);
@@ -59,7 +53,7 @@ Answer<top::Documents> first_look(const Context& context, const std::string& pro
         {exit_status::unreachable,
          {ErrorKind::permanent, documents.trouble, context.settings.socket_path().string(), ""}});
   }
-  if (!program.empty() && !has(documents, program)) {
+  if (!program.empty() && views::row_named(documents.programs, program) == nullptr) {
     return tl::unexpected<Failure>(
         {exit_status::failed,
          {ErrorKind::usage, "no such program: " + program, "", "trainwardctl status lists them"}});

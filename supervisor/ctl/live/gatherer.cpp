@@ -11,6 +11,7 @@
 #include "supervisor/ctl/rows.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
+#include "supervisor/view/rows.hpp"
 #include "supervisor/view/sentence.hpp"
 
 namespace trainward::ctl::live {
@@ -31,20 +32,6 @@ struct Window {
   std::int64_t seconds;  // 0: the whole run
 };
 constexpr Window windows[] = {{"run", 0}, {"24 h", 86'400}, {"1 h", 3'600}};
-
-bool nobody_answers(const ClientError& error) {
-  return error.trouble == Trouble::missing || error.trouble == Trouble::refused ||
-         error.trouble == Trouble::silent;
-}
-
-const json::object* row_of(const json::array& rows, const std::string& name) {
-  for (const json::value& row : rows) {
-    if (row.is_object() && string_or(row.get_object(), "name", "") == name) {
-      return &row.get_object();
-    }
-  }
-  return nullptr;
-}
 
 json::array array_or_none(json::value value) {
   return value.is_array() ? std::move(value.get_array()) : json::array();
@@ -158,7 +145,7 @@ top::Documents Gatherer::look(const top::Interest& interest, Time now,
     return documents;
   }
   documents.selected = interest.program;
-  if (row_of(documents.programs, interest.program) == nullptr) {
+  if (views::row_named(documents.programs, interest.program) == nullptr) {
     const auto told = views::told_of(documents.programs, now_ms_);
     documents.selected = told.empty() ? "" : string_or(*told.front().row, "name", "");
   }
@@ -186,7 +173,7 @@ top::Documents Gatherer::look(const top::Interest& interest, Time now,
 void Gatherer::read_program(const Reader& reader, const top::Interest& interest,
                             top::Documents& documents) {
   const std::string& program = documents.selected;
-  const json::object* row = row_of(documents.programs, program);
+  const json::object* row = views::row_named(documents.programs, program);
   const std::string place = row == nullptr ? ""
                                            : fmt::format("{}/{}", int_or(*row, "attempt", 0),
                                                          int_or(*row, "last_step", 0));

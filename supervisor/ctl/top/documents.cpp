@@ -8,6 +8,7 @@
 
 #include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/top/silence.hpp"
+#include "supervisor/view/attempt.hpp"
 #include "supervisor/view/rows.hpp"
 #include "supervisor/view/sentence.hpp"
 #include "supervisor/view/words.hpp"
@@ -113,12 +114,6 @@ Ledger ledger_of(const std::string& window, const json::object& document) {
   return ledger;
 }
 
-Look look_of_verdict(std::string_view verdict) {
-  if (verdict == "OK") return looks::good;
-  if (verdict == "BUSY" || verdict == "DEGRADED" || verdict == "RESETTING") return looks::changing;
-  return looks::bad;
-}
-
 std::optional<double> optional_number(const json::object& row, std::string_view key) {
   const auto number = get_number(row, key);
   return number ? std::optional<double>(*number) : std::nullopt;
@@ -130,7 +125,7 @@ Board board_of(const json::object& row, std::int64_t now_ms) {
   board.type = string_or(row, "type", "");
   board.verdict = string_or(row, "verdict", "-");
   board.reason = board.verdict == "OK" ? "" : string_or(row, "reason", "");
-  board.look = look_of_verdict(board.verdict);
+  board.look = look_of(views::tone_of(board.verdict));
   board.celsius = optional_number(row, "temperature_c");
   board.celsius_limit = number_or(row, "limit_c", board.celsius_limit);
   board.watts = optional_number(row, "power_w");

@@ -1,7 +1,6 @@
 // Attempts, newest first: why each ended, what was done about it, and what it cost.
 #include <fmt/format.h>
 
-#include "supervisor/core/cause.hpp"
 #include "supervisor/page/pieces.hpp"
 #include "supervisor/page/render.hpp"
 #include "supervisor/view/attempt.hpp"
@@ -11,19 +10,13 @@
 namespace trainward::page {
 namespace {
 
-core::Tone tone_of_cause(const json::object& row) {
-  if (views::still_runs(row)) return core::Tone::good;
-  const core::Cause cause = core::cause_from(string_or(row, "cause", ""));
-  if (cause == core::Cause::done) return core::Tone::good;
-  return core::is_fault(cause) ? core::Tone::bad : core::Tone::quiet;
-}
-
 // The cause, then what is known of it: the verdict, and the line it rests on where it is another.
 Html how_it_ended(const json::object& row) {
   const std::string cause = string_or(row, "cause", "");
+  const std::string name = views::cause_name(row);
   const std::string verdict = string_or(row, "verdict", "");
   const std::string evidence = string_or(row, "evidence", "");
-  Html text = toned(tone_of_cause(row), views::cause_name(row));
+  Html text = toned(views::tone_of(name), name);
   text += element("br");
   text += verdict.empty() ? muted(views::cause_words(cause)) : cut(verdict, 300);
   if (!evidence.empty() && verdict.find(evidence) == std::string::npos) {

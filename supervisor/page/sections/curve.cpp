@@ -130,26 +130,20 @@ Html ghosts(const json::object& curve, const Drawing& drawing) {
 
 struct Mark {
   double x = 0;
-  int count = 0;
-  std::string words;
+  std::string words;  // of the first
+  int more = 0;       // that are as near as cannot be told apart
 };
 
-// Of a step, as one of those that are already as near as can be told apart.
 void add_mark(std::vector<Mark>& all, double x, const std::string& words) {
-  constexpr int most_words = 1;
   if (!all.empty() && std::abs(all.back().x - x) < mark_width) {
-    Mark& mark = all.back();
-    if (++mark.count <= most_words) mark.words += "; " + words;
-    return;
+    ++all.back().more;
+  } else {
+    all.push_back({x, words});
   }
-  all.push_back({x, 1, words});
 }
 
 std::string words_of(const Mark& mark) {
-  constexpr int most_words = 1;
-  return mark.count > most_words
-             ? fmt::format("{}; and {} more", mark.words, mark.count - most_words)
-             : mark.words;
+  return mark.more > 0 ? fmt::format("{}; and {} more", mark.words, mark.more) : mark.words;
 }
 
 Html shades(const json::object& curve, const Drawing& drawing) {

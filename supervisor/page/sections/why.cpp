@@ -92,11 +92,9 @@ Html why_section(const Documents& documents) {
   const std::int64_t number = int_or(attempt, "attempt", 0);
   const bool runs = views::still_runs(attempt);
   const std::string cause = string_or(attempt, "cause", "");
+  const std::string name = views::cause_name(attempt);
   Html content =
-      element("p", {},
-              {toned(runs ? core::Tone::good : views::tone_of(views::cause_name(attempt)),
-                     views::cause_name(attempt)),
-               ": ", views::cause_words(cause), "."});
+      element("p", {}, {toned(views::tone_of(name), name), ": ", views::cause_words(cause), "."});
   if (const std::string verdict = string_or(attempt, "verdict", ""); !verdict.empty()) {
     content += element("p", {}, {cut(verdict, 600)});
   }

@@ -24,6 +24,20 @@ TEST(AttemptWords, OneThatRunsIsToldFromOneThatEnded) {
   EXPECT_EQ(cause_name({{"cause", "hang"}, {"ended_at", "2025-11-20T21:43:20.123Z"}}), "hang");
 }
 
+TEST(AttemptWords, EndsThatAreNoFaultAreNotToldAsOne) {
+  for (const core::CauseFacts& row : core::causes) {
+    const core::Tone expected = row.cause == core::Cause::done ? core::Tone::good
+                                : core::is_fault(row.cause)    ? core::Tone::bad
+                                                               : core::Tone::quiet;
+    EXPECT_EQ(tone_of(row.name), expected) << row.name;
+  }
+  EXPECT_EQ(tone_of("running"), core::Tone::good);
+  EXPECT_EQ(tone_of("a cause of another version"), core::Tone::bad);
+  EXPECT_EQ(tone_of("verified"), core::Tone::good);
+  EXPECT_EQ(tone_of("pruned"), core::Tone::quiet);
+  EXPECT_EQ(tone_of("DEGRADED"), core::Tone::changing);
+}
+
 TEST(AttemptWords, WhatWasLost) {
   const json::value ended = "2025-11-20T21:43:20.123Z";
   EXPECT_EQ(lost_words({{"ended_at", ended}, {"steps_lost", 1}}), "1 step lost");
