@@ -1,0 +1,40 @@
+// What the courier does for one receiver: a channel, a tracker, a program's target for checkpoints.
+//
+// Every job has a thread of its own, so that one that hangs holds up nobody else. It reads the run
+// database through a read-only Store of its own, keeps what must outlive the process in the journal
+// (journal.hpp), and is called again when its time has come or the daemon has committed something.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "common/base/error.hpp"
+#include "supervisor/courier/journal.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::courier {
+
+struct World {
+  const store::Store& store;  // of this thread alone; a snapshot for the length of a call
+  Journal& journal;           // shared; locks itself
+  std::int64_t now_ms = 0;
+  std::stop_token stop;  // to end soon: leave what is under way as the journal has it
+};
+
+class Job {
+ public:
+  Job() = default;
+  virtual ~Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  [[nodiscard]] virtual std::string name() const = 0;  // "channel night", "upload trainer/hub"
+
+  // Does what is due. When to be called again at the latest, in wall ms; a commit of the daemon
+  // calls sooner. An error is logged, and the call repeated later (a minute, then longer).
+  virtual Result<std::int64_t> work(const World& world) = 0;
+};
+
+}  // namespace trainward::courier
