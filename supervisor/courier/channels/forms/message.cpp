@@ -73,10 +73,10 @@ json::object document_with(const Message& message, std::size_t text_bytes, bool 
 }
 
 std::string plain_word(std::string_view text, std::string_view otherwise) {
-  const bool plain = !text.empty() && text.size() <= 40 &&
-                     std::all_of(text.begin(), text.end(), [](char c) {
-                       return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-                     });
+  const bool plain =
+      !text.empty() && text.size() <= 40 && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+      });
   return std::string(plain ? text : otherwise);
 }
 

@@ -13,11 +13,11 @@
 
 namespace trainward::courier {
 
-inline constexpr std::size_t longest_title = 240;       // bytes
-inline constexpr std::size_t longest_text = 8 * 1024;   // bytes, of all its lines
+inline constexpr std::size_t longest_title = 240;      // bytes
+inline constexpr std::size_t longest_text = 8 * 1024;  // bytes, of all its lines
 inline constexpr std::size_t most_lines = 10;
-inline constexpr std::size_t longest_line = 400;        // bytes
-inline constexpr std::size_t most_more = 20;            // titles that are listed
+inline constexpr std::size_t longest_line = 400;  // bytes
+inline constexpr std::size_t most_more = 20;      // titles that are listed
 
 // Who speaks: two runs on one machine are told apart.
 struct Speaker {

@@ -36,9 +36,10 @@ Result<std::string> from_base64(std::string_view text) {
   base64_decode_init(&context);
   std::string out(BASE64_DECODE_LENGTH(text.size()), '\0');
   std::size_t size = out.size();
-  const bool whole = base64_decode_update(&context, &size, reinterpret_cast<std::uint8_t*>(out.data()),
-                                          text.size(), text.data()) == 1 &&
-                     base64_decode_final(&context) == 1;
+  const bool whole =
+      base64_decode_update(&context, &size, reinterpret_cast<std::uint8_t*>(out.data()),
+                           text.size(), text.data()) == 1 &&
+      base64_decode_final(&context) == 1;
   if (!whole) return fail(ErrorKind::usage, "is not base64");
   out.resize(size);
   return out;
@@ -75,7 +76,8 @@ std::string signatures(const std::vector<std::string>& keys, std::string_view id
   for (const std::string& key : keys) {
     hmac_sha256_ctx context;
     hmac_sha256_set_key(&context, key.size(), bytes_of(key));
-    for (const std::string_view part : {id, std::string_view("."), timestamp, std::string_view("."), body}) {
+    for (const std::string_view part :
+         {id, std::string_view("."), timestamp, std::string_view("."), body}) {
       hmac_sha256_update(&context, part.size(), bytes_of(part));
     }
     std::array<char, SHA256_DIGEST_SIZE> digest{};
