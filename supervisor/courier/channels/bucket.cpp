@@ -9,8 +9,11 @@ namespace {
 constexpr double a_second = 1'000;            // ms until there is one more at once
 constexpr double a_share = 3'600'000.0 / 20;  // and one more of the hour
 
+// Whole but for what sums of fractions lose.
+constexpr double whole = 1 - 1e-9;
+
 std::int64_t until_one(double level, double ms_each) {
-  return level >= 1 ? 0 : static_cast<std::int64_t>(std::ceil((1 - level) * ms_each));
+  return level >= whole ? 0 : static_cast<std::int64_t>(std::ceil((1 - level) * ms_each));
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 // Every fault of a network, at real servers: nothing is lost, order stays, and no error says a
 // secret.
+#include <algorithm>
+
+#include "common/base/random.hpp"
 #include "fixture.hpp"
 
 namespace trainward::courier {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -48,7 +50,7 @@ class ChannelTest : public testing::Test {
   }
   [[nodiscard]] std::string database() const { return (folder_.path() / "trainward.db").string(); }
 
-  [[nodiscard]] std::string secret_file(const std::string& name, const std::string& text) const {
+  std::string secret_file(const std::string& name, const std::string& text) const {  // NOLINT
     const auto file = folder_.write(name, text);
     ::chmod(file.c_str(), 0600);
     return file.string();

@@ -4,7 +4,11 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "fixture.hpp"
@@ -13,36 +17,38 @@ namespace trainward::config {
 namespace {
 
 using orders::ChannelKind;
+using testing::Contains;
 using testing::ElementsAre;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
-const std::string program = "programs: {a: {command: [/bin/true]}}\n";
-const std::string secret = "hunter2Hunter2Hunter2";
+const std::string one_program = "programs: {a: {command: [/bin/true]}}\n";
+const std::string password = "hunter2Hunter2Hunter2";
 
 class Channels : public ConfigTest {
  protected:
   void private_file(const std::string& name, mode_t mode = 0600) const {
-    write(name, secret + "\n");
+    write(name, password + "\n");
     ASSERT_EQ(::chmod((folder_ / name).c_str(), mode), 0);
   }
   std::vector<orders::Channel> taken(const std::string& channels) const {
-    const auto config = load_text(program + "notify:\n  channels:\n" + channels);
+    const auto config = load_text(one_program + "notify:\n  channels:\n" + channels);
     if (!config) ADD_FAILURE() << config.error().front().text();
     return config ? config->channels : std::vector<orders::Channel>();
   }
   std::vector<std::string> found(const std::string& channel) const {
-    auto list = problems(program + "notify: {channels: {night: " + channel + "}}\n");
+    auto list = problems(one_program + "notify: {channels: {night: " + channel + "}}\n");
     for (const std::string& problem : list) EXPECT_THAT(problem, Not(HasSubstr("unter2")));
     EXPECT_THAT(list, Not(IsEmpty())) << channel;
     return list;
   }
 };
 
-TEST_F(Channels, NoneUnlessThereAre) { EXPECT_THAT(load_text(program)->channels, IsEmpty()); }
+TEST_F(Channels, NoneUnlessThereAre) { EXPECT_THAT(load_text(one_program)->channels, IsEmpty()); }
 
 TEST_F(Channels, EveryKindAsItIsWritten) {
   private_file("s");
@@ -79,17 +85,18 @@ TEST_F(Channels, EveryKindAsItIsWritten) {
 }
 
 TEST_F(Channels, SecretsInTheConfigurationAreRefusedAndNotRepeated) {
-  for (const std::string channel :
-       {"{ntfy: {topic: " + secret + "}}", "{slack: {url: https://hooks.slack.com/" + secret + "}}",
-        "{discord: {url: https://discord.com/api/webhooks/1/" + secret + "}}",
-        "{webhook: {url: 'https://me:" + secret + "@host/x'}}",
-        "{webhook: {url: 'https://host/x?key=" + secret + "'}}",
-        "{webhook: {url: https://host/" + secret + "}}",
-        "{webhook: {url: https://host/x, secret: whsec_" + secret + "}}",
-        "{telegram: {token: '" + secret + "', chat: '5'}}"}) {
+  for (const std::string& channel : std::vector<std::string>{
+           "{ntfy: {topic: " + password + "}}",
+           "{slack: {url: https://hooks.slack.com/" + password + "}}",
+           "{discord: {url: https://discord.com/api/webhooks/1/" + password + "}}",
+           "{webhook: {url: 'https://me:" + password + "@host/x'}}",
+           "{webhook: {url: 'https://host/x?key=" + password + "'}}",
+           "{webhook: {url: https://host/" + password + "}}",
+           "{webhook: {url: https://host/x, secret: whsec_" + password + "}}",
+           "{telegram: {token: '" + password + "', chat: '5'}}"}) {
     EXPECT_THAT(found(channel).front(), HasSubstr("file of mode 600")) << channel;
   }
-  EXPECT_THAT(found("{slack: {url_file: https://hooks.slack.com/" + secret + "}}").front(),
+  EXPECT_THAT(found("{slack: {url_file: https://hooks.slack.com/" + password + "}}").front(),
               HasSubstr("looks like the secret itself"));
 }
 
@@ -97,10 +104,10 @@ TEST_F(Channels, FilesOthersMayReadAreRefusedAndMissingOnesNoted) {
   private_file("open", 0644);
   EXPECT_THAT(found("{slack: {url_file: open}}").front(), HasSubstr("chmod 600"));
   const auto config =
-      load_text(program + "notify: {channels: {night: {slack: {url_file: not-yet}}}}\n");
+      load_text(one_program + "notify: {channels: {night: {slack: {url_file: not-yet}}}}\n");
   ASSERT_TRUE(config);
-  ASSERT_THAT(config->notes, SizeIs(1));
-  EXPECT_THAT(config->notes[0].message, HasSubstr("is not there yet"));
+  EXPECT_THAT(config->notes,
+              Contains(Field(&Problem::message, HasSubstr("not-yet: is not there yet"))));
   EXPECT_THAT(found("{slack: {url_file: work}}").front(), HasSubstr("is not a file"));
 }
 
@@ -125,7 +132,7 @@ TEST_F(Channels, WhatIsWrongIsSaidWithItsPlaceAndTheNextStep) {
   EXPECT_THAT(first("{slack: {url_file: s, url: env:X}}"), HasSubstr("write one of them"));
   EXPECT_THAT(first("{slack: {url_file: s}, tiers: [loud]}"), HasSubstr("critical, warning, info"));
   EXPECT_THAT(first("{slack: {url_file: s}, tiers: []}"), HasSubstr("critical, warning, info"));
-  EXPECT_THAT(first("{slack: {url_file: s}, teirs: [info]}"), HasSubstr("did you mean 'tiers'"));
+  EXPECT_THAT(first("{slack: {url_file: s}, tier: [info]}"), HasSubstr("did you mean 'tiers'"));
   EXPECT_THAT(first("{ping: {url_file: s}, tiers: [info]}"), HasSubstr("has no tiers"));
   EXPECT_THAT(first("{ping: {url_file: s, form: nagios}}"), HasSubstr("uptime-kuma"));
   EXPECT_THAT(first("{ping: {url_file: s, every: 5s}}"), HasSubstr("every"));
@@ -140,8 +147,46 @@ TEST_F(Channels, WhatIsWrongIsSaidWithItsPlaceAndTheNextStep) {
                 HasSubstr("expected addresses"))
         << address;
   }
-  EXPECT_THAT(problems(program + "notify: {channels: {'a b': {mail: a@b.c}}}\n").front(),
-              StartsWith("2:20: notify.channels.a b: a channel's name is"));
+  EXPECT_THAT(problems(one_program + "notify: {channels: {'a b': {mail: a@b.c}}}\n").front(),
+              StartsWith("2:21: notify.channels: a channel's name is"));
+}
+
+// ---- docs/messenger.md says what the table says ----
+
+std::string messenger_page() {
+  std::ifstream in(std::string(SOURCE_FOLDER) + "/docs/messenger.md");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST_F(Channels, EveryExampleOfThePageIsTaken) {
+  const std::string whole = messenger_page();
+  const std::string_view page = whole;
+  std::set<std::string_view> shown;
+  constexpr std::string_view begin = "```yaml\nnotify:\n  channels:\n";
+  for (auto at = page.find(begin); at != std::string_view::npos; at = page.find(begin, at + 1)) {
+    const auto from = at + std::string_view("```yaml\n").size();
+    const std::string example(page.substr(from, page.find("```", from) - from));
+    const auto config = load_text(one_program + example);
+    ASSERT_TRUE(config) << config.error().front().text() << "\n" << example;
+    for (const auto& channel : config->channels) shown.insert(orders::facts(channel.kind).name);
+  }
+  EXPECT_THAT(shown, SizeIs(orders::channel_kinds.size())) << "an example for each kind";
+}
+
+TEST_F(Channels, ThePageHasARowForEachKindWithItsKeys) {
+  const std::string page = messenger_page();
+  for (const auto& kind : orders::channel_kinds) {
+    const auto at = page.find("\n| `" + std::string(kind.name) + "` |");
+    ASSERT_NE(at, std::string::npos) << kind.name;
+    const std::string row = page.substr(at + 1, page.find('\n', at + 1) - at - 1);
+    for (const auto& key : kind.keys) {
+      const std::string name(key.type == orders::KeyType::secret ? key.file_name : key.name);
+      EXPECT_THAT(row, HasSubstr((key.required ? "**`" : "`") + name + "`"));
+      if (!key.fallback.empty()) {
+        EXPECT_THAT(row, HasSubstr("`" + std::string(key.fallback) + "`"));
+      }
+    }
+  }
 }
 
 }  // namespace
