@@ -13,6 +13,7 @@ using core::Shown;
 
 Result<Wellness> wellness(const store::Store& store, std::int64_t now_ms,
                           std::int64_t progress_within_ms) {
+  const auto snapshot = store.snapshot();
   auto programs = store.programs();
   if (!programs) return propagate(programs);
   Wellness out{true, ""};

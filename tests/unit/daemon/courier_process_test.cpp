@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -25,6 +26,9 @@ using testing::Not;
 
 class CourierProcessTest : public testing::Test {
  protected:
+  // As the daemon does: a poke may meet one that has just ended.
+  CourierProcessTest() { std::signal(SIGPIPE, SIG_IGN); }
+
   // A script that adds lines to `told` of this folder, which is $1's parent.
   CourierProcess::Settings settings(const std::string& script) const {
     CourierProcess::Settings settings;
