@@ -13,6 +13,7 @@
 
 #include "common/yaml/map_reader.hpp"
 #include "common/yaml/scalar.hpp"
+#include "supervisor/config/reading.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/orders/targets.hpp"
 
@@ -28,12 +29,6 @@ constexpr std::int64_t year_ms = 365 * 24 * 60 * minute_ms;
 constexpr std::int64_t tib = std::int64_t{1} << 40;
 constexpr std::int64_t most_steps = 1'000'000'000;
 
-bool consists_of(std::string_view text, std::string_view more) {
-  return std::all_of(text.begin(), text.end(), [more](unsigned char c) {
-    return c < 0x80 && (std::isalnum(c) != 0 || more.find(static_cast<char>(c)) != more.npos);
-  });
-}
-
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 64 && consists_of(text, "_.-") && text != "." &&
          text != "..";
@@ -45,7 +40,8 @@ std::optional<int> minutes_in(std::string_view text) {
   if (colon == std::string_view::npos || text.size() - colon != 3 || colon == 0 || colon > 2) {
     return std::nullopt;
   }
-  const std::string digits = std::string(text.substr(0, colon)) + std::string(text.substr(colon + 1));
+  const std::string digits =
+      std::string(text.substr(0, colon)) + std::string(text.substr(colon + 1));
   if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c); })) {
     return std::nullopt;
   }
@@ -55,28 +51,32 @@ std::optional<int> minutes_in(std::string_view text) {
   return hour * 60 + minute;
 }
 
+std::optional<orders::Window> window_in(std::string_view text) {
+  const auto dash = text.find('-');
+  if (dash == std::string_view::npos) return std::nullopt;
+  const auto from = minutes_in(text.substr(0, dash));
+  if (!from) return std::nullopt;
+  const auto to = minutes_in(text.substr(dash + 1));
+  if (!to) return std::nullopt;
+  return orders::Window{*from % 1440, *to % 1440};
+}
+
 std::optional<orders::Window> read_window(MapReader& map) {
   const Node* node = map.take("window");
   if (node == nullptr) return std::nullopt;
-  constexpr std::string_view expected =
-      "expected hours of the day in quotes, such as \"22:00-07:00\"";
-  if (node->kind == Node::Kind::scalar) {
-    const auto dash = node->text.find('-');
-    const auto from = minutes_in(std::string_view(node->text).substr(0, dash));
-    const auto to = dash == std::string::npos
-                        ? std::nullopt
-                        : minutes_in(std::string_view(node->text).substr(dash + 1));
-    if (from && to && *from % 1440 != *to % 1440) return orders::Window{*from % 1440, *to % 1440};
-    if (from && to) {
-      map.report("window", *node, "begins when it ends; leave it out for the whole day");
-      return std::nullopt;
-    }
+  auto window = node->kind == Node::Kind::scalar ? window_in(node->text) : std::nullopt;
+  if (!window) {
+    map.report(
+        "window", *node,
+        "expected hours of the day in quotes, such as \"22:00-07:00\", found " + describe(*node));
+  } else if (window->from == window->to) {
+    map.report("window", *node, "begins when it ends; leave it out for the whole day");
+    window.reset();
   }
-  map.report("window", *node, fmt::format("{}, found {}", expected, describe(*node)));
-  return std::nullopt;
+  return window;
 }
 
-// At least one of three keys may say when; of two, one would never count.
+// One of three keys may say when; of two, one would never count.
 orders::Cadence read_cadence(MapReader& map, const orders::Cadence& otherwise) {
   orders::Cadence out;
   constexpr std::array<std::string_view, 3> keys{"every", "every_steps", "milestones"};
@@ -89,10 +89,11 @@ orders::Cadence read_cadence(MapReader& map, const orders::Cadence& otherwise) {
   out.milestones = map.boolean("milestones", false);
   if (given.empty()) return otherwise;
   if (given.size() > 1) {
-    map.report(given[1], *map.node().find(given[1]),
-               fmt::format("stands beside '{}': one of every, every_steps and milestones says which "
-                           "checkpoints go up",
-                           given[0]));
+    map.report(
+        given[1], *map.node().find(given[1]),
+        fmt::format("stands beside '{}': one of every, every_steps and milestones says which "
+                    "checkpoints go up",
+                    given[0]));
   }
   return out;
 }
@@ -145,7 +146,8 @@ orders::FolderPlace read_folder(MapReader& map, const Folders& folders) {
   if (node == nullptr) return {};
   if (node->kind != Node::Kind::scalar || node->text.empty() ||
       node->text.find('\0') != std::string::npos) {
-    map.report("folder", *node, "expected a folder, such as /mnt/nas/run, found " + describe(*node));
+    map.report("folder", *node,
+               "expected a folder, such as /mnt/nas/run, found " + describe(*node));
     return {};
   }
   auto path = folders.resolve(*node).lexically_normal();
@@ -178,21 +180,22 @@ orders::S3Place read_s3(MapReader& map, const Folders& folders) {
   }
   if (out.endpoint.starts_with("http://")) {
     const std::string_view host = std::string_view(out.endpoint).substr(7);
-    const bool local = host.starts_with("127.") || host.starts_with("localhost") ||
-                       host.starts_with("[::1]");
+    const bool local =
+        host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
     if (!local && folders.notes != nullptr) {
-      folders.notes->push_back({endpoint->mark,
-                                map.path_of("endpoint") +
-                                    ": goes over the network without encryption; https:// keeps "
-                                    "checkpoints and signatures from being read on the way"});
+      folders.notes->push_back(
+          {endpoint->mark, map.path_of("endpoint") +
+                               ": goes over the network without encryption; https:// keeps "
+                               "checkpoints and signatures from being read on the way"});
     }
   }
   out.bucket = text_of(map, "bucket", "the bucket's name");
   if (!out.bucket.empty() && (out.bucket.size() > 255 || !consists_of(out.bucket, "_.-") ||
                               out.bucket == "." || out.bucket == "..")) {
-    map.report("bucket", *map.node().find("bucket"),
-               "expected letters, digits, dots, hyphens and underlines; what comes below the bucket "
-               "is 'prefix'");
+    map.report(
+        "bucket", *map.node().find("bucket"),
+        "expected letters, digits, dots, hyphens and underlines; what comes below the bucket "
+        "is 'prefix'");
   }
   if (map.node().find("prefix") != nullptr) {
     out.prefix = text_of(map, "prefix", "a path below the bucket, such as runs/gpt");
@@ -223,10 +226,10 @@ orders::HubPlace read_hub(MapReader& map, const Folders& folders) {
   out.repo = text_of(map, "repo", "a repository, such as me/my-run");
   const auto slash = out.repo.find('/');
   const bool two = slash != std::string::npos;
-  if (!out.repo.empty() &&
-      (!is_name(two ? out.repo.substr(0, slash) : out.repo) ||
-       (two && (out.repo.size() - slash - 1 > 96 || !consists_of(out.repo.substr(slash + 1), "_.-") ||
-                out.repo.size() == slash + 1)))) {
+  if (!out.repo.empty() && (!is_name(two ? out.repo.substr(0, slash) : out.repo) ||
+                            (two && (out.repo.size() - slash - 1 > 96 ||
+                                     !consists_of(out.repo.substr(slash + 1), "_.-") ||
+                                     out.repo.size() == slash + 1)))) {
     map.report("repo", *map.node().find("repo"),
                "expected NAME or OWNER/NAME of letters, digits, dots, hyphens and underlines");
   }
@@ -265,9 +268,9 @@ void read_place(MapReader& map, const Folders& folders, orders::Target& target) 
              "a place: {folder: /mnt/nas/run}, {s3: {endpoint: …, bucket: …}} or "
              "{hub: {repo: me/my-run}}");
   } else if (given.size() > 1) {
-    map.report(given[1], *map.node().find(given[1]),
-               fmt::format("stands beside '{}': a target is one place; write another target",
-                           given[0]));
+    map.report(
+        given[1], *map.node().find(given[1]),
+        fmt::format("stands beside '{}': a target is one place; write another target", given[0]));
   }
 }
 

@@ -9,22 +9,26 @@ namespace trainward::orders {
 namespace {
 
 json::object place_json(const Target& target) {
-  return std::visit(
-      Cases{[](const FolderPlace& place) { return json::object{{"folder", place.folder}}; },
-            [](const S3Place& place) {
-              return json::object{{"endpoint", place.endpoint},
-                                  {"bucket", place.bucket},
-                                  {"prefix", place.prefix},
-                                  {"region", place.region},
-                                  {"credentials_file", place.credentials_file}};
-            },
-            [](const HubPlace& place) {
-              return json::object{{"repo", place.repo},         {"private", place.is_private},
-                                  {"token_file", place.token_file}, {"history", place.history},
-                                  {"form", place.form},         {"endpoint", place.endpoint},
-                                  {"revision", place.revision}};
-            }},
-      target.place);
+  return std::visit(Cases{[](const FolderPlace& place) {
+                            return json::object{{"folder", place.folder}};
+                          },
+                          [](const S3Place& place) {
+                            return json::object{{"endpoint", place.endpoint},
+                                                {"bucket", place.bucket},
+                                                {"prefix", place.prefix},
+                                                {"region", place.region},
+                                                {"credentials_file", place.credentials_file}};
+                          },
+                          [](const HubPlace& place) {
+                            return json::object{{"repo", place.repo},
+                                                {"private", place.is_private},
+                                                {"token_file", place.token_file},
+                                                {"history", place.history},
+                                                {"form", place.form},
+                                                {"endpoint", place.endpoint},
+                                                {"revision", place.revision}};
+                          }},
+                    target.place);
 }
 
 tl::unexpected<Error> no_order(std::string what) {

@@ -36,10 +36,10 @@ struct S3Place {
 struct HubPlace {
   std::string repo;  // "name" or "organization/name"
   bool is_private = true;
-  std::string token_file;          // as credentials_file; empty: HF_TOKEN of the environment
-  std::string history = "keep";    // keep | squash
-  std::string form = "as-is";      // as-is | safetensors | folder
-  std::string endpoint;            // empty: HF_ENDPOINT of the environment, or huggingface.co
+  std::string token_file;        // as credentials_file; empty: HF_TOKEN of the environment
+  std::string history = "keep";  // keep | squash
+  std::string form = "as-is";    // as-is | safetensors | folder
+  std::string endpoint;          // empty: HF_ENDPOINT of the environment, or huggingface.co
   std::string revision = "main";
   friend bool operator==(const HubPlace&, const HubPlace&) = default;
 };
@@ -68,7 +68,7 @@ struct Window {
 };
 
 struct Upload {
-  std::vector<Target> targets;  // empty: nothing goes up
+  std::vector<Target> targets;        // empty: nothing goes up
   std::int64_t bytes_per_second = 0;  // of each target; 0: no limit
   std::optional<Window> window;
   bool restore = false;  // an empty checkpoint folder is filled from the targets
@@ -78,9 +78,9 @@ struct Upload {
 // Of one program.
 struct Source {
   std::string program;
-  std::string checkpoints;         // its checkpoint folder, absolute
-  std::string directory;           // its working directory, absolute
-  bool foreign = false;            // its checkpoints are files and folders found by pattern
+  std::string checkpoints;                 // its checkpoint folder, absolute
+  std::string directory;                   // its working directory, absolute
+  bool foreign = false;                    // its checkpoints are files and folders found by pattern
   std::vector<std::string> patterns = {};  // those patterns
   // Steps: a multiple is a milestone; 0: only what is pinned, and the last of a run that is done.
   std::int64_t milestone_every = 0;

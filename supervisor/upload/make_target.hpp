@@ -4,7 +4,6 @@
 #include <memory>
 
 #include "common/base/error.hpp"
-
 #include "supervisor/orders/targets.hpp"
 #include "supervisor/upload/target.hpp"
 #include "supervisor/upload/target_options.hpp"

@@ -145,8 +145,8 @@ Status take_digest(File& file, const std::string& package, Memory& memory,
                    const std::stop_token& stop) {
   struct stat info {};
   if (::fstat(file.descriptor.get(), &info) != 0) return fail_errno(errno, "look at", file.name);
-  const std::string key = fmt::format("digest/{}:{}:{}:{}", info.st_dev, info.st_ino, file.size,
-                                      file.modified_ns);
+  const std::string key =
+      fmt::format("digest/{}:{}:{}:{}", info.st_dev, info.st_ino, file.size, file.modified_ns);
   auto known = memory.get(key);
   if (!known) return propagate(known);
   if (*known) {

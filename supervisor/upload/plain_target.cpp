@@ -121,25 +121,26 @@ Status PlainTarget::send_texts(const Package& package) {
 
 Status PlainTarget::publish_record(const Package& package) {
   const std::string key = manifest_key(package.program, package.step, package.name);
-  auto put = store_->put_text(key, manifest_text(package.program, remote_of(package)), std::nullopt);
+  auto put =
+      store_->put_text(key, manifest_text(package.program, remote_of(package)), std::nullopt);
   if (!put) return propagate(put);
   if (*put) return {};
   // Somebody has published it meanwhile: this process before its answer was lost, or another box.
   auto there = is_published(package);
   if (!there) return propagate(there);
   if (*there) return {};
-  return fail(ErrorKind::transient, "is published by somebody else at the same time, with other files",
-              store_->shown(key), "two runs must not share a place: give one of them another prefix");
+  return fail(
+      ErrorKind::transient, "is published by somebody else at the same time, with other files",
+      store_->shown(key), "two runs must not share a place: give one of them another prefix");
 }
 
 // The one that was saved last: a milestone that follows later does not move it back.
 Status PlainTarget::point_latest(const Package& package) {
   const std::string key = latest_key(package.program);
-  const json::object latest{
-      {"name", package.name},
-      {"step", package.step},
-      {"saved_ms", package.saved_ms},
-      {"record", manifest_key(package.program, package.step, package.name)}};
+  const json::object latest{{"name", package.name},
+                            {"step", package.step},
+                            {"saved_ms", package.saved_ms},
+                            {"record", manifest_key(package.program, package.step, package.name)}};
   const std::string text = json::serialize(latest) + "\n";
   for (int tries = 0; tries < most_tries; ++tries) {
     auto there = store_->get_text(key, longest_manifest);
@@ -209,8 +210,8 @@ Status PlainTarget::verify(const std::string& program, const Remote& remote) {
     if (!size) return propagate(size);
     if (!*size) return fail(ErrorKind::corrupt, "is not there", store_->shown(key));
     if (**size != file.size) {
-      return fail(ErrorKind::corrupt,
-                  fmt::format("has {} bytes instead of {}", **size, file.size), store_->shown(key));
+      return fail(ErrorKind::corrupt, fmt::format("has {} bytes instead of {}", **size, file.size),
+                  store_->shown(key));
     }
     auto digest = store_->digest(key);
     if (!digest) return propagate(digest);
@@ -221,8 +222,8 @@ Status PlainTarget::verify(const std::string& program, const Remote& remote) {
   return {};
 }
 
-Status PlainTarget::fetch(const std::string& program, const Remote& remote,
-                          const fs::path& into, const Progress& progress) {
+Status PlainTarget::fetch(const std::string& program, const Remote& remote, const fs::path& into,
+                          const Progress& progress) {
   std::int64_t done = 0;
   for (const Remote::File& file : remote.files) {
     const fs::path path = into / file.name;

@@ -2,8 +2,8 @@
 //
 // The newest that is due goes first; what lies between it and the one before is passed over when
 // the line is too slow for all of them. Milestones are never passed over: they follow, the newest
-// first. What was begun is finished where it is worth it: a milestone, the newest, or more than half
-// of it has arrived. Nothing goes up twice.
+// first. What was begun is finished where it is worth it: a milestone, the newest, or more than
+// half of it has arrived. Nothing goes up twice.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ bool is_safe_name(std::string_view name) {
 }
 
 Remote remote_of(const Package& package) {
-  Remote out{package.name, package.step, {}, package.origin, package.saved_ms};
+  Remote out{package.name, package.step, {}, package.origin, package.saved_ms, package.form};
   for (const File& file : package.files) out.files.push_back({file.name, file.size, file.sha256});
   return out;
 }
@@ -66,11 +66,11 @@ std::string manifest_text(const std::string& program, const Remote& remote) {
     files.push_back(
         json::object{{"name", file.name}, {"size", file.size}, {"sha256", file.sha256}});
   }
-  const json::object out{{"format", format_name},   {"version", version},
-                         {"program", program},      {"name", remote.name},
-                         {"step", remote.step},     {"origin", remote.origin},
-                         {"saved_ms", remote.saved_ms},
-                         {"files", std::move(files)}};
+  json::object out{{"format", format_name},       {"version", version},
+                   {"program", program},          {"name", remote.name},
+                   {"step", remote.step},         {"origin", remote.origin},
+                   {"saved_ms", remote.saved_ms}, {"files", std::move(files)}};
+  if (!remote.form.empty()) out["form"] = remote.form;
   return json::serialize(out) + "\n";
 }
 
@@ -90,6 +90,7 @@ Result<Remote> parse_manifest(std::string_view text, std::string_view where) {
   out.step = int_or(*object, "step", -1);
   out.origin = string_or(*object, "origin", "");
   out.saved_ms = int_or(*object, "saved_ms", 0);
+  out.form = string_or(*object, "form", "");
   if (!is_safe_name(out.name) || out.name.find('/') != std::string::npos) {
     return no_manifest(where, "its name is none");
   }
@@ -134,8 +135,7 @@ std::string manifest_key(const std::string& program, std::int64_t step, const st
 
 std::string latest_key(const std::string& program) { return program + "/latest.json"; }
 
-std::string file_key(const std::string& program, const std::string& name,
-                     const std::string& file) {
+std::string file_key(const std::string& program, const std::string& name, const std::string& file) {
   return fmt::format("{}/{}/{}", program, name, file);
 }
 

@@ -31,7 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // "tmp" is what a checkpoint that is being written is called, to those who look by pattern too.
-constexpr std::string_view unfinished = ".tmp-restore-";
+constexpr std::string_view restoring = ".tmp-restore-";
 constexpr std::string_view checkpoint_dir = "{checkpoint_dir}/";
 
 // For as long as a restore lives.
@@ -82,8 +82,8 @@ class Restore {
         return Restored{path->string(), offer.remote.name, offer.target->name, offer.remote.step,
                         bytes_of(offer.remote)};
       }
-      note(fmt::format("step {} of '{}' is passed over: {}", offer.remote.step,
-                       offer.target->name, path.error().message()));
+      note(fmt::format("step {} of '{}' is passed over: {}", offer.remote.step, offer.target->name,
+                       path.error().message()));
       if (!failed_ || failed_->kind != ErrorKind::transient) failed_ = path.error();
     }
     if (failed_) return tl::unexpected(*failed_);
@@ -112,12 +112,12 @@ class Restore {
       }
       targets_.push_back(std::move(*made));
       for (Remote& remote : *list) {
+        if (!remote.form.empty()) continue;
         offers_.push_back({&target, targets_.back().get(), std::move(remote)});
       }
     }
-    std::stable_sort(offers_.begin(), offers_.end(), [](const Offer& a, const Offer& b) {
-      return is_newer(a.remote, b.remote);
-    });
+    std::stable_sort(offers_.begin(), offers_.end(),
+                     [](const Offer& a, const Offer& b) { return is_newer(a.remote, b.remote); });
     return {};
   }
 
@@ -162,10 +162,10 @@ class Restore {
     auto place = place_of(offer.remote);
     if (!place) return place;
     const fs::path folder = place->parent_path();
-    const fs::path beside = folder / (std::string(unfinished) + place->filename().string());
+    const fs::path beside = folder / (std::string(restoring) + place->filename().string());
     const fs::path checkpoints = order_.source.checkpoints;
     // Nobody but the supervisor reaches what lies beside the checkpoint folder.
-    const fs::path fetched = user_ ? checkpoints.parent_path() / unfinished : beside;
+    const fs::path fetched = user_ ? checkpoints.parent_path() / restoring : beside;
     const auto acting_in = [&](const auto& work) -> Status {
       const ActingAs acting(user_);
       if (acting) return work();

@@ -46,9 +46,12 @@ struct Package {
   // Where it lay: "{checkpoint_dir}/step-00001234", or a path below the program's directory. What
   // is restored goes there.
   std::string origin = {};
-  // When it was saved and verified, wall ms: of two the later one is the newer, whatever their steps
-  // say, since a run may have been taken back in between.
+  // When it was saved and verified, wall ms: of two the later one is the newer, whatever their
+  // steps say, since a run may have been taken back in between.
   std::int64_t saved_ms = 0;
+  // What was made of it on the way: "safetensors", "folder"; empty: its files are as they lay. Only
+  // those can be resumed from.
+  std::string form = {};
 };
 
 struct Published {
@@ -68,6 +71,7 @@ struct Remote {
   std::vector<File> files;
   std::string origin = {};    // as in Package; empty: not on record
   std::int64_t saved_ms = 0;  // as in Package; 0: not on record
+  std::string form = {};      // as in Package
 };
 
 // What a target keeps over the death of the process, by keys of its own ("upload-id/model.bin").

@@ -32,9 +32,9 @@ namespace {
 using upload::Candidate;
 using upload::Known;
 
-constexpr std::int64_t listen_ms = 5'000;        // for what people ask for
-constexpr std::int64_t note_every_ms = 2'000;    // progress
-constexpr std::int64_t hour_ms = 3'600'000;      // until what was refused is tried again
+constexpr std::int64_t listen_ms = 5'000;      // for what people ask for
+constexpr std::int64_t note_every_ms = 2'000;  // progress
+constexpr std::int64_t hour_ms = 3'600'000;    // until what was refused is tried again
 
 int minute_of_day(std::int64_t wall_ms) {
   const std::time_t seconds = wall_ms / 1000;
@@ -113,10 +113,9 @@ class UploadJob : public Job {
     if (auto ok = rows.begin(begun); !ok) return propagate(ok);
     fault_point("upload.begun");
     if (decision.held) return std::min(decision.again_ms, listen);
-    const auto known = std::find_if(situation->known.begin(), situation->known.end(),
-                                    [&](const Known& one) {
-                                      return one.name == what.name && one.step == what.step;
-                                    });
+    const auto known = std::find_if(
+        situation->known.begin(), situation->known.end(),
+        [&](const Known& one) { return one.name == what.name && one.step == what.step; });
     const Known before = known == situation->known.end() ? Known{} : *known;
     if (auto ok = send(world, rows, what, before, asked || before.asked); !ok) return propagate(ok);
     return now().wall.ms;
@@ -179,8 +178,8 @@ class UploadJob : public Job {
       struct stat info {};
       if (::lstat(candidate.path.c_str(), &info) != 0) continue;
       const std::int64_t every = order_.source.milestone_every;
-      const bool pinned = S_ISDIR(info.st_mode) &&
-                          ::lstat((candidate.path + "/PINNED").c_str(), &info) == 0;
+      const bool pinned =
+          S_ISDIR(info.st_mode) && ::lstat((candidate.path + "/PINNED").c_str(), &info) == 0;
       candidate.milestone = pinned || (every > 0 && candidate.step % every == 0);
       out.push_back(std::move(candidate));
     }

@@ -17,8 +17,8 @@ Result<std::vector<upload::Known>> UploadRows::known() {
         "where program = ? and target = ? order by id",
         [&](const Row& row) {
           out.push_back({row.text(0), row.integer(1), row.text(2), row.integer(3), row.integer(4),
-                         row.integer(5), row.integer(6), row.integer(7), static_cast<int>(row.integer(8)),
-                         row.integer(9) != 0});
+                         row.integer(5), row.integer(6), row.integer(7),
+                         static_cast<int>(row.integer(8)), row.integer(9) != 0});
         },
         program_, target_);
   });
@@ -59,8 +59,8 @@ Status UploadRows::begin(const Begun& begun) {
         "asked = iif(state in ('done', 'stale'), excluded.asked, max(asked, excluded.asked)), "
         "state = excluded.state, next_ms = excluded.next_ms, ended_ms = 0, bytes_per_second = 0, "
         "milestone = excluded.milestone",
-        program_, target_, what.name, what.step, what.path, begun.state, what.at_ms,
-        begun.at_ms, begun.next_ms, what.milestone, begun.asked);
+        program_, target_, what.name, what.step, what.path, begun.state, what.at_ms, begun.at_ms,
+        begun.next_ms, what.milestone, begun.asked);
     if (!put || begun.state != "sending") return put;
     return db.run("delete from upload_requests where program = ? and target = ?", program_,
                   target_);

@@ -55,8 +55,8 @@ class Copier {
                   where_.string());
     }
     for (ssize_t done = 0; done < read;) {
-      const ssize_t written = ::pwrite(copy_, buffer_.data() + done,
-                                       static_cast<std::size_t>(read - done), at + done);
+      const ssize_t written =
+          ::pwrite(copy_, buffer_.data() + done, static_cast<std::size_t>(read - done), at + done);
       if (written < 0 && errno == EINTR) continue;
       if (written < 0) return fail_errno(errno, "write", where_.string());
       done += written;
@@ -75,9 +75,9 @@ class Copier {
 void keep_pace(Clock::time_point began, std::int64_t bytes, const TargetOptions& options) {
   if (options.bytes_per_second <= 0) return;
   const auto due =
-      began + std::chrono::milliseconds(static_cast<std::int64_t>(
-                  static_cast<double>(bytes) * 1000.0 /
-                  static_cast<double>(options.bytes_per_second)));
+      began +
+      std::chrono::milliseconds(static_cast<std::int64_t>(
+          static_cast<double>(bytes) * 1000.0 / static_cast<double>(options.bytes_per_second)));
   std::mutex mutex;
   std::condition_variable_any until;
   std::unique_lock lock(mutex);

@@ -83,9 +83,9 @@ Result<Opened> open(const std::filesystem::path& file) {
   auto connection = store::Connection::open(file, store::Connection::Mode::read_only);
   if (!connection) return propagate(connection);
   bool there = false;
-  auto looked = (*connection)->each(
-      "select 1 from sqlite_schema where name = 'v_uploads'",
-      [&](const store::Row&) { there = true; });
+  auto looked = (*connection)
+                    ->each("select 1 from sqlite_schema where name = 'v_uploads'",
+                           [&](const store::Row&) { there = true; });
   if (!looked) return propagate(looked);
   if (!there) return Opened();
   return std::move(*connection);
@@ -142,10 +142,11 @@ Result<json::array> uploads_json(const std::filesystem::path& courier_db,
   if (!connection) return propagate(connection);
   if (*connection == nullptr) return out;
   auto read = (*connection)
-                  ->each("select " + std::string(columns) +
-                             " from v_uploads where ? = '' or program = ? order by id desc limit ?",
-                         [&](const store::Row& row) { out.push_back(object_of(row)); }, program,
-                         program, limit);
+                  ->each(
+                      "select " + std::string(columns) +
+                          " from v_uploads where ? = '' or program = ? order by id desc limit ?",
+                      [&](const store::Row& row) { out.push_back(object_of(row)); }, program,
+                      program, limit);
   if (!read) return propagate(read);
   return out;
 }

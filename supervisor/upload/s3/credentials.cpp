@@ -42,7 +42,8 @@ Keys keys_by_name(std::string_view text) {
 }
 
 bool is_plain(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > 0x20 && c < 0x7f; });
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return c > 0x20 && c < 0x7f; });
 }
 
 }  // namespace
@@ -52,10 +53,11 @@ Result<Keys> read_keys(const std::string& file) {
     Keys keys{secret_variable("AWS_ACCESS_KEY_ID"), secret_variable("AWS_SECRET_ACCESS_KEY"),
               secret_variable("AWS_SESSION_TOKEN")};
     if (!keys.id.empty() && !keys.secret.empty()) return keys;
-    return fail(ErrorKind::permanent, "there are no keys for the S3 server", {},
-                "write a file of mode 600 with aws_access_key_id and aws_secret_access_key and name "
-                "it in s3.credentials_file, or start the daemon with AWS_ACCESS_KEY_ID and "
-                "AWS_SECRET_ACCESS_KEY");
+    return fail(
+        ErrorKind::permanent, "there are no keys for the S3 server", {},
+        "write a file of mode 600 with aws_access_key_id and aws_secret_access_key and name "
+        "it in s3.credentials_file, or start the daemon with AWS_ACCESS_KEY_ID and "
+        "AWS_SECRET_ACCESS_KEY");
   }
   auto text = read_secret(file);
   if (!text) return propagate(text);

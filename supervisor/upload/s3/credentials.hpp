@@ -11,8 +11,8 @@
 
 namespace trainward::upload::s3 {
 
-// `file` empty: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Kind permanent, with
-// what to do.
+// `file` empty: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN. Kind permanent,
+// with what to do.
 Result<Keys> read_keys(const std::string& file);
 
 }  // namespace trainward::upload::s3

@@ -1,5 +1,5 @@
-// Sending the parts of a large file: the digest of the next one is taken while one is under way, and
-// each that has arrived is on record before the next is sent.
+// Sending the parts of a large file: the digest of the next one is taken while one is under way,
+// and each that has arrived is on record before the next is sent.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -75,15 +75,16 @@ Result<S3Store::Outcome> S3Store::send_parts(const std::string& key, const File&
     if (!reply) return propagate(reply);
     if (is_lost(*reply)) return Outcome::lost;
     if (!reply->ok()) {
-      return tl::unexpected(client_.refused(
-          *reply, fmt::format("send part {} of {}", slice.part + 1, file.name)));
+      return tl::unexpected(
+          client_.refused(*reply, fmt::format("send part {} of {}", slice.part + 1, file.name)));
     }
     const std::string etag(reply->answer.header("etag"));
     if (etag.empty()) {
       return fail(ErrorKind::transient, "the server took a part and gave no ETag", shown(key));
     }
     fault_point("upload.part_sent");
-    if (auto ok = memory_.put(fmt::format("{}#{}", "multipart/" + key, slice.part + 1), etag); !ok) {
+    if (auto ok = memory_.put(fmt::format("{}#{}", "multipart/" + key, slice.part + 1), etag);
+        !ok) {
       return propagate(ok);
     }
     fault_point("upload.part_noted");

@@ -59,7 +59,8 @@ std::string hint_for(const Reply& reply) {
   }
   if (code == "NoSuchBucket") return "make the bucket, or mend s3.bucket";
   if (code == "AccessDenied" || reply.answer.status == 403) {
-    return "the keys must be allowed s3:PutObject, s3:GetObject, s3:DeleteObject, s3:ListBucket and "
+    return "the keys must be allowed s3:PutObject, s3:GetObject, s3:DeleteObject, s3:ListBucket "
+           "and "
            "s3:AbortMultipartUpload there";
   }
   if (is_about_the_clock(reply)) return "set the clock of this box, or look at the server's";
@@ -180,8 +181,8 @@ Error S3Client::refused(const Reply& reply, const std::string& what) const {
                    ? ErrorKind::transient
                    : ErrorKind::permanent;
   if (!said.region.empty() && said.region != place_.region) {
-    error.hint = fmt::format("the bucket lies in region {}: write it into s3.region",
-                             clean(said.region));
+    error.hint =
+        fmt::format("the bucket lies in region {}: write it into s3.region", clean(said.region));
   } else if (status >= 300 && status < 400) {
     error.hint = "the bucket has another address: mend s3.endpoint and s3.region";
   }

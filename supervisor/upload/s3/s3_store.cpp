@@ -210,7 +210,9 @@ Result<bool> S3Store::try_put_text(const std::string& key, const std::string& te
   if (status == 412 || (status == 409 && reply->code == "ConditionalRequestConflict")) return false;
   // If-Match on something that was removed meanwhile.
   if (status == 404 && reply->code == "NoSuchKey") return false;
-  not_supported = !condition.empty() && (status == 501 || (status == 400 && (reply->code == "NotImplemented" || reply->code == "InvalidArgument" || reply->code == "InvalidRequest")));
+  const bool unknown = reply->code == "NotImplemented" || reply->code == "InvalidArgument" ||
+                       reply->code == "InvalidRequest";
+  not_supported = !condition.empty() && (status == 501 || (status == 400 && unknown));
   return tl::unexpected(client_.refused(*reply, "write " + key));
 }
 
@@ -310,8 +312,8 @@ Status S3Store::fetch(const std::string& key, std::int64_t size, int descriptor,
     tries = received > 0 ? 0 : tries + 1;
     done += received;
     if (reply && done < size) {
-      return fail(ErrorKind::corrupt,
-                  fmt::format("has {} bytes instead of {}", done, size), shown(key));
+      return fail(ErrorKind::corrupt, fmt::format("has {} bytes instead of {}", done, size),
+                  shown(key));
     }
     if (!reply && tries >= most_tries_without_progress) return propagate(reply);
   }

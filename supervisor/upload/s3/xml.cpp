@@ -1,15 +1,14 @@
 #include "supervisor/upload/s3/xml.hpp"
 
-#include <pugixml.hpp>
-
 #include <cstring>
+#include <pugixml.hpp>
 #include <sstream>
 
 namespace trainward::upload::s3 {
 namespace {
 
 constexpr std::size_t most_bytes = 4U << 20U;
-constexpr std::size_t most_keys = 1'000;  // a portion of a listing has no more
+constexpr std::size_t keys_of_a_portion = 1'000;  // a portion of a listing has no more
 constexpr std::size_t longest_value = 4096;
 
 // No entities of its own, no external ones: pugixml reads no document types.
@@ -45,7 +44,7 @@ std::optional<Listing> read_listing(std::string_view xml) {
   if (!result) return std::nullopt;
   Listing out;
   for (const pugi::xml_node& object : result.children("Contents")) {
-    if (out.keys.size() == most_keys) break;
+    if (out.keys.size() == keys_of_a_portion) break;
     out.keys.push_back(value_of(object, "Key"));
   }
   if (std::strcmp(result.child_value("IsTruncated"), "true") == 0) {
