@@ -4,6 +4,7 @@
 
 #include "common/base/cases.hpp"
 #include "supervisor/upload/folder/folder_store.hpp"
+#include "supervisor/upload/hub/hub_target.hpp"
 #include "supervisor/upload/plain_target.hpp"
 #include "supervisor/upload/s3/s3_store.hpp"
 
@@ -26,9 +27,8 @@ Result<std::unique_ptr<Target>> make_target(const orders::Target& target, Memory
             [&](const orders::S3Place& place) -> Made {
               return plain(std::make_unique<s3::S3Store>(place, memory, options), memory);
             },
-            [&](const orders::HubPlace&) -> Made {
-              return fail(ErrorKind::permanent, "this build cannot send to the Hugging Face Hub",
-                          target.name);
+            [&](const orders::HubPlace& place) -> Made {
+              return make_hub_target(place, memory, options);
             }},
       target.place);
 }
