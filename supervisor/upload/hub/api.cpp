@@ -26,6 +26,7 @@ constexpr std::int64_t commit_ms = 120'000;
 constexpr std::int64_t small_answer = 1 << 20;
 constexpr std::int64_t large_answer = 64 << 20;  // a page of a tree, addresses of many parts
 constexpr int most_pages = 200;
+constexpr const char* owner_key = "hub/owner";  // of a repository that is named without one
 constexpr std::string_view conflicting = "conflicting operation";
 
 // It becomes a header.
@@ -59,8 +60,9 @@ struct Api::Call {
   int most_redirects = 0;
 };
 
-Api::Api(orders::HubPlace place, TargetOptions options, Times times)
+Api::Api(orders::HubPlace place, Memory& memory, TargetOptions options, Times times)
     : place_(std::move(place)),
+      memory_(memory),
       options_(std::move(options)),
       times_(std::move(times)),
       http_(options_.network, options_.stop) {}
@@ -179,11 +181,18 @@ Result<Repository> Api::repository() {
   auto endpoint = checked_endpoint(endpoint_text(place_));
   if (!endpoint) return propagate(endpoint);
   Repository out{std::move(*endpoint), place_.repo, place_.revision};
-  if (out.id.find('/') == std::string::npos) {
+  if (out.id.find('/') != std::string::npos) return out;
+  auto owner = memory_.get(owner_key);
+  if (!owner) return propagate(owner);
+  if (!*owner || identity_) {
     auto identity = identify();
     if (!identity) return propagate(identity);
-    out.id = identity->name + "/" + out.id;
+    if (*owner != identity->name) {
+      if (auto ok = memory_.put(owner_key, identity->name); !ok) return propagate(ok);
+    }
+    *owner = identity->name;
   }
+  out.id = **owner + "/" + out.id;
   return out;
 }
 

@@ -18,6 +18,7 @@
 #include "supervisor/upload/hub/address.hpp"
 #include "supervisor/upload/hub/answers.hpp"
 #include "supervisor/upload/hub/requests.hpp"
+#include "supervisor/upload/target.hpp"
 #include "supervisor/upload/target_options.hpp"
 
 namespace trainward::upload::hub {
@@ -44,12 +45,13 @@ struct Committed {
 
 class Api {
  public:
-  Api(orders::HubPlace place, TargetOptions options, Times times);
+  // `memory` outlives it.
+  Api(orders::HubPlace place, Memory& memory, TargetOptions options, Times times);
 
-  // Asks who the token is, once a life: the Hub counts these calls.
+  // Asks who the token is, once a life: the Hub allows few of these calls.
   Result<Identity> identify();
-  // The repository's name and endpoint; asks who the token is where the configuration does not say
-  // whose repository it is.
+  // The repository's name and endpoint. Where the configuration does not say whose repository it
+  // is, it is the token's: asked once and remembered.
   Result<Repository> repository();
 
   // The commit at the branch's end. Repository and branch are made where they are missing.
@@ -96,6 +98,7 @@ class Api {
   Status make_branch(const Repository& at);
 
   orders::HubPlace place_;
+  Memory& memory_;
   TargetOptions options_;
   Times times_;
   net::HttpClient http_;

@@ -14,7 +14,7 @@ class HubTarget : public Target {
  public:
   HubTarget(const orders::HubPlace& place, Memory& memory, const TargetOptions& options,
             const hub::Times& times)
-      : api_(place, options, times),
+      : api_(place, memory, options, times),
         publisher_(api_, memory, place.history == "squash"),
         reading_(api_) {}
 
