@@ -20,6 +20,7 @@
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
 #include "supervisor/orders/channels.hpp"
+#include "supervisor/orders/targets.hpp"
 
 namespace trainward::config {
 
@@ -72,6 +73,7 @@ struct Program {
   std::int64_t steps_keep = 0;                    // newest steps that stay one by one; 0: all
   std::int64_t memory_limit_bytes = 0;            // of the worker; 0: the machine's
   std::vector<ResourceLimit> resource_limits;     // of each of its processes
+  orders::Upload upload;                          // where its checkpoints go to besides
   std::string digest;                             // SHA-256 of the program's canonical JSON
 };
 

@@ -85,6 +85,11 @@ void read_resource_limits(yaml::MapReader& limits, Program& program);
 // fields of a Program whose `command`, `worker` and `watch` are read.
 void read_policy_sections(yaml::MapReader& reader, const Folders& folders, Program& program);
 
+// ---- upload_section.cpp: where its checkpoints go to ----
+
+// upload, of a Program whose `command` and `watch` are read.
+void read_upload(yaml::MapReader& program, const Folders& folders, Program& out);
+
 // ---- listen_sections.cpp: who reaches the daemon over the network ----
 
 // listen, hosts and tokens of the file itself. Files of tokens are read now.
