@@ -19,6 +19,7 @@
 #include "supervisor/core/policy.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
+#include "supervisor/orders/trackers.hpp"
 
 namespace trainward::config {
 
@@ -71,7 +72,8 @@ struct Program {
   std::int64_t steps_keep = 0;                    // newest steps that stay one by one; 0: all
   std::int64_t memory_limit_bytes = 0;            // of the worker; 0: the machine's
   std::vector<ResourceLimit> resource_limits;     // of each of its processes
-  std::string digest;                             // SHA-256 of the program's canonical JSON
+  orders::Tracking tracking;                      // where its curve is shown besides
+  std::string digest;  // SHA-256 of the canonical JSON of what its attempts hang on
 };
 
 struct Problem {

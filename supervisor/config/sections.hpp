@@ -18,6 +18,7 @@
 #include "supervisor/config/reading.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
+#include "supervisor/orders/trackers.hpp"
 
 namespace trainward::config {
 
@@ -89,9 +90,20 @@ void read_policy_sections(yaml::MapReader& reader, const Folders& folders, Progr
 // listen, hosts and tokens of the file itself. Files of tokens are read now.
 Listening read_listening(yaml::MapReader& file, const Folders& folders);
 
+// ---- tracking_section.cpp: where its curve is shown besides our own page ----
+
+// `tracking` of a program, or of the file itself: what is not said there is as `usual`.
+orders::Tracking read_tracking(yaml::MapReader& reader, const Folders& folders,
+                               const orders::Tracking& usual);
+
 // ---- program.cpp: the whole entry ----
 
-Program read_program(const yaml::Member& member, const Folders& folders,
+// What the file says of all its programs, where they say nothing else.
+struct ForAll {
+  orders::Tracking tracking;
+};
+
+Program read_program(const yaml::Member& member, const Folders& folders, const ForAll& usual,
                      std::vector<yaml::Problem>& problems);
 
 }  // namespace trainward::config
