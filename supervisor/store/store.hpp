@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -190,10 +191,16 @@ class Store {
                    std::int64_t limit, const std::function<void(const StepRow&)>& take) const;
   Status each_evaluation(const std::string& program, std::int64_t attempt, std::int64_t after,
                          const std::function<void(const EvaluationRow&)>& take) const;
-  // The curve from beyond `after` up to `last`: each step as the newest attempt that did it saw it.
-  Status each_curve_step(const std::string& program, std::int64_t after, std::int64_t last,
-                         std::int64_t limit, const std::function<void(const StepRow&)>& take) const;
-  Status each_curve_evaluation(const std::string& program, std::int64_t after, std::int64_t last,
+  // The curve from beyond `after` up to `last`: each step as the newest attempt that did it saw it,
+  // of those up to `newest_attempt`.
+  struct CurveRange {
+    std::int64_t after = 0;
+    std::int64_t last = 0;
+    std::int64_t newest_attempt = std::numeric_limits<std::int64_t>::max();
+  };
+  Status each_curve_step(const std::string& program, const CurveRange& range, std::int64_t limit,
+                         const std::function<void(const StepRow&)>& take) const;
+  Status each_curve_evaluation(const std::string& program, const CurveRange& range,
                                const std::function<void(const EvaluationRow&)>& take) const;
   // The newest evaluation that attempts before this one made of a step before `step`.
   Result<std::optional<std::int64_t>> evaluated_before(const std::string& program,

@@ -10,16 +10,12 @@ namespace trainward::store {
 namespace {
 
 // Each step as the newest attempt that did it saw it.
-constexpr const char* newest_of =
-    "(select max(n.attempt) from {0} n where n.program = c.program "
-    "and n.step = c.step)";
-
 std::string curve_sql(std::string_view table, std::string_view selected) {
-  const std::string newest = fmt::format(fmt::runtime(newest_of), table);
   return fmt::format(
-      "select {} from {} c where c.program = ? and c.step > ? and c.step <= ? and c.attempt = {} "
-      "order by c.step limit ?",
-      selected, table, newest);
+      "select {1} from {0} c where c.program = ?1 and c.step > ?2 and c.step <= ?3 "
+      "and c.attempt = (select max(n.attempt) from {0} n where n.program = c.program "
+      "and n.step = c.step and n.attempt <= ?4) order by c.step limit ?5",
+      table, selected);
 }
 
 struct TableSql {
@@ -99,21 +95,21 @@ Status Store::each_evaluation(const std::string& program, std::int64_t attempt, 
       sql, [&](const Row& row) { take(read_row<EvaluationRow>(row)); }, program, attempt, after);
 }
 
-Status Store::each_curve_step(const std::string& program, std::int64_t after, std::int64_t last,
+Status Store::each_curve_step(const std::string& program, const CurveRange& range,
                               std::int64_t limit,
                               const std::function<void(const StepRow&)>& take) const {
   static const std::string sql = curve_sql("steps", columns<StepRow>());
   return impl_->connection->each(
-      sql, [&](const Row& row) { take(read_row<StepRow>(row)); }, program, after, last, limit);
+      sql, [&](const Row& row) { take(read_row<StepRow>(row)); }, program, range.after, range.last,
+      range.newest_attempt, limit);
 }
 
-Status Store::each_curve_evaluation(const std::string& program, std::int64_t after,
-                                    std::int64_t last,
+Status Store::each_curve_evaluation(const std::string& program, const CurveRange& range,
                                     const std::function<void(const EvaluationRow&)>& take) const {
   static const std::string sql = curve_sql("evaluations", columns<EvaluationRow>());
   return impl_->connection->each(
-      sql, [&](const Row& row) { take(read_row<EvaluationRow>(row)); }, program, after, last,
-      std::numeric_limits<std::int64_t>::max());
+      sql, [&](const Row& row) { take(read_row<EvaluationRow>(row)); }, program, range.after,
+      range.last, range.newest_attempt, std::numeric_limits<std::int64_t>::max());
 }
 
 Result<std::optional<std::int64_t>> Store::evaluated_before(const std::string& program,

@@ -92,8 +92,9 @@ Result<AttemptEvents::Batch> AttemptEvents::next(const store::Store& store,
                                                  const store::AttemptRow& attempt,
                                                  const Place& place, Position& position) {
   Batch batch;
-  if (auto read = add_steps(store, attempt, position, batch); !read) return propagate(read);
-  if (auto read = add_evaluations(store, attempt, position, batch); !read) return propagate(read);
+  if (auto read = add_steps(store, attempt, place, position, batch); !read) return propagate(read);
+  if (auto read = add_evaluations(store, attempt, place, position, batch); !read)
+    return propagate(read);
   if (!position.begun && (!batch.events.empty() || attempt.ended_ms > 0)) {
     Event& first = at(batch.events, place.start, began_ms(attempt));
     first.scalars.push_back({tags::attempt, static_cast<double>(attempt.number)});
@@ -106,23 +107,31 @@ Result<AttemptEvents::Batch> AttemptEvents::next(const store::Store& store,
 }
 
 Status AttemptEvents::add_steps(const store::Store& store, const store::AttemptRow& attempt,
-                                Position& position, Batch& batch) {
+                                const Place& place, Position& position, Batch& batch) {
   const bool known = scanned_attempt_ == attempt.number && scanned_step_ > position.step;
   const std::int64_t after = known ? scanned_step_ : position.step;
   std::int64_t rows = 0;
   std::int64_t last = after;
-  auto read = store.each_step(
-      program_, attempt.number, after, rows_at_a_time, [&](const store::StepRow& row) {
-        ++rows;
-        last = row.step;
-        if (position.any_step && row.step / every_ == position.step / every_) return;
-        Event event = event_of(row);
-        if (event.scalars.empty()) return;
-        position.any_step = true;
-        position.step = row.step;
-        batch.events.push_back(std::move(event));
-      });
-  if (!read) return read;
+  const auto take = [&](const store::StepRow& row) {
+    ++rows;
+    last = row.step;
+    if (position.any_step && row.step / every_ == position.step / every_) return;
+    Event event = event_of(row);
+    if (event.scalars.empty()) return;
+    position.any_step = true;
+    position.step = row.step;
+    batch.events.push_back(std::move(event));
+  };
+  if (after < place.first - 1) {
+    auto read = store.each_curve_step(program_, {after, place.first - 1, attempt.number},
+                                      rows_at_a_time, take);
+    if (!read) return read;
+    if (rows < rows_at_a_time) last = place.first - 1;
+  }
+  if (rows < rows_at_a_time) {
+    auto read = store.each_step(program_, attempt.number, last, rows_at_a_time - rows, take);
+    if (!read) return read;
+  }
   scanned_attempt_ = attempt.number;
   scanned_step_ = last;
   batch.more = rows == rows_at_a_time;
@@ -143,15 +152,21 @@ Status AttemptEvents::add_steps(const store::Store& store, const store::AttemptR
 
 // Those beyond the steps of a batch that is not the last wait for theirs.
 Status AttemptEvents::add_evaluations(const store::Store& store, const store::AttemptRow& attempt,
-                                      Position& position, Batch& batch) const {
-  return store.each_evaluation(program_, attempt.number, position.evaluation,
-                               [&](const store::EvaluationRow& row) {
-                                 if (batch.more && row.step > scanned_step_) return;
-                                 Event& event = at(batch.events, row.step, row.at_ms);
-                                 event.scalars.push_back({"eval/loss", shown(row.loss)});
-                                 add(event, "eval/perplexity", row.perplexity);
-                                 position.evaluation = row.step;
-                               });
+                                      const Place& place, Position& position, Batch& batch) const {
+  const auto take = [&](const store::EvaluationRow& row) {
+    if (batch.more && row.step > scanned_step_) return;
+    Event& event = at(batch.events, row.step, row.at_ms);
+    event.scalars.push_back({"eval/loss", shown(row.loss)});
+    add(event, "eval/perplexity", row.perplexity);
+    position.evaluation = row.step;
+  };
+  if (position.evaluation < place.first - 1) {
+    auto read = store.each_curve_evaluation(
+        program_, {position.evaluation, place.first - 1, attempt.number}, take);
+    if (!read) return read;
+  }
+  return store.each_evaluation(program_, attempt.number,
+                               std::max(position.evaluation, place.first - 1), take);
 }
 
 Status AttemptEvents::add_boards(const store::Store& store, std::int64_t attempt,

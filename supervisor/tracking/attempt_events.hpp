@@ -55,10 +55,10 @@ class AttemptEvents {
                     const Position& position);
 
  private:
-  Status add_steps(const store::Store& store, const store::AttemptRow& attempt, Position& position,
-                   Batch& batch);
+  Status add_steps(const store::Store& store, const store::AttemptRow& attempt, const Place& place,
+                   Position& position, Batch& batch);
   Status add_evaluations(const store::Store& store, const store::AttemptRow& attempt,
-                         Position& position, Batch& batch) const;
+                         const Place& place, Position& position, Batch& batch) const;
   Status add_boards(const store::Store& store, std::int64_t attempt, std::int64_t at_ms,
                     Position& position, Event& event);
   Status add_goodput(const store::Store& store, std::int64_t at_ms, Event& event);

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cerrno>
 #include <span>
 #include <utility>
@@ -70,6 +72,15 @@ std::optional<Cursor> cursor_in(const std::string& text) {
 
 }  // namespace
 
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return "host";
+  std::string out = name.data();
+  std::erase_if(out,
+                [](unsigned char c) { return c >= 0x80 || (std::isalnum(c) == 0 && c != '-'); });
+  return out.empty() ? "host" : out;
+}
+
 Result<std::optional<std::string>> run_identity(const store::Store& store,
                                                 const std::string& program) {
   auto first = store.attempt_from(program, 0);
@@ -90,8 +101,7 @@ void RunWriter::forget() {
   built_.clear();
 }
 
-Status RunWriter::advance(const store::Store& store, std::int64_t now_ms,
-                          const std::stop_token& stop) {
+Status RunWriter::advance(const store::Store& store, std::int64_t now_ms, const Stop& stop) {
   auto run = run_identity(store, options_.program);
   if (!run) return propagate(run);
   if (!*run) return {};  // nothing has been done yet
@@ -111,15 +121,14 @@ Status RunWriter::advance(const store::Store& store, std::int64_t now_ms,
       forget();
       return propagate(more);
     }
-    if (!*more || stop.stop_requested()) break;
+    if (!*more || stop()) break;
   }
-  const bool due = now_ms - kept_ms_ >= keep_every_ms || now_ms < kept_ms_ || stop.stop_requested();
+  const bool due = now_ms - kept_ms_ >= keep_every_ms || now_ms < kept_ms_ || stop();
   if (open_ && due && open_->size != kept_size_) return keep_cursor(now_ms);
   return {};
 }
 
-Status RunWriter::rewrite(const store::Store& store, std::int64_t now_ms,
-                          const std::stop_token& stop) {
+Status RunWriter::rewrite(const store::Store& store, std::int64_t now_ms, const Stop& stop) {
   forget();
   auto run = run_identity(store, options_.program);
   if (!run) return propagate(run);
@@ -137,7 +146,7 @@ Status RunWriter::rewrite(const store::Store& store, std::int64_t now_ms,
       auto more = write_more(store, now_ms);
       if (!more) return propagate(more);
       if (!*more) break;
-      if (stop.stop_requested()) return fail(ErrorKind::transient, "stopped before it was whole");
+      if (stop()) return fail(ErrorKind::transient, "stopped before it was whole");
     }
     if (open_ && ::syncfs(open_->file.get()) != 0) {
       return fail_errno(errno, "write it", folder_->path().string());
@@ -226,11 +235,14 @@ Status RunWriter::reopen_file(std::int64_t from, Open& open) {
   while (const auto record = first_record(rest)) {
     const auto event = seen_event(record->data);
     if (!event) break;
+    const bool begun = open.position.begun;
     tracking::advance(open.position, *event);
     if (event->starts) open.started = true;
     if (event->stops) open.closed = true;
     for (const std::string& tag : event->tags) {
       if (tag == "_hparams_/session_start_info") open.hparams = true;
+      // Where it begins, verdicts of others are told.
+      if (tag == tags::verdict && begun) open.told_end = true;
     }
     open.size += static_cast<std::int64_t>(record->size);
     rest.remove_prefix(record->size);
@@ -339,7 +351,7 @@ Status RunWriter::close(const store::Store& store, std::int64_t now_ms) {
   Open& open = *open_;
   auto event = events_.end(store, open.attempt, open.place, open.position);
   if (!event) return propagate(event);
-  open.encoder.add(*event);
+  if (!open.told_end) open.encoder.add(*event);
   if (open.attempt.cause == "done") {
     open.encoder.hparams_end(event->at_ms, event->step, true);
   }

@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -35,6 +34,12 @@ class Memory {
   virtual Status put(const std::string& text) = 0;  // on the disk when it returns
 };
 
+// Whether to end soon.
+using Stop = std::function<bool()>;
+
+// Of this machine, in letters that a file's name may have.
+std::string host_name();
+
 struct RunOptions {
   std::string program;
   std::filesystem::path folder;  // the user's
@@ -55,9 +60,9 @@ class RunWriter {
 
   // Brings the files up to what the store has; ends early when asked to. `now_ms` (wall) says when
   // the cursor is due. After an error the next call finds out anew where it stands.
-  Status advance(const store::Store& store, std::int64_t now_ms, const std::stop_token& stop);
+  Status advance(const store::Store& store, std::int64_t now_ms, const Stop& stop);
   // All of it anew, whatever lies there.
-  Status rewrite(const store::Store& store, std::int64_t now_ms, const std::stop_token& stop);
+  Status rewrite(const store::Store& store, std::int64_t now_ms, const Stop& stop);
 
   // The run's folder, once there is one.
   [[nodiscard]] std::filesystem::path folder() const {
@@ -74,7 +79,8 @@ class RunWriter {
     Fd file;
     std::int64_t size = 0;
     bool started = false;
-    bool hparams = false;  // were told in it
+    bool hparams = false;   // were told in it
+    bool told_end = false;  // its verdict
     bool closed = false;
     EventFile encoder;
   };

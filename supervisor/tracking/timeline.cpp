@@ -15,9 +15,12 @@ constexpr std::size_t most_told_again = 20;
 
 Result<std::optional<std::int64_t>> first_step(const store::Store& store,
                                                const store::AttemptRow& attempt) {
-  // Rows may have been thinned out, so the attempt's own word counts where it has ended.
-  if (attempt.first_step > 0) return std::optional(attempt.first_step);
-  return store.first_step_of(attempt.program, attempt.number);
+  auto first = store.first_step_of(attempt.program, attempt.number);
+  if (!first) return first;
+  // Rows may have been thinned out; 0 is what an attempt says that did none.
+  const std::int64_t said = attempt.first_step;
+  if (said > 0 && (!*first || said < **first)) return std::optional(said);
+  return first;
 }
 
 }  // namespace
@@ -37,8 +40,9 @@ Result<Place> Timeline::begin(const store::Store& store, const store::AttemptRow
   auto first = first_step(store, attempt);
   if (!first) return propagate(first);
   Place place;
-  place.start = *first ? **first : attempt.told_to_resume ? attempt.resume_step + 1 : top_ + 1;
-  place.start = std::max<std::int64_t>(place.start, 0);
+  // An attempt that came to no step takes nothing away.
+  place.first = first->value_or(end_ + 1);
+  place.start = std::min(place.first, end_ + 1);
   while (!standing_.empty() && standing_.back().step >= place.start) {
     std::vector<Ended>& verdicts = standing_.back().verdicts;
     place.told_again.insert(place.told_again.begin(), std::make_move_iterator(verdicts.begin()),
@@ -65,7 +69,7 @@ void Timeline::ended(const store::AttemptRow& attempt, const Place& place) {
   standing_.push_back(
       {step,
        {{attempt.number, std::max(attempt.last_step, place.start), verdict_markdown(attempt)}}});
-  top_ = std::max(top_, attempt.last_step);
+  if (attempt.last_step > 0) end_ = attempt.last_step;
 }
 
 }  // namespace trainward::tracking

@@ -27,7 +27,10 @@ struct Ended {
 };
 
 struct Place {
-  std::int64_t start = 0;  // the first step it did, or would have done
+  std::int64_t start = 0;  // from here on all that was shown is forgotten
+  // The first step that it did. Those from `start` on before it were done by earlier attempts than
+  // the last, as after a try from an older checkpoint, and are shown again.
+  std::int64_t first = 0;
   // Whose verdicts the start of this attempt takes away, the oldest first; told again at `start`.
   std::vector<Ended> told_again;
   std::int64_t second = 0;  // for the name of its file: beyond those of all attempts before
@@ -50,7 +53,7 @@ class Timeline {
     std::vector<Ended> verdicts;
   };
   std::vector<Standing> standing_;  // by step
-  std::int64_t top_ = 0;            // the last step shown, ever
+  std::int64_t end_ = 0;            // the last step that stands
   std::int64_t second_ = 0;
 };
 
