@@ -154,4 +154,34 @@ BOOST_DESCRIBE_STRUCT(BoardSampleRow, (),
                       (serial, at_ms, program, attempt, temperature_c, limit_c, power_w, voltage_v,
                        current_a, clock_mhz, heartbeat, aer_correctable, aer_nonfatal, aer_fatal))
 
+// What people are to be told; schema/tables_9.sql. id 0: none is given yet.
+struct MessageRow {
+  std::int64_t id = 0;
+  std::int64_t at_ms = 0;          // when it was decided
+  std::int64_t not_before_ms = 0;  // held until then
+  std::string program;             // empty: the daemon itself
+  std::int64_t episode = 0;        // 0: of none
+  std::string tier;                // critical | warning | info
+  std::string kind;
+  std::string title;     // at most 60 characters
+  std::string message;   // JSON: {"text", "fields", "lines", "resolves", "started_ms"}
+  bool dropped = false;  // taken back before it was due
+};
+BOOST_DESCRIBE_STRUCT(MessageRow, (),
+                      (id, at_ms, not_before_ms, program, episode, tier, kind, title, message,
+                       dropped))
+
+struct EpisodeRow {
+  std::int64_t id = 0;
+  std::string program;  // empty: the daemon itself
+  std::string family;
+  std::string cause;
+  std::string tier;  // the highest that was told; empty: nobody was
+  std::int64_t opened_ms = 0;
+  std::int64_t closed_ms = 0;  // 0: it lasts
+  std::string memory = "{}";   // JSON, private to whoever tells
+};
+BOOST_DESCRIBE_STRUCT(EpisodeRow, (),
+                      (id, program, family, cause, tier, opened_ms, closed_ms, memory))
+
 }  // namespace trainward::store

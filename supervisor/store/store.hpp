@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -106,6 +107,36 @@ class Store {
   // Changes only the state of a checkpoint that is known.
   Status mark_checkpoint(const std::string& program, const std::string& path,
                          const std::string& state);
+
+  // ---- what people are told (store_messages.cpp) ----
+  // An id that was never given and never will be again, of a message or an episode: the time, or
+  // one more than the newest.
+  Result<std::int64_t> new_id(std::int64_t now_ms) const;
+  // id 0: a new one. Returns the id.
+  Result<std::int64_t> add_message(const MessageRow& row);
+  // Taken back. It may have been sent meanwhile, if it was due.
+  Status drop_message(std::int64_t id);
+  // Those that were decided before then, and the episodes that were closed before then.
+  Status prune_messages(std::int64_t before_ms);
+  Status put_episode(const EpisodeRow& row);  // insert or update by id
+  Status put_telling(const std::string& program, const std::string& memory);
+  // With an id above `id`, oldest first; dropped ones too.
+  Result<std::vector<MessageRow>> messages_after(std::int64_t id, std::int64_t limit) const;
+  // Newest first; `before`: with an id below it, none: of all.
+  Result<std::vector<MessageRow>> newest_messages(std::optional<std::int64_t> before,
+                                                  std::int64_t limit) const;
+  // Neither dropped nor due before `not_before_ms`, oldest first, of all programs.
+  Result<std::vector<MessageRow>> messages_held_until(std::int64_t not_before_ms) const;
+  Result<std::vector<EpisodeRow>> open_episodes(const std::string& program) const;  // oldest first
+  Result<std::string> telling(const std::string& program) const;  // "": nothing is remembered
+  // Of the digest: how many attempts ended since then, by cause.
+  Result<std::vector<std::pair<std::string, std::int64_t>>> ends_since(const std::string& program,
+                                                                       std::int64_t since_ms) const;
+  // At the newest step not above `step` that told one.
+  Result<std::optional<double>> loss_at(const std::string& program, std::int64_t step) const;
+  // Of data that is not trained on: the newest that was told before `before_ms`.
+  Result<std::optional<double>> evaluation_before(const std::string& program,
+                                                  std::int64_t before_ms) const;
 
   // ---- reading ----
   // Of the newest daemon; nothing: the database is new. Empty: that daemon could not read it.

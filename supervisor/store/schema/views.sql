@@ -1,5 +1,7 @@
 -- Views, the public face of the database. Columns are only ever added. The newest migration makes
 -- them all anew.
+drop view if exists v_episodes;
+drop view if exists v_messages;
 drop view if exists v_board_samples;
 drop view if exists v_samples;
 drop view if exists v_compiled;
@@ -257,3 +259,21 @@ select serial, at_ms, strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch'
        program, attempt, temperature_c, limit_c, power_w, voltage_v, current_a, clock_mhz,
        heartbeat, aer_correctable, aer_nonfatal, aer_fatal
 from board_samples;
+
+-- What was decided to be told. Whether it was sent is known to who sends it.
+create view v_messages as
+select id,
+       strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') as at,
+       strftime('%Y-%m-%dT%H:%M:%fZ', not_before_ms / 1000.0, 'unixepoch') as due_at,
+       program, episode, tier, kind, title,
+       coalesce(json_extract(message, '$.text'), '') as text,
+       message, dropped
+from outbox;
+
+-- The troubles that people were told of, and those that they were spared.
+create view v_episodes as
+select id, program, family, cause, tier,
+       strftime('%Y-%m-%dT%H:%M:%fZ', opened_ms / 1000.0, 'unixepoch') as opened_at,
+       case when closed_ms > 0
+            then strftime('%Y-%m-%dT%H:%M:%fZ', closed_ms / 1000.0, 'unixepoch') end as closed_at
+from episodes;

@@ -51,6 +51,12 @@ TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesWhatIsNew) {
     EXPECT_TRUE(must(store.attempt("trainer", 1))->told_to_resume);
     must(store.add_step("trainer", {26, 1, {}, {}, {}, {}, epoch_ms, false}));
     EXPECT_EQ(must(store.step_rows("trainer")), 3);
+    EXPECT_TRUE(must(store.messages_after(0, 9)).empty()) << "nobody is told of what was before";
+    EXPECT_EQ(must(store.add_message(
+                  {0, epoch_ms, epoch_ms, "trainer", 0, "info", "done", "t", "{}", false})),
+              epoch_ms);
+    EXPECT_TRUE(must(store.open_episodes("trainer")).empty());
+    EXPECT_EQ(must(store.telling("trainer")), "");
   }
 }
 
