@@ -1,6 +1,8 @@
 // status: supervisorctl's lines, one per program, no title; below it what keeps the daemon from
 // looking after the program as it should.
 #include <algorithm>
+#include <cstdint>
+#include <string>
 
 #include "common/base/text.hpp"
 #include "supervisor/core/shown.hpp"
@@ -10,6 +12,7 @@
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
+#include "supervisor/view/deliveries.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -96,6 +99,20 @@ void print_troubles(const Context& context, json::array& rows) {
   }
 }
 
+// Below the table: what of the messages and uploads fails or moves. Their trouble is none of the
+// programs', so neither the exit code nor what is asked of one program changes.
+void print_deliveries(const Context& context) {
+  const auto document = as_object(call(context, Method::get, "/v1/deliveries"));
+  if (!document) return;
+  const std::int64_t now_ms = context.terminal.now.wall.ms;
+  for (const views::DeliveryLine& line : views::delivery_lines(*document, now_ms)) {
+    const std::string text = clean(line.text);
+    context.terminal.out << (line.is_trouble ? coloured("!! " + text, Colour::red, context.style())
+                                             : text)
+                         << '\n';
+  }
+}
+
 int show_status(const Context& context, const Names& names) {
   bool from_daemon = true;
   auto rows =
@@ -132,6 +149,7 @@ int show_status(const Context& context, const Names& names) {
     context.terminal.err << unknown;
   } else {
     context.terminal.out << format_status(shown, context) << unknown;
+    if (from_daemon && names.empty()) print_deliveries(context);
   }
   for (const json::value& row : shown) {
     if (core::facts(core::shown_from(string_or(row.get_object(), "state", ""))).down) {

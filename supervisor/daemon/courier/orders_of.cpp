@@ -1,0 +1,12 @@
+#include "supervisor/daemon/courier/orders_of.hpp"
+
+namespace trainward::daemon {
+
+orders::Orders orders_of(const config::Config& config) {
+  orders::Orders orders;
+  orders.state_dir = config.state_dir.string();
+  orders.database = config.database.string();
+  return orders;
+}
+
+}  // namespace trainward::daemon
