@@ -11,6 +11,7 @@
 
 #include "common/base/version.hpp"
 #include "common/protocol/protocol.hpp"
+#include "supervisor/courier/channels/one_shot.hpp"
 #include "supervisor/courier/jobs.hpp"
 #include "supervisor/courier/quiet.hpp"
 #include "supervisor/courier/service.hpp"
@@ -34,6 +35,10 @@ int run(int argc, char** argv) {
     return exit_code::done;
   }
   if (word == "-h" || word == "--help") return explain(stdout, exit_code::done);
+  if (argc == 2 && word == courier::try_channels_word) {
+    courier::be_quiet();
+    return courier::try_channels();
+  }
   if (argc > 1 || ::isatty(STDIN_FILENO) != 0) return explain(stderr, exit_code::usage);
   courier::be_quiet();
   return courier::serve({courier::jobs_of, courier::all_tables()});

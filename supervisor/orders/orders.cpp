@@ -4,13 +4,16 @@
 
 namespace trainward::orders {
 
-bool Orders::empty() const { return true; }
+bool Orders::empty() const { return channels.empty(); }
 
 json::object to_json(const Orders& orders) {
+  json::array channels;
+  for (const Channel& channel : orders.channels) channels.push_back(to_json(channel));
   return {{"state_dir", orders.state_dir},
           {"database", orders.database},
           {"proxy", orders.proxy},
-          {"certificates", orders.certificates}};
+          {"certificates", orders.certificates},
+          {"channels", std::move(channels)}};
 }
 
 Result<Orders> from_json(const json::value& value) {
@@ -28,6 +31,15 @@ Result<Orders> from_json(const json::value& value) {
   }
   orders.proxy = string_or(object, "proxy", "");
   orders.certificates = string_or(object, "certificates", "");
+  if (object.contains("channels")) {
+    auto channels = get_array(object, "channels");
+    if (!channels) return propagate(channels);
+    for (const json::value& item : **channels) {
+      auto channel = channel_from_json(item);
+      if (!channel) return propagate(channel);
+      orders.channels.push_back(std::move(*channel));
+    }
+  }
   return orders;
 }
 

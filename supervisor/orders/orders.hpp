@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
+#include "supervisor/orders/channels.hpp"
 
 namespace trainward::orders {
 
@@ -19,10 +21,11 @@ namespace trainward::orders {
 inline constexpr std::size_t most_order_bytes = 1024 * 1024;
 
 struct Orders {
-  std::string state_dir;     // absolute: courier.db and the courier's lease lie there
-  std::string database;      // absolute: the run database
-  std::string proxy;         // "": as the environment says
-  std::string certificates;  // file of those that are trusted; "": the system's
+  std::string state_dir;          // absolute: courier.db and the courier's lease lie there
+  std::string database;           // absolute: the run database
+  std::string proxy;              // "": as the environment says
+  std::string certificates;       // file of those that are trusted; "": the system's
+  std::vector<Channel> channels;  // by which people are told
 
   // Nobody is to be told or sent anything: no courier is needed.
   [[nodiscard]] bool empty() const;
