@@ -4,6 +4,7 @@
 #include "common/os/clock.hpp"
 #include "supervisor/api/paging.hpp"
 #include "supervisor/api/routes.hpp"
+#include "supervisor/courier/record/record.hpp"
 #include "supervisor/excerpt/log_excerpt.hpp"
 
 namespace trainward::api {
@@ -100,6 +101,12 @@ void add_documents(Table& table) {
   table.read("/v1/probe", {}, [](const Store& store, const Asked&) { return store.probe_json(); });
   table.read("/v1/boards", {},
              [](const Store& store, const Asked&) { return store.boards_json(); });
+  table.read_then(
+      "/v1/deliveries", {},
+      [](const Store& store, const Asked&) {
+        return courier::recorded(store.file().parent_path());
+      },
+      [](Control& control, json::object& document) { document["courier"] = control.courier(); });
   table.page("/v1/boards/*/samples", paged(), board_samples);
 }
 

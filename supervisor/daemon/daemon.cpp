@@ -77,6 +77,7 @@ Daemon::Daemon(std::unique_ptr<Parts> parts)
       state_folder_(std::make_unique<StateFolder>(
           parts_->loop, parts_->lock.get(), parts_->config.state_dir / lock_name,
           [this](const Error& error) { on_state_lost(error); })),
+      courier_(parts_->loop, parts_->services.paths, parts_->store),
       access_(keys_of(parts_->config.listening), [] { return now().mono.ms; }) {}
 Daemon::~Daemon() = default;
 
@@ -98,7 +99,10 @@ Status Daemon::start() {
   feed_ = std::make_unique<api::Feed>(
       parts_->loop.context(), *reader_, api::Feed::Greeting{started_ms_, std::string(version_text)},
       [this](json::array& programs) { api::add_trouble(*this, programs); }, api::Feed::Pace{});
-  parts_->store.on_commit(feed_->poke());
+  parts_->store.on_commit([feed = feed_->poke(), courier = courier_.committing()] {
+    feed();
+    courier();
+  });
   auto listeners = Listeners::open(parts_->loop.context(), parts_->config.socket,
                                    parts_->config.listening, parts_->options.sockets, handler());
   if (!listeners) return propagate(listeners);
@@ -112,6 +116,7 @@ Status Daemon::start() {
     if (!parts_->options.command.empty()) find(program.name)->handle(core::StartRequested{});
   }
   machine_restarted_ = false;
+  courier_.follow(parts_->config);
   return {};
 }
 
@@ -302,6 +307,8 @@ json::value Daemon::version() const {
                       {"trouble", std::move(trouble)},
                       {"loop", loop_json(parts_->loop.latency())}};
 }
+
+json::object Daemon::courier() const { return courier_.state(); }
 
 std::string Daemon::refusal() const {
   const auto& refused = parts_->turns.refusal();

@@ -16,6 +16,7 @@
 #include "supervisor/api/reader.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/attempt/launch_files.hpp"
+#include "supervisor/daemon/courier/courier.hpp"
 #include "supervisor/daemon/program_diff.hpp"
 #include "supervisor/daemon/program_runner.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
@@ -95,6 +96,7 @@ class Daemon final : public api::Control {
   Result<json::value> rehearse(const std::string& program, api::Verb verb) const override;
   json::value rehearse_all(api::Verb verb) const override;
   std::string refusal() const override;
+  json::object courier() const override;
   void log(const api::LogRequest& request, api::Listener<Result<api::LogSlice>> answer) override;
   api::LogSlice own_log(std::int64_t offset, std::int64_t limit) const override;
 
@@ -143,6 +145,7 @@ class Daemon final : public api::Control {
   std::size_t log_reads_ = 0;  // that have not ended
   std::unique_ptr<api::Reader> reader_;
   std::unique_ptr<api::Feed> feed_;
+  Courier courier_;
   api::Access access_;
   std::optional<Listeners> listeners_;  // last: its handlers use all of the above
 };

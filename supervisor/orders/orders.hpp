@@ -18,8 +18,9 @@
 
 namespace trainward::orders {
 
-// A line that is longer is refused by the courier, and not sent by the daemon.
-inline constexpr std::size_t most_order_bytes = 512 * 1024;
+// A line that is longer is refused by the courier, and not sent by the daemon: what a pipe may hold
+// without privileges, so that writing it waits for nobody.
+inline constexpr std::size_t most_order_bytes = 1024 * 1024;
 
 struct Orders {
   std::string state_dir;          // absolute: courier.db and the courier's lease lie there

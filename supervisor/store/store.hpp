@@ -72,6 +72,10 @@ class Store {
   // the thread that commits: it may note that there is something to look for, and nothing else.
   void on_commit(std::function<void()> committing);
 
+  [[nodiscard]] const std::filesystem::path& file() const;
+  // Grows with every message and checkpoint that this Store has written, committed or not.
+  [[nodiscard]] std::int64_t deliverable() const;
+
   // ---- writing ----
   Status put_boot_id(const std::string& boot_id, std::int64_t at_ms);
   Status put_program(const ProgramRow& row);       // insert or update by name
