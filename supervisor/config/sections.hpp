@@ -89,6 +89,11 @@ void read_policy_sections(yaml::MapReader& reader, const Folders& folders, Progr
 // listen, hosts and tokens of the file itself. Files of tokens are read now.
 Listening read_listening(yaml::MapReader& file, const Folders& folders);
 
+// ---- notify_section.cpp: what people are told ----
+
+// notify of the file itself.
+Notify read_notify(yaml::MapReader& file);
+
 // ---- program.cpp: the whole entry ----
 
 Program read_program(const yaml::Member& member, const Folders& folders,

@@ -27,10 +27,6 @@ bool useful(core::Phase phase) {
          phase == core::Phase::evaluating;
 }
 
-int loop_after(const core::Policy& policy) {
-  return std::clamp(policy.budgets.attempts_without_progress / 2, 2, loop_attempts);
-}
-
 }  // namespace
 
 // One call of take() or tick().
@@ -238,7 +234,7 @@ void Teller::Turn::tell_of_end(Episode& episode, bool fresh, Kind kind) {
   }
   const bool looped = std::ranges::any_of(
       book_.episodes, [](const Episode& other) { return other.closed_ms == 0 && other.looped; });
-  if (!looped && state_.history.attempts_without_progress >= loop_after(t_.policy_)) {
+  if (!looped && state_.history.attempts_without_progress >= loop_attempts) {
     episode.looped = true;
     return tell(episode, Kind::crash_loop);
   }

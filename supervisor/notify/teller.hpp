@@ -27,8 +27,7 @@
 
 namespace trainward::notify {
 
-// After so many attempts in a row without progress they are called a loop; fewer, where the budget
-// has not many more.
+// So many attempts in a row without progress are called a loop.
 inline constexpr int loop_attempts = 5;
 // So many episodes of a family, less than a day apart, are told of once as such.
 inline constexpr std::int64_t often_episodes = 4;

@@ -331,4 +331,32 @@ Message worded(const Telling& telling) {
   return message;
 }
 
+Message worded(Kind kind, std::string_view program, std::string_view title, std::string_view what,
+               const Policy& policy) {
+  const KindFacts& row = facts(kind);
+  Message message;
+  message.program = program;
+  message.kind = kind;
+  message.tier = row.tier;
+  message.title = title_of(program.empty() ? "trainwardd" : program, title);
+  message.text =
+      fmt::format("{}: {}.", program.empty() ? "trainwardd" : said(program, 80), said(what, 1000));
+  const bool must = row.tier == Tier::critical;
+  if (!row.todo.empty()) {
+    message.text +=
+        fmt::format("\n{}: {}.", must ? "Somebody has to act" : "Nobody has to act now", row.todo);
+  } else if (!must) {
+    message.text += "\nNobody has to act.";
+  }
+  const std::string command = "trainwardctl status";
+  message.text += "\nLook: " + command;
+  if (!policy.page.empty()) message.text += " or " + policy.page;
+  message.fields = {{"program", std::string(program)},
+                    {"what", said(what, 1000)},
+                    {"must_act", must},
+                    {"todo", std::string(row.todo)},
+                    {"command", command}};
+  return message;
+}
+
 }  // namespace trainward::notify

@@ -32,4 +32,9 @@ struct Telling {
 // Title, text, fields, lines and tier; what it belongs to and when it is due is the caller's.
 Message worded(const Telling& telling);
 
+// Of a trouble that no attempt is about: `title` is the verdict alone, `what` a sentence without a
+// full stop. `program` empty: the daemon's own.
+Message worded(Kind kind, std::string_view program, std::string_view title, std::string_view what,
+               const Policy& policy);
+
 }  // namespace trainward::notify
