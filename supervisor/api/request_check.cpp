@@ -5,8 +5,8 @@
 #include <boost/beast/http/error.hpp>
 
 #include "common/base/json.hpp"
+#include "common/base/percent.hpp"
 #include "common/base/text.hpp"
-#include "supervisor/api/percent.hpp"
 
 namespace trainward::api {
 namespace {

@@ -86,7 +86,7 @@ Config read_config(const Node& root, const std::filesystem::path& file, const Fo
     reader.report("rules", *root.find("rules"), "no such file: " + config.rules.string());
   }
   config.listening = read_listening(reader, folders);
-  config.notify = read_notify(reader);
+  read_notify(reader, folders, config);
   read_programs(reader, folders, config);
   reader.finish(other_name);
   return config;

@@ -20,6 +20,8 @@
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
 #include "supervisor/notify/policy.hpp"
+#include "supervisor/orders/channels.hpp"
+#include "supervisor/orders/targets.hpp"
 
 namespace trainward::config {
 
@@ -72,6 +74,7 @@ struct Program {
   std::int64_t steps_keep = 0;                    // newest steps that stay one by one; 0: all
   std::int64_t memory_limit_bytes = 0;            // of the worker; 0: the machine's
   std::vector<ResourceLimit> resource_limits;     // of each of its processes
+  orders::Upload upload;                          // where its checkpoints go to besides
   std::string digest;                             // SHA-256 of the program's canonical JSON
 };
 
@@ -98,6 +101,7 @@ struct Config {
   std::filesystem::path rules;  // crash rules file; empty: the built-in rules
   Listening listening;          // besides the socket
   Notify notify;                // what people are told
+  std::vector<orders::Channel> channels;  // of notify: how people are told
   std::vector<Program> programs;
   std::vector<Problem> notes;  // nothing is wrong with these, but somebody may want to know
 };

@@ -1,10 +1,12 @@
-// notify: what people are told, and when.
+// notify: who is told what, when and by which ways.
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "common/yaml/scalar.hpp"
+#include "supervisor/config/config.hpp"
+#include "supervisor/config/reading.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
@@ -83,10 +85,9 @@ void read_page(MapReader& map, notify::Policy& policy) {
 
 }  // namespace
 
-Notify read_notify(MapReader& file) {
-  Notify notify;
+void read_notify(MapReader& file, const Folders& folders, Config& config) {
   in_section(file, "notify", [&](MapReader& map) {
-    notify::Policy& policy = notify.policy;
+    notify::Policy& policy = config.notify.policy;
     policy.hold_ms = map.duration_ms("hold", policy.hold_ms, {0, hour_ms});
     policy.no_progress_ms = map.duration_ms("no_progress", policy.no_progress_ms, {0, 30 * day_ms});
     policy.repeat_ms = map.duration_ms("repeat", policy.repeat_ms, {0, 30 * day_ms});
@@ -94,8 +95,8 @@ Notify read_notify(MapReader& file) {
     read_digest(map, policy);
     policy.log_lines = static_cast<int>(map.integer("log_lines", policy.log_lines, {0, 10}));
     read_page(map, policy);
+    config.channels = read_channels(map, folders);
   });
-  return notify;
 }
 
 }  // namespace trainward::config

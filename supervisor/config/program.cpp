@@ -129,11 +129,15 @@ Program read_program(const yaml::Member& member, const Folders& folders,
   program.probe_command = read_probe_command(reader);
   program.reset_command = read_reset_command(reader);
   read_policy_sections(reader, folders, program);
+  read_upload(reader, folders, program);
   if (foreign) note_watch(*command, program, folders);
   settle_mesh(reader, program);
   check_probe(reader, program);
   reader.finish(other_name);
-  program.digest = sha256_hex(canonical_json(to_json(program)));
+  // Where checkpoints go to is no part of the work: a change of it ends no attempt.
+  json::object decisive = to_json(program);
+  decisive.erase("upload");
+  program.digest = sha256_hex(canonical_json(decisive));
   return program;
 }
 

@@ -18,6 +18,7 @@
 #include "supervisor/config/reading.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
+#include "supervisor/orders/channels.hpp"
 
 namespace trainward::config {
 
@@ -84,15 +85,26 @@ void read_resource_limits(yaml::MapReader& limits, Program& program);
 // fields of a Program whose `command`, `worker` and `watch` are read.
 void read_policy_sections(yaml::MapReader& reader, const Folders& folders, Program& program);
 
+// ---- upload_section.cpp: where its checkpoints go to ----
+
+// upload, of a Program whose `command` and `watch` are read.
+void read_upload(yaml::MapReader& program, const Folders& folders, Program& out);
+
 // ---- listen_sections.cpp: who reaches the daemon over the network ----
 
 // listen, hosts and tokens of the file itself. Files of tokens are read now.
 Listening read_listening(yaml::MapReader& file, const Folders& folders);
 
-// ---- notify_section.cpp: what people are told ----
+// ---- notify_section.cpp: who is told what ----
 
-// notify of the file itself.
-Notify read_notify(yaml::MapReader& file);
+// notify of the file itself, into config.
+void read_notify(yaml::MapReader& file, const Folders& folders, Config& config);
+
+// ---- notify_channels.cpp: and by which ways ----
+
+// Those of `notify` that are right, in the order of the file. Files of secrets are looked at, not
+// read: whoever may not read them may still check the configuration.
+std::vector<orders::Channel> read_channels(yaml::MapReader& notify, const Folders& folders);
 
 // ---- program.cpp: the whole entry ----
 

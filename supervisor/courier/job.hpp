@@ -3,6 +3,8 @@
 // Every job has a thread of its own, so that one that hangs holds up nobody else. It reads the run
 // database through a read-only Store of its own, keeps what must outlive the process in the journal
 // (journal.hpp), and is called again when its time has come or the daemon has committed something.
+// A call may take hours. Then it holds no snapshot of the Store meanwhile: the daemon's log of
+// changes would grow as long.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +19,7 @@
 namespace trainward::courier {
 
 struct World {
-  const store::Store& store;  // of this thread alone; a snapshot for the length of a call
+  const store::Store& store;  // of this thread alone
   Journal& journal;           // shared; locks itself
   std::int64_t now_ms = 0;
   std::stop_token stop;  // to end soon: leave what is under way as the journal has it
@@ -33,7 +35,8 @@ class Job {
   [[nodiscard]] virtual std::string name() const = 0;  // "channel night", "upload trainer/hub"
 
   // Does what is due. When to be called again at the latest, in wall ms; a commit of the daemon
-  // calls sooner. An error is logged, and the call repeated later (a minute, then longer).
+  // calls sooner. An error is logged, stands in the journal (without secrets, then), and the call
+  // is repeated later: after a minute, then longer, up to half an hour.
   virtual Result<std::int64_t> work(const World& world) = 0;
 };
 

@@ -17,11 +17,10 @@
 #include <vector>
 
 #include "common/base/error.hpp"
+#include "supervisor/courier/record/record.hpp"
 #include "supervisor/store/connection.hpp"
 
 namespace trainward::courier {
-
-inline constexpr const char* journal_name = "courier.db";
 
 class Journal {
  public:

@@ -8,6 +8,7 @@
 #include "common/base/version.hpp"
 #include "supervisor/ctl/cli.hpp"
 #include "supervisor/ctl/endpoint.hpp"
+#include "supervisor/ctl/remote/reach.hpp"
 #include "supervisor/ctl/shell.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/words.hpp"
@@ -43,9 +44,9 @@ constexpr std::array<ForeignVerb, 8> foreign_verbs{{
     {"list", "'status' lists the programs, 'avail' those of the configuration file"},
 }};
 
-constexpr std::array<std::string_view, 10> options_with_a_value{
-    "-s", "--socket",   "--serverurl", "--state-dir", "-c", "--configuration",
-    "-u", "--username", "-p",          "--password"};
+constexpr std::array<std::string_view, 11> options_with_a_value{
+    "-s", "--socket",   "--serverurl", "--state-dir", "-c",    "--configuration",
+    "-u", "--username", "-p",          "--password",  "--host"};
 
 // Where the first word stands that is neither an option nor the value of one.
 std::size_t verb_at(const std::vector<std::string>& arguments) {
@@ -131,6 +132,8 @@ void add_options(CLI::App& app, Given& given, Settings& settings) {
   app.set_version_flag("--version", fmt::format("trainwardctl {}", version_text));
   app.add_option("-s,--socket,--serverurl", given.server,
                  "the daemon's socket: a path, or unix:///PATH");
+  app.add_option("--host", settings.host,
+                 "another machine's daemon, through ssh: ssh://[user@]host[:port][/state/folder]");
   app.add_option("--state-dir", given.state_dir,
                  "the daemon's state folder (.trainward, or $TRAINWARD_STATE_DIR)");
   app.add_option("-c,--configuration", given.configuration,
@@ -155,9 +158,14 @@ Status take(const Given& given, Settings& settings, Terminal& terminal) {
     settings.socket.clear();
   }
   if (!given.server.empty()) {
-    auto socket = socket_in(given.server);
-    if (!socket) return propagate(socket);
-    settings.socket = std::move(*socket);
+    if (auto taken = take_server(given.server, settings); !taken) return taken;
+  }
+  const bool here =
+      !given.state_dir.empty() || !given.configuration.empty() || !settings.socket.empty();
+  if (!settings.is_here() && here) {
+    return fail(ErrorKind::usage,
+                "--host does not go with a folder, socket or configuration of this machine",
+                settings.host, "name them in the address: ssh://HOST/path/to/state/folder");
   }
   if (given.no_colour) terminal.colour = false;
   return {};
@@ -168,10 +176,12 @@ int wrong_use(const Terminal& terminal, const std::string& what) {
   return exit_status::usage;
 }
 
-// What the daemon has, for Tab; nothing when it does not answer at once.
+// What the daemon has, for Tab; nothing when it does not answer at once, as another machine's, to
+// which there is no connection between two commands.
 Names programs_of(const Context& context) {
   constexpr std::chrono::milliseconds patience{1'000};
   Names names;
+  if (!context.settings.is_here()) return names;
   const auto rows = as_array(call(context, Method::get, "/v1/programs", patience));
   if (!rows) return names;
   for (const json::value& row : *rows) names.push_back(string_or(row.get_object(), "name", ""));
@@ -198,6 +208,7 @@ int begin_shell(const CLI::App& app, const Context& context) {
   const Settings& settings = context.settings;
   std::vector<std::string> options{"--state-dir", settings.state_dir.string(), "--socket",
                                    settings.socket_path().string()};
+  if (!settings.is_here()) options = {"--host", settings.host};
   if (settings.json) options.emplace_back("--json");
   if (settings.utc) options.emplace_back("--utc");
   const Shell shell{[&](const Names& words) {
@@ -241,8 +252,16 @@ int run(std::vector<std::string> arguments, const std::filesystem::path& default
   if (const auto taken = take(given, cli.settings, terminal); !taken) {
     return wrong_use(terminal, clean(taken.error().message()));
   }
-  const Context context{cli.settings, terminal};
-  return cli.action() ? cli.action()(context) : begin_shell(app, context);
+  if (!cli.action()) return begin_shell(app, Context{cli.settings, terminal});
+  if (!cli.settings.is_here()) {
+    const auto verbs = app.get_subcommands();
+    const std::string verb = verbs.empty() ? "" : verbs.front()->get_name();
+    const Context before{cli.settings, terminal};
+    if (const auto failure = remote::reach(cli.settings, verb, terminal)) {
+      return finish(before, *failure);
+    }
+  }
+  return cli.action()(Context{cli.settings, terminal});
 }
 
 }  // namespace trainward::ctl

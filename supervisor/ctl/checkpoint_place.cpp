@@ -33,7 +33,7 @@ Answer<json::array> on_record_of_one(const Context& context, const std::string& 
 }
 
 Answer<json::array> on_record_of_all(const Context& context) {
-  const Client client(context.settings.socket_path());
+  const Client client = client_of(context);
   if (!client.document(Method::get, "/v1/version", short_deadline)) {
     return on_record_of_one(context, "");
   }

@@ -15,6 +15,7 @@
 #include "common/base/text.hpp"
 #include "common/base/version.hpp"
 #include "common/os/unix_socket.hpp"
+#include "supervisor/ctl/remote/connection.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -49,14 +50,20 @@ class Exchange {
     stream_.expires_after(deadline);
     stream_.async_connect(Local::endpoint(socket), [this](beast::error_code error) {
       connected_ = !error;
-      if (!goes_on(error)) return;
-      http::async_write(stream_, request_, [this](beast::error_code error, std::size_t) {
-        // A daemon that refuses may do so without reading; its reason is there all the same.
-        if (error != asio::error::broken_pipe && !goes_on(error)) return;
-        http::async_read(stream_, buffer_, parser_,
-                         [this](beast::error_code error, std::size_t) { goes_on(error); });
-      });
+      if (goes_on(error)) write_and_read();
     });
+    loop_.run();
+    return error_;
+  }
+  // Over a socket that is connected.
+  beast::error_code run(Fd connection, std::chrono::milliseconds deadline) {
+    connected_ = true;
+    beast::error_code error;
+    stream_.socket().assign(Local(), connection.get(), error);
+    if (!goes_on(error)) return error;
+    connection.release();
+    stream_.expires_after(deadline);
+    write_and_read();
     loop_.run();
     return error_;
   }
@@ -74,6 +81,14 @@ class Exchange {
   }
 
  private:
+  void write_and_read() {
+    http::async_write(stream_, request_, [this](beast::error_code error, std::size_t) {
+      // A daemon that refuses may do so without reading; its reason is there all the same.
+      if (error != asio::error::broken_pipe && !goes_on(error)) return;
+      http::async_read(stream_, buffer_, parser_,
+                       [this](beast::error_code error, std::size_t) { goes_on(error); });
+    });
+  }
   bool goes_on(beast::error_code error) {
     error_ = error;
     return !error;
@@ -173,10 +188,33 @@ ClientError refusal(const Response& response, const std::string& socket) {
           response.status};
 }
 
+// A daemon's answer, whichever it is.
+Reply<Response> answer_of(Exchange& exchange, const std::string& where) {
+  Response response = exchange.response();
+  if (response.status != 200) return tl::unexpected<ClientError>(refusal(response, where));
+  return response;
+}
+
+Reply<Response> through(remote::Connection& connection, Method method, std::string_view target,
+                        std::chrono::milliseconds deadline) {
+  auto line = connection.open(deadline);
+  if (!line) return tl::unexpected<ClientError>(std::move(line.error()));
+  Exchange exchange(method, target);
+  const std::string where = connection.address().text();
+  if (const beast::error_code error = exchange.run(std::move(line->fd), deadline)) {
+    if (error != beast::error::timeout) {
+      if (auto why = connection.why_broken(*line)) return tl::unexpected<ClientError>(*why);
+    }
+    return tl::unexpected<ClientError>(broken(error, true, deadline, where));
+  }
+  return answer_of(exchange, where);
+}
+
 }  // namespace
 
 Reply<Response> Client::request(Method method, std::string_view target,
                                 std::chrono::milliseconds deadline) const {
+  if (remote_) return through(*remote_, method, target, deadline);
   const std::string where = socket_.string();
   auto path = SocketPath::make(socket_);
   if (!path) {
@@ -188,9 +226,7 @@ Reply<Response> Client::request(Method method, std::string_view target,
   if (const beast::error_code error = exchange.run(path->text(), deadline)) {
     return tl::unexpected<ClientError>(broken(error, exchange.connected(), deadline, where));
   }
-  Response response = exchange.response();
-  if (response.status != 200) return tl::unexpected<ClientError>(refusal(response, where));
-  return response;
+  return answer_of(exchange, where);
 }
 
 Reply<json::value> Client::document(Method method, std::string_view target,

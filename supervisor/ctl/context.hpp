@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <istream>
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -45,9 +46,15 @@ struct Terminal {
   bool utf8 = true;                     // else it knows ASCII alone
 };
 
+namespace remote {
+class Connection;
+}
+
 struct Settings {
   std::filesystem::path state_dir = ".trainward";
   std::filesystem::path socket;  // empty: STATE_DIR/trainward.sock, or the system service's
+  std::string host;              // an address of another machine, as it was typed; empty: this one
+  std::shared_ptr<remote::Connection> connection = {};  // to `host`, once there is one
   bool json = false;
   bool utc = false;  // times that people read are in UTC, not in local time
 
@@ -56,6 +63,10 @@ struct Settings {
     if (state_dir == system_service::state_dir) return system_service::socket;
     return state_dir / "trainward.sock";
   }
+  // Whom commands ask, to be named in a message.
+  [[nodiscard]] std::string server() const { return host.empty() ? socket_path().string() : host; }
+  // Whether what a daemon left behind can be looked at when it does not answer.
+  [[nodiscard]] bool is_here() const { return host.empty(); }
   [[nodiscard]] std::filesystem::path database() const { return state_dir / "trainward.db"; }
 };
 

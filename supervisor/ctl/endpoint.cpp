@@ -21,16 +21,21 @@ bool is_supervisords(const std::string& text) {
 
 }  // namespace
 
-Result<std::filesystem::path> socket_in(const std::string& text) {
+Status take_server(const std::string& text, Settings& settings) {
   constexpr std::string_view unix_scheme = "unix://";
-  if (text.starts_with(unix_scheme)) return text.substr(unix_scheme.size());
-  const auto scheme = text.find("://");
-  if (scheme == std::string::npos) return text;
+  if (text.starts_with("ssh://")) {
+    settings.host = text;
+    return {};
+  }
+  const bool is_unix = text.starts_with(unix_scheme);
+  if (is_unix || text.find("://") == std::string::npos) {
+    settings.socket = is_unix ? text.substr(unix_scheme.size()) : text;
+    return {};
+  }
   return fail(ErrorKind::usage,
               "trainwardd listens on a Unix socket only, for on a network port everybody could "
               "give it commands",
-              text,
-              "name the socket with -s unix:///PATH; from elsewhere: ssh HOST trainwardctl …");
+              text, "name the socket with -s unix:///PATH; from elsewhere: --host ssh://HOST");
 }
 
 Status take_configuration(const std::filesystem::path& file, Settings& settings,

@@ -8,8 +8,9 @@
 
 namespace trainward::ctl {
 
-// A path, or "unix:///PATH". Kind usage for another URL: trainwardd listens on no network.
-Result<std::filesystem::path> socket_in(const std::string& text);
+// Takes -s: a path, "unix:///PATH", or "ssh://…" for another machine. Kind usage for another URL:
+// trainwardctl talks to nobody over a network.
+Status take_server(const std::string& text, Settings& settings);
 
 // Takes state folder and socket from a configuration of trainwardd. supervisord's own file, which
 // its scripts name, is left out with a word on stderr.

@@ -49,8 +49,7 @@ Answer<LogPiece> from_files(const Context& context, const LogQuery& query, Clien
 
 Answer<LogPiece> read_log_piece(const Context& context, const LogQuery& query,
                                 std::chrono::milliseconds deadline) {
-  auto response =
-      Client(context.settings.socket_path()).request(Method::get, log_target(query), deadline);
+  auto response = client_of(context).request(Method::get, log_target(query), deadline);
   if (response) {
     const std::int64_t offset = header(*response, "x-log-offset");
     const std::int64_t size = header(*response, "x-log-size");
@@ -60,7 +59,7 @@ Answer<LogPiece> read_log_piece(const Context& context, const LogQuery& query,
   // A name is one word of a path; what else it could be has no log.
   const bool is_name = !query.program.empty() && query.program != "." && query.program != ".." &&
                        query.program.find('/') == std::string::npos;
-  if (is_name && nobody_answers(response.error())) {
+  if (context.settings.is_here() && is_name && nobody_answers(response.error())) {
     return from_files(context, query, std::move(response.error()));
   }
   return tl::unexpected<Failure>(failure_of(response.error()));

@@ -20,8 +20,7 @@ int exit_code_of(const std::string& result) {
 }
 
 Outcome one(const Context& context, const std::string& what, const std::string& name) {
-  auto reply = Client(context.settings.socket_path())
-                   .document(Method::post, target_of(name, what), long_deadline);
+  auto reply = client_of(context).document(Method::post, target_of(name, what), long_deadline);
   if (!reply) {
     if (reply.error().status == 404 && reply.error().trouble == Trouble::answered) {
       return {name, "ERROR (no such process)", "", false, exit_status::failed};

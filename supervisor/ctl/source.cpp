@@ -54,18 +54,24 @@ Failure failure_of(const ClientError& error) {
   return {exit_status::failed, error.error};
 }
 
+Client client_of(const Context& context) {
+  const Settings& settings = context.settings;
+  return settings.connection ? Client(settings.connection) : Client(settings.socket_path());
+}
+
 Answer<json::value> call(const Context& context, Method method, const std::string& target,
                          std::chrono::milliseconds deadline) {
-  auto reply = Client(context.settings.socket_path()).document(method, target, deadline);
+  auto reply = client_of(context).document(method, target, deadline);
   if (!reply) return tl::unexpected<Failure>(failure_of(reply.error()));
   return std::move(*reply);
 }
 
 Answer<json::value> ask(const Context& context, const std::string& target,
                         const FromDatabase& from_database) {
-  auto reply = Client(context.settings.socket_path()).document(Method::get, target, short_deadline);
+  auto reply = client_of(context).document(Method::get, target, short_deadline);
   if (reply) return std::move(*reply);
-  if (nobody_answers(reply.error())) return ask_database(context, reply.error(), from_database);
+  if (context.settings.is_here() && nobody_answers(reply.error()))
+    return ask_database(context, reply.error(), from_database);
   return tl::unexpected<Failure>(failure_of(reply.error()));
 }
 

@@ -29,6 +29,9 @@ struct Failure {
 template <typename T>
 using Answer = tl::expected<T, Failure>;
 
+// Of the daemon that the settings name, here or elsewhere.
+Client client_of(const Context& context);
+
 // From the daemon only.
 Answer<json::value> call(const Context& context, Method method, const std::string& target,
                          std::chrono::milliseconds deadline = short_deadline);

@@ -2,9 +2,14 @@
 // of a checkpoint use it; nothing that supervises does.
 //
 // Addresses, headers and bodies may hold secrets: an Error names the host at most, and never says
-// what a server answered. TLS is always verified. Redirects are not followed unless asked for, and
-// then headers of the request stay behind when the host changes. Proxies as curl's users expect
+// what a server answered. TLS is always verified, 1.2 or newer. Redirects are not followed unless
+// asked for; then headers of the request stay behind when the host changes (but for Accept,
+// Content-Type, Range and If-Range), none leads from https to http, and only GET, HEAD and what the
+// server wants repeated (307, 308) or fetched (303) go on. Proxies as curl's users expect
 // (HTTPS_PROXY, NO_PROXY, …), as is SSL_CERT_FILE, unless `Settings` names them.
+//
+// What is not idempotent (POST, PATCH) always gets a connection of its own: over one that was kept
+// and has died, libcurl would send it again by itself, and nobody could tell.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +44,8 @@ struct Request {
   std::string url;
   std::vector<Header> headers = {};
   std::variant<std::monostate, std::string, FileSlice> body = {};
-  // What is read of an answer; more fails the exchange (kind corrupt).
+  // What is read of an answer's body, into memory or a file; more fails the exchange (kind
+  // corrupt). Of an answer other than 2xx no more than 64 KiB are read, and the rest is left out.
   std::int64_t most_answer_bytes = 64 * 1024;
   // Where the body of a 2xx goes instead of into memory: written by pwrite from `into_offset` on.
   std::optional<int> into = {};
@@ -49,7 +55,7 @@ struct Request {
   // Fewer than 1,024 bytes a second for so long ends it.
   std::int64_t stall_ms = 60'000;
   std::int64_t most_bytes_per_second = 0;  // either way; 0: no limit
-  int most_redirects = 0;
+  int most_redirects = 0;                  // 0: an answer 3xx is an answer like others
 };
 
 struct Answer {
@@ -61,8 +67,8 @@ struct Answer {
 };
 
 struct Settings {
-  std::string proxy;         // "" as the environment says
-  std::string certificates;  // a file of those that are trusted; "" the system's
+  std::string proxy = {};         // "" as the environment says
+  std::string certificates = {};  // a file of those that are trusted; "" the system's
   std::string user_agent = "trainward";
 };
 

@@ -147,6 +147,10 @@ class Store {
                                       std::int64_t attempt) const;  // 0: none
   // Step of the newest that verified and is still there; 0: none.
   Result<std::int64_t> newest_checkpoint(const std::string& program) const;
+  // When the program last kept more than ever before (where it never kept anything: did a step that
+  // it had not done), or, later than that, since when it is to run without having been stopped or
+  // done in between. 0: never.
+  Result<std::int64_t> progress_ms(const std::string& program) const;
   // "" for a board that never did anything worth keeping.
   Result<std::string> board_record(const std::string& serial) const;
   // As the newest look at it saw it; "" for a board nobody has looked at.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "supervisor/api/percent.hpp"
+#include "common/base/percent.hpp"
 
 namespace trainward::api {
 namespace {

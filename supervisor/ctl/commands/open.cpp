@@ -52,7 +52,7 @@ int open_link(const Context& context, const OpenRequest& request) {
     const auto known = call(context, Method::get, "/v1/programs/" + program + "/report");
     if (!known) return finish(context, known.error());
   }
-  const Client client(context.settings.socket_path());
+  const Client client = client_of(context);
   auto reply = client.document(Method::post, target_for(request), short_deadline);
   if (!reply) {
     Failure failure = failure_of(reply.error());

@@ -34,7 +34,7 @@ std::string probe_target(const ProbeRequest& request, bool recorded) {
 }
 
 Reply<json::value> look_now(const Context& context, const std::string& target) {
-  return Client(context.settings.socket_path()).document(Method::post, target, long_deadline);
+  return client_of(context).document(Method::post, target, long_deadline);
 }
 
 // Where there is no daemon the newest look on record must do.
@@ -42,7 +42,8 @@ Answer<json::value> look(const Context& context, const ProbeRequest& request) {
   auto reply = look_now(context, probe_target(request, true));
   if (reply) return std::move(*reply);
   const Trouble trouble = reply.error().trouble;
-  if (request.deep || (trouble != Trouble::missing && trouble != Trouble::refused)) {
+  if (!context.settings.is_here() || request.deep ||
+      (trouble != Trouble::missing && trouble != Trouble::refused)) {
     return tl::unexpected<Failure>(failure_of(reply.error()));
   }
   return ask(context, "/v1/probe",

@@ -23,10 +23,11 @@ using Clock = std::chrono::steady_clock;
 // The daemon that is to end, as far as it can be seen from here.
 class Watched {
  public:
-  explicit Watched(const json::object& version)
+  Watched(const Context& context, const json::object& version)
       : pid_(static_cast<pid_t>(int_or(version, "pid", 0))),
         started_ms_(int_or(version, "started_ms", 0)) {
-    // In another PID namespace this number is somebody else's, or nobody's.
+    // On another machine or in another PID namespace this number is somebody else's, or nobody's.
+    if (!context.settings.is_here()) return;
     const auto name = read_file("/proc/" + std::to_string(pid_) + "/comm", 64);
     if (!name || trim(*name) != "trainwardd") return;
     if (auto id = identify(pid_)) {
@@ -41,8 +42,7 @@ class Watched {
       pollfd ended{process_.get(), POLLIN, 0};
       return ::poll(&ended, 1, static_cast<int>(time.count())) > 0;
     }
-    auto reply =
-        Client(context.settings.socket_path()).document(Method::get, "/v1/version", short_deadline);
+    auto reply = client_of(context).document(Method::get, "/v1/version", short_deadline);
     if (!reply) {
       const Trouble trouble = reply.error().trouble;
       if (trouble == Trouble::missing || trouble == Trouble::refused) return true;
@@ -100,7 +100,7 @@ std::string why_still_there(const Context& context) {
 int shut_down(const Context& context) {
   auto version = as_object(call(context, Method::get, "/v1/version"));
   if (!version) return finish(context, version.error());
-  const Watched daemon(*version);
+  const Watched daemon(context, *version);
   auto answer = as_object(call(context, Method::post, "/v1/shutdown", long_deadline));
   if (!answer) return finish(context, answer.error());
   const std::chrono::milliseconds longest(int_or(*answer, "within_ms", long_deadline.count()));

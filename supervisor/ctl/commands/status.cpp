@@ -1,85 +1,26 @@
-// status: supervisorctl's lines, one per program, no title; below it what keeps the daemon from
-// looking after the program as it should.
+// status: of one daemon, or of those of many machines.
 #include <algorithm>
 
-#include "common/base/text.hpp"
-#include "supervisor/core/shown.hpp"
+#include "common/os/file.hpp"
 #include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/fleet/ask.hpp"
+#include "supervisor/ctl/fleet/hosts.hpp"
+#include "supervisor/ctl/fleet/show.hpp"
 #include "supervisor/ctl/program_names.hpp"
 #include "supervisor/ctl/source.hpp"
-#include "supervisor/ctl/table.hpp"
+#include "supervisor/ctl/status_lines.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
 
 namespace trainward::ctl {
 namespace {
 
-// Of a program that is down: since when, and why.
-std::string down_text(const json::object& row, const std::string& reason, const Context& context) {
-  const std::int64_t changed_ms = int_or(row, "changed_ms", 0);
-  const std::int64_t now_ms = context.terminal.now.wall.ms;
-  if (changed_ms <= 0) return reason;
-  const std::string since =
-      fmt::format("since {}, {}", short_time_text(changed_ms, now_ms, context.settings.utc),
-                  age(now_ms - changed_ms));
-  return reason.empty() ? since : since + ": " + reason;
-}
+struct StatusRequest {
+  Names names;
+  std::string hosts;  // a file; empty: one daemon
+};
 
-std::string detail_of(const json::object& row, const std::string& state, const Context& context) {
-  const std::int64_t attempts = int_or(row, "attempts", 0);
-  const std::string reason = clean(string_or(row, "reason", ""));
-  if (state != "RUNNING") {
-    if (attempts == 0 && (reason.empty() || reason == "Not started")) return "Not started";
-    const bool down = core::facts(core::shown_from(state)).down;
-    return down ? down_text(row, reason, context) : reason;
-  }
-  std::string text = fmt::format("pid {}, uptime {}", int_or(row, "pid", 0),
-                                 clock_duration(int_or(row, "uptime_ms", 0)));
-  const std::int64_t step = int_or(row, "last_step", 0);
-  if (step > 0) {
-    text += fmt::format(", step {}", step);
-    if (const std::int64_t target = int_or(row, "target_step", 0); target > 0) {
-      text += fmt::format("/{}", target);
-    }
-  }
-  if (auto loss = get_number(row, "loss")) {
-    text += fmt::format(", loss {}", number_text(*loss));
-  } else if (step > 0) {
-    text += ", loss -";
-  }
-  if (auto loss = get_number(row, "evaluation_loss")) {
-    text += fmt::format(", held out {} at step {}", number_text(*loss),
-                        int_or(row, "evaluated_step", 0));
-  }
-  if (attempts > 1) text += fmt::format(", attempt {}", int_or(row, "attempt", attempts));
-  return text;
-}
-
-std::string format_status(const json::array& rows, const Context& context) {
-  const Style style = context.style();
-  std::size_t name_width = 33;
-  std::size_t state_width = 10;
-  for (const json::value& value : rows) {
-    if (!value.is_object()) continue;
-    const json::object& row = value.get_object();
-    name_width = std::max(name_width, clean(string_or(row, "name", "-")).size() + 3);
-    state_width = std::max(state_width, clean(string_or(row, "state", "UNKNOWN")).size() + 2);
-  }
-  std::string text;
-  for (const json::value& value : rows) {
-    if (!value.is_object()) continue;
-    const json::object& row = value.get_object();
-    const std::string state = clean(string_or(row, "state", "UNKNOWN"));
-    text += fmt::format("{:<{}}", clean(string_or(row, "name", "-")), name_width);
-    text += coloured(fmt::format("{:<{}}", state, state_width), colour_of(state), style);
-    text += detail_of(row, state, context);
-    text += '\n';
-    if (const std::string trouble = clean(string_or(row, "trouble", "")); !trouble.empty()) {
-      text += coloured("  !! " + trouble, Colour::red, style) + '\n';
-    }
-  }
-  return text;
-}
+constexpr std::size_t longest_file = 1 << 20;
 
 // What the daemon as a whole suffers from; it is known only when it answers. Said once, and not of
 // each program again.
@@ -131,23 +72,37 @@ int show_status(const Context& context, const Names& names) {
     context.print_json(shown);
     context.terminal.err << unknown;
   } else {
-    context.terminal.out << format_status(shown, context) << unknown;
+    std::vector<StatusLine> lines;
+    for (const json::value& row : shown) lines.push_back(status_line(row.get_object(), context));
+    context.terminal.out << text_of(lines, context.style()) << unknown;
   }
-  for (const json::value& row : shown) {
-    if (core::facts(core::shown_from(string_or(row.get_object(), "state", ""))).down) {
-      return exit_status::not_all_running;
-    }
-  }
-  return unknown.empty() ? exit_status::ok : exit_status::unreachable;
+  const int code = exit_code_of(shown);
+  return code == exit_status::ok && !unknown.empty() ? exit_status::unreachable : code;
+}
+
+int show_many(const Context& context, const StatusRequest& request) {
+  const auto text = read_file(request.hosts, longest_file);
+  if (!text) return finish(context, {exit_status::usage, text.error()});
+  const auto hosts = fleet::read_hosts(*text, request.hosts);
+  if (!hosts) return finish(context, {exit_status::usage, hosts.error()});
+  return fleet::show(context, fleet::ask_all(*hosts), request.names);
+}
+
+int status(const Context& context, const StatusRequest& request) {
+  return request.hosts.empty() ? show_status(context, request.names) : show_many(context, request);
 }
 
 }  // namespace
 
 void add_status(Cli& cli) {
-  auto& names = cli.keep<Names>();
+  auto& request = cli.keep<StatusRequest>();
   const Verb verb = cli.verb("status", "state of every program, or of those named");
-  verb.option("NAME", names);
-  cli.on(verb, names, show_status);
+  verb.option("NAME", request.names);
+  verb.option("--hosts", request.hosts, "of many machines: a file with an address a line");
+  cli.on(verb, request, status, [&] {
+    const bool both = !request.hosts.empty() && !cli.settings.is_here();
+    return both ? "--hosts: does not go with --host" : "";
+  });
 }
 
 }  // namespace trainward::ctl

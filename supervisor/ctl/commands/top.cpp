@@ -51,7 +51,7 @@ Answer<top::Documents> first_look(const Context& context, const std::string& pro
   if (documents.origin == top::Origin::nothing) {
     return tl::unexpected<Failure>(
         {exit_status::unreachable,
-         {ErrorKind::permanent, documents.trouble, context.settings.socket_path().string(), ""}});
+         {ErrorKind::permanent, documents.trouble, context.settings.server(), ""}});
   }
   if (!program.empty() && views::row_named(documents.programs, program) == nullptr) {
     return tl::unexpected<Failure>(
@@ -102,6 +102,14 @@ void add_top(Cli& cli) {
   verb.option("NAME", request.program,
               "whose curve, time, events and log (the first that needs you)");
   verb.flag("--once", request.once, "print it once, as without a terminal");
+  verb.option_read_by(
+      "--hosts",
+      [](const std::string& file) {
+        return "top shows one machine: trainwardctl --host ssh://HOST top; for all of them: watch "
+               "trainwardctl status --hosts " +
+               file;
+      },
+      "only of status");
   cli.on(verb, request, show_top);
 }
 

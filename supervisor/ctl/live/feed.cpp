@@ -43,9 +43,8 @@ News cost_of(const Context& context, const top::AskCost& what) {
 }
 
 News outcome_of(const Context& context, const top::Carry& what) {
-  auto reply =
-      Client(context.settings.socket_path())
-          .document(Method::post, command_target(what.verb, what.program, false), command_deadline);
+  auto reply = client_of(context).document(
+      Method::post, command_target(what.verb, what.program, false), command_deadline);
   if (!reply && reply.error().trouble == Trouble::silent) {
     return Outcome{fmt::format("trainwardd has been asked to {} {} and is at it",
                                name_of(what.verb), what.program)};

@@ -47,7 +47,7 @@ json::object object_or_none(const json::value& value) {
 // screen shows as nothing there.
 class Gatherer::Reader {
  public:
-  explicit Reader(const Context& context) : client_(context.settings.socket_path()) {
+  explicit Reader(const Context& context) : client_(client_of(context)) {
     auto programs = client_.document(Method::get, "/v1/programs", deadline);
     if (programs && programs->is_array()) {
       origin_ = top::Origin::daemon;
@@ -59,7 +59,7 @@ class Gatherer::Reader {
       return;
     }
     trouble_ = programs.error().error.what;
-    if (nobody_answers(programs.error())) open_database(context);
+    if (context.settings.is_here() && nobody_answers(programs.error())) open_database(context);
   }
 
   [[nodiscard]] top::Origin origin() const { return origin_; }

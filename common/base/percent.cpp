@@ -1,11 +1,11 @@
-#include "supervisor/api/percent.hpp"
+#include "common/base/percent.hpp"
 
 #include <charconv>
 #include <system_error>
 
 #include "common/base/utf8.hpp"
 
-namespace trainward::api {
+namespace trainward {
 
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string plain;
@@ -26,4 +26,4 @@ std::optional<std::string> percent_decoded(std::string_view text) {
   return plain;
 }
 
-}  // namespace trainward::api
+}  // namespace trainward

@@ -1,0 +1,86 @@
+#include "supervisor/courier/channels/forms/answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/json.hpp"
+#include "supervisor/net/retry.hpp"
+
+namespace trainward::courier {
+namespace {
+
+using orders::ChannelKind;
+
+constexpr std::int64_t longest_wait_ms = 24 * 3'600'000LL;
+
+// Discord, Matrix and Telegram say in the body how long to wait, and more exactly than the header.
+std::optional<std::int64_t> wait_in_body(ChannelKind kind, const std::string& body) {
+  const auto parsed = parse_json(body, "answer");
+  const json::object* object = parsed ? parsed->if_object() : nullptr;
+  if (object == nullptr) return std::nullopt;
+  double ms = -1;
+  if (kind == ChannelKind::discord) ms = number_or(*object, "retry_after", -1) * 1000;
+  if (kind == ChannelKind::matrix) ms = number_or(*object, "retry_after_ms", -1);
+  if (kind == ChannelKind::telegram) {
+    const auto parameters = get_object(*object, "parameters");
+    if (parameters) ms = number_or(**parameters, "retry_after", -1) * 1000;
+  }
+  if (!(ms >= 0)) return std::nullopt;
+  return static_cast<std::int64_t>(std::min(std::ceil(ms), static_cast<double>(longest_wait_ms)));
+}
+
+std::string words_for(int status) {
+  switch (status) {
+    case 400:
+      return "it does not understand the message (HTTP 400): see whether the channel's kind is "
+             "right";
+    case 401:
+    case 403:
+      return fmt::format(
+          "it does not let us in (HTTP {}): the token or address has expired or is another's; put "
+          "the new one into its file",
+          status);
+    case 404:
+      return "there is no such place (HTTP 404): see whether address, topic or room is right";
+    case 410:
+      return "it takes no more messages there (HTTP 410): the address was withdrawn";
+    case 413:
+      return "the message is too long for it (HTTP 413)";
+    case 429:
+      return "it takes no more messages for now (HTTP 429)";
+    default:
+      break;
+  }
+  if (status >= 300 && status < 400) {
+    return fmt::format(
+        "it points to another address (HTTP {}), which is not followed: write the address that it "
+        "points to",
+        status);
+  }
+  if (status >= 500) return fmt::format("its server has a trouble of its own (HTTP {})", status);
+  return fmt::format("it does not take the message (HTTP {})", status);
+}
+
+}  // namespace
+
+Verdict verdict_on(ChannelKind kind, const net::Answer& answer, std::int64_t now_ms) {
+  if (answer.status >= 200 && answer.status < 300) return {};
+  const std::string words = words_for(answer.status);
+  if (!net::may_be_retried(answer.status)) return {Verdict::Kind::never, words};
+  auto wait = wait_in_body(kind, answer.body);
+  if (!wait) wait = net::asked_to_wait_ms(answer, now_ms);
+  return {Verdict::Kind::again, words, wait};
+}
+
+Verdict verdict_on_exit(int status) {
+  constexpr int try_again = 75;
+  if (status == 0) return {};
+  if (status == try_again) {
+    return {Verdict::Kind::again, "the program asks for another try (exit status 75)"};
+  }
+  return {Verdict::Kind::never, fmt::format("the program failed (exit status {})", status)};
+}
+
+}  // namespace trainward::courier

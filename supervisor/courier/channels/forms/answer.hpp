@@ -1,0 +1,27 @@
+// What an answer means for a message: taken, to be tried again, or never. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "supervisor/net/http_client.hpp"
+#include "supervisor/orders/channel_kinds.hpp"
+
+namespace trainward::courier {
+
+struct Verdict {
+  enum class Kind { taken, again, never };
+  Kind kind = Kind::taken;
+  // What happened and what to do about it; nothing of what the server said, which may repeat a
+  // secret. Empty: taken.
+  std::string words = {};
+  std::optional<std::int64_t> wait_ms = {};  // what the server asks for
+};
+
+Verdict verdict_on(orders::ChannelKind kind, const net::Answer& answer, std::int64_t now_ms);
+
+// Of a program's exit status: 75 (EX_TEMPFAIL) asks for another try.
+Verdict verdict_on_exit(int status);
+
+}  // namespace trainward::courier

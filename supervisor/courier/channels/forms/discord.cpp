@@ -1,0 +1,52 @@
+// Discord, by a webhook that waits until the message is there. Nobody is mentioned by it.
+#include <fmt/format.h>
+
+#include "common/base/time.hpp"
+#include "supervisor/courier/channels/forms/escape.hpp"
+#include "supervisor/courier/channels/forms/form.hpp"
+
+namespace trainward::courier {
+namespace {
+
+// Discord counts characters, of which no text has more than bytes: 256 a title, 1024 a field, 4096
+// a description, 6000 all of it.
+constexpr std::size_t most_of_title = 250;
+constexpr std::size_t most_of_field = 1000;
+constexpr std::size_t most_of_description = 3400;
+
+std::string in_discord(std::string_view text, std::size_t most) {
+  return escaped(text, most, discord_character);
+}
+
+}  // namespace
+
+Result<Call> discord_call(const Message& message, const Values& values) {
+  const std::string_view url = values.text("url");
+  if (auto usable = check_address(url); !usable) return propagate(usable);
+  json::object embed{{"title", in_discord(message.title, most_of_title)},
+                     {"description", in_discord(message.text, most_of_description)},
+                     {"color", message.tier == "critical"  ? 0xd55e00
+                               : message.tier == "warning" ? 0xe69f00
+                                                           : 0x009e73},
+                     {"timestamp", iso8601(message.at_ms)}};
+  json::array fields;
+  if (!message.lines.empty()) {
+    std::string lines;
+    for (const std::string& line : message.lines) lines += (lines.empty() ? "" : "\n") + line;
+    fields.push_back(json::object{
+        {"name", "The end of its log"},
+        {"value", "```\n" + escaped(lines, most_of_field - 8, code_character) + "\n```"}});
+  }
+  if (message.more_count > 0) {
+    fields.push_back(
+        json::object{{"name", "More"}, {"value", in_discord(more_words(message), most_of_field)}});
+  }
+  if (!fields.empty()) embed["fields"] = std::move(fields);
+  const bool asks = url.find('?') != std::string_view::npos;
+  return json_post(fmt::format("{}{}wait=true", url, asks ? '&' : '?'),
+                   json::object{{"content", in_discord(message.title, most_of_title)},
+                                {"embeds", json::array{std::move(embed)}},
+                                {"allowed_mentions", json::object{{"parse", json::array()}}}});
+}
+
+}  // namespace trainward::courier

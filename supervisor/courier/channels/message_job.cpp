@@ -1,0 +1,257 @@
+// A channel that is told messages in their order.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/os/clock.hpp"
+#include "common/os/fault_point.hpp"
+#include "supervisor/courier/channels/carrier.hpp"
+#include "supervisor/courier/channels/channel_job.hpp"
+#include "supervisor/courier/channels/intake.hpp"
+#include "supervisor/courier/channels/queue.hpp"
+#include "supervisor/courier/channels/values.hpp"
+#include "supervisor/net/retry.hpp"
+
+namespace trainward::courier {
+namespace {
+
+constexpr std::int64_t given_up_after_ms = 24 * 3'600'000LL;
+constexpr std::int64_t kept_ms = 30 * 24 * 3'600'000LL;
+constexpr std::int64_t least_wait_ms = 1'000;
+constexpr std::int64_t look_again_ms = 3'600'000;  // a commit of the daemon calls sooner
+
+int weight(const std::string& tier) {
+  if (tier == "critical") return 2;
+  return tier == "warning" ? 1 : 0;
+}
+
+class MessageJob : public Job {
+ public:
+  MessageJob(const orders::Channel& channel, const ChannelContext& context)
+      : channel_(channel),
+        facts_(orders::facts(channel.kind)),
+        context_(context),
+        queue_(channel.name),
+        backoff_(context.seed) {}
+
+  [[nodiscard]] std::string name() const override { return "channel " + channel_.name; }
+
+  Result<std::int64_t> work(const World& world) override;
+
+ private:
+  struct Choice {
+    std::optional<Delivery> next;
+    std::vector<Delivery> along;  // that are told with it
+    std::int64_t call_ms = 0;     // when to look again, if there is none
+  };
+
+  Status recover(const World& world);
+  [[nodiscard]] Choice choose(const std::vector<Delivery>& waiting, const Bucket& bucket,
+                              std::int64_t now_ms) const;
+  Result<std::int64_t> tell(const World& world, ChannelState& state, Choice choice);
+  Status drop(const World& world, Delivery delivery, std::string_view state, std::string why);
+  Status mark(const World& world, ChannelState& state, Delivery& delivery,
+              std::vector<Delivery> along);
+  Status settle(const World& world, ChannelState& state, Delivery delivery, const Outcome& outcome,
+                std::int64_t now_ms);
+  [[nodiscard]] Outcome carry_message(const World& world, const store::MessageRow& row,
+                                      const Delivery& delivery) const;
+
+  orders::Channel channel_;
+  const orders::KindFacts& facts_;
+  ChannelContext context_;
+  Queue queue_;
+  net::Backoff backoff_;
+  bool recovered_ = false;
+};
+
+// Once: a job lives no longer than its process, so what is on its way now was another's.
+Status MessageJob::recover(const World& world) {
+  if (recovered_) return {};
+  auto done = world.journal.transact([&](store::Connection& db) -> Status {
+    if (auto pruned = queue_.prune(db, world.now_ms - kept_ms); !pruned) return pruned;
+    return queue_.recover(db, !facts_.dedupes, world.now_ms);
+  });
+  recovered_ = done.has_value();
+  return done;
+}
+
+// The oldest that is due, whatever is held back longer. What is tried again keeps the others
+// waiting, so that their order stays.
+MessageJob::Choice MessageJob::choose(const std::vector<Delivery>& waiting, const Bucket& bucket,
+                                      std::int64_t now_ms) const {
+  Choice out;
+  out.call_ms = now_ms + look_again_ms;
+  std::vector<Delivery> due;
+  for (const Delivery& delivery : waiting) {
+    if (delivery.due_ms <= now_ms) {
+      due.push_back(delivery);
+    } else {
+      out.call_ms = std::min(out.call_ms, delivery.due_ms);
+    }
+  }
+  if (due.empty()) return out;
+  const Delivery& first = due.front();
+  if (first.next_ms > now_ms) {
+    out.call_ms = std::min(out.call_ms, first.next_ms);
+    return out;
+  }
+  if (first.tries > 0) {
+    out.next = first;
+    return out;
+  }
+  if (const std::int64_t wait = bucket.wait_ms(); wait > 0) {
+    out.call_ms = std::min(out.call_ms, now_ms + wait);
+    return out;
+  }
+  if (bucket.hour >= 2 || due.size() == 1) {
+    out.next = first;
+    return out;
+  }
+  // The last of this hour's share speaks for all that wait: the most urgent, and of those the
+  // newest.
+  std::erase_if(due, [](const Delivery& delivery) { return delivery.tries > 0; });
+  const auto chosen = std::max_element(due.begin(), due.end(), [](const auto& a, const auto& b) {
+    return std::pair(weight(a.tier), a.message) < std::pair(weight(b.tier), b.message);
+  });
+  out.next = *chosen;
+  for (auto other = due.begin(); other != due.end(); ++other) {
+    if (other != chosen) out.along.push_back(*other);
+  }
+  return out;
+}
+
+Status MessageJob::drop(const World& world, Delivery delivery, std::string_view state,
+                        std::string why) {
+  delivery.state = state;
+  delivery.error = std::move(why);
+  delivery.at_ms = world.now_ms;
+  return world.journal.transact([&](store::Connection& db) { return queue_.put(db, delivery); });
+}
+
+// Before anything leaves: whoever comes after this process knows that it may have.
+Status MessageJob::mark(const World& world, ChannelState& state, Delivery& delivery,
+                        std::vector<Delivery> along) {
+  if (delivery.tries == 0) state.bucket.take();
+  delivery.state = delivery::sending;
+  delivery.tries += 1;
+  delivery.at_ms = world.now_ms;
+  for (const Delivery& other : along) {
+    delivery.more.push_back(other.title);
+    delivery.more.insert(delivery.more.end(), other.more.begin(), other.more.end());
+    delivery.more_count += 1 + other.more_count;
+  }
+  delivery.more.resize(std::min(delivery.more.size(), most_more));
+  return world.journal.transact([&](store::Connection& db) -> Status {
+    for (Delivery& other : along) {
+      other.state = delivery::replaced;
+      other.error = "told along with another message, as more than 20 came within an hour";
+      other.at_ms = world.now_ms;
+      if (auto put = queue_.put(db, other); !put) return put;
+    }
+    if (auto put = queue_.put(db, delivery); !put) return put;
+    return queue_.put_state(db, state, facts_.name);
+  });
+}
+
+Outcome MessageJob::carry_message(const World& world, const store::MessageRow& row,
+                                  const Delivery& delivery) const {
+  Message message =
+      message_of({row.id, row.at_ms, row.episode, row.program, row.tier, row.kind, row.title},
+                 row.message, context_.speaker, channel_.log_lines);
+  message.more = delivery.more;
+  message.more_count = delivery.more_count;
+  auto values = values_of(channel_);
+  // What is missing or wrong on this machine may be put right at any time.
+  if (!values) return {{Verdict::Kind::again, values.error().message(), {}}};
+  auto call = call_of(channel_.kind, message, *values, world.now_ms);
+  if (!call) return {{Verdict::Kind::again, call.error().message(), {}}};
+  return carry(channel_.kind, *call, context_.network, world.stop, world.now_ms);
+}
+
+Status MessageJob::settle(const World& world, ChannelState& state, Delivery delivery,
+                          const Outcome& outcome, std::int64_t now_ms) {
+  const Verdict& verdict = outcome.verdict;
+  delivery.at_ms = now_ms;
+  delivery.error = verdict.words;
+  if (verdict.kind == Verdict::Kind::taken) {
+    delivery.state = delivery.in_doubt ? delivery::perhaps_twice : delivery::sent;
+    state.failing_since_ms = 0;
+    state.last_ok_ms = now_ms;
+    state.error.clear();
+  } else {
+    if (outcome.in_doubt && !facts_.dedupes) delivery.in_doubt = true;
+    if (state.failing_since_ms == 0) state.failing_since_ms = now_ms;
+    state.error = verdict.words;
+    const bool late = now_ms - delivery.due_ms >= given_up_after_ms;
+    if (verdict.kind == Verdict::Kind::never) {
+      delivery.state = delivery::failed;
+    } else if (late) {
+      delivery.state = delivery::failed;
+      delivery.error = "given up after a day: " + verdict.words;
+    } else {
+      delivery.state = delivery::waiting;
+      delivery.next_ms = now_ms + (verdict.wait_ms ? std::max(*verdict.wait_ms, least_wait_ms)
+                                                   : backoff_.pause_ms(delivery.tries));
+    }
+  }
+  return world.journal.transact([&](store::Connection& db) -> Status {
+    if (auto put = queue_.put(db, delivery); !put) return put;
+    return queue_.put_state(db, state, facts_.name);
+  });
+}
+
+Result<std::int64_t> MessageJob::tell(const World& world, ChannelState& state, Choice choice) {
+  auto row = message_row(world.store, choice.next->message);
+  if (!row) return propagate(row);
+  if (!*row || (*row)->dropped) {
+    auto dropped = *row ? drop(world, *choice.next, delivery::skipped, "it was taken back")
+                        : drop(world, *choice.next, delivery::failed, "it is no longer on record");
+    if (!dropped) return propagate(dropped);
+    return world.now_ms;
+  }
+  Delivery delivery = std::move(*choice.next);
+  if (auto marked = mark(world, state, delivery, std::move(choice.along)); !marked) {
+    return propagate(marked);
+  }
+  fault_point("courier.channel_marked");
+  const MonoTime began = now().mono;
+  const Outcome outcome = carry_message(world, **row, delivery);
+  const std::int64_t ended_ms = world.now_ms + (now().mono - began);
+  fault_point("courier.channel_carried");
+  // As the journal has it: on its way.
+  if (outcome.interrupted && outcome.in_doubt) return world.now_ms;
+  if (auto settled = settle(world, state, std::move(delivery), outcome, ended_ms); !settled) {
+    return propagate(settled);
+  }
+  return world.now_ms;  // at once, for the next
+}
+
+Result<std::int64_t> MessageJob::work(const World& world) {
+  if (auto done = recover(world); !done) return propagate(done);
+  ChannelState state;
+  if (auto taken = take_in(world, channel_, queue_, state); !taken) return propagate(taken);
+  std::vector<Delivery> waiting;
+  auto read = world.journal.read([&](store::Connection& db) -> Status {
+    auto rows = queue_.waiting(db);
+    if (!rows) return propagate(rows);
+    waiting = std::move(*rows);
+    return {};
+  });
+  if (!read) return propagate(read);
+  state.bucket = state.bucket.at(world.now_ms);
+  Choice choice = choose(waiting, state.bucket, world.now_ms);
+  if (!choice.next) return choice.call_ms;
+  return tell(world, state, std::move(choice));
+}
+
+}  // namespace
+
+std::unique_ptr<Job> make_message_job(const orders::Channel& channel,
+                                      const ChannelContext& context) {
+  return std::make_unique<MessageJob>(channel, context);
+}
+
+}  // namespace trainward::courier

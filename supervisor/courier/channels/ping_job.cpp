@@ -1,0 +1,96 @@
+// A ping while all is well. It is the one channel that tells of a box that is dead: by silence.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "supervisor/courier/channels/carrier.hpp"
+#include "supervisor/courier/channels/channel_job.hpp"
+#include "supervisor/courier/channels/queue.hpp"
+#include "supervisor/courier/channels/values.hpp"
+#include "supervisor/courier/channels/wellness.hpp"
+#include "supervisor/net/retry.hpp"
+
+namespace trainward::courier {
+namespace {
+
+std::int64_t duration_of(const orders::Channel& channel, const char* key, std::int64_t otherwise) {
+  const auto found = channel.durations_ms.find(key);
+  return found == channel.durations_ms.end() ? otherwise : found->second;
+}
+
+class PingJob : public Job {
+ public:
+  PingJob(const orders::Channel& channel, const ChannelContext& context)
+      : channel_(channel),
+        context_(context),
+        queue_(channel.name),
+        backoff_(context.seed),
+        every_ms_(duration_of(channel, "every", 60'000)),
+        progress_within_ms_(duration_of(channel, "progress_within", 4 * 3'600'000LL)) {}
+
+  [[nodiscard]] std::string name() const override { return "channel " + channel_.name; }
+
+  Result<std::int64_t> work(const World& world) override {
+    // A commit of the daemon is no reason for another one.
+    if (world.now_ms < next_ms_ && next_ms_ - world.now_ms <= every_ms_) return next_ms_;
+    auto well = wellness(world.store, world.now_ms, progress_within_ms_);
+    if (!well) return propagate(well);
+    if (!well->well) {
+      next_ms_ = world.now_ms + every_ms_;
+      failures_ = 0;
+      return record(world, 0, "not sent, as all is not well: " + well->words);
+    }
+    const Outcome outcome = ping(world, well->words);
+    if (outcome.verdict.kind == Verdict::Kind::taken) {
+      failures_ = 0;
+      next_ms_ = world.now_ms + every_ms_;
+      return record(world, world.now_ms, "");
+    }
+    const std::int64_t pause = outcome.verdict.wait_ms.value_or(backoff_.pause_ms(++failures_));
+    next_ms_ = world.now_ms + std::min(std::max<std::int64_t>(pause, 1'000), every_ms_);
+    return record(world, -1, outcome.verdict.words);
+  }
+
+ private:
+  [[nodiscard]] Outcome ping(const World& world, const std::string& words) const {
+    auto values = values_of(channel_);
+    if (!values) return {{Verdict::Kind::again, values.error().message(), {}}};
+    auto request = ping_request(*values, words);
+    if (!request) return {{Verdict::Kind::again, request.error().message(), {}}};
+    return carry(channel_.kind, *request, context_.network, world.stop, world.now_ms);
+  }
+
+  // `ok_ms`: when it was taken; 0: nobody was asked; -1: it was not taken.
+  Result<std::int64_t> record(const World& world, std::int64_t ok_ms, const std::string& error) {
+    auto put = world.journal.transact([&](store::Connection& db) -> Status {
+      auto known = queue_.state(db);
+      if (!known) return propagate(known);
+      ChannelState state = known->value_or(ChannelState());
+      if (ok_ms > 0) state.last_ok_ms = ok_ms;
+      if (ok_ms >= 0) state.failing_since_ms = 0;
+      if (ok_ms < 0 && state.failing_since_ms == 0) state.failing_since_ms = world.now_ms;
+      state.error = error;
+      return queue_.put_state(db, state, orders::facts(channel_.kind).name);
+    });
+    if (!put) return propagate(put);
+    return next_ms_;
+  }
+
+  orders::Channel channel_;
+  ChannelContext context_;
+  Queue queue_;
+  net::Backoff backoff_;
+  std::int64_t every_ms_;
+  std::int64_t progress_within_ms_;
+  std::int64_t next_ms_ = 0;
+  int failures_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> make_ping_job(const orders::Channel& channel, const ChannelContext& context) {
+  return std::make_unique<PingJob>(channel, context);
+}
+
+}  // namespace trainward::courier

@@ -1,0 +1,82 @@
+// What one channel has been told, is to be told and could not be told: rows of the courier's
+// journal.
+//
+// Each method is a statement or two inside of the caller's transaction.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/base/error.hpp"
+#include "supervisor/courier/channels/bucket.hpp"
+#include "supervisor/store/connection.hpp"
+
+namespace trainward::courier {
+
+// For Journal::open().
+std::vector<std::string> channel_tables();
+
+namespace delivery {
+inline constexpr std::string_view waiting = "waiting";
+inline constexpr std::string_view sending = "sending";  // on its way, or lost on it
+inline constexpr std::string_view sent = "sent";
+inline constexpr std::string_view perhaps_twice =
+    "perhaps_twice";                                      // sent; an earlier try may have been
+inline constexpr std::string_view replaced = "replaced";  // another message says it, too
+inline constexpr std::string_view failed = "failed";      // given up
+inline constexpr std::string_view skipped = "skipped";    // taken back, or nothing for this channel
+}  // namespace delivery
+
+struct Delivery {
+  std::int64_t message = 0;
+  std::string state = std::string(delivery::waiting);
+  int tries = 0;
+  std::int64_t due_ms = 0;   // not told before
+  std::int64_t next_ms = 0;  // of the next try
+  std::int64_t at_ms = 0;    // when the state was entered
+  std::string error;
+  bool in_doubt = false;  // a try was lost, and may have been taken
+  std::int64_t episode = 0;
+  std::string tier;
+  std::string kind;
+  std::string program;
+  std::string title;
+  std::vector<std::string> more;  // titles of those that are told with it
+  std::int64_t more_count = 0;
+};
+
+struct ChannelState {
+  std::int64_t cursor = 0;            // messages up to this id have been looked at
+  std::int64_t failing_since_ms = 0;  // 0: the last try was good
+  std::int64_t last_ok_ms = 0;        // 0: never
+  std::string error;                  // of the last try that was not
+  Bucket bucket;
+};
+
+class Queue {
+ public:
+  explicit Queue(std::string channel) : channel_(std::move(channel)) {}
+  [[nodiscard]] const std::string& channel() const { return channel_; }
+
+  // Nothing: this channel is new.
+  Result<std::optional<ChannelState>> state(store::Connection& db) const;
+  Status put_state(store::Connection& db, const ChannelState& state, std::string_view kind) const;
+
+  Status put(store::Connection& db, const Delivery& delivery) const;
+  // Oldest first, a bounded number of them.
+  Result<std::vector<Delivery>> waiting(store::Connection& db) const;
+  // What was on its way when the courier ended waits again; `in_doubt`: and may have been taken.
+  Status recover(store::Connection& db, bool in_doubt, std::int64_t now_ms) const;
+  // Whether something of the episode was told here, or is to be.
+  Result<bool> has_told(store::Connection& db, std::int64_t episode) const;
+  // What came to its end before then.
+  Status prune(store::Connection& db, std::int64_t before_ms) const;
+
+ private:
+  std::string channel_;
+};
+
+}  // namespace trainward::courier

@@ -1,0 +1,29 @@
+#include "supervisor/courier/jobs.hpp"
+
+#include <random>
+
+#include "supervisor/courier/channels/channel_job.hpp"
+#include "supervisor/courier/channels/queue.hpp"
+#include "supervisor/courier/courier_table.hpp"
+
+namespace trainward::courier {
+
+std::vector<std::string> all_tables() {
+  std::vector<std::string> tables;
+  for (const auto& part : {courier_tables(), channel_tables()}) {
+    tables.insert(tables.end(), part.begin(), part.end());
+  }
+  return tables;
+}
+
+Result<std::vector<std::unique_ptr<Job>>> jobs_of(const orders::Orders& orders) {
+  std::vector<std::unique_ptr<Job>> jobs;
+  const net::Settings network{.proxy = orders.proxy, .certificates = orders.certificates};
+  std::random_device chance;
+  for (const orders::Channel& channel : orders.channels) {
+    jobs.push_back(make_channel_job(channel, {speaker_of(orders.database), network, chance()}));
+  }
+  return jobs;
+}
+
+}  // namespace trainward::courier

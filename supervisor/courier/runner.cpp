@@ -1,0 +1,193 @@
+#include "supervisor/courier/runner.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "common/os/clock.hpp"
+#include "common/os/fault_point.hpp"
+#include "supervisor/courier/courier_table.hpp"
+#include "supervisor/net/retry.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::courier {
+namespace {
+
+// However soon a job wants to be called again.
+constexpr std::int64_t least_pause_ms = 20;
+// However late, by the wall: it may be set meanwhile.
+constexpr std::int64_t longest_wait_ms = 60'000;
+
+}  // namespace
+
+// Held by every thread, since one may outlive the Runner.
+struct Runner::Shared {
+  std::filesystem::path database;
+  std::shared_ptr<Journal> journal;
+  Pace pace;
+  std::stop_source stop;
+
+  std::mutex mutex;
+  std::condition_variable_any changed;
+  std::uint64_t pokes = 0;
+  std::size_t working = 0;  // threads
+
+  [[nodiscard]] std::uint64_t pokes_so_far() {
+    const std::lock_guard lock(mutex);
+    return pokes;
+  }
+
+  // Until the time has come, or something was committed since `seen`.
+  void wait(std::int64_t until_ms, std::optional<std::uint64_t> seen) {
+    std::unique_lock lock(mutex);
+    const auto poked = [&] { return seen && pokes != *seen; };
+    std::int64_t left = std::max(least_pause_ms, until_ms - now().wall.ms);
+    while (left > 0 && !poked() && !stop.stop_requested()) {
+      changed.wait_for(lock, stop.get_token(),
+                       std::chrono::milliseconds(std::min(left, longest_wait_ms)), poked);
+      left = until_ms - now().wall.ms;
+    }
+  }
+};
+
+namespace {
+
+// One job's thread.
+class Worker {
+ public:
+  Worker(Runner::Pace pace, std::unique_ptr<Job> job, const std::filesystem::path& database,
+         std::shared_ptr<Journal> journal, std::stop_token stop)
+      : job_(std::move(job)),
+        name_(job_->name()),
+        database_(database),
+        journal_(std::move(journal)),
+        stop_(std::move(stop)),
+        backoff_(std::random_device()(), pace.first_pause_ms, pace.most_pause_ms) {}
+
+  struct Next {
+    std::int64_t at_ms = 0;
+    bool failed = false;
+  };
+  Next turn() {
+    auto result = call();
+    if (stop_.stop_requested()) return {};
+    const std::int64_t now_ms = now().wall.ms;
+    if (result) {
+      if (failures_ > 0) spdlog::info("{}: works again", name_);
+      failures_ = 0;
+      record({name_, false, now_ms, "", 0});
+      return {*result, false};
+    }
+    const std::int64_t next_ms = now_ms + backoff_.pause_ms(++failures_);
+    const std::string text = result.error().message();
+    if (text != told_.error) spdlog::warn("{}: {}", name_, text);
+    record({name_, true, now_ms, text, next_ms});
+    return {next_ms, true};
+  }
+
+ private:
+  Result<std::int64_t> call() {
+    try {
+      if (!store_) {
+        auto opened = store::Store::open_read_only(database_);
+        if (!opened) return propagate(opened);
+        store_.emplace(std::move(*opened));
+      }
+      fault_point("courier.job");
+      auto result = job_->work({*store_, *journal_, now().wall.ms, stop_});
+      // It may be another file by now.
+      if (!result) store_.reset();
+      return result;
+    } catch (const std::exception& exception) {  // no memory
+      store_.reset();
+      return fail(ErrorKind::transient, fmt::format("it broke off: {}", exception.what()));
+    }
+  }
+
+  // Not each time that all is as it was: every record waits for the disk.
+  void record(JobState state) {
+    if (told_.name == name_ && !state.fails && !told_.fails) return;
+    if (auto put = put_job(*journal_, state); !put) {
+      spdlog::warn("{}: {}", name_, put.error().message());
+      return;
+    }
+    told_ = std::move(state);
+  }
+
+  std::unique_ptr<Job> job_;
+  std::string name_;
+  std::filesystem::path database_;
+  std::shared_ptr<Journal> journal_;
+  std::stop_token stop_;
+  net::Backoff backoff_;
+  std::optional<store::Store> store_;
+  JobState told_;
+  int failures_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Runner>> Runner::start(std::vector<std::unique_ptr<Job>> jobs,
+                                              const std::filesystem::path& database,
+                                              std::shared_ptr<Journal> journal, Pace pace) {
+  auto shared = std::make_shared<Shared>();
+  shared->database = database;
+  shared->journal = std::move(journal);
+  shared->pace = pace;
+  std::set<std::string> names;
+  for (const auto& job : jobs) names.insert(job->name());
+  if (auto kept = keep_jobs(*shared->journal, names); !kept) return propagate(kept);
+  std::unique_ptr<Runner> runner(new Runner(shared));
+  for (auto& job : jobs) {
+    auto worker = std::make_shared<Worker>(pace, std::move(job), database, shared->journal,
+                                           shared->stop.get_token());
+    try {
+      const std::lock_guard lock(shared->mutex);
+      std::thread([shared, worker]() mutable {
+        while (!shared->stop.stop_requested()) {
+          const std::uint64_t seen = shared->pokes_so_far();
+          const auto next = worker->turn();
+          shared->wait(next.at_ms, next.failed ? std::nullopt : std::optional(seen));
+        }
+        worker.reset();
+        const std::lock_guard done(shared->mutex);
+        --shared->working;
+        shared->changed.notify_all();
+      }).detach();
+      ++shared->working;
+    } catch (const std::system_error& error) {
+      return fail(ErrorKind::transient, fmt::format("no thread can be had: {}", error.what()));
+    }
+  }
+  return runner;
+}
+
+Runner::Runner(std::shared_ptr<Shared> shared) : shared_(std::move(shared)) {}
+Runner::~Runner() { end(); }
+
+void Runner::poke() {
+  const std::lock_guard lock(shared_->mutex);
+  ++shared_->pokes;
+  shared_->changed.notify_all();
+}
+
+bool Runner::end() {
+  // Who has been waited for once is not waited for again.
+  if (!shared_->stop.request_stop()) return false;
+  std::unique_lock lock(shared_->mutex);
+  return shared_->changed.wait_for(lock, shared_->pace.patience,
+                                   [this] { return shared_->working == 0; });
+}
+
+}  // namespace trainward::courier

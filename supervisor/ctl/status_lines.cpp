@@ -1,0 +1,93 @@
+#include "supervisor/ctl/status_lines.hpp"
+
+#include <algorithm>
+
+#include "common/base/text.hpp"
+#include "supervisor/core/shown.hpp"
+#include "supervisor/ctl/words.hpp"
+
+namespace trainward::ctl {
+namespace {
+
+// Of a program that is down: since when, and why.
+std::string down_text(const json::object& row, const std::string& reason, const Context& context) {
+  const std::int64_t changed_ms = int_or(row, "changed_ms", 0);
+  const std::int64_t now_ms = context.terminal.now.wall.ms;
+  if (changed_ms <= 0) return reason;
+  const std::string since =
+      fmt::format("since {}, {}", short_time_text(changed_ms, now_ms, context.settings.utc),
+                  age(now_ms - changed_ms));
+  return reason.empty() ? since : since + ": " + reason;
+}
+
+std::string detail_of(const json::object& row, const std::string& state, const Context& context) {
+  const std::int64_t attempts = int_or(row, "attempts", 0);
+  const std::string reason = clean(string_or(row, "reason", ""));
+  if (state != "RUNNING") {
+    if (attempts == 0 && (reason.empty() || reason == "Not started")) return "Not started";
+    const bool down = core::facts(core::shown_from(state)).down;
+    return down ? down_text(row, reason, context) : reason;
+  }
+  std::string text = fmt::format("pid {}, uptime {}", int_or(row, "pid", 0),
+                                 clock_duration(int_or(row, "uptime_ms", 0)));
+  const std::int64_t step = int_or(row, "last_step", 0);
+  if (step > 0) {
+    text += fmt::format(", step {}", step);
+    if (const std::int64_t target = int_or(row, "target_step", 0); target > 0) {
+      text += fmt::format("/{}", target);
+    }
+  }
+  if (auto loss = get_number(row, "loss")) {
+    text += fmt::format(", loss {}", number_text(*loss));
+  } else if (step > 0) {
+    text += ", loss -";
+  }
+  if (auto loss = get_number(row, "evaluation_loss")) {
+    text += fmt::format(", held out {} at step {}", number_text(*loss),
+                        int_or(row, "evaluated_step", 0));
+  }
+  if (attempts > 1) text += fmt::format(", attempt {}", int_or(row, "attempt", attempts));
+  return text;
+}
+
+}  // namespace
+
+StatusLine status_line(const json::object& row, const Context& context) {
+  const std::string state = string_or(row, "state", "UNKNOWN");
+  return {"", string_or(row, "name", "-"), state, detail_of(row, state, context),
+          string_or(row, "trouble", "")};
+}
+
+std::string text_of(const std::vector<StatusLine>& lines, const Style& style) {
+  std::size_t host_width = 0;
+  const bool hosts = std::any_of(lines.begin(), lines.end(),
+                                 [](const StatusLine& line) { return !line.host.empty(); });
+  std::size_t name_width = hosts ? 0 : 33;  // supervisorctl's
+  std::size_t state_width = 10;
+  for (const StatusLine& line : lines) {
+    if (hosts) host_width = std::max(host_width, clean(line.host).size() + 2);
+    name_width = std::max(name_width, clean(line.name).size() + 3);
+    state_width = std::max(state_width, clean(line.state).size() + 2);
+  }
+  std::string text;
+  for (const StatusLine& line : lines) {
+    const std::string state = clean(line.state);
+    text += fmt::format("{:<{}}", clean(line.host), host_width);
+    text += fmt::format("{:<{}}", clean(line.name), name_width);
+    text += coloured(fmt::format("{:<{}}", state, state_width), colour_of(state), style);
+    text += clean(line.detail) + '\n';
+    if (!line.trouble.empty()) {
+      text += coloured("  !! " + clean(line.trouble), Colour::red, style) + '\n';
+    }
+  }
+  return text;
+}
+
+int exit_code_of(const json::array& rows) {
+  const bool down = std::any_of(rows.begin(), rows.end(), [](const json::value& row) {
+    return core::facts(core::shown_from(string_or(row.get_object(), "state", ""))).down;
+  });
+  return down ? exit_status::not_all_running : exit_status::ok;
+}
+
+}  // namespace trainward::ctl

@@ -1,0 +1,250 @@
+#include "supervisor/daemon/courier/courier_process.hpp"
+
+#include <fcntl.h>
+#include <spdlog/spdlog.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <utility>
+
+#include "common/base/line_splitter.hpp"
+#include "common/base/text.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/pipe.hpp"
+#include "supervisor/daemon/loop/spawn.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+constexpr std::size_t most_orders = 1024 * 1024;  // what a pipe may hold without privileges
+constexpr std::size_t max_line_bytes = 2 * 1024;
+constexpr std::size_t gulp_bytes = 16 * 1024;
+// One that lived this long begins with the shortest pause again.
+constexpr std::int64_t long_life_ms = 600'000;
+
+// All of the orders lie in the pipe before anybody reads it, so that writing them waits for nobody.
+Result<Pipe> pipe_with(const std::string& orders) {
+  auto pipe = make_pipe();
+  if (!pipe) return propagate(pipe);
+  const std::string line = orders + "\n";
+  const int fd = pipe->write.get();
+  if (::fcntl(fd, F_SETFL, O_NONBLOCK) != 0) return fail_errno(errno, "prepare a pipe");
+  if (line.size() > 4096 && ::fcntl(fd, F_SETPIPE_SZ, static_cast<int>(line.size())) < 0) {
+    return fail_errno(errno, "make a pipe large enough for the courier's orders");
+  }
+  const ssize_t put = ::write(fd, line.data(), line.size());
+  if (put != static_cast<ssize_t>(line.size())) {
+    return fail_errno(put < 0 ? errno : EAGAIN, "hand the courier its orders");
+  }
+  return pipe;
+}
+
+}  // namespace
+
+struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
+  Impl(Loop& loop_in, Settings settings_in)
+      : loop(loop_in),
+        settings(std::move(settings_in)),
+        start_timer(loop_in),
+        life_timer(loop_in),
+        poke_timer(loop_in),
+        said(max_line_bytes) {}
+
+  template <typename Work>
+  auto guarded(Work work) {
+    return [weak = weak_from_this(), work] {
+      if (auto self = weak.lock()) work(*self);
+    };
+  }
+
+  // ---- what is asked of it ----
+
+  void give(std::string next) {
+    if (next == orders) return;
+    orders = std::move(next);
+    failures = 0;
+    trouble.clear();
+    if (pid != 0) return ask_to_end();
+    if (orders.empty()) return start_timer.cancel();
+    start_timer.after(0, guarded([](Impl& self) { self.begin(); }));
+  }
+
+  void poke() {
+    if (pid == 0 || std::exchange(poke_due, true)) return;
+    poke_timer.after(settings.between_pokes_ms, guarded([](Impl& self) { self.poke_now(); }));
+  }
+
+  void poke_now() {
+    poke_due = false;
+    if (!input) return;
+    // A pipe that is full holds pokes enough.
+    (void)!::write(input.get(), "\n", 1);
+    poke_timer.after(settings.poke_at_least_ms, guarded([](Impl& self) { self.poke_now(); }));
+  }
+
+  // ---- its life ----
+
+  void begin() {
+    if (pid != 0 || orders.empty()) return;
+    if (auto started = start(); !started) return failed(started.error().message());
+    life_timer.after(settings.silence_ms, guarded([](Impl& self) { self.on_silence(); }));
+    began = std::chrono::steady_clock::now();
+    poke_now();
+  }
+
+  Status start() {
+    if (orders.size() >= most_orders) {
+      return fail(ErrorKind::permanent,
+                  fmt::format("its orders have {} bytes, more than a pipe holds", orders.size()),
+                  settings.program.string(), "name fewer channels and targets");
+    }
+    auto in = pipe_with(orders);
+    if (!in) return propagate(in);
+    auto out = make_polled_pipe();
+    if (!out) return propagate(out);
+    auto err = make_polled_pipe();
+    if (!err) return propagate(err);
+    auto spawned =
+        spawn({settings.program.string()}, {in->read.get(), out->write.get(), err->write.get()});
+    if (!spawned) return propagate(spawned);
+    auto child = open_child(*spawned);
+    if (!child) {
+      ::kill(*spawned, SIGKILL);
+      ::waitpid(*spawned, nullptr, 0);
+      return propagate(child);
+    }
+    pid = *spawned;
+    ending = false;
+    poke_due = false;
+    pidfd.reset(*child);
+    input = std::move(in->write);
+    output = std::move(out->read);
+    error = std::move(err->read);
+    said = LineSplitter(max_line_bytes);
+    signs.emplace(loop, output.get(), guarded([](Impl& self) { self.on_sign(); }));
+    words.emplace(loop, error.get(), guarded([](Impl& self) {
+                    if (!self.on_words()) self.words.reset();
+                  }));
+    exited.emplace(loop, pidfd.get(), guarded([](Impl& self) { self.on_exit(); }));
+    return {};
+  }
+
+  void on_sign() {
+    std::array<char, gulp_bytes> chunk{};
+    const ssize_t got = ::read(output.get(), chunk.data(), chunk.size());
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
+    if (got <= 0) return signs.reset();
+    if (ending) return;
+    trouble.clear();
+    life_timer.after(settings.silence_ms, guarded([](Impl& self) { self.on_silence(); }));
+  }
+
+  // False: nothing more will come, or nothing more has.
+  bool on_words() {
+    std::array<char, gulp_bytes> chunk{};
+    const ssize_t got = ::read(error.get(), chunk.data(), chunk.size());
+    if (got < 0) return errno == EINTR || errno == EAGAIN;
+    if (got == 0) return false;
+    said.feed(std::string_view(chunk.data(), static_cast<std::size_t>(got)),
+              [&](std::string_view line, std::int64_t) {
+                last_words = clean(std::string(line));
+                spdlog::warn("courier: {}", last_words);
+              });
+    return true;
+  }
+
+  void on_silence() {
+    why_killed = fmt::format("gave no sign of life for {}", human_duration(settings.silence_ms));
+    ::kill(pid, SIGKILL);
+  }
+
+  void ask_to_end() {
+    if (std::exchange(ending, true)) return;
+    input.reset();
+    poke_timer.cancel();
+    life_timer.after(settings.end_ms, guarded([](Impl& self) {
+                       if (self.pid != 0) ::kill(self.pid, SIGKILL);
+                     }));
+  }
+
+  void on_exit() {
+    int status = 0;
+    if (::waitpid(pid, &status, WNOHANG) == 0) return;
+    pid = 0;
+    // What it said last is in the pipe, which holds no more than this.
+    for (int gulp = 0; gulp < 4 && words && on_words(); ++gulp) {
+    }
+    exited.reset();
+    signs.reset();
+    words.reset();
+    input.reset();
+    life_timer.cancel();
+    poke_timer.cancel();
+    if (orders.empty()) return;
+    if (ending) return begin();
+    const bool lived =
+        std::chrono::steady_clock::now() - began > std::chrono::milliseconds(long_life_ms);
+    if (lived) failures = 0;
+    std::string why = std::exchange(why_killed, {});
+    if (why.empty()) {
+      why = WIFEXITED(status) ? fmt::format("ended with exit code {}", WEXITSTATUS(status))
+                              : fmt::format("was ended by signal {}", WTERMSIG(status));
+    }
+    const std::string words_then = std::exchange(last_words, {});
+    failed(fmt::format("{} {}{}", settings.program.filename().string(), why,
+                       words_then.empty() ? "" : ": " + words_then));
+  }
+
+  void failed(const std::string& why) {
+    const std::int64_t pause =
+        std::min(settings.longest_pause_ms, settings.first_pause_ms << std::min(failures, 20));
+    ++failures;
+    std::string now = fmt::format("nothing is delivered: {}; it is started again every {} at most",
+                                  why, human_duration(settings.longest_pause_ms));
+    if (now != std::exchange(told, now)) spdlog::warn("{}", now);
+    trouble = std::move(now);
+    start_timer.after(pause, guarded([](Impl& self) { self.begin(); }));
+  }
+
+  Loop& loop;
+  Settings settings;
+  std::string orders;
+  std::string trouble;
+  std::string told;        // of it in the log, so that it stands there once
+  std::string why_killed;  // by us
+  std::string last_words;
+  int failures = 0;  // since it last lived long
+  std::chrono::steady_clock::time_point began;
+  Timer start_timer;
+  Timer life_timer;  // its silence, or its end
+  Timer poke_timer;
+  LineSplitter said;
+  pid_t pid = 0;
+  bool ending = false;
+  bool poke_due = false;
+  Fd input;
+  Fd output;
+  Fd error;
+  Fd pidfd;
+  std::optional<Watch> signs;  // after what they watch
+  std::optional<Watch> words;
+  std::optional<Watch> exited;
+};
+
+CourierProcess::CourierProcess(Loop& loop, Settings settings)
+    : impl_(std::make_shared<Impl>(loop, std::move(settings))) {}
+
+// The end of its input ends it; whoever reaps zombies reaps it.
+CourierProcess::~CourierProcess() = default;
+
+void CourierProcess::give(std::string orders) { impl_->give(std::move(orders)); }
+void CourierProcess::poke() { impl_->poke(); }
+std::string CourierProcess::trouble() const { return impl_->trouble; }
+
+}  // namespace trainward::daemon
