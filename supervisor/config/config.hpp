@@ -22,6 +22,7 @@
 #include "supervisor/notify/policy.hpp"
 #include "supervisor/orders/channels.hpp"
 #include "supervisor/orders/targets.hpp"
+#include "supervisor/orders/trackers.hpp"
 
 namespace trainward::config {
 
@@ -75,7 +76,8 @@ struct Program {
   std::int64_t memory_limit_bytes = 0;            // of the worker; 0: the machine's
   std::vector<ResourceLimit> resource_limits;     // of each of its processes
   orders::Upload upload;                          // where its checkpoints go to besides
-  std::string digest;                             // SHA-256 of the program's canonical JSON
+  orders::Tracking tracking;                      // where its curve is shown besides
+  std::string digest;  // SHA-256 of the canonical JSON of what its attempts hang on
 };
 
 struct Problem {

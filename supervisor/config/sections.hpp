@@ -19,6 +19,7 @@
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
 #include "supervisor/orders/channels.hpp"
+#include "supervisor/orders/trackers.hpp"
 
 namespace trainward::config {
 
@@ -106,9 +107,20 @@ void read_notify(yaml::MapReader& file, const Folders& folders, Config& config);
 // read: whoever may not read them may still check the configuration.
 std::vector<orders::Channel> read_channels(yaml::MapReader& notify, const Folders& folders);
 
+// ---- tracking_section.cpp: where its curve is shown besides our own page ----
+
+// `tracking` of a program, or of the file itself: what is not said there is as `usual`.
+orders::Tracking read_tracking(yaml::MapReader& reader, const Folders& folders,
+                               const orders::Tracking& usual);
+
 // ---- program.cpp: the whole entry ----
 
-Program read_program(const yaml::Member& member, const Folders& folders,
+// What the file says of all its programs, where they say nothing else.
+struct ForAll {
+  orders::Tracking tracking;
+};
+
+Program read_program(const yaml::Member& member, const Folders& folders, const ForAll& usual,
                      std::vector<yaml::Problem>& problems);
 
 }  // namespace trainward::config

@@ -13,6 +13,8 @@
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 #include "supervisor/orders/channels.hpp"
+#include "supervisor/orders/targets.hpp"
+#include "supervisor/orders/trackers.hpp"
 
 namespace trainward::orders {
 
@@ -24,7 +26,9 @@ struct Orders {
   std::string database;           // absolute: the run database
   std::string proxy;              // "": as the environment says
   std::string certificates;       // file of those that are trusted; "": the system's
-  std::vector<Channel> channels;  // by which people are told
+  std::vector<Channel> channels;        // by which people are told
+  std::vector<TrackingOrder> tracking;  // where curves are shown besides
+  std::vector<UploadOrder> uploads;     // where checkpoints go to
 
   // Nobody is to be told or sent anything: no courier is needed.
   [[nodiscard]] bool empty() const;
