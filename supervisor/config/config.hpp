@@ -19,6 +19,7 @@
 #include "supervisor/core/policy.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
+#include "supervisor/notify/policy.hpp"
 #include "supervisor/orders/channels.hpp"
 #include "supervisor/orders/targets.hpp"
 #include "supervisor/orders/trackers.hpp"
@@ -88,14 +89,20 @@ struct Problem {
 };
 using Problems = std::vector<Problem>;
 
+// Section `notify`.
+struct Notify {
+  notify::Policy policy;
+};
+
 struct Config {
   std::filesystem::path file;       // absolute
   std::filesystem::path state_dir;  // absolute; default `.trainward` beside the current directory
   std::filesystem::path socket;     // absolute; default STATE_DIR/trainward.sock
   std::filesystem::path database;   // STATE_DIR/trainward.db
   std::string log_level = "info";
-  std::filesystem::path rules;            // crash rules file; empty: the built-in rules
-  Listening listening;                    // besides the socket
+  std::filesystem::path rules;  // crash rules file; empty: the built-in rules
+  Listening listening;          // besides the socket
+  Notify notify;                // what people are told
   std::vector<orders::Channel> channels;  // of notify: how people are told
   std::vector<Program> programs;
   std::vector<Problem> notes;  // nothing is wrong with these, but somebody may want to know

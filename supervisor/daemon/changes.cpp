@@ -46,6 +46,7 @@ void Daemon::update(const std::string& only, const std::string& by, Answer answe
   if (only.empty()) {
     parts_->config = std::move(*loaded);
     access_.replace(keys_of(parts_->config.listening));
+    parts_->news.take_over(parts_->config.notify.policy);
   } else {
     if (auto here = known(only); !here && program_in(*loaded, only) == nullptr) {
       return answer(propagate(here));
