@@ -17,13 +17,10 @@ constexpr std::int64_t usual_samples = 360;  // an hour of them
 // A list of a program that must be there, by a key that grows.
 void add_list(Table& table, const std::string& document, const std::string& key,
               Result<json::array> (store::Store::*read)(const std::string&) const) {
-  table.page("/v1/programs/*/" + document, paged(),
-             [key, read](const store::Store& store, const Asked& asked) {
-               if (auto known = known_program(store, asked.name()); !known) {
-                 return failed(known.error(), 404);
-               }
-               return page_of((store.*read)(asked.name()), asked, key);
-             });
+  table.page_of_program(document, paged(),
+                        [key, read](const store::Store& store, const Asked& asked) {
+                          return page_of((store.*read)(asked.name()), asked, key);
+                        });
 }
 
 // `program` "" for all. Also of programs that were removed: what happened stays on record.
