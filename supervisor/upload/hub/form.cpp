@@ -22,9 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_our_checkpoint(const Package& package) {
-  return std::any_of(package.files.begin(), package.files.end(), [](const File& file) {
-    return file.name == checkpoint::name::manifest;
-  });
+  return std::any_of(package.files.begin(), package.files.end(),
+                     [](const File& file) { return file.name == checkpoint::name::manifest; });
 }
 
 // Removed whatever comes of it.

@@ -19,7 +19,7 @@
 namespace trainward::upload::hub {
 namespace {
 
-constexpr int most_races = 6;              // against others who commit, in one call
+constexpr int most_races = 6;               // against others who commit, in one call
 constexpr std::size_t files_at_once = 256;  // of one question how they go up
 // A Hub takes regular files of up to 10 MiB, and not too many bytes of them in one commit.
 constexpr std::int64_t longest_as_regular = 4 << 20;
@@ -78,9 +78,8 @@ Status check_owner(const Package& package, const Contents& there, const std::str
 }
 
 const Record* record_of(const Contents& there, const std::string& name) {
-  const auto found =
-      std::find_if(there.records.begin(), there.records.end(),
-                   [&](const Record& record) { return record.remote.name == name; });
+  const auto found = std::find_if(there.records.begin(), there.records.end(),
+                                  [&](const Record& record) { return record.remote.name == name; });
   return found == there.records.end() ? nullptr : &*found;
 }
 
@@ -125,10 +124,10 @@ Result<Published> Publisher::publish(const Package& package, const Progress& pro
     if (!settling) return propagate(settling);
     if (*settling > 0) {
       return wait_for_settling(
-          *settling, in_doubt.value_or(Error{
-                         ErrorKind::transient,
-                         "a commit whose answer was lost may still be on its way", api_.shown(),
-                         "the repository is looked at again then"}));
+          *settling,
+          in_doubt.value_or(Error{ErrorKind::transient,
+                                  "a commit whose answer was lost may still be on its way",
+                                  api_.shown(), "the repository is looked at again then"}));
     }
     if (!package.milestone.empty()) {
       auto tagged = is_tagged(package, change.record);
@@ -215,10 +214,10 @@ Result<Publisher::Split> Publisher::split(const std::vector<const File*>& files,
   };
   for (const File* file : files) {
     if (file->size == 0) continue;  // always regular
-    std::string head(static_cast<std::size_t>(
-                         std::min<std::int64_t>(file->size, sample_bytes)), '\0');
-    auto got = read_at(file->descriptor.get(), std::as_writable_bytes(std::span(head)), 0,
-                       file->name);
+    std::string head(static_cast<std::size_t>(std::min<std::int64_t>(file->size, sample_bytes)),
+                     '\0');
+    auto got =
+        read_at(file->descriptor.get(), std::as_writable_bytes(std::span(head)), 0, file->name);
     if (!got) return propagate(got);
     head.resize(*got);
     samples.push_back({file_path(change.record, file->name), file->size, std::move(head)});

@@ -62,12 +62,14 @@ struct Meaning {
 Meaning meaning_of(const net::Answer& answer) {
   const int status = answer.status;
   if (status >= 300 && status < 400) {
-    return {ErrorKind::permanent, "the repository has moved", "write its new name into the configuration"};
+    return {ErrorKind::permanent, "the repository has moved",
+            "write its new name into the configuration"};
   }
   switch (status) {
     case 401:
       return {ErrorKind::permanent, "the token is not accepted: it has expired or was revoked",
-              "make one with the right to write, and put it into the file that the configuration names"};
+              "make one with the right to write, and put it into the file that the configuration "
+              "names"};
     case 402:
       return {ErrorKind::permanent, "the account has to be paid for",
               "look at its plan and its storage, or choose another target"};
