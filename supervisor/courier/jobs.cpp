@@ -1,19 +1,28 @@
 #include "supervisor/courier/jobs.hpp"
 
 #include "supervisor/courier/courier_table.hpp"
+#include "supervisor/courier/uploads/upload_job.hpp"
+#include "supervisor/upload/record/uploads.hpp"
 
 namespace trainward::courier {
 
 std::vector<std::string> all_tables() {
   std::vector<std::string> tables;
-  for (const auto& part : {courier_tables()}) {
+  for (const auto& part : {courier_tables(), upload::upload_tables()}) {
     tables.insert(tables.end(), part.begin(), part.end());
   }
   return tables;
 }
 
-Result<std::vector<std::unique_ptr<Job>>> jobs_of(const orders::Orders& /*orders*/) {
-  return std::vector<std::unique_ptr<Job>>();
+Result<std::vector<std::unique_ptr<Job>>> jobs_of(const orders::Orders& orders) {
+  std::vector<std::unique_ptr<Job>> jobs;
+  const net::Settings network{orders.proxy, orders.certificates};
+  for (const orders::UploadOrder& order : orders.uploads) {
+    for (const orders::Target& target : order.upload.targets) {
+      jobs.push_back(make_upload_job(order, target, network));
+    }
+  }
+  return jobs;
 }
 
 }  // namespace trainward::courier

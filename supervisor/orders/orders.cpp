@@ -4,13 +4,16 @@
 
 namespace trainward::orders {
 
-bool Orders::empty() const { return true; }
+bool Orders::empty() const { return uploads.empty(); }
 
 json::object to_json(const Orders& orders) {
+  json::array uploads;
+  for (const UploadOrder& order : orders.uploads) uploads.emplace_back(to_json(order));
   return {{"state_dir", orders.state_dir},
           {"database", orders.database},
           {"proxy", orders.proxy},
-          {"certificates", orders.certificates}};
+          {"certificates", orders.certificates},
+          {"uploads", std::move(uploads)}};
 }
 
 Result<Orders> from_json(const json::value& value) {
@@ -28,6 +31,14 @@ Result<Orders> from_json(const json::value& value) {
   }
   orders.proxy = string_or(object, "proxy", "");
   orders.certificates = string_or(object, "certificates", "");
+  if (const json::value* uploads = object.if_contains("uploads")) {
+    if (!uploads->is_array()) return fail(ErrorKind::corrupt, "'uploads' is no list");
+    for (const json::value& item : uploads->get_array()) {
+      auto order = upload_order_from_json(item);
+      if (!order) return propagate(order);
+      orders.uploads.push_back(std::move(*order));
+    }
+  }
   return orders;
 }
 

@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
+#include "supervisor/orders/targets.hpp"
 
 namespace trainward::orders {
 
@@ -22,6 +24,8 @@ struct Orders {
   std::string database;      // absolute: the run database
   std::string proxy;         // "": as the environment says
   std::string certificates;  // file of those that are trusted; "": the system's
+
+  std::vector<UploadOrder> uploads;  // of each program that sends checkpoints
 
   // Nobody is to be told or sent anything: no courier is needed.
   [[nodiscard]] bool empty() const;

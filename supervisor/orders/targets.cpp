@@ -80,12 +80,6 @@ Result<Source> source_from_json(const json::object& object) {
   out.milestone_every = int_or(object, "milestone_every", 0);
   out.user = string_or(object, "user", "");
   if (out.program.empty() || out.checkpoints.empty()) return no_order("no program, or no folder");
-  auto patterns = get_array(object, "patterns");
-  if (!patterns) return propagate(patterns);
-  for (const json::value& pattern : **patterns) {
-    if (!pattern.is_string()) return no_order("a pattern that is none");
-    out.patterns.emplace_back(pattern.as_string());
-  }
   return out;
 }
 
@@ -131,13 +125,10 @@ json::object to_json(const Upload& upload) {
 
 json::object to_json(const UploadOrder& order) {
   const Source& source = order.source;
-  json::array patterns;
-  for (const std::string& pattern : source.patterns) patterns.emplace_back(pattern);
   return {{"source", json::object{{"program", source.program},
                                   {"checkpoints", source.checkpoints},
                                   {"directory", source.directory},
                                   {"foreign", source.foreign},
-                                  {"patterns", std::move(patterns)},
                                   {"milestone_every", source.milestone_every},
                                   {"user", source.user}}},
           {"upload", to_json(order.upload)}};
