@@ -19,7 +19,7 @@ Result<std::vector<std::unique_ptr<Job>>> jobs_of(const orders::Orders& orders) 
   const net::Settings network{orders.proxy, orders.certificates};
   for (const orders::UploadOrder& order : orders.uploads) {
     for (const orders::Target& target : order.upload.targets) {
-      jobs.push_back(make_upload_job(order, target, network));
+      jobs.push_back(make_upload_job(order, target, network, orders.state_dir));
     }
   }
   return jobs;

@@ -14,6 +14,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/base/json.hpp"
@@ -22,6 +23,7 @@
 #include "common/os/fault_point.hpp"
 #include "supervisor/courier/uploads/upload_rows.hpp"
 #include "supervisor/net/retry.hpp"
+#include "supervisor/upload/hub/form.hpp"
 #include "supervisor/upload/make_target.hpp"
 #include "supervisor/upload/package.hpp"
 #include "supervisor/upload/policy.hpp"
@@ -80,10 +82,12 @@ class Progress {
 
 class UploadJob : public Job {
  public:
-  UploadJob(orders::UploadOrder order, orders::Target target, net::Settings network)
+  UploadJob(orders::UploadOrder order, orders::Target target, net::Settings network,
+            std::filesystem::path state_dir)
       : order_(std::move(order)),
         target_(std::move(target)),
         network_(std::move(network)),
+        state_dir_(std::move(state_dir)),
         backoff_(std::random_device{}()) {}
 
   [[nodiscard]] std::string name() const override {
@@ -243,6 +247,20 @@ class UploadJob : public Job {
     return rows.stale(name, world.now_ms);
   }
 
+  // As the target's readers want it.
+  Status form(upload::OpenedPackage& opened, const Candidate& what, std::stop_token stop) const {
+    const auto* place = std::get_if<orders::HubPlace>(&target_.place);
+    if (place == nullptr) return {};
+    upload::hub::FormOptions options;
+    options.scratch =
+        state_dir_ / "upload" / fmt::format("{}-{}", order_.source.program, target_.name);
+    options.stop = std::move(stop);
+    auto formed = upload::hub::in_form(std::move(opened.package), what.path, place->form, options);
+    if (!formed) return propagate(formed);
+    opened.package = std::move(*formed);
+    return {};
+  }
+
   Status send(const World& world, UploadRows& rows, const Candidate& what, const Known& before,
               bool whatever_hour) {
     std::stop_source stop;
@@ -250,6 +268,9 @@ class UploadJob : public Job {
     auto opened = upload::open_package(order_.source, what, rows, stop.get_token());
     if (!opened) return failed(world, rows, what, before, opened.error(), std::nullopt);
     fault_point("upload.opened");
+    if (auto ok = form(*opened, what, stop.get_token()); !ok) {
+      return failed(world, rows, what, before, ok.error(), std::nullopt);
+    }
     std::int64_t bytes = 0;
     for (const upload::File& file : opened->package.files) bytes += file.size;
     auto target = upload::make_target(target_, rows, options(stop.get_token()));
@@ -314,6 +335,7 @@ class UploadJob : public Job {
   orders::UploadOrder order_;
   orders::Target target_;
   net::Settings network_;
+  std::filesystem::path state_dir_;
   net::Backoff backoff_;
   bool checked_ = false;
 };
@@ -321,8 +343,9 @@ class UploadJob : public Job {
 }  // namespace
 
 std::unique_ptr<Job> make_upload_job(const orders::UploadOrder& order, const orders::Target& target,
-                                     const net::Settings& network) {
-  return std::make_unique<UploadJob>(order, target, network);
+                                     const net::Settings& network,
+                                     const std::filesystem::path& state_dir) {
+  return std::make_unique<UploadJob>(order, target, network, state_dir);
 }
 
 }  // namespace trainward::courier

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -17,8 +16,6 @@
 
 namespace trainward::upload::hub {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int64_t call_ms = 60'000;
 // The server itself ends a commit after about a minute.
@@ -39,12 +36,6 @@ std::string endpoint_text(const orders::HubPlace& place) {
   if (!place.endpoint.empty()) return place.endpoint;
   std::string said = secret_variable("HF_ENDPOINT");
   return said.empty() ? std::string(usual_endpoint) : said;
-}
-
-fs::path token_path(const std::string& file) {
-  const fs::path path(file);
-  const std::string folder = secret_variable("CREDENTIALS_DIRECTORY");
-  return path.is_absolute() || folder.empty() ? path : fs::path(folder) / path;
 }
 
 }  // namespace
@@ -78,7 +69,7 @@ Result<std::string> Api::token() const {
                   "daemon with HF_TOKEN");
     }
   } else {
-    auto text = read_secret(token_path(place_.token_file));
+    auto text = read_secret(place_.token_file);
     if (!text) return propagate(text);
     token = std::move(*text);
   }

@@ -142,7 +142,7 @@ Refusal refusal_of(const net::Answer& answer, std::string_view doing, const std:
     out.error.kind = ErrorKind::transient;
     out.error.what = fmt::format(
         "could not {}: the Hub takes only so many commits an hour, and they are used up", doing);
-    out.error.hint = "upload less often: every_minutes, every_steps or milestones of the target";
+    out.error.hint = "upload less often: every, every_steps or milestones of the target";
     out.wait_ms = commit_quota_ms;
   } else if (net::may_be_retried(answer.status)) {
     out.wait_ms = net::asked_to_wait_ms(answer, now_ms);

@@ -41,6 +41,14 @@ TEST_F(Waits, TheQuotaOfCommitsIsWaitedForAnHour) {
     EXPECT_EQ(refused.error().kind, ErrorKind::transient);
     EXPECT_THAT(refused.error().message(), HasSubstr("commits an hour"));
     EXPECT_EQ(at->wait_ms(), 61 * 60 * 1000);
+    // Until then nothing is sent, a newer one neither.
+    const std::size_t before = hub.count();
+    const auto other = target();
+    EXPECT_FALSE(other->publish(package("step-2", 2, 2), {}));
+    EXPECT_GT(other->wait_ms().value_or(0), 60 * 60 * 1000);
+    const auto requests = hub.requests();
+    for (std::size_t i = before; i < requests.size(); ++i) EXPECT_EQ(requests[i].method, "GET");
+    ASSERT_TRUE(memory.forget("hub/quota-until"));
   }
   // Nothing is in doubt: the newer one goes at once, when its time has come.
   EXPECT_TRUE(target({}, {{}, 60'000})->publish(package("step-2", 2, 2), {}));
