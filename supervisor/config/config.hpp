@@ -142,6 +142,10 @@ Problems check_tokens(const Config& config);
 
 json::object to_json(const Program& program);
 
+// What is to be done with the checkpoints of a program that lie in `checkpoints`.
+orders::UploadOrder upload_order_of(const Program& program,
+                                    const std::filesystem::path& checkpoints);
+
 // As one certain string, so that equal configurations have equal digests: keys in byte order, no
 // spaces, numbers in their shortest form.
 std::string canonical_json(const json::value& value);

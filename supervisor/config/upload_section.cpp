@@ -306,6 +306,18 @@ void read_targets(MapReader& map, const Folders& folders, const orders::Cadence&
 
 }  // namespace
 
+orders::UploadOrder upload_order_of(const Program& program,
+                                    const std::filesystem::path& checkpoints) {
+  orders::Source source;
+  source.program = program.name;
+  source.checkpoints = checkpoints.string();
+  source.directory = program.directory.string();
+  source.foreign = !program.watch.checkpoints.empty();
+  source.milestone_every = program.checkpoints_keep_every;
+  if (program.user) source.user = program.user->name;
+  return {std::move(source), program.upload};
+}
+
 void read_upload(MapReader& program, const Folders& folders, Program& out) {
   in_section(program, "upload", [&](MapReader& map) {
     const orders::Cadence cadence = read_cadence(map, {});

@@ -31,7 +31,7 @@ json::object place_json(const Target& target) {
                     target.place);
 }
 
-tl::unexpected<Error> no_target(std::string what) {
+tl::unexpected<Error> no_order(std::string what) {
   return fail(ErrorKind::corrupt, "no order about uploads: " + std::move(what));
 }
 
@@ -39,7 +39,7 @@ tl::unexpected<Error> no_target(std::string what) {
 // leaves to chance.
 Result<Target> target_from_json(const json::value& value) {
   const auto* object = value.if_object();
-  if (object == nullptr) return no_target("a target that is none");
+  if (object == nullptr) return no_order("a target that is none");
   auto place = get_object(*object, "place");
   if (!place) return propagate(place);
   const json::object& at = **place;
@@ -65,9 +65,9 @@ Result<Target> target_from_json(const json::value& value) {
     hub.revision = string_or(at, "revision", hub.revision);
     out.place = std::move(hub);
   } else {
-    return no_target("a target of the kind '" + kind + "'");
+    return no_order("a target of the kind '" + kind + "'");
   }
-  if (out.name.empty()) return no_target("a target without a name");
+  if (out.name.empty()) return no_order("a target without a name");
   return out;
 }
 
@@ -79,13 +79,7 @@ Result<Source> source_from_json(const json::object& object) {
   out.foreign = bool_or(object, "foreign", false);
   out.milestone_every = int_or(object, "milestone_every", 0);
   out.user = string_or(object, "user", "");
-  if (out.program.empty() || out.checkpoints.empty()) return no_target("no program, or no folder");
-  auto patterns = get_array(object, "patterns");
-  if (!patterns) return propagate(patterns);
-  for (const json::value& pattern : **patterns) {
-    if (!pattern.is_string()) return no_target("a pattern that is none");
-    out.patterns.emplace_back(pattern.as_string());
-  }
+  if (out.program.empty() || out.checkpoints.empty()) return no_order("no program, or no folder");
   return out;
 }
 
@@ -131,13 +125,10 @@ json::object to_json(const Upload& upload) {
 
 json::object to_json(const UploadOrder& order) {
   const Source& source = order.source;
-  json::array patterns;
-  for (const std::string& pattern : source.patterns) patterns.emplace_back(pattern);
   return {{"source", json::object{{"program", source.program},
                                   {"checkpoints", source.checkpoints},
                                   {"directory", source.directory},
                                   {"foreign", source.foreign},
-                                  {"patterns", std::move(patterns)},
                                   {"milestone_every", source.milestone_every},
                                   {"user", source.user}}},
           {"upload", to_json(order.upload)}};
@@ -145,7 +136,7 @@ json::object to_json(const UploadOrder& order) {
 
 Result<Upload> upload_from_json(const json::value& value) {
   const auto* object = value.if_object();
-  if (object == nullptr) return no_target("it is no object");
+  if (object == nullptr) return no_order("it is no object");
   auto targets = get_array(*object, "targets");
   if (!targets) return propagate(targets);
   Upload out;
@@ -167,13 +158,13 @@ Result<Upload> upload_from_json(const json::value& value) {
 
 Result<UploadOrder> upload_order_from_json(const json::value& value) {
   const auto* object = value.if_object();
-  if (object == nullptr) return no_target("it is no object");
+  if (object == nullptr) return no_order("it is no object");
   auto source = get_object(*object, "source");
   if (!source) return propagate(source);
   auto about = source_from_json(**source);
   if (!about) return propagate(about);
   const json::value* what = object->if_contains("upload");
-  if (what == nullptr) return no_target("nothing is said of what goes up");
+  if (what == nullptr) return no_order("nothing is said of what goes up");
   auto upload = upload_from_json(*what);
   if (!upload) return propagate(upload);
   return UploadOrder{std::move(*about), std::move(*upload)};

@@ -78,10 +78,9 @@ struct Upload {
 // Of one program.
 struct Source {
   std::string program;
-  std::string checkpoints;                 // its checkpoint folder, absolute
-  std::string directory;                   // its working directory, absolute
-  bool foreign = false;                    // its checkpoints are files and folders found by pattern
-  std::vector<std::string> patterns = {};  // those patterns
+  std::string checkpoints;  // its checkpoint folder, absolute
+  std::string directory;    // its working directory, absolute
+  bool foreign = false;     // its checkpoints are files and folders found by pattern
   // Steps: a multiple is a milestone; 0: only what is pinned, and the last of a run that is done.
   std::int64_t milestone_every = 0;
   std::string user = {};  // as whom its files are opened; empty: as the courier itself

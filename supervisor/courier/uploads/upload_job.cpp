@@ -14,6 +14,7 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/base/json.hpp"
@@ -22,6 +23,7 @@
 #include "common/os/fault_point.hpp"
 #include "supervisor/courier/uploads/upload_rows.hpp"
 #include "supervisor/net/retry.hpp"
+#include "supervisor/upload/hub/form.hpp"
 #include "supervisor/upload/make_target.hpp"
 #include "supervisor/upload/package.hpp"
 #include "supervisor/upload/policy.hpp"
@@ -80,10 +82,12 @@ class Progress {
 
 class UploadJob : public Job {
  public:
-  UploadJob(orders::UploadOrder order, orders::Target target, net::Settings network)
+  UploadJob(orders::UploadOrder order, orders::Target target, net::Settings network,
+            std::filesystem::path state_dir)
       : order_(std::move(order)),
         target_(std::move(target)),
         network_(std::move(network)),
+        state_dir_(std::move(state_dir)),
         backoff_(std::random_device{}()) {}
 
   [[nodiscard]] std::string name() const override {
@@ -92,10 +96,13 @@ class UploadJob : public Job {
 
   Result<std::int64_t> work(const World& world) override {
     UploadRows rows(world.journal, order_.source.program, target_.name);
+    auto asked_for = rows.asked();
+    if (!asked_for) return propagate(asked_for);
+    if (auto ok = oblige(world, rows, *asked_for); !ok) return propagate(ok);
     if (auto ok = check(world, rows); !ok) return propagate(ok);
-    auto situation = situation_of(world, rows);
+    const bool asked = asked_for->now;
+    auto situation = situation_of(world, rows, asked);
     if (!situation) return propagate(situation);
-    const bool asked = situation->asked;
     const upload::Decision decision = upload::decide(*situation);
     for (const std::string& name : decision.stale) {
       if (auto ok = give_up(world, rows, name); !ok) return propagate(ok);
@@ -103,7 +110,7 @@ class UploadJob : public Job {
     const std::int64_t listen = world.now_ms + listen_ms;
     if (!decision.next) {
       if (asked) {
-        if (auto ok = rows.forget_asked(); !ok) return propagate(ok);
+        if (auto ok = rows.seen(asked_for->last); !ok) return propagate(ok);
       }
       return std::min(decision.again_ms, listen);
     }
@@ -111,6 +118,9 @@ class UploadJob : public Job {
     const UploadRows::Begun begun{what, decision.held ? "held" : "sending", world.now_ms,
                                   decision.held ? decision.again_ms : 0, asked};
     if (auto ok = rows.begin(begun); !ok) return propagate(ok);
+    if (asked) {
+      if (auto ok = rows.seen(asked_for->last); !ok) return propagate(ok);
+    }
     fault_point("upload.begun");
     if (decision.held) return std::min(decision.again_ms, listen);
     const auto known = std::find_if(
@@ -140,12 +150,50 @@ class UploadJob : public Job {
     return {};
   }
 
-  Result<upload::Situation> situation_of(const World& world, UploadRows& rows) const {
+  // What people ask for besides an upload.
+  Status oblige(const World& world, UploadRows& rows, const UploadRows::Asked& asked) {
+    if (!asked.retry && !asked.verify) return {};
+    if (asked.retry) {
+      if (auto ok = rows.retry(); !ok) return ok;
+    }
+    if (asked.verify) {
+      if (auto ok = verify(world, rows); !ok) return ok;
+    }
+    return asked.now ? Status() : rows.seen(asked.last);
+  }
+
+  // What was sent last, where it lies now. That it cannot be looked at is on record as well.
+  Status verify(const World& world, UploadRows& rows) {
+    auto known = rows.known();
+    if (!known) return propagate(known);
+    const auto newest =
+        std::max_element(known->begin(), known->end(), [](const Known& a, const Known& b) {
+          return (a.state == "done" ? a.saved_ms : -1) < (b.state == "done" ? b.saved_ms : -1);
+        });
+    if (newest == known->end() || newest->state != "done") return {};
+    auto found = compare(world, rows, *newest);
+    if (!found) spdlog::warn("{}: {}", name(), found.error().message());
+    return rows.checked(newest->name, newest->step, found ? "" : found.error().message(),
+                        now().wall.ms);
+  }
+
+  Status compare(const World& world, UploadRows& rows, const Known& what) {
+    auto target = upload::make_target(target_, rows, options(world.stop));
+    if (!target) return propagate(target);
+    auto remotes = (*target)->list(order_.source.program);
+    if (!remotes) return propagate(remotes);
+    for (const upload::Remote& remote : *remotes) {
+      if (remote.name != what.name || remote.step != what.step) continue;
+      return (*target)->verify(order_.source.program, remote);
+    }
+    return fail(ErrorKind::corrupt, "is not there any more", what.name,
+                "`trainwardctl upload now` sends the newest one");
+  }
+
+  Result<upload::Situation> situation_of(const World& world, UploadRows& rows, bool asked) const {
     upload::Situation out;
     auto known = rows.known();
     if (!known) return propagate(known);
-    auto asked = rows.asked();
-    if (!asked) return propagate(asked);
     auto candidates = candidates_of(world);
     if (!candidates) return propagate(candidates);
     out.known = std::move(*known);
@@ -154,7 +202,7 @@ class UploadJob : public Job {
     out.window = order_.upload.window;
     out.minute_of_day = minute_of_day(world.now_ms);
     out.now_ms = world.now_ms;
-    out.asked = asked->has_value();
+    out.asked = asked;
     return out;
   }
 
@@ -199,6 +247,20 @@ class UploadJob : public Job {
     return rows.stale(name, world.now_ms);
   }
 
+  // As the target's readers want it.
+  Status form(upload::OpenedPackage& opened, const Candidate& what, std::stop_token stop) const {
+    const auto* place = std::get_if<orders::HubPlace>(&target_.place);
+    if (place == nullptr) return {};
+    upload::hub::FormOptions options;
+    options.scratch =
+        state_dir_ / "upload" / fmt::format("{}-{}", order_.source.program, target_.name);
+    options.stop = std::move(stop);
+    auto formed = upload::hub::in_form(std::move(opened.package), what.path, place->form, options);
+    if (!formed) return propagate(formed);
+    opened.package = std::move(*formed);
+    return {};
+  }
+
   Status send(const World& world, UploadRows& rows, const Candidate& what, const Known& before,
               bool whatever_hour) {
     std::stop_source stop;
@@ -206,6 +268,9 @@ class UploadJob : public Job {
     auto opened = upload::open_package(order_.source, what, rows, stop.get_token());
     if (!opened) return failed(world, rows, what, before, opened.error(), std::nullopt);
     fault_point("upload.opened");
+    if (auto ok = form(*opened, what, stop.get_token()); !ok) {
+      return failed(world, rows, what, before, ok.error(), std::nullopt);
+    }
     std::int64_t bytes = 0;
     for (const upload::File& file : opened->package.files) bytes += file.size;
     auto target = upload::make_target(target_, rows, options(stop.get_token()));
@@ -270,6 +335,7 @@ class UploadJob : public Job {
   orders::UploadOrder order_;
   orders::Target target_;
   net::Settings network_;
+  std::filesystem::path state_dir_;
   net::Backoff backoff_;
   bool checked_ = false;
 };
@@ -277,8 +343,9 @@ class UploadJob : public Job {
 }  // namespace
 
 std::unique_ptr<Job> make_upload_job(const orders::UploadOrder& order, const orders::Target& target,
-                                     const net::Settings& network) {
-  return std::make_unique<UploadJob>(order, target, network);
+                                     const net::Settings& network,
+                                     const std::filesystem::path& state_dir) {
+  return std::make_unique<UploadJob>(order, target, network, state_dir);
 }
 
 }  // namespace trainward::courier

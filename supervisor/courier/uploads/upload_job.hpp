@@ -2,6 +2,7 @@
 // keeps on record what came of it, so that another process goes on where this one was ended.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 
 #include "supervisor/courier/job.hpp"
@@ -10,8 +11,9 @@
 
 namespace trainward::courier {
 
-// `target`: one of the order's.
+// `target`: one of the order's. `state_dir`: where copies in another form lie while they are made.
 std::unique_ptr<Job> make_upload_job(const orders::UploadOrder& order, const orders::Target& target,
-                                     const net::Settings& network);
+                                     const net::Settings& network,
+                                     const std::filesystem::path& state_dir);
 
 }  // namespace trainward::courier

@@ -1,10 +1,14 @@
 #include "supervisor/courier/uploads/upload_rows.hpp"
 
+#include <cstdlib>
+
 namespace trainward::courier {
 namespace {
 
 using store::Connection;
 using store::Row;
+
+constexpr const char* last_seen = "request";
 
 }  // namespace
 
@@ -26,29 +30,36 @@ Result<std::vector<upload::Known>> UploadRows::known() {
   return out;
 }
 
-Result<std::optional<std::int64_t>> UploadRows::asked() {
-  std::optional<std::int64_t> at_ms;
+Result<UploadRows::Asked> UploadRows::asked() {
+  auto seen = get(last_seen);
+  if (!seen) return propagate(seen);
+  const std::int64_t after = *seen ? std::strtoll((*seen)->c_str(), nullptr, 10) : 0;
+  Asked out;
+  out.last = after;
   auto read = journal_.read([&](Connection& db) {
     return db.each(
-        "select at_ms from upload_requests where program = ? and target = ?",
-        [&](const Row& row) { at_ms = row.integer(0); }, program_, target_);
+        "select id, what from upload_requests where id > ? and program in ('', ?) "
+        "and target in ('', ?) order by id",
+        [&](const Row& row) {
+          out.last = row.integer(0);
+          const std::string what = row.text(1);
+          out.now |= what == "now";
+          out.retry |= what == "retry";
+          out.verify |= what == "verify";
+        },
+        after, program_, target_);
   });
   if (!read) return propagate(read);
-  return at_ms;
+  return out;
 }
 
-Status UploadRows::forget_asked() {
-  return journal_.transact([&](Connection& db) {
-    return db.run("delete from upload_requests where program = ? and target = ?", program_,
-                  target_);
-  });
-}
+Status UploadRows::seen(std::int64_t request) { return put(last_seen, std::to_string(request)); }
 
 Status UploadRows::begin(const Begun& begun) {
   const upload::Candidate& what = begun.what;
   return journal_.transact([&](Connection& db) -> Status {
     // Taken up anew after its end: it begins then.
-    auto put = db.run(
+    return db.run(
         "insert into uploads (program, target, name, step, path, state, saved_ms, began_ms, "
         "next_ms, milestone, asked) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
         "on conflict (program, target, name, step) do update set path = excluded.path, "
@@ -61,9 +72,6 @@ Status UploadRows::begin(const Begun& begun) {
         "milestone = excluded.milestone",
         program_, target_, what.name, what.step, what.path, begun.state, what.at_ms, begun.at_ms,
         begun.next_ms, what.milestone, begun.asked);
-    if (!put || begun.state != "sending") return put;
-    return db.run("delete from upload_requests where program = ? and target = ?", program_,
-                  target_);
   });
 }
 
@@ -108,6 +116,25 @@ Status UploadRows::stale(const std::string& name, std::int64_t at_ms) {
   });
 }
 
+Status UploadRows::retry() {
+  return journal_.transact([&](Connection& db) {
+    return db.run(
+        "update uploads set state = 'waiting', tries = 0, next_ms = 0 where program = ? "
+        "and target = ? and state in ('failed', 'waiting')",
+        program_, target_);
+  });
+}
+
+Status UploadRows::checked(const std::string& name, std::int64_t step, const std::string& error,
+                           std::int64_t at_ms) {
+  return journal_.transact([&](Connection& db) {
+    return db.run(
+        "update uploads set checked_ms = ?, check_error = ? "
+        "where program = ? and target = ? and name = ? and step = ?",
+        at_ms, error, program_, target_, name, step);
+  });
+}
+
 Result<std::optional<std::string>> UploadRows::get(const std::string& key) {
   std::optional<std::string> value;
   auto read = journal_.read([&](Connection& db) {
@@ -137,30 +164,16 @@ Status UploadRows::forget(const std::string& prefix) {
   });
 }
 
-Status ask_for_upload(Journal& journal, const std::string& program, const std::string& target,
-                      std::int64_t at_ms) {
-  return journal.transact([&](Connection& db) {
-    return db.run(
-        "insert into upload_requests (program, target, at_ms) values (?, ?, ?) "
-        "on conflict (program, target) do update set at_ms = excluded.at_ms",
-        program, target, at_ms);
+Status ask_for_upload(Journal& journal, const std::string& what, const std::string& program,
+                      const std::string& target, std::int64_t at_ms) {
+  constexpr std::int64_t kept_ms = 86'400'000;
+  return journal.transact([&](Connection& db) -> Status {
+    if (auto ok = db.run("delete from upload_requests where at_ms < ?", at_ms - kept_ms); !ok) {
+      return ok;
+    }
+    return db.run("insert into upload_requests (program, target, what, at_ms) values (?, ?, ?, ?)",
+                  program, target, what, at_ms);
   });
-}
-
-Result<std::int64_t> retry_uploads(Journal& journal, const std::string& program,
-                                   const std::string& target) {
-  std::int64_t changed = 0;
-  auto done = journal.transact([&](Connection& db) -> Status {
-    const std::int64_t before = db.changes();
-    auto set = db.run(
-        "update uploads set state = 'waiting', tries = 0, next_ms = 0 where program = ? "
-        "and target = ? and state in ('failed', 'waiting')",
-        program, target);
-    changed = db.changes() - before;
-    return set;
-  });
-  if (!done) return propagate(done);
-  return changed;
 }
 
 }  // namespace trainward::courier

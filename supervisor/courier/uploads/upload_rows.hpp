@@ -21,9 +21,16 @@ class UploadRows : public upload::Memory {
       : journal_(journal), program_(std::move(program)), target_(std::move(target)) {}
 
   Result<std::vector<upload::Known>> known();
-  // When somebody asked for an upload now; nothing: nobody did.
-  Result<std::optional<std::int64_t>> asked();
-  Status forget_asked();
+  // What people have asked for since seen().
+  struct Asked {
+    bool now = false;
+    bool retry = false;
+    bool verify = false;
+    std::int64_t last = 0;  // of the requests
+  };
+  Result<Asked> asked();
+  // All up to this one has been done, or is on record elsewhere.
+  Status seen(std::int64_t request);
 
   struct Begun {
     upload::Candidate what;
@@ -41,6 +48,11 @@ class UploadRows : public upload::Memory {
   Status not_done(const upload::Candidate& what, const std::string& state, const std::string& error,
                   int tries, std::int64_t next_ms, std::int64_t at_ms);
   Status stale(const std::string& name, std::int64_t at_ms);
+  // What failed or waits may be tried at once.
+  Status retry();
+  // `error` empty: all is there as it was sent.
+  Status checked(const std::string& name, std::int64_t step, const std::string& error,
+                 std::int64_t at_ms);
 
   // ---- upload::Memory ----
   Result<std::optional<std::string>> get(const std::string& key) override;
@@ -53,11 +65,8 @@ class UploadRows : public upload::Memory {
   std::string target_;
 };
 
-// Asks for the newest checkpoint of a program to go up now, whatever hour it is.
-Status ask_for_upload(Journal& journal, const std::string& program, const std::string& target,
-                      std::int64_t at_ms);
-// What failed is tried again at once. How many there are.
-Result<std::int64_t> retry_uploads(Journal& journal, const std::string& program,
-                                   const std::string& target);
+// "now", "retry" or "verify", of a program ("": every one) and target ("": every one).
+Status ask_for_upload(Journal& journal, const std::string& what, const std::string& program,
+                      const std::string& target, std::int64_t at_ms);
 
 }  // namespace trainward::courier

@@ -33,22 +33,27 @@ Result<const json::object*> object_of(const Result<json::value>& value, std::str
 
 bool is_header_name(std::string_view name) {
   return !name.empty() && name.size() <= 256 && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_';
   });
 }
 
 bool is_header_value(std::string_view value) {
   return value.size() <= longest_address && std::all_of(value.begin(), value.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
-  });
+           return static_cast<unsigned char>(c) >= 0x20 && c != 0x7f;
+         });
 }
 
 // Those that an upload may set: not who asks, nor what the client itself says of the body.
 bool may_be_set(std::string_view name) {
-  static constexpr std::string_view ours[] = {"authorization",     "cookie", "host",
-                                              "content-length",    "expect", "connection",
-                                              "transfer-encoding", "proxy-authorization"};
+  static constexpr std::string_view ours[] = {"authorization",
+                                              "cookie",
+                                              "host",
+                                              "content-length",
+                                              "expect",
+                                              "connection",
+                                              "transfer-encoding",
+                                              "proxy-authorization"};
   const std::string lower = lower_case(name);
   return std::find(std::begin(ours), std::end(ours), lower) == std::end(ours);
 }
@@ -102,8 +107,8 @@ Status take_parts(Transfer& out, Action& target, std::int64_t size, std::string_
   const std::int64_t needed = size / target.part_size + (size % target.part_size != 0 ? 1 : 0);
   if (static_cast<std::int64_t>(target.parts.size()) != needed || needed == 0 ||
       target.parts.rbegin()->first != needed) {
-    return unreadable(where, fmt::format("{} addresses for a file of {} parts",
-                                         target.parts.size(), needed));
+    return unreadable(
+        where, fmt::format("{} addresses for a file of {} parts", target.parts.size(), needed));
   }
   out.part_size = target.part_size;
   for (auto& [number, url] : target.parts) out.parts.push_back(std::move(url));
@@ -173,16 +178,16 @@ bool has_write_scope(const json::object& fine_grained) {
   const auto lets_write = [](const json::value* permissions) {
     const auto* list = permissions == nullptr ? nullptr : permissions->if_array();
     return list != nullptr && std::any_of(list->begin(), list->end(), [](const json::value& one) {
-      return one.is_string() && view(one.get_string()) == "repo.write";
-    });
+             return one.is_string() && view(one.get_string()) == "repo.write";
+           });
   };
   if (lets_write(fine_grained.if_contains("global"))) return true;
   const json::value* scoped = fine_grained.if_contains("scoped");
   const auto* list = scoped == nullptr ? nullptr : scoped->if_array();
   return list != nullptr && std::any_of(list->begin(), list->end(), [&](const json::value& one) {
-    const auto* scope = one.if_object();
-    return scope != nullptr && lets_write(scope->if_contains("permissions"));
-  });
+           const auto* scope = one.if_object();
+           return scope != nullptr && lets_write(scope->if_contains("permissions"));
+         });
 }
 
 }  // namespace
@@ -286,7 +291,8 @@ Result<std::vector<Transfer>> parse_batch(std::string_view text, std::string_vie
   for (const json::value& item : **objects) {
     auto transfer = parse_transfer(item, where, sizes);
     if (!transfer) return propagate(transfer);
-    if (!seen.insert(transfer->oid).second) return unreadable(where, "an object stands there twice");
+    if (!seen.insert(transfer->oid).second)
+      return unreadable(where, "an object stands there twice");
     out.push_back(std::move(*transfer));
   }
   if (out.size() != sizes.size()) return unreadable(where, "it leaves objects out");

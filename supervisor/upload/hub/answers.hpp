@@ -55,14 +55,14 @@ struct Transfer {
     std::string value;
     friend bool operator==(const Header&, const Header&) = default;
   };
-  std::string oid;     // SHA-256
-  bool stored = false;  // nothing is to be sent
-  std::string refusal;  // why the server will not take it; empty: it does
-  std::string upload;   // PUT of all bytes; or POST when all parts are there
-  std::vector<Header> headers;      // that the upload wants
-  std::int64_t part_size = 0;       // 0: in one piece
-  std::vector<std::string> parts;   // PUT of each, in order
-  std::string verify;               // empty: nobody wants to be told
+  std::string oid;                 // SHA-256
+  bool stored = false;             // nothing is to be sent
+  std::string refusal;             // why the server will not take it; empty: it does
+  std::string upload;              // PUT of all bytes; or POST when all parts are there
+  std::vector<Header> headers;     // that the upload wants
+  std::int64_t part_size = 0;      // 0: in one piece
+  std::vector<std::string> parts;  // PUT of each, in order
+  std::string verify;              // empty: nobody wants to be told
   std::vector<Header> verify_headers;
   friend bool operator==(const Transfer&, const Transfer&) = default;
 };

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <filesystem>
 #include <mutex>
 #include <utility>
 
@@ -18,8 +17,6 @@
 namespace trainward::upload::hub {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::int64_t call_ms = 60'000;
 // The server itself ends a commit after about a minute.
 constexpr std::int64_t commit_ms = 120'000;
@@ -31,21 +28,14 @@ constexpr std::string_view conflicting = "conflicting operation";
 
 // It becomes a header.
 bool is_plain_token(std::string_view token) {
-  return !token.empty() && std::all_of(token.begin(), token.end(), [](unsigned char c) {
-    return c > 0x20 && c < 0x7f;
-  });
+  return !token.empty() && std::all_of(token.begin(), token.end(),
+                                       [](unsigned char c) { return c > 0x20 && c < 0x7f; });
 }
 
 std::string endpoint_text(const orders::HubPlace& place) {
   if (!place.endpoint.empty()) return place.endpoint;
   std::string said = secret_variable("HF_ENDPOINT");
   return said.empty() ? std::string(usual_endpoint) : said;
-}
-
-fs::path token_path(const std::string& file) {
-  const fs::path path(file);
-  const std::string folder = secret_variable("CREDENTIALS_DIRECTORY");
-  return path.is_absolute() || folder.empty() ? path : fs::path(folder) / path;
 }
 
 }  // namespace
@@ -79,7 +69,7 @@ Result<std::string> Api::token() const {
                   "daemon with HF_TOKEN");
     }
   } else {
-    auto text = read_secret(token_path(place_.token_file));
+    auto text = read_secret(place_.token_file);
     if (!text) return propagate(text);
     token = std::move(*text);
   }
@@ -119,8 +109,8 @@ Result<net::Answer> Api::repeated(const net::Request& request, bool repeat,
     if (!may_repeat || options_.stop.stop_requested()) return answer;
     const std::int64_t ms = times_.pauses_ms[tries];
     // Too many requests are not mended by more of them.
-    if (answer && (answer->status == 429 ||
-                   net::asked_to_wait_ms(*answer, now().wall.ms).value_or(0) > ms)) {
+    if (answer &&
+        (answer->status == 429 || net::asked_to_wait_ms(*answer, now().wall.ms).value_or(0) > ms)) {
       return answer;
     }
     if (!pause(ms)) return answer;
@@ -133,8 +123,8 @@ Result<net::Answer> Api::ask(const Call& call, bool repeat) {
   net::Request request;
   request.method = call.method;
   request.url = call.url;
-  request.headers = {std::move(*bearer), {"Accept", call.type == lfs_type ? call.type
-                                                                          : "application/json"}};
+  request.headers = {std::move(*bearer),
+                     {"Accept", call.type == lfs_type ? call.type : "application/json"}};
   if (call.method != "GET") {
     request.headers.push_back({"Content-Type", call.type});
     request.body = call.body;
@@ -205,14 +195,17 @@ Status Api::create(const Repository& at) {
                        .body = create_body(at.id, place_.is_private)});
     if (!answer) return propagate(answer);
     if (is_ok(*answer)) return {};
-    const bool busy = answer->status == 409 && words_of(*answer).find(conflicting) != std::string::npos;
+    const bool busy =
+        answer->status == 409 && words_of(*answer).find(conflicting) != std::string::npos;
     if (answer->status == 409 && !busy) return {};
     if (!busy || tries >= times_.pauses_ms.size()) {
       auto refused = refuse(*answer, "make the repository");
       if (answer->status == 401 || answer->status == 403) {
         refused.value().hint = fmt::format(
-            "the repository {} is not there, or hidden from this token, which may not make it: make "
-            "it at {}/new, or give the token the right to write", at.id, at.endpoint);
+            "the repository {} is not there, or hidden from this token, which may not make it: "
+            "make "
+            "it at {}/new, or give the token the right to write",
+            at.id, at.endpoint);
       }
       return refused;
     }
@@ -317,7 +310,8 @@ Result<Modes> Api::preupload(const std::vector<Sample>& files) {
   if (!modes) return propagate(modes);
   for (const Sample& file : files) {
     if (modes->count(file.path) == 0) {
-      return fail(ErrorKind::corrupt, "its answer was not understood: it leaves files out", shown());
+      return fail(ErrorKind::corrupt, "its answer was not understood: it leaves files out",
+                  shown());
     }
   }
   return modes;
@@ -349,8 +343,8 @@ Committed Api::commit(const Operations& operations, const std::string& parent) {
                      .total_ms = commit_ms},
                     false);
   if (!answer) {
-    return {http_.request_was_sent() ? State::in_doubt : State::refused, {},
-            std::move(answer.error())};
+    return {
+        http_.request_was_sent() ? State::in_doubt : State::refused, {}, std::move(answer.error())};
   }
   if (is_ok(*answer)) {
     auto made = parse_commit(answer->body, shown());
@@ -363,7 +357,8 @@ Committed Api::commit(const Operations& operations, const std::string& parent) {
   wait_ms_ = refusal.wait_ms;
   // An error of the server's own says nothing of what it did, or does still.
   const bool unknown = answer->status == 408 || answer->status >= 500;
-  return {unknown && !is_commit_quota(*answer) ? State::in_doubt : State::refused, {},
+  return {unknown && !is_commit_quota(*answer) ? State::in_doubt : State::refused,
+          {},
           std::move(refusal.error)};
 }
 

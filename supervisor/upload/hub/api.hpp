@@ -72,7 +72,8 @@ class Api {
   Status squash(const std::string& message);
 
   // To the store behind the Hub, or wherever an answer pointed: the token goes along only if `told`
-  // and the address is the endpoint's own. Repeated as other calls are, unless that is the caller's.
+  // and the address is the endpoint's own. Repeated as other calls are, unless that is the
+  // caller's.
   Result<net::Answer> send(net::Request request, bool told,
                            const net::HttpClient::Progress& progress = {}, bool repeat = true);
   // Whether a person or a later try has to see to an answer.

@@ -12,10 +12,10 @@ namespace {
 constexpr std::string_view filter = " filter=lfs diff=lfs merge=lfs -text\n";
 
 constexpr std::array tracked_endings = {
-    ".7z",      ".arrow", ".bin",    ".bz2", ".ckpt", ".ftz",    ".gz",     ".h5",     ".joblib",
-    ".mlmodel", ".model", ".msgpack", ".npy", ".npz",  ".onnx",   ".ot",     ".parquet", ".pb",
-    ".pickle",  ".pkl",   ".pt",     ".pth", ".rar",  ".safetensors", ".tar", ".tflite", ".tgz",
-    ".wasm",    ".xz",    ".zip",    ".zst", "tfevents"};
+    ".7z",      ".arrow",   ".bin",    ".bz2",     ".ckpt", ".ftz", ".gz",   ".h5",
+    ".joblib",  ".mlmodel", ".model",  ".msgpack", ".npy",  ".npz", ".onnx", ".ot",
+    ".parquet", ".pb",      ".pickle", ".pkl",     ".pt",   ".pth", ".rar",  ".safetensors",
+    ".tar",     ".tflite",  ".tgz",    ".wasm",    ".xz",   ".zip", ".zst",  "tfevents"};
 
 std::string_view last_part(std::string_view path) {
   const auto slash = path.rfind('/');
@@ -24,8 +24,8 @@ std::string_view last_part(std::string_view path) {
 
 bool is_plain_name(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '.' || c == '_' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
   });
 }
 
@@ -45,7 +45,8 @@ std::set<std::string, std::less<>> patterns_in(std::string_view attributes) {
   while (!attributes.empty()) {
     const std::string_view line = trim(take_line(attributes));
     const auto end = line.find_first_of(" \t");
-    if (end == std::string_view::npos || line.find("filter=lfs") == std::string_view::npos) continue;
+    if (end == std::string_view::npos || line.find("filter=lfs") == std::string_view::npos)
+      continue;
     out.emplace(line.substr(0, end));
   }
   return out;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -22,9 +23,20 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_our_checkpoint(const Package& package) {
-  return std::any_of(package.files.begin(), package.files.end(), [](const File& file) {
-    return file.name == checkpoint::name::manifest;
-  });
+  return std::any_of(package.files.begin(), package.files.end(),
+                     [](const File& file) { return file.name == checkpoint::name::manifest; });
+}
+
+// A checkpoint names other folders, of its base model for one, and is read by their names. What its
+// owner may not read, root does not read for them.
+Status check_reader(const fs::path& checkpoint) {
+  struct stat info {};
+  if (::stat(checkpoint.c_str(), &info) != 0) {
+    return fail_errno(errno, "look at", checkpoint.string());
+  }
+  if (::geteuid() != 0 || info.st_uid == 0) return {};
+  return fail(ErrorKind::permanent, "is another user's, and is not put into another form by root",
+              checkpoint.string(), "set form: as-is, or run the supervisor as that user");
 }
 
 // Removed whatever comes of it.
@@ -113,6 +125,7 @@ Result<Package> in_form(Package package, const fs::path& checkpoint, std::string
     return fail(ErrorKind::usage, fmt::format("'{}' is no form of a checkpoint", form), {},
                 "as-is, safetensors or folder");
   }
+  if (auto ok = check_reader(checkpoint); !ok) return propagate(ok);
   if (auto ok = make_folders(options.scratch); !ok) return propagate(ok);
   // Its name becomes the title of the model's card.
   const ScratchFolder folder(options.scratch / package.program);

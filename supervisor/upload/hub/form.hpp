@@ -22,10 +22,11 @@ struct FormOptions {
   checkpoint::huggingface::ModelCardFacts card = {};
 };
 
-// `form`: "as-is", "safetensors" (the weights alone) or "folder" (as transformers and PEFT open it).
-// `checkpoint`: where the package's files lie. Only a checkpoint of our own trainer changes its
-// form: any other package comes back as it is. Errors: as of convert_to_plain_model() and
-// export_model(), kind usage for a model that cannot be written so; transient when stopped.
+// `form`: "as-is", "safetensors" (the weights alone) or "folder" (as transformers and PEFT open
+// it). `checkpoint`: where the package's files lie. Only a checkpoint of our own trainer changes
+// its form: any other package comes back as it is. Errors: as of convert_to_plain_model() and
+// export_model(), kind usage for a model that cannot be written so; transient when stopped;
+// permanent where root would have to read what another user's checkpoint names.
 Result<Package> in_form(Package package, const std::filesystem::path& checkpoint,
                         std::string_view form, const FormOptions& options);
 

@@ -16,7 +16,6 @@ namespace trainward::upload {
 
 // `memory` must outlive it. Nothing is asked of the place yet.
 std::unique_ptr<Target> make_hub_target(const orders::HubPlace& place, Memory& memory,
-                                        const TargetOptions& options,
-                                        const hub::Times& times = {});
+                                        const TargetOptions& options, const hub::Times& times = {});
 
 }  // namespace trainward::upload

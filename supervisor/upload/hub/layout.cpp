@@ -17,7 +17,9 @@ namespace {
 constexpr std::string_view checkpoints_folder = "checkpoints/";
 constexpr std::string_view record_ending = ".json";
 
-std::string folder_for(std::string_view name) { return fmt::format("{}{}", checkpoints_folder, name); }
+std::string folder_for(std::string_view name) {
+  return fmt::format("{}{}", checkpoints_folder, name);
+}
 
 // A model that others open is at the root, the newest of them.
 std::string folder_of(const Package& package, bool is_newest) {
@@ -124,7 +126,8 @@ std::string tag_name(std::string_view text) {
 
 std::string tag_for_other_content(const Record& record) {
   std::string content;
-  for (const auto& file : record.remote.files) content += fmt::format("{} {}\n", file.sha256, file.name);
+  for (const auto& file : record.remote.files)
+    content += fmt::format("{} {}\n", file.sha256, file.name);
   return fmt::format("{}-{}", record.tag, sha256_hex(content).substr(0, 8));
 }
 

@@ -46,8 +46,8 @@ std::vector<Transfer::Header> headers_in(const json::object& object, std::string
     const auto* pair = item.if_array();
     if (pair == nullptr || pair->size() != 2 || !(*pair)[0].is_string() || !(*pair)[1].is_string())
       continue;
-    out.push_back({std::string(view((*pair)[0].get_string())),
-                   std::string(view((*pair)[1].get_string()))});
+    out.push_back(
+        {std::string(view((*pair)[0].get_string())), std::string(view((*pair)[1].get_string()))});
   }
   return out;
 }
@@ -174,7 +174,8 @@ Result<ObjectSender::Outcome> ObjectSender::go_on(const File& file, bool& was_be
     return Outcome::expired;
   }
   was_begun = true;
-  upload.key = fmt::format("{}/{}/", key_of(file), sha256_hex(upload.transfer.upload).substr(0, 16));
+  upload.key =
+      fmt::format("{}/{}/", key_of(file), sha256_hex(upload.transfer.upload).substr(0, 16));
   return send_parts(upload, file);
 }
 
@@ -182,9 +183,8 @@ Result<ObjectSender::Multipart> ObjectSender::begin(const Transfer& transfer, co
   Multipart upload{transfer, now().wall.ms + usual_life_ms, {}};
   for (const std::string& part : transfer.parts) {
     if (const auto until = good_until_ms(part)) {
-      upload.good_until_ms = &part == &transfer.parts.front()
-                                 ? *until
-                                 : std::min(upload.good_until_ms, *until);
+      upload.good_until_ms =
+          &part == &transfer.parts.front() ? *until : std::min(upload.good_until_ms, *until);
     }
   }
   upload.key = fmt::format("{}/{}/", key_of(file), sha256_hex(transfer.upload).substr(0, 16));
@@ -199,10 +199,10 @@ Result<ObjectSender::Multipart> ObjectSender::begin(const Transfer& transfer, co
 
 Result<ObjectSender::Outcome> ObjectSender::carry_out(const Transfer& transfer, const File& file) {
   if (!transfer.refusal.empty()) {
-    return fail(ErrorKind::permanent,
-                fmt::format("the Hub does not take '{}': {}", file.name,
-                            safe_words(transfer.refusal)),
-                api_.shown(), "look at the account's storage and at the size of the file");
+    return fail(
+        ErrorKind::permanent,
+        fmt::format("the Hub does not take '{}': {}", file.name, safe_words(transfer.refusal)),
+        api_.shown(), "look at the account's storage and at the size of the file");
   }
   if (transfer.stored) return Outcome::there;
   if (transfer.part_size == 0) return send_whole(transfer, file);
@@ -215,7 +215,8 @@ Result<ObjectSender::Outcome> ObjectSender::send_whole(const Transfer& transfer,
   net::Request request;
   request.method = "PUT";
   request.url = transfer.upload;
-  for (const auto& header : transfer.headers) request.headers.push_back({header.name, header.value});
+  for (const auto& header : transfer.headers)
+    request.headers.push_back({header.name, header.value});
   request.body = net::FileSlice{file.descriptor.get(), 0, file.size};
   request.total_ms = 0;
   request.most_bytes_per_second = api_.options().bytes_per_second;

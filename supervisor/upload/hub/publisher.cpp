@@ -19,13 +19,18 @@
 namespace trainward::upload::hub {
 namespace {
 
-constexpr int most_races = 6;              // against others who commit, in one call
+constexpr int most_races = 6;               // against others who commit, in one call
 constexpr std::size_t files_at_once = 256;  // of one question how they go up
 // A Hub takes regular files of up to 10 MiB, and not too many bytes of them in one commit.
 constexpr std::int64_t longest_as_regular = 4 << 20;
 constexpr std::int64_t most_regular = 32 << 20;
 constexpr std::int64_t largest_text = 1 << 20;  // of what is read to be changed
 constexpr const char* squash_key = "hub/squash";
+// When the quota of commits is used up nothing is sent, whichever checkpoint it is: the newest goes
+// when its time has come.
+constexpr const char* quota_key = "hub/quota-until";
+constexpr std::int64_t longest_quota_ms = 2 * 3600 * 1000;
+constexpr std::int64_t is_quota_ms = 30 * 60 * 1000;  // no other wait is so long
 
 std::string memory_of(const std::string& program, const std::string& name) {
   return fmt::format("hub/{}/{}/", program, name);
@@ -78,9 +83,8 @@ Status check_owner(const Package& package, const Contents& there, const std::str
 }
 
 const Record* record_of(const Contents& there, const std::string& name) {
-  const auto found =
-      std::find_if(there.records.begin(), there.records.end(),
-                   [&](const Record& record) { return record.remote.name == name; });
+  const auto found = std::find_if(there.records.begin(), there.records.end(),
+                                  [&](const Record& record) { return record.remote.name == name; });
   return found == there.records.end() ? nullptr : &*found;
 }
 
@@ -124,11 +128,18 @@ Result<Published> Publisher::publish(const Package& package, const Progress& pro
     auto settling = settling_ms(prefix);
     if (!settling) return propagate(settling);
     if (*settling > 0) {
-      return wait_for_settling(
-          *settling, in_doubt.value_or(Error{
-                         ErrorKind::transient,
-                         "a commit whose answer was lost may still be on its way", api_.shown(),
-                         "the repository is looked at again then"}));
+      return wait_for(*settling, in_doubt.value_or(Error{
+                                     ErrorKind::transient,
+                                     "a commit whose answer was lost may still be on its way",
+                                     api_.shown(), "the repository is looked at again then"}));
+    }
+    auto quota = quota_ms();
+    if (!quota) return propagate(quota);
+    if (*quota > 0) {
+      return wait_for(
+          *quota,
+          {ErrorKind::transient, "the Hub takes only so many commits an hour, and they are used up",
+           api_.shown(), "upload less often: every, every_steps or milestones of the target"});
     }
     if (!package.milestone.empty()) {
       auto tagged = is_tagged(package, change.record);
@@ -167,6 +178,10 @@ Result<Published> Publisher::publish(const Package& package, const Progress& pro
     }
     if (auto ok = memory_.forget(commit_key(prefix)); !ok) return propagate(ok);
     if (committed.state == Committed::State::refused) {
+      if (const std::int64_t wait = api_.wait_ms().value_or(0); wait >= is_quota_ms) {
+        const std::string until = fmt::to_string(now().wall.ms + wait);
+        if (auto ok = memory_.put(quota_key, until); !ok) return propagate(ok);
+      }
       return tl::unexpected<Error>(std::move(committed.error));
     }
     if (committed.state == Committed::State::done) made = committed.head.commit;
@@ -215,10 +230,10 @@ Result<Publisher::Split> Publisher::split(const std::vector<const File*>& files,
   };
   for (const File* file : files) {
     if (file->size == 0) continue;  // always regular
-    std::string head(static_cast<std::size_t>(
-                         std::min<std::int64_t>(file->size, sample_bytes)), '\0');
-    auto got = read_at(file->descriptor.get(), std::as_writable_bytes(std::span(head)), 0,
-                       file->name);
+    std::string head(static_cast<std::size_t>(std::min<std::int64_t>(file->size, sample_bytes)),
+                     '\0');
+    auto got =
+        read_at(file->descriptor.get(), std::as_writable_bytes(std::span(head)), 0, file->name);
     if (!got) return propagate(got);
     head.resize(*got);
     samples.push_back({file_path(change.record, file->name), file->size, std::move(head)});
@@ -351,7 +366,15 @@ Result<std::int64_t> Publisher::settling_ms(const std::string& prefix) {
   return std::clamp<std::int64_t>(began_ms + whole - now().wall.ms, 0, whole);
 }
 
-tl::unexpected<Error> Publisher::wait_for_settling(std::int64_t ms, Error error) {
+Result<std::int64_t> Publisher::quota_ms() {
+  auto text = memory_.get(quota_key);
+  if (!text) return propagate(text);
+  std::int64_t until_ms = 0;
+  if (*text) std::from_chars((*text)->data(), (*text)->data() + (*text)->size(), until_ms);
+  return std::clamp<std::int64_t>(until_ms - now().wall.ms, 0, longest_quota_ms);
+}
+
+tl::unexpected<Error> Publisher::wait_for(std::int64_t ms, Error error) {
   api_.ask_to_wait(std::max(ms, api_.wait_ms().value_or(0)));
   return tl::unexpected<Error>(std::move(error));
 }

@@ -43,7 +43,9 @@ class Publisher {
   Status tag_leaving(const Change& change, const std::string& commit);
   // Until a commit whose answer was lost can be there no more; 0: none is under way.
   Result<std::int64_t> settling_ms(const std::string& prefix);
-  tl::unexpected<Error> wait_for_settling(std::int64_t ms, Error error);
+  // Until commits are taken again; 0: they are, as far as is known.
+  Result<std::int64_t> quota_ms();
+  tl::unexpected<Error> wait_for(std::int64_t ms, Error error);
   Status ensure_tag(const Record& record, const std::string& commit);
   Result<Published> finish(const Package& package, const Record& record, std::string commit,
                            std::int64_t sent_bytes);

@@ -47,8 +47,7 @@ Result<std::vector<Reading::Found>> Reading::find_all(const std::string& program
   auto tags = api_.tags();
   if (!tags) return propagate(tags);
   // Names that grow with the step are listed in their order.
-  std::sort(tags->begin(), tags->end(),
-            [](const Tag& a, const Tag& b) { return a.name > b.name; });
+  std::sort(tags->begin(), tags->end(), [](const Tag& a, const Tag& b) { return a.name > b.name; });
   if (tags->size() > most_tags) tags->resize(most_tags);
   for (const Tag& tag : *tags) {
     auto there = read_contents(api_, tag.commit);
@@ -179,9 +178,11 @@ Status Reading::fetch_file(const Found& found, const Remote::File& file, int des
         request, true, [&](std::int64_t bytes) { progress(offset + bytes); }, false);
     const bool ignored = offset > 0 && answer && answer->status == 200;
     const bool refused = offset > 0 && answer ? answer->status == 416 : false;
-    if (ignored || refused || (offset > 0 && !answer && answer.error().kind == ErrorKind::corrupt)) {
+    if (ignored || refused ||
+        (offset > 0 && !answer && answer.error().kind == ErrorKind::corrupt)) {
       if (!ranges) {
-        return fail(ErrorKind::transient, "is sent from its beginning each time, and cut off each time",
+        return fail(ErrorKind::transient,
+                    "is sent from its beginning each time, and cut off each time",
                     api_.shown() + "/" + path);
       }
       ranges = false;

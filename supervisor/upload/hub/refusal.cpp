@@ -62,12 +62,14 @@ struct Meaning {
 Meaning meaning_of(const net::Answer& answer) {
   const int status = answer.status;
   if (status >= 300 && status < 400) {
-    return {ErrorKind::permanent, "the repository has moved", "write its new name into the configuration"};
+    return {ErrorKind::permanent, "the repository has moved",
+            "write its new name into the configuration"};
   }
   switch (status) {
     case 401:
       return {ErrorKind::permanent, "the token is not accepted: it has expired or was revoked",
-              "make one with the right to write, and put it into the file that the configuration names"};
+              "make one with the right to write, and put it into the file that the configuration "
+              "names"};
     case 402:
       return {ErrorKind::permanent, "the account has to be paid for",
               "look at its plan and its storage, or choose another target"};
@@ -140,7 +142,7 @@ Refusal refusal_of(const net::Answer& answer, std::string_view doing, const std:
     out.error.kind = ErrorKind::transient;
     out.error.what = fmt::format(
         "could not {}: the Hub takes only so many commits an hour, and they are used up", doing);
-    out.error.hint = "upload less often: every_minutes, every_steps or milestones of the target";
+    out.error.hint = "upload less often: every, every_steps or milestones of the target";
     out.wait_ms = commit_quota_ms;
   } else if (net::may_be_retried(answer.status)) {
     out.wait_ms = net::asked_to_wait_ms(answer, now_ms);

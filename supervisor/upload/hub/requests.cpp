@@ -39,8 +39,8 @@ std::string create_body(std::string_view repository, bool is_private) {
 std::string preupload_body(const std::vector<Sample>& files) {
   json::array list;
   for (const Sample& file : files) {
-    list.push_back(json::object{
-        {"path", file.path}, {"sample", base64(file.head)}, {"size", file.size}});
+    list.push_back(
+        json::object{{"path", file.path}, {"sample", base64(file.head)}, {"size", file.size}});
   }
   return json::serialize(json::object{{"files", std::move(list)}});
 }
@@ -75,15 +75,16 @@ std::string commit_body(const Operations& operations, std::string_view parent) {
   add_line(body, "header",
            {{"summary", operations.summary}, {"description", ""}, {"parentCommit", parent}});
   for (const auto& object : operations.objects) {
-    add_line(body, "lfsFile",
-             {{"path", object.path}, {"algo", "sha256"}, {"oid", object.oid},
-              {"size", object.size}});
+    add_line(
+        body, "lfsFile",
+        {{"path", object.path}, {"algo", "sha256"}, {"oid", object.oid}, {"size", object.size}});
   }
   for (const auto& text : operations.texts) {
     add_line(body, "file",
              {{"content", base64(text.bytes)}, {"path", text.path}, {"encoding", "base64"}});
   }
-  for (const std::string& path : operations.deleted) add_line(body, "deletedFile", {{"path", path}});
+  for (const std::string& path : operations.deleted)
+    add_line(body, "deletedFile", {{"path", path}});
   return body;
 }
 

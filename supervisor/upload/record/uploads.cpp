@@ -30,6 +30,8 @@ create table if not exists uploads (
   next_ms          integer not null default 0,
   milestone        integer not null default 0,
   asked            integer not null default 0,  -- by somebody, so that the window does not count
+  checked_ms       integer not null default 0,  -- when it was last compared at its place
+  check_error      text    not null default '', -- what was wrong then
   unique (program, target, name, step)
 ) strict;
 create index if not exists uploads_by_target on uploads (program, target, id);
@@ -45,14 +47,15 @@ create table if not exists upload_memory (
 ) strict, without rowid;
 )SQL";
 
-// What people have asked for and no job has taken up yet.
+// What people have asked for; each job does what has come since it last looked.
 constexpr const char* requests_sql = R"SQL(
 create table if not exists upload_requests (
-  program text    not null,
-  target  text    not null,
-  at_ms   integer not null,
-  primary key (program, target)
-) strict, without rowid;
+  id      integer primary key autoincrement,
+  program text    not null,  -- empty: every one
+  target  text    not null,  -- empty: every one
+  what    text    not null,  -- now | retry | verify
+  at_ms   integer not null
+) strict;
 )SQL";
 
 constexpr const char* view_sql = R"SQL(
@@ -66,13 +69,16 @@ select program, target, name as checkpoint, step, state, bytes, sent_bytes, byte
        place, error, tries,
        case when state in ('waiting', 'failed', 'held') and next_ms > 0
             then strftime('%Y-%m-%dT%H:%M:%fZ', next_ms / 1000.0, 'unixepoch') end as next_try,
-       milestone = 1 as milestone, id
+       milestone = 1 as milestone,
+       case when checked_ms > 0
+            then strftime('%Y-%m-%dT%H:%M:%fZ', checked_ms / 1000.0, 'unixepoch') end as checked,
+       check_error, checked_ms, id
 from uploads;
 )SQL";
 
 constexpr const char* columns =
     "program, target, checkpoint, step, state, bytes, sent_bytes, bytes_per_second, seconds_left, "
-    "began, ended, place, error, tries, next_try, milestone";
+    "began, ended, place, error, tries, next_try, milestone, checked, check_error, checked_ms";
 
 using Opened = std::unique_ptr<store::Connection>;
 
@@ -113,7 +119,10 @@ json::object object_of(const store::Row& row) {
           {"error", row.text(12)},
           {"tries", row.integer(13)},
           {"next_try", nullable(row, 14, false)},
-          {"milestone", row.integer(15) != 0}};
+          {"milestone", row.integer(15) != 0},
+          {"checked", nullable(row, 16, false)},
+          {"check_error", row.text(17)},
+          {"checked_ms", row.integer(18)}};
 }
 
 }  // namespace

@@ -148,7 +148,7 @@ bool S3Client::correct_clock(const Reply& reply) {
   const auto theirs = date_ms(reply.answer.header("date"));
   if (!theirs) return false;
   const std::int64_t offset = *theirs - now().wall.ms;
-  constexpr std::int64_t worth_it_ms = 60'000;
+  constexpr std::int64_t worth_it_ms = 240'000;  // servers allow five minutes at least
   if (std::abs(offset - clock_offset_ms_) < worth_it_ms) return false;
   clock_offset_ms_ = offset;
   spdlog::warn(
@@ -160,7 +160,9 @@ bool S3Client::correct_clock(const Reply& reply) {
 
 Result<Reply> S3Client::send(const Call& call, const net::HttpClient::Progress& progress) {
   auto reply = send_once(call, progress);
-  if (reply && is_about_the_clock(*reply) && correct_clock(*reply)) {
+  // An answer to HEAD has no body that could say why.
+  const bool unsaid = reply && reply->answer.status == 403 && reply->code.empty();
+  if (reply && (unsaid || is_about_the_clock(*reply)) && correct_clock(*reply)) {
     return send_once(call, progress);
   }
   return reply;

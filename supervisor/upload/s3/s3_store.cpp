@@ -26,6 +26,9 @@ std::string package_of(const std::string& key) {
   return second == std::string::npos ? key : key.substr(0, second + 1);
 }
 
+// That an upload is being begun: should its answer be lost, nobody knows which.
+std::string beginning(const std::string& key) { return "beginning/" + package_of(key); }
+
 std::string upload_memory(const std::string& key) { return "multipart/" + key; }
 
 bool is_gone(const Reply& reply) { return reply.answer.status == 404; }
@@ -126,6 +129,8 @@ Result<S3Store::Upload> S3Store::begin_upload(const std::string& key, const File
   if (auto ok = memory_.forget(upload_memory(key)); !ok) return propagate(ok);
   // Whether the upload has been finished is told by the object, so none may lie there before.
   if (auto ok = remove(key); !ok) return propagate(ok);
+  if (auto ok = sweep(key); !ok) return propagate(ok);
+  if (auto ok = memory_.put(beginning(key), key); !ok) return propagate(ok);
   Call call;
   call.method = "POST";
   call.key = key;
@@ -150,9 +155,44 @@ Result<S3Store::Upload> S3Store::begin_upload(const std::string& key, const File
   if (auto ok = memory_.put("open/" + package_of(key), json::serialize(open)); !ok) {
     return propagate(ok);
   }
+  if (auto ok = memory_.forget(beginning(key)); !ok) return propagate(ok);
   upload.etags.resize(
       static_cast<std::size_t>((file.size + upload.part_bytes - 1) / upload.part_bytes));
   return upload;
+}
+
+// An upload of which the answer was lost is found by the server's own list. One that has no such
+// list forgets it by itself, sooner or later.
+Status S3Store::sweep(const std::string& key) {
+  auto begun = memory_.get(beginning(key));
+  if (!begun) return propagate(begun);
+  if (!*begun) return {};
+  Call call;
+  call.query = {{"uploads", ""}, {"prefix", client_.full_key(**begun)}};
+  call.most_answer_bytes = listing_bytes;
+  auto reply = client_.send(call);
+  if (!reply) return propagate(reply);
+  if (reply->ok()) {
+    for (const OpenUpload& open : read_open_uploads(reply->answer.body)) {
+      if (open.key != client_.full_key(**begun)) continue;
+      if (auto ok = abort(**begun, open.id); !ok) return ok;
+    }
+  } else if (client_.refused(*reply, "").kind == ErrorKind::transient &&
+             reply->answer.status != 501) {
+    return tl::unexpected(client_.refused(*reply, "look for uploads that were begun"));
+  }
+  return memory_.forget(beginning(key));
+}
+
+Status S3Store::abort(const std::string& key, const std::string& id) {
+  Call call;
+  call.method = "DELETE";
+  call.key = key;
+  call.query = {{"uploadId", id}};
+  auto reply = client_.send(call);
+  if (!reply) return propagate(reply);
+  if (reply->ok() || is_gone(*reply)) return {};
+  return tl::unexpected(client_.refused(*reply, "take back what has arrived of a file"));
 }
 
 Status S3Store::forget_upload(const std::string& key) {
@@ -162,24 +202,18 @@ Status S3Store::forget_upload(const std::string& key) {
 
 // An upload that nobody finishes is paid for until somebody aborts it.
 Status S3Store::abandon(const std::string& prefix) {
-  const std::string package = package_of(prefix);
-  auto open = memory_.get("open/" + package);
+  if (auto ok = sweep(prefix); !ok) return ok;
+  const std::string open_key = "open/" + package_of(prefix);
+  auto open = memory_.get(open_key);
   if (!open) return propagate(open);
   if (!*open) return {};
   auto value = parse_json(**open, "courier.db");
   if (const json::object* object = value ? value->if_object() : nullptr; object != nullptr) {
-    Call call;
-    call.method = "DELETE";
-    call.key = string_or(*object, "key", "");
-    call.query = {{"uploadId", string_or(*object, "id", "")}};
-    auto reply = client_.send(call);
-    if (!reply) return propagate(reply);
-    if (!reply->ok() && !is_gone(*reply)) {
-      return tl::unexpected(client_.refused(*reply, "take back what has arrived of a file"));
-    }
-    if (auto ok = memory_.forget(upload_memory(call.key)); !ok) return ok;
+    const std::string key = string_or(*object, "key", "");
+    if (auto ok = abort(key, string_or(*object, "id", "")); !ok) return ok;
+    if (auto ok = memory_.forget(upload_memory(key)); !ok) return ok;
   }
-  return memory_.forget("open/" + package);
+  return memory_.forget(open_key);
 }
 
 Result<std::optional<ObjectStore::Text>> S3Store::get_text(const std::string& key,

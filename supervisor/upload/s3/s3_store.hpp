@@ -62,6 +62,8 @@ class S3Store : public ObjectStore {
                              const Progress& progress);
   Result<Outcome> complete(const std::string& key, const File& file, const Upload& upload);
   Status forget_upload(const std::string& key);
+  Status sweep(const std::string& key);
+  Status abort(const std::string& key, const std::string& id);
   Result<bool> try_put_text(const std::string& key, const std::string& text, const Pairs& condition,
                             bool& not_supported);
   std::int64_t speed();

@@ -53,6 +53,18 @@ std::optional<Listing> read_listing(std::string_view xml) {
   return out;
 }
 
+std::vector<OpenUpload> read_open_uploads(std::string_view xml) {
+  std::vector<OpenUpload> out;
+  pugi::xml_document document;
+  if (!parse(xml, document)) return out;
+  for (const pugi::xml_node& upload :
+       document.child("ListMultipartUploadsResult").children("Upload")) {
+    if (out.size() == keys_of_a_portion) break;
+    out.push_back({value_of(upload, "Key"), value_of(upload, "UploadId")});
+  }
+  return out;
+}
+
 std::string complete_text(const std::vector<std::string>& etags) {
   pugi::xml_document document;
   pugi::xml_node upload = document.append_child("CompleteMultipartUpload");

@@ -24,6 +24,12 @@ struct Listing {
 };
 std::optional<Listing> read_listing(std::string_view xml);
 
+struct OpenUpload {
+  std::string key;
+  std::string id;
+};
+std::vector<OpenUpload> read_open_uploads(std::string_view xml);
+
 // Parts from 1 on, by their ETags.
 std::string complete_text(const std::vector<std::string>& etags);
 

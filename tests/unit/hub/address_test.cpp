@@ -25,7 +25,8 @@ TEST(Address, EndpointsAreCheckedAndEndWithoutASlash) {
 }
 
 TEST(Address, NamesOfRepositories) {
-  for (const char* good : {"run", "me/run", "my-org/run_1.5"}) EXPECT_TRUE(is_repository_name(good));
+  for (const char* good : {"run", "me/run", "my-org/run_1.5"})
+    EXPECT_TRUE(is_repository_name(good));
   for (const char* bad : {"", "/", "a/", "/b", "a/b/c", "..", "a/..", "a b", "a/b?", "-a", "a.",
                           "a--b", "a..b", "a.git", "ä"}) {
     EXPECT_FALSE(is_repository_name(bad)) << bad;

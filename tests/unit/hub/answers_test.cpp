@@ -33,9 +33,8 @@ TEST(Answers, FilesOfATree) {
   ASSERT_EQ(tree->size(), 2U);
   EXPECT_EQ(tree->at(1), (Entry{"c", 12, "2", sha}));
   for (const char* path : {"../a", "/a", "a//b", ".", ""}) {
-    EXPECT_FALSE(parse_tree(std::string(R"([{"type":"file","path":")") + path +
-                                R"(","size":3,"oid":"1"}])",
-                            "h"))
+    EXPECT_FALSE(parse_tree(
+        std::string(R"([{"type":"file","path":")") + path + R"(","size":3,"oid":"1"}])", "h"))
         << path;
   }
   EXPECT_FALSE(parse_tree(R"([{"type":"file","path":"a","oid":"1"}])", "h"));
@@ -60,8 +59,9 @@ std::string batch(const std::string& header) {
 TEST(Answers, PartsAreAsManyAsTheSizeNeeds) {
   const std::map<std::string, std::int64_t> sizes{{sha, 25}};
   const auto good = parse_batch(
-      batch(R"({"chunk_size":"10","00002":"https://s/2","00001":"https://s/1","00003":"https://s/3",)"
-            R"("Authorization":"Bearer x","x-amz-meta":"y"})"),
+      batch(
+          R"({"chunk_size":"10","00002":"https://s/2","00001":"https://s/1","00003":"https://s/3",)"
+          R"("Authorization":"Bearer x","x-amz-meta":"y"})"),
       "h", sizes);
   ASSERT_TRUE(good) << good.error().message();
   EXPECT_THAT(good->front().parts,
@@ -91,8 +91,8 @@ TEST(Answers, EachObjectHasItsAnswer) {
               "422 too large");
   EXPECT_FALSE(parse_batch(R"({"objects":[]})", "h", sizes));
   EXPECT_FALSE(parse_batch(R"({"objects":[{"oid":"x"}]})", "h", sizes));
-  EXPECT_FALSE(parse_batch(
-      R"({"objects":[{"oid":")" + sha + R"("},{"oid":")" + sha + R"("}]})", "h", sizes));
+  EXPECT_FALSE(parse_batch(R"({"objects":[{"oid":")" + sha + R"("},{"oid":")" + sha + R"("}]})",
+                           "h", sizes));
 }
 
 TEST(Answers, CommitsBranchesAndTags) {
@@ -134,9 +134,9 @@ TEST(Layout, TagsThatGitTakes) {
   for (const char* text : {".", "..", "a..b", "a.lock", "~^:?*[\\", "a.", "/", "a/b", "@{"}) {
     const std::string name = tag_name(text);
     EXPECT_EQ(name.find(".."), std::string::npos) << text;
-    EXPECT_EQ(name.find_first_not_of(
-                  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"),
-              std::string::npos)
+    EXPECT_EQ(
+        name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"),
+        std::string::npos)
         << text;
     EXPECT_FALSE(name.starts_with('.') || name.starts_with('-') || name.ends_with('.') ||
                  name.ends_with(".lock"))

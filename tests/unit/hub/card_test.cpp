@@ -22,7 +22,8 @@ TEST(Card, ANewOneHasItsHeadFirst) {
 
 TEST(Card, OnlyOurPartIsReplaced) {
   const std::string made = *merged_card(std::nullopt, text);
-  const std::string written = "---\nlicense: mit\n---\nabove\n" + made.substr(made.find("<!--")) + "below\n";
+  const std::string written =
+      "---\nlicense: mit\n---\nabove\n" + made.substr(made.find("<!--")) + "below\n";
   const auto next = merged_card(written, "# run\n\ntwo\n");
   ASSERT_TRUE(next);
   EXPECT_THAT(*next, StartsWith("---\nlicense: mit\n---\nabove\n"));
@@ -33,9 +34,9 @@ TEST(Card, OnlyOurPartIsReplaced) {
 
 TEST(Card, SomebodysOwnStays) {
   EXPECT_EQ(merged_card("# Mine\n", text), std::nullopt);
-  EXPECT_EQ(merged_card("<!-- trainward: kept up to date from here on; write above or below -->",
-                        text),
-            std::nullopt);
+  EXPECT_EQ(
+      merged_card("<!-- trainward: kept up to date from here on; write above or below -->", text),
+      std::nullopt);
 }
 
 TEST(Card, NamesCannotBecomeMarks) {

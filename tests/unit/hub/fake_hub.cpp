@@ -95,8 +95,8 @@ std::string decode_base64(std::string_view text) {
 }
 
 FakeHub::FakeHub(Rules given) : rules(std::move(given)) {
-  server_ = std::make_unique<HttpScript>(
-      [this](const HttpRequest& request) { return handle(request); });
+  server_ =
+      std::make_unique<HttpScript>([this](const HttpRequest& request) { return handle(request); });
 }
 
 std::string FakeHub::store() const { return fmt::format("http://localhost:{}", server_->port()); }
@@ -194,8 +194,7 @@ std::string FakeHub::new_commit(Repository& repository, Commit commit) {
 
 const FakeHub::Commit* FakeHub::find(const Repository& repository, const std::string& revision) {
   std::string commit = revision;
-  if (const auto branch = repository.branches.find(revision);
-      branch != repository.branches.end()) {
+  if (const auto branch = repository.branches.find(revision); branch != repository.branches.end()) {
     commit = branch->second;
   } else if (const auto tag = repository.tags.find(revision); tag != repository.tags.end()) {
     commit = tag->second;
@@ -213,8 +212,8 @@ HttpStep FakeHub::models(const HttpRequest& request, Repository& repository,
   if (verb == "refs") {
     json::array tags;
     for (const auto& [name, commit] : repository.tags) {
-      tags.push_back(json::object{
-          {"name", name}, {"ref", "refs/tags/" + name}, {"targetCommit", commit}});
+      tags.push_back(
+          json::object{{"name", name}, {"ref", "refs/tags/" + name}, {"targetCommit", commit}});
     }
     return json_step({{"branches", json::array()}, {"converts", json::array()}, {"tags", tags}});
   }
@@ -272,9 +271,8 @@ HttpStep FakeHub::tree(const HttpRequest& request, const Repository& repository,
   }
   HttpStep step = json_step(out);
   if (begin + rules.page < files.size()) {
-    step.headers.emplace_back(
-        "Link", fmt::format("<{}{}?recursive=true&cursor={}>; rel=\"next\"", endpoint(),
-                            request.path(), begin + rules.page));
+    step.headers.emplace_back("Link", fmt::format("<{}{}?recursive=true&cursor={}>; rel=\"next\"",
+                                                  endpoint(), request.path(), begin + rules.page));
   }
   return step;
 }
@@ -346,8 +344,8 @@ HttpStep FakeHub::batch(const HttpRequest& request) {
     if (objects.count(oid) == 0) object["actions"] = actions_for(oid, size);
     out.push_back(std::move(object));
   }
-  return json_step({{"transfer", rules.chunk > 0 ? "multipart" : "basic"},
-                    {"objects", std::move(out)}});
+  return json_step(
+      {{"transfer", rules.chunk > 0 ? "multipart" : "basic"}, {"objects", std::move(out)}});
 }
 
 HttpStep FakeHub::put(const HttpRequest& request, const std::string& name) {
@@ -396,8 +394,8 @@ HttpStep FakeHub::complete(const HttpRequest& request, const std::string& name) 
 HttpStep FakeHub::confirm(const HttpRequest& request) {
   const json::value value = json::parse(request.body);
   const auto found = objects.find(string_or(value.as_object(), "oid", ""));
-  if (found == objects.end() || static_cast<std::int64_t>(found->second.size()) !=
-                                    int_or(value.as_object(), "size", -1)) {
+  if (found == objects.end() ||
+      static_cast<std::int64_t>(found->second.size()) != int_or(value.as_object(), "size", -1)) {
     return refusal(404, "object is not there");
   }
   return json_step(json::object{});
@@ -432,7 +430,8 @@ std::optional<std::string> FakeHub::apply(const json::object& line, Tree& tree) 
   if (bytes.find('\0') != std::string::npos) {
     return "Your push was rejected because it contains binary files";
   }
-  if (!bytes.empty() && is_tracked(tree, path)) return "a file that has to be an LFS object: " + path;
+  if (!bytes.empty() && is_tracked(tree, path))
+    return "a file that has to be an LFS object: " + path;
   tree[path] = {bytes, ""};
   return std::nullopt;
 }
@@ -487,8 +486,8 @@ HttpStep FakeHub::resolve(const HttpRequest&, std::string_view path) {
   const auto file = commit->tree.find(percent_decoded(rest.substr(slash + 1)));
   if (file == commit->tree.end()) return refusal(404, "no such entry", "EntryNotFound");
   if (file->second.sha256.empty()) return {.body = file->second.bytes};
-  return redirect_to(fmt::format("{}/store/get/{}?X-Amz-Signature=Secret", store(),
-                                 file->second.sha256));
+  return redirect_to(
+      fmt::format("{}/store/get/{}?X-Amz-Signature=Secret", store(), file->second.sha256));
 }
 
 HttpStep FakeHub::fetch(const HttpRequest& request, const std::string& oid) {
@@ -499,11 +498,11 @@ HttpStep FakeHub::fetch(const HttpRequest& request, const std::string& oid) {
   std::size_t from = 0;
   std::from_chars(range.data() + 6, range.data() + range.size(), from);
   if (from >= found->second.size()) return {.status = 416};
-  return {.status = 206,
-          .headers = {{"Content-Range", fmt::format("bytes {}-{}/{}", from,
-                                                    found->second.size() - 1,
-                                                    found->second.size())}},
-          .body = found->second.substr(from)};
+  return {
+      .status = 206,
+      .headers = {{"Content-Range", fmt::format("bytes {}-{}/{}", from, found->second.size() - 1,
+                                                found->second.size())}},
+      .body = found->second.substr(from)};
 }
 
 std::vector<FakeHub::Commit> FakeHub::history(const std::string& repository,
@@ -519,8 +518,7 @@ std::vector<FakeHub::Commit> FakeHub::history(const std::string& repository,
   return out;
 }
 
-std::optional<std::string> FakeHub::read(const std::string& repository,
-                                         const std::string& revision,
+std::optional<std::string> FakeHub::read(const std::string& repository, const std::string& revision,
                                          const std::string& path) const {
   const auto found = repositories.find(repository);
   if (found == repositories.end()) return std::nullopt;

@@ -41,8 +41,8 @@ class FakeHub {
     std::string token = "hf_TestTokenThatMustNeverBeSeen0123456789";
     std::string user = "me";
     json::value access = json::object{{"displayName", "t"}, {"role", "write"}};
-    std::int64_t chunk = 0;  // objects beyond it go up in parts of that size
-    std::size_t page = 3;    // entries of a tree at once
+    std::int64_t chunk = 0;       // objects beyond it go up in parts of that size
+    std::size_t page = 3;         // entries of a tree at once
     std::string public_endpoint;  // what addresses in answers begin with; empty: its own
   };
 
@@ -79,7 +79,7 @@ class FakeHub {
   void expire_addresses();
 
  private:
-  struct Address {  // signed, for one object
+  struct Address {     // signed, for one object
     std::string kind;  // "whole", "part"
     std::string oid;
     std::string upload;  // of a part

@@ -108,10 +108,11 @@ TEST_F(Publish, SquashLeavesOneCommit) {
 
 TEST_F(Publish, AnExportedModelLiesAtTheRoot) {
   const auto at = target();
-  std::vector<Content> files = {{"README.md", "---\nlibrary_name: transformers\n---\n\n# run\n\none\n"},
-                                {"config.json", "{}\n"},
-                                {"model-00001-of-00002.safetensors", noise(900, 1)},
-                                {"model-00002-of-00002.safetensors", noise(800, 2)}};
+  std::vector<Content> files = {
+      {"README.md", "---\nlibrary_name: transformers\n---\n\n# run\n\none\n"},
+      {"config.json", "{}\n"},
+      {"model-00001-of-00002.safetensors", noise(900, 1)},
+      {"model-00002-of-00002.safetensors", noise(800, 2)}};
   Package one = package_of(folder, "step-1", 1, files);
   one.form = "folder";
   ASSERT_TRUE(at->publish(one, {}));
@@ -149,8 +150,9 @@ TEST_F(Publish, NamesThatNoPatternHasGetOneOnce) {
                             {}));
   }
   const std::string attributes = *hub.read("me/run", "main", ".gitattributes");
-  EXPECT_THAT(attributes, ::testing::EndsWith("-text\n*.distcp filter=lfs diff=lfs merge=lfs -text\n"
-                                              "rng filter=lfs diff=lfs merge=lfs -text\n"));
+  EXPECT_THAT(attributes,
+              ::testing::EndsWith("-text\n*.distcp filter=lfs diff=lfs merge=lfs -text\n"
+                                  "rng filter=lfs diff=lfs merge=lfs -text\n"));
   EXPECT_THAT(attributes, Not(HasSubstr("step-")));
 }
 

@@ -36,8 +36,7 @@ TEST_F(Reading, ListsTheBranchAndTheTags) {
     EXPECT_TRUE(at->verify("trainer", remote));
     const auto into = folder.path() / ("back-" + remote.name);
     std::int64_t told = 0;
-    ASSERT_TRUE(
-        at->fetch("trainer", remote, into, [&](std::int64_t bytes) { told = bytes; }));
+    ASSERT_TRUE(at->fetch("trainer", remote, into, [&](std::int64_t bytes) { told = bytes; }));
     for (const Content& file : checkpoint_files(static_cast<unsigned>(remote.step))) {
       EXPECT_EQ(read(into / file.name), file.bytes) << file.name;
     }

@@ -108,6 +108,7 @@ HttpStep FakeS3::handle(const HttpRequest& request) {
       return step;
     }
     case Fault::damaged:
+      if (request.body.empty()) return act(request);
       return refusal(400, "XAmzContentSHA256Mismatch");
     case Fault::cut_answer: {
       HttpStep step = act(request);
@@ -122,6 +123,7 @@ HttpStep FakeS3::handle(const HttpRequest& request) {
 HttpStep FakeS3::act(const HttpRequest& request) {
   const std::string path = decoded(request.path());
   const auto query = query_of(request.target);
+  if (path == "/bucket" && query.contains("uploads")) return list_uploads(query);
   if (path == "/bucket") return list(query);
   if (!path.starts_with("/bucket/")) return refusal(404, "NoSuchBucket");
   if (!request.body.empty() && request.header("x-amz-content-sha256") != sha256_hex(request.body)) {
@@ -172,7 +174,9 @@ HttpStep FakeS3::put(const std::string& key, const HttpRequest& request) {
 
 HttpStep FakeS3::get(const std::string& key, const HttpRequest& request) const {
   if (!objects_.contains(key)) return refusal(404, "NoSuchKey");
-  if (request.method == "GET" && !redirect_.empty()) return redirect_to(redirect_ + "/" + key);
+  if (request.method == "GET" && !redirect_.empty()) {
+    return redirect_to(redirect_ + key.substr(key.rfind('/')));
+  }
   std::string bytes = objects_.at(key);
   HttpStep step{.headers = {{"ETag", etag_of(bytes)}}};
   if (request.has("range")) {
@@ -207,6 +211,15 @@ HttpStep FakeS3::list(const std::map<std::string, std::string>& query) const {
   body += fmt::format("<IsTruncated>{}</IsTruncated>", more);
   if (more) body += "<NextContinuationToken>" + last + "</NextContinuationToken>";
   return {.body = body + "</ListBucketResult>"};
+}
+
+HttpStep FakeS3::list_uploads(const std::map<std::string, std::string>& query) const {
+  std::string body = "<?xml version=\"1.0\"?><ListMultipartUploadsResult>";
+  for (const auto& [id, upload] : uploads_) {
+    if (!upload.key.starts_with(query.at("prefix"))) continue;
+    body += "<Upload><Key>" + upload.key + "</Key><UploadId>" + id + "</UploadId></Upload>";
+  }
+  return {.body = body + "</ListMultipartUploadsResult>"};
 }
 
 HttpStep FakeS3::complete(const std::string& key, const std::string& id, const std::string& body) {

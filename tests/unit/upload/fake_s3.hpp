@@ -57,6 +57,7 @@ class FakeS3 {
   HttpStep handle(const HttpRequest& request);
   HttpStep act(const HttpRequest& request);
   HttpStep list(const std::map<std::string, std::string>& query) const;
+  HttpStep list_uploads(const std::map<std::string, std::string>& query) const;
   HttpStep complete(const std::string& key, const std::string& id, const std::string& body);
   HttpStep put(const std::string& key, const HttpRequest& request);
   HttpStep get(const std::string& key, const HttpRequest& request) const;
