@@ -4,19 +4,17 @@
 #include <cstddef>
 #include <utility>
 
+#include "supervisor/orders/no_order.hpp"
+
 namespace trainward::orders {
 namespace {
 
-tl::unexpected<Error> no_order(std::string what) {
-  return fail(ErrorKind::corrupt, "no order about a channel: " + std::move(what));
-}
-
 Result<std::vector<std::string>> texts_of(const json::value& value) {
   const json::array* items = value.if_array();
-  if (items == nullptr) return no_order("a list that is none");
+  if (items == nullptr) return no_order("a channel", "a list that is none");
   std::vector<std::string> out;
   for (const json::value& item : *items) {
-    if (!item.is_string()) return no_order("a text that is none");
+    if (!item.is_string()) return no_order("a channel", "a text that is none");
     out.emplace_back(item.get_string());
   }
   return out;
@@ -101,13 +99,14 @@ json::object to_json(const Channel& channel) {
 
 Result<Channel> channel_from_json(const json::value& value) {
   const json::object* object = value.if_object();
-  if (object == nullptr) return no_order("it is no object");
+  if (object == nullptr) return no_order("a channel", "it is no object");
   Channel out;
   auto name = get_string(*object, "name");
   if (!name) return propagate(name);
   out.name = std::move(*name);
   const KindFacts* kind = find_kind(string_or(*object, "kind", ""));
-  if (out.name.empty() || kind == nullptr) return no_order("no name, or a kind that is not known");
+  if (out.name.empty() || kind == nullptr)
+    return no_order("a channel", "no name, or a kind that is not known");
   out.kind = kind->kind;
   out.log_lines = bool_or(*object, "log_lines", true);
   auto tiers = get_array(*object, "tiers");
@@ -118,13 +117,13 @@ Result<Channel> channel_from_json(const json::value& value) {
   auto texts = get_object(*object, "texts");
   if (!texts) return propagate(texts);
   for (const auto& [key, text] : **texts) {
-    if (!text.is_string()) return no_order("a text that is none");
+    if (!text.is_string()) return no_order("a channel", "a text that is none");
     out.texts.emplace(key, text.get_string());
   }
   auto secrets = get_object(*object, "secrets");
   if (!secrets) return propagate(secrets);
   for (const auto& [key, secret] : **secrets) {
-    if (!secret.is_object()) return no_order("a secret without its place");
+    if (!secret.is_object()) return no_order("a channel", "a secret without its place");
     out.secrets.emplace(key, Secret{string_or(secret.get_object(), "file", ""),
                                     string_or(secret.get_object(), "variable", "")});
   }
@@ -138,7 +137,7 @@ Result<Channel> channel_from_json(const json::value& value) {
   auto durations = get_object(*object, "durations_ms");
   if (!durations) return propagate(durations);
   for (const auto& [key, ms] : **durations) {
-    if (!ms.is_int64()) return no_order("a time that is none");
+    if (!ms.is_int64()) return no_order("a channel", "a time that is none");
     out.durations_ms.emplace(key, ms.get_int64());
   }
   return out;

@@ -23,10 +23,10 @@ namespace trainward::orders {
 inline constexpr std::size_t most_order_bytes = 1024 * 1024;
 
 struct Orders {
-  std::string state_dir;          // absolute: courier.db and the courier's lease lie there
-  std::string database;           // absolute: the run database
-  std::string proxy;              // "": as the environment says
-  std::string certificates;       // file of those that are trusted; "": the system's
+  std::string state_dir;                // absolute: courier.db and the courier's lease lie there
+  std::string database;                 // absolute: the run database
+  std::string proxy;                    // "": as the environment says
+  std::string certificates;             // file of those that are trusted; "": the system's
   std::vector<Channel> channels;        // by which people are told
   std::vector<TrackingOrder> tracking;  // where curves are shown besides
   std::vector<UploadOrder> uploads;     // where checkpoints go to

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/base/cases.hpp"
+#include "supervisor/orders/no_order.hpp"
 
 namespace trainward::orders {
 namespace {
@@ -31,15 +32,11 @@ json::object place_json(const Target& target) {
                     target.place);
 }
 
-tl::unexpected<Error> no_order(std::string what) {
-  return fail(ErrorKind::corrupt, "no order about uploads: " + std::move(what));
-}
-
 // Members that to_json() always writes; what is missing is as by default, which no order of ours
 // leaves to chance.
 Result<Target> target_from_json(const json::value& value) {
   const auto* object = value.if_object();
-  if (object == nullptr) return no_order("a target that is none");
+  if (object == nullptr) return no_order("uploads", "a target that is none");
   auto place = get_object(*object, "place");
   if (!place) return propagate(place);
   const json::object& at = **place;
@@ -65,9 +62,9 @@ Result<Target> target_from_json(const json::value& value) {
     hub.revision = string_or(at, "revision", hub.revision);
     out.place = std::move(hub);
   } else {
-    return no_order("a target of the kind '" + kind + "'");
+    return no_order("uploads", "a target of the kind '" + kind + "'");
   }
-  if (out.name.empty()) return no_order("a target without a name");
+  if (out.name.empty()) return no_order("uploads", "a target without a name");
   return out;
 }
 
@@ -79,7 +76,8 @@ Result<Source> source_from_json(const json::object& object) {
   out.foreign = bool_or(object, "foreign", false);
   out.milestone_every = int_or(object, "milestone_every", 0);
   out.user = string_or(object, "user", "");
-  if (out.program.empty() || out.checkpoints.empty()) return no_order("no program, or no folder");
+  if (out.program.empty() || out.checkpoints.empty())
+    return no_order("uploads", "no program, or no folder");
   return out;
 }
 
@@ -136,7 +134,7 @@ json::object to_json(const UploadOrder& order) {
 
 Result<Upload> upload_from_json(const json::value& value) {
   const auto* object = value.if_object();
-  if (object == nullptr) return no_order("it is no object");
+  if (object == nullptr) return no_order("uploads", "it is no object");
   auto targets = get_array(*object, "targets");
   if (!targets) return propagate(targets);
   Upload out;
@@ -158,13 +156,13 @@ Result<Upload> upload_from_json(const json::value& value) {
 
 Result<UploadOrder> upload_order_from_json(const json::value& value) {
   const auto* object = value.if_object();
-  if (object == nullptr) return no_order("it is no object");
+  if (object == nullptr) return no_order("uploads", "it is no object");
   auto source = get_object(*object, "source");
   if (!source) return propagate(source);
   auto about = source_from_json(**source);
   if (!about) return propagate(about);
   const json::value* what = object->if_contains("upload");
-  if (what == nullptr) return no_order("nothing is said of what goes up");
+  if (what == nullptr) return no_order("uploads", "nothing is said of what goes up");
   auto upload = upload_from_json(*what);
   if (!upload) return propagate(upload);
   return UploadOrder{std::move(*about), std::move(*upload)};
