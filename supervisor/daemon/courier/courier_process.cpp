@@ -1,6 +1,7 @@
 #include "supervisor/daemon/courier/courier_process.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <spdlog/spdlog.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -185,6 +186,20 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
                      }));
   }
 
+  // The daemon goes. One that hangs would keep the next courier out for as long as it lives.
+  void say_farewell() {
+    exited.reset();
+    signs.reset();
+    words.reset();
+    input.reset();
+    if (pid == 0) return;
+    pollfd ended{pidfd.get(), POLLIN, 0};
+    if (::poll(&ended, 1, static_cast<int>(settings.farewell_ms)) <= 0) ::kill(pid, SIGKILL);
+    // Else whoever reaps zombies reaps it.
+    ::waitpid(pid, nullptr, WNOHANG);
+    pid = 0;
+  }
+
   void on_exit() {
     int status = 0;
     if (::waitpid(pid, &status, WNOHANG) == 0) return;
@@ -252,8 +267,7 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
 CourierProcess::CourierProcess(Loop& loop, Settings settings)
     : impl_(std::make_shared<Impl>(loop, std::move(settings))) {}
 
-// The end of its input ends it; whoever reaps zombies reaps it.
-CourierProcess::~CourierProcess() = default;
+CourierProcess::~CourierProcess() { impl_->say_farewell(); }
 
 void CourierProcess::give(std::string orders) { impl_->give(std::move(orders)); }
 void CourierProcess::poke() { impl_->poke(); }

@@ -7,7 +7,7 @@
 // It reads one line of orders (JSON), then an empty line for each poke, and ends soon after the
 // end of its input: with the daemon, however that ends. It prints a line every now and then as a
 // sign of life; what it says on standard error goes to the daemon's log. Destroying this asks it to
-// end and waits for nothing. One thread: the loop's.
+// end, and ends it when it has not after `farewell_ms`. One thread: the loop's.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ class CourierProcess {
     std::int64_t silence_ms = 120'000;    // longest time from a sign of life to the next
     std::int64_t first_pause_ms = 1'000;  // before it is started again; doubled each time
     std::int64_t longest_pause_ms = 300'000;
-    std::int64_t end_ms = 10'000;  // from being asked to end until it is killed
+    std::int64_t end_ms = 10'000;      // from being asked to end until it is killed
+    std::int64_t farewell_ms = 4'000;  // the same when this is destroyed, which waits as long
     std::int64_t between_pokes_ms = 1'000;
     std::int64_t poke_at_least_ms = 30'000;
   };

@@ -150,6 +150,7 @@ TEST_F(CourierProcessTest, ASignOfLifeClearsTheTrouble) {
 TEST_F(CourierProcessTest, OneThatFallsSilentIsEndedAndStartedAgain) {
   auto with = settings("echo $$ >> told; echo alive; exec sleep 1000");
   with.silence_ms = 30;
+  with.farewell_ms = 20;
   CourierProcess courier(loop_, with);
   courier.give("{}");
   run_until([&] { return told().size() >= 2; });
@@ -173,6 +174,7 @@ TEST_F(CourierProcessTest, OtherOrdersEndItAndBeginTheNextWithThem) {
 TEST_F(CourierProcessTest, OneThatDoesNotEndWhenAskedIsKilled) {
   auto with = settings("read orders; echo \"$orders\" >> told; exec sleep 1000");
   with.end_ms = 20;
+  with.farewell_ms = 20;
   CourierProcess courier(loop_, with);
   courier.give("first");
   bool given = false;
