@@ -1,7 +1,9 @@
 #include "common/base/percent.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 #include "common/base/utf8.hpp"
 
@@ -24,6 +26,21 @@ std::optional<std::string> percent_decoded(std::string_view text) {
   }
   if (!is_utf8(plain)) return std::nullopt;
   return plain;
+}
+
+std::optional<std::map<std::string, std::string>> percent_decoded_fields(std::string_view text) {
+  std::map<std::string, std::string> fields;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('&'), text.size());
+    const std::string_view pair = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto equals = std::min(pair.find('='), pair.size());
+    auto name = percent_decoded(pair.substr(0, equals));
+    auto value = percent_decoded(pair.substr(std::min(equals + 1, pair.size())));
+    if (!name || !value) return std::nullopt;
+    fields[std::move(*name)] = std::move(*value);
+  }
+  return fields;
 }
 
 }  // namespace trainward

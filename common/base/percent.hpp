@@ -1,6 +1,7 @@
 // Percent-encoded text, of paths, queries and forms. Pure.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,5 +10,8 @@ namespace trainward {
 
 // Nothing when an escape is incomplete, or when the whole is not UTF-8.
 std::optional<std::string> percent_decoded(std::string_view text);
+
+// "name=value&…" by their names, of several of one name the last; nothing when one of them is none.
+std::optional<std::map<std::string, std::string>> percent_decoded_fields(std::string_view text);
 
 }  // namespace trainward

@@ -8,6 +8,7 @@
 
 #include "common/terminal/display_text.hpp"
 #include "common/terminal/edited_line.hpp"
+#include "common/terminal/raw_mode.hpp"
 
 namespace trainward {
 namespace {
@@ -42,11 +43,7 @@ class LineEditor::RawMode {
  public:
   explicit RawMode(int fd) : fd_(fd), changed_(::tcgetattr(fd, &before_) == 0) {
     if (!changed_) return;
-    termios raw = before_;
-    raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG | IEXTEN);
-    raw.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL | INLCR);
-    raw.c_cc[VMIN] = 1;
-    raw.c_cc[VTIME] = 0;
+    const termios raw = raw_mode_of(before_);
     ::tcsetattr(fd, TCSADRAIN, &raw);
   }
   ~RawMode() {

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstring>
+
+#include "supervisor/api/network.hpp"
 
 namespace trainward::api {
 namespace {
@@ -24,13 +25,6 @@ uid_t user_of(int socket) {
 std::string text_of(int family, const void* address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   return ::inet_ntop(family, address, text.data(), text.size()) == nullptr ? "" : text.data();
-}
-
-std::string network_of(const std::string& address) {
-  in6_addr whole{};
-  if (::inet_pton(AF_INET6, address.c_str(), &whole) != 1) return address;
-  std::memset(whole.s6_addr + 8, 0, 8);
-  return text_of(AF_INET6, &whole) + "/64";
 }
 
 void set(int socket, int level, int option, int value) {

@@ -78,6 +78,8 @@ class Control {
 
   // Why what happens cannot be recorded, in words; empty: it is.
   virtual std::string refusal() const = 0;
+  // {"needed", "trouble"}: whether anybody is to be told or sent anything, and why nothing is.
+  virtual json::object courier() const = 0;
   // What keeps the daemon from looking after this program as it should, in words; empty: nothing.
   virtual std::string trouble(const std::string& program) const = 0;
   // Kind usage when there is no such program. Read off the loop: its disk may not answer.

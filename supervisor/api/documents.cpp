@@ -4,6 +4,7 @@
 #include "common/os/clock.hpp"
 #include "supervisor/api/paging.hpp"
 #include "supervisor/api/routes.hpp"
+#include "supervisor/courier/record/record.hpp"
 #include "supervisor/excerpt/log_excerpt.hpp"
 
 namespace trainward::api {
@@ -16,13 +17,10 @@ constexpr std::int64_t usual_samples = 360;  // an hour of them
 // A list of a program that must be there, by a key that grows.
 void add_list(Table& table, const std::string& document, const std::string& key,
               Result<json::array> (store::Store::*read)(const std::string&) const) {
-  table.page("/v1/programs/*/" + document, paged(),
-             [key, read](const store::Store& store, const Asked& asked) {
-               if (auto known = known_program(store, asked.name()); !known) {
-                 return failed(known.error(), 404);
-               }
-               return page_of((store.*read)(asked.name()), asked, key);
-             });
+  table.page_of_program(document, paged(),
+                        [key, read](const store::Store& store, const Asked& asked) {
+                          return page_of((store.*read)(asked.name()), asked, key);
+                        });
 }
 
 // `program` "" for all. Also of programs that were removed: what happened stays on record.
@@ -100,6 +98,12 @@ void add_documents(Table& table) {
   table.read("/v1/probe", {}, [](const Store& store, const Asked&) { return store.probe_json(); });
   table.read("/v1/boards", {},
              [](const Store& store, const Asked&) { return store.boards_json(); });
+  table.read_then(
+      "/v1/deliveries", {},
+      [](const Store& store, const Asked&) {
+        return courier::recorded(store.file().parent_path());
+      },
+      [](Control& control, json::object& document) { document["courier"] = control.courier(); });
   table.page("/v1/boards/*/samples", paged(), board_samples);
 }
 

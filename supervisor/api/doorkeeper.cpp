@@ -25,10 +25,8 @@ void Complaint::add(const std::string& what) {
 }
 
 Response turned_away(const std::string& why) {
-  Response response = error_response(
-      503, {ErrorKind::transient, why, "", "try again in a moment; `ss -xtp` shows who is there"});
-  response.headers.emplace("Retry-After", "1");
-  return response;
+  return failed(
+      {ErrorKind::transient, why, "", "try again in a moment; `ss -xtp` shows who is there"}, 400);
 }
 
 Doorkeeper::Doorkeeper(Handler handler, Guard guard, const Patience& patience)

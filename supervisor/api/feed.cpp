@@ -96,7 +96,7 @@ struct Feed::Impl : std::enable_shared_from_this<Feed::Impl> {
       if (const auto self = weak.lock()) then(std::move(value));
     };
     reader.run({[work, here](const store::Store& store) -> std::function<void()> {
-                  return [here, value = work(store)] { here(value); };
+                  return [here, value = work(store)]() mutable { here(std::move(value)); };
                 },
                 [here](const Error& error) { here(tl::unexpected<Error>(error)); }});
   }

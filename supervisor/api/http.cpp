@@ -54,6 +54,14 @@ Response error_response(int status, const Error& error) {
   return response;
 }
 
+Response failed(const Error& error, int usage) {
+  if (error.kind == ErrorKind::usage) return error_response(usage, error);
+  if (error.kind != ErrorKind::transient) return error_response(500, error);
+  Response response = error_response(503, error);
+  response.headers["Retry-After"] = "1";
+  return response;
+}
+
 void name_instance(Response& response, const std::string& path) {
   if (response.content_type != problem_type) return;
   auto problem = parse_json(response.body, path);

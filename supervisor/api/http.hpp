@@ -63,6 +63,10 @@ Response json_response(const json::value& value, int status = 200);
 // A problem document (RFC 9457): {"type", "title", "status", "detail", "error": {"kind", "what",
 // "where", "hint"}}. What serves the connection adds "instance", the path that was asked for.
 Response error_response(int status, const Error& error);
+// The same, with the status that the error comes to: 503 and a word when to try again where that
+// helps, else 500. `usage` is the status of kind usage, which is said of a thing that does not
+// exist where one was named (404), and of a wrong use otherwise (400).
+Response failed(const Error& error, int usage);
 // Adds "instance" to a problem document; leaves every other response as it is.
 void name_instance(Response& response, const std::string& path);
 

@@ -175,11 +175,7 @@ void Reader::answer(std::function<Response(const store::Store&)> read, const Res
   run({[read = std::move(read), respond](const store::Store& store) -> std::function<void()> {
          return [respond, response = read(store)]() mutable { respond(std::move(response)); };
        },
-       [respond](const Error& error) {
-         Response response = error_response(error.kind == ErrorKind::transient ? 503 : 500, error);
-         if (response.status == 503) response.headers["Retry-After"] = "1";
-         respond(std::move(response));
-       },
+       [respond](const Error& error) { respond(failed(error, 500)); },
        [respond] { return respond.wanted(); }});
 }
 

@@ -66,19 +66,9 @@ tl::expected<Request, Response> request_of(const Message& message, Peer peer) {
   const auto path = percent_decoded(target.substr(0, mark));
   if (!path) return Refusal(malformed("the path is not UTF-8, or has an escape that is none"));
   request.path = *path;
-  std::string_view query = target.substr(std::min(mark + 1, target.size()));
-  while (!query.empty()) {
-    const auto end = std::min(query.find('&'), query.size());
-    const std::string_view pair = query.substr(0, end);
-    const auto equals = std::min(pair.find('='), pair.size());
-    const auto key = percent_decoded(pair.substr(0, equals));
-    const auto value = percent_decoded(pair.substr(std::min(equals + 1, pair.size())));
-    if (!key || !value) {
-      return Refusal(malformed("the query is not UTF-8, or has an escape that is none"));
-    }
-    request.query[*key] = *value;
-    query.remove_prefix(std::min(end + 1, query.size()));
-  }
+  auto query = percent_decoded_fields(target.substr(std::min(mark + 1, target.size())));
+  if (!query) return Refusal(malformed("the query is not UTF-8, or has an escape that is none"));
+  request.query = std::move(*query);
   if (!request.body.empty() && request.header("content-type").starts_with("application/json")) {
     if (auto document = parse_json(request.body, "the body"); !document) {
       return Refusal(malformed("the body is not JSON: " + document.error().what));

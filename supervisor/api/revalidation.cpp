@@ -1,27 +1,23 @@
 #include "supervisor/api/revalidation.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include "common/base/digest.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::api {
 namespace {
 
 constexpr std::size_t most_on_the_loop = 256 * 1024;
 
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 // `marks` is a list: "a", W/"b", or *.
 bool is_among(std::string_view marks, std::string_view etag) {
-  if (trimmed(marks) == "*") return true;
+  if (trim(marks) == "*") return true;
   while (!marks.empty()) {
     const auto end = std::min(marks.find(','), marks.size());
-    std::string_view one = trimmed(marks.substr(0, end));
+    std::string_view one = trim(marks.substr(0, end));
     if (one.starts_with("W/")) one.remove_prefix(2);
     if (one == etag) return true;
     marks.remove_prefix(std::min(end + 1, marks.size()));

@@ -37,14 +37,6 @@ std::optional<std::vector<std::string>> match(const std::vector<std::string>& pa
   return names;
 }
 
-std::optional<std::int64_t> whole_number(const std::string& text) {
-  std::int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return value;
-}
-
 bool fits(const Parameter& parameter, const std::string& value) {
   if (parameter.text) return !value.empty();
   const auto& words = parameter.words;
@@ -107,6 +99,14 @@ std::optional<Response> not_allowed(const Request& request, Role needs) {
 }
 
 }  // namespace
+
+std::optional<std::int64_t> whole_number(const std::string& text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, value);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return value;
+}
 
 std::optional<std::int64_t> Asked::number(const std::string& parameter) const {
   const auto found = request_->query.find(parameter);

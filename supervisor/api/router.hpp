@@ -28,6 +28,9 @@ struct Parameter {
   bool text = false;                                              // or any text but the empty one
 };
 
+// Nothing when it is anything but a whole number, which may be negative.
+std::optional<std::int64_t> whole_number(const std::string& text);
+
 // A request that fits its route. A copy is cheap, and may be kept.
 class Asked {
  public:

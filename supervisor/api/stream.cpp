@@ -1,6 +1,4 @@
 // GET /v1/stream
-#include <charconv>
-
 #include "supervisor/api/routes.hpp"
 
 namespace trainward::api {
@@ -10,9 +8,7 @@ namespace {
 std::optional<std::int64_t> last_event(const Asked& asked) {
   const std::string sent = asked.request().header("last-event-id");
   if (sent.empty()) return asked.number("after");
-  std::int64_t id = 0;
-  const auto parsed = std::from_chars(sent.data(), sent.data() + sent.size(), id);
-  return parsed.ec == std::errc() && parsed.ptr == sent.data() + sent.size() ? id : -1;
+  return whole_number(sent).value_or(-1);
 }
 
 }  // namespace

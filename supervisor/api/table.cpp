@@ -4,17 +4,6 @@
 
 namespace trainward::api {
 
-int status_of(const Error& error, int usage) {
-  if (error.kind == ErrorKind::usage) return usage;
-  return error.kind == ErrorKind::transient ? 503 : 500;
-}
-
-Response failed(const Error& error, int usage) {
-  Response response = error_response(status_of(error, usage), error);
-  if (response.status == 503) response.headers["Retry-After"] = "1";
-  return response;
-}
-
 Control::Answer answer_to(const Respond& respond, int usage) {
   return {
       [respond, usage](const Result<json::value>& result) { respond(response_of(result, usage)); },
@@ -43,6 +32,17 @@ void Table::page(const std::string& path, const Parameters& parameters,
             respond);
       },
       needs);
+}
+
+void Table::page_of_program(const std::string& document, const Parameters& parameters,
+                            std::function<Response(const store::Store&, const Asked&)> make) {
+  page("/v1/programs/*/" + document, parameters,
+       [make = std::move(make)](const store::Store& store, const Asked& asked) {
+         if (auto known = known_program(store, asked.name()); !known) {
+           return failed(known.error(), 404);
+         }
+         return make(store, asked);
+       });
 }
 
 void Table::ask_of_program(const std::string& word,

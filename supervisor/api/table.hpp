@@ -17,11 +17,6 @@
 
 namespace trainward::api {
 
-// The status that an error comes to. `usage` is that of kind usage, which is said of a thing that
-// does not exist where one was named (404), and of a wrong use otherwise (400).
-int status_of(const Error& error, int usage);
-Response failed(const Error& error, int usage);
-
 template <typename Document>
 Response response_of(Result<Document> result, int usage) {
   if (!result) return failed(result.error(), usage);
@@ -64,13 +59,17 @@ class Table {
             respond(response_of(std::move(document), 404));
           };
           reader.run({[read, asked, then](const store::Store& store) -> std::function<void()> {
-                        return [then, document = read(store, asked)] { then(document); };
+                        return [then, document = read(store, asked)]() mutable {
+                          then(std::move(document));
+                        };
                       },
                       [respond](const Error& error) { respond(failed(error, 404)); },
                       [respond] { return respond.wanted(); }});
         });
   }
-  // A document of a program that must be there: /v1/programs/*/DOCUMENT.
+  // Of a program that must be there: /v1/programs/*/DOCUMENT.
+  void page_of_program(const std::string& document, const Parameters& parameters,
+                       std::function<Response(const store::Store&, const Asked&)> make);
   template <typename Document>
   void read_of_program(const std::string& document,
                        Result<Document> (store::Store::*read)(const std::string&) const) {
@@ -80,13 +79,9 @@ class Table {
   }
   template <typename Read>
   void read_of_program(const std::string& document, const Parameters& parameters, Read read) {
-    page("/v1/programs/*/" + document, parameters,
-         [read](const store::Store& store, const Asked& asked) {
-           if (auto known = known_program(store, asked.name()); !known) {
-             return failed(known.error(), 404);
-           }
-           return response_of(read(store, asked), 404);
-         });
+    page_of_program(document, parameters, [read](const store::Store& store, const Asked& asked) {
+      return response_of(read(store, asked), 404);
+    });
   }
 
   // What the daemon answers at once: Result<json::value>, from (Control&).

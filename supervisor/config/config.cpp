@@ -41,7 +41,7 @@ std::filesystem::path read_path(MapReader& reader, std::string_view key, const F
   return folders.resolve(*node);
 }
 
-void read_programs(MapReader& reader, const Folders& folders, Config& config) {
+void read_programs(MapReader& reader, const Folders& folders, const ForAll& usual, Config& config) {
   reader.need("programs", "a map of program names");
   const Node* programs = reader.take("programs");
   if (programs == nullptr) return;
@@ -50,7 +50,7 @@ void read_programs(MapReader& reader, const Folders& folders, Config& config) {
     reader.report("programs", *programs, "expected at least one program, found none");
   }
   for (const yaml::Member& member : programs->members) {
-    config.programs.push_back(read_program(member, folders, reader.problems()));
+    config.programs.push_back(read_program(member, folders, usual, reader.problems()));
   }
 }
 
@@ -87,7 +87,8 @@ Config read_config(const Node& root, const std::filesystem::path& file, const Fo
   }
   config.listening = read_listening(reader, folders);
   read_notify(reader, folders, config);
-  read_programs(reader, folders, config);
+  const ForAll usual{.tracking = read_tracking(reader, folders, {})};
+  read_programs(reader, folders, usual, config);
   reader.finish(other_name);
   return config;
 }

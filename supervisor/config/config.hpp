@@ -19,7 +19,10 @@
 #include "supervisor/core/policy.hpp"
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
+#include "supervisor/notify/policy.hpp"
 #include "supervisor/orders/channels.hpp"
+#include "supervisor/orders/targets.hpp"
+#include "supervisor/orders/trackers.hpp"
 
 namespace trainward::config {
 
@@ -72,7 +75,9 @@ struct Program {
   std::int64_t steps_keep = 0;                    // newest steps that stay one by one; 0: all
   std::int64_t memory_limit_bytes = 0;            // of the worker; 0: the machine's
   std::vector<ResourceLimit> resource_limits;     // of each of its processes
-  std::string digest;                             // SHA-256 of the program's canonical JSON
+  orders::Upload upload;                          // where its checkpoints go to besides
+  orders::Tracking tracking;                      // where its curve is shown besides
+  std::string digest;  // SHA-256 of the canonical JSON of what its attempts hang on
 };
 
 struct Problem {
@@ -84,14 +89,20 @@ struct Problem {
 };
 using Problems = std::vector<Problem>;
 
+// Section `notify`.
+struct Notify {
+  notify::Policy policy;
+};
+
 struct Config {
   std::filesystem::path file;       // absolute
   std::filesystem::path state_dir;  // absolute; default `.trainward` beside the current directory
   std::filesystem::path socket;     // absolute; default STATE_DIR/trainward.sock
   std::filesystem::path database;   // STATE_DIR/trainward.db
   std::string log_level = "info";
-  std::filesystem::path rules;            // crash rules file; empty: the built-in rules
-  Listening listening;                    // besides the socket
+  std::filesystem::path rules;  // crash rules file; empty: the built-in rules
+  Listening listening;          // besides the socket
+  Notify notify;                // what people are told
   std::vector<orders::Channel> channels;  // of notify: how people are told
   std::vector<Program> programs;
   std::vector<Problem> notes;  // nothing is wrong with these, but somebody may want to know
@@ -130,6 +141,10 @@ Problems check_run_as(const Config& config);
 Problems check_tokens(const Config& config);
 
 json::object to_json(const Program& program);
+
+// What is to be done with the checkpoints of a program that lie in `checkpoints`.
+orders::UploadOrder upload_order_of(const Program& program,
+                                    const std::filesystem::path& checkpoints);
 
 // As one certain string, so that equal configurations have equal digests: keys in byte order, no
 // spaces, numbers in their shortest form.

@@ -93,7 +93,7 @@ void check_probe(MapReader& reader, const Program& program) {
 
 }  // namespace
 
-Program read_program(const yaml::Member& member, const Folders& folders,
+Program read_program(const yaml::Member& member, const Folders& folders, const ForAll& usual,
                      std::vector<yaml::Problem>& problems) {
   Program program;
   program.name = member.key;
@@ -102,7 +102,7 @@ Program read_program(const yaml::Member& member, const Folders& folders,
   Node entry = member.value;
   if (entry.kind == Node::Kind::null) entry.kind = Node::Kind::map;
   if (entry.find("command") == nullptr) {
-    elsewhere::translate(entry, "programs." + member.key, folders, problems);
+    elsewhere::translate(entry, "programs." + member.key, folders, usual.tracking, problems);
   }
 
   MapReader reader(entry, "programs." + member.key, problems);
@@ -129,11 +129,18 @@ Program read_program(const yaml::Member& member, const Folders& folders,
   program.probe_command = read_probe_command(reader);
   program.reset_command = read_reset_command(reader);
   read_policy_sections(reader, folders, program);
+  read_upload(reader, folders, program);
   if (foreign) note_watch(*command, program, folders);
+  program.tracking = read_tracking(reader, folders, usual.tracking);
   settle_mesh(reader, program);
   check_probe(reader, program);
   reader.finish(other_name);
-  program.digest = sha256_hex(canonical_json(to_json(program)));
+  // Where checkpoints go to and where it is shown is no part of the work: a change of it ends no
+  // attempt.
+  json::object decisive = to_json(program);
+  decisive.erase("upload");
+  decisive.erase("tracking");
+  program.digest = sha256_hex(canonical_json(decisive));
   return program;
 }
 

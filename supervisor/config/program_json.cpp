@@ -156,6 +156,8 @@ json::object to_json(const Program& program) {
   out["limits"] = {{"memory_bytes", program.memory_limit_bytes}};
   if (program.steps_keep > 0) out["steps"] = {{"keep", program.steps_keep}};
   add_run_as(program, out);
+  if (!program.upload.targets.empty()) out["upload"] = orders::to_json(program.upload);
+  if (!program.tracking.empty()) out["tracking"] = orders::to_json(program.tracking);
   if (!program.digest.empty()) out["digest"] = program.digest;
   return out;
 }

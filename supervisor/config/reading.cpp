@@ -25,6 +25,13 @@ std::optional<std::string_view> below_home(std::string_view path) {
 
 }  // namespace
 
+bool consists_of(std::string_view text, std::string_view more) {
+  return std::all_of(text.begin(), text.end(), [more](char c) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return plain || more.find(c) != std::string_view::npos;
+  });
+}
+
 std::string_view variable(const char* name) {
   const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets any
   return value == nullptr ? "" : value;

@@ -27,6 +27,9 @@ struct Folders {
 // The environment variable of this process, or nothing.
 std::string_view variable(const char* name);
 
+// Whether all of it are letters and digits of ASCII, or among `more`.
+bool consists_of(std::string_view text, std::string_view more);
+
 // The file that describes a host under "host"; nothing when it is absent or not a file.
 std::optional<std::filesystem::path> read_described_host(yaml::MapReader& map,
                                                          const Folders& folders);

@@ -19,6 +19,7 @@
 #include "supervisor/foreign/spec.hpp"
 #include "supervisor/foreign/substitute.hpp"
 #include "supervisor/orders/channels.hpp"
+#include "supervisor/orders/trackers.hpp"
 
 namespace trainward::config {
 
@@ -85,6 +86,11 @@ void read_resource_limits(yaml::MapReader& limits, Program& program);
 // fields of a Program whose `command`, `worker` and `watch` are read.
 void read_policy_sections(yaml::MapReader& reader, const Folders& folders, Program& program);
 
+// ---- upload_section.cpp: where its checkpoints go to ----
+
+// upload, of a Program whose `command` and `watch` are read.
+void read_upload(yaml::MapReader& program, const Folders& folders, Program& out);
+
 // ---- listen_sections.cpp: who reaches the daemon over the network ----
 
 // listen, hosts and tokens of the file itself. Files of tokens are read now.
@@ -101,9 +107,20 @@ void read_notify(yaml::MapReader& file, const Folders& folders, Config& config);
 // read: whoever may not read them may still check the configuration.
 std::vector<orders::Channel> read_channels(yaml::MapReader& notify, const Folders& folders);
 
+// ---- tracking_section.cpp: where its curve is shown besides our own page ----
+
+// `tracking` of a program, or of the file itself: what is not said there is as `usual`.
+orders::Tracking read_tracking(yaml::MapReader& reader, const Folders& folders,
+                               const orders::Tracking& usual);
+
 // ---- program.cpp: the whole entry ----
 
-Program read_program(const yaml::Member& member, const Folders& folders,
+// What the file says of all its programs, where they say nothing else.
+struct ForAll {
+  orders::Tracking tracking;
+};
+
+Program read_program(const yaml::Member& member, const Folders& folders, const ForAll& usual,
                      std::vector<yaml::Problem>& problems);
 
 }  // namespace trainward::config

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include "common/base/digest.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
+#include "supervisor/config/reading.hpp"
 
 namespace trainward::config {
 namespace {
@@ -23,15 +23,6 @@ namespace {
 constexpr std::size_t longest_token = 512;
 constexpr std::size_t longest_name = 31;
 constexpr std::size_t longest_file = 64 * 1024;
-constexpr std::string_view letters_and_digits =
-    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-
-bool consists_of(std::string_view text, std::string_view more) {
-  return std::all_of(text.begin(), text.end(), [more](char c) {
-    return letters_and_digits.find(c) != std::string_view::npos ||
-           more.find(c) != std::string_view::npos;
-  });
-}
 
 // What is wrong with the words of a line, without any of them; empty: nothing.
 std::string wrong_with(const std::optional<std::string_view>& name, std::string_view token) {

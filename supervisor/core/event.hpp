@@ -170,8 +170,10 @@ struct WorkerExited {
   std::optional<int> signal;
   std::vector<LogMatch> matches;  // in the order of weight: a root before its cascade
   LastWords last_words = {};
-  std::int64_t oom_kills = 0;  // in its cgroup
-  bool asked_to_stop = false;  // its shim was sent SIGTERM, by us or by somebody else
+  std::int64_t oom_kills = 0;                // in its cgroup
+  bool asked_to_stop = false;                // its shim was sent SIGTERM, by us or by somebody else
+  std::vector<std::string> last_lines = {};  // of its standard error, else of its standard output,
+                                             // oldest first: for people, and decides nothing
 };
 // The shim is gone and left no exit record, or the launch never happened.
 struct AttemptLost {

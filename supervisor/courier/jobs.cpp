@@ -5,12 +5,14 @@
 #include "supervisor/courier/channels/channel_job.hpp"
 #include "supervisor/courier/channels/queue.hpp"
 #include "supervisor/courier/courier_table.hpp"
+#include "supervisor/courier/uploads/upload_job.hpp"
+#include "supervisor/upload/record/uploads.hpp"
 
 namespace trainward::courier {
 
 std::vector<std::string> all_tables() {
   std::vector<std::string> tables;
-  for (const auto& part : {courier_tables(), channel_tables()}) {
+  for (const auto& part : {courier_tables(), channel_tables(), upload::upload_tables()}) {
     tables.insert(tables.end(), part.begin(), part.end());
   }
   return tables;
@@ -25,6 +27,11 @@ Result<std::vector<std::unique_ptr<Job>>> jobs_of(const orders::Orders& orders) 
   for (const orders::Channel& channel : orders.channels) {
     jobs.push_back(
         make_channel_job(channel, {speaker_of(orders.database), network, chance(), names}));
+  }
+  for (const orders::UploadOrder& order : orders.uploads) {
+    for (const orders::Target& target : order.upload.targets) {
+      jobs.push_back(make_upload_job(order, target, network, orders.state_dir));
+    }
   }
   return jobs;
 }

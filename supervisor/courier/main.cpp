@@ -15,6 +15,7 @@
 #include "supervisor/courier/jobs.hpp"
 #include "supervisor/courier/quiet.hpp"
 #include "supervisor/courier/service.hpp"
+#include "supervisor/courier/uploads/commands.hpp"
 
 namespace {
 
@@ -39,6 +40,11 @@ int run(int argc, char** argv) {
     courier::be_quiet();
     return courier::try_channels();
   }
+  if (word == "restore" && argc == 2) {
+    courier::be_quiet();
+    return courier::restore_command();
+  }
+  if (word == "ask") return courier::ask_command({argv + 2, argv + argc});
   if (argc > 1 || ::isatty(STDIN_FILENO) != 0) return explain(stderr, exit_code::usage);
   courier::be_quiet();
   return courier::serve({courier::jobs_of, courier::all_tables()});

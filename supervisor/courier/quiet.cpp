@@ -43,6 +43,7 @@ void be_quiet() {
   ::mallopt(M_ARENA_MAX, 2);
   ::mallopt(M_TRIM_THRESHOLD, 256 * 1024);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGINT, SIG_IGN);   // ^C is for the daemon, which lets workers save first
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on files is a full disk, and no reason to die
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
 #include "supervisor/courier/courier_table.hpp"
@@ -50,6 +52,7 @@ struct Runner::Shared {
 
   // Until the time has come, or something was committed since `seen`.
   void wait(std::int64_t until_ms, std::optional<std::uint64_t> seen) {
+    until_ms = std::max<std::int64_t>(until_ms, 0);
     std::unique_lock lock(mutex);
     const auto poked = [&] { return seen && pokes != *seen; };
     std::int64_t left = std::max(least_pause_ms, until_ms - now().wall.ms);
@@ -90,7 +93,7 @@ class Worker {
       return {*result, false};
     }
     const std::int64_t next_ms = now_ms + backoff_.pause_ms(++failures_);
-    const std::string text = result.error().message();
+    const std::string text = clean(result.error().message());
     if (text != told_.error) spdlog::warn("{}: {}", name_, text);
     record({name_, true, now_ms, text, next_ms});
     return {next_ms, true};

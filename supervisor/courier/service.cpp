@@ -32,7 +32,7 @@ constexpr std::int64_t open_again_ms = 10'000;
 Fd asked_to_end() {
   sigset_t signals;
   sigemptyset(&signals);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, number);
+  for (const int number : {SIGTERM, SIGHUP}) sigaddset(&signals, number);
   ::sigprocmask(SIG_BLOCK, &signals, nullptr);
   return Fd(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }

@@ -1,7 +1,7 @@
 // The process between its supervisor and its jobs.
 //
-//   stdin   one line: the orders; then a line whenever something was committed. Its end, or SIGTERM
-//           or SIGINT: to end soon. What is under way stays as the journal has it.
+//   stdin   one line: the orders; then a line whenever something was committed. Its end, or
+//           SIGTERM: to end soon. What is under way stays as the journal has it.
 //   stdout  "alive" at the start and every `beat_ms`.
 //   stderr  the log: "W text".
 //

@@ -46,6 +46,7 @@ void Daemon::update(const std::string& only, const std::string& by, Answer answe
   if (only.empty()) {
     parts_->config = std::move(*loaded);
     access_.replace(keys_of(parts_->config.listening));
+    parts_->news.take_over(parts_->config.notify.policy);
   } else {
     if (auto here = known(only); !here && program_in(*loaded, only) == nullptr) {
       return answer(propagate(here));
@@ -53,6 +54,7 @@ void Daemon::update(const std::string& only, const std::string& by, Answer answe
     diff = diff.of(only);
     take_over(parts_->config, *loaded, only);
   }
+  courier_.follow(parts_->config);
   note_request(only, "the configuration is read again", by);
   for (const std::string& name : diff.available) take_up(name);
   auto left = std::make_shared<std::size_t>(diff.changed.size() + diff.disappeared.size());
@@ -119,6 +121,7 @@ Result<json::value> Daemon::add(const std::string& name, const std::string& by) 
                 "the configuration has none of that name: `trainwardctl avail` lists those it has");
   }
   take_over(parts_->config, *loaded, name);
+  courier_.follow(parts_->config);
   take_up(name);
   note_request(name, "the program is added", by);
   return command_answer(name, "added", true, "");
@@ -132,6 +135,7 @@ Result<json::value> Daemon::remove(const std::string& name, const std::string& b
   note_request(name, "the program is removed", by);
   remove_program(name);
   forget(parts_->config, name);
+  courier_.follow(parts_->config);
   return command_answer(name, "removed", true, "");
 }
 

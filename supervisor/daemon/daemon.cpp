@@ -19,6 +19,7 @@
 #include "supervisor/daemon/boards/lease.hpp"
 #include "supervisor/daemon/daemon_parts.hpp"
 #include "supervisor/daemon/records/rebuild.hpp"
+#include "supervisor/daemon/service/status_words.hpp"
 #include "supervisor/page/serve/pages.hpp"
 
 namespace trainward::daemon {
@@ -77,6 +78,7 @@ Daemon::Daemon(std::unique_ptr<Parts> parts)
       state_folder_(std::make_unique<StateFolder>(
           parts_->loop, parts_->lock.get(), parts_->config.state_dir / lock_name,
           [this](const Error& error) { on_state_lost(error); })),
+      courier_(parts_->loop, parts_->services.paths, parts_->store),
       access_(keys_of(parts_->config.listening), [] { return now().mono.ms; }) {}
 Daemon::~Daemon() = default;
 
@@ -98,7 +100,11 @@ Status Daemon::start() {
   feed_ = std::make_unique<api::Feed>(
       parts_->loop.context(), *reader_, api::Feed::Greeting{started_ms_, std::string(version_text)},
       [this](json::array& programs) { api::add_trouble(*this, programs); }, api::Feed::Pace{});
-  parts_->store.on_commit(feed_->poke());
+  parts_->store.on_commit([feed = feed_->poke(), courier = courier_.committing()] {
+    feed();
+    courier();
+  });
+  if (auto news = parts_->news.begin(); !news) return news;
   auto listeners = Listeners::open(parts_->loop.context(), parts_->config.socket,
                                    parts_->config.listening, parts_->options.sockets, handler());
   if (!listeners) return propagate(listeners);
@@ -112,6 +118,7 @@ Status Daemon::start() {
     if (!parts_->options.command.empty()) find(program.name)->handle(core::StartRequested{});
   }
   machine_restarted_ = false;
+  courier_.follow(parts_->config);
   return {};
 }
 
@@ -133,7 +140,9 @@ api::Handler Daemon::handler() {
 }
 
 Status Daemon::recover(const std::string& name) {
-  return find(name)->recover(machine_restarted_, parts_->options.once);
+  auto recovered = find(name)->recover(machine_restarted_, parts_->options.once);
+  if (find(name)->state().stage == core::Stage::fatal) given_up_before_.insert(name);
+  return recovered;
 }
 
 void Daemon::add_program(config::Program program) {
@@ -166,6 +175,8 @@ Status Daemon::rebuild_database() {
                : "there was no run database",
       count(rebuilt->attempts, "attempt"), count(rebuilt->steps, "step"));
   spdlog::warn("{}", what);
+  parts_->news.note(notify::Kind::database, notify::Tier::warning,
+                    damaged_ ? "the run database was damaged" : "the run database was gone", what);
   return parts_->store.add_event({0, now().wall.ms, "", 0, "database", what});
 }
 
@@ -225,6 +236,8 @@ void Daemon::on_state_lost(const Error& error) {
   state_lost_ = true;
   spdlog::error("{}; stopping the workers", error.message());
   parts_->console.event("trainwardd", "state", error.message(), now());
+  parts_->news.note(notify::Kind::state_lost, notify::Tier::critical, "the state folder is gone",
+                    error.message() + "; the workers are stopped");
   if (!shutting_down_) shut_down();
 }
 
@@ -238,6 +251,43 @@ void Daemon::on_change() {
   if ((shutting_down_ || parts_->options.once) && all_rest() && waiters_.empty()) {
     parts_->loop.stop();
   }
+  tell_status();
+  if (parts_->options.fail_on_fatal && !shutting_down_ && gave_up_meanwhile() && all_rest() &&
+      waiters_.empty()) {
+    spdlog::error(
+        "nothing runs any more, and a program was given up: ending, as --fail-on-fatal "
+        "asks for");
+    failed_ = true;
+    parts_->loop.stop();
+  }
+}
+
+// What an earlier daemon has given up was told then: whoever starts this one is to have the time to
+// look at it.
+bool Daemon::gave_up_meanwhile() {
+  bool meanwhile = false;
+  for (const auto& [name, runner] : runners_) {
+    if (runner->state().stage != core::Stage::fatal) {
+      given_up_before_.erase(name);
+    } else if (!given_up_before_.contains(name)) {
+      meanwhile = true;
+    }
+  }
+  return meanwhile;
+}
+
+void Daemon::tell_status() {
+  if (!parts_->options.tell_status || shutting_down_) return;
+  std::vector<GivenUp> given_up;
+  for (const auto& [name, runner] : runners_) {
+    if (runner->state().stage == core::Stage::fatal) {
+      given_up.push_back({name, runner->state().history.last_cause});
+    }
+  }
+  std::string words = status_words(runners_.size(), given_up);
+  if (words == told_status_) return;
+  told_status_ = std::move(words);
+  parts_->options.tell_status(told_status_);
 }
 
 // What a database that refuses has not heard of, the next daemon reads in the journals.
@@ -268,6 +318,7 @@ void Daemon::shut_down(bool at_once) {
 
 int Daemon::exit_code() const {
   if (state_lost_) return exit_code::failed;
+  if (failed_) return exit_code::do_not_requeue;
   if (parts_->turns.refusal()) return exit_code::try_again;
   if (!parts_->options.once) return exit_code::done;
   int code = exit_code::done;
@@ -302,6 +353,8 @@ json::value Daemon::version() const {
                       {"trouble", std::move(trouble)},
                       {"loop", loop_json(parts_->loop.latency())}};
 }
+
+json::object Daemon::courier() const { return courier_.state(); }
 
 std::string Daemon::refusal() const {
   const auto& refused = parts_->turns.refusal();

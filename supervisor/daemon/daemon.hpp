@@ -16,6 +16,7 @@
 #include "supervisor/api/reader.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/attempt/launch_files.hpp"
+#include "supervisor/daemon/courier/courier.hpp"
 #include "supervisor/daemon/program_diff.hpp"
 #include "supervisor/daemon/program_runner.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
@@ -33,7 +34,10 @@ struct Options {
   std::filesystem::path web_root =
       {};  // the page's files, while they are being changed; empty: our own
   std::vector<std::string> overrides;
-  bool once = false;                 // end when every program has; show progress on stdout
+  bool once = false;  // end when every program has; show progress on stdout
+  // End with a failing status when nothing runs any more and a program was given up meanwhile.
+  bool fail_on_fatal = false;
+  std::function<void(const std::string&)> tell_status = {};  // whoever started the daemon, in words
   std::filesystem::path executable;  // what a restart in place executes; upgrade() checks it first
   InheritedSockets sockets;          // that somebody else listens on for us; borrowed
   // Asks whoever started the daemon to stop it for good, and calls back when that is not possible.
@@ -95,6 +99,7 @@ class Daemon final : public api::Control {
   Result<json::value> rehearse(const std::string& program, api::Verb verb) const override;
   json::value rehearse_all(api::Verb verb) const override;
   std::string refusal() const override;
+  json::object courier() const override;
   void log(const api::LogRequest& request, api::Listener<Result<api::LogSlice>> answer) override;
   api::LogSlice own_log(std::int64_t offset, std::int64_t limit) const override;
 
@@ -116,6 +121,8 @@ class Daemon final : public api::Control {
   [[nodiscard]] Status could_listen() const;
   void on_change();
   [[nodiscard]] bool all_rest() const;
+  void tell_status();
+  [[nodiscard]] bool gave_up_meanwhile();
   void stop(const std::string& name, const std::string& by, Answer answer);
   void note_request(const std::string& program, const std::string& what, const std::string& by);
   void on_change_soon();
@@ -131,6 +138,9 @@ class Daemon final : public api::Control {
   std::set<std::string> changed_;  // programs, since the last on_change()
   bool change_posted_ = false;
   bool shutting_down_ = false;
+  bool failed_ = false;                    // a program was given up, and nobody else runs
+  std::set<std::string> given_up_before_;  // by an earlier daemon, and not started since
+  std::string told_status_;
   bool reexec_ = false;
   std::int64_t started_ms_ = 0;
   std::optional<std::filesystem::path> damaged_;  // the run database this start has set aside
@@ -143,6 +153,7 @@ class Daemon final : public api::Control {
   std::size_t log_reads_ = 0;  // that have not ended
   std::unique_ptr<api::Reader> reader_;
   std::unique_ptr<api::Feed> feed_;
+  Courier courier_;
   api::Access access_;
   std::optional<Listeners> listeners_;  // last: its handlers use all of the above
 };

@@ -31,8 +31,12 @@ struct Daemon::Parts {
         machine(loop_in),
         background(loop_in),
         console(options.once),
-        services{loop,    std::move(paths), store,      turns,  crash_rules,
-                 machine, watcher,          background, console} {}
+        news(loop_in, store, config.notify.policy),
+        services{loop,    std::move(paths), store,      turns,   crash_rules,
+                 machine, watcher,          background, console, news} {
+    database.on_taking_again(
+        [this](const Error& why, std::int64_t lasted_ms) { news.refused(why, lasted_ms); });
+  }
 
   void note_watching(const std::string& text) {
     spdlog::warn("{}", text);
@@ -54,6 +58,7 @@ struct Daemon::Parts {
   Machine machine;
   Background background;
   Console console;
+  News news;
   Services services;
 };
 

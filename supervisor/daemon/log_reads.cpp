@@ -41,9 +41,9 @@ void Daemon::log(const api::LogRequest& request, api::Listener<Result<api::LogSl
   Background::Job job;
   job.what = "read the log " + file.string();
   job.work = [this, request, attempt, file, answer]() -> Background::Then {
-    return [this, answer, slice = slice_of(file, request, attempt)] {
+    return [this, answer, slice = slice_of(file, request, attempt)]() mutable {
       --log_reads_;
-      answer(slice);
+      answer(std::move(slice));
     };
   };
   job.late_ms = late_ms;

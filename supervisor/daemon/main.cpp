@@ -112,6 +112,9 @@ int run(int argc, char** argv) {
                  "named");
   app.add_flag("--once", arguments.options.once,
                "end when every program has ended, with a worker's exit codes");
+  app.add_flag("--fail-on-fatal", arguments.options.fail_on_fatal,
+               "end with 93 when nothing runs any more and a program was given up meanwhile, so "
+               "that a service's OnFailure= tells somebody");
   app.add_flag("--check", arguments.check,
                "say whether this version could run it here, with what this host offers and exit "
                "code 0 or 78, and end");

@@ -18,11 +18,13 @@ ProgramRunner::ProgramRunner(Services& services, config::Program program,
                              std::function<void()> changed)
     : context_(services, std::move(program), std::move(changed)),
       recorder_(services.store, services.paths, context_.program),
+      news_(services.loop, services.news, services.store, recorder_, context_.name(),
+            context_.policy, [this]() -> const core::State& { return session_.state(); }),
       boards_(context_),
       checkpoints_(context_),
       shim_(context_, boards_, recorder_),
       clock_(services.loop),
-      session_({services.turns, clock_, recorder_, *this, shim_}, context_.policy) {
+      session_({services.turns, clock_, news_, *this, shim_}, context_.policy) {
   context_.session = &session_;
 }
 
@@ -46,6 +48,7 @@ Status ProgramRunner::recover(bool machine_restarted, bool by_hand) {
   const std::string& known_boot = (*stored)->boot_id;
   if (!known_boot.empty()) machine_restarted = started_since(known_boot);
   if (auto ok = recorder_.recover((*stored)->state.attempt, known_boot); !ok) return ok;
+  if (auto ok = news_.recover((*stored)->state.seen.wall.ms); !ok) return ok;
   session_.recover(std::move((*stored)->state), (*stored)->counted, machine_restarted);
   const bool given_up = state().stage == core::Stage::fatal && state().wanted;
   if (given_up && by_hand) handle(core::StartRequested{});

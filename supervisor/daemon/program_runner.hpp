@@ -10,6 +10,7 @@
 #include "supervisor/daemon/boards/board_hands.hpp"
 #include "supervisor/daemon/checkpoints/checkpoint_hands.hpp"
 #include "supervisor/daemon/loop/loop_clock.hpp"
+#include "supervisor/daemon/notify/program_news.hpp"
 #include "supervisor/daemon/records/recorder.hpp"
 #include "supervisor/session/session.hpp"
 
@@ -61,6 +62,7 @@ class ProgramRunner final : private session::Hands {
 
   ProgramContext context_;
   Recorder recorder_;
+  ProgramNews news_;
   BoardHands boards_;
   CheckpointHands checkpoints_;
   ShimHands shim_;

@@ -12,6 +12,7 @@
 #include "supervisor/daemon/loop/background.hpp"
 #include "supervisor/daemon/loop/file_watcher.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
+#include "supervisor/daemon/notify/news.hpp"
 #include "supervisor/daemon/paths.hpp"
 #include "supervisor/session/turns.hpp"
 #include "supervisor/store/store.hpp"
@@ -48,6 +49,7 @@ struct Services {
   FileWatcher& watcher;
   Background& background;
   Console& console;
+  News& news;
   MeshWishes mesh_wishes = {};
 };
 

@@ -3,17 +3,42 @@
 #include <utility>
 
 namespace trainward::orders {
+namespace {
 
-bool Orders::empty() const { return channels.empty(); }
+template <typename Item>
+json::array list_of(const std::vector<Item>& items) {
+  json::array list;
+  for (const Item& item : items) list.emplace_back(to_json(item));
+  return list;
+}
+
+// Absent: none of them.
+template <typename Item>
+Status read_list(const json::object& object, std::string_view key,
+                 Result<Item> (*read)(const json::value&), std::vector<Item>& items) {
+  const json::value* list = object.if_contains(key);
+  if (list == nullptr) return {};
+  if (!list->is_array()) return fail(ErrorKind::corrupt, fmt::format("'{}' is no list", key));
+  for (const json::value& value : list->get_array()) {
+    auto item = read(value);
+    if (!item) return propagate(item);
+    items.push_back(std::move(*item));
+  }
+  return {};
+}
+
+}  // namespace
+
+bool Orders::empty() const { return channels.empty() && tracking.empty() && uploads.empty(); }
 
 json::object to_json(const Orders& orders) {
-  json::array channels;
-  for (const Channel& channel : orders.channels) channels.push_back(to_json(channel));
   return {{"state_dir", orders.state_dir},
           {"database", orders.database},
           {"proxy", orders.proxy},
           {"certificates", orders.certificates},
-          {"channels", std::move(channels)}};
+          {"channels", list_of(orders.channels)},
+          {"tracking", list_of(orders.tracking)},
+          {"uploads", list_of(orders.uploads)}};
 }
 
 Result<Orders> from_json(const json::value& value) {
@@ -31,14 +56,14 @@ Result<Orders> from_json(const json::value& value) {
   }
   orders.proxy = string_or(object, "proxy", "");
   orders.certificates = string_or(object, "certificates", "");
-  if (object.contains("channels")) {
-    auto channels = get_array(object, "channels");
-    if (!channels) return propagate(channels);
-    for (const json::value& item : **channels) {
-      auto channel = channel_from_json(item);
-      if (!channel) return propagate(channel);
-      orders.channels.push_back(std::move(*channel));
-    }
+  if (auto read = read_list(object, "channels", channel_from_json, orders.channels); !read) {
+    return propagate(read);
+  }
+  if (auto read = read_list(object, "tracking", tracking_order_from_json, orders.tracking); !read) {
+    return propagate(read);
+  }
+  if (auto read = read_list(object, "uploads", upload_order_from_json, orders.uploads); !read) {
+    return propagate(read);
   }
   return orders;
 }

@@ -13,18 +13,23 @@
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 #include "supervisor/orders/channels.hpp"
+#include "supervisor/orders/targets.hpp"
+#include "supervisor/orders/trackers.hpp"
 
 namespace trainward::orders {
 
-// A line that is longer is refused by the courier, and not sent by the daemon.
-inline constexpr std::size_t most_order_bytes = 512 * 1024;
+// A line that is longer is refused by the courier, and not sent by the daemon: what a pipe may hold
+// without privileges, so that writing it waits for nobody.
+inline constexpr std::size_t most_order_bytes = 1024 * 1024;
 
 struct Orders {
   std::string state_dir;          // absolute: courier.db and the courier's lease lie there
   std::string database;           // absolute: the run database
   std::string proxy;              // "": as the environment says
   std::string certificates;       // file of those that are trusted; "": the system's
-  std::vector<Channel> channels;  // by which people are told
+  std::vector<Channel> channels;        // by which people are told
+  std::vector<TrackingOrder> tracking;  // where curves are shown besides
+  std::vector<UploadOrder> uploads;     // where checkpoints go to
 
   // Nobody is to be told or sent anything: no courier is needed.
   [[nodiscard]] bool empty() const;

@@ -86,6 +86,7 @@ void Attempt::add_evidence(LogEvidence evidence) {
   if (auto* exited = ending_ ? std::get_if<core::WorkerExited>(&ending_->event) : nullptr) {
     exited->matches = std::move(evidence.matches);
     exited->last_words = std::move(evidence.last_words);
+    exited->last_lines = std::move(evidence.last_lines);
   }
 }
 

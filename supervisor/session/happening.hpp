@@ -47,6 +47,7 @@ struct JournalPlace {
 struct LogEvidence {
   std::vector<core::LogMatch> matches;  // strongest first
   core::LastWords last_words;
+  std::vector<std::string> last_lines = {};  // as of WorkerExited
 };
 
 }  // namespace trainward::session

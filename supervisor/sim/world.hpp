@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "supervisor/sim/process.hpp"
 
@@ -29,6 +30,8 @@ class World {
   // Told every event and what was decided about it; for traces.
   using Narrator = std::function<void(std::int64_t true_ms, const std::string& line)>;
   void tell(Narrator narrator);
+  // Told what is committed: each event, its time, the state after it, and what was asked for.
+  void listen(Checker::Listener listener) { checker_.listen(std::move(listener)); }
 
  private:
   void dispatch(const Item& item);

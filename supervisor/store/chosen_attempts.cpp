@@ -65,10 +65,6 @@ std::string text_of_view() {
          "\norder by attempt desc";
 }
 
-json::value or_null(const std::optional<std::int64_t>& number) {
-  return number ? json::value(*number) : json::value();
-}
-
 }  // namespace
 
 Result<json::array> chosen_attempts(Connection& db, const std::string& program, std::int64_t from,

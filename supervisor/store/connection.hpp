@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "common/base/error.hpp"
 
@@ -59,7 +60,8 @@ class Connection {
         sql, [](const Row&) {}, args...);
   }
 
-  // Calls on_row for every row. Queries nested in on_row must have another text.
+  // Calls on_row for every row, or until it returns false. Queries nested in on_row must have
+  // another text.
   template <typename OnRow, typename... Args>
   Status each(std::string_view sql, OnRow&& on_row, const Args&... args) {
     return guarded([&] {
@@ -67,7 +69,13 @@ class Connection {
       const Resetter resetter(statement);
       int position = 0;
       (bind(statement, ++position, args), ...);
-      while (statement.executeStep()) on_row(Row(statement));
+      while (statement.executeStep()) {
+        if constexpr (std::is_same_v<std::invoke_result_t<OnRow, const Row&>, bool>) {
+          if (!on_row(Row(statement))) break;
+        } else {
+          on_row(Row(statement));
+        }
+      }
     });
   }
 

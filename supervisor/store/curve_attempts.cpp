@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "supervisor/store/rows_json.hpp"
+
 namespace trainward::store {
 namespace {
 
@@ -117,9 +119,6 @@ Result<std::vector<CurveAttempt>> curve_attempts(Connection& db, const std::stri
 }
 
 json::object to_json(const CurveAttempt& attempt) {
-  const auto or_null = [](const std::optional<std::int64_t>& number) {
-    return number ? json::value(*number) : json::value();
-  };
   return {{"attempt", attempt.attempt},     {"first_step", attempt.first_step},
           {"last_step", attempt.last_step}, {"resume_step", or_null(attempt.resume_step)},
           {"kept_step", attempt.kept_step}, {"steps_lost", or_null(attempt.steps_lost)},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "supervisor/store/curve_ranges.hpp"
+#include "supervisor/store/rows_json.hpp"
 #include "supervisor/store/step_bucket.hpp"
 
 namespace trainward::store {
@@ -51,8 +52,7 @@ Status add_lost(Connection& db, const std::string& program, const StepRange& ran
     row.read(1, number);
     told.add(number);
     steps.emplace_back(row.integer(0));
-    const std::optional<double> mean = told.mean();
-    means.push_back(mean ? json::value(*mean) : json::value());
+    means.push_back(or_null(told.mean()));
   };
   if (sampled) {
     const std::string one = fmt::format(

@@ -2,12 +2,19 @@
 // cannot hold is null.
 #pragma once
 
+#include <optional>
+
 #include "common/base/json.hpp"
 #include "supervisor/store/connection.hpp"
 
 namespace trainward::store {
 
 json::object object_of(const Row& row);
+
+template <typename Number>
+json::value or_null(const std::optional<Number>& number) {
+  return number ? json::value(*number) : json::value();
+}
 
 template <typename... Args>
 Result<json::array> rows_json(Connection& connection, std::string_view sql, const Args&... args) {

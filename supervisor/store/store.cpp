@@ -140,6 +140,9 @@ std::shared_ptr<void> Store::snapshot() const {
   return std::make_shared<Snapshot>(*impl_->connection);
 }
 
+const std::filesystem::path& Store::file() const { return impl_->connection->file(); }
+std::int64_t Store::deliverable() const { return impl_->deliverable; }
+
 void Store::on_commit(std::function<void()> committing) {
   impl_->connection->on_commit(std::move(committing));
 }

@@ -10,10 +10,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "common/base/error.hpp"
@@ -69,6 +71,10 @@ class Store {
   // Called within every commit of this Store's connection, before it is known to have succeeded, on
   // the thread that commits: it may note that there is something to look for, and nothing else.
   void on_commit(std::function<void()> committing);
+
+  [[nodiscard]] const std::filesystem::path& file() const;
+  // Grows with every message and checkpoint that this Store has written, committed or not.
+  [[nodiscard]] std::int64_t deliverable() const;
 
   // ---- writing ----
   Status put_boot_id(const std::string& boot_id, std::int64_t at_ms);
@@ -211,6 +217,56 @@ class Store {
   Result<json::array> losses_json(const std::string& program, std::int64_t up_to_step,
                                   int most) const;
   Result<json::array> compiled_json(const std::string& program) const;  // as it came
+
+  // ---- row by row, in bounded memory: for what copies a run elsewhere (store_copy.cpp) ----
+  // Of the attempts from `number` on the oldest; nothing: there is none.
+  Result<std::optional<AttemptRow>> attempt_from(const std::string& program,
+                                                 std::int64_t number) const;
+  // Of those that are on record; steps that were thinned out are not.
+  Result<std::optional<std::int64_t>> first_step_of(const std::string& program,
+                                                    std::int64_t attempt) const;
+  // What `attempt` did beyond the step `after`, in the order of steps, at most `limit` rows.
+  Status each_step(const std::string& program, std::int64_t attempt, std::int64_t after,
+                   std::int64_t limit, const std::function<void(const StepRow&)>& take) const;
+  Status each_evaluation(const std::string& program, std::int64_t attempt, std::int64_t after,
+                         const std::function<void(const EvaluationRow&)>& take) const;
+  // The curve from beyond `after` up to `last`: each step as the newest attempt that did it saw it,
+  // of those up to `newest_attempt`.
+  struct CurveRange {
+    std::int64_t after = 0;
+    std::int64_t last = 0;
+    std::int64_t newest_attempt = std::numeric_limits<std::int64_t>::max();
+  };
+  Status each_curve_step(const std::string& program, const CurveRange& range, std::int64_t limit,
+                         const std::function<void(const StepRow&)>& take) const;
+  Status each_curve_evaluation(const std::string& program, const CurveRange& range,
+                               const std::function<void(const EvaluationRow&)>& take) const;
+  // The newest evaluation that attempts before this one made of a step before `step`.
+  Result<std::optional<std::int64_t>> evaluated_before(const std::string& program,
+                                                       std::int64_t attempt,
+                                                       std::int64_t step) const;
+  // As they were booked, with their numbers, from beyond the number `after`.
+  Status each_span(const std::string& program, std::int64_t after, std::int64_t limit,
+                   const std::function<void(std::int64_t, const SpanRow&)>& take) const;
+  // Boards that measured anything while the attempt ran, and what each measured last in
+  // (after_ms, up_to_ms].
+  Result<std::vector<std::string>> boards_of(const std::string& program) const;
+  Result<std::optional<BoardSampleRow>> newest_board_sample(const std::string& serial,
+                                                            const std::string& program,
+                                                            std::int64_t attempt,
+                                                            std::int64_t after_ms,
+                                                            std::int64_t up_to_ms) const;
+  // Whether a checkpoint of it was ever found whole.
+  Result<bool> has_checkpoints(const std::string& program) const;
+
+  // A row of a table as people take it along; what is not known is empty.
+  enum class Table { steps, evaluations, attempts, ledger };
+  using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
+  // Of one program, or (program "") of all of them, by program and in their order. Ends when `take`
+  // returns false.
+  using TakeRow =
+      std::function<bool(const std::vector<std::string>& names, const std::vector<Cell>& cells)>;
+  Status each_row(Table table, const std::string& program, const TakeRow& take) const;
 
  private:
   struct Impl;

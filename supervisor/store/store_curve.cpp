@@ -34,13 +34,6 @@ struct Point {
   StepBucket bucket;
 };
 
-json::value or_null(const std::optional<double>& number) {
-  return number ? json::value(*number) : json::value();
-}
-json::value or_null(const std::optional<std::int64_t>& number) {
-  return number ? json::value(*number) : json::value();
-}
-
 std::int64_t buckets_in(Span span, std::int64_t bucket_steps) {
   return span.to / bucket_steps - span.from / bucket_steps + 1;
 }

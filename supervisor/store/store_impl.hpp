@@ -1,6 +1,7 @@
 // What a Store holds; private to this folder.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ struct Store::Impl {
   explicit Impl(std::unique_ptr<Connection> opened) : connection(std::move(opened)) {}
   std::unique_ptr<Connection> connection;
   std::string mark = own_mark();  // of this Store and no other
+  std::int64_t deliverable = 0;   // messages and checkpoints it has written
 };
 
 struct Store::Transaction::Impl {

@@ -33,7 +33,7 @@ Result<json::array> Store::status_json(Time now) const {
                                  string_or(row, "core_state", ""), now);
     if (!share) return propagate(share);
     row.erase("core_state");
-    row["effective_share"] = *share ? json::value(**share) : json::value();
+    row["effective_share"] = or_null(*share);
     row["uptime_ms"] = running ? std::max<std::int64_t>(now.wall - WallTime{started}, 0) : 0;
   }
   return rows;

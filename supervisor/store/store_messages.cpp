@@ -36,6 +36,7 @@ Result<std::int64_t> Store::new_id(std::int64_t now_ms) const {
 
 Result<std::int64_t> Store::add_message(const MessageRow& row) {
   static const std::string sql = insert_sql<MessageRow>("insert into", "outbox");
+  ++impl_->deliverable;
   MessageRow own = row;
   if (own.id == 0) {
     auto id = new_id(row.at_ms);

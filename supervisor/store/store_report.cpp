@@ -145,7 +145,7 @@ Result<json::object> Store::report_json(const std::string& program) const {
   if (auto merged = merge(report, std::move(status)); !merged) return propagate(merged);
   auto steps = StepPyramid(db, program).whole();
   if (!steps) return propagate(steps);
-  report["best_loss"] = steps->least_loss ? json::value(*steps->least_loss) : json::value();
+  report["best_loss"] = or_null(steps->least_loss);
 
   // Wall time runs from the first sign of the run to the last.
   auto wall = row_json(

@@ -98,6 +98,7 @@ Status Store::put_board_record(const std::string& serial, const std::string& rec
 Status Store::put_checkpoint(const std::string& program, const CheckpointRow& row) {
   static const std::string sql =
       insert_sql<CheckpointRow>("insert or replace into", "checkpoints", {"program"});
+  ++impl_->deliverable;
   return write_row(*impl_->connection, sql, row, program);
 }
 

@@ -25,6 +25,9 @@ struct File {
   Fd descriptor;  // open for reading: the bytes stay readable when the file is pruned
   std::int64_t size = 0;
   std::string sha256;  // 64 hexadecimal digits
+  // When it was last written, ns, before its digest was taken: whoever writes it later makes it
+  // another one (package.hpp, unchanged()). 0: not looked at.
+  std::int64_t modified_ns = 0;
 };
 
 // What is published at once.
@@ -40,6 +43,15 @@ struct Package {
   };
   std::vector<Text> texts = {};
   std::string milestone = {};  // a tag that it gets where there are tags; empty: none
+  // Where it lay: "{checkpoint_dir}/step-00001234", or a path below the program's directory. What
+  // is restored goes there.
+  std::string origin = {};
+  // When it was saved and verified, wall ms: of two the later one is the newer, whatever their
+  // steps say, since a run may have been taken back in between.
+  std::int64_t saved_ms = 0;
+  // What was made of it on the way: "safetensors", "folder"; empty: its files are as they lay. Only
+  // those can be resumed from.
+  std::string form = {};
 };
 
 struct Published {
@@ -57,6 +69,9 @@ struct Remote {
     std::string sha256;
   };
   std::vector<File> files;
+  std::string origin = {};    // as in Package; empty: not on record
+  std::int64_t saved_ms = 0;  // as in Package; 0: not on record
+  std::string form = {};      // as in Package
 };
 
 // What a target keeps over the death of the process, by keys of its own ("upload-id/model.bin").
@@ -86,6 +101,12 @@ class Target {
   virtual Status check() = 0;
   // Kind transient with a `wait_ms()` where the server says when.
   virtual Result<Published> publish(const Package& package, const Progress& progress) = 0;
+  // What has arrived of a package that will not be published is removed, where that can be done.
+  virtual Status abandon(const std::string& program, const std::string& name) {
+    (void)program;
+    (void)name;
+    return {};
+  }
   // Published wholly, the newest first.
   virtual Result<std::vector<Remote>> list(const std::string& program) = 0;
   // That it is there as `remote` says, byte for byte where the place tells digests.

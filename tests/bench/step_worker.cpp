@@ -37,7 +37,7 @@ int connected() {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path == nullptr || std::strlen(path) >= sizeof(address.sun_path)) return -1;
-  std::strcpy(address.sun_path, path);
+  std::memcpy(address.sun_path, path, std::strlen(path) + 1);
   const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   return ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0 ? fd : -1;
 }

@@ -11,20 +11,20 @@ import struct
 import subprocess
 import tempfile
 import termios
+import sys
 import threading
 import time
 from collections import Counter
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "browser"))
+from patience import until  # noqa: E402
+
 TOKEN = "viewer-of-a-benchmark-0123456789abcdef"
 
 
 def wait_until(holds, what, seconds=300):
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            raise TimeoutError(f"waited {seconds} s for {what}")
-        time.sleep(0.01)
+    until(holds, what, seconds)
 
 
 class UnixConnection(http.client.HTTPConnection):

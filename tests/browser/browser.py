@@ -1,7 +1,6 @@
 """A real browser, driven over W3C WebDriver with nothing but the standard library.
 
-chromedriver speaks HTTP and JSON; one browser serves many tests, each in a window of its own. Waiting
-is asking the page again until it says so; the limit only ends a test that would hang.
+chromedriver speaks HTTP and JSON; one browser serves many tests, each in a window of its own.
 """
 
 import base64
@@ -13,10 +12,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
-LIMIT_S = 60.0
+from patience import LIMIT_S, until
+
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "ArrowLeft": "\ue012", "ArrowRight": "\ue014", "Tab": "\ue004"}
 
@@ -124,14 +123,8 @@ class Browser:
 
     def wait(self, condition, what="", *arguments, limit=LIMIT_S):
         """Until the expression is true in the page; its value."""
-        end = time.monotonic() + limit
-        while True:
-            value = self.run(f"return ({condition});", *arguments)
-            if value:
-                return value
-            if time.monotonic() > end:
-                raise AssertionError(f"never came true in {limit:.0f} s: {what or condition}\n{self.text()[:3000]}")
-            time.sleep(0.02)
+        return until(lambda: self.run(f"return ({condition});", *arguments), what or condition, limit,
+                     lambda: self.text()[:3000])
 
     def text(self, selector="body"):
         return self.run("return document.querySelector(arguments[0])?.innerText ?? '';", selector)

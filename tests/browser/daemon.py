@@ -5,10 +5,9 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
-from browser import LIMIT_S
+from patience import LIMIT_S, until
 
 # Prints a loss for each step, ten a second, and does what a file tells it: `crash` ends it as a script
 # ends that runs out of a card's memory; `hostile` prints what a page must not take for markup.
@@ -112,8 +111,4 @@ class Daemon:
         return next(row for row in self.json("status") if row["name"] == name)
 
     def until(self, condition, what):
-        end = time.monotonic() + LIMIT_S
-        while not condition():
-            if time.monotonic() > end:
-                raise AssertionError(f"never came true in {LIMIT_S:.0f} s: {what}\n{self.log()}")
-            time.sleep(0.02)
+        until(condition, what, shown=self.log)

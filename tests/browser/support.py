@@ -1,12 +1,12 @@
 """What the browser tests share: one browser for all of a file, pictures, and the rules of axe-core."""
 
 import sys
-import time
 import unittest
 from pathlib import Path
 
 from alone import unshare_network
-from browser import LIMIT_S, Browser, missing
+from browser import Browser, missing
+from patience import LIMIT_S, until
 
 HERE = Path(__file__).resolve().parent
 AXE = HERE / "node_modules/axe-core/axe.min.js"
@@ -45,11 +45,7 @@ class PageTest(unittest.TestCase):
 
     def eventually(self, condition, what, limit=LIMIT_S):
         """Until a thing outside the page is so; its value."""
-        end = time.monotonic() + limit
-        while not (value := condition()):
-            self.assertLess(time.monotonic(), end, f"never came true in {limit:.0f} s: {what}")
-            time.sleep(0.02)
-        return value
+        return until(condition, what, limit)
 
     def wait_live(self):
         self.browser.wait("document.querySelector('#connection')?.classList.contains('live')", "the stream is open")

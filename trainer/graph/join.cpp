@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "trainer/graph/copy.hpp"
 #include "trainer/graph/passes.hpp"
 
 namespace trainward::graph {
@@ -32,54 +33,40 @@ std::optional<Run> run_of(const Graph& graph, Value value) {
   return run;
 }
 
-Value add(Graph& graph, Op op, std::vector<Value> inputs, Type type) {
-  graph.nodes.push_back({std::move(op), std::move(inputs), std::move(type)});
-  return Value{static_cast<std::int32_t>(graph.nodes.size()) - 1};
-}
-
 // Of two runs, one of which ends where the other begins.
-std::optional<Value> join(Graph& graph, Value a, Value b) {
-  std::optional<Run> first = run_of(graph, a);
-  std::optional<Run> second = run_of(graph, b);
+std::optional<Value> join(Copy& copy, Value a, Value b) {
+  std::optional<Run> first = run_of(copy.made(), a);
+  std::optional<Run> second = run_of(copy.made(), b);
   if (!first || !second || first->axis != second->axis) return std::nullopt;
   if (second->end == first->begin) std::swap(first, second);
   if (first->end != second->begin) return std::nullopt;
   first->parts.insert(first->parts.end(), second->parts.begin(), second->parts.end());
-  const Type whole = graph.type(a);
+  const Type whole = copy.made().type(a);
   Type part = whole;
   part.shape[first->axis] = second->end - first->begin;
-  const Value joined = add(graph, op::Concatenate{static_cast<std::int64_t>(first->axis)},
-                           std::move(first->parts), part);
+  const Value joined = copy.add(
+      {op::Concatenate{static_cast<std::int64_t>(first->axis)}, std::move(first->parts), part});
   if (part == whole) return joined;
   op::Pad pad{Axes(whole.shape.size(), 0), Axes(whole.shape.size(), 0)};
   pad.low[first->axis] = first->begin;
   pad.high[first->axis] = first->size - second->end;
-  return add(graph, std::move(pad), {joined}, whole);
+  return copy.add({std::move(pad), {joined}, whole});
 }
 
 }  // namespace
 
 Graph join_pads(const Graph& graph) {
-  Graph result;
-  std::vector<Value> moved(graph.nodes.size());
+  Copy copy(graph);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    Node node = graph.nodes[i];
-    for (Value& input : node.inputs) input = moved[input.index()];
+    Node node = copy.taken(i);
     std::optional<Value> joined;
     if (node.op == Op{op::Binary{BinaryKind::add}}) {
-      joined = join(result, node.inputs[0], node.inputs[1]);
+      joined = join(copy, node.inputs[0], node.inputs[1]);
     }
-    if (!joined) {
-      joined = Value{static_cast<std::int32_t>(result.nodes.size())};
-      result.nodes.push_back(std::move(node));
-    }
-    moved[i] = *joined;
+    if (joined) copy.put(i, *joined);
+    if (!joined) copy.put(i, std::move(node));
   }
-  for (const Value parameter : graph.parameters) {
-    result.parameters.push_back(moved[parameter.index()]);
-  }
-  for (const Value output : graph.outputs) result.outputs.push_back(moved[output.index()]);
-  return result;
+  return copy.finish();
 }
 
 }  // namespace trainward::graph

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "trainer/graph/copy.hpp"
+
 namespace trainward::graph {
 namespace {
 
@@ -11,25 +13,15 @@ bool only_moves_elements(const Op& op) {
          std::holds_alternative<op::Transpose>(op) || std::holds_alternative<op::Slice>(op);
 }
 
-// Copies a graph node by node, so that what is inserted comes before what reads it.
-class Copy {
+// A copy whose values can be had in another element type; each conversion is made once.
+class ConvertingCopy : public Copy {
  public:
-  explicit Copy(const Graph& graph) : in_(graph), moved_(graph.nodes.size()) {}
+  using Copy::Copy;
 
-  // A node with its inputs replaced by the copy's.
-  [[nodiscard]] Node taken(std::size_t i) const {
-    Node node = in_.nodes[i];
-    for (Value& input : node.inputs) input = moved_[input.index()];
-    return node;
-  }
-  void put(std::size_t i, Node node) { moved_[i] = add(std::move(node)); }
-  void put(std::size_t i, Value value) { moved_[i] = value; }
-
-  // `value` of the copy in another element type; made once.
   Value converted(Value value, Element element) {
     const auto [known, is_new] = conversions_.try_emplace(value);
     if (!is_new) return known->second;
-    Node node = out_.node(value);
+    Node node = made().node(value);
     if (only_moves_elements(node.op) && !turns_a_product(node)) {
       node.inputs[0] = converted(node.inputs[0], element);
     } else {
@@ -39,33 +31,18 @@ class Copy {
     return conversions_[value] = add(std::move(node));
   }
 
-  Graph finish() {
-    for (const Value parameter : in_.parameters) {
-      out_.parameters.push_back(moved_[parameter.index()]);
-    }
-    for (const Value output : in_.outputs) out_.outputs.push_back(moved_[output.index()]);
-    return std::move(out_);
-  }
-
  private:
   [[nodiscard]] bool turns_a_product(const Node& node) const {
     return std::holds_alternative<op::Transpose>(node.op) &&
-           std::holds_alternative<op::DotGeneral>(out_.node(node.inputs[0]).op);
-  }
-  Value add(Node node) {
-    out_.nodes.push_back(std::move(node));
-    return Value{static_cast<std::int32_t>(out_.nodes.size()) - 1};
+           std::holds_alternative<op::DotGeneral>(made().node(node.inputs[0]).op);
   }
 
-  const Graph& in_;
-  Graph out_;
-  std::vector<Value> moved_;
   std::map<Value, Value> conversions_;
 };
 
 // Gives the products of that precision operands of type `element`.
 Graph with_operands(const Graph& graph, Element element) {
-  Copy copy(graph);
+  ConvertingCopy copy(graph);
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
     Node node = copy.taken(i);
     auto* dot = std::get_if<op::DotGeneral>(&node.op);

@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <string_view>
 
 #include "common/base/text.hpp"
 #include "supervisor/api/access/logins.hpp"
+#include "supervisor/api/guard.hpp"
 
 namespace trainward::api {
 namespace {
@@ -22,13 +22,6 @@ bool is_id(std::string_view text) {
 }
 
 std::string_view name_for(bool behind_tls) { return behind_tls ? protected_name : plain_name; }
-
-bool is_this_very_machine(std::string_view host) {
-  constexpr std::array<std::string_view, 3> names{"localhost", "127.0.0.1", "[::1]"};
-  return std::any_of(names.begin(), names.end(), [&](std::string_view name) {
-    return host.starts_with(name) && (host.size() == name.size() || host[name.size()] == ':');
-  });
-}
 
 }  // namespace
 
@@ -51,7 +44,7 @@ std::vector<std::string> session_ids(const Request& request) {
 
 bool is_behind_tls(const Request& request) {
   if (lower_case(request.header("origin")).starts_with("https://")) return true;
-  return !is_this_very_machine(lower_case(request.header("host"))) &&
+  return !Guard{}.names_this_machine(request.header("host")) &&
          !request.header("sec-fetch-site").empty();
 }
 

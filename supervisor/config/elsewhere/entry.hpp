@@ -11,6 +11,7 @@
 #include "common/yaml/document.hpp"
 #include "supervisor/config/elsewhere/names.hpp"
 #include "supervisor/config/reading.hpp"
+#include "supervisor/orders/trackers.hpp"
 
 namespace trainward::config::elsewhere {
 
@@ -75,5 +76,7 @@ class Entry {
 
 // What hangs on more than one key; after everything was read.
 void settle(Entry& entry);
+// What is said of trackers; settle_trackers.cpp.
+void settle_trackers(Entry& entry, const orders::Tracking& usual);
 
 }  // namespace trainward::config::elsewhere

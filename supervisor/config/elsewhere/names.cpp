@@ -7,7 +7,7 @@ namespace trainward::config::elsewhere {
 namespace {
 
 constexpr std::string_view own_optimizer = "the optimizer is always AdamW";
-constexpr std::string_view stays_here = "nothing leaves this machine; leave it out or say false";
+constexpr std::string_view said_to_wandb = "`wandb sync` is told it (docs/tracking.md)";
 constexpr std::string_view at_the_right_places =
     "checkpoints lie in STATE_DIR/runs/NAME/checkpoints, whatever it says";
 constexpr std::string_view batch_of_evaluations =
@@ -94,12 +94,18 @@ constexpr std::array names{
     Name{"logging", "", How::spread},
     Name{"metrics", "", How::spread},
     Name{"checkpoint", "", How::spread},
-    Name{"use_wandb", "", How::agreed, stays_here},
-    Name{"wandb_project", "", How::nothing, "nothing leaves this machine"},
-    Name{"wandb_run_name", "", How::nothing, "nothing leaves this machine"},
-    Name{"wandb_tags", "", How::nothing, "nothing leaves this machine"},
-    Name{"wandb_watch_mode", "", How::nothing, "nothing leaves this machine"},
-    Name{"wandb_log_freq", "", How::nothing, "nothing leaves this machine"},
+    Name{"tensorboard", "tracking.tensorboard"},
+    Name{"mlflow", "tracking.mlflow"},
+    Name{"logging_dir", "tracking.tensorboard", How::at_the_end},
+    Name{"report_to", "", How::at_the_end},
+    Name{"log_with", "", How::at_the_end},
+    Name{"use_tensorboard", "", How::at_the_end},
+    Name{"use_wandb", "", How::at_the_end},
+    Name{"wandb_project", "", How::nothing, said_to_wandb},
+    Name{"wandb_run_name", "", How::nothing, said_to_wandb},
+    Name{"wandb_tags", "", How::nothing, said_to_wandb},
+    Name{"wandb_watch_mode", "", How::nothing, "gradients and weights are not shown"},
+    Name{"wandb_log_freq", "", How::nothing, "tracking.every says how often a step is shown"},
     Name{"project_name", "", How::nothing, "a program is named by its entry"},
     Name{"deterministic", "", How::nothing, "every run is"},
     Name{"eval_config", "", How::inside},

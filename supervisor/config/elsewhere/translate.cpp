@@ -53,7 +53,7 @@ std::string_view section_of(std::string_view key) {
 }  // namespace
 
 void translate(Node& program, const std::string& path, const Folders& folders,
-               std::vector<yaml::Problem>& problems) {
+               const orders::Tracking& usual, std::vector<yaml::Problem>& problems) {
   if (program.kind != Node::Kind::map) return;
   Entry entry(program, path, folders, problems);
   open_model(entry);
@@ -66,6 +66,7 @@ void translate(Node& program, const std::string& path, const Folders& folders,
   entry.read("training_config.llama.rope_scaling", "rope_scaling.");
   entry.read("", "");
   settle(entry);
+  settle_trackers(entry, usual);
 }
 
 void gather_flat(Node& program) {

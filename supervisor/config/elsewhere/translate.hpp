@@ -13,11 +13,13 @@
 
 #include "common/yaml/document.hpp"
 #include "supervisor/config/reading.hpp"
+#include "supervisor/orders/trackers.hpp"
 
 namespace trainward::config::elsewhere {
 
+// `usual`: where the file shows all its programs.
 void translate(yaml::Node& program, const std::string& path, const Folders& folders,
-               std::vector<yaml::Problem>& problems);
+               const orders::Tracking& usual, std::vector<yaml::Problem>& problems);
 
 // Of a flat file, in which everything stands side by side: our own settings go to the sections they
 // belong to. Does nothing where there is a section, or a command.

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "common/terminal/raw_mode.hpp"
+
 namespace trainward::ctl::live {
 namespace {
 
@@ -59,11 +61,7 @@ Screen::~Screen() {
 }
 
 void Screen::enter() {
-  termios raw = before_;
-  raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO | ISIG | IEXTEN);
-  raw.c_iflag &= ~static_cast<tcflag_t>(IXON | ICRNL | INLCR);
-  raw.c_cc[VMIN] = 1;
-  raw.c_cc[VTIME] = 0;
+  const termios raw = raw_mode_of(before_);
   // Without waiting for what is still on its way out.
   ::tcsetattr(in_, TCSANOW, &raw);
   entered_ = true;

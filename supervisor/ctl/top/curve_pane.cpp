@@ -29,10 +29,7 @@ constexpr int least_rows_with_axis = 8;
 constexpr int columns_an_attempt = 4;
 
 bool is_crash(const CurveAttempt& attempt) {
-  core::Cause cause{};
-  if (!attempt.over || !core::from_string(attempt.cause, cause)) return false;
-  const core::Then then = core::facts(cause).then;
-  return then == core::Then::climb || then == core::Then::give_up;
+  return attempt.over && !attempt.cause.empty() && core::is_fault(core::cause_from(attempt.cause));
 }
 
 // Where what goes in the pane.

@@ -2,9 +2,14 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "common/base/text.hpp"
 #include "common/wire/launch.hpp"
 #include "common/wire/log_files.hpp"
 #include "supervisor/rules/last_words.hpp"
@@ -18,6 +23,22 @@ namespace {
 constexpr std::int64_t looked_at_bytes = log_tail_bytes;
 
 constexpr const char* streams[] = {attempt_files::standard_error, attempt_files::standard_output};
+
+// What people are shown of a log: the newest lines with anything in them, oldest first.
+std::vector<std::string> last_lines_of(std::string_view text) {
+  constexpr std::size_t most_lines = 10;
+  constexpr std::size_t most_bytes = 4096;
+  if (text.size() > most_bytes) text.remove_prefix(text.size() - most_bytes);
+  std::vector<std::string> lines;
+  while (!text.empty() && lines.size() < most_lines) {
+    const std::size_t end = text.find_last_of("\r\n");
+    const std::string_view line = trim(end == std::string_view::npos ? text : text.substr(end + 1));
+    if (!line.empty()) lines.emplace_back(line);
+    text = end == std::string_view::npos ? std::string_view() : text.substr(0, end);
+  }
+  std::ranges::reverse(lines);
+  return lines;
+}
 
 // True when neither log holds anything to read.
 bool logs_are_empty(const std::filesystem::path& attempt_folder) {
@@ -39,6 +60,7 @@ LogEvidence log_evidence(const std::filesystem::path& attempt_folder,
   for (int i = 0; i < 2; ++i) {
     const std::string text = read_tail(attempt_folder / streams[i], looked_at_bytes);
     classifier.feed(text, i);
+    if (evidence.last_lines.empty()) evidence.last_lines = last_lines_of(text);
     if (!evidence.last_words.line.empty()) continue;
     if (auto said = rules::last_words(matcher, text)) {
       evidence.last_words = {std::move(said->line), place(i, said->line_number)};

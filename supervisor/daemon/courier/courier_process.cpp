@@ -11,6 +11,8 @@
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/base/line_splitter.hpp"
@@ -18,11 +20,11 @@
 #include "common/os/fd.hpp"
 #include "common/os/pipe.hpp"
 #include "supervisor/daemon/loop/spawn.hpp"
+#include "supervisor/orders/orders.hpp"
 
 namespace trainward::daemon {
 namespace {
 
-constexpr std::size_t most_orders = 1024 * 1024;  // what a pipe may hold without privileges
 constexpr std::size_t max_line_bytes = 2 * 1024;
 constexpr std::size_t gulp_bytes = 16 * 1024;
 // One that lived this long begins with the shortest pause again.
@@ -99,7 +101,7 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
   }
 
   Status start() {
-    if (orders.size() >= most_orders) {
+    if (orders.size() >= orders::most_order_bytes) {
       return fail(ErrorKind::permanent,
                   fmt::format("its orders have {} bytes, more than a pipe holds", orders.size()),
                   settings.program.string(), "name fewer channels and targets");
@@ -152,11 +154,21 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
     if (got < 0) return errno == EINTR || errno == EAGAIN;
     if (got == 0) return false;
     said.feed(std::string_view(chunk.data(), static_cast<std::size_t>(got)),
-              [&](std::string_view line, std::int64_t) {
-                last_words = clean(std::string(line));
-                spdlog::warn("courier: {}", last_words);
-              });
+              [&](std::string_view line, std::int64_t) { log(line); });
     return true;
+  }
+
+  // "W text": how much it matters stands before it.
+  void log(std::string_view line) {
+    auto level = spdlog::level::warn;
+    if (line.size() > 2 && line[1] == ' ') {
+      if (line[0] == 'I' || line[0] == 'D') level = spdlog::level::info;
+      if (line[0] == 'E' || line[0] == 'C') level = spdlog::level::err;
+      if (std::string_view("TDIWEC").find(line[0]) != std::string_view::npos) line.remove_prefix(2);
+    }
+    const std::string text = clean(line);
+    spdlog::log(level, "courier: {}", text);
+    if (level != spdlog::level::info) last_words = text;
   }
 
   void on_silence() {

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include "common/base/text.hpp"
+#include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
 
 namespace trainward::daemon {
@@ -22,8 +23,13 @@ Status StoreDatabase::transact(session::Survives survives, const std::function<S
 void StoreDatabase::refuses(const Error& why, std::int64_t retry_ms) {
   spdlog::error("the run database does not take what happened: {}; trying again every {}",
                 why.message(), human_duration(retry_ms));
+  refusal_ = Refusal{why, now()};
 }
 
-void StoreDatabase::takes_again() { spdlog::info("the run database takes what happens again"); }
+void StoreDatabase::takes_again() {
+  spdlog::info("the run database takes what happens again");
+  const auto refusal = std::exchange(refusal_, std::nullopt);
+  if (refusal && told_) told_(refusal->why, now().mono - refusal->since.mono);
+}
 
 }  // namespace trainward::daemon

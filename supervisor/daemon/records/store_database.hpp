@@ -1,6 +1,13 @@
 // The run database, as the sessions commit to it.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "common/base/error.hpp"
+#include "common/base/time.hpp"
 #include "supervisor/session/ports.hpp"
 #include "supervisor/store/store.hpp"
 
@@ -13,9 +20,19 @@ class StoreDatabase final : public session::Database {
   Status transact(session::Survives survives, const std::function<Status()>& write) override;
   void refuses(const Error& why, std::int64_t retry_ms) override;
   void takes_again() override;
+  // Called whenever it takes again what it has refused: why, and for how long.
+  void on_taking_again(std::function<void(const Error&, std::int64_t lasted_ms)> told) {
+    told_ = std::move(told);
+  }
 
  private:
+  struct Refusal {
+    Error why;
+    Time since;
+  };
   store::Store& store_;
+  std::optional<Refusal> refusal_;
+  std::function<void(const Error&, std::int64_t)> told_;
 };
 
 }  // namespace trainward::daemon

@@ -12,12 +12,12 @@
 #include <functional>
 #include <optional>
 
-#include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/daemon/loop/reaper.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
 #include "supervisor/daemon/service/init_system.hpp"
+#include "supervisor/daemon/service/status_words.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -178,6 +178,7 @@ Ended live(const Options& options, config::Config config) {
     };
   }
   const std::size_t programs = config.programs.size();
+  mine.tell_status = [](const std::string& words) { notify("STATUS=" + words); };
   auto made = Daemon::make(loop, std::move(mine), std::move(config));
   if (!made) return refuse(made.error());
   Daemon& daemon = **made;
@@ -190,7 +191,7 @@ Ended live(const Options& options, config::Config config) {
     return refuse(started.error());
   }
   if (init) init->try_scope();
-  notify("READY=1\nSTATUS=Supervising " + count(static_cast<std::int64_t>(programs), "program"));
+  notify("READY=1\nSTATUS=" + status_words(programs, {}));
   const Watchdog watchdog(loop, Watchdog::interval_from_environment(),
                           [] { notify("WATCHDOG=1"); });
   loop.run();

@@ -15,6 +15,7 @@
 #include "supervisor/api/access/cookie.hpp"
 #include "supervisor/api/access/form.hpp"
 #include "supervisor/api/access/secret.hpp"
+#include "supervisor/api/network.hpp"
 #include "supervisor/api/pipe.hpp"
 
 namespace trainward::api {
@@ -280,6 +281,14 @@ TEST(WrongTries, WaitLongerAndLongerButNoMoreThanAMinute) {
   EXPECT_EQ(tries.wait_ms("10.0.0.2", now), 0);
   tries.right("10.0.0.1");
   EXPECT_EQ(tries.wait_ms("10.0.0.1", now), 0);
+}
+
+TEST(Network, IsWhatOnePersonHas) {
+  EXPECT_EQ(network_of("2001:db8::1"), network_of("2001:db8:0:0:ffff::2"));
+  EXPECT_NE(network_of("2001:db8::1"), network_of("2001:db8:0:1::1"));
+  for (const char* itself : {"10.0.0.1", "::ffff:10.0.0.1", "", "uid 1000"}) {
+    EXPECT_EQ(network_of(itself), itself);
+  }
 }
 
 TEST(WrongTries, OfOnePersonAndInBoundedMemory) {

@@ -14,6 +14,7 @@ class FakeControl final : public Control {
   std::vector<std::string> askers;  // who asked for each change
   std::vector<Answer> waiting;      // for the program "slow"
 
+  json::object courier() const override { return {{"needed", false}, {"trouble", ""}}; }
   json::value version() const override { return json::object{{"name", "fake"}}; }
   void command(const std::string& program, Verb verb, const std::string& by,
                Answer answer) override {

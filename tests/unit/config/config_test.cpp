@@ -208,5 +208,15 @@ TEST(ShippedExample, ForGpusLoads) {
   EXPECT_TRUE(program.environment.at("CUDA_VISIBLE_DEVICES").names("serial"));
 }
 
+TEST(ShippedExample, ForTheHubLoads) {
+  const std::filesystem::path examples = std::filesystem::path(SOURCE_FOLDER) / "examples";
+  const auto config = load(examples / "hub.yaml", "/tmp");
+  ASSERT_TRUE(config) << config.error().front().text();
+  const orders::Upload& upload = config->programs.at(0).upload;
+  EXPECT_TRUE(upload.restore);
+  EXPECT_EQ(upload.targets.at(0).cadence.every_ms, 30 * 60'000);
+  EXPECT_EQ(std::get<orders::HubPlace>(upload.targets.at(0).place).repo, "me/pretrain");
+}
+
 }  // namespace
 }  // namespace trainward::config

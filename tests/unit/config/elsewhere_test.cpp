@@ -332,7 +332,9 @@ TEST_F(Elsewhere, WhatIsNotDoneIsRefusedWithWhatToDo) {
   says("optimizer: {momentum: 0.9}", "unknown key 'momentum'; known here: type, lr");
   says("use_kahan_summation: true", "weights are f32 here");
   says("enable_tp: true", "by its batch, not the model");
-  says("use_wandb: true", "nothing leaves this machine");
+  says("use_wandb: perhaps", "expected true or false");
+  says("report_to: comet_ml", "expected one of none, tensorboard, wandb, mlflow, all");
+  says("report_to: [mlflow]", "logging_config: {mlflow: http://HOST:PORT}");
   says("checkpoint_dir: out", "checkpoints lie in STATE_DIR/runs/NAME/checkpoints");
   says("output_dir: out", "checkpoints lie in STATE_DIR/runs/NAME/checkpoints");
   says("save_strategy: epoch", "expected one of steps, step");
@@ -356,8 +358,8 @@ TEST_F(Elsewhere, WhatIsNotDoneIsRefusedWithWhatToDo) {
 
 TEST_F(Elsewhere, WhatDoesNothingIsTold) {
   EXPECT_THAT(notes("wandb_project: mine, use_wandb: false"),
-              ElementsAre("programs.a.training_config.wandb_project does nothing here: nothing "
-                          "leaves this machine"));
+              ElementsAre("programs.a.training_config.wandb_project does nothing here: "
+                          "`wandb sync` is told it (docs/tracking.md)"));
   EXPECT_THAT(notes("enable_tp: false, use_kahan_summation: false, wandb_project: ''"), IsEmpty());
   EXPECT_THAT(notes("base_model: TinyLlama, training_type: full, lora_r: 4"),
               ElementsAre(HasSubstr("is full, so what is said of LoRA is not read")));

@@ -8,6 +8,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::UnorderedElementsAre;
 
 class ControlTest : public CtlTest {
@@ -60,6 +61,22 @@ TEST_F(ControlTest, StatusTellsWhatTheDaemonSuffersFrom) {
   const Ran ran = ctl({"status", "a"});
   EXPECT_EQ(ran.code, 0);
   EXPECT_EQ(ran.err, "trainwardd: the run database refuses: disk full\n");
+}
+
+TEST_F(ControlTest, StatusTellsWhatIsNotDeliveredAndWhatIsUnderWay) {
+  const std::string table = ctl({"status"}).out;
+  daemon_->answers("GET /v1/deliveries",
+                   R"({"courier":{"needed":true,"trouble":""},
+                       "jobs":[{"name":"channel night","state":"failing","since_ms":0,
+                                "error":"ntfy.sh: no\u001b[31m connection","next_ms":0}],
+                       "uploads":[{"program":"a","target":"hub","name":"step-00000010",
+                                   "state":"sending","bytes":2048,"sent_bytes":1024}]})");
+  const Ran ran = ctl({"status"});
+  EXPECT_EQ(ran.code, 3) << "as before";
+  EXPECT_EQ(ran.out, table +
+                         "!! channel night fails: ntfy.sh: no?[31m connection\n"
+                         "a uploads step-00000010 to hub: 1 KiB of 2 KiB (50 %)\n");
+  EXPECT_THAT(ctl({"status", "a"}).out, Not(HasSubstr("ntfy"))) << "of one program";
 }
 
 TEST_F(ControlTest, AFullDaemonIsSaidSo) {

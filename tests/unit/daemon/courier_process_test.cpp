@@ -1,8 +1,10 @@
 // The daemon's hand on the courier: scripts stand for one that works, ends, hangs, or is not there.
 #include "supervisor/daemon/courier/courier_process.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <csignal>
@@ -14,7 +16,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/os/fd.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
+#include "supervisor/orders/orders.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::daemon {
@@ -178,6 +182,26 @@ TEST_F(CourierProcessTest, OneThatDoesNotEndWhenAskedIsKilled) {
   });
   EXPECT_THAT(told(), ElementsAre("first", "second"));
   EXPECT_EQ(courier.trouble(), "");
+}
+
+// Not a script: the program that is shipped.
+TEST_F(CourierProcessTest, TheRealOneTakesItsOrdersAndEndsWithItsInput) {
+  orders::Orders orders;
+  orders.state_dir = folder_.path().string();
+  orders.database = (folder_.path() / "trainward.db").string();
+  CourierProcess::Settings real;
+  real.program = std::filesystem::path(PROGRAMS) / "trainward-courier";
+  const auto free = [this] {
+    const Fd lease(::open((folder_.path() / "courier.lock").c_str(), O_RDWR | O_CLOEXEC));
+    return lease && ::flock(lease.get(), LOCK_EX | LOCK_NB) == 0;
+  };
+  auto courier = std::make_unique<CourierProcess>(loop_, real);
+  courier->give(orders::line_of(orders));
+  run_until([&] { return std::filesystem::exists(folder_.path() / "courier.db"); });
+  EXPECT_EQ(courier->trouble(), "");
+  EXPECT_FALSE(free());
+  courier.reset();
+  run_until(free);
 }
 
 }  // namespace

@@ -97,5 +97,18 @@ TEST_F(MessagesTest, WhatIsRememberedIsTheNewest) {
   EXPECT_EQ(must(store.telling("trainer")), "");
 }
 
+// By this the daemon knows after a commit whether somebody is to be woken.
+TEST_F(MessagesTest, MessagesAndCheckpointsAreThereToBeDelivered) {
+  Store store = open();
+  must(store.put_program({"a", "EXITED", "done", "", "", 1000, 0}));
+  must(store.add_event({0, 1000, "a", 1, "launch", "launched"}));
+  EXPECT_EQ(store.deliverable(), 0);
+  must(store.add_message(message(epoch_ms)));
+  const std::int64_t told = store.deliverable();
+  EXPECT_GT(told, 0);
+  must(store.put_checkpoint("a", {"/c/1", 1, 1, 10, "verified", "", 1000}));
+  EXPECT_GT(store.deliverable(), told);
+}
+
 }  // namespace
 }  // namespace trainward::store

@@ -1,6 +1,9 @@
 // Whole screens, as they look.
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 #include "sample.hpp"
 #include "supervisor/ctl/top/view.hpp"
 
@@ -8,6 +11,22 @@ namespace trainward::ctl::top {
 namespace {
 
 std::string screen(const Ui& ui) { return "\n" + text_of(draw(ui), ui.ascii); }
+
+// As the page marks them: a cause of another version counts as unknown, one that nobody told as
+// none.
+TEST(Screen, WhichEndsAreFailures) {
+  for (const auto& [cause, failed] : {std::pair("device_oom", true),
+                                      {"a cause of another version", true},
+                                      {"", false},
+                                      {"stopped", false},
+                                      {"planned_restart", false},
+                                      {"done", false}}) {
+    Ui ui = sample_ui({80, 24});
+    ui.shown.curve->attempts.front().cause = cause;
+    ASSERT_TRUE(ui.shown.curve->attempts.front().over);
+    EXPECT_EQ(screen(ui).find("✗ 1 failed attempt") != std::string::npos, failed) << cause;
+  }
+}
 
 // clang-format off
 TEST(Screen, OnTheUsualTerminal) {

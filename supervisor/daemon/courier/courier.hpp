@@ -1,0 +1,36 @@
+// The daemon's hand on the courier: what it is told, and when there is something for it. Nothing
+// that is done here waits or fails; without the courier's program the daemon trains on, and says
+// so. One thread: the loop's.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "common/base/json.hpp"
+#include "supervisor/config/config.hpp"
+#include "supervisor/daemon/courier/courier_process.hpp"
+#include "supervisor/daemon/loop/loop.hpp"
+#include "supervisor/daemon/paths.hpp"
+#include "supervisor/store/store.hpp"
+
+namespace trainward::daemon {
+
+class Courier {
+ public:
+  Courier(Loop& loop, const Paths& paths, const store::Store& store);
+
+  // The configuration as it is now: other orders start it anew, none end it.
+  void follow(const config::Config& config);
+  // For Store::on_commit(): pokes it when the commit had something for it.
+  [[nodiscard]] std::function<void()> committing();
+  // {"needed": whether anybody is to be told or sent anything, "trouble": why nothing is delivered,
+  // in words; "" all is well}
+  [[nodiscard]] json::object state() const;
+
+ private:
+  const store::Store& store_;
+  std::shared_ptr<CourierProcess> process_;
+  bool needed_ = false;
+};
+
+}  // namespace trainward::daemon

@@ -1,0 +1,197 @@
+// What copies a run elsewhere reads: row by row, so that a run of any length takes no more memory.
+#include <limits>
+#include <string_view>
+#include <utility>
+
+#include "supervisor/store/row_sql.hpp"
+#include "supervisor/store/store_impl.hpp"
+
+namespace trainward::store {
+namespace {
+
+// Each step as the newest attempt that did it saw it.
+std::string curve_sql(std::string_view table, std::string_view selected) {
+  return fmt::format(
+      "select {1} from {0} c where c.program = ?1 and c.step > ?2 and c.step <= ?3 "
+      "and c.attempt = (select max(n.attempt) from {0} n where n.program = c.program "
+      "and n.step = c.step and n.attempt <= ?4) order by c.step limit ?5",
+      table, selected);
+}
+
+struct TableSql {
+  std::string_view selected;  // up to what chooses the program
+  std::string_view program;   // the column that names it
+  std::string_view order;
+};
+
+TableSql sql_of(Store::Table table) {
+  switch (table) {
+    case Store::Table::steps:
+      return {
+          "select program, step, attempt, loss, grad_norm, learning_rate, tokens, "
+          "tokens_per_second, at, times_done from v_steps",
+          "program", "program, step"};
+    case Store::Table::evaluations:
+      return {"select program, step, attempt, loss, perplexity, at, times_done from v_evaluations",
+              "program", "program, step"};
+    case Store::Table::attempts:
+      return {"select * from v_attempts", "program", "program, attempt"};
+    case Store::Table::ledger:
+      return {
+          "select program, attempt, phase, cause, strftime('%Y-%m-%dT%H:%M:%fZ', "
+          "begin_ms / 1000.0, 'unixepoch') as begin, duration_ms / 1000.0 as seconds "
+          "from ledger",
+          "program", "program, id"};
+  }
+  return {};
+}
+
+Store::Cell cell_of(const SQLite::Column& column) {
+  if (column.isInteger()) return column.getInt64();
+  if (column.isFloat()) return column.getDouble();
+  if (column.isNull()) return std::monostate{};
+  return column.getString();
+}
+
+}  // namespace
+
+Result<std::optional<AttemptRow>> Store::attempt_from(const std::string& program,
+                                                      std::int64_t number) const {
+  static const std::string sql = fmt::format(
+      "select {} from attempts where program = ? and number >= ? order by number limit 1",
+      columns<AttemptRow>());
+  std::optional<AttemptRow> found;
+  auto read = impl_->connection->each(
+      sql, [&](const Row& row) { found = read_row<AttemptRow>(row); }, program, number);
+  if (!read) return propagate(read);
+  return found;
+}
+
+Result<std::optional<std::int64_t>> Store::first_step_of(const std::string& program,
+                                                         std::int64_t attempt) const {
+  std::optional<std::int64_t> first;
+  auto read = impl_->connection->each(
+      "select step from steps where program = ? and attempt = ? order by step limit 1",
+      [&](const Row& row) { first = row.integer(0); }, program, attempt);
+  if (!read) return propagate(read);
+  return first;
+}
+
+Status Store::each_step(const std::string& program, std::int64_t attempt, std::int64_t after,
+                        std::int64_t limit, const std::function<void(const StepRow&)>& take) const {
+  static const std::string sql = fmt::format(
+      "select {} from steps where program = ? and attempt = ? and step > ? order by step limit ?",
+      columns<StepRow>());
+  return impl_->connection->each(
+      sql, [&](const Row& row) { take(read_row<StepRow>(row)); }, program, attempt, after, limit);
+}
+
+Status Store::each_evaluation(const std::string& program, std::int64_t attempt, std::int64_t after,
+                              const std::function<void(const EvaluationRow&)>& take) const {
+  static const std::string sql = fmt::format(
+      "select {} from evaluations where program = ? and attempt = ? and step > ? order by step",
+      columns<EvaluationRow>());
+  return impl_->connection->each(
+      sql, [&](const Row& row) { take(read_row<EvaluationRow>(row)); }, program, attempt, after);
+}
+
+Status Store::each_curve_step(const std::string& program, const CurveRange& range,
+                              std::int64_t limit,
+                              const std::function<void(const StepRow&)>& take) const {
+  static const std::string sql = curve_sql("steps", columns<StepRow>());
+  return impl_->connection->each(
+      sql, [&](const Row& row) { take(read_row<StepRow>(row)); }, program, range.after, range.last,
+      range.newest_attempt, limit);
+}
+
+Status Store::each_curve_evaluation(const std::string& program, const CurveRange& range,
+                                    const std::function<void(const EvaluationRow&)>& take) const {
+  static const std::string sql = curve_sql("evaluations", columns<EvaluationRow>());
+  return impl_->connection->each(
+      sql, [&](const Row& row) { take(read_row<EvaluationRow>(row)); }, program, range.after,
+      range.last, range.newest_attempt, std::numeric_limits<std::int64_t>::max());
+}
+
+Result<std::optional<std::int64_t>> Store::evaluated_before(const std::string& program,
+                                                            std::int64_t attempt,
+                                                            std::int64_t step) const {
+  std::optional<std::int64_t> found;
+  auto read = impl_->connection->each(
+      "select step from evaluations where program = ? and attempt < ? and step < ? "
+      "order by step desc limit 1",
+      [&](const Row& row) { found = row.integer(0); }, program, attempt, step);
+  if (!read) return propagate(read);
+  return found;
+}
+
+Status Store::each_span(const std::string& program, std::int64_t after, std::int64_t limit,
+                        const std::function<void(std::int64_t, const SpanRow&)>& take) const {
+  return impl_->connection->each(
+      "select id, attempt, phase, cause, begin_ms, duration_ms from ledger "
+      "where program = ? and id > ? order by id limit ?",
+      [&](const Row& row) {
+        take(row.integer(0),
+             {row.integer(1), row.text(2), row.text(3), row.integer(4), row.integer(5)});
+      },
+      program, after, limit);
+}
+
+Result<std::vector<std::string>> Store::boards_of(const std::string& program) const {
+  std::vector<std::string> serials;
+  auto read = impl_->connection->each(
+      "select distinct serial from board_samples where program = ? order by serial",
+      [&](const Row& row) { serials.push_back(row.text(0)); }, program);
+  if (!read) return propagate(read);
+  return serials;
+}
+
+Result<std::optional<BoardSampleRow>> Store::newest_board_sample(const std::string& serial,
+                                                                 const std::string& program,
+                                                                 std::int64_t attempt,
+                                                                 std::int64_t after_ms,
+                                                                 std::int64_t up_to_ms) const {
+  static const std::string sql = fmt::format(
+      "select {} from board_samples where serial = ? and at_ms > ? and at_ms <= ? "
+      "and program = ? and attempt = ? order by at_ms desc limit 1",
+      columns<BoardSampleRow>());
+  std::optional<BoardSampleRow> found;
+  auto read = impl_->connection->each(
+      sql, [&](const Row& row) { found = read_row<BoardSampleRow>(row); }, serial, after_ms,
+      up_to_ms, program, attempt);
+  if (!read) return propagate(read);
+  return found;
+}
+
+Result<bool> Store::has_checkpoints(const std::string& program) const {
+  bool any = false;
+  auto read = impl_->connection->each(
+      "select 1 from checkpoints where program = ? and state in ('verified', 'pruned') limit 1",
+      [&](const Row&) { any = true; }, program);
+  if (!read) return propagate(read);
+  return any;
+}
+
+Status Store::each_row(Table table, const std::string& program, const TakeRow& take) const {
+  const TableSql sql = sql_of(table);
+  std::vector<std::string> names;
+  std::vector<Cell> cells;
+  const auto on_row = [&](const Row& row) {
+    SQLite::Statement& statement = row.statement();
+    const int count = statement.getColumnCount();
+    cells.clear();
+    for (int i = 0; i < count; ++i) {
+      const SQLite::Column column = statement.getColumn(i);
+      if (static_cast<int>(names.size()) < count) names.emplace_back(column.getName());
+      cells.push_back(cell_of(column));
+    }
+    return take(names, cells);
+  };
+  Connection& db = *impl_->connection;
+  if (program.empty()) {
+    return db.each(fmt::format("{} order by {}", sql.selected, sql.order), on_row);
+  }
+  return db.each(fmt::format("{} where {} = ? order by {}", sql.selected, sql.program, sql.order),
+                 on_row, program);
+}
+
+}  // namespace trainward::store

@@ -1,0 +1,76 @@
+// The folder of a run's event files, below the folder that the user named: LOGDIR/PROGRAM.
+//
+// It is ours when the mark in it names this run. Another's folder, an older run's, a file or a link
+// of that name stays as it is, and the run's own is LOGDIR/PROGRAM-2 and so on. Nothing is opened
+// or removed through a link, and nothing is removed but what this class has made.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/base/error.hpp"
+#include "common/os/fd.hpp"
+
+namespace trainward::tracking {
+
+// Whose folder it is.
+struct RunMark {
+  std::string program;
+  std::string run;      // differs from run to run of a program
+  std::string kept_by;  // "trainwardd" goes on with it; "export" has made it once
+};
+
+// An open folder that is ours.
+class RunFolder {
+ public:
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] std::string name() const { return path_.filename().string(); }
+  // Opened for reading and writing. `make`: it may be missing.
+  [[nodiscard]] Result<Fd> file(const std::string& name, bool make) const;
+  // `name` is still the file that `fd` has open.
+  [[nodiscard]] bool has(const std::string& name, const Fd& fd) const;
+  // What was made or renamed in it is on the disk.
+  [[nodiscard]] Status sync() const;
+
+ private:
+  friend class LogFolder;
+  RunFolder(std::filesystem::path path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  std::filesystem::path path_;
+  Fd fd_;
+};
+
+// The folder that the user named, in which each run has one.
+class LogFolder {
+ public:
+  // Made when it is missing.
+  static Result<LogFolder> open(const std::filesystem::path& path);
+
+  // The folder that bears this mark, whoever keeps it; kind permanent with an empty `where` when
+  // there is none.
+  [[nodiscard]] Result<RunFolder> find(const RunMark& mark) const;
+  // Who keeps the one that find() would find.
+  [[nodiscard]] Result<std::string> keeper(const RunMark& mark) const;
+
+  // An empty one under a name of its own, where it is built; what an earlier try left is removed.
+  [[nodiscard]] Result<RunFolder> build(const RunMark& mark) const;
+  // It takes the place of the one with the same mark, which goes, or a free name. Its files, until
+  // now "part-00000001" and so on, get their names: whoever watches the folder sees all at once.
+  [[nodiscard]] Result<RunFolder> publish(const RunMark& mark,
+                                          const std::vector<std::string>& names) const;
+  static std::string part_name(std::size_t number);  // from 1
+
+ private:
+  LogFolder(std::filesystem::path path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  enum class Found { free, ours, taken };
+  [[nodiscard]] Result<Found> look(const std::string& name, const RunMark& mark,
+                                   std::string* kept_by) const;
+  [[nodiscard]] Result<RunFolder> open_folder(const std::string& name) const;
+  [[nodiscard]] Status remove_ours(const std::string& name) const;
+
+  std::filesystem::path path_;
+  Fd fd_;
+};
+
+}  // namespace trainward::tracking

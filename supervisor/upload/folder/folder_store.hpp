@@ -1,0 +1,42 @@
+// Objects as files below a folder: another disk, a network file system. Each is written beside its
+// place, synced, compared with what was to be sent, and renamed.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "supervisor/upload/object_store.hpp"
+#include "supervisor/upload/target_options.hpp"
+
+namespace trainward::upload {
+
+class FolderStore : public ObjectStore {
+ public:
+  // `root` is never made: where it is missing, a disk is not mounted.
+  FolderStore(std::filesystem::path root, TargetOptions options)
+      : root_(std::move(root)), options_(std::move(options)) {}
+
+  Status check() override;
+  Status put_file(const std::string& key, const File& file, const Progress& progress) override;
+  Status abandon(const std::string& key) override;
+  Result<std::optional<Text>> get_text(const std::string& key, std::size_t most_bytes) override;
+  Result<bool> put_text(const std::string& key, const std::string& text,
+                        const std::optional<Text>& replaces) override;
+  Result<std::vector<std::string>> list(const std::string& prefix) override;
+  Result<std::optional<std::int64_t>> size(const std::string& key) override;
+  Result<std::optional<std::string>> digest(const std::string& key) override;
+  Status remove(const std::string& key) override;
+  Status fetch(const std::string& key, std::int64_t size, int descriptor,
+               const Progress& progress) override;
+  [[nodiscard]] std::string shown(const std::string& key) const override {
+    return (root_ / key).string();
+  }
+
+ private:
+  Result<std::filesystem::path> place(const std::string& key, bool make_its_folder);
+
+  std::filesystem::path root_;
+  TargetOptions options_;
+};
+
+}  // namespace trainward::upload

@@ -1,0 +1,140 @@
+#include "supervisor/upload/hub/form.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "checkpoint/format/names.hpp"
+#include "checkpoint/huggingface/export.hpp"
+#include "checkpoint/tools/convert.hpp"
+#include "common/os/file.hpp"
+#include "supervisor/upload/file_digest.hpp"
+
+namespace trainward::upload::hub {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_our_checkpoint(const Package& package) {
+  return std::any_of(package.files.begin(), package.files.end(),
+                     [](const File& file) { return file.name == checkpoint::name::manifest; });
+}
+
+// A checkpoint names other folders, of its base model for one, and is read by their names. What its
+// owner may not read, root does not read for them.
+Status check_reader(const fs::path& checkpoint) {
+  struct stat info {};
+  if (::stat(checkpoint.c_str(), &info) != 0) {
+    return fail_errno(errno, "look at", checkpoint.string());
+  }
+  if (::geteuid() != 0 || info.st_uid == 0) return {};
+  return fail(ErrorKind::permanent, "is another user's, and is not put into another form by root",
+              checkpoint.string(), "set form: as-is, or run the supervisor as that user");
+}
+
+// Removed whatever comes of it.
+class ScratchFolder {
+ public:
+  explicit ScratchFolder(fs::path path) : path_(std::move(path)) { remove(); }
+  ~ScratchFolder() { remove(); }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  void remove() const {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  fs::path path_;
+};
+
+checkpoint::IoOptions io_with(const std::stop_token& stop) {
+  return {[stop](std::uint64_t, std::uint64_t) -> Status {
+            if (!stop.stop_requested()) return {};
+            return fail(ErrorKind::transient, "was stopped");
+          },
+          {}};
+}
+
+Status write_form(const fs::path& from, const fs::path& folder, std::string_view form,
+                  const FormOptions& options) {
+  if (form == "safetensors") {
+    checkpoint::ConvertOptions convert;
+    convert.save.io = io_with(options.stop);
+    return checkpoint::convert_to_plain_model(from, folder, convert);
+  }
+  checkpoint::huggingface::ExportOptions exported;
+  exported.card = options.card;
+  exported.io = io_with(options.stop);
+  auto done = checkpoint::huggingface::export_model(from, folder, exported);
+  if (!done) return propagate(done);
+  return {};
+}
+
+Result<File> open_file_of(const fs::path& folder, const fs::path& path,
+                          const std::stop_token& stop) {
+  File out;
+  out.name = path.lexically_relative(folder).generic_string();
+  auto file = open_regular(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (!file) return propagate(file);
+  out.descriptor = std::move(*file);
+  struct stat info {};
+  if (::fstat(out.descriptor.get(), &info) != 0) {
+    return fail_errno(errno, "look at", path.string());
+  }
+  out.size = info.st_size;
+  auto digest = file_digest(out.descriptor.get(), out.size, path, 0, stop);
+  if (!digest) return propagate(digest);
+  out.sha256 = std::move(*digest);
+  return out;
+}
+
+Result<std::vector<File>> open_files(const fs::path& folder, const std::stop_token& stop) {
+  std::error_code error;
+  std::vector<fs::path> paths;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
+       at.increment(error)) {
+    if (at->is_regular_file(error) && !error) paths.push_back(at->path());
+  }
+  if (error) return fail_errno(error.value(), "read", folder.string());
+  std::sort(paths.begin(), paths.end());
+  std::vector<File> out;
+  for (const fs::path& path : paths) {
+    auto file = open_file_of(folder, path, stop);
+    if (!file) return propagate(file);
+    out.push_back(std::move(*file));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Package> in_form(Package package, const fs::path& checkpoint, std::string_view form,
+                        const FormOptions& options) {
+  if (form == "as-is" || !is_our_checkpoint(package)) return package;
+  if (form != "safetensors" && form != "folder") {
+    return fail(ErrorKind::usage, fmt::format("'{}' is no form of a checkpoint", form), {},
+                "as-is, safetensors or folder");
+  }
+  if (auto ok = check_reader(checkpoint); !ok) return propagate(ok);
+  if (auto ok = make_folders(options.scratch); !ok) return propagate(ok);
+  // Its name becomes the title of the model's card.
+  const ScratchFolder folder(options.scratch / package.program);
+  if (auto ok = write_form(checkpoint, folder.path(), form, options); !ok) return propagate(ok);
+  auto files = open_files(folder.path(), options.stop);
+  if (!files) return propagate(files);
+  package.files = std::move(*files);
+  package.form = form;
+  return package;
+}
+
+}  // namespace trainward::upload::hub

@@ -1,0 +1,33 @@
+// A checkpoint in the form that its readers want: the weights alone, or a model's folder.
+//
+// What is written lies in a folder of its own below `scratch` until it is opened, and is removed
+// then: it needs room for the copy until the package goes, and nothing is left behind. A process
+// that died meanwhile leaves that folder to the next one, which removes it. The bytes are the same
+// each time, so what has arrived is not sent again.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <string_view>
+
+#include "checkpoint/huggingface/writing/model_card.hpp"
+#include "common/base/error.hpp"
+#include "supervisor/upload/target.hpp"
+
+namespace trainward::upload::hub {
+
+struct FormOptions {
+  std::filesystem::path scratch;  // ours alone: "STATE_DIR/upload/PROGRAM-TARGET"; made when needed
+  std::stop_token stop = {};
+  checkpoint::huggingface::ModelCardFacts card = {};
+};
+
+// `form`: "as-is", "safetensors" (the weights alone) or "folder" (as transformers and PEFT open
+// it). `checkpoint`: where the package's files lie. Only a checkpoint of our own trainer changes
+// its form: any other package comes back as it is. Errors: as of convert_to_plain_model() and
+// export_model(), kind usage for a model that cannot be written so; transient when stopped;
+// permanent where root would have to read what another user's checkpoint names.
+Result<Package> in_form(Package package, const std::filesystem::path& checkpoint,
+                        std::string_view form, const FormOptions& options);
+
+}  // namespace trainward::upload::hub

@@ -1,0 +1,263 @@
+#include "supervisor/upload/package.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "common/os/credentials.hpp"
+#include "common/os/file.hpp"
+#include "common/os/user.hpp"
+#include "supervisor/upload/file_digest.hpp"
+#include "supervisor/upload/publication.hpp"
+
+namespace trainward::upload {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int deepest = 8;
+constexpr std::string_view manifest = "MANIFEST.json";
+constexpr std::string_view pinned = "PINNED";
+
+struct Closer {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+std::int64_t modified_ns(const struct stat& info) {
+  return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
+}
+
+// "a/b" of `path` below `folder`; nothing: it lies elsewhere.
+std::optional<std::string> below(const std::string& path, const std::string& folder) {
+  if (folder.empty()) return std::nullopt;
+  const std::string start = folder.ends_with('/') ? folder : folder + "/";
+  if (!path.starts_with(start)) return std::nullopt;
+  std::string rest = path.substr(start.size());
+  if (!is_safe_name(rest)) return std::nullopt;
+  return rest;
+}
+
+struct Place {
+  std::string folder;  // that the way begins at
+  std::string rest;
+  std::string origin;
+};
+
+std::optional<Place> place_of(const orders::Source& source, const std::string& path) {
+  if (auto rest = below(path, source.checkpoints)) {
+    return Place{source.checkpoints, *rest, "{checkpoint_dir}/" + *rest};
+  }
+  if (auto rest = below(path, source.directory)) return Place{source.directory, *rest, *rest};
+  return std::nullopt;
+}
+
+Result<Fd> enter(int folder, const std::string& name, const fs::path& where) {
+  Fd fd(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (fd) return fd;
+  if (errno == ELOOP || errno == ENOTDIR) {
+    return fail(ErrorKind::permanent, "is a link or no folder", where.string(),
+                "only files and folders are sent; links could lead anywhere");
+  }
+  return fail_errno(errno, "open the folder", where.string());
+}
+
+class Collector {
+ public:
+  explicit Collector(bool of_ours) : of_ours_(of_ours) {}
+
+  Status add_file(int folder, const std::string& name, const fs::path& where,
+                  std::string shown_name) {
+    auto fd = open_regular_at(folder, name, where, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (!fd) {
+      // A link, a pipe, a socket: nobody can make it fit by waiting.
+      if (fd.error().kind == ErrorKind::corrupt) fd.error().kind = ErrorKind::permanent;
+      return propagate(fd);
+    }
+    struct stat info {};
+    if (::fstat(fd->get(), &info) != 0) return fail_errno(errno, "look at", where.string());
+    if (files_.size() == most_files) {
+      return fail(ErrorKind::permanent, fmt::format("has more than {} files", most_files),
+                  where.string());
+    }
+    files_.push_back({std::move(shown_name), std::move(*fd), info.st_size, "", modified_ns(info)});
+    return {};
+  }
+
+  Status add_folder(int folder, const fs::path& where, const std::string& prefix, int depth) {
+    if (depth > deepest) {
+      return fail(ErrorKind::permanent, "has folders too deep in one another", where.string());
+    }
+    Fd copy(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!copy) return fail_errno(errno, "open the folder", where.string());
+    const std::unique_ptr<DIR, Closer> entries(::fdopendir(copy.get()));
+    if (!entries) return fail_errno(errno, "read the folder", where.string());
+    copy.release();
+    while (const dirent* entry = ::readdir(entries.get())) {
+      const std::string name = entry->d_name;
+      if (name == "." || name == ".." || is_local(name, depth)) continue;
+      struct stat info {};
+      if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+        return fail_errno(errno, "look at", (where / name).string());
+      }
+      if (S_ISDIR(info.st_mode)) {
+        auto inner = enter(folder, name, where / name);
+        if (!inner) return propagate(inner);
+        if (auto ok = add_folder(inner->get(), where / name, prefix + name + "/", depth + 1); !ok) {
+          return ok;
+        }
+      } else if (auto ok = add_file(folder, name, where, prefix + name); !ok) {
+        return ok;
+      }
+    }
+    return {};
+  }
+
+  // Whoever sees half of a folder of ours sees that it lacks its manifest.
+  std::vector<File> take() {
+    std::sort(files_.begin(), files_.end(), [](const File& a, const File& b) {
+      return std::pair(a.name == manifest, a.name) < std::pair(b.name == manifest, b.name);
+    });
+    return std::move(files_);
+  }
+
+ private:
+  // What says something of this box alone.
+  [[nodiscard]] bool is_local(const std::string& name, int depth) const {
+    return depth == 0 && (name == pinned || (of_ours_ && name.starts_with('.')));
+  }
+
+  bool of_ours_;
+  std::vector<File> files_;
+};
+
+Status take_digest(File& file, const std::string& package, Memory& memory,
+                   const std::stop_token& stop) {
+  struct stat info {};
+  if (::fstat(file.descriptor.get(), &info) != 0) return fail_errno(errno, "look at", file.name);
+  const std::string key =
+      fmt::format("digest/{}:{}:{}:{}", info.st_dev, info.st_ino, file.size, file.modified_ns);
+  auto known = memory.get(key);
+  if (!known) return propagate(known);
+  if (*known) {
+    file.sha256 = **known;
+    return unchanged(file);
+  }
+  auto digest = file_digest(file.descriptor.get(), file.size, package + "/" + file.name, 0, stop);
+  if (!digest) return propagate(digest);
+  file.sha256 = std::move(*digest);
+  if (auto ok = unchanged(file); !ok) return ok;
+  return memory.put(key, file.sha256);
+}
+
+Result<OpenedPackage> open_files(const orders::Source& source, const Candidate& candidate,
+                                 const Place& place) {
+  OpenedPackage out;
+  Package& package = out.package;
+  package.program = source.program;
+  package.name = candidate.name;
+  package.step = candidate.step;
+  package.origin = place.origin;
+  package.saved_ms = candidate.at_ms;
+  if (candidate.milestone) package.milestone = fmt::format("step-{}", candidate.step);
+
+  auto folder = open_file(place.folder, O_RDONLY | O_DIRECTORY);
+  if (!folder) return propagate(folder);
+  fs::path where = place.folder;
+  const fs::path rest = place.rest;
+  for (const fs::path& part : rest.parent_path()) {
+    where /= part;
+    auto inner = enter(folder->get(), part.string(), where);
+    if (!inner) return propagate(inner);
+    *folder = std::move(*inner);
+  }
+  const std::string name = rest.filename().string();
+  struct stat info {};
+  if (::fstatat(folder->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
+    return fail_errno(errno, "open the checkpoint", (where / name).string());
+  }
+  Collector collector(!source.foreign);
+  if (S_ISDIR(info.st_mode)) {
+    auto inner = enter(folder->get(), name, where / name);
+    if (!inner) return propagate(inner);
+    // As whoever loads a checkpoint does; without it the descriptors still keep the bytes.
+    (void)::flock(inner->get(), LOCK_SH | LOCK_NB);
+    if (auto ok = collector.add_folder(inner->get(), where / name, "", 0); !ok) {
+      return propagate(ok);
+    }
+    out.lock = std::move(*inner);
+  } else if (auto ok = collector.add_file(folder->get(), name, where, name); !ok) {
+    return propagate(ok);
+  }
+  package.files = collector.take();
+  if (package.files.empty()) {
+    return fail(ErrorKind::permanent, "holds no file", (where / name).string());
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<OpenedPackage> open_package(const orders::Source& source, const Candidate& candidate,
+                                   Memory& memory, const std::stop_token& stop) {
+  const auto place = place_of(source, candidate.path);
+  if (!place) {
+    return fail(ErrorKind::permanent, "lies in none of the program's folders", candidate.path);
+  }
+  std::optional<Credentials> user;
+  if (!source.user.empty()) {
+    auto found = find_user(source.user);
+    if (!found) return propagate(found);
+    user = found->credentials;
+  }
+  auto opened = [&]() -> Result<OpenedPackage> {
+    const ActingAs acting(user);
+    if (!acting) {
+      return fail(ErrorKind::transient, "this process may not act as the program's user",
+                  source.user);
+    }
+    return open_files(source, candidate, *place);
+  }();
+  if (!opened) return opened;
+  for (File& file : opened->package.files) {
+    if (auto ok = take_digest(file, candidate.path, memory, stop); !ok) return propagate(ok);
+  }
+  return opened;
+}
+
+Status forget_digests(Memory& memory) { return memory.forget("digest/"); }
+
+Status unchanged(const File& file) {
+  if (file.modified_ns == 0) return {};
+  struct stat info {};
+  if (::fstat(file.descriptor.get(), &info) != 0) return fail_errno(errno, "look at", file.name);
+  if (info.st_size == file.size && modified_ns(info) == file.modified_ns) return {};
+  return fail(ErrorKind::corrupt, "was written while it was sent", file.name,
+              "its program writes into checkpoints it has finished; the next one is tried");
+}
+
+std::string published_name(const std::string& path, std::int64_t step) {
+  const std::string name = fs::path(path).filename().string();
+  const std::string digits = std::to_string(step);
+  for (auto at = name.find(digits); at != std::string::npos; at = name.find(digits, at + 1)) {
+    auto begin = at;
+    while (begin > 0 && name[begin - 1] == '0') --begin;
+    const auto end = at + digits.size();
+    const bool whole = (begin == 0 || name[begin - 1] < '0' || name[begin - 1] > '9') &&
+                       (end == name.size() || name[end] < '0' || name[end] > '9');
+    if (whole) return name;
+  }
+  return fmt::format("{}.step-{}", name, step);
+}
+
+}  // namespace trainward::upload

@@ -1,0 +1,37 @@
+// A checkpoint on this box, opened to be sent.
+//
+// All of its files are opened at once, so that their bytes stay readable when retention removes
+// them meanwhile; of a folder of ours a shared lock keeps it in place as well. No link is followed,
+// on the way to it or inside, and what is no file is refused. Files are opened as the program's
+// user, who may have put there whatever that user could read.
+#pragma once
+
+#include <stop_token>
+
+#include "common/os/fd.hpp"
+#include "supervisor/orders/targets.hpp"
+#include "supervisor/upload/policy.hpp"
+#include "supervisor/upload/target.hpp"
+
+namespace trainward::upload {
+
+struct OpenedPackage {
+  Package package;
+  Fd lock;  // of the folder, if it is one
+};
+
+// Kind permanent: it is not there any more, lies in none of the program's folders, or holds what
+// cannot be sent; corrupt: it changed while its digests were taken. Digests are kept in `memory`
+// until forget_digests(), by file, time and size.
+Result<OpenedPackage> open_package(const orders::Source& source, const Candidate& candidate,
+                                   Memory& memory, const std::stop_token& stop);
+Status forget_digests(Memory& memory);
+
+// Kind corrupt: it was written since its digest was taken.
+Status unchanged(const File& file);
+
+// What a checkpoint is called where it is published: the name of its folder or file, and the step
+// where the name does not say it ("last.ckpt" is another one each time).
+std::string published_name(const std::string& path, std::int64_t step);
+
+}  // namespace trainward::upload

@@ -1,0 +1,149 @@
+#include "supervisor/upload/policy.hpp"
+
+#include <algorithm>
+
+namespace trainward::upload {
+namespace {
+
+constexpr std::int64_t minute_ms = 60'000;
+constexpr int day_minutes = 1440;
+// Commits of the daemon call sooner; this is for what it does not tell.
+constexpr std::int64_t look_again_ms = 30 * minute_ms;
+
+const Known* find(const std::vector<Known>& known, const Candidate& candidate) {
+  const auto found = std::find_if(known.begin(), known.end(), [&](const Known& one) {
+    return one.name == candidate.name && one.step == candidate.step;
+  });
+  return found == known.end() ? nullptr : &*found;
+}
+
+bool is_begun(const Known& known) {
+  return known.state == "sending" || known.state == "waiting" || known.state == "held";
+}
+
+// Of what has gone up, the one that was saved last.
+const Known* newest_done(const std::vector<Known>& known) {
+  const Known* newest = nullptr;
+  for (const Known& one : known) {
+    if (one.state == "done" && (newest == nullptr || one.saved_ms > newest->saved_ms)) {
+      newest = &one;
+    }
+  }
+  return newest;
+}
+
+// When the candidate may go up by the rhythm; later than now: not yet.
+std::optional<std::int64_t> due_ms(const Situation& s, const Candidate& candidate) {
+  if (s.asked || candidate.last || candidate.milestone) return s.now_ms;
+  if (s.cadence.milestones) return std::nullopt;
+  const Known* before = newest_done(s.known);
+  if (before == nullptr) return s.now_ms;
+  if (s.cadence.every_steps > 0) {
+    // A run that was taken back begins its count anew.
+    const bool back = candidate.step < before->step;
+    const bool beyond =
+        candidate.step / s.cadence.every_steps > before->step / s.cadence.every_steps;
+    return back || beyond ? std::optional(s.now_ms) : std::nullopt;
+  }
+  return before->began_ms + s.cadence.every_ms;
+}
+
+// Of those that are not up: what is to be done with it now.
+struct Open {
+  const Candidate* candidate;
+  const Known* known;  // null: it was never begun
+  bool always;         // goes up, however late
+  bool newest;         // of all that were saved
+};
+
+// What was saved again since under the same name is another one.
+bool is_closed(const Candidate& candidate, const Known& known, bool always, bool asked) {
+  if (candidate.at_ms > known.saved_ms) return false;
+  return known.state == "done" || (known.state == "stale" && !always && !asked);
+}
+
+// The newest first, by when they were saved: after a rollback that one has a smaller step. Without
+// what is older than something that has gone up.
+std::vector<Open> open_ones(const Situation& s) {
+  std::int64_t newest_ms = 0;
+  for (const Candidate& candidate : s.candidates) newest_ms = std::max(newest_ms, candidate.at_ms);
+  const Known* before = newest_done(s.known);
+  std::vector<Open> out;
+  for (const Candidate& candidate : s.candidates) {
+    const Known* known = find(s.known, candidate);
+    const bool always = candidate.milestone || candidate.last;
+    if (known != nullptr && is_closed(candidate, *known, always, s.asked)) continue;
+    const bool begun = known != nullptr && is_begun(*known);
+    const bool late = before != nullptr && before->saved_ms > candidate.at_ms;
+    if (late && !always && !begun) continue;
+    out.push_back({&candidate, known, always, candidate.at_ms == newest_ms});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Open& a, const Open& b) {
+    return a.candidate->at_ms > b.candidate->at_ms;
+  });
+  return out;
+}
+
+bool worth_finishing(const Open& open) {
+  return open.newest || open.always || open.known->sent_bytes * 2 > open.known->bytes;
+}
+
+void mark_stale(const Situation& s, const std::vector<Open>& open, Decision& out) {
+  for (const Known& known : s.known) {
+    if (!is_begun(known)) continue;
+    const auto found = std::find_if(open.begin(), open.end(),
+                                    [&](const Open& one) { return one.known == &known; });
+    if (found == open.end() || !worth_finishing(*found)) out.stale.push_back(known.name);
+  }
+}
+
+}  // namespace
+
+std::int64_t until_open_ms(const std::optional<orders::Window>& window, int minute) {
+  if (!window) return 0;
+  const auto since = [&](int from) { return (minute - from + day_minutes) % day_minutes; };
+  const int length = (window->to - window->from + day_minutes) % day_minutes;
+  if (since(window->from) < length) return 0;
+  return (day_minutes - since(window->from)) * minute_ms;
+}
+
+Decision decide(const Situation& s) {
+  Decision out;
+  out.again_ms = s.now_ms + look_again_ms;
+  const std::vector<Open> open = open_ones(s);
+  mark_stale(s, open, out);
+
+  const Candidate* chosen = nullptr;
+  const auto later = [&](std::int64_t at_ms) { out.again_ms = std::min(out.again_ms, at_ms); };
+  const auto consider = [&](const Open& one) {
+    if (chosen != nullptr) return;
+    const std::int64_t not_before = one.known == nullptr || s.asked ? 0 : one.known->next_ms;
+    if (not_before > s.now_ms) return later(not_before);
+    chosen = one.candidate;
+  };
+  // What has been begun comes before what has not.
+  for (const Open& one : open) {
+    if (one.known != nullptr && is_begun(*one.known) && worth_finishing(one)) consider(one);
+  }
+  for (const Open& one : open) {
+    if (!one.newest && !one.always) continue;
+    const auto due = due_ms(s, *one.candidate);
+    if (!due) continue;
+    if (*due > s.now_ms) {
+      later(*due);
+    } else {
+      consider(one);
+    }
+  }
+  if (chosen == nullptr) return out;
+  out.next = *chosen;
+  const Known* known = find(s.known, *chosen);
+  const bool whenever = s.asked || (known != nullptr && known->asked);
+  if (const auto wait = until_open_ms(s.window, s.minute_of_day); wait > 0 && !whenever) {
+    out.held = true;
+    later(s.now_ms + wait);
+  }
+  return out;
+}
+
+}  // namespace trainward::upload

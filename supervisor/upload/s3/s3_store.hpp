@@ -1,0 +1,77 @@
+// Objects in a bucket. What is larger than a part goes up part by part, and what has arrived stays
+// on record, so that a restart sends only the rest.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "supervisor/upload/object_store.hpp"
+#include "supervisor/upload/s3/s3_client.hpp"
+
+namespace trainward::upload::s3 {
+
+struct PartSizes {
+  std::int64_t least = std::int64_t{64} << 20;
+  std::int64_t most = std::int64_t{256} << 20;
+};
+
+// What a part of a file of `size` bytes is to have, so that it takes about a minute at
+// `bytes_per_second` (0: not known). Pure.
+std::int64_t part_bytes(std::int64_t size, std::int64_t bytes_per_second, const PartSizes& sizes);
+
+class S3Store : public ObjectStore {
+ public:
+  // `memory` must outlive it.
+  S3Store(const orders::S3Place& place, Memory& memory, const TargetOptions& options,
+          PartSizes sizes = {})
+      : client_(place, options), memory_(memory), options_(options), sizes_(sizes) {}
+
+  Status check() override;
+  Status put_file(const std::string& key, const File& file, const Progress& progress) override;
+  Status abandon(const std::string& key) override;
+  Result<std::optional<Text>> get_text(const std::string& key, std::size_t most_bytes) override;
+  Result<bool> put_text(const std::string& key, const std::string& text,
+                        const std::optional<Text>& replaces) override;
+  Result<std::vector<std::string>> list(const std::string& prefix) override;
+  Result<std::optional<std::int64_t>> size(const std::string& key) override;
+  Result<std::optional<std::string>> digest(const std::string&) override {
+    return std::optional<std::string>();
+  }
+  Status remove(const std::string& key) override;
+  Status fetch(const std::string& key, std::int64_t size, int descriptor,
+               const Progress& progress) override;
+  [[nodiscard]] std::string shown(const std::string& key) const override {
+    return client_.shown(key);
+  }
+  [[nodiscard]] std::optional<std::int64_t> wait_ms() const override { return client_.wait_ms(); }
+
+ private:
+  struct Upload {
+    std::string id;
+    std::int64_t part_bytes = 0;
+    std::vector<std::string> etags;  // of each part; empty: it has not arrived
+  };
+  enum class Outcome { done, lost };  // lost: the server knows nothing of the upload any more
+
+  Status put_whole(const std::string& key, const File& file, const Progress& progress);
+  Result<Upload> find_upload(const std::string& key, const File& file);
+  Result<Upload> begin_upload(const std::string& key, const File& file);
+  Result<Outcome> send_parts(const std::string& key, const File& file, Upload& upload,
+                             const Progress& progress);
+  Result<Outcome> complete(const std::string& key, const File& file, const Upload& upload);
+  Status forget_upload(const std::string& key);
+  Status sweep(const std::string& key);
+  Status abort(const std::string& key, const std::string& id);
+  Result<bool> try_put_text(const std::string& key, const std::string& text, const Pairs& condition,
+                            bool& not_supported);
+  std::int64_t speed();
+
+  S3Client client_;
+  Memory& memory_;
+  TargetOptions options_;
+  PartSizes sizes_;
+};
+
+}  // namespace trainward::upload::s3

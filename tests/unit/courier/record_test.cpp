@@ -1,0 +1,84 @@
+#include "supervisor/courier/record/record.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "supervisor/courier/courier_table.hpp"
+#include "supervisor/courier/journal.hpp"
+#include "temporary_folder.hpp"
+
+namespace trainward::courier {
+namespace {
+
+TEST(Record, NoFileIsNothing) {
+  const TemporaryFolder folder;
+  const auto document = recorded(folder.path());
+  ASSERT_TRUE(document.has_value()) << document.error().message();
+  for (const char* table : {"jobs", "channels", "deliveries", "uploads", "tracked"}) {
+    EXPECT_TRUE(document->at(table).as_array().empty()) << table;
+  }
+}
+
+TEST(Record, HasTheRowsAsTheyAre) {
+  const TemporaryFolder folder;
+  auto journal = Journal::open(folder.path() / journal_name, courier_tables());
+  ASSERT_TRUE(journal.has_value());
+  ASSERT_TRUE(put_job(**journal, {"channel night", true, 1000, "no connection", 2000}));
+  // The state lasts: so does the time since when.
+  ASSERT_TRUE(put_job(**journal, {"channel night", true, 1500, "too slow", 3000}));
+  ASSERT_TRUE(put_job(**journal, {"upload a/hub", false, 1200, "", 0}));
+  auto document = recorded(folder.path());
+  ASSERT_TRUE(document.has_value()) << document.error().message();
+  EXPECT_EQ(document->at("jobs"),
+            parse_json(R"([{"name":"channel night","state":"failing","since_ms":1000,
+                            "error":"too slow","next_ms":3000},
+                           {"name":"upload a/hub","state":"working","since_ms":1200,
+                            "error":"","next_ms":0}])",
+                       "expected")
+                .value());
+  ASSERT_TRUE(keep_jobs(**journal, {"upload a/hub"}));
+  EXPECT_EQ(recorded(folder.path())->at("jobs").as_array().size(), 1U);
+}
+
+TEST(Record, IsBoundedTheNewestFirst) {
+  const TemporaryFolder folder;
+  auto journal = Journal::open(
+      folder.path() / journal_name,
+      {"create table if not exists deliveries (id integer primary key, state text) strict"});
+  ASSERT_TRUE(journal.has_value());
+  ASSERT_TRUE((*journal)->transact([](store::Connection& db) {
+    return db.run(
+        "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1000) "
+        "insert into deliveries select i, 'sent' from n");
+  }));
+  const auto document = recorded(folder.path());
+  ASSERT_TRUE(document.has_value());
+  const json::array& rows = document->at("deliveries").as_array();
+  ASSERT_EQ(rows.size(), std::size_t{most_recorded_rows});
+  EXPECT_EQ(rows[0].at("id"), 1000);
+}
+
+TEST(Record, ReadsBesideAWriterWithoutWaiting) {
+  const TemporaryFolder folder;
+  auto journal = Journal::open(folder.path() / journal_name, courier_tables());
+  ASSERT_TRUE(journal.has_value());
+  ASSERT_TRUE(put_job(**journal, {"a", false, 1, "", 0}));
+  ASSERT_TRUE((*journal)->transact([&](store::Connection& db) -> Status {
+    if (auto put = db.run("delete from jobs"); !put) return put;
+    const auto document = recorded(folder.path());
+    EXPECT_TRUE(document.has_value());
+    EXPECT_EQ(document->at("jobs").as_array().size(), 1U) << "what is committed";
+    return {};
+  }));
+}
+
+TEST(Record, APipeInItsPlaceHoldsNobodyUp) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(::mkfifo((folder.path() / journal_name).c_str(), 0600), 0);
+  EXPECT_TRUE(recorded(folder.path()).has_value());
+}
+
+}  // namespace
+}  // namespace trainward::courier

@@ -1,0 +1,222 @@
+#include "supervisor/courier/runner.hpp"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <future>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "supervisor/courier/courier_table.hpp"
+#include "supervisor/courier/record/record.hpp"
+#include "temporary_folder.hpp"
+
+namespace trainward::courier {
+namespace {
+
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+// A job that does what it is told, and says when it was called.
+class Calls {
+ public:
+  using Work = std::function<Result<std::int64_t>(int call, const World&)>;
+
+  std::unique_ptr<Job> job(std::string name, Work work) {
+    class Told final : public Job {
+     public:
+      Told(Calls& calls, std::string name, Work work)
+          : calls_(calls), name_(std::move(name)), work_(std::move(work)) {}
+      [[nodiscard]] std::string name() const override { return name_; }
+      Result<std::int64_t> work(const World& world) override {
+        return work_(calls_.count_one(), world);
+      }
+
+     private:
+      Calls& calls_;
+      std::string name_;
+      Work work_;
+    };
+    return std::make_unique<Told>(*this, std::move(name), std::move(work));
+  }
+  // Whether there were so many, at last.
+  bool reached(int count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(30), [&] { return count_ >= count; });
+  }
+  int count() {
+    const std::lock_guard lock(mutex_);
+    return count_;
+  }
+
+ private:
+  int count_one() {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+    return ++count_;
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int count_ = 0;
+};
+
+class RunnerTest : public testing::Test {
+ protected:
+  RunnerTest() { (void)store::Store::open(database_).value(); }
+  template <typename... Jobs>
+  std::unique_ptr<Runner> start(Jobs... jobs) {
+    std::vector<std::unique_ptr<Job>> list;
+    (list.push_back(std::move(jobs)), ...);
+    auto runner = Runner::start(std::move(list), database_, journal_, pace_);
+    EXPECT_TRUE(runner.has_value());
+    return std::move(*runner);
+  }
+  json::array jobs() const { return recorded(folder_.path())->at("jobs").as_array(); }
+
+  TemporaryFolder folder_;
+  std::filesystem::path database_ = folder_.path() / "trainward.db";
+  std::shared_ptr<Journal> journal_ =
+      Journal::open(folder_.path() / journal_name, courier_tables()).value();
+  Runner::Pace pace_{20, 40, std::chrono::seconds(20)};
+};
+
+TEST_F(RunnerTest, AJobIsCalledWhenItsTimeHasComeAndWhenPoked) {
+  Calls calls;
+  auto runner = start(calls.job("a", [](int call, const World& world) -> Result<std::int64_t> {
+    return call < 3 ? world.now_ms + 1 : never;
+  }));
+  ASSERT_TRUE(calls.reached(3));
+  runner->poke();
+  ASSERT_TRUE(calls.reached(4));
+  EXPECT_TRUE(runner->end());
+}
+
+// What was committed while it worked has not been seen by it.
+TEST_F(RunnerTest, APokeDuringACallIsNotLost) {
+  Calls calls;
+  std::promise<void> inside;
+  std::promise<void> go_on;
+  auto runner = start(calls.job("a", [&](int call, const World&) -> Result<std::int64_t> {
+    if (call == 1) {
+      inside.set_value();
+      go_on.get_future().wait();
+    }
+    return never;
+  }));
+  inside.get_future().wait();
+  runner->poke();
+  go_on.set_value();
+  EXPECT_TRUE(calls.reached(2));
+}
+
+TEST_F(RunnerTest, AnErrorIsOnRecordUntilItWorksAgain) {
+  Calls calls;
+  std::promise<void> mend;
+  auto mended = mend.get_future().share();
+  auto runner = start(calls.job("a", [&](int call, const World&) -> Result<std::int64_t> {
+    if (call < 3) return fail(ErrorKind::transient, "no connection", "ntfy.sh");
+    if (call == 3) mended.wait();
+    return never;
+  }));
+  ASSERT_TRUE(calls.reached(3));
+  ASSERT_EQ(jobs().size(), 1U);
+  EXPECT_EQ(jobs()[0].at("state"), "failing");
+  EXPECT_EQ(jobs()[0].at("error"), "ntfy.sh: no connection");
+  EXPECT_GT(jobs()[0].at("next_ms").as_int64(), 0);
+  mend.set_value();
+  runner->poke();
+  ASSERT_TRUE(calls.reached(4));
+  EXPECT_EQ(jobs()[0].at("state"), "working");
+  EXPECT_EQ(jobs()[0].at("error"), "");
+}
+
+TEST_F(RunnerTest, PokesDoNotHurryWhatFails) {
+  pace_.first_pause_ms = 3'600'000;
+  pace_.most_pause_ms = 3'600'000;
+  Calls failing;
+  Calls fine;
+  auto runner =
+      start(failing.job("a",
+                        [](int, const World&) -> Result<std::int64_t> {
+                          return fail(ErrorKind::transient, "no connection");
+                        }),
+            fine.job("b", [](int, const World&) -> Result<std::int64_t> { return never; }));
+  ASSERT_TRUE(failing.reached(1));
+  for (int i = 2; i < 20; ++i) {
+    runner->poke();
+    ASSERT_TRUE(fine.reached(i));
+  }
+  EXPECT_EQ(failing.count(), 1);
+}
+
+TEST_F(RunnerTest, WhateverOneDoesTheOthersWork) {
+  Calls thrown;
+  Calls hung;
+  Calls fine;
+  std::promise<void> let_go;
+  auto gone = let_go.get_future().share();
+  auto runner = start(thrown.job("a",
+                                 [](int, const World&) -> Result<std::int64_t> {
+                                   throw std::runtime_error("no memory");
+                                 }),
+                      hung.job("b",
+                               [gone](int, const World&) -> Result<std::int64_t> {
+                                 gone.wait();
+                                 return never;
+                               }),
+                      fine.job("c", [](int, const World& world) -> Result<std::int64_t> {
+                        return world.now_ms + 1;
+                      }));
+  EXPECT_TRUE(thrown.reached(2));
+  EXPECT_TRUE(hung.reached(1));
+  EXPECT_TRUE(fine.reached(10));
+  let_go.set_value();
+}
+
+TEST_F(RunnerTest, WhoDoesNotEndIsLeftBehind) {
+  pace_.patience = std::chrono::milliseconds(20);
+  Calls calls;
+  std::promise<void> let_go;
+  auto gone = let_go.get_future().share();
+  std::promise<void> last_words;
+  auto runner =
+      start(calls.job("a", [&last_words, gone](int, const World&) -> Result<std::int64_t> {
+        gone.wait();
+        last_words.set_value();
+        return never;
+      }));
+  ASSERT_TRUE(calls.reached(1));
+  EXPECT_FALSE(runner->end());
+  runner.reset();
+  let_go.set_value();
+  last_words.get_future().wait();
+}
+
+TEST_F(RunnerTest, AStopReachesAJobAtWork) {
+  Calls calls;
+  auto runner = start(calls.job("a", [](int, const World& world) -> Result<std::int64_t> {
+    std::promise<void> asked;
+    const std::stop_callback on_stop(world.stop, [&] { asked.set_value(); });
+    asked.get_future().wait();
+    return fail(ErrorKind::transient, "given up because of a stop");
+  }));
+  ASSERT_TRUE(calls.reached(1));
+  EXPECT_TRUE(runner->end());
+  EXPECT_TRUE(jobs().empty()) << "an end that was asked for is no failure";
+}
+
+TEST_F(RunnerTest, JobsThatAreNoMoreLeaveTheRecord) {
+  ASSERT_TRUE(put_job(*journal_, {"gone", true, 1, "x", 2}));
+  auto runner = start();
+  EXPECT_TRUE(jobs().empty());
+}
+
+}  // namespace
+}  // namespace trainward::courier

@@ -1,0 +1,155 @@
+// The rows of what people are told: with their event or not at all, and after a restart as before.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/os/clock.hpp"
+#include "supervisor/daemon/notify/program_news.hpp"
+#include "supervisor/daemon/service/status_words.hpp"
+#include "temporary_folder.hpp"
+
+namespace trainward::daemon {
+namespace {
+
+class NoRecords final : public session::Records {
+ public:
+  Status record(const session::Happening&, const core::State&,
+                std::span<const core::Action>) override {
+    return {};
+  }
+  Status save(const core::State&, Time, std::optional<session::JournalPlace>) override {
+    return {};
+  }
+  void settle(bool) override {}
+};
+
+class NewsOfAProgram : public testing::Test {
+ protected:
+  NewsOfAProgram() {
+    EXPECT_TRUE(store_.put_program({"run", "RUNNING", "", "", "{}", 1, 0}).has_value());
+    EXPECT_TRUE(news_.begin().has_value());
+    begin_anew();
+    state_.stage = core::Stage::training;
+    state_.wanted = true;
+    state_.attempt = 1;
+    say(core::Alive{}, {}, true);
+  }
+
+  // As a new daemon does.
+  void begin_anew() {
+    program_.emplace(loop_, news_, store_, records_, "run", core::Policy{},
+                     [this]() -> const core::State& { return state_; });
+    ASSERT_TRUE(program_->recover(now().wall.ms).has_value());
+  }
+  void say(const core::Event& event, std::vector<core::Action> actions, bool commits) {
+    auto transaction = store_.begin();
+    ASSERT_TRUE(transaction.has_value());
+    ASSERT_TRUE(program_->record({event, now()}, state_, actions).has_value());
+    ASSERT_TRUE(program_->save(state_, now(), {}).has_value());
+    if (commits) ASSERT_TRUE(transaction->commit().has_value());
+    { const auto rolled_back = std::move(*transaction); }
+    program_->settle(commits);
+  }
+  void crash(core::Stage then, bool commits) {
+    state_.stage = then;
+    state_.history.last_cause = core::Cause::crash;
+    say(core::WorkerExited{},
+        {core::RecordAttemptEnded{state_.attempt, 1, {}, core::Cause::crash, "exit 1", {}, {}}},
+        commits);
+  }
+  [[nodiscard]] std::vector<store::MessageRow> told() const {
+    auto rows = store_.messages_after(0, 100).value();
+    std::erase_if(rows, [](const store::MessageRow& row) { return row.dropped; });
+    return rows;
+  }
+
+  TemporaryFolder folder_;
+  Loop loop_;
+  store::Store store_ = store::Store::open(folder_.path() / "trainward.db").value();
+  News news_{loop_, store_, {}};
+  NoRecords records_;
+  core::State state_;
+  std::optional<ProgramNews> program_;
+};
+
+TEST_F(NewsOfAProgram, WhatWasNotCommittedWasNotToldAndIsToldWhenItIs) {
+  crash(core::Stage::fatal, false);
+  EXPECT_TRUE(told().empty());
+  EXPECT_TRUE(store_.open_episodes("run").value().empty());
+  crash(core::Stage::fatal, true);
+  ASSERT_EQ(told().size(), 1U);
+  EXPECT_EQ(told()[0].kind, "gave_up");
+  const auto open = store_.open_episodes("run").value();
+  ASSERT_EQ(open.size(), 1U);
+  EXPECT_EQ(open[0].id, told()[0].episode);
+  EXPECT_EQ(open[0].tier, "critical");
+  EXPECT_EQ(open[0].cause, "crash");
+}
+
+TEST_F(NewsOfAProgram, ANewDaemonGoesOnWithTheSameEpisode) {
+  crash(core::Stage::backoff, true);
+  begin_anew();
+  say(core::DaemonStarted{}, {}, true);
+  EXPECT_EQ(told().size(), 1U);
+  state_.attempt = 2;
+  crash(core::Stage::backoff, true);
+  ASSERT_EQ(told().size(), 1U) << "the first was taken back";
+  begin_anew();
+  state_.attempt = 3;
+  state_.stage = core::Stage::training;
+  state_.history.kept_step = {50};
+  say(core::CheckpointVerified{3, "/c", {50}, 1, ""},
+      {core::RecordCheckpoint{3, "/c", {50}, 1, ""}}, true);
+  ASSERT_EQ(told().size(), 1U);
+  EXPECT_EQ(told()[0].kind, "recovered");
+  EXPECT_TRUE(store_.open_episodes("run").value().empty());
+  begin_anew();
+  say(core::Alive{}, {}, true);
+  EXPECT_EQ(told().size(), 1U);
+}
+
+TEST_F(NewsOfAProgram, TroublesOfOthersAreToldOnceAndAreOver) {
+  for (int i = 0; i < 3; ++i) {
+    news_.stands(notify::Kind::upload, "run", "upload hub", "upload to hub fails",
+                 "nothing was uploaded to hub for 1 h: HTTP 503");
+  }
+  ASSERT_EQ(told().size(), 1U);
+  EXPECT_EQ(told()[0].title, "run: upload to hub fails");
+  begin_anew();  // it is not the program's own to close
+  crash(core::Stage::backoff, true);
+  EXPECT_EQ(told().size(), 2U);
+  news_.over("run", "upload hub", "uploads to hub work again");
+  news_.over("run", "upload hub", "uploads to hub work again");
+  ASSERT_EQ(told().size(), 3U);
+  EXPECT_EQ(told()[2].episode, told()[0].episode);
+}
+
+TEST_F(NewsOfAProgram, ARefusalIsToldWhenItLasted) {
+  const Error full{ErrorKind::transient, "disk full", "", ""};
+  news_.refused(full, 5'000);
+  EXPECT_TRUE(told().empty());
+  news_.refused(full, 600'000);
+  news_.refused(full, 600'000);
+  ASSERT_EQ(told().size(), 1U) << "what comes and goes is told once in a while";
+  EXPECT_EQ(told()[0].title, "trainwardd: the run database refused for 10 min 00 s");
+}
+
+TEST(StatusWords, NameWhatWasGivenUp) {
+  EXPECT_EQ(status_words(2, {}), "Supervising 2 programs");
+  const std::array<GivenUp, 1> one{{{"trainer", core::Cause::device_oom}}};
+  EXPECT_EQ(
+      status_words(2, one),
+      "Supervising 2 programs; FATAL: trainer (device_oom); somebody has to act: trainwardctl "
+      "why trainer");
+  const std::vector<GivenUp> many(5, {"a\nb", core::Cause::hang});
+  EXPECT_EQ(
+      status_words(9, many),
+      "Supervising 9 programs; FATAL: a b (hang), a b (hang), a b (hang) and 2 more; somebody "
+      "has to act: trainwardctl status");
+}
+
+}  // namespace
+}  // namespace trainward::daemon

@@ -1,0 +1,131 @@
+// Checkpoints in another form: what is sent can be read, and nothing stays on the disk.
+#include "supervisor/upload/hub/form.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "common/base/digest.hpp"
+#include "common/os/file.hpp"
+#include "temporary_folder.hpp"
+#include "tests/unit/huggingface/trained.hpp"
+
+namespace trainward::upload::hub {
+namespace {
+
+namespace fs = std::filesystem;
+namespace model = checkpoint::huggingface::testing;
+using ::testing::Contains;
+using ::testing::UnorderedElementsAre;
+
+class Form : public ::testing::Test {
+ protected:
+  Form() {
+    model::write_folder(folder.path() / "base");
+    checkpoint = model::untrained(folder.path() / "checkpoints", folder.path() / "base",
+                                  model::record_for(folder.path() / "base"));
+  }
+  Package package() const {
+    Package out;
+    out.program = "trainer";
+    out.name = checkpoint.filename().string();
+    for (const auto& entry : fs::directory_iterator(checkpoint)) {
+      File file;
+      file.name = entry.path().filename().string();
+      file.descriptor = std::move(*open_regular(entry.path(), O_RDONLY | O_CLOEXEC));
+      file.size = static_cast<std::int64_t>(entry.file_size());
+      out.files.push_back(std::move(file));
+    }
+    return out;
+  }
+  static std::set<std::string> names(const Package& package) {
+    std::set<std::string> out;
+    for (const File& file : package.files) out.insert(file.name);
+    return out;
+  }
+  Result<Package> formed(std::string_view form, std::stop_token stop = {}) const {
+    FormOptions options;
+    options.scratch = folder.path() / "scratch";
+    options.stop = std::move(stop);
+    return in_form(package(), checkpoint, form, options);
+  }
+  void expect_nothing_stays() const {
+    EXPECT_TRUE(!fs::exists(folder.path() / "scratch") || fs::is_empty(folder.path() / "scratch"));
+  }
+  TemporaryFolder folder;
+  fs::path checkpoint;
+};
+
+TEST_F(Form, AsItIsNothingChanges) {
+  const auto same = formed("as-is");
+  ASSERT_TRUE(same);
+  EXPECT_EQ(names(*same), names(package()));
+  EXPECT_EQ(same->form, "");
+}
+
+TEST_F(Form, TheWeightsAlone) {
+  const auto weights = formed("safetensors");
+  ASSERT_TRUE(weights) << weights.error().message();
+  EXPECT_THAT(names(*weights), UnorderedElementsAre("model.safetensors"));
+  EXPECT_EQ(weights->form, "safetensors");
+  expect_nothing_stays();
+}
+
+TEST_F(Form, AFolderThatOthersOpen) {
+  const auto exported = formed("folder");
+  ASSERT_TRUE(exported) << exported.error().message();
+  for (const char* name : {"config.json", "model.safetensors", "README.md"}) {
+    EXPECT_THAT(names(*exported), Contains(name));
+  }
+  expect_nothing_stays();
+  // The bytes are still there, and are those that were hashed.
+  for (const File& file : exported->files) {
+    std::string bytes(static_cast<std::size_t>(file.size), '\0');
+    ASSERT_EQ(::pread(file.descriptor.get(), bytes.data(), bytes.size(), 0), file.size);
+    EXPECT_EQ(sha256_hex(bytes), file.sha256);
+  }
+  // And the same each time: what has arrived is not sent again.
+  const auto again = formed("folder");
+  ASSERT_TRUE(again);
+  for (std::size_t i = 0; i < again->files.size(); ++i) {
+    EXPECT_EQ(again->files[i].sha256, exported->files[i].sha256) << again->files[i].name;
+  }
+}
+
+TEST_F(Form, WhatADeadProcessLeftIsRemoved) {
+  folder.write("scratch/trainer/model.safetensors", "half");
+  const auto weights = formed("safetensors");
+  ASSERT_TRUE(weights) << weights.error().message();
+  expect_nothing_stays();
+}
+
+TEST_F(Form, WhatIsNotOursStaysAsItIs) {
+  Package legacy;
+  legacy.program = "trainer";
+  legacy.name = "pretrain_step00000300.pt";
+  legacy.files.push_back({});
+  legacy.files.back().name = legacy.name;
+  const auto same = in_form(std::move(legacy), folder.path() / "x.pt", "folder", {});
+  ASSERT_TRUE(same);
+  EXPECT_EQ(same->form, "");
+  EXPECT_EQ(same->files.size(), 1U);
+}
+
+TEST_F(Form, AStopLeavesNothing) {
+  std::stop_source stop;
+  stop.request_stop();
+  const auto stopped = formed("folder", stop.get_token());
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().kind, ErrorKind::transient);
+  expect_nothing_stays();
+}
+
+}  // namespace
+}  // namespace trainward::upload::hub

@@ -1,0 +1,108 @@
+// What lies in a Hub: told, checked, brought back.
+#include <fstream>
+
+#include "fixture.hpp"
+
+namespace trainward::upload::test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Reading : public HubFixture {
+ protected:
+  static std::string read(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+};
+
+TEST_F(Reading, ListsTheBranchAndTheTags) {
+  const auto at = target();
+  EXPECT_TRUE(at->list("trainer")->empty());
+  EXPECT_TRUE(hub.repositories.empty());
+  for (int step = 1; step < 5; ++step) {
+    Package one = package("step-" + std::to_string(step), step, static_cast<unsigned>(step));
+    if (step == 2) one.milestone = "two";
+    ASSERT_TRUE(at->publish(one, {}));
+  }
+  const auto listed = at->list("trainer");
+  ASSERT_TRUE(listed) << listed.error().message();
+  std::vector<std::string> names;
+  for (const Remote& remote : *listed) names.push_back(remote.name);
+  EXPECT_THAT(names, ElementsAre("step-4", "step-2"));
+  EXPECT_EQ(listed->front().origin, "{checkpoint_dir}/step-4");
+  for (const Remote& remote : *listed) {
+    EXPECT_TRUE(at->verify("trainer", remote));
+    const auto into = folder.path() / ("back-" + remote.name);
+    std::int64_t told = 0;
+    ASSERT_TRUE(at->fetch("trainer", remote, into, [&](std::int64_t bytes) { told = bytes; }));
+    for (const Content& file : checkpoint_files(static_cast<unsigned>(remote.step))) {
+      EXPECT_EQ(read(into / file.name), file.bytes) << file.name;
+    }
+    EXPECT_GE(told, 17'345);
+  }
+}
+
+TEST_F(Reading, WhatIsNotThereAnyMoreIsSaid) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));
+  const Remote old = at->list("trainer")->front();
+  ASSERT_TRUE(at->publish(package("step-2", 2, 2), {}));
+  const auto gone = at->verify("trainer", old);
+  ASSERT_FALSE(gone);
+  EXPECT_THAT(gone.error().message(), HasSubstr("does not hold 'step-1' any more"));
+}
+
+TEST_F(Reading, BytesThatAreNotTheSameAreFound) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));
+  const Remote remote = at->list("trainer")->front();
+  const auto path = std::string("checkpoints/step-1/");
+  hub.commit("me/run", path + "state.json", "[]\n");
+  EXPECT_EQ(at->verify("trainer", remote).error().kind, ErrorKind::corrupt);
+  hub.commit("me/run", path + "state.json", "{}\n");
+  EXPECT_TRUE(at->verify("trainer", remote));
+  for (auto& [oid, bytes] : hub.objects) bytes.back() ^= 1;
+  const auto fetched = at->fetch("trainer", remote, folder.path() / "back", {});
+  ASSERT_FALSE(fetched);
+  EXPECT_EQ(fetched.error().kind, ErrorKind::corrupt);
+}
+
+TEST_F(Reading, AFetchThatIsCutGoesOn) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package_of(folder, "step-1", 1, {{"model.pt", noise(900'000, 1)}}), {}));
+  const Remote remote = at->list("trainer")->front();
+  int cuts = 0;
+  std::size_t sent = 0;
+  hub.after = [&](std::size_t, const trainward::test::HttpRequest& request,
+                  trainward::test::HttpStep& step) {
+    if (!request.path().starts_with("/store/get/")) return;
+    sent += std::min<std::size_t>(step.body.size(), cuts < 2 ? 300'000 : step.body.size());
+    if (cuts++ < 2) step.cut_after = 300'000;
+  };
+  const auto fetched = at->fetch("trainer", remote, folder.path() / "back", {});
+  ASSERT_TRUE(fetched) << fetched.error().message();
+  EXPECT_EQ(read(folder.path() / "back" / "model.pt"), noise(900'000, 1));
+  EXPECT_EQ(cuts, 3);
+  EXPECT_LE(sent, 900'000U + 2 * 300'000U);
+}
+
+TEST_F(Reading, AServerWithoutRangesIsReadFromTheBeginning) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package_of(folder, "step-1", 1, {{"model.pt", noise(90'000, 1)}}), {}));
+  const Remote remote = at->list("trainer")->front();
+  int cuts = 0;
+  hub.after = [&](std::size_t, const trainward::test::HttpRequest& request,
+                  trainward::test::HttpStep& step) {
+    if (!request.path().starts_with("/store/get/")) return;
+    step = {.body = noise(90'000, 1)};
+    if (cuts++ == 0) step.cut_after = 30'000;
+  };
+  const auto fetched = at->fetch("trainer", remote, folder.path() / "back", {});
+  ASSERT_TRUE(fetched) << fetched.error().message();
+  EXPECT_EQ(read(folder.path() / "back" / "model.pt"), noise(90'000, 1));
+}
+
+}  // namespace
+}  // namespace trainward::upload::test

@@ -1,0 +1,181 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <random>
+#include <sstream>
+
+#include "fixture.hpp"
+#include "supervisor/upload/folder/folder_store.hpp"
+#include "supervisor/upload/plain_target.hpp"
+#include "supervisor/upload/publication.hpp"
+
+namespace trainward::upload {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string text_of(const fs::path& path) {
+  std::ostringstream out;
+  out << std::ifstream(path, std::ios::binary).rdbuf();
+  return out.str();
+}
+
+struct Folder : testing::Test {
+  TemporaryFolder folder;
+  TestMemory memory;
+  fs::path root = folder.path() / "nas";
+  Folder() { fs::create_directory(root); }
+
+  std::unique_ptr<PlainTarget> target(TargetOptions options = {}) {
+    return std::make_unique<PlainTarget>(std::make_unique<FolderStore>(root, options), memory);
+  }
+};
+
+const Texts files{{"model.safetensors", std::string(300'000, 'm')}, {"MANIFEST.json", "{}"}};
+
+TEST_F(Folder, PublishesAndBringsBack) {
+  auto to = target();
+  ASSERT_TRUE(to->check());
+  std::int64_t last = 0;
+  const auto published = to->publish(make_package(folder, "step-5", 5, files),
+                                     [&](std::int64_t bytes) { last = bytes; });
+  ASSERT_TRUE(published) << published.error().message();
+  EXPECT_EQ(published->place, (root / "gpt/step-5").string());
+  EXPECT_EQ(published->sent_bytes, 300'002);
+  EXPECT_EQ(last, 300'002);
+  EXPECT_EQ(text_of(root / "gpt/step-5/model.safetensors"), files[0].second);
+  EXPECT_NE(text_of(root / "gpt/latest.json").find("step-5"), std::string::npos);
+  EXPECT_TRUE(memory.values.empty()) << "nothing stays to be remembered";
+
+  const auto remotes = to->list("gpt");
+  ASSERT_TRUE(remotes);
+  ASSERT_EQ(remotes->size(), 1U);
+  EXPECT_TRUE(to->verify("gpt", remotes->front()));
+  const fs::path into = folder.path() / "back";
+  fs::create_directory(into);
+  const auto fetched = to->fetch("gpt", remotes->front(), into, {});
+  ASSERT_TRUE(fetched) << fetched.error().message();
+  EXPECT_EQ(text_of(into / "model.safetensors"), files[0].second);
+}
+
+TEST_F(Folder, NothingIsSentTwice) {
+  ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
+  const auto again = target()->publish(make_package(folder, "step-5", 5, files), {});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->sent_bytes, 0);
+}
+
+TEST_F(Folder, ACheckpointSavedAnewReplacesTheOther) {
+  ASSERT_TRUE(target()->publish(
+      make_package(folder, "step-5", 5, {{"model.safetensors", "old"}, {"old.json", "x"}}), {}));
+  ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
+  const auto remotes = target()->list("gpt");
+  ASSERT_TRUE(remotes);
+  ASSERT_EQ(remotes->size(), 1U);
+  EXPECT_TRUE(target()->verify("gpt", remotes->front()));
+  EXPECT_FALSE(fs::exists(root / "gpt/step-5/old.json")) << "of the one before";
+}
+
+TEST_F(Folder, AnInterruptedCopyGoesOn) {
+  const std::string text = std::string(100'000, 'a') + std::string(100'000, 'b');
+  fs::create_directories(root / "gpt/step-5");
+  std::ofstream(root / "gpt/step-5/.trainward-part-model.bin") << text.substr(0, 150'000);
+  std::int64_t least = INT64_MAX;
+  const auto published =
+      target()->publish(make_package(folder, "step-5", 5, {{"model.bin", text}}),
+                        [&](std::int64_t bytes) { least = std::min(least, bytes); });
+  ASSERT_TRUE(published) << published.error().message();
+  EXPECT_GT(least, 150'000) << "what has arrived is not copied again";
+  EXPECT_EQ(text_of(root / "gpt/step-5/model.bin"), text);
+}
+
+TEST_F(Folder, ADamagedBeginningIsCopiedAnew) {
+  const std::string text(200'000, 'a');
+  fs::create_directories(root / "gpt/step-5");
+  std::ofstream(root / "gpt/step-5/.trainward-part-model.bin") << std::string(150'000, 'x');
+  const Package package = make_package(folder, "step-5", 5, {{"model.bin", text}});
+  const auto first = target()->publish(package, {});
+  ASSERT_FALSE(first);
+  EXPECT_EQ(first.error().kind, ErrorKind::transient);
+  const auto second = target()->publish(package, {});
+  ASSERT_TRUE(second) << second.error().message();
+  EXPECT_EQ(text_of(root / "gpt/step-5/model.bin"), text);
+}
+
+TEST_F(Folder, AChangedSourceIsNotPublished) {
+  Package package = make_package(folder, "step-5", 5, files);
+  folder.write("source/step-5/model.safetensors", std::string(300'000, 'x'));
+  const auto published = target()->publish(package, {});
+  ASSERT_FALSE(published);
+  EXPECT_EQ(published.error().kind, ErrorKind::corrupt);
+  const auto remotes = target()->list("gpt");
+  ASSERT_TRUE(remotes);
+  EXPECT_TRUE(remotes->empty());
+}
+
+TEST_F(Folder, ADiskThatIsNotMountedIsNotFilled) {
+  fs::remove(root);
+  const auto checked = target()->check();
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().kind, ErrorKind::permanent);
+  EXPECT_FALSE(target()->publish(make_package(folder, "step-5", 5, files), {}));
+  EXPECT_FALSE(target()->list("gpt")) << "an empty list would mean that there is nothing";
+  EXPECT_FALSE(fs::exists(root));
+}
+
+TEST_F(Folder, LinksLeadNowhere) {
+  const fs::path elsewhere = folder.path() / "elsewhere";
+  fs::create_directory(elsewhere);
+  fs::create_directory_symlink(elsewhere, root / "gpt");
+  EXPECT_FALSE(target()->publish(make_package(folder, "step-5", 5, files), {}));
+  EXPECT_TRUE(fs::is_empty(elsewhere));
+}
+
+TEST_F(Folder, DamageAtThePlaceIsFound) {
+  ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
+  const auto remotes = target()->list("gpt");
+  ASSERT_TRUE(remotes);
+  std::ofstream(root / "gpt/step-5/model.safetensors") << std::string(300'000, 'x');
+  const auto verified = target()->verify("gpt", remotes->front());
+  ASSERT_FALSE(verified);
+  EXPECT_EQ(verified.error().kind, ErrorKind::corrupt);
+  const fs::path into = folder.path() / "back";
+  fs::create_directory(into);
+  EXPECT_FALSE(target()->fetch("gpt", remotes->front(), into, {}));
+}
+
+TEST_F(Folder, WhatIsGivenUpLeavesNothing) {
+  std::stop_source stop;
+  TargetOptions options;
+  options.stop = stop.get_token();
+  const Package package = make_package(
+      folder, "step-5", 5, {{"a.bin", "a"}, {"model.bin", std::string(40'000'000, 'a')}});
+  const auto published = target(options)->publish(package, [&](std::int64_t bytes) {
+    if (bytes > 1) stop.request_stop();
+  });
+  ASSERT_FALSE(published);
+  EXPECT_EQ(published.error().kind, ErrorKind::transient);
+  EXPECT_TRUE(fs::exists(root / "gpt/step-5/a.bin"));
+  ASSERT_TRUE(target()->abandon("gpt", "step-5"));
+  EXPECT_FALSE(fs::exists(root / "gpt/step-5/a.bin"));
+  EXPECT_FALSE(fs::exists(root / "gpt/step-5/.trainward-part-model.bin"));
+  // What is published stays.
+  ASSERT_TRUE(target()->publish(make_package(folder, "step-6", 6, files), {}));
+  ASSERT_TRUE(target()->abandon("gpt", "step-6"));
+  EXPECT_TRUE(target()->verify("gpt", target()->list("gpt")->front()));
+}
+
+TEST_F(Folder, LatestIsTheOneSavedLast) {
+  ASSERT_TRUE(target()->publish(make_package(folder, "step-9", 9, files), {}));
+  ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {})) << "a milestone";
+  EXPECT_NE(text_of(root / "gpt/latest.json").find("step-9"), std::string::npos);
+  const auto remotes = target()->list("gpt");
+  ASSERT_TRUE(remotes);
+  EXPECT_EQ(remotes->front().step, 9);
+}
+
+}  // namespace
+}  // namespace trainward::upload

@@ -1,0 +1,127 @@
+#include "supervisor/upload/package.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "checkpoint/disk/root_folder.hpp"
+#include "fixture.hpp"
+#include "supervisor/upload/file_digest.hpp"
+
+namespace trainward::upload {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Packages : testing::Test {
+  TemporaryFolder folder;
+  TestMemory memory;
+  orders::Source source{"gpt", (folder.path() / "checkpoints").string(),
+                        (folder.path() / "work").string()};
+
+  Result<OpenedPackage> open(const std::string& path) {
+    return open_package(source, {path, "name", 5, 77, true, false}, memory, {});
+  }
+};
+
+TEST_F(Packages, OfAFolderOfOurs) {
+  folder.write("checkpoints/step-5/MANIFEST.json", "{}");
+  folder.write("checkpoints/step-5/model.safetensors", "abc");
+  folder.write("checkpoints/step-5/PINNED", "mine");
+  const auto path = folder.path() / "checkpoints/step-5";
+  auto opened = open(path.string());
+  ASSERT_TRUE(opened) << opened.error().message();
+  const Package& package = opened->package;
+  ASSERT_EQ(package.files.size(), 2U) << "a pin is of this box alone";
+  EXPECT_EQ(package.files[0].name, "model.safetensors");
+  EXPECT_EQ(package.files[1].name, "MANIFEST.json") << "last, so that half of it is not whole";
+  EXPECT_EQ(package.files[0].sha256, sha256_hex("abc"));
+  EXPECT_EQ(package.origin, "{checkpoint_dir}/step-5");
+  EXPECT_EQ(package.saved_ms, 77);
+  // Retention leaves it, and its bytes would stay readable if it did not.
+  const auto may_go = checkpoint::can_remove(path);
+  ASSERT_TRUE(may_go);
+  EXPECT_FALSE(*may_go);
+  fs::remove_all(path);
+  const auto digest = file_digest(package.files[0].descriptor.get(), 3, "x");
+  ASSERT_TRUE(digest);
+  EXPECT_EQ(*digest, sha256_hex("abc"));
+}
+
+TEST_F(Packages, OfAFileAndAFolderOfAnotherProgram) {
+  source.foreign = true;
+  folder.write("work/out/pretrain_step500.pt", "weights");
+  auto file = open((folder.path() / "work/out/pretrain_step500.pt").string());
+  ASSERT_TRUE(file) << file.error().message();
+  EXPECT_EQ(file->package.files[0].name, "pretrain_step500.pt");
+  EXPECT_EQ(file->package.origin, "out/pretrain_step500.pt");
+  folder.write("work/out/checkpoint-7/a/.metadata", "m");
+  folder.write("work/out/checkpoint-7/b", "");
+  auto tree = open((folder.path() / "work/out/checkpoint-7").string());
+  ASSERT_TRUE(tree) << tree.error().message();
+  ASSERT_EQ(tree->package.files.size(), 2U);
+  EXPECT_EQ(tree->package.files[0].name, "a/.metadata");
+}
+
+TEST_F(Packages, NoLinkIsFollowed) {
+  source.foreign = true;
+  const auto secret = folder.write("secret", "s");
+  fs::create_directories(folder.path() / "work/out/c");
+  folder.write("work/out/c/good", "g");
+  fs::create_symlink(secret, folder.path() / "work/out/c/model.pt");
+  EXPECT_FALSE(open((folder.path() / "work/out/c").string()));
+  EXPECT_FALSE(open((folder.path() / "work/out/c/model.pt").string()));
+  fs::create_directory_symlink(folder.path() / "work/out", folder.path() / "work/way");
+  EXPECT_FALSE(open((folder.path() / "work/way/c/good").string()));
+  EXPECT_FALSE(open(secret.string())) << "in none of its folders";
+  EXPECT_FALSE(open((folder.path() / "work/../secret").string()));
+  EXPECT_TRUE(open((folder.path() / "work/out/c/good").string()));
+}
+
+TEST_F(Packages, APipeHoldsNobodyUp) {
+  source.foreign = true;
+  folder.write("work/c/good", "g");
+  ASSERT_EQ(::mkfifo((folder.path() / "work/c/pipe").c_str(), 0600), 0);
+  EXPECT_FALSE(open((folder.path() / "work/c").string()));
+}
+
+TEST_F(Packages, WhatIsWrittenAfterwardsIsNoticed) {
+  source.foreign = true;
+  const auto path = folder.write("work/last.pt", "one");
+  auto opened = open(path.string());
+  ASSERT_TRUE(opened);
+  EXPECT_TRUE(unchanged(opened->package.files[0]));
+  std::ofstream(path, std::ios::app) << "more";
+  const auto changed = unchanged(opened->package.files[0]);
+  ASSERT_FALSE(changed);
+  EXPECT_EQ(changed.error().kind, ErrorKind::corrupt);
+  // And its digest is taken anew.
+  opened = open(path.string());
+  ASSERT_TRUE(opened);
+  EXPECT_EQ(opened->package.files[0].sha256, sha256_hex("onemore"));
+}
+
+TEST_F(Packages, DigestsAreTakenOnce) {
+  source.foreign = true;
+  const auto path = folder.write("work/step5.pt", "one");
+  ASSERT_TRUE(open(path.string()));
+  ASSERT_EQ(memory.values.size(), 1U);
+  memory.values.begin()->second = std::string(64, 'f');
+  auto again = open(path.string());
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->package.files[0].sha256, std::string(64, 'f'));
+  ASSERT_TRUE(forget_digests(memory));
+  EXPECT_TRUE(memory.values.empty());
+}
+
+TEST(PublishedName, SaysTheStep) {
+  EXPECT_EQ(published_name("/c/step-00001234", 1234), "step-00001234");
+  EXPECT_EQ(published_name("/c/pretrain_step500.pt", 500), "pretrain_step500.pt");
+  EXPECT_EQ(published_name("/c/last.ckpt", 500), "last.ckpt.step-500");
+  EXPECT_EQ(published_name("/c/model-1500.pt", 500), "model-1500.pt.step-500");
+}
+
+}  // namespace
+}  // namespace trainward::upload

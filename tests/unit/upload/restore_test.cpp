@@ -1,0 +1,154 @@
+#include "supervisor/upload/restore.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+
+#include "checkpoint/checkpoint.hpp"
+#include "fixture.hpp"
+#include "supervisor/upload/folder/folder_store.hpp"
+#include "supervisor/upload/make_target.hpp"
+#include "supervisor/upload/package.hpp"
+
+namespace trainward::upload {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Restoring : testing::Test {
+  TemporaryFolder folder;
+  TestMemory memory;
+  orders::UploadOrder order;
+  std::vector<std::string> notes;
+
+  Restoring() {
+    order.source = {"gpt", path("new/checkpoints"), path("new/work")};
+    for (const char* name : {"nas", "usb"}) {
+      fs::create_directories(path(name));
+      order.upload.targets.push_back({name, orders::FolderPlace{path(name)}, {}});
+    }
+  }
+  [[nodiscard]] std::string path(const std::string& name) const {
+    return (folder.path() / name).string();
+  }
+
+  // A checkpoint of ours, published at a target.
+  void publish(std::size_t target, std::int64_t step) {
+    checkpoint::Contents contents;
+    contents.state.step = step;
+    const auto saved = checkpoint::save(path("old/checkpoints"), contents);
+    ASSERT_TRUE(saved) << saved.error().message();
+    orders::Source source{"gpt", path("old/checkpoints"), path("old/work")};
+    publish_path(target, source, saved->string(), step);
+  }
+  void publish_path(std::size_t target, const orders::Source& source, const std::string& at,
+                    std::int64_t step) {
+    auto opened =
+        open_package(source, {at, published_name(at, step), step, 1'000 + step}, memory, {});
+    ASSERT_TRUE(opened) << opened.error().message();
+    auto to = make_target(order.upload.targets[target], memory, {});
+    ASSERT_TRUE(to);
+    const auto published = (*to)->publish(opened->package, {});
+    ASSERT_TRUE(published) << published.error().message();
+  }
+  Result<Restored> run() {
+    RestoreOptions options;
+    options.note = [&](const std::string& text) { notes.push_back(text); };
+    return restore(order, options);
+  }
+};
+
+TEST_F(Restoring, TheNewestOfAllTargets) {
+  publish(0, 5);
+  publish(1, 9);
+  publish(0, 7);
+  const auto restored = run();
+  ASSERT_TRUE(restored) << restored.error().message();
+  EXPECT_EQ(restored->step, 9);
+  EXPECT_EQ(restored->target, "usb");
+  EXPECT_EQ(restored->path, path("new/checkpoints/") + "step-00000009");
+  EXPECT_TRUE(checkpoint::verify(restored->path));
+  const auto selected = checkpoint::select(path("new/checkpoints"));
+  ASSERT_TRUE(selected);
+  ASSERT_TRUE(selected->chosen);
+  EXPECT_EQ(selected->chosen->step, 9);
+}
+
+TEST_F(Restoring, NothingAnywhereIsANewRun) {
+  const auto restored = run();
+  ASSERT_TRUE(restored) << restored.error().message();
+  EXPECT_TRUE(restored->path.empty());
+}
+
+TEST_F(Restoring, ATargetThatIsAwayMayHaveOne) {
+  fs::remove(path("usb"));
+  EXPECT_FALSE(run()) << "nobody begins anew because a disk is not mounted";
+  publish(0, 5);
+  const auto restored = run();
+  ASSERT_TRUE(restored) << "but what is there is taken";
+  EXPECT_EQ(restored->step, 5);
+  ASSERT_FALSE(notes.empty());
+  EXPECT_NE(notes.front().find("usb"), std::string::npos);
+}
+
+TEST_F(Restoring, ADamagedOneIsPassedOver) {
+  publish(0, 5);
+  publish(0, 9);
+  std::ofstream(path("nas/gpt/step-00000009/state.json")) << "{}";
+  const auto restored = run();
+  ASSERT_TRUE(restored) << restored.error().message();
+  EXPECT_EQ(restored->step, 5);
+  ASSERT_EQ(notes.size(), 1U);
+  for (const auto& entry : fs::directory_iterator(path("new/checkpoints"))) {
+    EXPECT_EQ(entry.path().filename(), "step-00000005") << "nothing else is left there";
+  }
+}
+
+TEST_F(Restoring, AFileOfAnotherProgramGoesWhereItLay) {
+  order.source.foreign = true;
+  folder.write("old/work/out/pretrain_step500.pt", "weights");
+  folder.write("old/work/out/checkpoint-600/a/b.bin", "tree");
+  orders::Source source{"gpt", path("old/checkpoints"), path("old/work"), true};
+  publish_path(0, source, path("old/work/out/pretrain_step500.pt"), 500);
+  auto restored = run();
+  ASSERT_TRUE(restored) << restored.error().message();
+  EXPECT_EQ(restored->path, path("new/work/out/pretrain_step500.pt"));
+  EXPECT_TRUE(fs::is_regular_file(restored->path));
+  publish_path(1, source, path("old/work/out/checkpoint-600"), 600);
+  restored = run();
+  ASSERT_TRUE(restored) << restored.error().message();
+  EXPECT_EQ(restored->step, 600);
+  EXPECT_TRUE(fs::is_regular_file(path("new/work/out/checkpoint-600/a/b.bin")));
+}
+
+TEST_F(Restoring, NoLinkIsWrittenThrough) {
+  publish(0, 5);
+  fs::create_directories(path("elsewhere"));
+  fs::create_directories(path("new/work"));
+  order.source.foreign = true;
+  folder.write("old/work/out/step7.pt", "weights");
+  publish_path(0, {"gpt", path("old/checkpoints"), path("old/work"), true},
+               path("old/work/out/step7.pt"), 7);
+  fs::create_directory_symlink(path("elsewhere"), path("new/work/out"));
+  const auto restored = run();
+  EXPECT_TRUE(fs::is_empty(path("elsewhere")));
+  ASSERT_TRUE(restored) << "the other one has another place";
+  EXPECT_EQ(restored->step, 5);
+}
+
+TEST_F(Restoring, ItCanBeStopped) {
+  publish(0, 5);
+  std::stop_source stop;
+  RestoreOptions options;
+  options.stop = stop.get_token();
+  options.progress = [&](const RestoreProgress&) { stop.request_stop(); };
+  const auto restored = restore(order, options);
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error().kind, ErrorKind::transient);
+  EXPECT_FALSE(fs::exists(path("new/checkpoints/step-00000005")));
+  EXPECT_TRUE(run());
+}
+
+}  // namespace
+}  // namespace trainward::upload
