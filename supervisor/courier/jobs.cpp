@@ -22,8 +22,11 @@ Result<std::vector<std::unique_ptr<Job>>> jobs_of(const orders::Orders& orders) 
   std::vector<std::unique_ptr<Job>> jobs;
   const net::Settings network{.proxy = orders.proxy, .certificates = orders.certificates};
   std::random_device chance;
+  std::vector<std::string> names;
+  for (const orders::Channel& channel : orders.channels) names.push_back(channel.name);
   for (const orders::Channel& channel : orders.channels) {
-    jobs.push_back(make_channel_job(channel, {speaker_of(orders.database), network, chance()}));
+    jobs.push_back(
+        make_channel_job(channel, {speaker_of(orders.database), network, chance(), names}));
   }
   for (const orders::UploadOrder& order : orders.uploads) {
     for (const orders::Target& target : order.upload.targets) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "supervisor/courier/channels/forms/message.hpp"
 #include "supervisor/courier/job.hpp"
@@ -16,7 +17,8 @@ namespace trainward::courier {
 struct ChannelContext {
   Speaker speaker;
   net::Settings network;
-  std::uint64_t seed = 0;  // of the jitter
+  std::uint64_t seed = 0;                  // of the jitter
+  std::vector<std::string> channels = {};  // all that there are, by name; empty: not known
 };
 
 // Of this host, and the run whose database this is.

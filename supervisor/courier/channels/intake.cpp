@@ -39,6 +39,9 @@ class Intake {
 
   Status add(const store::MessageRow& row) {
     if (row.dropped) return {};
+    if (row.episode != 0) {
+      if (auto settled = settle_taken_back(row.episode); !settled) return settled;
+    }
     auto taken = is_taken(row);
     if (!taken) return propagate(taken);
     if (!*taken) return {};
@@ -67,6 +70,23 @@ class Intake {
     if (std::find(tiers.begin(), tiers.end(), row.tier) != tiers.end()) return true;
     if (row.episode == 0 || !resolves(row)) return false;
     return queue_.has_told(db_, row.episode);
+  }
+
+  // What was taken back was not told, so nobody has to hear that it is over.
+  Status settle_taken_back(std::int64_t episode) {
+    auto waiting = queue_.waiting(db_);
+    if (!waiting) return propagate(waiting);
+    for (Delivery& older : *waiting) {
+      if (older.episode != episode) continue;
+      auto row = message_row(world_.store, older.message);
+      if (!row) return propagate(row);
+      if (!*row || !(*row)->dropped) continue;
+      older.state = delivery::skipped;
+      older.error = "it was taken back";
+      older.at_ms = world_.now_ms;
+      if (auto put = queue_.put(db_, older); !put) return put;
+    }
+    return {};
   }
 
   Status replace_older(const store::MessageRow& row, Delivery& delivery) {

@@ -71,6 +71,10 @@ class MessageJob : public Job {
 Status MessageJob::recover(const World& world) {
   if (recovered_) return {};
   auto done = world.journal.transact([&](store::Connection& db) -> Status {
+    if (!context_.channels.empty()) {
+      auto forgotten = Queue::forget_others(db, context_.channels, world.now_ms);
+      if (!forgotten) return forgotten;
+    }
     if (auto pruned = queue_.prune(db, world.now_ms - kept_ms); !pruned) return pruned;
     return queue_.recover(db, !facts_.dedupes, world.now_ms);
   });

@@ -64,6 +64,10 @@ class PingJob : public Job {
   // `ok_ms`: when it was taken; 0: nobody was asked; -1: it was not taken.
   Result<std::int64_t> record(const World& world, std::int64_t ok_ms, const std::string& error) {
     auto put = world.journal.transact([&](store::Connection& db) -> Status {
+      if (!context_.channels.empty()) {
+        auto forgotten = Queue::forget_others(db, context_.channels, world.now_ms);
+        if (!forgotten) return forgotten;
+      }
       auto known = queue_.state(db);
       if (!known) return propagate(known);
       ChannelState state = known->value_or(ChannelState());

@@ -159,6 +159,22 @@ Result<bool> Queue::has_told(store::Connection& db, std::int64_t episode) const 
   return told;
 }
 
+Status Queue::forget_others(store::Connection& db, const std::vector<std::string>& names,
+                            std::int64_t now_ms) {
+  const std::string known = text_of(names);
+  auto given_up = db.run(
+      "update deliveries set state = 'skipped', at_ms = ?2, "
+      "error = 'the channel was taken out of the configuration' "
+      "where state in ('waiting', 'sending') and channel not in (select value from json_each(?1))",
+      known, now_ms);
+  if (!given_up) return given_up;
+  auto forgotten =
+      db.run("delete from alerts where channel not in (select value from json_each(?1))", known);
+  if (!forgotten) return forgotten;
+  return db.run("delete from channels where channel not in (select value from json_each(?1))",
+                known);
+}
+
 Status Queue::prune(store::Connection& db, std::int64_t before_ms) const {
   return db.run(
       "delete from deliveries where channel = ?1 and at_ms < ?2 and "

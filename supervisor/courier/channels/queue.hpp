@@ -72,6 +72,10 @@ class Queue {
   Status recover(store::Connection& db, bool in_doubt, std::int64_t now_ms) const;
   // Whether something of the episode was told here, or is to be.
   Result<bool> has_told(store::Connection& db, std::int64_t episode) const;
+  // Of channels that are none of these: their state goes, and what they were still to be told is
+  // given up, so that one of that name begins anew.
+  static Status forget_others(store::Connection& db, const std::vector<std::string>& names,
+                              std::int64_t now_ms);
   // What came to its end before then.
   Status prune(store::Connection& db, std::int64_t before_ms) const;
 

@@ -67,6 +67,45 @@ TEST_F(ChannelTest, SaysThatATroubleIsOverToWhomItWasTold) {
   EXPECT_THAT(titles(server), ElementsAre("gave up", "recovered"));
 }
 
+TEST_F(ChannelTest, OfATroubleThatWasTakenBackNobodyHearsThatItIsOver) {
+  HttpScript server(always());
+  auto spec = channel(ChannelKind::webhook, server.url(""));
+  spec.tiers = {"warning"};
+  begin(spec);
+  const auto held = tell("crashed", "warning", 5, false, 90'000);
+  work();
+  ASSERT_TRUE(store_->drop_message(held));
+  tell("recovered", "info", 5, true);
+  now_ms_ += 90'000;
+  work();
+  EXPECT_THAT(titles(server), IsEmpty());
+  EXPECT_EQ(told(held).state, "skipped");
+}
+
+TEST_F(ChannelTest, OneThatWasTakenOutOfTheConfigurationBeginsAnew) {
+  HttpScript server{{.status = 503}, {}, {}};
+  const auto spec = channel(ChannelKind::webhook, server.url(""));
+  begin(spec);
+  const auto waits = tell("waits");
+  work();
+  ASSERT_EQ(told(waits).state, "waiting");
+  auto other = spec;
+  other.name = "other";
+  job_ = make_channel_job(other, {{"box", "run0"}, {}, 7, {"other"}});
+  work();
+  EXPECT_EQ(told(waits).state, "skipped");
+  EXPECT_THAT(told(waits).error, HasSubstr("taken out of the configuration"));
+  EXPECT_EQ(string_or(channel_row(), "channel", ""), "other");
+  tell("unheard");
+  now_ms_ += 3'600'000;
+  job_ = make_channel_job(spec, {{"box", "run0"}, {}, 7, {"night"}});
+  work();
+  const auto heard = tell("heard");
+  work();
+  EXPECT_EQ(told(heard).state, "sent");
+  EXPECT_EQ(titles(server).back(), "heard");
+}
+
 TEST_F(ChannelTest, WhatIsHeldBackHoldsNothingElseUp) {
   HttpScript server(always());
   begin(channel(ChannelKind::webhook, server.url("")));
