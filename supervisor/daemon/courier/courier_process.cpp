@@ -68,9 +68,9 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
 
   // ---- what is asked of it ----
 
-  void give(std::string next) {
+  void give(const std::string& next) {
     if (next == orders) return;
-    orders = std::move(next);
+    orders = next;
     failures = 0;
     trouble.clear();
     if (pid != 0) return ask_to_end();
@@ -269,7 +269,7 @@ CourierProcess::CourierProcess(Loop& loop, Settings settings)
 
 CourierProcess::~CourierProcess() { impl_->say_farewell(); }
 
-void CourierProcess::give(std::string orders) { impl_->give(std::move(orders)); }
+void CourierProcess::give(const std::string& orders) { impl_->give(orders); }
 void CourierProcess::poke() { impl_->poke(); }
 std::string CourierProcess::trouble() const { return impl_->trouble; }
 

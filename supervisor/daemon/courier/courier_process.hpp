@@ -39,7 +39,7 @@ class CourierProcess {
 
   // One line of JSON without its end, at most 1 MiB; "": there is nothing to do, and none runs. The
   // same as before changes nothing.
-  void give(std::string orders);
+  void give(const std::string& orders);
 
   // There may be something new in the run database. Cheap: many at once become one.
   void poke();
