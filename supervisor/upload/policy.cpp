@@ -1,6 +1,7 @@
 #include "supervisor/upload/policy.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace trainward::upload {
 namespace {
@@ -65,8 +66,11 @@ bool is_closed(const Candidate& candidate, const Known& known, bool always, bool
 // The newest first, by when they were saved: after a rollback that one has a smaller step. Without
 // what is older than something that has gone up.
 std::vector<Open> open_ones(const Situation& s) {
-  std::int64_t newest_ms = 0;
-  for (const Candidate& candidate : s.candidates) newest_ms = std::max(newest_ms, candidate.at_ms);
+  // Of those that were saved in the same millisecond the later step is the newer.
+  std::pair<std::int64_t, std::int64_t> newest;
+  for (const Candidate& candidate : s.candidates) {
+    newest = std::max(newest, {candidate.at_ms, candidate.step});
+  }
   const Known* before = newest_done(s.known);
   std::vector<Open> out;
   for (const Candidate& candidate : s.candidates) {
@@ -74,12 +78,15 @@ std::vector<Open> open_ones(const Situation& s) {
     const bool always = candidate.milestone || candidate.last;
     if (known != nullptr && is_closed(candidate, *known, always, s.asked)) continue;
     const bool begun = known != nullptr && is_begun(*known);
-    const bool late = before != nullptr && before->saved_ms > candidate.at_ms;
+    const bool late = before != nullptr && std::pair(before->saved_ms, before->step) >
+                                               std::pair(candidate.at_ms, candidate.step);
     if (late && !always && !begun) continue;
-    out.push_back({&candidate, known, always, candidate.at_ms == newest_ms});
+    out.push_back(
+        {&candidate, known, always, std::pair(candidate.at_ms, candidate.step) == newest});
   }
   std::stable_sort(out.begin(), out.end(), [](const Open& a, const Open& b) {
-    return a.candidate->at_ms > b.candidate->at_ms;
+    return std::pair(a.candidate->at_ms, a.candidate->step) >
+           std::pair(b.candidate->at_ms, b.candidate->step);
   });
   return out;
 }

@@ -20,7 +20,7 @@ struct Candidate {
   std::string path;
   std::string name;  // as it is published
   std::int64_t step = 0;
-  std::int64_t at_ms = 0;  // when it was verified
+  std::int64_t at_ms = 0;  // when it was saved
   bool milestone = false;
   bool last = false;  // of a run that is done
   friend bool operator==(const Candidate&, const Candidate&) = default;

@@ -46,7 +46,7 @@ struct Package {
   // Where it lay: "{checkpoint_dir}/step-00001234", or a path below the program's directory. What
   // is restored goes there.
   std::string origin = {};
-  // When it was saved and verified, wall ms: of two the later one is the newer, whatever their
+  // When it was saved, wall ms: of two the later one is the newer, whatever their
   // steps say, since a run may have been taken back in between.
   std::int64_t saved_ms = 0;
   // What was made of it on the way: "safetensors", "folder"; empty: its files are as they lay. Only

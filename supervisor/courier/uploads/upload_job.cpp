@@ -45,6 +45,19 @@ int minute_of_day(std::int64_t wall_ms) {
   return local.tm_hour * 60 + local.tm_min;
 }
 
+std::int64_t modified_ms(const struct stat& info) {
+  return std::int64_t{info.st_mtim.tv_sec} * 1'000 + info.st_mtim.tv_nsec / 1'000'000;
+}
+
+// When a checkpoint was written, which is not the order in which several were verified. The time of
+// a folder of ours changes when it is pinned.
+std::int64_t saved_ms(const std::string& path, const struct stat& info) {
+  struct stat manifest {};
+  const bool ours =
+      S_ISDIR(info.st_mode) && ::lstat((path + "/MANIFEST.json").c_str(), &manifest) == 0;
+  return modified_ms(ours ? manifest : info);
+}
+
 // What is told of an upload that is under way, a row each two seconds, and its end when the window
 // closes.
 class Progress {
@@ -221,10 +234,10 @@ class UploadJob : public Job {
       Candidate candidate;
       candidate.path = string_or(one, "path", "");
       candidate.step = int_or(one, "step", 0);
-      candidate.at_ms = int_or(one, "at_ms", 0);
       candidate.name = upload::published_name(candidate.path, candidate.step);
       struct stat info {};
       if (::lstat(candidate.path.c_str(), &info) != 0) continue;
+      candidate.at_ms = saved_ms(candidate.path, info);
       const std::int64_t every = order_.source.milestone_every;
       const bool pinned =
           S_ISDIR(info.st_mode) && ::lstat((candidate.path + "/PINNED").c_str(), &info) == 0;

@@ -21,7 +21,7 @@ create table if not exists uploads (
   bytes            integer not null default 0,
   sent_bytes       integer not null default 0,  -- that have arrived
   bytes_per_second integer not null default 0,  -- of this try
-  saved_ms         integer not null default 0,  -- when it was verified
+  saved_ms         integer not null default 0,  -- when it was written
   began_ms         integer not null,
   ended_ms         integer not null default 0,  -- 0: it has not
   place            text    not null default '', -- where it is to be found
