@@ -27,6 +27,7 @@ ProgramRunner::ProgramRunner(Services& services, config::Program program,
 }
 
 std::string ProgramRunner::trouble() const {
+  if (std::string doing = checkpoints_.restoring(); !doing.empty()) return doing;
   if (const auto job = context_.services.background.running(context_.name());
       job && job->since_ms >= Background::slow_ms) {
     return Background::slow_text(*job);
@@ -86,6 +87,7 @@ void ProgramRunner::clear_logs(std::function<void(Result<std::string>)> then) co
 
 void ProgramRunner::turned(bool committed) {
   if (committed) {
+    checkpoints_.turned();
     boards_.turned();
     shim_.turned();
   }

@@ -18,7 +18,8 @@ namespace trainward::courier {
 namespace {
 
 int fail_with(const Error& error) {
-  std::fprintf(stderr, "%s\n", error.message().c_str());
+  const json::object out{{"error", error.message()}};
+  std::printf("%s\n", json::serialize(out).c_str());
   return exit_code::failed;
 }
 

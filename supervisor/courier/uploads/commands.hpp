@@ -14,7 +14,7 @@ namespace trainward::courier {
 int restore_command();
 
 // `trainward-courier ask STATE_DIR now|retry|verify PROGRAM TARGET`: on record for the courier that
-// runs, or for the next one. Prints {"at_ms", "courier": whether one runs}.
+// runs, or for the next one. Prints {"at_ms", "courier": whether one runs}, or {"error"}.
 int ask_command(const std::vector<std::string>& words);
 
 }  // namespace trainward::courier

@@ -9,9 +9,14 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/retention.hpp"
+#include "supervisor/config/policy.hpp"
+#include "supervisor/courier/record/record.hpp"
 #include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/checkpoints/foreign_checkpoints.hpp"
+#include "supervisor/foreign/checkpoints/find.hpp"
 #include "supervisor/foreign/checkpoints/retention.hpp"
+#include "supervisor/orders/orders.hpp"
+#include "supervisor/upload/record/uploads.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -19,9 +24,30 @@ namespace {
 constexpr int verify_tries = 30;
 constexpr std::int64_t verify_again_ms = 1'000;
 
+// What is on its way to some target stays until it has arrived. Asked as the daemon: the program's
+// user need not be allowed to read the courier's record.
+void hold_uploads(const config::Program& program, const Paths& paths,
+                  std::vector<std::filesystem::path>& held) {
+  if (program.upload.targets.empty()) return;
+  for (auto& path : upload::held_checkpoints(paths.state / courier::journal_name, program.name)) {
+    held.push_back(std::move(path));
+  }
+}
+
 }  // namespace
 
 void CheckpointHands::select(std::int64_t below) {
+  // What a run is taken back from must not come back from elsewhere.
+  may_restore_ = below == 0 && c_.program.upload.restore && !c_.program.upload.targets.empty();
+  restore_.reset();
+  select_here(below);
+}
+
+void CheckpointHands::turned() {
+  if (restore_ && c_.session->state().stage != core::Stage::selecting) restore_.reset();
+}
+
+void CheckpointHands::select_here(std::int64_t below) {
   if (has_foreign_checkpoints(c_.program)) return select_foreign(below);
   select_ours(below);
 }
@@ -75,6 +101,59 @@ void CheckpointHands::select_foreign(std::int64_t below) {
 }
 
 void CheckpointHands::tell_selected(const Result<checkpoint::Selection>& selection) {
+  const bool nothing = selection && !selection->chosen;
+  if (nothing && std::exchange(may_restore_, false)) return consider_restore(*selection);
+  tell(selection);
+}
+
+// A program that finds its own place is told of none, and has one all the same.
+void CheckpointHands::consider_restore(const checkpoint::Selection& selection) {
+  if (!has_foreign_checkpoints(c_.program) || config::is_told_to_resume(c_.program)) {
+    return restore();
+  }
+  c_.in_background(
+      "look whether it has a checkpoint",
+      [this, selection, program = c_.program, paths = c_.services.paths,
+       root = c_.services.paths.checkpoints(c_.name())]() -> Background::Then {
+        const InItsFolders acting(program, paths);
+        const bool none =
+            acting &&
+            foreign::find_checkpoints(program.watch, {program.directory, root}).candidates.empty();
+        return [this, selection, none] { none ? restore() : tell(selection); };
+      });
+}
+
+void CheckpointHands::restore() {
+  const Paths& paths = c_.services.paths;
+  orders::Orders orders;
+  orders.state_dir = paths.state.string();
+  orders.database = (paths.state / "trainward.db").string();
+  orders.uploads.push_back(config::upload_order_of(c_.program, paths.checkpoints(c_.name())));
+  c_.note("restore", "no checkpoint is here; asking the targets of 'upload' for one");
+  RestoreProcess::Told told;
+  told.note = [this](const std::string& text) { c_.note("restore", text); };
+  told.done = [this](Result<std::string> place, const std::string& words) {
+    restored(std::move(place), words);
+  };
+  restore_ = std::make_unique<RestoreProcess>(c_.services.loop, paths.program("trainward-courier"),
+                                              orders, std::move(told));
+}
+
+// Beginning at step 0 because a disk or the network is away would throw the run away: it waits, and
+// asks again.
+void CheckpointHands::restored(Result<std::string> place, const std::string& words) {
+  restore_.reset();
+  if (!place) {
+    return tell(fail(ErrorKind::transient,
+                     "none is here, and none could be restored: " + place.error().message(), {},
+                     "`upload.restore: false` starts from the beginning"));
+  }
+  c_.note("restore", words);
+  if (place->empty()) return tell(checkpoint::Selection{});
+  select_here(0);
+}
+
+void CheckpointHands::tell(const Result<checkpoint::Selection>& selection) {
   if (!selection) return c_.handle(core::CheckpointSelected{"", 0, selection.error().message()});
   for (const checkpoint::Rejected& bad : selection->rejected) {
     c_.handle(
@@ -161,7 +240,8 @@ void CheckpointHands::prune() {
   c_.in_background(
       "prune the checkpoints in " + root.string(),
       [this, root, retention = std::move(retention), program = c_.program,
-       paths = c_.services.paths]() -> Background::Then {
+       paths = c_.services.paths]() mutable -> Background::Then {
+        hold_uploads(program, paths, retention.held);
         const InItsFolders acting(program, paths);
         auto pruned =
             acting ? checkpoint::prune(root, retention) : Result<checkpoint::Pruned>(acting.why());
@@ -183,7 +263,8 @@ void CheckpointHands::prune_foreign() {
   const foreign::Folders folders{c_.program.directory, c_.services.paths.checkpoints(c_.name())};
   c_.in_background("prune its checkpoints",
                    [this, folders, retention = std::move(retention), program = c_.program,
-                    paths = c_.services.paths]() -> Background::Then {
+                    paths = c_.services.paths]() mutable -> Background::Then {
+                     hold_uploads(program, paths, retention.held);
                      const InItsFolders acting(program, paths);
                      auto pruned = acting ? foreign::prune(program.watch, folders, retention)
                                           : foreign::Pruned{{}, {acting.why().value().message()}};

@@ -60,8 +60,12 @@ Status S3Store::check() {
 }
 
 Status S3Store::put_file(const std::string& key, const File& file, const Progress& progress) {
-  const auto stored = speed();
-  if (file.size <= part_bytes(file.size, stored, sizes_)) return put_whole(key, file, progress);
+  // What was begun in parts goes on in parts, whatever the line has turned out to be since.
+  auto begun = memory_.get(upload_memory(key));
+  if (!begun) return propagate(begun);
+  if (!*begun && file.size <= part_bytes(file.size, speed(), sizes_)) {
+    return put_whole(key, file, progress);
+  }
   constexpr int most_beginnings = 3;
   for (int beginning = 0; beginning < most_beginnings; ++beginning) {
     auto upload = find_upload(key, file);
@@ -79,6 +83,7 @@ Status S3Store::put_file(const std::string& key, const File& file, const Progres
 }
 
 Status S3Store::put_whole(const std::string& key, const File& file, const Progress& progress) {
+  if (auto ok = sweep(key); !ok) return ok;
   Call call;
   call.method = "PUT";
   call.key = key;
