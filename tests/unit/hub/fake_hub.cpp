@@ -135,6 +135,7 @@ HttpStep FakeHub::answer(const HttpRequest& request) {
   if (path.starts_with("/store/")) {
     if (has_bearer) violate("the token went to the store: " + std::string(path));
     if (!request.header("host").starts_with("localhost")) violate("the store is another host");
+    if (path == "/store/confirm") return confirm(request);
     if (path.starts_with("/store/get/")) return fetch(request, std::string(path.substr(11)));
     return put(request, std::string(path.substr(11)));
   }
@@ -328,7 +329,8 @@ json::object FakeHub::actions_for(const std::string& oid, std::int64_t size) {
     href = sign({"whole", oid, "", 0});
   }
   return {{"upload", json::object{{"href", href}, {"header", std::move(header)}}},
-          {"verify", json::object{{"href", base + "/confirm"}}}};
+          {"verify", json::object{{"href", rules.confirms_elsewhere ? store() + "/store/confirm"
+                                                                    : base + "/confirm"}}}};
 }
 
 HttpStep FakeHub::batch(const HttpRequest& request) {

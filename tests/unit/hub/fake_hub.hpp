@@ -41,9 +41,10 @@ class FakeHub {
     std::string token = "hf_TestTokenThatMustNeverBeSeen0123456789";
     std::string user = "me";
     json::value access = json::object{{"displayName", "t"}, {"role", "write"}};
-    std::int64_t chunk = 0;       // objects beyond it go up in parts of that size
-    std::size_t page = 3;         // entries of a tree at once
-    std::string public_endpoint;  // what addresses in answers begin with; empty: its own
+    std::int64_t chunk = 0;           // objects beyond it go up in parts of that size
+    std::size_t page = 3;             // entries of a tree at once
+    bool confirms_elsewhere = false;  // the store is told, not the Hub
+    std::string public_endpoint;      // what addresses in answers begin with; empty: its own
   };
 
   FakeHub() : FakeHub(Rules()) {}

@@ -153,6 +153,25 @@ TEST_F(Waits, AFileThatWasChangedIsNotSent) {
   EXPECT_EQ(commits(), 0U);
 }
 
+TEST_F(Waits, WhoeverIsToldTheTokenGoesToTheHubAlone) {
+  hub.rules.confirms_elsewhere = true;
+  ASSERT_TRUE(target()->publish(package("step-1", 1, 1), {}));
+  expect_there("step-1", 1);
+}
+
+TEST_F(Waits, AMilestoneWithoutItsTagGetsItBeforeItLeaves) {
+  answer_once("/tag/", {.status = 403});
+  Package milestone = package("step-1", 1, 1);
+  milestone.milestone = "one";
+  EXPECT_FALSE(target()->publish(milestone, {}));
+  ASSERT_TRUE(target()->publish(package("step-2", 2, 2), {}));
+  expect_there("step-1", 1, "one");
+  EXPECT_FALSE(hub.read("me/run", "main", "checkpoints/step-1.json"));
+  // Its next try finds it.
+  ASSERT_TRUE(target()->publish(milestone, {}));
+  EXPECT_EQ(commits(), 2U);
+}
+
 TEST_F(Waits, AStopEndsItSoon) {
   std::stop_source stop;
   hub.before = [&](std::size_t, const HttpRequest& request) -> std::optional<HttpStep> {
