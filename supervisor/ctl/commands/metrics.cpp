@@ -1,7 +1,7 @@
 // metrics: what monitoring reads, printed, or as a file for node_exporter's textfile collector.
-#include "common/base/version.hpp"
 #include <sys/stat.h>
 
+#include "common/base/version.hpp"
 #include "supervisor/ctl/cli.hpp"
 #include "supervisor/ctl/new_file.hpp"
 #include "supervisor/ctl/source.hpp"
