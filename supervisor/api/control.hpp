@@ -9,6 +9,7 @@
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 #include "supervisor/api/listener.hpp"
+#include "supervisor/metrics/collector.hpp"
 
 namespace trainward::api {
 
@@ -42,6 +43,8 @@ class Control {
   using Answer = Listener<Result<json::value>>;
 
   virtual json::value version() const = 0;
+  // What metrics say of the daemon itself, and the folders whose disks they look at.
+  virtual metrics::Live live() const = 0;
   // {"program", "result", "ok", "message"}; kind usage when there is no such program. `answer`
   // comes when it is done: started or failed, stopped.
   virtual void command(const std::string& program, Verb verb, const std::string& by,

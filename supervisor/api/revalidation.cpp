@@ -35,6 +35,10 @@ void mark(Response& response) {
 Respond revalidated(const Request& request, const Respond& respond) {
   return {[known = request.header("if-none-match"), respond](Response response) {
             if (response.status != 200 || response.pipe) return respond(std::move(response));
+            const auto caching = response.headers.find("Cache-Control");
+            if (caching != response.headers.end() && caching->second == "no-store") {
+              return respond(std::move(response));
+            }
             if (response.body.size() <= most_on_the_loop) mark(response);
             response.headers.emplace("Cache-Control", "no-cache");
             const auto etag = response.headers.find("ETag");

@@ -13,7 +13,7 @@ void mark(Response& response);
 
 // Passes an answer to `request`, which is a GET or HEAD, on: marked, with "Cache-Control: no-cache"
 // unless it says otherwise, or as 304. Answers longer than 256 KiB that carry no mark stay without,
-// since they would be digested on the loop.
+// since they would be digested on the loop. What nobody is to keep ("no-store") goes on as it is.
 Respond revalidated(const Request& request, const Respond& respond);
 
 }  // namespace trainward::api

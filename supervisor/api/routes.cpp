@@ -4,6 +4,7 @@ namespace trainward::api {
 
 void add_routes(Table& table, Feed& feed) {
   add_about(table);
+  add_metrics(table);
   add_documents(table);
   add_logs(table);
   add_stream(table, feed);

@@ -16,6 +16,7 @@ void add_commands(Table& table);   // what changes something
 void add_logs(Table& table);
 void add_stream(Table& table, Feed& feed);  // news as they come
 void add_about(Table& table);               // of the daemon and of the API itself
+void add_metrics(Table& table);             // for monitoring
 
 // To the rows of the programs what only the daemon knows of them.
 void add_trouble(Control& control, json::array& programs);

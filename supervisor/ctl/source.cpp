@@ -70,9 +70,14 @@ Answer<json::value> ask(const Context& context, const std::string& target,
                         const FromDatabase& from_database) {
   auto reply = client_of(context).document(Method::get, target, short_deadline);
   if (reply) return std::move(*reply);
-  if (context.settings.is_here() && nobody_answers(reply.error()))
-    return ask_database(context, reply.error(), from_database);
-  return tl::unexpected<Failure>(failure_of(reply.error()));
+  return ask_without_daemon(context, reply.error(), from_database);
+}
+
+Answer<json::value> ask_without_daemon(const Context& context, const ClientError& daemon,
+                                       const FromDatabase& from_database) {
+  if (context.settings.is_here() && nobody_answers(daemon))
+    return ask_database(context, daemon, from_database);
+  return tl::unexpected<Failure>(failure_of(daemon));
 }
 
 Answer<json::array> as_array(Answer<json::value> answer) {

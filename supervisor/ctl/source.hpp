@@ -38,6 +38,11 @@ Answer<json::value> call(const Context& context, Method method, const std::strin
 
 using FromDatabase = std::function<Result<json::value>(const store::Store&)>;
 
+// From the database, where `daemon` is what came of asking the daemon and nobody answers there;
+// else that failure.
+Answer<json::value> ask_without_daemon(const Context& context, const ClientError& daemon,
+                                       const FromDatabase& from_database);
+
 // From the daemon, else from the database.
 Answer<json::value> ask(const Context& context, const std::string& target,
                         const FromDatabase& from_database);

@@ -356,6 +356,18 @@ json::value Daemon::version() const {
 
 json::object Daemon::courier() const { return courier_.state(); }
 
+metrics::Live Daemon::live() const {
+  metrics::Live live;
+  live.version = std::string(version_text);
+  live.daemon =
+      metrics::DaemonFigures{started_ms_, parts_->loop.latency().last_minute_max_ms / 1000.0};
+  live.folders.push_back({"state", "", parts_->config.state_dir});
+  for (const auto& [name, runner] : runners_) {
+    live.folders.push_back({"checkpoints", name, parts_->services.paths.checkpoints(name)});
+  }
+  return live;
+}
+
 std::string Daemon::refusal() const {
   const auto& refused = parts_->turns.refusal();
   if (!refused) return {};

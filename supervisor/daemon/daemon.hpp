@@ -80,6 +80,7 @@ class Daemon final : public api::Control {
 
   // ---- api::Control ----
   json::value version() const override;
+  metrics::Live live() const override;
   void command_all(api::Verb verb, const std::string& by, Answer answer) override;
   void command(const std::string& program, api::Verb verb, const std::string& by,
                Answer answer) override;

@@ -21,6 +21,7 @@
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 #include "common/os/clock.hpp"
+#include "supervisor/store/figures.hpp"
 #include "supervisor/store/rows.hpp"
 
 namespace trainward::store {
@@ -175,6 +176,29 @@ class Store {
   // Store alone: two of them never have the same, so that a reader keeps one for as long as its
   // answers are to be compared.
   Result<std::string> mark() const;
+
+  // ---- for metrics (store_figures.cpp): nothing here takes longer for a longer run ----
+  Result<LedgerSums> ledger_after(std::int64_t id) const;      // of all programs
+  Result<CompiledSums> compiled_after(std::int64_t id) const;  // of all programs
+  // With a number above `number`, oldest first.
+  Result<std::vector<AttemptFigures>> attempts_after(const std::string& program,
+                                                     std::int64_t number) const;
+  // As v_attempts has them, oldest first. Takes time with the number of attempts asked for.
+  Result<std::vector<StepsOfAttempt>> steps_of_attempts(const std::string& program,
+                                                        std::int64_t from, std::int64_t to) const;
+  // The step that was done last; what its line did not tell is of the newest of 64 that did.
+  Result<std::optional<ToldStep>> newest_told(const std::string& program) const;
+  // Of the steps that an attempt told, the newest or the oldest but `skip`; none: there are fewer.
+  enum class FromEnd { newest, oldest };
+  Result<std::optional<ToldStep>> told_by(const std::string& program, std::int64_t attempt,
+                                          FromEnd from, std::int64_t skip = 0) const;
+  Result<bool> steps_were_thinned(const std::string& program) const;
+  Result<std::optional<KeptFigures>> newest_kept(const std::string& program) const;
+  // Of all programs; takes time with the number of checkpoints on record.
+  Result<std::vector<CheckpointCount>> checkpoint_counts() const;
+  // None: nothing was evaluated; NaN: its loss was no number.
+  Result<std::optional<double>> newest_evaluation(const std::string& program) const;
+  Result<std::vector<BoardRow>> board_rows() const;
 
   // The JSON that the API serves and `--json` prints (docs/database.md); `now` for ages.
   Result<json::array> status_json(Time now) const;

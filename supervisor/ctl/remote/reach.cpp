@@ -9,10 +9,10 @@ namespace trainward::ctl::remote {
 namespace {
 
 // A command that is not among them looks at files, which are this machine's.
-constexpr std::array<std::string_view, 25> for_any_host{
-    "status", "start",   "stop",   "restart", "signal",   "tail",   "maintail", "clear", "pid",
-    "reread", "update",  "avail",  "add",     "remove",   "reload", "upgrade",  "top",   "version",
-    "why",    "history", "report", "events",  "shutdown", "boards", "probe"};
+constexpr std::array<std::string_view, 26> for_any_host{
+    "status", "start",   "stop",   "restart", "signal",   "tail",   "maintail", "clear",  "pid",
+    "reread", "update",  "avail",  "add",     "remove",   "reload", "upgrade",  "top",    "version",
+    "why",    "history", "report", "events",  "shutdown", "boards", "probe",    "metrics"};
 
 constexpr std::chrono::seconds for_ssh{30};
 constexpr std::chrono::minutes for_a_password{2};

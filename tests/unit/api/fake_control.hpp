@@ -16,6 +16,10 @@ class FakeControl final : public Control {
 
   json::object courier() const override { return {{"needed", false}, {"trouble", ""}}; }
   json::value version() const override { return json::object{{"name", "fake"}}; }
+  metrics::Live live() const override {
+    return {"1.2.3", metrics::DaemonFigures{1'700'000'000'500, 0.25}, folders};
+  }
+  std::vector<metrics::WatchedFolder> folders;
   void command(const std::string& program, Verb verb, const std::string& by,
                Answer answer) override {
     askers.push_back(by);

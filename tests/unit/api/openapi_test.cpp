@@ -53,7 +53,7 @@ class OpenApi : public Routes {
     return path;
   }
   static bool is_described(const Route& route) {
-    return route.path.starts_with("/v1/") || route.path == "/healthz";
+    return route.path.starts_with("/v1/") || route.path == "/healthz" || route.path == "/metrics";
   }
   std::vector<Route> routes() {
     Table table(control_, reader_);

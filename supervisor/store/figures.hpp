@@ -1,0 +1,87 @@
+// What metrics are made of: sums and newest values, each read by a key, whatever the length of the
+// run. What only grows is read once: from the row after the newest that was seen before.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace trainward::store {
+
+// Of the ledger's rows above an id.
+struct LedgerSums {
+  struct Sum {
+    std::string program, phase, cause;
+    std::int64_t ms = 0;
+  };
+  std::vector<Sum> sums;
+  std::map<std::string, std::int64_t> newest_save_ms;  // by program, where there was one
+  std::int64_t newest_id = 0;
+};
+
+// Of what was compiled, above an id.
+struct CompiledSums {
+  struct Sum {
+    std::string program;
+    std::int64_t hits = 0;
+    std::int64_t misses = 0;
+  };
+  std::vector<Sum> sums;
+  std::int64_t newest_id = 0;
+};
+
+// An attempt, as far as it is counted.
+struct AttemptFigures {
+  std::int64_t number = 0;
+  std::int64_t begin_ms = 0;
+  bool ended = false;
+  bool told_to_resume = true;
+  std::string cause;
+  std::int64_t resume_step = 0;
+  std::int64_t first_step = 0;
+  std::int64_t last_step = 0;
+  std::int64_t kept_step = 0;
+
+  friend bool operator==(const AttemptFigures&, const AttemptFigures&) = default;
+};
+
+// What v_attempts says of an attempt's steps. lost is unset while the next attempt has yet to show
+// it.
+struct StepsOfAttempt {
+  std::int64_t number = 0;
+  std::int64_t kept = 0;
+  std::optional<std::int64_t> lost;
+  std::int64_t replayed = 0;
+};
+
+// What was told of a step: a loss or norm that is not a number is infinite.
+struct ToldStep {
+  std::int64_t step = 0;
+  std::int64_t attempt = 0;
+  std::optional<double> loss, grad_norm;
+  std::optional<std::int64_t> tokens;
+  std::optional<double> tokens_per_second;
+  std::int64_t at_ms = 0;
+};
+
+struct KeptFigures {
+  std::int64_t step = 0;
+  std::int64_t bytes = 0;
+  std::int64_t at_ms = 0;
+};
+
+struct CheckpointCount {
+  std::string program, state;
+  std::int64_t count = 0;
+};
+
+// The newest look at a board and its newest sample.
+struct BoardRow {
+  std::string serial, type, bus_id, verdict;
+  std::optional<double> temperature_c, limit_c, power_w;
+  std::optional<std::int64_t> clock_mhz, aer_correctable, aer_nonfatal, aer_fatal;
+};
+
+}  // namespace trainward::store
