@@ -65,7 +65,7 @@ class Export : public testing::Test {
     out_.str("");
     err_.str("");
     arguments.insert(arguments.begin(), {"--state-dir", folder_.string()});
-    Terminal terminal{out_, err_};
+    Terminal terminal{out_, err_, false, 0, {}};
     return run(std::move(arguments), folder_, terminal);
   }
   std::size_t lines() const {
