@@ -1,18 +1,23 @@
 #include "supervisor/courier/jobs.hpp"
 
 #include <random>
+#include <utility>
 
 #include "supervisor/courier/channels/channel_job.hpp"
 #include "supervisor/courier/channels/queue.hpp"
 #include "supervisor/courier/courier_table.hpp"
+#include "supervisor/courier/tracking/tracked_table.hpp"
+#include "supervisor/courier/tracking/tracking_jobs.hpp"
 #include "supervisor/courier/uploads/upload_job.hpp"
+#include "supervisor/net/http_client.hpp"
 #include "supervisor/upload/record/uploads.hpp"
 
 namespace trainward::courier {
 
 std::vector<std::string> all_tables() {
   std::vector<std::string> tables;
-  for (const auto& part : {courier_tables(), channel_tables(), upload::upload_tables()}) {
+  for (const auto& part :
+       {courier_tables(), channel_tables(), tracking_tables(), upload::upload_tables()}) {
     tables.insert(tables.end(), part.begin(), part.end());
   }
   return tables;
@@ -32,6 +37,9 @@ Result<std::vector<std::unique_ptr<Job>>> jobs_of(const orders::Orders& orders) 
     for (const orders::Target& target : order.upload.targets) {
       jobs.push_back(make_upload_job(order, target, network, orders.state_dir));
     }
+  }
+  for (const orders::TrackingOrder& order : orders.tracking) {
+    for (auto& job : make_tracking_jobs(order, network)) jobs.push_back(std::move(job));
   }
   return jobs;
 }

@@ -246,6 +246,7 @@ class Store {
   // Of the attempts from `number` on the oldest; nothing: there is none.
   Result<std::optional<AttemptRow>> attempt_from(const std::string& program,
                                                  std::int64_t number) const;
+  Result<std::optional<AttemptRow>> newest_attempt(const std::string& program) const;
   // Of those that are on record; steps that were thinned out are not.
   Result<std::optional<std::int64_t>> first_step_of(const std::string& program,
                                                     std::int64_t attempt) const;

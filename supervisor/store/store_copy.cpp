@@ -67,6 +67,17 @@ Result<std::optional<AttemptRow>> Store::attempt_from(const std::string& program
   return found;
 }
 
+Result<std::optional<AttemptRow>> Store::newest_attempt(const std::string& program) const {
+  static const std::string sql =
+      fmt::format("select {} from attempts where program = ? order by number desc limit 1",
+                  columns<AttemptRow>());
+  std::optional<AttemptRow> found;
+  auto read = impl_->connection->each(
+      sql, [&](const Row& row) { found = read_row<AttemptRow>(row); }, program);
+  if (!read) return propagate(read);
+  return found;
+}
+
 Result<std::optional<std::int64_t>> Store::first_step_of(const std::string& program,
                                                          std::int64_t attempt) const {
   std::optional<std::int64_t> first;

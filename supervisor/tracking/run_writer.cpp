@@ -14,6 +14,7 @@
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
 #include "supervisor/tracking/tensorboard/record.hpp"
+#include "supervisor/tracking/tensorboard/wire.hpp"
 
 namespace trainward::tracking {
 namespace {
@@ -23,11 +24,21 @@ constexpr std::int64_t keep_every_bytes = 256 * 1024;
 // What is read of a file behind the cursor; more is never written between two of them.
 constexpr std::int64_t longest_tail = 64 * 1024 * 1024;
 
+constexpr std::size_t seal_bytes = 4;
+constexpr std::int64_t seal_size = seal_bytes;
+
+// The last bytes of a record: a checksum.
+std::int64_t seal_of(std::string_view records) {
+  if (records.size() < seal_bytes) return -1;
+  return static_cast<std::int64_t>(read_fixed(records.substr(records.size() - seal_bytes)));
+}
+
 struct Cursor {
   std::string run;
   std::int64_t attempt = 0;
   std::string file;
   std::int64_t size = 0;
+  std::int64_t seal = 0;
   bool hparams = false;
   bool closed = false;
   Position position;
@@ -39,6 +50,7 @@ std::string text_of(const Cursor& cursor) {
                                       {"attempt", cursor.attempt},
                                       {"file", cursor.file},
                                       {"size", cursor.size},
+                                      {"seal", cursor.seal},
                                       {"hparams", cursor.hparams},
                                       {"closed", cursor.closed},
                                       {"begun", at.begun},
@@ -59,13 +71,14 @@ std::optional<Cursor> cursor_in(const std::string& text) {
   cursor.attempt = int_or(object, "attempt", 0);
   cursor.file = string_or(object, "file", "");
   cursor.size = int_or(object, "size", -1);
+  cursor.seal = int_or(object, "seal", 0);
   cursor.hparams = bool_or(object, "hparams", false);
   cursor.closed = bool_or(object, "closed", false);
   cursor.position = {bool_or(object, "begun", false),   bool_or(object, "any_step", false),
                      int_or(object, "step", 0),         int_or(object, "evaluation", -1),
                      int_or(object, "board_ms", 0),     int_or(object, "goodput_ms", 0),
                      int_or(object, "goodput_step", -1)};
-  if (cursor.attempt <= 0 || cursor.file.empty() || cursor.size < 0) return std::nullopt;
+  if (cursor.attempt <= 0 || cursor.file.empty() || cursor.size < seal_size) return std::nullopt;
   if (cursor.file.find('/') != std::string::npos) return std::nullopt;
   return cursor;
 }
@@ -214,6 +227,12 @@ Result<bool> RunWriter::reopen(const store::Store& store) {
   struct stat info {};
   if (::fstat(open.file.get(), &info) != 0) return fail_errno(errno, "look at it", open.name);
   if (info.st_size < cursor->size || info.st_size - cursor->size > longest_tail) return false;
+  std::array<char, seal_bytes> seal{};
+  auto sealed = read_at(open.file.get(), std::as_writable_bytes(std::span(seal)),
+                        static_cast<std::uint64_t>(cursor->size) - seal_bytes, open.name);
+  if (!sealed) return propagate(sealed);
+  open.seal = seal_of({seal.data(), *sealed});
+  if (open.seal != cursor->seal) return false;  // not what was written there
   if (auto read = reopen_file(cursor->size, open); !read) return propagate(read);
   next_attempt_ = open.attempt.number;
   kept_size_ = cursor->size;
@@ -245,6 +264,7 @@ Status RunWriter::reopen_file(std::int64_t from, Open& open) {
       if (tag == tags::verdict && begun) open.told_end = true;
     }
     open.size += static_cast<std::int64_t>(record->size);
+    open.seal = seal_of(rest.substr(0, record->size));
     rest.remove_prefix(record->size);
   }
   if (!rest.empty() && ::ftruncate(open.file.get(), open.size) != 0) {
@@ -367,6 +387,7 @@ Status RunWriter::append(Open& open) const {
   auto written = write_all(open.file.get(), records, folder_->path() / open.name);
   if (!written) return written;
   open.size += static_cast<std::int64_t>(records.size());
+  open.seal = seal_of(records);
   fault_point("tracking.appended");
   return {};
 }
@@ -377,8 +398,8 @@ Status RunWriter::keep_cursor(std::int64_t now_ms) {
   if (::fdatasync(open.file.get()) != 0) {
     return fail_errno(errno, "write it", (folder_->path() / open.name).string());
   }
-  auto kept = memory_.put(text_of(
-      {run_, open.attempt.number, open.name, open.size, open.hparams, open.closed, open.position}));
+  auto kept = memory_.put(text_of({run_, open.attempt.number, open.name, open.size, open.seal,
+                                   open.hparams, open.closed, open.position}));
   if (!kept) return kept;
   fault_point("tracking.cursor");
   kept_ms_ = now_ms;

@@ -78,6 +78,7 @@ class RunWriter {
     std::string name;
     Fd file;
     std::int64_t size = 0;
+    std::int64_t seal = 0;  // its last four bytes, which are a checksum
     bool started = false;
     bool hparams = false;   // were told in it
     bool told_end = false;  // its verdict

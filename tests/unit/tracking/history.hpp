@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 
 #include "common/base/json.hpp"
@@ -49,6 +50,7 @@ class History {
 
   // By step, as the newest attempt that did it had it.
   std::map<std::int64_t, double> losses, evaluations;
+  std::set<std::int64_t> without_loss;  // in any attempt
   [[nodiscard]] std::int64_t attempts() const { return attempt_.number; }
   [[nodiscard]] std::int64_t target() const { return target_; }
   [[nodiscard]] std::int64_t now_ms() const { return now_ms_; }
@@ -94,6 +96,7 @@ class History {
       losses[step] = *row.loss;
     } else {
       losses.erase(step);
+      without_loss.insert(step);
     }
     attempt_.last_step = step;
     if (attempt_.first_step == 0) attempt_.first_step = step;
