@@ -100,9 +100,9 @@ struct Config {
   std::filesystem::path socket;     // absolute; default STATE_DIR/trainward.sock
   std::filesystem::path database;   // STATE_DIR/trainward.db
   std::string log_level = "info";
-  std::filesystem::path rules;  // crash rules file; empty: the built-in rules
-  Listening listening;          // besides the socket
-  Notify notify;                // what people are told
+  std::filesystem::path rules;            // crash rules file; empty: the built-in rules
+  Listening listening;                    // besides the socket
+  Notify notify;                          // what people are told
   std::vector<orders::Channel> channels;  // of notify: how people are told
   std::vector<Program> programs;
   std::vector<Problem> notes;  // nothing is wrong with these, but somebody may want to know

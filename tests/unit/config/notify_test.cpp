@@ -10,22 +10,22 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-const std::string one_program = "programs: {a: {command: [/bin/true]}}\n";
+const std::string whole_program = "programs: {a: {command: [/bin/true]}}\n";
 
 class Notifies : public ConfigTest {
  protected:
   notify::Policy policy(const std::string& section) const {
-    const auto loaded = load_text(one_program + "notify: {" + section + "}\n");
+    const auto loaded = load_text(whole_program + "notify: {" + section + "}\n");
     EXPECT_TRUE(loaded.has_value()) << (loaded ? "" : loaded.error().front().text());
     return loaded ? loaded->notify.policy : notify::Policy{};
   }
   std::vector<std::string> found(const std::string& section) const {
-    return problems(one_program + "notify: {" + section + "}\n");
+    return problems(whole_program + "notify: {" + section + "}\n");
   }
 };
 
 TEST_F(Notifies, WithoutASectionEverythingIsAsUsual) {
-  EXPECT_EQ(load_text(one_program)->notify.policy, notify::Policy{});
+  EXPECT_EQ(load_text(whole_program)->notify.policy, notify::Policy{});
   EXPECT_EQ(notify::Policy{}.digest, 8 * 60);
 }
 
@@ -62,7 +62,7 @@ TEST_F(Notifies, AnAddressThatOpensThePageIsRefused) {
   for (const char* wrong : {"train.example.org", "https://u:p@host", "https://host/?token=x",
                             "https://host/#x", "javascript:alert(1)", "https://a b"}) {
     EXPECT_THAT(found("page: \"" + std::string(wrong) + "\""),
-                ElementsAre(StartsWith("2:18: notify.page: expected the address")))
+                ElementsAre(StartsWith("2:16: notify.page: expected the address")))
         << wrong;
   }
 }
