@@ -313,20 +313,17 @@ Result<bool> RunWriter::write_more(const store::Store& store, std::int64_t now_m
 }
 
 Result<bool> RunWriter::next_attempt(const store::Store& store) {
-  if (open_) {
-    timeline_.ended(open_->attempt, open_->place);
-    next_attempt_ = open_->attempt.number + 1;
-    open_.reset();
-  }
-  auto row = store.attempt_from(options_.program, next_attempt_);
+  // The last one stays open until there is another: where it ended is what the cursor says.
+  auto row =
+      store.attempt_from(options_.program, open_ ? open_->attempt.number + 1 : next_attempt_);
   if (!row) return propagate(row);
   if (!*row) return false;
   auto shows = Timeline::shows(store, **row);
   if (!shows) return propagate(shows);
-  if (!*shows) {
-    next_attempt_ = (*row)->number;
-    return false;
-  }
+  if (!*shows) return false;
+  if (open_) timeline_.ended(open_->attempt, open_->place);
+  open_.reset();
+  next_attempt_ = (*row)->number;
   if (first_attempt_ == 0) first_attempt_ = (*row)->number;
   auto place = timeline_.begin(store, **row);
   if (!place) return propagate(place);

@@ -151,6 +151,14 @@ TEST_F(RunWriterTest, EveryStepIsShownOnceWhateverCrashes) {
     must(writer->advance(store, history.now_ms(), stop));
     must(writer->advance(store, history.now_ms(), stop));
     EXPECT_EQ(writer->folder(), folder / "logs" / "trainer");
+    // Where it stands is known: another writer goes on with the same files.
+    struct stat before {};
+    struct stat after {};
+    EXPECT_EQ(::stat(newest()->c_str(), &before), 0);
+    writer.emplace(options(folder / "logs", every), memory);
+    must(writer->advance(store, history.now_ms(), stop));
+    EXPECT_EQ(::stat(newest()->c_str(), &after), 0);
+    EXPECT_EQ(before.st_ino, after.st_ino) << "written anew without a reason";
     expect(folder, history, "logs/trainer", every == 1);
     // What is written anew is the same again.
     const fs::path again = folder / "again";
