@@ -30,6 +30,12 @@ class ObjectStore {
   // arrived of an interrupted one is not sent again. Progress: bytes of this file that have
   // arrived.
   virtual Status put_file(const std::string& key, const File& file, const Progress& progress) = 0;
+  // That it is there is on record: how it got there need not be remembered any longer. Until then
+  // put_file() of the same bytes finds what has arrived.
+  virtual Status noted(const std::string& key) {
+    (void)key;
+    return {};
+  }
   // What has arrived of an object that was not finished is removed.
   virtual Status abandon(const std::string& key) = 0;
 

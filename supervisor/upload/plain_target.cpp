@@ -101,6 +101,7 @@ Result<std::int64_t> PlainTarget::send_files(const Package& package, const Progr
       fault_point("upload.file_noted");
       sent += file.size;
     }
+    if (auto ok = store_->noted(key); !ok) return propagate(ok);
     done += file.size;
     if (progress) progress(done);
   }

@@ -76,8 +76,8 @@ Status S3Store::put_file(const std::string& key, const File& file, const Progres
       outcome = complete(key, file, *upload);
     }
     if (!outcome) return propagate(outcome);
-    if (auto ok = forget_upload(key); !ok) return ok;
     if (*outcome == Outcome::done) return {};
+    if (auto ok = forget_upload(key); !ok) return ok;
   }
   return fail(ErrorKind::transient, "the server loses what has arrived of a file", shown(key));
 }

@@ -30,6 +30,7 @@ class S3Store : public ObjectStore {
 
   Status check() override;
   Status put_file(const std::string& key, const File& file, const Progress& progress) override;
+  Status noted(const std::string& key) override { return forget_upload(key); }
   Status abandon(const std::string& key) override;
   Result<std::optional<Text>> get_text(const std::string& key, std::size_t most_bytes) override;
   Result<bool> put_text(const std::string& key, const std::string& text,
