@@ -365,6 +365,7 @@ metrics::Live Daemon::live() const {
   for (const auto& [name, runner] : runners_) {
     live.folders.push_back({"checkpoints", name, parts_->services.paths.checkpoints(name)});
   }
+  live.courier = [folder = parts_->config.state_dir] { return courier_figures(folder); };
   return live;
 }
 

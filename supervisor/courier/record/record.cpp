@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,12 +30,19 @@ constexpr std::array<Table, 5> tables{{{"jobs", "name"},
                                        {"uploads", "rowid desc"},
                                        {"tracked", "rowid desc"}}};
 
-Status read_rows(store::Connection& db, const Table& table, json::array& rows) {
+Result<bool> has_table(store::Connection& db, std::string_view name) {
   bool there = false;
   auto asked = db.each(
       "select 1 from sqlite_schema where name = ?1 and type = 'table'",
-      [&](const store::Row&) { there = true; }, std::string(table.name));
-  if (!asked || !there) return asked;
+      [&](const store::Row&) { there = true; }, std::string(name));
+  if (!asked) return propagate(asked);
+  return there;
+}
+
+Status read_rows(store::Connection& db, const Table& table, json::array& rows) {
+  auto there = has_table(db, table.name);
+  if (!there) return propagate(there);
+  if (!*there) return {};
   return db.each(fmt::format("select * from {} order by {} limit {}", table.name, table.order,
                              most_recorded_rows),
                  [&](const store::Row& row) {
@@ -53,20 +61,55 @@ bool is_file(const std::filesystem::path& file) {
   return ::stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
+// Null: there is none.
+Result<std::unique_ptr<store::Connection>> open_journal(const std::filesystem::path& state_folder) {
+  const std::filesystem::path file = state_folder / journal_name;
+  if (!is_file(file)) return nullptr;
+  for (const char* ending : {"-wal", "-shm"}) {
+    const std::filesystem::path part = file.string() + ending;
+    struct stat info {};
+    if (::stat(part.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return nullptr;
+  }
+  return store::Connection::open(file, store::Connection::Mode::read_only);
+}
+
 }  // namespace
+
+Result<Counts> counted(const std::filesystem::path& state_folder) {
+  Counts counts;
+  auto db = open_journal(state_folder);
+  if (!db) return propagate(db);
+  if (*db == nullptr) return counts;
+  auto has_channels = has_table(**db, "deliveries");
+  if (!has_channels) return propagate(has_channels);
+  if (*has_channels) {
+    auto read = (*db)->each("select channel, state, count(*) from deliveries group by 1, 2",
+                            [&](const store::Row& row) {
+                              counts.messages.push_back({row.text(0), row.text(1), row.integer(2)});
+                            });
+    if (!read) return propagate(read);
+  }
+  auto has_uploads = has_table(**db, "uploads");
+  if (!has_uploads) return propagate(has_uploads);
+  if (!*has_uploads) return counts;
+  auto read = (*db)->each(
+      "select program, target, sum(sent_bytes), max(case when state = 'done' then step end), "
+      "sum(state = 'failed') from uploads group by 1, 2",
+      [&](const store::Row& row) {
+        Counts::Uploads target{row.text(0), row.text(1), row.integer(2), {}, row.integer(4)};
+        row.read(3, target.newest_step);
+        counts.uploads.push_back(std::move(target));
+      });
+  if (!read) return propagate(read);
+  return counts;
+}
 
 Result<json::object> recorded(const std::filesystem::path& state_folder) {
   json::object document;
   for (const Table& table : tables) document[table.name] = json::array();
-  const std::filesystem::path file = state_folder / journal_name;
-  if (!is_file(file)) return document;
-  for (const char* ending : {"-wal", "-shm"}) {
-    const std::filesystem::path part = file.string() + ending;
-    struct stat info {};
-    if (::stat(part.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) return document;
-  }
-  auto db = store::Connection::open(file, store::Connection::Mode::read_only);
+  auto db = open_journal(state_folder);
   if (!db) return propagate(db);
+  if (*db == nullptr) return document;
   for (const Table& table : tables) {
     if (auto read = read_rows(**db, table, document[table.name].as_array()); !read) {
       return propagate(read);

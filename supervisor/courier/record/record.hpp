@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
@@ -19,5 +22,24 @@ inline constexpr int most_recorded_rows = 200;
 // and uploads the newest, the newest first. No file, or a table that no receiver needed yet:
 // nothing in it. Kind as of any database.
 Result<json::object> recorded(const std::filesystem::path& state_folder);
+
+// Of all that is on record.
+struct Counts {
+  struct Messages {
+    std::string channel;
+    std::string state;  // of `deliveries`
+    std::int64_t count = 0;
+  };
+  struct Uploads {
+    std::string program;
+    std::string target;
+    std::int64_t sent_bytes = 0;
+    std::optional<std::int64_t> newest_step;  // of those that lie there whole
+    std::int64_t failed = 0;
+  };
+  std::vector<Messages> messages;
+  std::vector<Uploads> uploads;
+};
+Result<Counts> counted(const std::filesystem::path& state_folder);
 
 }  // namespace trainward::courier

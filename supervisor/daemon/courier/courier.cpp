@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "supervisor/courier/record/record.hpp"
 #include "supervisor/daemon/courier/orders_of.hpp"
 
 namespace trainward::daemon {
@@ -17,10 +18,12 @@ CourierProcess::Settings settings_of(const Paths& paths) {
 }  // namespace
 
 Courier::Courier(Loop& loop, const Paths& paths, const store::Store& store)
-    : store_(store), process_(std::make_shared<CourierProcess>(loop, settings_of(paths))) {}
+    : paths_(paths),
+      store_(store),
+      process_(std::make_shared<CourierProcess>(loop, settings_of(paths))) {}
 
 void Courier::follow(const config::Config& config) {
-  const orders::Orders orders = orders_of(config);
+  const orders::Orders orders = orders_of(config, paths_);
   needed_ = !orders.empty();
   process_->give(needed_ ? orders::line_of(orders) : "");
 }
@@ -35,6 +38,24 @@ std::function<void()> Courier::committing() {
 
 json::object Courier::state() const {
   return {{"needed", needed_}, {"trouble", process_->trouble()}};
+}
+
+std::optional<metrics::CourierFigures> courier_figures(const std::filesystem::path& state_folder) {
+  const auto counts = courier::counted(state_folder);
+  if (!counts) return std::nullopt;
+  metrics::CourierFigures figures;
+  for (const auto& [channel, state, count] : counts->messages) {
+    if (figures.channels.empty() || figures.channels.back().name != channel) {
+      figures.channels.push_back({channel, {}, 0});
+    }
+    auto& row = figures.channels.back();
+    const bool waits = state == "waiting" || state == "sending";
+    (waits ? row.waiting : row.results[state]) += count;
+  }
+  for (const auto& [program, target, bytes, step, failed] : counts->uploads) {
+    figures.targets.push_back({program, target, bytes, step, failed});
+  }
+  return figures;
 }
 
 }  // namespace trainward::daemon

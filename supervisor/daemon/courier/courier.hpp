@@ -3,14 +3,17 @@
 // so. One thread: the loop's.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "common/base/json.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/courier/courier_process.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
 #include "supervisor/daemon/paths.hpp"
+#include "supervisor/metrics/snapshot.hpp"
 #include "supervisor/store/store.hpp"
 
 namespace trainward::daemon {
@@ -28,9 +31,14 @@ class Courier {
   [[nodiscard]] json::object state() const;
 
  private:
+  Paths paths_;
   const store::Store& store_;
   std::shared_ptr<CourierProcess> process_;
   bool needed_ = false;
 };
+
+// What metrics say of messages and uploads; nothing where courier.db cannot be read. For any
+// thread.
+std::optional<metrics::CourierFigures> courier_figures(const std::filesystem::path& state_folder);
 
 }  // namespace trainward::daemon

@@ -2,10 +2,11 @@
 #pragma once
 
 #include "supervisor/config/config.hpp"
+#include "supervisor/daemon/paths.hpp"
 #include "supervisor/orders/orders.hpp"
 
 namespace trainward::daemon {
 
-orders::Orders orders_of(const config::Config& config);
+orders::Orders orders_of(const config::Config& config, const Paths& paths);
 
 }  // namespace trainward::daemon
