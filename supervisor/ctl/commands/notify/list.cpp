@@ -33,7 +33,7 @@ std::string channels_text(const json::array& rows, std::int64_t now_ms, const St
     const std::int64_t ok = int_or(row, "last_ok_ms", 0);
     table.add({string_or(row, "channel", "-"), string_or(row, "kind", "-"),
                Cell(how_it_fares(row, now_ms), fails ? Colour::red : Colour::plain),
-               ok > 0 ? age(now_ms - ok) + " ago" : "-", or_dash(string_or(row, "error", ""))});
+               ok > 0 ? age(now_ms - ok) : "-", or_dash(string_or(row, "error", ""))});
   }
   return table.text(style);
 }
