@@ -42,7 +42,8 @@ std::optional<int> minute_of(std::string_view text) {
 void read_quiet(MapReader& map, notify::Policy& policy) {
   const Node* node = map.take("quiet");
   if (node == nullptr) return;
-  const std::string_view text = node->kind == Node::Kind::scalar ? node->text : "";
+  const std::string_view text =
+      node->kind == Node::Kind::scalar ? std::string_view(node->text) : std::string_view();
   if (text == "off") return;
   const auto dash = text.find('-');
   const auto from = minute_of(text.substr(0, dash));
@@ -59,7 +60,8 @@ void read_quiet(MapReader& map, notify::Policy& policy) {
 void read_digest(MapReader& map, notify::Policy& policy) {
   const Node* node = map.take("digest");
   if (node == nullptr) return;
-  const std::string_view text = node->kind == Node::Kind::scalar ? node->text : "";
+  const std::string_view text =
+      node->kind == Node::Kind::scalar ? std::string_view(node->text) : std::string_view();
   policy.digest = minute_of(text);
   if (policy.digest || text == "off") return;
   map.report("digest", *node,

@@ -66,7 +66,11 @@ bool may_travel(std::string_view name) {
   return std::find(harmless.begin(), harmless.end(), lower_case(name)) != harmless.end();
 }
 
-Result<Headers> header_list(const Request& request) {
+// libcurl asks before it sends a body whether that is wanted, and waits a second where a server does
+// not answer: only worth it where the body takes longer.
+constexpr std::int64_t asked_before = 1'000'000;
+
+Result<Headers> header_list(const Request& request, std::int64_t body_size) {
   Headers list(nullptr, &curl_slist_free_all);
   const auto add = [&](const std::string& line) {
     curl_slist* longer = curl_slist_append(list.get(), line.c_str());
@@ -88,6 +92,9 @@ Result<Headers> header_list(const Request& request) {
   }
   // libcurl would call it a form.
   if (!has_type && !add("Content-Type:")) {
+    return fail(ErrorKind::transient, "no memory for the exchange");
+  }
+  if (body_size <= asked_before && !add("Expect:")) {
     return fail(ErrorKind::transient, "no memory for the exchange");
   }
   return list;
@@ -226,9 +233,9 @@ bool HttpClient::Impl::all_has_left(const Exchange& exchange) const {
 
 Result<Answer> HttpClient::Impl::exchange(const Request& request, const Progress& progress,
                                           Clock::time_point began) {
-  auto headers = header_list(request);
-  if (!headers) return propagate(headers);
   Exchange exchange(request, progress, stop);
+  auto headers = header_list(request, exchange.body_size());
+  if (!headers) return propagate(headers);
   curl_easy_reset(easy.get());
   prepare(request, exchange, headers->get(), began);
   exchange.attach(easy.get());

@@ -170,7 +170,16 @@ Result<std::int64_t> settled_step(const store::Store& store, const store::Attemp
   if (!kept) return propagate(kept);
   auto first = store.first_step_of(program, newest.number);
   if (!first) return propagate(first);
-  return std::max(*kept, *first ? **first - 1 : 0);
+  const bool moves = first->has_value();
+  const std::int64_t began = newest.told_to_resume ? newest.resume_step : (moves ? **first - 1 : 0);
+  // It does again what lies behind the place where it began, though that was kept once.
+  bool is_past = false;
+  auto read = store.each_step(program, newest.number, *kept - 1, 1,
+                              [&](const store::StepRow&) { is_past = true; });
+  if (!read) return propagate(read);
+  if (is_past) return std::max(*kept, began);
+  // Until its first step it may look at once more what it goes on from.
+  return moves ? began : began - 1;
 }
 
 Result<json::array> tags_of(const store::Store& store, const store::ProgramRow& program,

@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -186,6 +187,9 @@ std::size_t HttpScript::connections() const {
 void HttpScript::accept_connections() {
   while (true) {
     const int socket = ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC);
+    // Or a body waits 40 ms for the other side to have said that it has the headers.
+    const int at_once = 1;
+    ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &at_once, sizeof at_once);
     const std::lock_guard lock(mutex_);
     if (ending_) {
       if (socket >= 0) ::close(socket);

@@ -8,7 +8,7 @@
 namespace trainward::courier {
 
 // Never waits. Refused, naming file or variable and never what is in it: what is no file, what
-// others than its owner may read or write, what is longer than 16 KiB, a variable that is not set.
+// others than its owner may read or write, what is longer than 64 KiB, a variable that is not set.
 Result<Values> values_of(const orders::Channel& channel);
 
 }  // namespace trainward::courier

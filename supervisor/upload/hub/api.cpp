@@ -10,9 +10,9 @@
 
 #include "common/base/json.hpp"
 #include "common/os/clock.hpp"
+#include "common/os/secret_file.hpp"
 #include "supervisor/net/retry.hpp"
 #include "supervisor/upload/hub/refusal.hpp"
-#include "supervisor/upload/secret_file.hpp"
 
 namespace trainward::upload::hub {
 namespace {

@@ -1,12 +1,12 @@
 #include "supervisor/upload/hub/requests.hpp"
 
 #include <fmt/format.h>
-#include <nettle/base64.h>
 #include <nettle/sha1.h>
 
 #include <array>
 #include <cstdint>
 
+#include "common/base/base64.hpp"
 #include "common/base/json.hpp"
 
 namespace trainward::upload::hub {
@@ -86,12 +86,6 @@ std::string commit_body(const Operations& operations, std::string_view parent) {
   for (const std::string& path : operations.deleted)
     add_line(body, "deletedFile", {{"path", path}});
   return body;
-}
-
-std::string base64(std::string_view bytes) {
-  std::string out(BASE64_ENCODE_RAW_LENGTH(bytes.size()), '\0');
-  base64_encode_raw(out.data(), bytes.size(), bytes_in(bytes));
-  return out;
 }
 
 std::string git_blob(std::string_view bytes) {

@@ -50,7 +50,6 @@ struct Operations {
 // NDJSON. It is taken only where the branch still stands at `parent`.
 std::string commit_body(const Operations& operations, std::string_view parent);
 
-std::string base64(std::string_view bytes);
 // What git calls a file with these bytes.
 std::string git_blob(std::string_view bytes);
 

@@ -1,6 +1,5 @@
 #include "supervisor/upload/hub/sealed.hpp"
 
-#include <nettle/base64.h>
 #include <nettle/gcm.h>
 #include <nettle/hmac.h>
 #include <nettle/memops.h>
@@ -9,7 +8,7 @@
 #include <array>
 #include <cstdint>
 
-#include "supervisor/upload/hub/requests.hpp"
+#include "common/base/base64.hpp"
 
 namespace trainward::upload::hub {
 namespace {
@@ -31,19 +30,6 @@ gcm_aes256_ctx cipher_of(std::string_view token, std::string_view nonce) {
   gcm_aes256_set_key(&cipher, key.data());
   gcm_aes256_set_iv(&cipher, nonce.size(), octets(nonce));
   return cipher;
-}
-
-std::optional<std::string> from_base64(std::string_view text) {
-  base64_decode_ctx context{};
-  base64_decode_init(&context);
-  std::string out(BASE64_DECODE_LENGTH(text.size()), '\0');
-  std::size_t size = out.size();
-  if (base64_decode_update(&context, &size, octets(out), text.size(), text.data()) != 1 ||
-      base64_decode_final(&context) != 1) {
-    return std::nullopt;
-  }
-  out.resize(size);
-  return out;
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/base/text.hpp"
-#include "supervisor/upload/secret_file.hpp"
+#include "common/os/secret_file.hpp"
 
 namespace trainward::upload::s3 {
 namespace {

@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "common/base/base64.hpp"
+
 namespace trainward::courier {
 namespace {
 

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/base/base64.hpp"
 #include "supervisor/upload/hub/attributes.hpp"
 #include "supervisor/upload/hub/refusal.hpp"
 #include "supervisor/upload/hub/requests.hpp"

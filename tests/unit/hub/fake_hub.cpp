@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
-#include <nettle/base64.h>
 #include <nettle/sha1.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <charconv>
 #include <utility>
 
+#include "common/base/base64.hpp"
 #include "common/base/digest.hpp"
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
@@ -83,16 +83,7 @@ std::string blob_id(std::string_view bytes) {
   return out;
 }
 
-std::string decode_base64(std::string_view text) {
-  base64_decode_ctx context{};
-  base64_decode_init(&context);
-  std::string out(BASE64_DECODE_LENGTH(text.size()), '\0');
-  std::size_t size = out.size();
-  base64_decode_update(&context, &size, reinterpret_cast<std::uint8_t*>(out.data()), text.size(),
-                       text.data());
-  out.resize(size);
-  return out;
-}
+std::string decode_base64(std::string_view text) { return from_base64(text).value_or(""); }
 
 FakeHub::FakeHub(Rules given) : rules(std::move(given)) {
   server_ =

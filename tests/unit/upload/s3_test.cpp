@@ -168,7 +168,7 @@ TEST_F(S3, PartsThatHaveArrivedAreNotSentAgain) {
     const bool third = request.target.find("partNumber=3") != std::string::npos;
     if (third && !once) {
       once = true;
-      return Fault::drop_before;
+      return Fault::refuse_500;
     }
     return Fault::none;
   });

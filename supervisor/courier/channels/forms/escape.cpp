@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "common/base/base64.hpp"
 #include "common/base/text.hpp"
 #include "common/base/utf8.hpp"
-#include "supervisor/courier/channels/forms/signature.hpp"
 
 namespace trainward::courier {
 namespace {

@@ -9,9 +9,6 @@
 
 namespace trainward::courier {
 
-std::string base64(std::string_view bytes);
-Result<std::string> from_base64(std::string_view text);  // no error says what stands in it
-
 // The keys in a file of "whsec_" and base64, a line each; blank lines and lines that begin with #
 // are passed over. 24 to 64 bytes a key, at most four: more than one while a key is exchanged.
 Result<std::vector<std::string>> signing_keys(std::string_view text);

@@ -1,4 +1,4 @@
-#include "supervisor/upload/secret_file.hpp"
+#include "common/os/secret_file.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 
-namespace trainward::upload {
+namespace trainward {
 
 Result<std::string> read_secret(const std::filesystem::path& path) {
   constexpr std::size_t longest = 64 * 1024;
@@ -37,9 +37,9 @@ Result<std::string> read_secret(const std::filesystem::path& path) {
   return out;
 }
 
-std::string secret_variable(const char* name) {
-  const char* value = std::getenv(name);
+std::string secret_variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): none is set
   return value == nullptr ? std::string() : std::string(trim(value));
 }
 
-}  // namespace trainward::upload
+}  // namespace trainward

@@ -1,0 +1,20 @@
+// Files that hold a key or a token: read when it is needed, so that one that was changed counts at
+// once. Nothing of their text is ever part of an error.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "common/base/error.hpp"
+
+namespace trainward {
+
+// Of at most 64 KiB, without spaces at its ends. Waits for nothing, whatever lies there. Kind
+// permanent: it is not there, may be read or written by others than its owner, or is empty; with
+// what to do.
+Result<std::string> read_secret(const std::filesystem::path& path);
+
+// A variable of this process's environment, without spaces at its ends; empty: it is not set.
+std::string secret_variable(const std::string& name);
+
+}  // namespace trainward
