@@ -66,8 +66,8 @@ bool may_travel(std::string_view name) {
   return std::find(harmless.begin(), harmless.end(), lower_case(name)) != harmless.end();
 }
 
-// libcurl asks before it sends a body whether that is wanted, and waits a second where a server does
-// not answer: only worth it where the body takes longer.
+// libcurl asks before it sends a body whether that is wanted, and waits a second where a server
+// does not answer: only worth it where the body takes longer.
 constexpr std::int64_t asked_before = 1'000'000;
 
 Result<Headers> header_list(const Request& request, std::int64_t body_size) {

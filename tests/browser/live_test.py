@@ -149,6 +149,8 @@ class Live(PageTest):
         self.log_in()
         self.daemon.tell("crash")
         self.daemon.until(lambda: len(self.daemon.json("history", "run")) > 1, "it has crashed once")
+        self.daemon.until(lambda: (row := self.daemon.row("run"))["state"] == "RUNNING" and row["last_step"] > 0,
+                          "it makes steps again")
         self.browser.look(360, 740, script=False)
         for path in ("", "programs/run"):
             self.browser.open(self.daemon.url + path)
