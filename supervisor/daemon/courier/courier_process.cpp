@@ -107,6 +107,10 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
                   fmt::format("its orders have {} bytes, more than a pipe holds", orders.size()),
                   settings.program.string(), "name fewer channels and targets");
     }
+    if (::access(settings.program.c_str(), F_OK) != 0) {
+      return fail(ErrorKind::permanent, "is not there", settings.program.string(),
+                  "`scripts/build release trainward-courier` makes it; the bundle has it");
+    }
     auto in = pipe_with(orders);
     if (!in) return propagate(in);
     auto out = make_polled_pipe();
