@@ -1,0 +1,79 @@
+"""A real Prometheus reads a real daemon, with a token and the rules: a program that gave up is told.
+
+scrape_test.py PROGRAMS RULES; 77: prometheus is not installed.
+"""
+import json
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+TOKEN = "viewer-of-a-test-0123456789abcdef0123456789"
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def told(port, what):
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{what}", timeout=10) as answer:
+            return json.load(answer)["data"]
+    except OSError:
+        return None  # it does not listen yet
+
+
+def until(condition, what):
+    limit = time.monotonic() + 60
+    while not condition():
+        if time.monotonic() > limit:
+            sys.exit(f"did not happen within a minute: {what}")
+        time.sleep(0.1)
+
+
+def main(programs, rules):
+    if shutil.which("prometheus") is None:
+        print("prometheus is not installed")
+        return 77
+    with tempfile.TemporaryDirectory(prefix="trainward-prometheus-") as name:
+        folder, ours, theirs = Path(name), free_port(), free_port()
+        for file, text in {"viewers": f"prometheus {TOKEN}\n", "token": TOKEN}.items():
+            (folder / file).write_text(text)
+            (folder / file).chmod(0o600)
+        (folder / "trainward.yaml").write_text(
+            f"listen: 127.0.0.1:{ours}\ntokens: {{viewer: viewers}}\n"
+            "programs:\n  broken: {command: [sh, -c, 'exit 78']}\n")
+        (folder / "prometheus.yml").write_text(json.dumps({
+            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
+            "rule_files": [rules],
+            "scrape_configs": [{"job_name": "trainward", "static_configs": [{"targets": [f"127.0.0.1:{ours}"]}],
+                                "authorization": {"credentials_file": str(folder / "token")}}]}))
+        with (folder / "log").open("w") as log:
+            children = [subprocess.Popen(words, cwd=folder, stdout=log, stderr=log) for words in (
+                [f"{programs}/trainwardd"],
+                ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=data",
+                 f"--web.listen-address=127.0.0.1:{theirs}"])]
+        try:
+            def fires():
+                alerts = (told(theirs, "alerts") or {"alerts": []})["alerts"]
+                return any(alert["labels"]["alertname"] == "ProgramGaveUp" and alert["state"] == "firing"
+                           and alert["labels"]["program"] == "broken" for alert in alerts)
+            until(fires, "ProgramGaveUp fires for 'broken'\n" + (folder / "log").read_text())
+            target = told(theirs, "targets")["activeTargets"][0]
+            assert target["health"] == "up" and not target["lastError"], target
+        finally:
+            for child in children:
+                child.terminate()
+            for child in children:
+                child.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
