@@ -69,10 +69,7 @@ std::string names_of_kinds() {
 }
 
 bool is_name(std::string_view text) {
-  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == '-';
-  });
+  return !text.empty() && text.size() <= 64 && consists_of(text, "_.-");
 }
 
 bool on_one_line(std::string_view text) {

@@ -19,24 +19,10 @@ constexpr std::int64_t hour_ms = 3'600'000;
 constexpr std::int64_t day_ms = 24 * hour_ms;
 constexpr std::size_t longest_address = 200;
 
-// "22:00": minutes since midnight.
+// Within a day, which ends before 24:00.
 std::optional<int> minute_of(std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos || colon == 0 || colon > 2 || text.size() != colon + 3) {
-    return std::nullopt;
-  }
-  const auto digits = [](std::string_view part) -> std::optional<int> {
-    int number = 0;
-    for (const char c : part) {
-      if (c < '0' || c > '9') return std::nullopt;
-      number = number * 10 + (c - '0');
-    }
-    return number;
-  };
-  const auto hours = digits(text.substr(0, colon));
-  const auto minutes = digits(text.substr(colon + 1));
-  if (!hours || !minutes || *hours > 23 || *minutes > 59) return std::nullopt;
-  return *hours * 60 + *minutes;
+  const auto minute = minute_of_day(text);
+  return minute && *minute < 24 * 60 ? minute : std::nullopt;
 }
 
 void read_quiet(MapReader& map, notify::Policy& policy) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdlib>
 
 namespace trainward::config {
@@ -30,6 +31,22 @@ bool consists_of(std::string_view text, std::string_view more) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     return plain || more.find(c) != std::string_view::npos;
   });
+}
+
+std::optional<int> minute_of_day(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos || text.size() - colon != 3 || colon == 0 || colon > 2) {
+    return std::nullopt;
+  }
+  const std::string digits =
+      std::string(text.substr(0, colon)) + std::string(text.substr(colon + 1));
+  if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c); })) {
+    return std::nullopt;
+  }
+  const int hour = std::stoi(std::string(text.substr(0, colon)));
+  const int minute = std::stoi(std::string(text.substr(colon + 1)));
+  if (minute > 59 || hour > 24 || (hour == 24 && minute > 0)) return std::nullopt;
+  return hour * 60 + minute;
 }
 
 std::string_view variable(const char* name) {

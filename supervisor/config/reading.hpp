@@ -30,6 +30,9 @@ std::string_view variable(const char* name);
 // Whether all of it are letters and digits of ASCII, or among `more`.
 bool consists_of(std::string_view text, std::string_view more);
 
+// "22:00" as minutes since midnight, up to "24:00", the day's end.
+std::optional<int> minute_of_day(std::string_view text);
+
 // The file that describes a host under "host"; nothing when it is absent or not a file.
 std::optional<std::filesystem::path> read_described_host(yaml::MapReader& map,
                                                          const Folders& folders);

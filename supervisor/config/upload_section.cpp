@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -34,29 +33,12 @@ bool is_name(std::string_view text) {
          text != "..";
 }
 
-// "22:00" as minutes since midnight; 24:00 is the day's end.
-std::optional<int> minutes_in(std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos || text.size() - colon != 3 || colon == 0 || colon > 2) {
-    return std::nullopt;
-  }
-  const std::string digits =
-      std::string(text.substr(0, colon)) + std::string(text.substr(colon + 1));
-  if (!std::all_of(digits.begin(), digits.end(), [](unsigned char c) { return std::isdigit(c); })) {
-    return std::nullopt;
-  }
-  const int hour = std::stoi(std::string(text.substr(0, colon)));
-  const int minute = std::stoi(std::string(text.substr(colon + 1)));
-  if (minute > 59 || hour > 24 || (hour == 24 && minute > 0)) return std::nullopt;
-  return hour * 60 + minute;
-}
-
 std::optional<orders::Window> window_in(std::string_view text) {
   const auto dash = text.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const auto from = minutes_in(text.substr(0, dash));
+  const auto from = minute_of_day(text.substr(0, dash));
   if (!from) return std::nullopt;
-  const auto to = minutes_in(text.substr(dash + 1));
+  const auto to = minute_of_day(text.substr(dash + 1));
   if (!to) return std::nullopt;
   return orders::Window{*from % 1440, *to % 1440};
 }

@@ -22,7 +22,6 @@ constexpr std::int64_t forgotten_ms =
     300'000;                                 // by Alertmanager, when it does not hear of it again
 constexpr std::int64_t moment_ms = 600'000;  // of what does not last: so long it is shown
 constexpr std::int64_t given_up_after_ms = 24 * 3'600'000LL;
-constexpr std::int64_t kept_ms = 30 * 24 * 3'600'000LL;
 constexpr std::int64_t look_again_ms = 3'600'000;
 constexpr std::size_t most_alerts = 100;
 
@@ -71,14 +70,7 @@ class AlertJob : public Job {
 
 Status AlertJob::recover(const World& world) {
   if (recovered_) return {};
-  auto done = world.journal.transact([&](store::Connection& db) -> Status {
-    if (!context_.channels.empty()) {
-      auto forgotten = Queue::forget_others(db, context_.channels, world.now_ms);
-      if (!forgotten) return forgotten;
-    }
-    if (auto pruned = queue_.prune(db, world.now_ms - kept_ms); !pruned) return pruned;
-    return queue_.recover(db, false, world.now_ms);
-  });
+  auto done = recover_queue(world, context_, queue_, false);
   recovered_ = done.has_value();
   return done;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "supervisor/courier/channels/forms/message.hpp"
+#include "supervisor/courier/channels/queue.hpp"
 #include "supervisor/courier/job.hpp"
 #include "supervisor/net/http_client.hpp"
 #include "supervisor/orders/channels.hpp"
@@ -26,6 +27,12 @@ Speaker speaker_of(const std::string& database);
 
 std::unique_ptr<Job> make_channel_job(const orders::Channel& channel,
                                       const ChannelContext& context);
+
+// What a channel's job begins with, once: a job lives no longer than its process, so what is on its
+// way in the queue was another's. `in_doubt`: that may have been taken, and the receiver would not
+// know it again. Channels that are gone are forgotten, and what is a month old.
+Status recover_queue(const World& world, const ChannelContext& context, const Queue& queue,
+                     bool in_doubt);
 
 // ---- a file each ----
 

@@ -18,7 +18,6 @@ namespace trainward::courier {
 namespace {
 
 constexpr std::int64_t given_up_after_ms = 24 * 3'600'000LL;
-constexpr std::int64_t kept_ms = 30 * 24 * 3'600'000LL;
 constexpr std::int64_t least_wait_ms = 1'000;
 constexpr std::int64_t look_again_ms = 3'600'000;  // a commit of the daemon calls sooner
 
@@ -67,17 +66,9 @@ class MessageJob : public Job {
   bool recovered_ = false;
 };
 
-// Once: a job lives no longer than its process, so what is on its way now was another's.
 Status MessageJob::recover(const World& world) {
   if (recovered_) return {};
-  auto done = world.journal.transact([&](store::Connection& db) -> Status {
-    if (!context_.channels.empty()) {
-      auto forgotten = Queue::forget_others(db, context_.channels, world.now_ms);
-      if (!forgotten) return forgotten;
-    }
-    if (auto pruned = queue_.prune(db, world.now_ms - kept_ms); !pruned) return pruned;
-    return queue_.recover(db, !facts_.dedupes, world.now_ms);
-  });
+  auto done = recover_queue(world, context_, queue_, !facts_.dedupes);
   recovered_ = done.has_value();
   return done;
 }

@@ -3,12 +3,9 @@
 #include <sys/stat.h>
 
 #include <array>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "supervisor/store/connection.hpp"
 
 namespace trainward::courier {
 namespace {
@@ -61,9 +58,9 @@ bool is_file(const std::filesystem::path& file) {
   return ::stat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode);
 }
 
-// Null: there is none.
-Result<std::unique_ptr<store::Connection>> open_journal(const std::filesystem::path& state_folder) {
-  const std::filesystem::path file = state_folder / journal_name;
+}  // namespace
+
+Result<std::unique_ptr<store::Connection>> open_journal(const std::filesystem::path& file) {
   if (!is_file(file)) return nullptr;
   for (const char* ending : {"-wal", "-shm"}) {
     const std::filesystem::path part = file.string() + ending;
@@ -73,11 +70,9 @@ Result<std::unique_ptr<store::Connection>> open_journal(const std::filesystem::p
   return store::Connection::open(file, store::Connection::Mode::read_only);
 }
 
-}  // namespace
-
 Result<Counts> counted(const std::filesystem::path& state_folder) {
   Counts counts;
-  auto db = open_journal(state_folder);
+  auto db = open_journal(state_folder / journal_name);
   if (!db) return propagate(db);
   if (*db == nullptr) return counts;
   auto has_channels = has_table(**db, "deliveries");
@@ -107,7 +102,7 @@ Result<Counts> counted(const std::filesystem::path& state_folder) {
 Result<json::object> recorded(const std::filesystem::path& state_folder) {
   json::object document;
   for (const Table& table : tables) document[table.name] = json::array();
-  auto db = open_journal(state_folder);
+  auto db = open_journal(state_folder / journal_name);
   if (!db) return propagate(db);
   if (*db == nullptr) return document;
   for (const Table& table : tables) {

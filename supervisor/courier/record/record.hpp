@@ -4,16 +4,21 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
+#include "supervisor/store/connection.hpp"
 
 namespace trainward::courier {
 
 inline constexpr const char* journal_name = "courier.db";
+
+// For whoever only reads it; null: there is none, or what lies there is no file. Waits for nothing.
+Result<std::unique_ptr<store::Connection>> open_journal(const std::filesystem::path& file);
 
 inline constexpr int most_recorded_rows = 200;
 

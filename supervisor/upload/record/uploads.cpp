@@ -1,8 +1,8 @@
 #include "supervisor/upload/record/uploads.hpp"
 
 #include <memory>
-#include <system_error>
 
+#include "supervisor/courier/record/record.hpp"
 #include "supervisor/store/connection.hpp"
 
 namespace trainward::upload {
@@ -84,10 +84,8 @@ using Opened = std::unique_ptr<store::Connection>;
 
 // Nothing: there is none yet.
 Result<Opened> open(const std::filesystem::path& file) {
-  std::error_code error;
-  if (!std::filesystem::exists(file, error)) return Opened();
-  auto connection = store::Connection::open(file, store::Connection::Mode::read_only);
-  if (!connection) return propagate(connection);
+  auto connection = courier::open_journal(file);
+  if (!connection || *connection == nullptr) return connection;
   bool there = false;
   auto looked = (*connection)
                     ->each("select 1 from sqlite_schema where name = 'v_uploads'",
