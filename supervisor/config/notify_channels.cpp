@@ -64,6 +64,7 @@ std::string other_key(std::string_view key) {
 
 std::string names_of_kinds() {
   std::vector<std::string_view> names;
+  names.reserve(orders::channel_kinds.size());
   for (const auto& row : orders::channel_kinds) names.push_back(row.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
