@@ -8,6 +8,7 @@
 #include "common/base/json.hpp"
 #include "hwprobe/report.hpp"
 #include "supervisor/core/phase.hpp"
+#include "supervisor/metrics/host.hpp"
 
 namespace trainward::metrics {
 namespace {
@@ -147,6 +148,7 @@ Status Collector::read_steps(const store::Store& store, Program& program) {
   std::int64_t tokens = program.ended_tokens;
   figures.tokens_per_second.reset();
   figures.steps_per_second.reset();
+  figures.utilization = {};
   if (*told) {
     const store::ToldStep& newest = **told;
     figures.step = newest.step;
@@ -156,6 +158,8 @@ Status Collector::read_steps(const store::Store& store, Program& program) {
     figures.tokens = newest.tokens;
     if (runs && newest.attempt == attempt->number) {
       figures.tokens_per_second = newest.tokens_per_second;
+      figures.utilization = {newest.mfu, newest.communication, newest.device_memory,
+                             newest.device_memory_limit};
       if (!program.first) {
         auto first = store.told_by(figures.name, attempt->number, End::oldest);
         if (!first) return propagate(first);
@@ -288,6 +292,19 @@ void Collector::show_time(Program& program, Time now) {
   }
 }
 
+// The kernel's own counters may go back a little (proc(5), iowait); what is told does not.
+void Collector::look_at_host(const std::filesystem::path& root) {
+  const HostFigures now = metrics::look_at_host(root);
+  host_.memory_bytes = now.memory_bytes;
+  host_.available_bytes = now.available_bytes;
+  for (const auto counter :
+       {&HostFigures::busy_seconds, &HostFigures::idle_seconds, &HostFigures::iowait_seconds,
+        &HostFigures::stalled_cpu_seconds, &HostFigures::stalled_io_seconds,
+        &HostFigures::stalled_memory_seconds}) {
+    host_.*counter = std::max(host_.*counter, now.*counter);  // unset is the least
+  }
+}
+
 Result<Snapshot> Collector::snapshot(const store::Store& store, const Live& live, Time now) {
   auto mark = store.mark();
   if (!mark) return propagate(mark);
@@ -319,6 +336,8 @@ Result<Snapshot> Collector::snapshot(const store::Store& store, const Live& live
   }
   snapshot.boards = boards_;
   snapshot.disks = disks_.look(live.folders);
+  look_at_host(live.root);
+  snapshot.host = host_;
   if (live.courier) snapshot.courier = live.courier();
   return snapshot;
 }

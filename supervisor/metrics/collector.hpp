@@ -9,6 +9,7 @@
 // Counters come from the database, so they go on over restarts of the daemon. One thread.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -31,6 +32,7 @@ struct Live {
   // What is known of messages and uploads; called on the thread of the scrape, so it owns what it
   // uses. Empty: nothing is.
   std::function<std::optional<CourierFigures>()> courier = {};
+  std::filesystem::path root = "/";  // where the kernel's /proc is, or a fake tree
 };
 
 class Collector {
@@ -78,6 +80,7 @@ class Collector {
                                                        const std::string& program,
                                                        const store::AttemptFigures& attempt);
   static void show_time(Program& program, Time now);
+  void look_at_host(const std::filesystem::path& root);
   Span& span_of(Program& program, const std::string& phase, const std::string& cause);
 
   DiskRoom disks_;
@@ -89,6 +92,7 @@ class Collector {
   std::map<std::string, Program> programs_;  // with those that were removed
   std::vector<std::string> shown_;           // in order
   std::vector<BoardFigures> boards_;
+  HostFigures host_;
 };
 
 }  // namespace trainward::metrics

@@ -64,6 +64,8 @@ struct ToldStep {
   std::optional<std::int64_t> tokens;
   std::optional<double> tokens_per_second;
   std::int64_t at_ms = 0;
+  std::optional<double> mfu, communication;
+  std::optional<std::int64_t> device_memory, device_memory_limit;
 };
 
 struct KeptFigures {

@@ -20,12 +20,20 @@ ToldStep told_step(const Row& row) {
   row.read(4, told.tokens);
   row.read(5, told.tokens_per_second);
   row.read(6, told.at_ms);
+  row.read(7, told.mfu);
+  row.read(8, told.communication);
+  row.read(9, told.device_memory);
+  row.read(10, told.device_memory_limit);
   return told;
 }
 
-constexpr const char* newest_rows =
-    "select step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms from steps "
-    "where program = ? order by attempt desc, step desc limit ?";
+// As told_step() reads it.
+const std::string told_columns =
+    "select step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms, mfu, communication, "
+    "device_memory, device_memory_limit from steps ";
+
+const std::string newest_rows =
+    told_columns + "where program = ? order by attempt desc, step desc limit ?";
 
 }  // namespace
 
@@ -141,8 +149,7 @@ Result<std::optional<ToldStep>> Store::told_by(const std::string& program, std::
                                                FromEnd from, std::int64_t skip) const {
   // By itself SQLite goes through all steps of the program: they lie in this order already.
   static const std::string text =
-      "select step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms from steps "
-      "indexed by steps_by_attempt where program = ? and attempt = ? order by step ";
+      told_columns + "indexed by steps_by_attempt where program = ? and attempt = ? order by step ";
   static const std::string newest = text + "desc limit 1 offset ?";
   static const std::string oldest = text + "limit 1 offset ?";
   std::optional<ToldStep> told;
