@@ -1,4 +1,6 @@
 // Figures for metrics: what they are, and that they cost no more for a longer run.
+#include <random>
+
 #include "cost.hpp"
 
 namespace trainward::store {
@@ -23,6 +25,26 @@ class Figures : public CostTest {
   }
 };
 
+TEST_F(Figures, WhatOnlyGrowsIsReadFromWhereTheLastReadingEnded) {
+  Store store = open();
+  const auto cost_of_one_more = [&](std::int64_t number) {
+    const auto ledger = must(store.ledger_after(0)).newest_id;
+    const auto compiled = must(store.compiled_after(0)).newest_id;
+    put_attempts(store, number, number);
+    return cost([&] {
+      const auto sums = must(store.ledger_after(ledger));
+      EXPECT_EQ(sums.sums.at(0).ms, number);
+      EXPECT_EQ(sums.newest_save_ms.at("trainer"), number);
+      EXPECT_EQ(must(store.compiled_after(compiled)).sums.at(0).hits, 1);
+    });
+  };
+  put_attempts(store, 1, 20);
+  const std::int64_t short_run = cost_of_one_more(21);
+  put_attempts(store, 22, 400);
+  EXPECT_GT(short_run, 50) << "nothing was counted";
+  EXPECT_LT(cost_of_one_more(401), short_run + 20);
+}
+
 TEST_F(Figures, StepsOfAttemptsCostAsMuchAsThereAreAttempts) {
   constexpr std::int64_t some = 50;
   constexpr std::int64_t many = 8 * some;
@@ -38,6 +60,85 @@ TEST_F(Figures, StepsOfAttemptsCostAsMuchAsThereAreAttempts) {
   put_attempts(store, some + 1, many);
   EXPECT_GT(of_some, 1'000) << "nothing was counted";
   EXPECT_LT(cost_of(many), 10 * of_some);
+}
+
+TEST_F(Figures, StepsThatWereToldAreCountedFromEitherEnd) {
+  using End = Store::FromEnd;
+  Store store = open();
+  must(store.put_program({"trainer", "RUNNING", "", "d", "{}", epoch_ms, 0}));
+  std::mt19937 chance(5);
+  for (std::int64_t number = 1; number <= 4; ++number) {
+    must(store.put_attempt(attempt(number, 0, 0, 0, 0)));
+    std::vector<std::int64_t> steps;
+    for (std::int64_t step = 1; step <= 30; ++step) {
+      if (chance() % 3 == 0) continue;
+      add_steps(store, number, step, step, 0);
+      steps.push_back(step);
+    }
+    const auto all = static_cast<std::int64_t>(steps.size());
+    for (std::int64_t skip = 0; skip <= all; ++skip) {
+      const auto oldest = must(store.told_by("trainer", number, End::oldest, skip));
+      const auto newest = must(store.told_by("trainer", number, End::newest, skip));
+      ASSERT_EQ(oldest.has_value(), skip < all);
+      ASSERT_EQ(newest.has_value(), skip < all);
+      if (skip == all) continue;
+      EXPECT_EQ(oldest->step, steps.at(static_cast<std::size_t>(skip)));
+      EXPECT_EQ(newest->step, steps.at(static_cast<std::size_t>(all - 1 - skip)));
+      EXPECT_EQ(newest->attempt, number);
+      EXPECT_EQ(newest->tokens, newest->step * 1000);
+    }
+  }
+}
+
+TEST_F(Figures, OfAStateTheWishAndTheOpenSpanAreRead) {
+  Store store = open();
+  const auto read = [&](const char* core_state) {
+    must(store.put_program({"a", "RUNNING", "why", "d", core_state, epoch_ms, 300}));
+    const auto programs = must(store.programs_now());
+    EXPECT_EQ(programs.size(), 1U);
+    EXPECT_EQ(programs.front().state, "RUNNING");
+    EXPECT_EQ(programs.front().target_step, 300);
+    return programs.front();
+  };
+  const ProgramNow whole = read(
+      R"({"wanted": true, "reason": "\"span\": {", "skip": [1, 2], "span": {"attempt": 3,
+          "phase": "down", "cause": "hang", "since": {"wall_ms": 70, "mono_ms": 7}}})");
+  EXPECT_TRUE(whole.wanted);
+  ASSERT_TRUE(whole.open.has_value());
+  EXPECT_EQ(whole.open->phase, "down");
+  EXPECT_EQ(whole.open->cause, "hang");
+  EXPECT_EQ(whole.open->since, (Time{{70}, {7}}));
+  for (const char* nothing :
+       {"", "{", "[]", "null", "{}", R"({"wanted": null, "span": null})", R"({"wanted": false})",
+        R"({"wanted": "yes", "span": "down"})", R"({"span": {"phase": "down", "since": 5}})"}) {
+    SCOPED_TRACE(nothing);
+    const ProgramNow empty = read(nothing);
+    EXPECT_FALSE(empty.wanted);
+    EXPECT_FALSE(empty.open.has_value());
+  }
+}
+
+TEST_F(Figures, CheckpointsAreCountedByWhatHasBecomeOfThem) {
+  Store store = open();
+  for (const char* name : {"a", "b", "c"}) {
+    must(store.put_program({name, "RUNNING", "", "d", "{}", epoch_ms, 0}));
+  }
+  for (std::int64_t step = 1; step <= 9; ++step) {
+    must(
+        store.put_checkpoint("b", {std::to_string(step), step, 0, 1,
+                                   step == 4 || step == 8 ? "corrupt" : "verified", "", epoch_ms}));
+    if (step > 3) must(store.mark_checkpoint("b", std::to_string(step - 3), "pruned"));
+  }
+  must(store.put_checkpoint("c", {"1", 1, 0, 1, "verified", "", epoch_ms}));
+  must(store.put_checkpoint("b", {"2", 2, 0, 1, "verified", "made again", epoch_ms}));
+  must(store.remove_program("c"));
+  const auto programs = must(store.programs_now());
+  ASSERT_EQ(programs.size(), 2U);
+  EXPECT_EQ(programs[0].name, "a");
+  EXPECT_EQ(programs[0].verified + programs[0].corrupt + programs[0].pruned, 0);
+  EXPECT_EQ(programs[1].verified, 3);
+  EXPECT_EQ(programs[1].corrupt, 1);
+  EXPECT_EQ(programs[1].pruned, 5);
 }
 
 }  // namespace
