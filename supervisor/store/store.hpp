@@ -178,9 +178,8 @@ class Store {
   Result<std::string> mark() const;
 
   // ---- for metrics (store_figures.cpp): nothing here takes longer for a longer run ----
-  // Those that were not removed, by name. Takes time with the number of checkpoints on record.
-  Result<std::vector<ProgramNow>> programs_now() const;
-  Result<LedgerSums> ledger_after(std::int64_t id) const;      // of all programs
+  Result<std::vector<ProgramNow>> programs_now() const;    // those that were not removed, by name
+  Result<LedgerSums> ledger_after(std::int64_t id) const;  // of all programs
   Result<CompiledSums> compiled_after(std::int64_t id) const;  // of all programs
   // With a number above `number`, oldest first.
   Result<std::vector<AttemptFigures>> attempts_after(const std::string& program,

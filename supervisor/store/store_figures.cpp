@@ -48,10 +48,7 @@ Result<std::vector<ProgramNow>> Store::programs_now() const {
       "select name, state, target_step, "
       "coalesce(json_extract(core, '$.wanted'), 0), "
       "json_extract(core, '$.span'), "
-      "(select count(*) from checkpoints c where c.program = name and c.state = 'verified'), "
-      "(select count(*) from checkpoints c where c.program = name and c.state = 'corrupt'), "
-      "(select count(*) from checkpoints c where c.program = name and c.state = 'pruned') "
-      "from (select name, state, target_step, "
+      "verified, corrupt, pruned from (select *, "
       "case when json_valid(core_state) then core_state end as core "
       "from programs where not removed) order by name",
       [&](const Row& row) {
