@@ -5,7 +5,6 @@
 #include <limits>
 #include <utility>
 
-#include "common/base/json.hpp"
 #include "hwprobe/report.hpp"
 #include "supervisor/core/phase.hpp"
 #include "supervisor/metrics/host.hpp"
@@ -191,23 +190,14 @@ Status Collector::read_steps(const store::Store& store, Program& program) {
   return {};
 }
 
-Status Collector::read_program(const store::Store& store, const store::ProgramRow& row) {
+Status Collector::read_program(const store::Store& store, const store::ProgramNow& row) {
   Program& program = programs_[row.name];
   ProgramFigures& figures = program.figures;
   figures.name = row.name;
   figures.state = core::shown_from(row.state);
   figures.target_step = row.target_step;
-  figures.wanted = false;
-  program.open.reset();
-  if (const auto state = parse_json(row.core_state, "state"); state && state->is_object()) {
-    figures.wanted = bool_or(state->get_object(), "wanted", false);
-    const auto span = get_object(state->get_object(), "span");
-    if (const auto since = span ? get_object(**span, "since") : span) {
-      program.open =
-          OpenSpan{string_or(**span, "phase", ""), string_or(**span, "cause", ""),
-                   Time{{int_or(**since, "wall_ms", 0)}, {int_or(**since, "mono_ms", 0)}}};
-    }
-  }
+  figures.wanted = row.wanted;
+  program.open = row.open;
   if (auto read = read_attempts(store, program); !read) return read;
   if (auto read = read_steps(store, program); !read) return read;
   auto kept = store.newest_kept(row.name);
@@ -230,23 +220,21 @@ Status Collector::read_program(const store::Store& store, const store::ProgramRo
   figures.checkpoint_save_ms = program.save_ms;
   figures.cache_hits = program.cache_hits;
   figures.cache_misses = program.cache_misses;
-  figures.checkpoints.clear();
+  figures.checkpoints["verified"] = row.verified;
+  figures.checkpoints["corrupt"] = row.corrupt;
+  figures.checkpoints["pruned"] = row.pruned;
   return {};
 }
 
 Status Collector::refresh(const store::Store& store) {
-  auto rows = store.programs();
+  const auto one_state = store.snapshot();
+  auto rows = store.programs_now();
   if (!rows) return propagate(rows);
   if (auto read = read_sums(store); !read) return read;
   shown_.clear();
-  for (const store::ProgramRow& row : *rows) {
+  for (const store::ProgramNow& row : *rows) {
     if (auto read = read_program(store, row); !read) return read;
     shown_.push_back(row.name);
-  }
-  auto counts = store.checkpoint_counts();
-  if (!counts) return propagate(counts);
-  for (const auto& count : *counts) {
-    programs_[count.program].figures.checkpoints[count.state] = count.count;
   }
   auto boards = store.board_rows();
   if (!boards) return propagate(boards);
@@ -264,7 +252,7 @@ Status Collector::refresh(const store::Store& store) {
 void Collector::show_time(Program& program, Time now) {
   std::int64_t open_ms = 0;
   if (program.open) {
-    const OpenSpan& open = *program.open;
+    const store::ProgramNow::Open& open = *program.open;
     // As it will be booked; without a daemon only the times on record can be told.
     const bool by_mono = now.mono.ms > 0 && open.since.mono.ms > 0;
     open_ms = by_mono ? now.mono - open.since.mono : now.wall - open.since.wall;

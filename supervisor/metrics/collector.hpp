@@ -46,13 +46,9 @@ class Collector {
     std::int64_t booked_ms = 0;
     std::int64_t shown_ms = 0;  // a counter never goes back, whatever the clocks do
   };
-  struct OpenSpan {
-    std::string phase, cause;
-    Time since;
-  };
   struct Program {
     std::vector<Span> spans;
-    std::optional<OpenSpan> open;
+    std::optional<store::ProgramNow::Open> open;
     std::optional<std::int64_t> save_ms;
     std::int64_t cache_hits = 0, cache_misses = 0;
     std::optional<store::AttemptFigures> newest;  // attempt
@@ -72,7 +68,7 @@ class Collector {
 
   Status refresh(const store::Store& store);
   Status read_sums(const store::Store& store);
-  Status read_program(const store::Store& store, const store::ProgramRow& row);
+  Status read_program(const store::Store& store, const store::ProgramNow& row);
   static Status read_attempts(const store::Store& store, Program& program);
   static Status settle(const store::Store& store, Program& program);
   static Status read_steps(const store::Store& store, Program& program);
