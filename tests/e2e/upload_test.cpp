@@ -62,8 +62,8 @@ class Uploads : public World {
     return out;
   }
 
-  // Runs the courier until it has committed an upload or was ended. Its wait status. `hear` is called
-  // with all that it has said, whenever that is more.
+  // Runs the courier until it has committed an upload or was ended. Its wait status. `hear` is
+  // called with all that it has said, whenever that is more.
   int run_courier(const orders::Orders& orders, const std::string& fault, std::string& log,
                   const std::function<void(const std::string&)>& hear = {}) {
     auto in = make_pipe();
