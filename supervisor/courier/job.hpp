@@ -38,6 +38,13 @@ class Job {
   // calls sooner. An error is logged, stands in the journal (without secrets, then), and the call
   // is repeated later: after a minute, then longer, up to half an hour.
   virtual Result<std::int64_t> work(const World& world) = 0;
+
+  // Whether people have asked for something since the last call, which then comes sooner after an
+  // error. On the same thread, every few seconds.
+  virtual bool is_asked_for(Journal& journal) {
+    (void)journal;
+    return false;
+  }
 };
 
 }  // namespace trainward::courier

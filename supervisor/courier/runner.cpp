@@ -62,6 +62,14 @@ struct Runner::Shared {
       left = until_ms - now().wall.ms;
     }
   }
+
+  // After an error: until the time has come, or somebody asks for it.
+  template <typename Worker>
+  void wait_for_another_try(std::int64_t until_ms, Worker& worker) {
+    while (!stop.stop_requested() && now().wall.ms < until_ms && !worker.is_asked_for()) {
+      wait(std::min(until_ms, now().wall.ms + pace.listen_ms), std::nullopt);
+    }
+  }
 };
 
 namespace {
@@ -97,6 +105,14 @@ class Worker {
     if (text != told_.error) spdlog::warn("{}: {}", name_, text);
     record({name_, true, now_ms, text, next_ms});
     return {next_ms, true};
+  }
+
+  bool is_asked_for() {
+    try {
+      return job_->is_asked_for(*journal_);
+    } catch (const std::exception&) {  // no memory
+      return false;
+    }
   }
 
  private:
@@ -161,7 +177,11 @@ Result<std::unique_ptr<Runner>> Runner::start(std::vector<std::unique_ptr<Job>> 
         while (!shared->stop.stop_requested()) {
           const std::uint64_t seen = shared->pokes_so_far();
           const auto next = worker->turn();
-          shared->wait(next.at_ms, next.failed ? std::nullopt : std::optional(seen));
+          if (next.failed) {
+            shared->wait_for_another_try(next.at_ms, *worker);
+          } else {
+            shared->wait(next.at_ms, seen);
+          }
         }
         worker.reset();
         const std::lock_guard done(shared->mutex);

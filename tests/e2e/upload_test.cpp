@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -10,6 +11,7 @@
 #include "common/os/clock.hpp"
 #include "common/os/pipe.hpp"
 #include "fake_s3.hpp"
+#include "supervisor/courier/record/record.hpp"
 #include "supervisor/orders/orders.hpp"
 #include "supervisor/upload/record/uploads.hpp"
 #include "world.hpp"
@@ -60,8 +62,10 @@ class Uploads : public World {
     return out;
   }
 
-  // Runs the courier until it has committed an upload or was ended. Its wait status.
-  int run_courier(const orders::Orders& orders, const std::string& fault, std::string& log) {
+  // Runs the courier until it has committed an upload or was ended. Its wait status. `hear` is
+  // called with all that it has said, whenever that is more.
+  int run_courier(const orders::Orders& orders, const std::string& fault, std::string& log,
+                  const std::function<void(const std::string&)>& hear = {}) {
     auto in = make_pipe();
     auto err = make_pipe();
     EXPECT_TRUE(in && err);
@@ -85,6 +89,7 @@ class Uploads : public World {
       const ssize_t got = ::read(err->read.get(), chunk.data(), chunk.size());
       if (got <= 0) break;
       said.append(chunk.data(), static_cast<std::size_t>(got));
+      if (hear) hear(said);
     }
     in->write.reset();  // asks it to end
     log += said;
@@ -145,6 +150,29 @@ TEST_F(Uploads, ToAFolderEndedAtEveryPointManyTimes) {
     }
   }
   std::cout << kills << " kills\n";
+}
+
+// Who has mended what was refused need not wait until it is tried again by itself.
+TEST_F(Uploads, WhatWasMendedIsTriedAgainWhenAskedFor) {
+  record_checkpoint("state", 10'000);
+  const auto orders = orders_of("state", {{"nas", orders::FolderPlace{path("nas").string()}, {}}});
+  std::int64_t next_ms = 0;
+  std::string log;
+  const int status = run_courier(orders, "", log, [&](const std::string& said) {
+    if (next_ms > 0 || said.find("cannot go to 'nas'") == std::string::npos) return;
+    wait_until([&] {
+      const auto record = courier::recorded(path("state"));
+      if (!record || record->at("jobs").as_array().empty()) return false;
+      next_ms = int_or(record->at("jobs").as_array()[0].as_object(), "next_ms", 0);
+      return next_ms > 0;
+    });
+    fs::create_directory(path("nas"));
+    EXPECT_EQ(run("trainward-courier", {"ask", path("state").string(), "retry", "", ""}).code, 0);
+  });
+  EXPECT_TRUE(WIFEXITED(status)) << log;
+  EXPECT_GT(next_ms, 0);
+  EXPECT_LT(now().wall.ms, next_ms) << "it waited until its time had come: " << log;
+  EXPECT_EQ(string_or(only_row("state"), "state", ""), "done") << log;
 }
 
 TEST_F(Uploads, ToABucketEndedAtEveryPoint) {

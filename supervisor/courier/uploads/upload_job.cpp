@@ -111,6 +111,7 @@ class UploadJob : public Job {
     UploadRows rows(world.journal, order_.source.program, target_.name);
     auto asked_for = rows.asked();
     if (!asked_for) return propagate(asked_for);
+    last_asked_ = asked_for->last;
     if (auto ok = oblige(world, rows, *asked_for); !ok) return propagate(ok);
     if (auto ok = check(world, rows); !ok) return propagate(ok);
     const bool asked = asked_for->now;
@@ -142,6 +143,11 @@ class UploadJob : public Job {
     const Known before = known == situation->known.end() ? Known{} : *known;
     if (auto ok = send(world, rows, what, before, asked || before.asked); !ok) return propagate(ok);
     return now().wall.ms;
+  }
+
+  bool is_asked_for(Journal& journal) override {
+    auto asked = UploadRows(journal, order_.source.program, target_.name).asked();
+    return asked && asked->last > last_asked_;
   }
 
  private:
@@ -351,6 +357,7 @@ class UploadJob : public Job {
   std::filesystem::path state_dir_;
   net::Backoff backoff_;
   bool checked_ = false;
+  std::int64_t last_asked_ = 0;  // that a call has seen
 };
 
 }  // namespace

@@ -65,6 +65,7 @@ class S3Store : public ObjectStore {
   Status forget_upload(const std::string& key);
   Status sweep(const std::string& key);
   Status abort(const std::string& key, const std::string& id);
+  Result<std::optional<Reply>> look_at(const std::string& key);
   Result<bool> try_put_text(const std::string& key, const std::string& text, const Pairs& condition,
                             bool& not_supported);
   std::int64_t speed();

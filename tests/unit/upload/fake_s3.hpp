@@ -44,6 +44,8 @@ class FakeS3 {
   void change(const std::string& key, const std::string& text);
   void redirect_downloads_to(std::string url) { redirect_ = std::move(url); }
   void refuse_conditions() { refuses_conditions_ = true; }
+  // As Ceph 16 does, for which what stands in If-Match with its quotes is never what is there.
+  void compare_without_quotes() { compares_without_quotes_ = true; }
 
   [[nodiscard]] HttpScript& server() { return server_; }
   // One JSON object a line: method, target, headers, sha256 of the body.
@@ -72,6 +74,7 @@ class FakeS3 {
   int next_upload_ = 0;
   std::string redirect_;
   bool refuses_conditions_ = false;
+  bool compares_without_quotes_ = false;
   HttpScript server_;  // the last: it calls the others
 };
 

@@ -207,6 +207,18 @@ TEST_F(S3, AServerWithoutConditions) {
   expect_published(server, what);
 }
 
+// The pointer to the newest is moved all the same.
+TEST_F(S3, AServerThatComparesOtherwise) {
+  FakeS3 server;
+  server.compare_without_quotes();
+  ASSERT_TRUE(target(server)->publish(package(), {}));
+  server.change(at("gpt/latest.json"), "{}");
+  const auto published = target(server)->publish(package(), {});
+  ASSERT_TRUE(published) << published.error().message();
+  expect_published(server, package());
+  EXPECT_NE(server.objects().at(at("gpt/latest.json")).find("step-5"), std::string::npos);
+}
+
 TEST_F(S3, KeysStayBehindWhenADownloadIsElsewhere) {
   FakeS3 server;
   ASSERT_TRUE(target(server)->publish(package(), {}));
