@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -62,9 +63,10 @@ class Uploads : public World {
     return out;
   }
 
-  // Runs the courier until it has committed an upload or was ended. Its wait status. `hear` is
-  // called with all that it has said, whenever that is more.
+  // Runs the courier until it has committed an upload, has said `words`, or was ended. Its wait
+  // status. `hear` is called with all that it has said, whenever that is more.
   int run_courier(const orders::Orders& orders, const std::string& fault, std::string& log,
+                  const std::string& words = " is at ",
                   const std::function<void(const std::string&)>& hear = {}) {
     auto in = make_pipe();
     auto err = make_pipe();
@@ -85,7 +87,7 @@ class Uploads : public World {
     EXPECT_TRUE(write_all(in->write.get(), orders::line_of(orders) + "\n", "the courier"));
     std::array<char, 4096> chunk{};
     std::string said;
-    while (said.find(" is at ") == std::string::npos) {
+    while (said.find(words) == std::string::npos) {
       const ssize_t got = ::read(err->read.get(), chunk.data(), chunk.size());
       if (got <= 0) break;
       said.append(chunk.data(), static_cast<std::size_t>(got));
@@ -158,7 +160,7 @@ TEST_F(Uploads, WhatWasMendedIsTriedAgainWhenAskedFor) {
   const auto orders = orders_of("state", {{"nas", orders::FolderPlace{path("nas").string()}, {}}});
   std::int64_t next_ms = 0;
   std::string log;
-  const int status = run_courier(orders, "", log, [&](const std::string& said) {
+  const int status = run_courier(orders, "", log, " is at ", [&](const std::string& said) {
     if (next_ms > 0 || said.find("cannot go to 'nas'") == std::string::npos) return;
     wait_until([&] {
       const auto record = courier::recorded(path("state"));
@@ -200,6 +202,42 @@ TEST_F(Uploads, ToABucketEndedAtEveryPoint) {
     EXPECT_EQ(server.open_uploads(), 0U);
     fs::remove_all(path(state));
   }
+}
+
+// The disk gives other bytes than it gave for the digests, and no time tells: the server refuses
+// them, and the next try takes the file as it is then.
+TEST_F(Uploads, BytesThatAreOthersThanTheyWereAreLookedAtAnew) {
+  write("keys", std::string(test::FakeS3::key_id) + "\n" + test::FakeS3::secret + "\n");
+  fs::permissions(path("keys"), fs::perms::owner_read | fs::perms::owner_write);
+  constexpr std::size_t two_parts = 70U << 20U;
+  record_checkpoint("state", two_parts);
+  const fs::path file = path("state/runs/run/checkpoints/step-00000010/model.safetensors");
+  bool changes = true;
+  test::FakeS3 server([&](std::size_t, const test::HttpRequest& request) {
+    if (changes && request.method == "POST" && request.target.ends_with("?uploads=")) {
+      const auto written = fs::last_write_time(file);
+      std::fstream(file, std::ios::in | std::ios::out).seekp(1'000'000) << "OTHERS";
+      fs::last_write_time(file, written);
+      changes = false;
+    }
+    return test::FakeS3::Fault::none;
+  });
+  const orders::S3Place place{server.endpoint(), "bucket", "", "eu-1", path("keys").string()};
+  const auto orders = orders_of("state", {{"bucket", place, {}}});
+  std::string log;
+  run_courier(orders, "", log, "was changed while it was sent");
+  EXPECT_EQ(string_or(only_row("state"), "state", ""), "failed") << log;
+  EXPECT_TRUE(server.objects().empty());
+
+  const Output asked =
+      run("trainward-courier", {"ask", path("state").string(), "retry", "run", "bucket"});
+  ASSERT_EQ(asked.code, 0) << asked.out << asked.err;
+  run_courier(orders, "", log);
+  EXPECT_EQ(string_or(only_row("state"), "state", ""), "done") << log;
+  const auto objects = server.objects();
+  ASSERT_TRUE(objects.contains("run/step-00000010/model.safetensors")) << log;
+  EXPECT_EQ(objects.at("run/step-00000010/model.safetensors").substr(1'000'000, 6), "OTHERS");
+  EXPECT_EQ(server.open_uploads(), 0U);
 }
 
 // A script that knows nothing of us: it saves a file each tenth step, and is told from which to go

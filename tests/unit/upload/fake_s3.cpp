@@ -85,8 +85,11 @@ HttpStep FakeS3::handle(const HttpRequest& request) {
   const Fault fault = fault_ ? fault_(number_, request) : Fault::none;
   ++number_;
   switch (fault) {
-    case Fault::none:
-      return act(request);
+    case Fault::none: {
+      HttpStep step = act(request);
+      if (gate_ && request.target.find(held_) != std::string::npos) step.hold = gate_;
+      return step;
+    }
     case Fault::refuse_500:
       return refusal(500, "InternalError");
     case Fault::slow_down_503: {
