@@ -270,9 +270,10 @@ class Store {
   Result<std::optional<std::int64_t>> evaluated_before(const std::string& program,
                                                        std::int64_t attempt,
                                                        std::int64_t step) const;
-  // As they were booked, with their numbers, from beyond the number `after`.
-  Status each_span(const std::string& program, std::int64_t after, std::int64_t limit,
-                   const std::function<void(std::int64_t, const SpanRow&)>& take) const;
+  // Those of the program among the next `limit` spans of all, as they were booked, from beyond the
+  // number `after`. The number of the last one that was looked at: `after` when there is none.
+  Result<std::int64_t> each_span(const std::string& program, std::int64_t after, std::int64_t limit,
+                                 const std::function<void(const SpanRow&)>& take) const;
   // Boards that measured anything while the attempt ran, and what each measured last in
   // (after_ms, up_to_ms].
   Result<std::vector<std::string>> boards_of(const std::string& program) const;
