@@ -147,7 +147,6 @@ int export_files(const Context& context, const ExportRequest& request) {
   const auto programs = programs_to_export(*store, only);
   if (!programs) return finish(context, {exit_status::failed, programs.error()});
   const Interruption interruption;
-  const auto snapshot = store->snapshot();
   int made = 0;
   for (const std::string& program : *programs) {
     const auto run = tracking::run_identity(*store, program);
