@@ -287,6 +287,8 @@ class Store {
 
   // A row of a table as people take it along; what is not known is empty.
   enum class Table { steps, evaluations, attempts, ledger };
+  // Of its columns, also while it has no row.
+  Result<std::vector<std::string>> names_of(Table table) const;
   using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
   // Of one program, or (program "") of all of them, by program and in their order. Ends when `take`
   // returns false.

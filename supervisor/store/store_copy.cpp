@@ -192,6 +192,22 @@ Result<bool> Store::has_checkpoints(const std::string& program) const {
   return any;
 }
 
+// Of a row that has nothing: there may be none.
+Result<std::vector<std::string>> Store::names_of(Table table) const {
+  std::vector<std::string> names;
+  auto read = impl_->connection->each(
+      fmt::format("select t.* from (select 1) left join ({} limit 0) t on true",
+                  sql_of(table).selected),
+      [&](const Row& row) {
+        SQLite::Statement& statement = row.statement();
+        for (int i = 0; i < statement.getColumnCount(); ++i) {
+          names.emplace_back(statement.getColumnName(i));
+        }
+      });
+  if (!read) return propagate(read);
+  return names;
+}
+
 Status Store::each_row(Table table, const std::string& program, const TakeRow& take) const {
   const TableSql sql = sql_of(table);
   std::vector<std::string> names;
