@@ -217,6 +217,8 @@ Result<bool> RunWriter::reopen(const store::Store& store) {
     }
     number = (*row)->number + 1;
   }
+  // Another attempt of that number: the database was put back from a copy, and went on otherwise.
+  if (file_name(open.place, open.attempt.number) != cursor->file) return false;
   open.name = cursor->file;
   open.position = cursor->position;
   open.hparams = cursor->hparams;
