@@ -70,7 +70,7 @@ Result<std::unique_ptr<store::Connection>> open_journal(const std::filesystem::p
   return store::Connection::open(file, store::Connection::Mode::read_only);
 }
 
-Result<Counts> counted(const std::filesystem::path& state_folder) {
+Result<Counts> counted(const std::filesystem::path& state_folder, std::int64_t now_ms) {
   Counts counts;
   auto db = open_journal(state_folder / journal_name);
   if (!db) return propagate(db);
@@ -78,10 +78,13 @@ Result<Counts> counted(const std::filesystem::path& state_folder) {
   auto has_channels = has_table(**db, "deliveries");
   if (!has_channels) return propagate(has_channels);
   if (*has_channels) {
-    auto read = (*db)->each("select channel, state, count(*) from deliveries group by 1, 2",
-                            [&](const store::Row& row) {
-                              counts.messages.push_back({row.text(0), row.text(1), row.integer(2)});
-                            });
+    auto read = (*db)->each(
+        "select channel, state, sum(state != 'waiting' or due_ms <= ?) from deliveries "
+        "group by 1, 2",
+        [&](const store::Row& row) {
+          counts.messages.push_back({row.text(0), row.text(1), row.integer(2)});
+        },
+        now_ms);
     if (!read) return propagate(read);
   }
   auto has_uploads = has_table(**db, "uploads");

@@ -45,6 +45,7 @@ struct Counts {
   std::vector<Messages> messages;
   std::vector<Uploads> uploads;
 };
-Result<Counts> counted(const std::filesystem::path& state_folder);
+// Messages that are held for a while, or until quiet hours are over, do not wait yet at `now_ms`.
+Result<Counts> counted(const std::filesystem::path& state_folder, std::int64_t now_ms);
 
 }  // namespace trainward::courier

@@ -4,7 +4,10 @@
 #include <sys/stat.h>
 
 #include <string>
+#include <tuple>
+#include <vector>
 
+#include "supervisor/courier/channels/queue.hpp"
 #include "supervisor/courier/courier_table.hpp"
 #include "supervisor/courier/journal.hpp"
 #include "temporary_folder.hpp"
@@ -58,6 +61,30 @@ TEST(Record, IsBoundedTheNewestFirst) {
   const json::array& rows = document->at("deliveries").as_array();
   ASSERT_EQ(rows.size(), std::size_t{most_recorded_rows});
   EXPECT_EQ(rows[0].at("id"), 1000);
+}
+
+TEST(Record, WhatIsHeldUntilLaterDoesNotWaitYet) {
+  const TemporaryFolder folder;
+  auto journal = Journal::open(folder.path() / journal_name, channel_tables());
+  ASSERT_TRUE(journal.has_value());
+  ASSERT_TRUE((*journal)->transact([](store::Connection& db) {
+    return db.run(
+        "insert into deliveries (channel, message, state, due_ms, next_ms, at_ms) values "
+        "('day', 1, 'waiting', 500, 9000, 1), ('day', 2, 'waiting', 2000, 2000, 1), "
+        "('day', 3, 'sent', 2000, 2000, 1), ('night', 1, 'waiting', 2000, 2000, 1)");
+  }));
+  using Rows = std::vector<std::tuple<std::string, std::string, std::int64_t>>;
+  const auto at = [&](std::int64_t now_ms) {
+    const auto counts = counted(folder.path(), now_ms);
+    EXPECT_TRUE(counts.has_value());
+    Rows rows;
+    for (const auto& [channel, state, count] : counts->messages) {
+      rows.emplace_back(channel, state, count);
+    }
+    return rows;
+  };
+  EXPECT_EQ(at(1000), (Rows{{"day", "sent", 1}, {"day", "waiting", 1}, {"night", "waiting", 0}}));
+  EXPECT_EQ(at(2000), (Rows{{"day", "sent", 1}, {"day", "waiting", 2}, {"night", "waiting", 1}}));
 }
 
 TEST(Record, ReadsBesideAWriterWithoutWaiting) {
