@@ -90,8 +90,11 @@ TEST_F(TrackingSection, HparamsHoldNoSecret) {
   EXPECT_EQ(own.at("training_config.learning_rate"), json::value(0.003));
   const auto foreign = hparams_of(
       program("programs: {a: {command: [/bin/true, --lr, '3e-4', --steps=7, --api-token, hunter2, "
-              "--fast]}}\n"));
+              "--warmup, '-1', --bias, '-5e-1', --fast]}}\n"));
   EXPECT_EQ(foreign.at("lr"), json::value(3e-4));
+  EXPECT_EQ(foreign.at("warmup"), json::value(-1));
+  EXPECT_EQ(foreign.at("bias"), json::value(-0.5));
+  EXPECT_FALSE(foreign.contains("1"));
   EXPECT_EQ(foreign.at("steps"), json::value(7));
   EXPECT_EQ(foreign.at("fast"), json::value(true));
   EXPECT_THAT(json::serialize(foreign), testing::Not(HasSubstr("hunter2")));
