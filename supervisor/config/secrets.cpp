@@ -3,19 +3,124 @@
 #include <algorithm>
 #include <cctype>
 #include <string>
+#include <utility>
 
 namespace trainward::config {
+namespace {
+
+bool is(int (*kind)(int), char c) { return kind(static_cast<unsigned char>(c)) != 0; }
+
+// "wandb.apiKey" as "WANDB_APIKEY", or, with its words apart, as "_WANDB_API_KEY".
+std::string plain_name(std::string_view name, bool apart) {
+  std::string out = apart ? "_" : "";
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const bool begins = i > 0 && is(std::isupper, name[i]) && is(std::islower, name[i - 1]);
+    if (apart && begins) out += '_';
+    out += is(std::isalnum, name[i])
+               ? static_cast<char>(std::toupper(static_cast<unsigned char>(name[i])))
+               : '_';
+  }
+  return out;
+}
+
+// "2048", "4e5", "10B"
+bool is_amount(std::string_view value) {
+  constexpr std::size_t longest = 20;
+  return !value.empty() && value.size() <= longest && is(std::isdigit, value.front()) &&
+         value.find_first_not_of("0123456789.,_+-eEkKmMgGbBtT") == std::string_view::npos;
+}
+
+// A tokenizer is none, nor is an amount of tokens.
+bool names_a_token(std::string_view name, std::string_view value) {
+  constexpr std::string_view token = "TOKEN";
+  for (auto at = name.find(token); at != std::string_view::npos; at = name.find(token, at + 1)) {
+    const std::string_view rest = name.substr(at + token.size());
+    const bool amount = rest.starts_with('S') && is_amount(value);
+    if (!amount && !rest.starts_with("IZ")) return true;
+  }
+  return false;
+}
+
+// Arguments one after the other; a word of several is a script, or a header.
+class Hiding {
+ public:
+  std::string word(std::string_view text) {
+    const bool value = !option_.empty() && !text.starts_with('-');
+    const bool several = text.find_first_of(" \t\n") != std::string_view::npos;
+    if (!several || (value && looks_secret(option_, ""))) return piece(text, false);
+    const auto equals = text.find('=');
+    const std::string_view name = text.substr(0, equals);
+    const bool assigns =
+        equals != std::string_view::npos && name.find_first_of(" \t\n:") == std::string_view::npos;
+    if (assigns && looks_secret(name, "")) return piece(text, false);
+    option_.clear();
+    return script(text);
+  }
+
+ private:
+  std::string piece(std::string_view text, bool of_script) {
+    const std::string before = std::exchange(option_, {});
+    const bool option = text.starts_with('-');
+    if (!before.empty() && !option && looks_secret(before, text)) return hidden;
+    const auto equals = text.find('=');
+    const std::string_view name = text.substr(0, equals);
+    if (equals == std::string_view::npos) {
+      if (option) option_ = text;
+    } else if (of_script && equals + 1 == text.size()) {
+      option_ = name;  // its value is the quoted one that follows
+      return std::string(text);
+    } else if (looks_secret(name, text.substr(equals + 1))) {
+      return std::string(name) + "=" + hidden;
+    }
+    return looks_secret("", text) ? hidden : std::string(text);
+  }
+
+  std::string script(std::string_view text) {
+    constexpr std::string_view quotes = "\"'`";
+    std::string out;
+    while (!text.empty()) {
+      const auto size = std::min(text.find_first_of(" \t\n\"'`;&|()<>"), text.size());
+      const std::string_view one = text.substr(0, size);
+      if (size == 0) {
+        const auto end = text.find(text.front(), 1);
+        const bool quoted = quotes.find(text.front()) != std::string_view::npos &&
+                            end != std::string_view::npos && !option_.empty() &&
+                            looks_secret(option_, text.substr(1, end - 1));
+        if (quoted) {
+          out += text.front() + std::string(hidden);
+          text.remove_prefix(end);
+          option_.clear();
+        }
+        out += text.front();
+        text.remove_prefix(1);
+      } else if (one.ends_with(':') && looks_secret(one.substr(0, size - 1), "")) {
+        // A header, to its end.
+        const auto end = std::min(text.find_first_of(quotes), text.size());
+        out += std::string(one) + " " + hidden;
+        text.remove_prefix(end);
+      } else {
+        out += piece(one, true);
+        text.remove_prefix(size);
+      }
+    }
+    option_.clear();
+    return out;
+  }
+
+  std::string option_;  // whose value may come next
+};
+
+}  // namespace
 
 bool looks_secret(std::string_view name, std::string_view value) {
-  std::string word(name);
-  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char c) {
-    return c == '-' ? '_' : static_cast<char>(std::toupper(c));
-  });
-  for (const char* part : {"TOKEN", "SECRET", "PASSW", "APIKEY", "CREDENTIAL", "AUTH", "PRIVATE"}) {
+  const std::string word = plain_name(name, false);
+  for (const char* part : {"SECRET", "PASSW", "APIKEY", "CREDENTIAL", "AUTH", "PRIVATE"}) {
     if (word.find(part) != std::string::npos) return true;
   }
+  if (names_a_token(word, value)) return true;
+  const std::string words = plain_name(name, true);
   for (const char* end : {"_KEY", "_PASS", "_PW", "_DSN"}) {
-    if (word.ends_with(end)) return true;
+    if (words.ends_with(end)) return true;
   }
   // scheme://user:password@host/
   const auto scheme = value.find("://");
@@ -28,23 +133,8 @@ bool looks_secret(std::string_view name, std::string_view value) {
 
 std::vector<std::string> without_secrets(const std::vector<std::string>& words) {
   std::vector<std::string> out;
-  bool next_is_secret = false;
-  for (const std::string& word : words) {
-    const bool option = word.starts_with('-');
-    const auto equals = word.find('=');
-    const std::string_view name = std::string_view(word).substr(0, equals);
-    const std::string_view value = equals == std::string::npos
-                                       ? std::string_view()
-                                       : std::string_view(word).substr(equals + 1);
-    if ((next_is_secret && !option) || (equals == std::string::npos && looks_secret("", word))) {
-      out.emplace_back(hidden);
-    } else if (equals != std::string::npos && looks_secret(name, value)) {
-      out.push_back(std::string(name) + "=" + hidden);
-    } else {
-      out.push_back(word);
-    }
-    next_is_secret = option && equals == std::string::npos && looks_secret(word, "");
-  }
+  Hiding hiding;
+  for (const std::string& word : words) out.push_back(hiding.word(word));
   return out;
 }
 

@@ -10,11 +10,13 @@ namespace trainward::config {
 // What stands in the place of a secret.
 inline constexpr const char* hidden = "(hidden)";
 
-// Whether a variable or option of this name and value is one: tokens, passwords, keys, and
-// addresses with a password in them.
+// Whether a variable, option or setting ("wandb.key") of this name and value is one: tokens,
+// passwords, keys, and addresses with a password in them. A tokenizer is none, nor is an amount of
+// tokens.
 bool looks_secret(std::string_view name, std::string_view value);
 
-// The same arguments with `hidden` for the values of --token VALUE, --token=VALUE and TOKEN=VALUE.
+// The same arguments with `hidden` for the values of --token VALUE, --token=VALUE and TOKEN=VALUE,
+// also within a shell's script (sh -c "…"), and of headers ("Authorization: …").
 std::vector<std::string> without_secrets(const std::vector<std::string>& words);
 
 }  // namespace trainward::config

@@ -167,16 +167,19 @@ void read_options(const std::vector<std::string>& words, json::object& out) {
     const auto parsed = parse_json(text, "");
     return parsed && (parsed->is_number() || parsed->is_bool()) ? *parsed : json::value(text);
   };
+  const auto is_option = [&](const std::string& word) {
+    return word.starts_with('-') && !value_of(word).is_number();
+  };
   for (std::size_t i = 1; i < words.size(); ++i) {
     const std::string& word = words[i];
     const auto begin = word.find_first_not_of('-');
-    if (begin == 0 || begin == std::string::npos || begin > 2) continue;
+    if (!is_option(word) || begin == std::string::npos || begin > 2) continue;
     const auto equals = word.find('=');
     const std::string name = word.substr(begin, equals - begin);
     if (name.empty()) continue;
     if (equals != std::string::npos) {
       out[name] = value_of(word.substr(equals + 1));
-    } else if (i + 1 < words.size() && !words[i + 1].starts_with('-')) {
+    } else if (i + 1 < words.size() && !is_option(words[i + 1])) {
       out[name] = value_of(words[++i]);
     } else {
       out[name] = true;

@@ -223,6 +223,14 @@ int begin_shell(const CLI::App& app, const Context& context) {
   return run_shell(shell, context.terminal);
 }
 
+// A disk that is full, a pipe that was closed: what was asked for has not come to anybody.
+int said_whole(int code, Terminal& terminal) {
+  terminal.out.flush();
+  if (terminal.out || code != exit_status::ok) return code;
+  terminal.err << "trainwardctl: stdout takes no more: what it has is not whole\n";
+  return exit_status::failed;
+}
+
 }  // namespace
 
 int run(std::vector<std::string> arguments, const std::filesystem::path& default_state_dir,
@@ -261,7 +269,7 @@ int run(std::vector<std::string> arguments, const std::filesystem::path& default
       return finish(before, *failure);
     }
   }
-  return cli.action()(Context{cli.settings, terminal});
+  return said_whole(cli.action()(Context{cli.settings, terminal}), terminal);
 }
 
 }  // namespace trainward::ctl

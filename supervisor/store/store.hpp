@@ -269,9 +269,10 @@ class Store {
   Result<std::optional<std::int64_t>> evaluated_before(const std::string& program,
                                                        std::int64_t attempt,
                                                        std::int64_t step) const;
-  // As they were booked, with their numbers, from beyond the number `after`.
-  Status each_span(const std::string& program, std::int64_t after, std::int64_t limit,
-                   const std::function<void(std::int64_t, const SpanRow&)>& take) const;
+  // Those of the program among the next `limit` spans of all, as they were booked, from beyond the
+  // number `after`. The number of the last one that was looked at: `after` when there is none.
+  Result<std::int64_t> each_span(const std::string& program, std::int64_t after, std::int64_t limit,
+                                 const std::function<void(const SpanRow&)>& take) const;
   // Boards that measured anything while the attempt ran, and what each measured last in
   // (after_ms, up_to_ms].
   Result<std::vector<std::string>> boards_of(const std::string& program) const;
@@ -285,6 +286,8 @@ class Store {
 
   // A row of a table as people take it along; what is not known is empty.
   enum class Table { steps, evaluations, attempts, ledger };
+  // Of its columns, also while it has no row.
+  Result<std::vector<std::string>> names_of(Table table) const;
   using Cell = std::variant<std::monostate, std::int64_t, double, std::string>;
   // Of one program, or (program "") of all of them, by program and in their order. Ends when `take`
   // returns false.

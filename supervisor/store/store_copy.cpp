@@ -89,10 +89,12 @@ Result<std::optional<std::int64_t>> Store::first_step_of(const std::string& prog
   return first;
 }
 
+// Left to itself SQLite goes by the primary key here, over the steps of all later attempts.
 Status Store::each_step(const std::string& program, std::int64_t attempt, std::int64_t after,
                         std::int64_t limit, const std::function<void(const StepRow&)>& take) const {
   static const std::string sql = fmt::format(
-      "select {} from steps where program = ? and attempt = ? and step > ? order by step limit ?",
+      "select {} from steps indexed by steps_by_attempt "
+      "where program = ? and attempt = ? and step > ? order by step limit ?",
       columns<StepRow>());
   return impl_->connection->each(
       sql, [&](const Row& row) { take(read_row<StepRow>(row)); }, program, attempt, after, limit);
@@ -101,7 +103,8 @@ Status Store::each_step(const std::string& program, std::int64_t attempt, std::i
 Status Store::each_evaluation(const std::string& program, std::int64_t attempt, std::int64_t after,
                               const std::function<void(const EvaluationRow&)>& take) const {
   static const std::string sql = fmt::format(
-      "select {} from evaluations where program = ? and attempt = ? and step > ? order by step",
+      "select {} from evaluations indexed by evaluations_by_attempt "
+      "where program = ? and attempt = ? and step > ? order by step",
       columns<EvaluationRow>());
   return impl_->connection->each(
       sql, [&](const Row& row) { take(read_row<EvaluationRow>(row)); }, program, attempt, after);
@@ -136,16 +139,23 @@ Result<std::optional<std::int64_t>> Store::evaluated_before(const std::string& p
   return found;
 }
 
-Status Store::each_span(const std::string& program, std::int64_t after, std::int64_t limit,
-                        const std::function<void(std::int64_t, const SpanRow&)>& take) const {
-  return impl_->connection->each(
-      "select id, attempt, phase, cause, begin_ms, duration_ms from ledger "
-      "where program = ? and id > ? order by id limit ?",
+// No index has the spans of a program in the order they were booked: to ask for that would sort all
+// of them each time.
+Result<std::int64_t> Store::each_span(const std::string& program, std::int64_t after,
+                                      std::int64_t limit,
+                                      const std::function<void(const SpanRow&)>& take) const {
+  std::int64_t last = after;
+  auto read = impl_->connection->each(
+      "select id, program = ?, attempt, phase, cause, begin_ms, duration_ms from ledger "
+      "where id > ? order by id limit ?",
       [&](const Row& row) {
-        take(row.integer(0),
-             {row.integer(1), row.text(2), row.text(3), row.integer(4), row.integer(5)});
+        last = row.integer(0);
+        if (row.integer(1) == 0) return;
+        take({row.integer(2), row.text(3), row.text(4), row.integer(5), row.integer(6)});
       },
       program, after, limit);
+  if (!read) return propagate(read);
+  return last;
 }
 
 Result<std::vector<std::string>> Store::boards_of(const std::string& program) const {
@@ -181,6 +191,22 @@ Result<bool> Store::has_checkpoints(const std::string& program) const {
       [&](const Row&) { any = true; }, program);
   if (!read) return propagate(read);
   return any;
+}
+
+// Of a row that has nothing: there may be none.
+Result<std::vector<std::string>> Store::names_of(Table table) const {
+  std::vector<std::string> names;
+  auto read = impl_->connection->each(
+      fmt::format("select t.* from (select 1) left join ({} limit 0) t on true",
+                  sql_of(table).selected),
+      [&](const Row& row) {
+        SQLite::Statement& statement = row.statement();
+        for (int i = 0; i < statement.getColumnCount(); ++i) {
+          names.emplace_back(statement.getColumnName(i));
+        }
+      });
+  if (!read) return propagate(read);
+  return names;
 }
 
 Status Store::each_row(Table table, const std::string& program, const TakeRow& take) const {

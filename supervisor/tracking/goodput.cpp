@@ -14,16 +14,13 @@ constexpr std::int64_t at_a_time = 512;
 // As far as spans that begin after the moment asked for; what is booked later has begun later.
 Status Goodput::read(const store::Store& store) {
   while (booked_until_ms_ <= at_ms_) {
-    std::int64_t rows = 0;
-    auto read = store.each_span(program_, last_id_, at_a_time,
-                                [&](std::int64_t id, const store::SpanRow& row) {
-                                  ++rows;
-                                  last_id_ = id;
-                                  booked_until_ms_ = row.begin_ms + row.duration_ms;
-                                  ahead_.push_back(row);
-                                });
-    if (!read) return read;
-    if (rows < at_a_time) break;
+    auto last = store.each_span(program_, last_id_, at_a_time, [&](const store::SpanRow& row) {
+      booked_until_ms_ = row.begin_ms + row.duration_ms;
+      ahead_.push_back(row);
+    });
+    if (!last) return propagate(last);
+    if (*last == last_id_) break;
+    last_id_ = *last;
   }
   std::erase_if(ahead_, [&](const store::SpanRow& span) {
     if (span.begin_ms + span.duration_ms > at_ms_) return false;

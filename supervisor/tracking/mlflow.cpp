@@ -392,42 +392,73 @@ Status Mlflow::find_run(const Batch& batch, Cursor& cursor) {
   return keep(cursor);
 }
 
+// Somebody removed the run there: for good, or into the bin, where it takes nothing.
+Result<bool> Mlflow::is_gone(const Reply& refusal, const Cursor& cursor) {
+  const auto missing = [](const Reply& reply) {
+    return reply.status == 404 || reply.code == "RESOURCE_DOES_NOT_EXIST";
+  };
+  if (missing(refusal)) return true;
+  auto found = call("GET", "runs/get?run_id=" + percent_encoded(cursor.run_id), nullptr);
+  if (!found) return propagate(found);
+  if (missing(*found)) return true;
+  const auto run = get_object(found->body, "run");
+  const auto info = run ? get_object(**run, "info") : run;
+  return info && string_or(**info, "lifecycle_stage", "active") == "deleted";
+}
+
+// Another run gets everything.
+Status Mlflow::begin_anew(Cursor& cursor) {
+  const std::string run = cursor.run;
+  cursor = Cursor();
+  cursor.run = run;
+  if (auto kept = keep(cursor); !kept) return kept;
+  return fail(ErrorKind::transient, "the run is gone from MLflow, and is made anew",
+              net::shown_host(order_.tracking.mlflow->url));
+}
+
 Status Mlflow::log(Cursor& cursor, json::object content) {
   content["run_id"] = cursor.run_id;
   auto done = call("POST", "runs/log-batch", &content);
   if (!done) return propagate(done);
   if (done->status == 200) return {};
-  if (done->status == 404 || done->code == "RESOURCE_DOES_NOT_EXIST") {
-    // Somebody removed it: another gets everything.
-    const std::string run = cursor.run;
-    cursor = Cursor();
-    cursor.run = run;
-    if (auto kept = keep(cursor); !kept) return kept;
-    return fail(ErrorKind::transient, "the run is gone from MLflow, and is made anew",
-                net::shown_host(order_.tracking.mlflow->url));
+  auto gone = is_gone(*done, cursor);
+  if (!gone) return propagate(gone);
+  return *gone ? begin_anew(cursor) : refused(*done, "what it is told");
+}
+
+// One that is refused, as its value is another than was told before, has all beside it refused with
+// it: those are told in halves.
+Status Mlflow::log_params(Cursor& cursor, const json::array& params) {
+  std::vector<json::array> untold{params};
+  while (!untold.empty()) {
+    const json::array some = std::move(untold.back());
+    untold.pop_back();
+    if (some.empty()) continue;
+    auto sent = log(cursor, {{"params", some}});
+    if (sent) continue;
+    const bool told_before = sent.error().kind == ErrorKind::permanent &&
+                             sent.error().what.find("INVALID_PARAMETER_VALUE") != std::string::npos;
+    if (!told_before) return sent;
+    if (some.size() == 1) continue;
+    const auto* middle = some.begin() + some.size() / 2;
+    untold.emplace_back(middle, some.end());
+    untold.emplace_back(some.begin(), middle);
   }
-  return refused(*done, "what it is told");
+  return {};
 }
 
 // They cannot be changed: those of the first attempt stay, also when the configuration is another.
 Status Mlflow::send_params(Cursor& cursor) {
   json::array params;
-  const auto flush = [&]() -> Status {
-    if (params.empty()) return {};
-    auto sent = log(cursor, {{"params", std::exchange(params, {})}});
-    const bool told_before = !sent && sent.error().kind == ErrorKind::permanent &&
-                             sent.error().what.find("INVALID_PARAMETER_VALUE") != std::string::npos;
-    return told_before ? Status() : sent;
-  };
   for (const auto& [name, value] : order_.hparams) {
     const std::string text =
         value.is_string() ? std::string(value.get_string()) : json::serialize(value);
     params.push_back(
         json::object{{"key", key_of(name)}, {"value", shortened(valid_utf8(text), longest_param)}});
     if (params.size() < most_params) continue;
-    if (auto sent = flush(); !sent) return sent;
+    if (auto sent = log_params(cursor, std::exchange(params, {})); !sent) return sent;
   }
-  if (auto sent = flush(); !sent) return sent;
+  if (auto sent = log_params(cursor, params); !sent) return sent;
   cursor.params = true;
   return keep(cursor);
 }
@@ -444,7 +475,11 @@ Status Mlflow::send_status(const Batch& batch, Cursor& cursor) {
   if (is_over(batch.status)) body["end_time"] = batch.ended_ms;
   auto done = call("POST", "runs/update", &body);
   if (!done) return propagate(done);
-  if (done->status != 200) return refused(*done, "the state of the run");
+  if (done->status != 200) {
+    auto gone = is_gone(*done, cursor);
+    if (!gone) return propagate(gone);
+    return *gone ? begin_anew(cursor) : refused(*done, "the state of the run");
+  }
   cursor.status = batch.status;
   return keep(cursor);
 }

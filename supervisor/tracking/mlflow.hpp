@@ -43,11 +43,14 @@ class Mlflow {
 
   Result<Reply> call(const std::string& method, const std::string& what, const json::object* body);
   tl::unexpected<Error> refused(const Reply& reply, const std::string& what) const;
+  Result<bool> is_gone(const Reply& refusal, const Cursor& cursor);
+  Status begin_anew(Cursor& cursor);
   Result<Batch> gather(const store::Store& store, const Cursor& cursor) const;
   Status find_run(const Batch& batch, Cursor& cursor);
   Result<std::string> find_experiment();
   Status send_params(Cursor& cursor);
   Status log(Cursor& cursor, json::object content);
+  Status log_params(Cursor& cursor, const json::array& params);
   Status send_status(const Batch& batch, Cursor& cursor);
   Status keep(const Cursor& cursor);
 

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/digest.hpp"
 #include "common/base/json.hpp"
 #include "common/os/file.hpp"
 
@@ -26,12 +27,14 @@ constexpr std::string_view event_prefix = "events.out.tfevents.";
 constexpr std::size_t longest_mark = 4096;
 constexpr int most_names = 100;
 
-std::string building_name(const std::string& program) {
-  return fmt::format(".{}.trainward-new", program);
+// Daemons of several machines may share the folder, each with a program of this name.
+std::string hidden_name(const RunMark& mark, std::string_view ending) {
+  constexpr std::size_t digits = 12;
+  const std::string whose = sha256_hex(mark.run + " " + mark.kept_by).substr(0, digits);
+  return fmt::format(".{}.{}.trainward-{}", mark.program, whose, ending);
 }
-std::string replaced_name(const std::string& program) {
-  return fmt::format(".{}.trainward-old", program);
-}
+std::string building_name(const RunMark& mark) { return hidden_name(mark, "new"); }
+std::string replaced_name(const RunMark& mark) { return hidden_name(mark, "old"); }
 
 // "a", "a-2", "a-3", …
 std::string numbered(const std::string& program, int number) {
@@ -202,8 +205,8 @@ Status LogFolder::remove_ours(const std::string& name) const {
 }
 
 Result<RunFolder> LogFolder::build(const RunMark& mark) const {
-  const std::string name = building_name(mark.program);
-  if (auto removed = remove_ours(replaced_name(mark.program)); !removed) return propagate(removed);
+  const std::string name = building_name(mark);
+  if (auto removed = remove_ours(replaced_name(mark)); !removed) return propagate(removed);
   if (auto removed = remove_ours(name); !removed) return propagate(removed);
   if (::mkdirat(fd_.get(), name.c_str(), 0755) != 0) {
     return fail_errno(errno, "make it", (path_ / name).string());
@@ -218,7 +221,7 @@ Result<RunFolder> LogFolder::build(const RunMark& mark) const {
 
 Result<RunFolder> LogFolder::publish(const RunMark& mark,
                                      const std::vector<std::string>& names) const {
-  const std::string built = building_name(mark.program);
+  const std::string built = building_name(mark);
   auto folder = open_folder(built);
   if (!folder) return folder;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -234,7 +237,7 @@ Result<RunFolder> LogFolder::publish(const RunMark& mark,
     if (!found) return propagate(found);
     if (*found == Found::taken) continue;
     if (*found == Found::ours) {
-      const std::string old = replaced_name(mark.program);
+      const std::string old = replaced_name(mark);
       if (exchange(fd_.get(), built, name) == 0) {
         // Under the name it was built by lies the one it replaces.
         if (::renameat(fd_.get(), built.c_str(), fd_.get(), old.c_str()) != 0) {
@@ -251,7 +254,7 @@ Result<RunFolder> LogFolder::publish(const RunMark& mark,
     if (::fsync(fd_.get()) != 0) return fail_errno(errno, "write it", path_.string());
     folder = open_folder(name);
     // What cannot be removed is not ours; it is told of with the next build.
-    if (folder) (void)remove_ours(replaced_name(mark.program));
+    if (folder) (void)remove_ours(replaced_name(mark));
     return folder;
   }
   return fail(ErrorKind::permanent,

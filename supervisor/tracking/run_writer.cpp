@@ -217,6 +217,8 @@ Result<bool> RunWriter::reopen(const store::Store& store) {
     }
     number = (*row)->number + 1;
   }
+  // Another attempt of that number: the database was put back from a copy, and went on otherwise.
+  if (file_name(open.place, open.attempt.number) != cursor->file) return false;
   open.name = cursor->file;
   open.position = cursor->position;
   open.hparams = cursor->hparams;
@@ -284,6 +286,24 @@ std::string RunWriter::file_name(const Place& place, std::int64_t attempt) const
 Result<bool> RunWriter::write_more(const store::Store& store, std::int64_t now_ms) {
   if (!open_ || open_->closed) return next_attempt(store);
   Open& open = *open_;
+  auto more = read_more(store, open);
+  if (!more) return more;
+  if (auto written = append(open); !written) return propagate(written);
+  if (*more) {
+    if (!building_ && open.size - kept_size_ >= keep_every_bytes) {
+      if (auto kept = keep_cursor(now_ms); !kept) return propagate(kept);
+    }
+    return true;
+  }
+  if (open.attempt.ended_ms == 0) return false;
+  if (auto closed = close(store, now_ms); !closed) return propagate(closed);
+  return true;
+}
+
+// What comes next, for append(); whether there is more behind it. The database is held as it is for
+// as long as that takes.
+Result<bool> RunWriter::read_more(const store::Store& store, Open& open) {
+  const auto snapshot = store.snapshot();
   auto row = store.attempt_from(options_.program, open.attempt.number);
   if (!row) return propagate(row);
   if (!*row || (*row)->number != open.attempt.number) {
@@ -300,16 +320,7 @@ Result<bool> RunWriter::write_more(const store::Store& store, std::int64_t now_m
   auto batch = events_.next(store, open.attempt, open.place, open.position);
   if (!batch) return propagate(batch);
   for (const Event& event : batch->events) open.encoder.add(event);
-  if (auto written = append(open); !written) return propagate(written);
-  if (batch->more) {
-    if (!building_ && open.size - kept_size_ >= keep_every_bytes) {
-      if (auto kept = keep_cursor(now_ms); !kept) return propagate(kept);
-    }
-    return true;
-  }
-  if (open.attempt.ended_ms == 0) return false;
-  if (auto closed = close(store, now_ms); !closed) return propagate(closed);
-  return true;
+  return batch->more;
 }
 
 Result<bool> RunWriter::next_attempt(const store::Store& store) {

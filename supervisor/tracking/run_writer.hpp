@@ -59,7 +59,8 @@ class RunWriter {
       : options_(std::move(options)), memory_(memory), events_(options_.program, options_.every) {}
 
   // Brings the files up to what the store has; ends early when asked to. `now_ms` (wall) says when
-  // the cursor is due. After an error the next call finds out anew where it stands.
+  // the cursor is due. After an error the next call finds out anew where it stands. No state of the
+  // store is held while files are written: they may hang, and its log of changes would grow as long.
   Status advance(const store::Store& store, std::int64_t now_ms, const Stop& stop);
   // All of it anew, whatever lies there.
   Status rewrite(const store::Store& store, std::int64_t now_ms, const Stop& stop);
@@ -91,6 +92,7 @@ class RunWriter {
   Status reopen_file(std::int64_t from, Open& open);
   [[nodiscard]] bool still_ours() const;
   Result<bool> write_more(const store::Store& store, std::int64_t now_ms);
+  Result<bool> read_more(const store::Store& store, Open& open);
   Result<bool> next_attempt(const store::Store& store);
   Status begin_file(const store::Store& store, const store::AttemptRow& attempt, Place place);
   Status close(const store::Store& store, std::int64_t now_ms);

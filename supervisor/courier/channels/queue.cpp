@@ -79,6 +79,13 @@ std::vector<std::string> channel_tables() {
       ") strict",
       "create index if not exists deliveries_by_state on deliveries (channel, state)",
       "create index if not exists deliveries_by_episode on deliveries (channel, episode)",
+      // How many there were of those that were pruned.
+      "create table if not exists deliveries_gone ("
+      "  channel text not null,"
+      "  state   text not null,"
+      "  count   integer not null,"
+      "  primary key (channel, state)"
+      ") strict",
       // What Alertmanager is told again while it lasts (channels/alert_job.cpp).
       "create table if not exists alerts ("
       "  channel    text not null,"
@@ -176,6 +183,13 @@ Status Queue::forget_others(store::Connection& db, const std::vector<std::string
 }
 
 Status Queue::prune(store::Connection& db, std::int64_t before_ms) const {
+  auto counted = db.run(
+      "insert into deliveries_gone (channel, state, count) "
+      "select channel, state, count(*) from deliveries where channel = ?1 and at_ms < ?2 and "
+      "state not in ('waiting', 'sending') group by 1, 2 "
+      "on conflict (channel, state) do update set count = count + excluded.count",
+      channel_, before_ms);
+  if (!counted) return counted;
   return db.run(
       "delete from deliveries where channel = ?1 and at_ms < ?2 and "
       "state not in ('waiting', 'sending')",

@@ -70,26 +70,33 @@ Result<std::unique_ptr<store::Connection>> open_journal(const std::filesystem::p
   return store::Connection::open(file, store::Connection::Mode::read_only);
 }
 
-Result<Counts> counted(const std::filesystem::path& state_folder) {
+Result<Counts> counted(const std::filesystem::path& state_folder, std::int64_t now_ms) {
   Counts counts;
   auto db = open_journal(state_folder / journal_name);
   if (!db) return propagate(db);
   if (*db == nullptr) return counts;
-  auto has_channels = has_table(**db, "deliveries");
+  auto has_channels = has_table(**db, "deliveries_gone");
   if (!has_channels) return propagate(has_channels);
   if (*has_channels) {
-    auto read = (*db)->each("select channel, state, count(*) from deliveries group by 1, 2",
-                            [&](const store::Row& row) {
-                              counts.messages.push_back({row.text(0), row.text(1), row.integer(2)});
-                            });
+    auto read = (*db)->each(
+        "select channel, state, sum(count) from "
+        "(select channel, state, state != 'waiting' or due_ms <= ? as count from deliveries "
+        "union all select channel, state, count from deliveries_gone) group by 1, 2",
+        [&](const store::Row& row) {
+          counts.messages.push_back({row.text(0), row.text(1), row.integer(2)});
+        },
+        now_ms);
     if (!read) return propagate(read);
   }
-  auto has_uploads = has_table(**db, "uploads");
+  auto has_uploads = has_table(**db, "upload_memory");
   if (!has_uploads) return propagate(has_uploads);
   if (!*has_uploads) return counts;
   auto read = (*db)->each(
-      "select program, target, sum(sent_bytes), max(case when state = 'done' then step end), "
-      "sum(state = 'failed') from uploads group by 1, 2",
+      "select u.program, u.target, "
+      "(select value from upload_memory m where m.program = u.program and m.target = u.target "
+      "and m.key = 'total.sent_bytes') + 0, max(case when u.state = 'done' then u.step end), "
+      "(select value from upload_memory m where m.program = u.program and m.target = u.target "
+      "and m.key = 'total.failures') + 0 from uploads u group by 1, 2",
       [&](const store::Row& row) {
         Counts::Uploads target{row.text(0), row.text(1), row.integer(2), {}, row.integer(4)};
         row.read(3, target.newest_step);

@@ -28,7 +28,8 @@ inline constexpr int most_recorded_rows = 200;
 // nothing in it. Kind as of any database.
 Result<json::object> recorded(const std::filesystem::path& state_folder);
 
-// Of all that is on record.
+// Of all that ever was: what was sent and what failed never becomes less, also when rows go or are
+// taken up anew.
 struct Counts {
   struct Messages {
     std::string channel;
@@ -40,11 +41,12 @@ struct Counts {
     std::string target;
     std::int64_t sent_bytes = 0;
     std::optional<std::int64_t> newest_step;  // of those that lie there whole
-    std::int64_t failed = 0;
+    std::int64_t failed = 0;  // tries
   };
   std::vector<Messages> messages;
   std::vector<Uploads> uploads;
 };
-Result<Counts> counted(const std::filesystem::path& state_folder);
+// Messages that are held for a while, or until quiet hours are over, do not wait yet at `now_ms`.
+Result<Counts> counted(const std::filesystem::path& state_folder, std::int64_t now_ms);
 
 }  // namespace trainward::courier

@@ -34,7 +34,6 @@ class FilesJob final : public Job {
     }
     not_before_ms_ = world.now_ms + files_every_ms;
     row_.use(world.journal, world.now_ms);
-    const auto snapshot = world.store.snapshot();
     auto done =
         writer_.advance(world.store, world.now_ms, [&] { return world.stop.stop_requested(); });
     if (!done) return propagate(done);

@@ -10,6 +10,15 @@ using store::Row;
 
 constexpr const char* last_seen = "request";
 
+// What metrics count: rows are taken up anew and change their state, and a counter never falls.
+Status add_to_total(Connection& db, const std::string& program, const std::string& target,
+                    const std::string& total, std::int64_t more) {
+  return db.run(
+      "insert into upload_memory (program, target, key, value) values (?, ?, ?, ?4) "
+      "on conflict (program, target, key) do update set value = value + ?4",
+      program, target, total, more);
+}
+
 }  // namespace
 
 Result<std::vector<upload::Known>> UploadRows::known() {
@@ -77,7 +86,16 @@ Status UploadRows::begin(const Begun& begun) {
 
 Status UploadRows::progress(const upload::Candidate& what, std::int64_t bytes, std::int64_t sent,
                             std::int64_t bytes_per_second) {
-  return journal_.transact([&](Connection& db) {
+  return journal_.transact([&](Connection& db) -> Status {
+    std::int64_t before = sent;
+    auto read = db.each(
+        "select sent_bytes from uploads where program = ? and target = ? and name = ? and step = ?",
+        [&](const Row& row) { before = row.integer(0); }, program_, target_, what.name, what.step);
+    if (!read) return read;
+    if (sent > before) {
+      auto added = add_to_total(db, program_, target_, "total.sent_bytes", sent - before);
+      if (!added) return added;
+    }
     return db.run(
         "update uploads set tries = iif(?4 > sent_bytes, 0, tries), bytes = ?3, sent_bytes = ?4, "
         "bytes_per_second = ?5 where program = ?1 and target = ?2 and name = ?6 and step = ?7",
@@ -99,7 +117,12 @@ Status UploadRows::done(const upload::Candidate& what, const std::string& place,
 Status UploadRows::not_done(const upload::Candidate& what, const std::string& state,
                             const std::string& error, int tries, std::int64_t next_ms,
                             std::int64_t at_ms) {
-  return journal_.transact([&](Connection& db) {
+  return journal_.transact([&](Connection& db) -> Status {
+    if (!error.empty()) {
+      if (auto added = add_to_total(db, program_, target_, "total.failures", 1); !added) {
+        return added;
+      }
+    }
     return db.run(
         "update uploads set state = ?, error = ?, tries = ?, next_ms = ?, ended_ms = ?, "
         "bytes_per_second = 0 where program = ? and target = ? and name = ? and step = ?",

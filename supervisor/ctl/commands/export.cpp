@@ -77,20 +77,24 @@ int export_rows(const Context& context, const ExportRequest& request) {
   auto out = NewTextFile::open(file, context.terminal.out);
   if (!out) return finish(context, {exit_status::failed, out.error()});
   std::string line;
-  bool head = csv;
-  std::int64_t rows = 0;
   Status written;
+  if (csv) {
+    const auto names = store->names_of(table);
+    if (!names) return finish(context, {exit_status::failed, names.error()});
+    append_csv_names(line, *names);
+    written = out->write(line);
+  }
+  std::int64_t rows = 0;
   const auto read = store->each_row(
       table, program,
       [&](const std::vector<std::string>& names, const std::vector<store::Store::Cell>& cells) {
         line.clear();
-        if (std::exchange(head, false)) append_csv_names(line, names);
         if (csv) {
           append_csv_row(line, cells);
         } else {
           append_json_row(line, names, cells);
         }
-        written = out->write(line);
+        if (written) written = out->write(line);
         ++rows;
         return written.has_value() && interruption.signal() == 0;
       });
@@ -147,7 +151,6 @@ int export_files(const Context& context, const ExportRequest& request) {
   const auto programs = programs_to_export(*store, only);
   if (!programs) return finish(context, {exit_status::failed, programs.error()});
   const Interruption interruption;
-  const auto snapshot = store->snapshot();
   int made = 0;
   for (const std::string& program : *programs) {
     const auto run = tracking::run_identity(*store, program);

@@ -18,7 +18,12 @@ Result<Host> read_host(std::string_view text) {
   constexpr std::string_view unix_scheme = "unix://";
   constexpr std::string_view ssh_scheme = "ssh://";
   if (text.starts_with(unix_scheme)) {
-    return Host{std::string(text), std::nullopt, std::string(text.substr(unix_scheme.size()))};
+    const std::string socket(text.substr(unix_scheme.size()));
+    if (!socket.starts_with('/')) {
+      return fail(ErrorKind::usage, "is no absolute path of a socket", std::string(text),
+                  "write unix:///path/to/trainward.sock");
+    }
+    return Host{std::string(text), std::nullopt, socket};
   }
   auto address = remote::read_address(text);
   if (!address) return propagate(address);

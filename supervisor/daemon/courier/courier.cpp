@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "common/os/clock.hpp"
 #include "supervisor/courier/record/record.hpp"
 #include "supervisor/daemon/courier/orders_of.hpp"
 
@@ -41,7 +42,7 @@ json::object Courier::state() const {
 }
 
 std::optional<metrics::CourierFigures> courier_figures(const std::filesystem::path& state_folder) {
-  const auto counts = courier::counted(state_folder);
+  const auto counts = courier::counted(state_folder, now().wall.ms);
   if (!counts) return std::nullopt;
   metrics::CourierFigures figures;
   for (const auto& [channel, state, count] : counts->messages) {

@@ -1,10 +1,12 @@
 // tracking: of a program, of the file, and in other trainers' words.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "fixture.hpp"
+#include "supervisor/config/secrets.hpp"
 #include "supervisor/config/tracked.hpp"
 
 namespace trainward::config {
@@ -88,11 +90,49 @@ TEST_F(TrackingSection, HparamsHoldNoSecret) {
   EXPECT_EQ(own.at("training_config.learning_rate"), json::value(0.003));
   const auto foreign = hparams_of(
       program("programs: {a: {command: [/bin/true, --lr, '3e-4', --steps=7, --api-token, hunter2, "
-              "--fast]}}\n"));
+              "--warmup, '-1', --bias, '-5e-1', --fast]}}\n"));
   EXPECT_EQ(foreign.at("lr"), json::value(3e-4));
+  EXPECT_EQ(foreign.at("warmup"), json::value(-1));
+  EXPECT_EQ(foreign.at("bias"), json::value(-0.5));
+  EXPECT_FALSE(foreign.contains("1"));
   EXPECT_EQ(foreign.at("steps"), json::value(7));
   EXPECT_EQ(foreign.at("fast"), json::value(true));
   EXPECT_THAT(json::serialize(foreign), testing::Not(HasSubstr("hunter2")));
+}
+
+TEST_F(TrackingSection, HparamsHoldNoSecretOfScriptsSettingsAndHeaders) {
+  for (const char* words : {
+           "wandb.key=hunter2",
+           "'smtp.pass=hunter2'",
+           "accessKey=hunter2",
+           "'https://me:hunter2@host/?a=b'",
+           "-c, 'cd /x && exec python t.py --hub-token hunter2 --lr 3'",
+           "-c, 'export A=1; python t.py --lr=3 --hub-token=hunter2'",
+           "-c, 'export HF_TOKEN=\"hunter2 hunter2\"; python t.py --lr 3'",
+           "-c, 'git clone https://me:hunter2@host/x; python t.py --lr 3'",
+           "-c, 'curl -H \"X-Api-Key: hunter2 hunter2\" host; python t.py --lr 3'",
+           "--header, 'Authorization: Bearer hunter2'",
+           "--tokens, hunter2",
+       }) {
+    const auto hparams = hparams_of(
+        program(fmt::format("programs: {{a: {{command: [/bin/true, {}]}}}}\n", words)));
+    const std::string text = json::serialize(hparams);
+    EXPECT_THAT(text, testing::Not(HasSubstr("hunter2"))) << words;
+    EXPECT_THAT(text, HasSubstr("(hidden)")) << words;
+    // What is beside it stays.
+    if (std::string_view(words).find("--lr") == std::string_view::npos) continue;
+    EXPECT_THAT(text, testing::ContainsRegex("--lr[ =]3")) << words;
+  }
+}
+
+TEST_F(TrackingSection, HparamsKeepTokenizersAndAmountsOfTokens) {
+  const auto foreign = hparams_of(
+      program("programs: {a: {command: [/bin/true, --tokenizer, gpt2, --max-tokens, '2048', "
+              "--tokens-per-step=4e5]}}\n"));
+  EXPECT_EQ(foreign.at("tokenizer"), json::value("gpt2"));
+  EXPECT_EQ(foreign.at("max-tokens"), json::value(2048));
+  EXPECT_EQ(foreign.at("tokens-per-step"), json::value(4e5));
+  EXPECT_FALSE(looks_secret("training_config.tokenizer", "/data/tokenizer.json"));
 }
 
 TEST_F(TrackingSection, OrdersGoThereAndBack) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <sstream>
 
@@ -90,6 +91,29 @@ TEST_F(Export, TablesOfAllProgramsAndOfOne) {
   EXPECT_EQ(ctl({"export", "--jsonl", "-", "ledger"}), 0);
   EXPECT_EQ(lines(), 0U);
   EXPECT_NE(err_.str().find("nothing is on record"), std::string::npos);
+}
+
+TEST_F(Export, ATableWithoutRowsHasItsNames) {
+  EXPECT_EQ(ctl({"export", "--csv", "-", "evaluations"}), 0);
+  EXPECT_EQ(out_.str(), "program,step,attempt,loss,perplexity,at,times_done\r\n");
+  for (const char* table : {"steps", "attempts", "ledger"}) {
+    EXPECT_EQ(ctl({"export", "--csv", "-", table, "a"}), 0);
+    EXPECT_TRUE(out_.str().starts_with("program,")) << out_.str();
+    EXPECT_EQ(out_.str().find("program", 1), std::string::npos) << "once: " << out_.str();
+  }
+}
+
+TEST_F(Export, AnOutputThatTakesNoMoreIsNotSuccess) {
+  std::ofstream full("/dev/full");
+  Terminal terminal{full, err_, false, 0, {}};
+  for (const char* command : {"export", "metrics", "status"}) {
+    err_.str("");
+    std::vector<std::string> words{"--state-dir", folder_.string(), command};
+    if (words.back() == "export") words.insert(words.end(), {"--csv", "-"});
+    EXPECT_EQ(run(std::move(words), folder_, terminal), 1) << command;
+    EXPECT_NE(err_.str().find("stdout takes no more"), std::string::npos) << err_.str();
+    full.clear();
+  }
 }
 
 TEST_F(Export, FilesAreWholeOrNotThere) {

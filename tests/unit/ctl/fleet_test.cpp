@@ -41,6 +41,11 @@ TEST(HostsFile, AWrongLineIsNamed) {
   EXPECT_EQ(hosts.error().where, "lab/hosts:3");
   EXPECT_THAT(hosts.error().what, HasSubstr("-oProxyCommand=id is no name of a host"));
   EXPECT_THAT(read_hosts("# nobody\n", "hosts").error().what, HasSubstr("names no machine"));
+  for (const char* line : {"unix://", "unix://run/trainward.sock"}) {
+    const auto relative = read_hosts(line, "hosts");
+    ASSERT_FALSE(relative.has_value()) << line;
+    EXPECT_THAT(relative.error().what, HasSubstr("absolute path"));
+  }
 }
 
 class Fleet : public CtlTest {

@@ -1,4 +1,4 @@
-// What a curve costs.
+// What a curve and a copy of it cost.
 #include "cost.hpp"
 
 namespace trainward::store {
@@ -38,6 +38,62 @@ TEST_F(CurveCost, OfTheNewestStepsDoesNotGrowWithTheAttemptThatRuns) {
   const std::int64_t long_run = cost_of_the_newest(many);
   EXPECT_GT(short_run, 100) << "nothing was counted";
   EXPECT_LT(long_run, short_run + (many - some) / 10);
+}
+
+// A run is copied attempt by attempt, and followed for as long as it lasts.
+TEST_F(CurveCost, OfACopyDoesNotGrowWithWhatOthersDid) {
+  Store writer = open();
+  {
+    auto transaction = must(writer.begin(Store::Survives::process));
+    for (const char* name : {"trainer", "other"}) {
+      must(writer.put_program({name, "RUNNING", "", "d", "{}", epoch_ms, 0}));
+    }
+    must(writer.put_attempt(attempt(1, 0, 1, 10, 0)));
+    must(writer.put_attempt(attempt(2, 0, 1, 0, 0)));
+    add_steps(writer, 1, 1, 10, 0);
+    must(writer.add_evaluation("trainer", {5, 1, 2.0, epoch_ms}));
+    must(writer.add_span("trainer", {1, "stepping", "", epoch_ms, 1'000}));
+    must(transaction.commit());
+  }
+  const auto cost_of = [&](auto read) {
+    const Store store = open();
+    int rows = 0;
+    const std::int64_t instructions = cost([&] { read(store, rows); });
+    EXPECT_GT(rows, 0);
+    return instructions;
+  };
+  const auto steps = [](const Store& store, int& rows) {
+    must(store.each_step("trainer", 1, 0, 2048, [&](const StepRow&) { ++rows; }));
+  };
+  const auto evaluations = [](const Store& store, int& rows) {
+    must(store.each_evaluation("trainer", 1, 0, [&](const EvaluationRow&) { ++rows; }));
+  };
+  const auto spans = [](const Store& store, int& rows) {
+    EXPECT_EQ(must(store.each_span("trainer", 0, 1, [&](const SpanRow&) { ++rows; })), 1);
+  };
+  const std::int64_t before = cost_of(steps) + cost_of(evaluations) + cost_of(spans);
+  constexpr std::int64_t many = 5'000;
+  {
+    auto transaction = must(writer.begin(Store::Survives::process));
+    add_steps(writer, 2, 1, many, 0);
+    for (std::int64_t i = 1; i <= many; ++i) {
+      must(writer.add_evaluation("trainer", {i, 2, 2.0, epoch_ms}));
+      must(writer.add_span("trainer", {2, "stepping", "", epoch_ms + i, 1}));
+      must(writer.add_span("other", {1, "stepping", "", epoch_ms + i, 1}));
+    }
+    must(transaction.commit());
+  }
+  // The end of one attempt is seen at the beginning of the next.
+  EXPECT_LE(cost_of(steps) + cost_of(evaluations) + cost_of(spans), before + 10);
+  int rows = 0;
+  std::int64_t last = 0;
+  for (std::int64_t next = 1; next != last;) {
+    last = next;
+    next = must(writer.each_span("trainer", last, 100, [&](const SpanRow& row) {
+      EXPECT_EQ(row.begin_ms, epoch_ms + ++rows);
+    }));
+  }
+  EXPECT_EQ(rows, many);
 }
 
 }  // namespace

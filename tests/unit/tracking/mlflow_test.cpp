@@ -53,6 +53,7 @@ class FakeMlflow {
 
   std::map<std::string, std::string> experiments;
   std::map<std::string, json::object> runs;  // by id: the tags it was made with
+  std::set<std::string> deleted;             // of them, as its page does it
   std::set<Metric> metrics;
   std::map<std::string, std::string> params, tags;
   std::string status;
@@ -82,6 +83,12 @@ class FakeMlflow {
       return reply(
           {{"experiment", {{"experiment_id", experiments[name]}, {"lifecycle_stage", "active"}}}});
     }
+    if (what == "runs/get") {
+      const std::string id = request.target.substr(request.target.find('=') + 1);
+      if (!runs.contains(id)) return refuse(404, "RESOURCE_DOES_NOT_EXIST");
+      const char* stage = deleted.contains(id) ? "deleted" : "active";
+      return reply({{"run", {{"info", {{"run_id", id}, {"lifecycle_stage", stage}}}}}});
+    }
     const json::object body = json::parse(request.body).as_object();
     if (what == "experiments/create") {
       const std::string name = string_or(body, "name", "");
@@ -92,6 +99,7 @@ class FakeMlflow {
     if (what == "runs/search") {
       json::array found;
       for (const auto& [id, made] : runs) {
+        if (deleted.contains(id)) continue;
         for (const json::value& tag : made.at("tags").as_array()) {
           const std::string wanted = "tags.`" + string_or(tag.as_object(), "key", "") + "` = '" +
                                      string_or(tag.as_object(), "value", "") + "'";
@@ -109,6 +117,7 @@ class FakeMlflow {
     }
     const std::string id = string_or(body, "run_id", "");
     if (!runs.contains(id)) return refuse(404, "RESOURCE_DOES_NOT_EXIST");
+    if (deleted.contains(id)) return refuse(400, "INVALID_PARAMETER_VALUE");
     if (what == "runs/update") {
       status = string_or(body, "status", "");
       return reply({});
@@ -124,6 +133,17 @@ class FakeMlflow {
     }
     if (const auto list = get_array(body, "params")) {
       EXPECT_LE((*list)->size(), 100U);
+      // All of them or none.
+      std::set<std::string> keys;
+      for (const json::value& each : **list) {
+        const std::string key = string_or(each.as_object(), "key", "");
+        const auto told = params.find(key);
+        const bool other =
+            told != params.end() && told->second != string_or(each.as_object(), "value", "");
+        if (other || key.starts_with('/') || !keys.insert(key).second) {
+          return refuse(400, "INVALID_PARAMETER_VALUE");
+        }
+      }
       for (const json::value& each : **list) {
         params[string_or(each.as_object(), "key", "")] = string_or(each.as_object(), "value", "");
       }
@@ -266,6 +286,60 @@ TEST_F(MlflowTest, OnlyWhatLiesBehindACheckpointIsTold) {
   tell();
   EXPECT_EQ(fake.metrics.size(), 10U);
   EXPECT_EQ(fake.status, "FINISHED");
+}
+
+TEST_F(MlflowTest, AParameterThatIsRefusedTakesNoOtherAlong) {
+  auto store = must(store::Store::open(folder_ / "trainward.db"));
+  History history(store, "trainer", 3);
+  for (int i = 0; i < 20; ++i) history.go_on();
+  FakeMlflow fake;
+  fake.faults = false;
+  fake.params["model"] = "of an earlier configuration";
+  test::HttpScript server([&](const test::HttpRequest& request) { return fake.answer(request); });
+  auto order = this->order(server);
+  for (int i = 0; i < 150; ++i) order.hparams["p" + std::to_string(i)] = i;
+  order.hparams["/is/no/name"] = 1;
+  order.hparams["a?"] = 1;  // the same name for the server
+  order.hparams["a!"] = 1;
+  TextMemory memory;
+  Mlflow mlflow(order, memory, {}, {});
+  while (must(mlflow.advance(store, history.now_ms()))) {
+  }
+  EXPECT_EQ(fake.params.size(), 153U) << "p0 to p149, the rate, the model and one a_";
+  EXPECT_EQ(fake.params["model"], "of an earlier configuration");
+  EXPECT_LT(fake.requests, 60);
+}
+
+TEST_F(MlflowTest, ARunThatSomebodyPutIntoTheBinIsMadeAnew) {
+  auto store = must(store::Store::open(folder_ / "trainward.db"));
+  History history(store, "trainer", 3);
+  while (history.go_on()) {
+  }
+  FakeMlflow fake;
+  fake.faults = false;
+  test::HttpScript server([&](const test::HttpRequest& request) { return fake.answer(request); });
+  TextMemory memory;
+  Mlflow mlflow(order(server), memory, {}, {});
+  const auto tell = [&] {
+    while (must(mlflow.advance(store, history.now_ms()))) {
+    }
+  };
+  tell();
+  const auto metrics = std::exchange(fake.metrics, {});
+  ASSERT_FALSE(metrics.empty());
+  // Before the next state of the program, and before the next tags.
+  for (const char* state : {"FATAL", "STOPPED"}) {
+    for (const auto& [id, made] : fake.runs) fake.deleted.insert(id);
+    must(store.put_program({"trainer", state, "", "d", "{}", epoch_ms, 100}));
+    const auto told = mlflow.advance(store, history.now_ms());
+    ASSERT_FALSE(told);
+    EXPECT_EQ(told.error().kind, ErrorKind::transient) << told.error().message();
+    fake.metrics.clear();
+    tell();
+    EXPECT_EQ(fake.metrics, metrics);
+  }
+  EXPECT_EQ(fake.runs.size(), 3U);
+  EXPECT_EQ(fake.status, "KILLED");
 }
 
 TEST_F(MlflowTest, WhatItRefusesIsToldWithoutItsWords) {

@@ -306,6 +306,108 @@ TEST_F(RunWriterTest, WhatIsNotOursStaysAsItIs) {
   EXPECT_EQ(writer.folder(), logs / "trainer-5");
 }
 
+// Two machines whose folder is one, over NFS, and whose programs have one name.
+TEST_F(RunWriterTest, RunsThatAreBuiltAtTheSameTimeStayApart) {
+  const fs::path logs = folder_ / "logs";
+  const auto store_of = [&](const char* name) {
+    auto store = must(store::Store::open(folder_ / name));
+    History history(store, "trainer", 21);
+    while (history.go_on()) {
+    }
+    auto first = *must(store.attempt("trainer", 1));
+    first.nonce = name;
+    must(store.put_attempt(first));
+    return store;
+  };
+  const auto one = store_of("one.db");
+  const auto two = store_of("two.db");
+  FileMemory first(folder_ / "1");
+  FileMemory second(folder_ / "2");
+  RunWriter writer(options(logs), first);
+  RunWriter other(options(logs), second);
+  int turns = 0;
+  must(writer.rewrite(one, epoch_ms, [&] {
+    // In the middle of it the other one begins, and is done.
+    if (++turns == 3) must(other.rewrite(two, epoch_ms, [] { return false; }));
+    return false;
+  }));
+  EXPECT_GT(turns, 3);
+  EXPECT_NE(writer.folder(), other.folder());
+  std::set<std::string> names;
+  for (const auto& entry : fs::directory_iterator(logs)) names.insert(entry.path().filename());
+  EXPECT_EQ(names, (std::set<std::string>{"trainer", "trainer-2"}));
+  const auto mark_of = [](const fs::path& folder) {
+    return bytes_of(folder / ".trainward-run.json");
+  };
+  EXPECT_NE(mark_of(writer.folder()).find("one.db"), std::string::npos);
+  EXPECT_NE(mark_of(other.folder()).find("two.db"), std::string::npos);
+  EXPECT_EQ(event_files(writer.folder()).size(), event_files(other.folder()).size());
+}
+
+// A run database that was put back from a copy goes on otherwise than the one that was written.
+TEST_F(RunWriterTest, ADatabaseThatWasPutBackIsWrittenAnew) {
+  const Stop stop = [] { return false; };
+  const fs::path logs = folder_ / "logs";
+  FileMemory memory(folder_ / "cursor");
+  const auto attempt_with = [](const char* nonce, std::int64_t began_ms) {
+    store::AttemptRow attempt;
+    attempt.program = "trainer";
+    attempt.number = std::string_view(nonce) == "first" ? 1 : 2;
+    attempt.nonce = nonce;
+    attempt.intended_ms = began_ms;
+    return attempt;
+  };
+  const auto add_steps = [](store::Store& store, std::int64_t number, std::int64_t from,
+                            std::int64_t to, double loss) {
+    for (std::int64_t step = from; step <= to; ++step) {
+      store::StepRow row;
+      row.step = step;
+      row.attempt = number;
+      row.loss = loss;
+      row.at_ms = epoch_ms + step;
+      must(store.add_step("trainer", row));
+    }
+  };
+  const fs::path database = folder_ / "trainward.db";
+  const fs::path copy = folder_ / "copy.db";
+  {
+    auto store = must(store::Store::open(database));
+    must(store.put_program({"trainer", "RUNNING", "", "d", "{}", epoch_ms, 100}));
+    auto first = attempt_with("first", epoch_ms);
+    first.ended_ms = epoch_ms + 50;
+    first.last_step = 10;
+    first.first_step = 1;
+    first.cause = "hang";
+    must(store.put_attempt(first));
+    add_steps(store, 1, 1, 10, 1.0);
+  }
+  fs::copy_file(database, copy);
+  {
+    auto store = must(store::Store::open(database));
+    must(store.put_attempt(attempt_with("lost", epoch_ms + 5'000)));
+    add_steps(store, 2, 11, 30, 2.0);
+    RunWriter writer(options(logs), memory);
+    must(writer.advance(store, epoch_ms, stop));
+  }
+  for (const char* end : {"", "-wal", "-shm"}) fs::remove(database.string() + end);
+  fs::rename(copy, database);
+  auto store = must(store::Store::open(database));
+  must(store.put_attempt(attempt_with("again", epoch_ms + 90'000)));
+  add_steps(store, 2, 11, 40, 3.0);
+  RunWriter writer(options(logs), memory);
+  must(writer.advance(store, epoch_ms, stop));
+  FileMemory none(folder_ / "none");
+  RunWriter anew(options(folder_ / "again"), none);
+  must(anew.rewrite(store, epoch_ms, stop));
+  const auto files = event_files(writer.folder());
+  const auto wanted = event_files(anew.folder());
+  ASSERT_EQ(files.size(), wanted.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    EXPECT_EQ(files[i].filename(), wanted[i].filename());
+    EXPECT_TRUE(bytes_of(files[i]) == bytes_of(wanted[i])) << files[i];
+  }
+}
+
 // ---- SIGKILL ----
 
 // Writes the run of $TRACKED, for the test below.
