@@ -192,14 +192,22 @@ Result<std::vector<Remote>> PlainTarget::list(const std::string& program) {
   });
   if (keys->size() > most_listed) keys->resize(most_listed);
   std::vector<Remote> out;
+  std::optional<Error> unreadable;
   for (const std::string& key : *keys) {
     auto text = store_->get_text(key, longest_manifest);
     if (!text) return propagate(text);
     if (!*text) continue;
-    // One that cannot be read hides no other.
     auto remote = parse_manifest((*text)->text, store_->shown(key));
-    if (remote) out.push_back(std::move(*remote));
+    // Of a version that is not known: who reads the others would take an old one for the newest.
+    if (!remote && remote.error().kind == ErrorKind::permanent) return propagate(remote);
+    // One that is damaged hides no other.
+    if (remote) {
+      out.push_back(std::move(*remote));
+    } else if (!unreadable) {
+      unreadable = remote.error();
+    }
   }
+  if (out.empty() && unreadable) return tl::unexpected<Error>(std::move(*unreadable));
   std::stable_sort(out.begin(), out.end(), is_newer);
   return out;
 }

@@ -248,13 +248,19 @@ Result<Head> Api::head() {
 Result<std::optional<Head>> Api::find_head() {
   auto at = repository();
   if (!at) return propagate(at);
-  auto answer = ask({.url = api_url(*at, "/revision/" + encoded(at->revision))});
-  if (!answer) return propagate(answer);
-  if (answer->status == 404) return std::optional<Head>();
-  if (!is_ok(*answer)) return refuse(*answer, "read the branch");
-  auto head = parse_revision(answer->body, shown());
-  if (!head) return propagate(head);
-  return std::optional<Head>(std::move(*head));
+  for (bool created = false;; created = true) {
+    auto answer = ask({.url = api_url(*at, "/revision/" + encoded(at->revision))});
+    if (!answer) return propagate(answer);
+    if (is_ok(*answer)) {
+      auto head = parse_revision(answer->body, shown());
+      if (!head) return propagate(head);
+      return std::optional<Head>(std::move(*head));
+    }
+    if (answer->status != 404) return refuse(*answer, "read the branch");
+    if (error_code(*answer) == "RevisionNotFound") return std::optional<Head>();
+    if (created) return refuse(*answer, "read the branch");
+    if (auto ok = create(*at); !ok) return propagate(ok);
+  }
 }
 
 Result<std::vector<Entry>> Api::tree(const std::string& revision) {

@@ -24,7 +24,11 @@ Result<Contents> read_contents(Api& api, const std::string& revision) {
   for (const std::string& name : names) {
     auto record = read_record(api, revision, name);
     if (!record) return propagate(record);
-    if (*record) out.records.push_back(std::move(**record));
+    if (*record) {
+      out.records.push_back(std::move(**record));
+    } else {
+      out.unreadable = name;
+    }
   }
   return out;
 }

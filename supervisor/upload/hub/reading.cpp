@@ -30,7 +30,9 @@ constexpr int most_cuts = 100;  // of one file; each goes on where the one befor
 
 Result<std::vector<Reading::Found>> Reading::find_all(const std::string& program) {
   std::vector<Found> out;
+  std::string unreadable;
   const auto add = [&](Contents there) {
+    if (!there.unreadable.empty()) unreadable = there.unreadable;
     for (Record& record : there.records) {
       const bool known = std::any_of(out.begin(), out.end(), [&](const Found& found) {
         return same_content(found.record.remote, record.remote);
@@ -56,6 +58,11 @@ Result<std::vector<Reading::Found>> Reading::find_all(const std::string& program
     } else if (there.error().kind == ErrorKind::transient) {
       return propagate(there);
     }
+  }
+  // One that is damaged hides no other; but it is not nothing.
+  if (out.empty() && !unreadable.empty()) {
+    return fail(ErrorKind::corrupt, "is no record of a published checkpoint",
+                fmt::format("{}/{}", api_.shown(), record_path(unreadable)));
   }
   std::stable_sort(out.begin(), out.end(), [](const Found& a, const Found& b) {
     return is_newer(a.record.remote, b.record.remote);

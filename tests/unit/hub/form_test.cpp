@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "checkpoint/pytorch/archive/archive.hpp"
 #include "common/base/digest.hpp"
 #include "common/os/file.hpp"
 #include "temporary_folder.hpp"
@@ -36,6 +37,7 @@ class Form : public ::testing::Test {
     Package out;
     out.program = "trainer";
     out.name = checkpoint.filename().string();
+    out.step = 300;
     for (const auto& entry : fs::directory_iterator(checkpoint)) {
       File file;
       file.name = entry.path().filename().string();
@@ -76,6 +78,29 @@ TEST_F(Form, TheWeightsAlone) {
   EXPECT_THAT(names(*weights), UnorderedElementsAre("model.safetensors"));
   EXPECT_EQ(weights->form, "safetensors");
   expect_nothing_stays();
+}
+
+// What torch.load reads, by the name under which AGILLM-3 looks for it.
+TEST_F(Form, AFileForTorchLoad) {
+  const auto written = formed("pytorch");
+  ASSERT_TRUE(written) << written.error().message();
+  ASSERT_THAT(names(*written), UnorderedElementsAre("pretrain_step00000300.pt"));
+  EXPECT_EQ(written->form, "pytorch");
+  expect_nothing_stays();
+  const File& file = written->files.front();
+  std::string bytes(static_cast<std::size_t>(file.size), '\0');
+  ASSERT_EQ(::pread(file.descriptor.get(), bytes.data(), bytes.size(), 0), file.size);
+  EXPECT_EQ(sha256_hex(bytes), file.sha256);
+  const fs::path copy = folder.write("copy.pt", bytes);
+  auto source = checkpoint::pytorch::open_source(copy);
+  ASSERT_TRUE(source);
+  const auto archive = checkpoint::pytorch::open_archive(*source);
+  ASSERT_TRUE(archive) << archive.error().message();
+  EXPECT_EQ(archive->layout, checkpoint::pytorch::Layout::legacy);
+  EXPECT_FALSE(archive->places.empty());
+  const auto again = formed("pytorch");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->files.front().sha256, file.sha256) << "what has arrived is not sent again";
 }
 
 TEST_F(Form, AFolderThatOthersOpen) {

@@ -139,6 +139,23 @@ TEST_F(Publish, AnExportedModelLiesAtTheRoot) {
   EXPECT_TRUE(at->verify("trainer", listed->front()));
 }
 
+TEST_F(Publish, AFileForTorchLoadLiesAtTheRoot) {
+  const auto at = target();
+  for (int step = 1; step < 3; ++step) {
+    const std::string file = "pretrain_step0000000" + std::to_string(step) + ".pt";
+    Package one = package_of(folder, "step-" + std::to_string(step), step,
+                             {{file, noise(900, static_cast<unsigned>(step))}});
+    one.form = "pytorch";
+    ASSERT_TRUE(at->publish(one, {}));
+  }
+  EXPECT_EQ(hub.read("me/run", "main", "pretrain_step00000002.pt"), noise(900, 2));
+  EXPECT_FALSE(hub.read("me/run", "main", "pretrain_step00000001.pt"));
+  const auto listed = at->list("trainer");
+  ASSERT_TRUE(listed);
+  ASSERT_EQ(listed->size(), 1U);
+  EXPECT_EQ(listed->front().form, "pytorch") << "nothing that a new box goes on from";
+}
+
 TEST_F(Publish, NamesThatNoPatternHasGetOneOnce) {
   const auto at = target();
   for (int step = 1; step < 4; ++step) {

@@ -20,7 +20,6 @@ class Reading : public HubFixture {
 TEST_F(Reading, ListsTheBranchAndTheTags) {
   const auto at = target();
   EXPECT_TRUE(at->list("trainer")->empty());
-  EXPECT_TRUE(hub.repositories.empty());
   for (int step = 1; step < 5; ++step) {
     Package one = package("step-" + std::to_string(step), step, static_cast<unsigned>(step));
     if (step == 2) one.milestone = "two";
@@ -42,6 +41,33 @@ TEST_F(Reading, ListsTheBranchAndTheTags) {
     }
     EXPECT_GE(told, 17'345);
   }
+}
+
+// Nobody may begin anew because a token does not see what is there.
+TEST_F(Reading, ARepositoryThatIsHiddenFromTheTokenIsNotEmpty) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));
+  hub.before = [&](std::size_t, const trainward::test::HttpRequest& request)
+      -> std::optional<trainward::test::HttpStep> {
+    if (!request.path().starts_with("/api/models/")) return std::nullopt;
+    return trainward::test::HttpStep{.status = 404,
+                                     .headers = {{"X-Error-Code", "RepoNotFound"}}};
+  };
+  const auto hidden = at->list("trainer");
+  ASSERT_FALSE(hidden);
+  EXPECT_EQ(hidden.error().kind, ErrorKind::permanent);
+  EXPECT_THAT(hidden.error().message(), HasSubstr("may not see it"));
+}
+
+TEST_F(Reading, ARecordThatCannotBeReadIsNotNothing) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));
+  hub.commit("me/run", "checkpoints/step-1.json", "{}");
+  const auto damaged = at->list("trainer");
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().kind, ErrorKind::corrupt);
+  ASSERT_TRUE(at->publish(package("step-2", 2, 2), {}));
+  EXPECT_EQ(at->list("trainer")->size(), 1U) << "it hides no other";
 }
 
 TEST_F(Reading, WhatIsNotThereAnyMoreIsSaid) {
