@@ -109,6 +109,12 @@ std::string shown_place(const Target& target) {
                     target.place);
 }
 
+std::string place_identity(const Target& target) {
+  const auto* hub = std::get_if<HubPlace>(&target.place);
+  if (hub == nullptr) return shown_place(target);
+  return shown_place(target) + "@" + hub->revision + " " + hub->endpoint;
+}
+
 json::object to_json(const Upload& upload) {
   json::object out;
   json::array targets;

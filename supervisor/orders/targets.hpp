@@ -105,5 +105,7 @@ Result<UploadOrder> upload_order_from_json(const json::value& value);
 std::string_view kind_of(const Target& target);
 // For people, without secrets: "/mnt/nas/run", "https://s3.example/bucket/prefix", "hub:me/run".
 std::string shown_place(const Target& target);
+// The same with all that tells one place from another: what was sent to one is not at another.
+std::string place_identity(const Target& target);
 
 }  // namespace trainward::orders

@@ -21,7 +21,8 @@ struct OpenedPackage {
 };
 
 // Kind permanent: it is not there any more, lies in none of the program's folders, or holds what
-// cannot be sent; corrupt: it changed while its digests were taken. Digests are kept in `memory`
+// cannot be sent; corrupt: a command's does not verify (any more), or it changed while its digests
+// were taken. Digests are kept in `memory`
 // until forget_digests(), by file, time and size.
 Result<OpenedPackage> open_package(const orders::Source& source, const Candidate& candidate,
                                    Memory& memory, const std::stop_token& stop);

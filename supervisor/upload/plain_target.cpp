@@ -56,15 +56,19 @@ Result<Published> PlainTarget::publish(const Package& package, const Progress& p
   return out;
 }
 
-// A record of the same name with other files is of a checkpoint that was saved anew: it is taken
-// back first, since its files are about to be replaced.
+// A record of the same name with other files is of a checkpoint that was saved anew, or of files
+// that were damaged there: it is taken back first, since its files are about to be replaced.
 Result<bool> PlainTarget::is_published(const Package& package) {
   const std::string key = manifest_key(package.program, package.step, package.name);
   auto text = store_->get_text(key, longest_manifest);
   if (!text) return propagate(text);
   if (!*text) return false;
   auto remote = parse_manifest((*text)->text, store_->shown(key));
-  if (remote && same_content(*remote, remote_of(package))) return true;
+  if (remote && same_content(*remote, remote_of(package))) {
+    auto whole = verify(package.program, *remote);
+    if (whole) return true;
+    if (whole.error().kind != ErrorKind::corrupt) return propagate(whole);
+  }
   if (!remote && remote.error().kind == ErrorKind::permanent) return propagate(remote);
   if (auto ok = memory_.forget(memory_of(package.program, package.name)); !ok) return propagate(ok);
   if (auto ok = store_->remove(key); !ok) return propagate(ok);

@@ -93,6 +93,10 @@ class Uploads : public World {
     return status;
   }
 
+  static std::string target_of(const orders::Orders& orders) {
+    return orders.uploads.at(0).upload.targets.at(0).name;
+  }
+
   json::object only_row(const std::string& state) {
     const auto rows = upload::uploads_json(path(state + "/courier.db"), "run", 10);
     EXPECT_TRUE(rows) << rows.error().message();
@@ -106,12 +110,12 @@ class Uploads : public World {
     const int first = run_courier(orders, point, log);
     if (!WIFSIGNALED(first)) return false;
     EXPECT_EQ(WTERMSIG(first), SIGKILL);
-    const auto held = upload::held_checkpoints(path(state + "/courier.db"), "run");
+    const auto held = upload::held_checkpoints(path(state + "/courier.db"), "run", {target_of(orders)});
     EXPECT_EQ(held.size(), 1U) << "retention leaves what is under way";
     const int second = run_courier(orders, "", log);
     EXPECT_TRUE(WIFEXITED(second)) << log;
     EXPECT_EQ(string_or(only_row(state), "state", ""), "done") << log;
-    EXPECT_TRUE(upload::held_checkpoints(path(state + "/courier.db"), "run").empty());
+    EXPECT_TRUE(upload::held_checkpoints(path(state + "/courier.db"), "run", {target_of(orders)}).empty());
     EXPECT_EQ(log.find(test::FakeS3::secret), std::string::npos);
     return true;
   }

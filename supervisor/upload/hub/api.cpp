@@ -23,6 +23,7 @@ constexpr std::int64_t commit_ms = 120'000;
 constexpr std::int64_t small_answer = 1 << 20;
 constexpr std::int64_t large_answer = 64 << 20;  // a page of a tree, addresses of many parts
 constexpr int most_pages = 200;
+constexpr std::size_t most_entries = 200'000;  // a Hub itself advises half of that
 constexpr const char* owner_key = "hub/owner";  // of a repository that is named without one
 constexpr std::string_view conflicting = "conflicting operation";
 
@@ -268,7 +269,7 @@ Result<std::vector<Entry>> Api::tree(const std::string& revision) {
   if (!at) return propagate(at);
   std::vector<Entry> out;
   std::string url = api_url(*at, fmt::format("/tree/{}?recursive=true", encoded(revision)));
-  for (int page = 0; page < most_pages; ++page) {
+  for (int page = 0; page < most_pages && out.size() < most_entries; ++page) {
     auto answer = ask({.url = url, .most_bytes = large_answer});
     if (!answer) return propagate(answer);
     if (!is_ok(*answer)) return refuse(*answer, "read what the repository holds");

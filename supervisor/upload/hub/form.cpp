@@ -7,11 +7,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "checkpoint/disk/room.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/huggingface/export.hpp"
 #include "checkpoint/pytorch/export.hpp"
@@ -39,6 +41,15 @@ Status check_reader(const fs::path& checkpoint) {
   if (::geteuid() != 0 || info.st_uid == 0) return {};
   return fail(ErrorKind::permanent, "is another user's, and is not put into another form by root",
               checkpoint.string(), "set form: as-is, or run the supervisor as that user");
+}
+
+// The copy is of about the same size; and training saves its next one on this disk as well.
+Status check_room(const fs::path& scratch, const Package& package) {
+  std::uint64_t bytes = 0;
+  for (const File& file : package.files) bytes += static_cast<std::uint64_t>(file.size);
+  auto room = checkpoint::require_room(scratch, 2 * bytes);
+  if (!room) room.error().kind = ErrorKind::transient;
+  return room;
 }
 
 // Removed whatever comes of it.
@@ -143,6 +154,7 @@ Result<Package> in_form(Package package, const fs::path& checkpoint, std::string
   if (auto ok = make_folders(options.scratch); !ok) return propagate(ok);
   // Its name becomes the title of the model's card.
   const ScratchFolder folder(options.scratch / package.program);
+  if (auto ok = check_room(options.scratch, package); !ok) return propagate(ok);
   if (auto ok = write_form(checkpoint, folder.path(), package, form, options); !ok) return propagate(ok);
   auto files = open_files(folder.path(), options.stop);
   if (!files) return propagate(files);

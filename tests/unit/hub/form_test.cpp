@@ -143,6 +143,19 @@ TEST_F(Form, WhatIsNotOursStaysAsItIs) {
   EXPECT_EQ(same->files.size(), 1U);
 }
 
+// Training is to find room for its next checkpoint.
+TEST_F(Form, ADiskThatIsAlmostFullIsLeftAlone) {
+  Package large = package();
+  large.files.front().size = std::int64_t{1} << 60;
+  FormOptions options;
+  options.scratch = folder.path() / "scratch";
+  const auto later = in_form(std::move(large), checkpoint, "safetensors", options);
+  ASSERT_FALSE(later);
+  EXPECT_EQ(later.error().kind, ErrorKind::transient);
+  EXPECT_THAT(later.error().message(), ::testing::HasSubstr("too full"));
+  expect_nothing_stays();
+}
+
 TEST_F(Form, AStopLeavesNothing) {
   std::stop_source stop;
   stop.request_stop();

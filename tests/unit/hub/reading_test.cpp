@@ -70,6 +70,19 @@ TEST_F(Reading, ARecordThatCannotBeReadIsNotNothing) {
   EXPECT_EQ(at->list("trainer")->size(), 1U) << "it hides no other";
 }
 
+TEST_F(Reading, RecordsWithoutEndAreNotRead) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));
+  for (int i = 0; i < 101; ++i) {
+    hub.commit("me/run", "checkpoints/other-" + std::to_string(i) + ".json", "{}");
+  }
+  const std::size_t before = hub.count();
+  const auto many = at->list("trainer");
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().kind, ErrorKind::permanent);
+  EXPECT_LT(hub.count() - before, 50U) << "the pages of the tree alone";
+}
+
 TEST_F(Reading, WhatIsNotThereAnyMoreIsSaid) {
   const auto at = target();
   ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));

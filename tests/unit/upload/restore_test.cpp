@@ -16,9 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// As a .pt begins that is no zip.
-constexpr const char* pickle = "\x80\x02}q\x01.";
-
 struct Restoring : testing::Test {
   TemporaryFolder folder;
   TestMemory memory;
@@ -130,7 +127,8 @@ TEST_F(Restoring, ATornOneOfAnotherProgramIsPassedOver) {
   order.source.foreign = true;
   folder.write("old/work/out/step500.pt", pickle);
   folder.write("old/work/out/step600.pt", std::string("PK\x03\x04") + std::string(500, 'x'));
-  const orders::Source source{"gpt", path("old/checkpoints"), path("old/work"), true};
+  // It sends what it is given.
+  const orders::Source source{"gpt", path("old/checkpoints"), path("old/work"), false};
   publish_path(0, source, path("old/work/out/step500.pt"), 500);
   publish_path(0, source, path("old/work/out/step600.pt"), 600);
   const auto restored = run();
