@@ -31,9 +31,7 @@ Age age_of(const Situation& s, std::int64_t saved_ms, std::int64_t step) {
 Age age_of(const Situation& s, const Candidate& candidate) {
   return age_of(s, candidate.at_ms, candidate.step);
 }
-Age age_of(const Situation& s, const Known& known) {
-  return age_of(s, known.saved_ms, known.step);
-}
+Age age_of(const Situation& s, const Known& known) { return age_of(s, known.saved_ms, known.step); }
 
 // Of what has gone up.
 const Known* newest_done(const Situation& s) {

@@ -41,7 +41,8 @@ struct RestoreOptions {
 };
 
 // Kind transient: some target did not answer, or the disk is full, so that there may be one after
-// all; others: there are some, and none can be used. What a call that was ended left is removed by the next.
+// all; others: there are some, and none can be used. What a call that was ended left is removed by
+// the next.
 Result<Restored> restore(const orders::UploadOrder& order, const RestoreOptions& options);
 
 }  // namespace trainward::upload

@@ -27,9 +27,9 @@ Status UploadRows::lies_at(const std::string& place) {
           !ok) {
         return ok;
       }
-      if (auto ok = db.run(
-              "delete from upload_memory where program = ? and target = ? and key <> ?", program_,
-              target_, std::string(last_seen));
+      if (auto ok =
+              db.run("delete from upload_memory where program = ? and target = ? and key <> ?",
+                     program_, target_, std::string(last_seen));
           !ok) {
         return ok;
       }
@@ -143,7 +143,8 @@ Status UploadRows::stale(const std::string& name, std::int64_t at_ms) {
     return db.run(
         "update uploads set state = 'stale', ended_ms = ?, next_ms = 0, bytes_per_second = 0, "
         "error = '' "
-        "where program = ? and target = ? and name = ? and state in ('sending', 'waiting', 'held', 'failed')",
+        "where program = ? and target = ? and name = ? and state in ('sending', 'waiting', 'held', "
+        "'failed')",
         at_ms, program_, target_, name);
   });
 }

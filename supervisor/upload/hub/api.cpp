@@ -23,7 +23,7 @@ constexpr std::int64_t commit_ms = 120'000;
 constexpr std::int64_t small_answer = 1 << 20;
 constexpr std::int64_t large_answer = 64 << 20;  // a page of a tree, addresses of many parts
 constexpr int most_pages = 200;
-constexpr std::size_t most_entries = 200'000;  // a Hub itself advises half of that
+constexpr std::size_t most_entries = 200'000;   // a Hub itself advises half of that
 constexpr const char* owner_key = "hub/owner";  // of a repository that is named without one
 constexpr std::string_view conflicting = "conflicting operation";
 

@@ -155,7 +155,8 @@ Result<Package> in_form(Package package, const fs::path& checkpoint, std::string
   // Its name becomes the title of the model's card.
   const ScratchFolder folder(options.scratch / package.program);
   if (auto ok = check_room(options.scratch, package); !ok) return propagate(ok);
-  if (auto ok = write_form(checkpoint, folder.path(), package, form, options); !ok) return propagate(ok);
+  if (auto ok = write_form(checkpoint, folder.path(), package, form, options); !ok)
+    return propagate(ok);
   auto files = open_files(folder.path(), options.stop);
   if (!files) return propagate(files);
   package.files = std::move(*files);

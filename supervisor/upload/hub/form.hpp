@@ -29,8 +29,8 @@ struct FormOptions {
 // changes its form: any other package comes back as it is. Errors: as of export_pytorch(),
 // convert_to_plain_model() and export_model(), kind usage for a model that cannot be written so;
 // transient when stopped, or when
-// the disk has no room for the copy and one more checkpoint; permanent where root would have to read what another user's checkpoint
-// names.
+// the disk has no room for the copy and one more checkpoint; permanent where root would have to
+// read what another user's checkpoint names.
 Result<Package> in_form(Package package, const std::filesystem::path& checkpoint,
                         std::string_view form, const FormOptions& options);
 

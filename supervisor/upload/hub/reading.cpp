@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include "common/base/digest.hpp"
@@ -48,8 +49,11 @@ Result<std::vector<Reading::Found>> Reading::find_all(const std::string& program
   add(std::move(*branch));
   auto tags = api_.tags();
   if (!tags) return propagate(tags);
-  // Names that grow with the step are listed in their order.
-  std::sort(tags->begin(), tags->end(), [](const Tag& a, const Tag& b) { return a.name > b.name; });
+  // "step-1000" before "step-999".
+  std::sort(tags->begin(), tags->end(), [](const Tag& a, const Tag& b) {
+    return std::pair(a.name.size(), std::string_view(a.name)) >
+           std::pair(b.name.size(), std::string_view(b.name));
+  });
   if (tags->size() > most_tags) tags->resize(most_tags);
   for (const Tag& tag : *tags) {
     auto there = read_contents(api_, tag.commit);

@@ -15,8 +15,8 @@ namespace trainward::upload {
 std::vector<std::string> upload_tables();
 
 // Checkpoints, by their paths, that are on their way to one of these targets or are tried again:
-// retention leaves them. A courier.db that is not there, or cannot be read, holds nothing: what is being sent
-// is open anyway.
+// retention leaves them. A courier.db that is not there, or cannot be read, holds nothing: what is
+// being sent is open anyway.
 std::vector<std::filesystem::path> held_checkpoints(const std::filesystem::path& courier_db,
                                                     const std::string& program,
                                                     const std::vector<std::string>& targets);

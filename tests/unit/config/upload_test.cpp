@@ -65,7 +65,8 @@ TEST_F(ConfigUpload, WhatIsRestoredNeedsATargetThatHasAllOfIt) {
             "pytorch");
   const auto config = load_text(
       "programs:\n  a:\n    command: [x]\n    watch: {checkpoints: ['out/*.pt']}\n"
-      "    upload: " + hub + "}}\n");
+      "    upload: " +
+      hub + "}}\n");
   ASSERT_TRUE(config) << "what a command saves always goes as it is";
   const orders::UploadOrder order = upload_order_of(config->programs[0], "/c");
   EXPECT_THAT(order.source.patterns, ElementsAre("out/*.pt"));

@@ -106,6 +106,19 @@ TEST_F(Publish, SquashLeavesOneCommit) {
                   .parent.empty());
 }
 
+TEST_F(Publish, WhatBecomesAMilestoneLaterGetsItsTag) {
+  const auto at = target();
+  Package one = package("step-1", 1, 1);
+  ASSERT_TRUE(at->publish(one, {}));
+  ASSERT_TRUE(at->publish(package("step-2", 2, 2), {}));
+  one.milestone = "step-1";
+  const auto tagged = at->publish(one, {});
+  ASSERT_TRUE(tagged) << tagged.error().message();
+  EXPECT_EQ(tagged->sent_bytes, 0);
+  expect_there("step-1", 1, "step-1");
+  expect_there("step-2", 2);
+}
+
 TEST_F(Publish, AnExportedModelLiesAtTheRoot) {
   const auto at = target();
   std::vector<Content> files = {

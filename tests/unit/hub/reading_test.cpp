@@ -47,11 +47,11 @@ TEST_F(Reading, ListsTheBranchAndTheTags) {
 TEST_F(Reading, ARepositoryThatIsHiddenFromTheTokenIsNotEmpty) {
   const auto at = target();
   ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));
-  hub.before = [&](std::size_t, const trainward::test::HttpRequest& request)
-      -> std::optional<trainward::test::HttpStep> {
+  hub.before =
+      [&](std::size_t,
+          const trainward::test::HttpRequest& request) -> std::optional<trainward::test::HttpStep> {
     if (!request.path().starts_with("/api/models/")) return std::nullopt;
-    return trainward::test::HttpStep{.status = 404,
-                                     .headers = {{"X-Error-Code", "RepoNotFound"}}};
+    return trainward::test::HttpStep{.status = 404, .headers = {{"X-Error-Code", "RepoNotFound"}}};
   };
   const auto hidden = at->list("trainer");
   ASSERT_FALSE(hidden);
@@ -68,6 +68,23 @@ TEST_F(Reading, ARecordThatCannotBeReadIsNotNothing) {
   EXPECT_EQ(damaged.error().kind, ErrorKind::corrupt);
   ASSERT_TRUE(at->publish(package("step-2", 2, 2), {}));
   EXPECT_EQ(at->list("trainer")->size(), 1U) << "it hides no other";
+}
+
+// Steps are not written with zeros before them.
+TEST_F(Reading, OfTooManyTagsTheLatestSteps) {
+  const auto at = target();
+  Package one = package("step-1000", 1'000, 1);
+  one.milestone = "step-1000";
+  ASSERT_TRUE(at->publish(one, {}));
+  ASSERT_TRUE(at->publish(package("step-1001", 1'001, 2), {}));
+  auto& tags = hub.repositories.at("me/run").tags;
+  for (int step = 1; step <= 250; ++step) {
+    tags["step-" + std::to_string(step)] = hub.repositories.at("me/run").branches.at("main");
+  }
+  const auto listed = at->list("trainer");
+  ASSERT_TRUE(listed) << listed.error().message();
+  ASSERT_EQ(listed->size(), 2U);
+  EXPECT_EQ(listed->back().name, "step-1000");
 }
 
 TEST_F(Reading, RecordsWithoutEndAreNotRead) {

@@ -44,6 +44,7 @@ class FakeS3 {
   void change(const std::string& key, const std::string& text);
   void redirect_downloads_to(std::string url) { redirect_ = std::move(url); }
   void refuse_conditions() { refuses_conditions_ = true; }
+  void ignore_ranges() { ignores_ranges_ = true; }
 
   [[nodiscard]] HttpScript& server() { return server_; }
   // One JSON object a line: method, target, headers, sha256 of the body.
@@ -72,6 +73,7 @@ class FakeS3 {
   int next_upload_ = 0;
   std::string redirect_;
   bool refuses_conditions_ = false;
+  bool ignores_ranges_ = false;
   HttpScript server_;  // the last: it calls the others
 };
 
