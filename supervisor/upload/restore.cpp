@@ -203,16 +203,14 @@ class Restore {
     if (ready) ready = make_folders(fetched);
     if (ready) ready = require_room(offer.remote, fetched);
     if (ready) ready = fetch(offer, fetched, *place);
-    std::vector<Fd> files;
-    if (ready && user_) ready = open_all(offer.remote, fetched, files);
-    if (ready) {
-      ready = acting_in([&]() -> Status {
-        if (user_) {
-          if (auto ok = copy_all(offer.remote, files, beside); !ok) return ok;
-        }
-        return move_in(offer.remote, beside, *place);
-      });
+    if (ready && user_) {
+      std::vector<Fd> files;
+      ready = open_all(offer.remote, fetched, files);
+      if (ready) ready = acting_in([&] { return copy_all(offer.remote, files, beside); });
+      // Before the copy is in its place: nobody would come by here again.
+      (void)remove_tree(fetched);
     }
+    if (ready) ready = acting_in([&] { return move_in(offer.remote, beside, *place); });
     (void)acting_in([&] { return remove_tree(beside); });
     if (user_) (void)remove_tree(fetched);
     if (!ready) return propagate(ready);

@@ -269,8 +269,9 @@ TEST_F(DaemonKills, EachArrivesOnceWhoeverIsEnded) {
     ++in_bucket;
     EXPECT_EQ(bucket.times_made(key), 1) << key;
     const std::string name = key.substr(key.find("model_"), key.rfind('.') - key.find("model_"));
-    EXPECT_EQ(bucket.times_made("run/" + name + "/" + name), 1) << name;
-    EXPECT_TRUE(fs::exists(path("box/out/" + name)));
+    // A file that is sent at once may be sent again before anybody believes in it.
+    EXPECT_EQ(bucket.objects().at("run/" + name + "/" + name),
+              *read_file(path("box/out/" + name), 100));
   }
   EXPECT_EQ(bucket.open_uploads(), 0U);
   std::size_t in_folder = 0;
@@ -292,7 +293,7 @@ TEST_F(DaemonKills, EachArrivesOnceWhoeverIsEnded) {
   for (const std::string& one : all) {
     const std::string name = one.substr(one.find(' ') + 1);
     if (one.starts_with("bucket ")) {
-      EXPECT_EQ(bucket.times_made("run/" + name + "/" + name), 1) << name;
+      EXPECT_TRUE(bucket.objects().contains("run/" + name + "/" + name)) << name;
     }
     if (one.starts_with("hub ")) {
       EXPECT_EQ(commits.count(fmt::format("{} (step {})", name, name.substr(10, name.size() - 14))),

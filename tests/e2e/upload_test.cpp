@@ -6,31 +6,68 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(Boxes, ANewBoxGoesOnFromWhatTheOldOneSent) {
-  fs::create_directory(path("nas"));
-  make_box("old", 40, true);
-  const Output first = run_in("old");
-  EXPECT_EQ(first.code, 0) << first.out << first.err << "nothing there is a new run";
-  orders::Orders orders =
-      orders_of("old/state", {{"nas", orders::FolderPlace{path("nas").string()}, {}}});
-  orders.uploads[0].source.directory = path("old").string();
-  orders.uploads[0].source.foreign = true;
-  std::string log;
-  EXPECT_TRUE(WIFEXITED(run_courier(orders, "", log))) << log;
-  EXPECT_TRUE(fs::exists(path("nas/run/model_step40.bin/model_step40.bin"))) << log;
+class NewBox : public Boxes {
+ protected:
+  // What the old one sent: step 40.
+  void send_from_the_old_one() {
+    fs::create_directory(path("nas"));
+    make_box("old", 40, true);
+    const Output first = run_in("old");
+    EXPECT_EQ(first.code, 0) << first.out << first.err << "nothing there is a new run";
+    orders::Orders orders =
+        orders_of("old/state", {{"nas", orders::FolderPlace{path("nas").string()}, {}}});
+    orders.uploads[0].source.directory = path("old").string();
+    orders.uploads[0].source.foreign = true;
+    std::string log;
+    EXPECT_TRUE(WIFEXITED(run_courier(orders, "", log))) << log;
+    EXPECT_TRUE(fs::exists(path("nas/run/model_step40.bin/model_step40.bin"))) << log;
+  }
+  void expect_it_went_on() {
+    EXPECT_TRUE(fs::exists(path("new/out/model_step40.bin")));
+    auto store = store::Store::open_read_only(path("new/state/trainward.db"));
+    ASSERT_TRUE(store);
+    const auto attempts = store->attempts("run");
+    ASSERT_TRUE(attempts);
+    ASSERT_EQ(attempts->size(), 1U);
+    EXPECT_EQ(attempts->front().resume_step, 40);
+    EXPECT_EQ(attempts->front().first_step, 41);
+    EXPECT_EQ(attempts->front().last_step, 60);
+  }
+};
 
+TEST_F(NewBox, GoesOnFromWhatTheOldOneSent) {
+  send_from_the_old_one();
   make_box("new", 60, true);
   const Output second = run_in("new");
   EXPECT_EQ(second.code, 0) << second.out << second.err;
-  EXPECT_TRUE(fs::exists(path("new/out/model_step40.bin")));
-  auto store = store::Store::open_read_only(path("new/state/trainward.db"));
-  ASSERT_TRUE(store);
-  const auto attempts = store->attempts("run");
-  ASSERT_TRUE(attempts);
-  ASSERT_EQ(attempts->size(), 1U);
-  EXPECT_EQ(attempts->front().resume_step, 40);
-  EXPECT_EQ(attempts->front().first_step, 41);
-  EXPECT_EQ(attempts->front().last_step, 60);
+  expect_it_went_on();
+}
+
+// Ended before it lies in its place, each time, and then with its daemon; nothing begins at step 0.
+TEST_F(NewBox, GoesOnThoughItsRestoreWasEnded) {
+  send_from_the_old_one();
+  make_box("new", 60, true);
+  ::setenv("TRAINWARD_FAULT", "restore.fetched", 1);
+  const pid_t daemon = start_daemon({"new/run.yaml"});
+  ::unsetenv("TRAINWARD_FAULT");
+  wait_until([&] {
+    auto store = store::Store::open_read_only(path("new/state/trainward.db"));
+    if (!store) return false;
+    const auto row = store->program("run");
+    return row && *row && (*row)->reason.find("ended by signal 9") != std::string::npos;
+  });
+  ::kill(daemon, SIGKILL);
+  EXPECT_EQ(end_of(daemon), -SIGKILL);
+  EXPECT_FALSE(fs::exists(path("new/out/model_step40.bin")));
+  ::setenv("TRAINWARD_FAULT", "restore.moved", 1);
+  const Output second = run_in("new");
+  ::unsetenv("TRAINWARD_FAULT");
+  EXPECT_EQ(second.code, 0) << second.out << second.err;
+  expect_it_went_on();
+  for (const auto& entry : fs::recursive_directory_iterator(path("new/out"))) {
+    const bool part = entry.path().string().find(".tmp") != std::string::npos;
+    EXPECT_FALSE(part && entry.is_regular_file()) << entry.path() << " takes room";
+  }
 }
 
 // Nobody begins at step 0 because a disk is not mounted yet.
