@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "common/yaml/map_reader.hpp"
@@ -202,7 +203,7 @@ orders::S3Place read_s3(MapReader& map, const Folders& folders) {
 
 orders::HubPlace read_hub(MapReader& map, const Folders& folders) {
   constexpr std::array<std::string_view, 2> histories{"keep", "squash"};
-  constexpr std::array<std::string_view, 3> forms{"as-is", "safetensors", "folder"};
+  constexpr std::array<std::string_view, 4> forms{"as-is", "pytorch", "safetensors", "folder"};
   orders::HubPlace out;
   map.need("repo", "a repository, such as me/my-run");
   out.repo = text_of(map, "repo", "a repository, such as me/my-run");
@@ -286,6 +287,12 @@ void read_targets(MapReader& map, const Folders& folders, const orders::Cadence&
   }
 }
 
+// Not in a form that is made for others.
+bool gets_all_of_it(const orders::Target& target) {
+  const auto* hub = std::get_if<orders::HubPlace>(&target.place);
+  return hub == nullptr || hub->form == "as-is";
+}
+
 }  // namespace
 
 orders::UploadOrder upload_order_of(const Program& program,
@@ -295,6 +302,7 @@ orders::UploadOrder upload_order_of(const Program& program,
   source.checkpoints = checkpoints.string();
   source.directory = program.directory.string();
   source.foreign = !program.watch.checkpoints.empty();
+  source.patterns = program.watch.checkpoints;
   source.milestone_every = program.checkpoints_keep_every;
   if (program.user) source.user = program.user->name;
   return {std::move(source), program.upload};
@@ -309,6 +317,12 @@ void read_upload(MapReader& program, const Folders& folders, Program& out) {
     out.upload.bytes_per_second = map.size_bytes("bandwidth", 0, {least, tib});
     out.upload.window = read_window(map);
     out.upload.restore = map.boolean("restore", false);
+    if (out.upload.restore && out.watch.checkpoints.empty() &&
+        std::none_of(out.upload.targets.begin(), out.upload.targets.end(), gets_all_of_it)) {
+      map.report("restore", *map.node().find("restore"),
+                 "no target gets checkpoints that can be resumed from: leave out 'form' of one, or "
+                 "add a target");
+    }
     if (!out.command.empty() && out.watch.checkpoints.empty() && !out.watch.protocol) {
       program.report("upload", *program.node().find("upload"),
                      "needs checkpoints to send: say in watch.checkpoints where the command writes "

@@ -76,6 +76,14 @@ Result<Source> source_from_json(const json::object& object) {
   out.foreign = bool_or(object, "foreign", false);
   out.milestone_every = int_or(object, "milestone_every", 0);
   out.user = string_or(object, "user", "");
+  if (const json::value* patterns = object.if_contains("patterns"); patterns != nullptr) {
+    const auto* list = patterns->if_array();
+    if (list == nullptr) return no_order("uploads", "patterns that are none");
+    for (const json::value& pattern : *list) {
+      if (!pattern.is_string()) return no_order("uploads", "a pattern that is none");
+      out.patterns.emplace_back(view(pattern.get_string()));
+    }
+  }
   if (out.program.empty() || out.checkpoints.empty())
     return no_order("uploads", "no program, or no folder");
   return out;
@@ -101,6 +109,12 @@ std::string shown_place(const Target& target) {
                     target.place);
 }
 
+std::string place_identity(const Target& target) {
+  const auto* hub = std::get_if<HubPlace>(&target.place);
+  if (hub == nullptr) return shown_place(target);
+  return shown_place(target) + "@" + hub->revision + " " + hub->endpoint;
+}
+
 json::object to_json(const Upload& upload) {
   json::object out;
   json::array targets;
@@ -123,12 +137,15 @@ json::object to_json(const Upload& upload) {
 
 json::object to_json(const UploadOrder& order) {
   const Source& source = order.source;
+  json::array patterns;
+  for (const std::string& pattern : source.patterns) patterns.emplace_back(pattern);
   return {{"source", json::object{{"program", source.program},
                                   {"checkpoints", source.checkpoints},
                                   {"directory", source.directory},
                                   {"foreign", source.foreign},
                                   {"milestone_every", source.milestone_every},
-                                  {"user", source.user}}},
+                                  {"user", source.user},
+                                  {"patterns", std::move(patterns)}}},
           {"upload", to_json(order.upload)}};
 }
 

@@ -38,7 +38,7 @@ struct HubPlace {
   bool is_private = true;
   std::string token_file;        // as credentials_file; empty: HF_TOKEN of the environment
   std::string history = "keep";  // keep | squash
-  std::string form = "as-is";    // as-is | safetensors | folder
+  std::string form = "as-is";    // as-is | pytorch | safetensors | folder
   std::string endpoint;          // empty: HF_ENDPOINT of the environment, or huggingface.co
   std::string revision = "main";
   friend bool operator==(const HubPlace&, const HubPlace&) = default;
@@ -84,6 +84,8 @@ struct Source {
   // Steps: a multiple is a milestone; 0: only what is pinned, and the last of a run that is done.
   std::int64_t milestone_every = 0;
   std::string user = {};  // as whom its files are opened; empty: as the courier itself
+  // By which those of a foreign program are found, as `watch.checkpoints` has them.
+  std::vector<std::string> patterns = {};
   friend bool operator==(const Source&, const Source&) = default;
 };
 
@@ -103,5 +105,7 @@ Result<UploadOrder> upload_order_from_json(const json::value& value);
 std::string_view kind_of(const Target& target);
 // For people, without secrets: "/mnt/nas/run", "https://s3.example/bucket/prefix", "hub:me/run".
 std::string shown_place(const Target& target);
+// The same with all that tells one place from another: what was sent to one is not at another.
+std::string place_identity(const Target& target);
 
 }  // namespace trainward::orders

@@ -18,6 +18,7 @@
 #include "common/os/credentials.hpp"
 #include "common/os/file.hpp"
 #include "common/os/user.hpp"
+#include "supervisor/foreign/checkpoints/verify.hpp"
 #include "supervisor/upload/file_digest.hpp"
 #include "supervisor/upload/publication.hpp"
 
@@ -183,6 +184,17 @@ Result<OpenedPackage> open_files(const orders::Source& source, const Candidate& 
   return out;
 }
 
+// After it was opened, so that what is written over it from now on changes its files' times: a
+// program that was ended while it wrote leaves half of one, which is not what was verified.
+Status verify(const orders::Source& source, const Candidate& candidate, const Package& package) {
+  const bool ours = std::any_of(package.files.begin(), package.files.end(),
+                                [](const File& file) { return file.name == manifest; });
+  if (!source.foreign || ours) return {};
+  auto verified = foreign::verify_foreign(candidate.path, {source.directory, source.checkpoints},
+                                          foreign::Writer::alive);
+  return verified ? Status() : propagate(verified);
+}
+
 }  // namespace
 
 Result<OpenedPackage> open_package(const orders::Source& source, const Candidate& candidate,
@@ -204,7 +216,10 @@ Result<OpenedPackage> open_package(const orders::Source& source, const Candidate
       return fail(ErrorKind::transient, "this process may not act as the program's user",
                   source.user);
     }
-    return open_files(source, candidate, *place);
+    auto files = open_files(source, candidate, *place);
+    if (!files) return files;
+    if (auto ok = verify(source, candidate, files->package); !ok) return propagate(ok);
+    return files;
   }();
   if (!opened) return opened;
   for (File& file : opened->package.files) {

@@ -23,10 +23,12 @@ struct OpenedPackage {
   Fd lock;  // of the folder, if it is one
 };
 
-// Kind permanent: it is not there any more, lies in none of the program's folders, or holds what
-// cannot be sent; corrupt: it changed while its digests were taken (file_digest.hpp).
-// `part_bytes`: of what parts of a file digests are taken as well, by its size (Target).
+// Of a file's size, that of the parts of which digests are taken as well (Target).
 using PartBytes = std::function<std::int64_t(std::int64_t size)>;
+
+// Kind permanent: it is not there any more, lies in none of the program's folders, or holds what
+// cannot be sent; corrupt: a command's does not verify (any more), or it changed while its digests
+// were taken (file_digest.hpp).
 Result<OpenedPackage> open_package(const orders::Source& source, const Candidate& candidate,
                                    Memory& memory, const std::stop_token& stop,
                                    const PartBytes& part_bytes = {});

@@ -55,15 +55,19 @@ Result<Published> PlainTarget::publish(const Package& package, const Progress& p
   return out;
 }
 
-// A record of the same name with other files is of a checkpoint that was saved anew: it is taken
-// back first, since its files are about to be replaced.
+// A record of the same name with other files is of a checkpoint that was saved anew, or of files
+// that were damaged there: it is taken back first, since its files are about to be replaced.
 Result<bool> PlainTarget::is_published(const Package& package) {
   const std::string key = manifest_key(package.program, package.step, package.name);
   auto text = store_->get_text(key, longest_manifest);
   if (!text) return propagate(text);
   if (!*text) return false;
   auto remote = parse_manifest((*text)->text, store_->shown(key));
-  if (remote && same_content(*remote, remote_of(package))) return true;
+  if (remote && same_content(*remote, remote_of(package))) {
+    auto whole = verify(package.program, *remote);
+    if (whole) return true;
+    if (whole.error().kind != ErrorKind::corrupt) return propagate(whole);
+  }
   if (!remote && remote.error().kind == ErrorKind::permanent) return propagate(remote);
   if (auto ok = memory_.forget(memory_of(package.program, package.name)); !ok) return propagate(ok);
   if (auto ok = store_->remove(key); !ok) return propagate(ok);
@@ -193,14 +197,22 @@ Result<std::vector<Remote>> PlainTarget::list(const std::string& program) {
   });
   if (keys->size() > most_listed) keys->resize(most_listed);
   std::vector<Remote> out;
+  std::optional<Error> unreadable;
   for (const std::string& key : *keys) {
     auto text = store_->get_text(key, longest_manifest);
     if (!text) return propagate(text);
     if (!*text) continue;
-    // One that cannot be read hides no other.
     auto remote = parse_manifest((*text)->text, store_->shown(key));
-    if (remote) out.push_back(std::move(*remote));
+    // Of a version that is not known: who reads the others would take an old one for the newest.
+    if (!remote && remote.error().kind == ErrorKind::permanent) return propagate(remote);
+    // One that is damaged hides no other.
+    if (remote) {
+      out.push_back(std::move(*remote));
+    } else if (!unreadable) {
+      unreadable = remote.error();
+    }
   }
+  if (out.empty() && unreadable) return tl::unexpected<Error>(std::move(*unreadable));
   std::stable_sort(out.begin(), out.end(), is_newer);
   return out;
 }

@@ -10,6 +10,7 @@ constexpr std::int64_t minute_ms = 60'000;
 constexpr int day_minutes = 1440;
 // Commits of the daemon call sooner; this is for what it does not tell.
 constexpr std::int64_t look_again_ms = 30 * minute_ms;
+constexpr std::int64_t day_ms = day_minutes * minute_ms;
 
 const Known* find(const std::vector<Known>& known, const Candidate& candidate) {
   const auto found = std::find_if(known.begin(), known.end(), [&](const Known& one) {
@@ -22,13 +23,22 @@ bool is_begun(const Known& known) {
   return known.state == "sending" || known.state == "waiting" || known.state == "held";
 }
 
-// Of what has gone up, the one that was saved last.
-const Known* newest_done(const std::vector<Known>& known) {
+// What is saved later is newer, of the same millisecond the later step.
+using Age = std::pair<std::int64_t, std::int64_t>;
+Age age_of(const Situation& s, std::int64_t saved_ms, std::int64_t step) {
+  return {saved_ms > s.now_ms + day_ms ? 0 : saved_ms, step};
+}
+Age age_of(const Situation& s, const Candidate& candidate) {
+  return age_of(s, candidate.at_ms, candidate.step);
+}
+Age age_of(const Situation& s, const Known& known) { return age_of(s, known.saved_ms, known.step); }
+
+// Of what has gone up.
+const Known* newest_done(const Situation& s) {
   const Known* newest = nullptr;
-  for (const Known& one : known) {
-    if (one.state == "done" && (newest == nullptr || one.saved_ms > newest->saved_ms)) {
-      newest = &one;
-    }
+  for (const Known& one : s.known) {
+    if (one.state != "done") continue;
+    if (newest == nullptr || age_of(s, one) > age_of(s, *newest)) newest = &one;
   }
   return newest;
 }
@@ -37,8 +47,8 @@ const Known* newest_done(const std::vector<Known>& known) {
 std::optional<std::int64_t> due_ms(const Situation& s, const Candidate& candidate) {
   if (s.asked || candidate.last || candidate.milestone) return s.now_ms;
   if (s.cadence.milestones) return std::nullopt;
-  const Known* before = newest_done(s.known);
-  if (before == nullptr) return s.now_ms;
+  const Known* before = newest_done(s);
+  if (before == nullptr || before->began_ms > s.now_ms + day_ms) return s.now_ms;
   if (s.cadence.every_steps > 0) {
     // A run that was taken back begins its count anew.
     const bool back = candidate.step < before->step;
@@ -58,46 +68,43 @@ struct Open {
 };
 
 // What was saved again since under the same name is another one.
-bool is_closed(const Candidate& candidate, const Known& known, bool always, bool asked) {
+bool is_closed(const Situation& s, const Candidate& candidate, const Known& known, bool always) {
   if (candidate.at_ms > known.saved_ms) return false;
-  return known.state == "done" || (known.state == "stale" && !always && !asked);
+  if (known.state == "stale") return !always && !s.asked;
+  const bool lacks_tag = s.has_tags && candidate.milestone && !known.milestone;
+  return known.state == "done" && !(s.asked && known.damaged) && !lacks_tag;
 }
 
 // The newest first, by when they were saved: after a rollback that one has a smaller step. Without
 // what is older than something that has gone up.
 std::vector<Open> open_ones(const Situation& s) {
-  // Of those that were saved in the same millisecond the later step is the newer.
-  std::pair<std::int64_t, std::int64_t> newest;
-  for (const Candidate& candidate : s.candidates) {
-    newest = std::max(newest, {candidate.at_ms, candidate.step});
-  }
-  const Known* before = newest_done(s.known);
+  Age newest;
+  for (const Candidate& candidate : s.candidates) newest = std::max(newest, age_of(s, candidate));
+  const Known* before = newest_done(s);
   std::vector<Open> out;
   for (const Candidate& candidate : s.candidates) {
     const Known* known = find(s.known, candidate);
     const bool always = candidate.milestone || candidate.last;
-    if (known != nullptr && is_closed(candidate, *known, always, s.asked)) continue;
+    if (known != nullptr && is_closed(s, candidate, *known, always)) continue;
     const bool begun = known != nullptr && is_begun(*known);
-    const bool late = before != nullptr && std::pair(before->saved_ms, before->step) >
-                                               std::pair(candidate.at_ms, candidate.step);
+    const bool late = before != nullptr && age_of(s, *before) > age_of(s, candidate);
     if (late && !always && !begun) continue;
-    out.push_back(
-        {&candidate, known, always, std::pair(candidate.at_ms, candidate.step) == newest});
+    out.push_back({&candidate, known, always, age_of(s, candidate) == newest});
   }
-  std::stable_sort(out.begin(), out.end(), [](const Open& a, const Open& b) {
-    return std::pair(a.candidate->at_ms, a.candidate->step) >
-           std::pair(b.candidate->at_ms, b.candidate->step);
+  std::stable_sort(out.begin(), out.end(), [&](const Open& a, const Open& b) {
+    return age_of(s, *a.candidate) > age_of(s, *b.candidate);
   });
   return out;
 }
 
 bool worth_finishing(const Open& open) {
-  return open.newest || open.always || open.known->sent_bytes * 2 > open.known->bytes;
+  const Known& known = *open.known;
+  return open.newest || open.always || (is_begun(known) && known.sent_bytes * 2 > known.bytes);
 }
 
 void mark_stale(const Situation& s, const std::vector<Open>& open, Decision& out) {
   for (const Known& known : s.known) {
-    if (!is_begun(known)) continue;
+    if (!is_begun(known) && known.state != "failed") continue;
     const auto found = std::find_if(open.begin(), open.end(),
                                     [&](const Open& one) { return one.known == &known; });
     if (found == open.end() || !worth_finishing(*found)) out.stale.push_back(known.name);
@@ -125,7 +132,7 @@ Decision decide(const Situation& s) {
   const auto consider = [&](const Open& one) {
     if (chosen != nullptr) return;
     const std::int64_t not_before = one.known == nullptr || s.asked ? 0 : one.known->next_ms;
-    if (not_before > s.now_ms) return later(not_before);
+    if (not_before > s.now_ms && not_before <= s.now_ms + day_ms) return later(not_before);
     chosen = one.candidate;
   };
   // What has been begun comes before what has not.

@@ -3,7 +3,10 @@
 // The newest that is due goes first; what lies between it and the one before is passed over when
 // the line is too slow for all of them. Milestones are never passed over: they follow, the newest
 // first. What was begun is finished where it is worth it: a milestone, the newest, or more than
-// half of it has arrived. Nothing goes up twice.
+// half of it has arrived. What failed is tried again until there is a newer one. Nothing goes up
+// twice, but what was found damaged at its place when somebody asks.
+//
+// A time more than a day ahead was taken by a clock that was wrong, and says nothing.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +41,8 @@ struct Known {
   std::int64_t next_ms = 0;   // of one that failed: not before
   int tries = 0;
   bool asked = false;  // somebody wanted it up, whatever hour it is
+  bool milestone = false;
+  bool damaged = false;  // what was done is not as it was sent any more, by the last comparison
 };
 
 struct Situation {
@@ -47,7 +52,8 @@ struct Situation {
   std::optional<orders::Window> window;
   int minute_of_day = 0;  // by the box's clock
   std::int64_t now_ms = 0;
-  bool asked = false;  // somebody wants the newest up now, whatever hour it is
+  bool asked = false;     // somebody wants the newest up now, whatever hour it is
+  bool has_tags = false;  // the target names milestones
 };
 
 struct Decision {

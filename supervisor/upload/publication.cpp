@@ -14,6 +14,7 @@ namespace {
 constexpr std::string_view format_name = "trainward-upload";
 constexpr std::int64_t version = 1;
 constexpr std::size_t longest_name = 1024;
+constexpr std::int64_t largest_file = std::int64_t{1} << 48;  // as many as may be still have a sum
 constexpr std::size_t step_digits = 12;
 
 tl::unexpected<Error> no_manifest(std::string_view where, std::string_view what) {
@@ -33,7 +34,7 @@ Result<Remote::File> parse_file(const json::value& value, std::string_view where
   Remote::File file{string_or(*object, "name", ""), int_or(*object, "size", -1),
                     string_or(*object, "sha256", "")};
   if (!is_safe_name(file.name)) return no_manifest(where, "a file's name leaves its folder");
-  if (file.size < 0) return no_manifest(where, "a file without a size");
+  if (file.size < 0 || file.size > largest_file) return no_manifest(where, "a file without a size");
   if (!is_sha256(file.sha256)) return no_manifest(where, "a file without a digest");
   return file;
 }

@@ -16,11 +16,15 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/disk/room.hpp"
+#include "checkpoint/format/names.hpp"
 #include "common/os/credentials.hpp"
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
 #include "common/os/rename.hpp"
 #include "common/os/user.hpp"
+#include "supervisor/foreign/checkpoints/pattern.hpp"
+#include "supervisor/foreign/checkpoints/verify.hpp"
 #include "supervisor/upload/folder/copy_bytes.hpp"
 #include "supervisor/upload/make_target.hpp"
 #include "supervisor/upload/publication.hpp"
@@ -75,15 +79,21 @@ class Restore {
 
   Result<Restored> run() {
     if (auto ok = ask_all(); !ok) return propagate(ok);
+    // The newest that is whole, where it cannot be had just now: an older one would throw away what
+    // was trained since. Another target may have the same.
+    const Remote* wanted = nullptr;
     for (const Offer& offer : offers_) {
       if (options_.stop.stop_requested()) return fail(ErrorKind::transient, "stopped");
+      if (wanted != nullptr && !same_content(offer.remote, *wanted)) continue;
       auto path = take(offer);
       if (path) {
         return Restored{path->string(), offer.remote.name, offer.target->name, offer.remote.step,
                         bytes_of(offer.remote)};
       }
-      note(fmt::format("step {} of '{}' is passed over: {}", offer.remote.step, offer.target->name,
-                       path.error().message()));
+      const bool later = path.error().kind == ErrorKind::transient;
+      note(fmt::format("step {} of '{}' {}: {}", offer.remote.step, offer.target->name,
+                       later ? "cannot be had now" : "is passed over", path.error().message()));
+      if (later) wanted = &offer.remote;
       if (!failed_ || failed_->kind != ErrorKind::transient) failed_ = path.error();
     }
     if (failed_) return tl::unexpected(*failed_);
@@ -121,8 +131,17 @@ class Restore {
     return {};
   }
 
-  // Where it lay, if that is in a folder of the program; else below its checkpoint folder.
   Result<fs::path> place_of(const Remote& remote) const {
+    auto place = place_by_origin(remote);
+    const orders::Source& source = order_.source;
+    if (!place || !source.foreign || source.patterns.empty()) return place;
+    const foreign::Folders folders{source.directory, source.checkpoints};
+    if (foreign::would_find(source.patterns, folders, *place)) return place;
+    return fail(ErrorKind::permanent, "is nothing that watch.checkpoints finds", place->string());
+  }
+
+  // Where it lay, if that is in a folder of the program; else below its checkpoint folder.
+  Result<fs::path> place_by_origin(const Remote& remote) const {
     const std::string& origin = remote.origin;
     const bool in_folder = origin.starts_with(checkpoint_dir);
     const std::string rest = in_folder ? origin.substr(checkpoint_dir.size()) : origin;
@@ -161,6 +180,8 @@ class Restore {
   Result<fs::path> take(const Offer& offer) {
     auto place = place_of(offer.remote);
     if (!place) return place;
+    struct stat info {};
+    if (::lstat(place->c_str(), &info) == 0) return occupied(EEXIST, *place);
     const fs::path folder = place->parent_path();
     const fs::path beside = folder / (std::string(restoring) + place->filename().string());
     const fs::path checkpoints = order_.source.checkpoints;
@@ -180,17 +201,16 @@ class Restore {
     });
     if (ready) ready = remove_tree(fetched);
     if (ready) ready = make_folders(fetched);
-    if (ready) ready = fetch(offer, fetched);
-    std::vector<Fd> files;
-    if (ready && user_) ready = open_all(offer.remote, fetched, files);
-    if (ready) {
-      ready = acting_in([&]() -> Status {
-        if (user_) {
-          if (auto ok = copy_all(offer.remote, files, beside); !ok) return ok;
-        }
-        return move_in(offer.remote, beside, *place);
-      });
+    if (ready) ready = require_room(offer.remote, fetched);
+    if (ready) ready = fetch(offer, fetched, *place);
+    if (ready && user_) {
+      std::vector<Fd> files;
+      ready = open_all(offer.remote, fetched, files);
+      if (ready) ready = acting_in([&] { return copy_all(offer.remote, files, beside); });
+      // Before the copy is in its place: nobody would come by here again.
+      (void)remove_tree(fetched);
     }
+    if (ready) ready = acting_in([&] { return move_in(offer.remote, beside, *place); });
     (void)acting_in([&] { return remove_tree(beside); });
     if (user_) (void)remove_tree(fetched);
     if (!ready) return propagate(ready);
@@ -231,7 +251,27 @@ class Restore {
     return fsync_tree(to);
   }
 
-  Status fetch(const Offer& offer, const fs::path& into) const {
+  // A full disk is no reason to take an older one, and others save on it.
+  Status require_room(const Remote& remote, const fs::path& folder) const {
+    const auto bytes = static_cast<std::uint64_t>(bytes_of(remote));
+    auto room = checkpoint::require_room(folder, user_ ? 2 * bytes : bytes);
+    if (!room) room.error().kind = ErrorKind::transient;
+    return room;
+  }
+
+  // Digests tell that it is as it was sent, and no more.
+  Status verify(const Remote& remote, const fs::path& folder, const fs::path& place) const {
+    std::error_code error;
+    if (!order_.source.foreign || fs::exists(folder / checkpoint::name::manifest, error)) {
+      auto verified = checkpoint::verify(folder);
+      return verified ? Status() : propagate(verified);
+    }
+    const fs::path whole = is_folder(remote, place) ? folder : folder / place.filename();
+    auto verified = foreign::verify_foreign(whole, {folder.parent_path(), folder.parent_path()});
+    return verified ? Status() : propagate(verified);
+  }
+
+  Status fetch(const Offer& offer, const fs::path& into, const fs::path& place) const {
     RestoreProgress progress{offer.target->name, offer.remote.name, offer.remote.step, 0,
                              bytes_of(offer.remote)};
     const auto tell = [&](std::int64_t bytes) {
@@ -243,11 +283,7 @@ class Restore {
       return ok;
     }
     fault_point("restore.fetched");
-    std::error_code error;
-    // A checkpoint of ours knows its own checksums.
-    if (!order_.source.foreign || fs::exists(into / "MANIFEST.json", error)) {
-      if (auto verified = checkpoint::verify(into); !verified) return propagate(verified);
-    }
+    if (auto ok = verify(offer.remote, into, place); !ok) return ok;
     return fsync_tree(into);
   }
 
@@ -261,12 +297,16 @@ class Restore {
     return fsync_folder(folder);
   }
 
+  static tl::unexpected<Error> occupied(int error, const fs::path& place) {
+    return fail_errno(error, "move the checkpoint to", place.string(),
+                      "something lies there that is no checkpoint: move it away");
+  }
+
   static Status move_in(const Remote& remote, const fs::path& temporary, const fs::path& place) {
     const fs::path whole =
         is_folder(remote, place) ? temporary : temporary / remote.files.front().name;
     if (const auto error = rename_if_free(whole, place); error) {
-      return fail_errno(error.value(), "move the checkpoint to", place.string(),
-                        "something lies there that is no checkpoint: move it away");
+      return occupied(error.value(), place);
     }
     fault_point("restore.moved");
     return fsync_folder(place.parent_path());

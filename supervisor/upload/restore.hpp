@@ -1,9 +1,9 @@
 // A new box with an empty disk: the newest checkpoint that some target has is brought back.
 //
 // Fetched into a folder beside its place, every file compared with the size and digest of its
-// record, a checkpoint of ours with its own checksums too, and renamed. One that is damaged is
-// passed over for the next; a box is left without a checkpoint only when every target has answered
-// and none has one.
+// record, verified as one that was saved here, and renamed. One that is damaged, or would lie where
+// the program looks for none, is passed over for the next; one that cannot be had just now is not.
+// A box is left without a checkpoint only when every target has answered and none has one.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,9 @@ struct RestoreOptions {
   std::function<void(const std::string&)> note = {};          // what was passed over, and why
 };
 
-// Kind transient: some target did not answer, so that there may be one after all; permanent: the
-// same, of a target that refuses. What a call that was ended left is removed by the next.
+// Kind transient: some target did not answer, or the disk is full, so that there may be one after
+// all; others: there are some, and none can be used. What a call that was ended left is removed by
+// the next.
 Result<Restored> restore(const orders::UploadOrder& order, const RestoreOptions& options);
 
 }  // namespace trainward::upload

@@ -52,8 +52,8 @@ struct Package {
   // When it was saved, wall ms: of two the later one is the newer, whatever their
   // steps say, since a run may have been taken back in between.
   std::int64_t saved_ms = 0;
-  // What was made of it on the way: "safetensors", "folder"; empty: its files are as they lay. Only
-  // those can be resumed from.
+  // What was made of it on the way: "pytorch", "safetensors", "folder"; empty: its files are as
+  // they lay. Only those can be resumed from.
   std::string form = {};
 };
 

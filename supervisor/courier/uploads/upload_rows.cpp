@@ -9,6 +9,7 @@ using store::Connection;
 using store::Row;
 
 constexpr const char* last_seen = "request";
+constexpr const char* place_key = "place";
 
 // What metrics count: rows are taken up anew and change their state, and a counter never falls.
 Status add_to_total(Connection& db, const std::string& program, const std::string& target,
@@ -21,17 +22,47 @@ Status add_to_total(Connection& db, const std::string& program, const std::strin
 
 }  // namespace
 
+Status UploadRows::lies_at(const std::string& place) {
+  auto before = get(place_key);
+  if (!before) return propagate(before);
+  if (*before == place) return {};
+  return journal_.transact([&](Connection& db) -> Status {
+    if (*before) {
+      if (auto ok = db.run(
+              "update uploads set state = 'stale', saved_ms = 0, sent_bytes = 0, milestone = 0, "
+              "check_error = '', checked_ms = 0, error = 'the target is another place now' "
+              "where program = ? and target = ?",
+              program_, target_);
+          !ok) {
+        return ok;
+      }
+      if (auto ok =
+              db.run("delete from upload_memory where program = ? and target = ? and key <> ?",
+                     program_, target_, std::string(last_seen));
+          !ok) {
+        return ok;
+      }
+    }
+    return db.run(
+        "insert into upload_memory (program, target, key, value) values (?, ?, ?, ?) "
+        "on conflict (program, target, key) do update set value = excluded.value",
+        program_, target_, std::string(place_key), place);
+  });
+}
+
 Result<std::vector<upload::Known>> UploadRows::known() {
   std::vector<upload::Known> out;
   auto read = journal_.read([&](Connection& db) {
     return db.each(
-        "select name, step, state, bytes, sent_bytes, saved_ms, began_ms, next_ms, tries, asked "
+        "select name, step, state, bytes, sent_bytes, saved_ms, began_ms, next_ms, tries, asked, "
+        "milestone, check_error <> '' "
         "from uploads "
         "where program = ? and target = ? order by id",
         [&](const Row& row) {
           out.push_back({row.text(0), row.integer(1), row.text(2), row.integer(3), row.integer(4),
                          row.integer(5), row.integer(6), row.integer(7),
-                         static_cast<int>(row.integer(8)), row.integer(9) != 0});
+                         static_cast<int>(row.integer(8)), row.integer(9) != 0,
+                         row.integer(10) != 0, row.integer(11) != 0});
         },
         program_, target_);
   });
@@ -108,7 +139,7 @@ Status UploadRows::done(const upload::Candidate& what, const std::string& place,
   return journal_.transact([&](Connection& db) {
     return db.run(
         "update uploads set state = 'done', sent_bytes = bytes, ended_ms = ?, place = ?, "
-        "error = '', tries = 0, next_ms = 0, asked = 0 "
+        "error = '', tries = 0, next_ms = 0, asked = 0, checked_ms = 0, check_error = '' "
         "where program = ? and target = ? and name = ? and step = ?",
         at_ms, place, program_, target_, what.name, what.step);
   });
@@ -133,8 +164,10 @@ Status UploadRows::not_done(const upload::Candidate& what, const std::string& st
 Status UploadRows::stale(const std::string& name, std::int64_t at_ms) {
   return journal_.transact([&](Connection& db) {
     return db.run(
-        "update uploads set state = 'stale', ended_ms = ?, next_ms = 0, bytes_per_second = 0 "
-        "where program = ? and target = ? and name = ? and state in ('sending', 'waiting', 'held')",
+        "update uploads set state = 'stale', ended_ms = ?, next_ms = 0, bytes_per_second = 0, "
+        "error = '' "
+        "where program = ? and target = ? and name = ? and state in ('sending', 'waiting', 'held', "
+        "'failed')",
         at_ms, program_, target_, name);
   });
 }

@@ -20,6 +20,8 @@ class UploadRows : public upload::Memory {
   UploadRows(Journal& journal, std::string program, std::string target)
       : journal_(journal), program_(std::move(program)), target_(std::move(target)) {}
 
+  // All that is on record is of this place; what is of another one is sent anew.
+  Status lies_at(const std::string& place);
   Result<std::vector<upload::Known>> known();
   // What people have asked for since seen().
   struct Asked {

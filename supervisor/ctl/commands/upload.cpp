@@ -74,7 +74,7 @@ std::string about(const json::object& row, bool utc) {
     if (!checked.empty()) text += ", compared " + time_text(checked, utc);
     return text;
   }
-  if (state == "stale") return "a newer one went first";
+  if (state == "stale") return error.empty() ? "a newer one went first" : error;
   if (state == "held") return next.empty() ? "waits for its hours" : "from " + time_text(next, utc);
   if (next.empty()) return error;
   return fmt::format("{}; tried again {}", error, time_text(next, utc));

@@ -29,7 +29,10 @@ constexpr std::int64_t verify_again_ms = 1'000;
 void hold_uploads(const config::Program& program, const Paths& paths,
                   std::vector<std::filesystem::path>& held) {
   if (program.upload.targets.empty()) return;
-  for (auto& path : upload::held_checkpoints(paths.state / courier::journal_name, program.name)) {
+  std::vector<std::string> targets;
+  for (const orders::Target& target : program.upload.targets) targets.push_back(target.name);
+  for (auto& path :
+       upload::held_checkpoints(paths.state / courier::journal_name, program.name, targets)) {
     held.push_back(std::move(path));
   }
 }

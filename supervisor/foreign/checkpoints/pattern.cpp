@@ -91,6 +91,17 @@ Pattern pattern_of(std::string_view glob, const Folders& folders) {
   return out;
 }
 
+bool would_find(const std::vector<std::string>& globs, const Folders& folders,
+                const fs::path& path) {
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+    const Pattern pattern = pattern_of(glob, folders);
+    const fs::path rest = path.lexically_relative(pattern.base);
+    return std::equal(
+        pattern.parts.begin(), pattern.parts.end(), rest.begin(), rest.end(),
+        [](const std::string& part, const fs::path& name) { return matches(part, name.string()); });
+  });
+}
+
 bool has_wildcard(std::string_view part) {
   return part.find_first_of("*?[\\") != std::string_view::npos;
 }

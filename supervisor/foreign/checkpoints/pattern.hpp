@@ -29,6 +29,9 @@ struct Pattern {
 };
 
 Pattern pattern_of(std::string_view glob, const Folders& folders);
+// Whether a pattern of the spec fits what lies there, or would.
+bool would_find(const std::vector<std::string>& globs, const Folders& folders,
+                const std::filesystem::path& path);
 bool has_wildcard(std::string_view part);
 bool matches(const std::string& part, const std::string& name);
 

@@ -23,6 +23,7 @@ constexpr std::int64_t commit_ms = 120'000;
 constexpr std::int64_t small_answer = 1 << 20;
 constexpr std::int64_t large_answer = 64 << 20;  // a page of a tree, addresses of many parts
 constexpr int most_pages = 200;
+constexpr std::size_t most_entries = 200'000;   // a Hub itself advises half of that
 constexpr const char* owner_key = "hub/owner";  // of a repository that is named without one
 constexpr std::string_view conflicting = "conflicting operation";
 
@@ -248,13 +249,19 @@ Result<Head> Api::head() {
 Result<std::optional<Head>> Api::find_head() {
   auto at = repository();
   if (!at) return propagate(at);
-  auto answer = ask({.url = api_url(*at, "/revision/" + encoded(at->revision))});
-  if (!answer) return propagate(answer);
-  if (answer->status == 404) return std::optional<Head>();
-  if (!is_ok(*answer)) return refuse(*answer, "read the branch");
-  auto head = parse_revision(answer->body, shown());
-  if (!head) return propagate(head);
-  return std::optional<Head>(std::move(*head));
+  for (bool created = false;; created = true) {
+    auto answer = ask({.url = api_url(*at, "/revision/" + encoded(at->revision))});
+    if (!answer) return propagate(answer);
+    if (is_ok(*answer)) {
+      auto head = parse_revision(answer->body, shown());
+      if (!head) return propagate(head);
+      return std::optional<Head>(std::move(*head));
+    }
+    if (answer->status != 404) return refuse(*answer, "read the branch");
+    if (error_code(*answer) == "RevisionNotFound") return std::optional<Head>();
+    if (created) return refuse(*answer, "read the branch");
+    if (auto ok = create(*at); !ok) return propagate(ok);
+  }
 }
 
 Result<std::vector<Entry>> Api::tree(const std::string& revision) {
@@ -262,7 +269,7 @@ Result<std::vector<Entry>> Api::tree(const std::string& revision) {
   if (!at) return propagate(at);
   std::vector<Entry> out;
   std::string url = api_url(*at, fmt::format("/tree/{}?recursive=true", encoded(revision)));
-  for (int page = 0; page < most_pages; ++page) {
+  for (int page = 0; page < most_pages && out.size() < most_entries; ++page) {
     auto answer = ask({.url = url, .most_bytes = large_answer});
     if (!answer) return propagate(answer);
     if (!is_ok(*answer)) return refuse(*answer, "read what the repository holds");

@@ -56,7 +56,9 @@ class Api {
 
   // The commit at the branch's end. Repository and branch are made where they are missing.
   Result<Head> head();
-  // The same of what is there; nothing: there is no such repository or branch.
+  // The same of what is there; nothing: there is no such branch. A repository that the token may
+  // not see looks like one that is not there, until it is to be made: so it is, where it is
+  // missing.
   Result<std::optional<Head>> find_head();
   Result<std::vector<Entry>> tree(const std::string& revision);
   // A small file; nothing: it is not there.

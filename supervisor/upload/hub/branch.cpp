@@ -10,6 +10,12 @@
 #include "supervisor/upload/hub/requests.hpp"
 
 namespace trainward::upload::hub {
+namespace {
+
+constexpr std::size_t most_records = 100;  // of a branch; we leave two at most
+
+}  // namespace
+
 Result<Contents> read_contents(Api& api, const std::string& revision) {
   auto entries = api.tree(revision);
   if (!entries) return propagate(entries);
@@ -21,10 +27,19 @@ Result<Contents> read_contents(Api& api, const std::string& revision) {
     std::string path = entry.path;
     out.files.insert_or_assign(std::move(path), std::move(entry));
   }
+  if (names.size() > most_records) {
+    return fail(ErrorKind::permanent,
+                fmt::format("holds more than {} records of checkpoints", most_records), api.shown(),
+                "give the checkpoints a repository or a revision (a branch) of their own");
+  }
   for (const std::string& name : names) {
     auto record = read_record(api, revision, name);
     if (!record) return propagate(record);
-    if (*record) out.records.push_back(std::move(**record));
+    if (*record) {
+      out.records.push_back(std::move(**record));
+    } else {
+      out.unreadable = name;
+    }
   }
   return out;
 }

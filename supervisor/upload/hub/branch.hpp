@@ -20,6 +20,7 @@ struct Contents {
   std::string revision;  // what was read
   Files files;
   std::vector<Record> records;  // those that can be read
+  std::string unreadable;       // the name of one that cannot; empty: all can
 };
 
 // Kind permanent: also a record of a version that is not known.

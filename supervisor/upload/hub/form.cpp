@@ -1,18 +1,22 @@
 #include "supervisor/upload/hub/form.hpp"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "checkpoint/disk/room.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/huggingface/export.hpp"
+#include "checkpoint/pytorch/export.hpp"
 #include "checkpoint/tools/convert.hpp"
 #include "common/os/file.hpp"
 #include "supervisor/upload/file_digest.hpp"
@@ -37,6 +41,15 @@ Status check_reader(const fs::path& checkpoint) {
   if (::geteuid() != 0 || info.st_uid == 0) return {};
   return fail(ErrorKind::permanent, "is another user's, and is not put into another form by root",
               checkpoint.string(), "set form: as-is, or run the supervisor as that user");
+}
+
+// The copy is of about the same size; and training saves its next one on this disk as well.
+Status check_room(const fs::path& scratch, const Package& package) {
+  std::uint64_t bytes = 0;
+  for (const File& file : package.files) bytes += static_cast<std::uint64_t>(file.size);
+  auto room = checkpoint::require_room(scratch, 2 * bytes);
+  if (!room) room.error().kind = ErrorKind::transient;
+  return room;
 }
 
 // Removed whatever comes of it.
@@ -65,8 +78,20 @@ checkpoint::IoOptions io_with(const std::stop_token& stop) {
           {}};
 }
 
-Status write_form(const fs::path& from, const fs::path& folder, std::string_view form,
-                  const FormOptions& options) {
+// As AGILLM-3 names and writes its own.
+Status write_pytorch(const fs::path& from, const fs::path& folder, std::int64_t step,
+                     const FormOptions& options) {
+  if (auto ok = make_folders(folder); !ok) return ok;
+  checkpoint::pytorch::ExportOptions exported;
+  exported.layout = checkpoint::pytorch::Layout::legacy;
+  exported.io = io_with(options.stop);
+  return checkpoint::pytorch::export_pytorch(
+      from, folder / fmt::format("pretrain_step{:08}.pt", step), exported);
+}
+
+Status write_form(const fs::path& from, const fs::path& folder, const Package& package,
+                  std::string_view form, const FormOptions& options) {
+  if (form == "pytorch") return write_pytorch(from, folder, package.step, options);
   if (form == "safetensors") {
     checkpoint::ConvertOptions convert;
     convert.save.io = io_with(options.stop);
@@ -121,15 +146,17 @@ Result<std::vector<File>> open_files(const fs::path& folder, const std::stop_tok
 Result<Package> in_form(Package package, const fs::path& checkpoint, std::string_view form,
                         const FormOptions& options) {
   if (form == "as-is" || !is_our_checkpoint(package)) return package;
-  if (form != "safetensors" && form != "folder") {
+  if (form != "pytorch" && form != "safetensors" && form != "folder") {
     return fail(ErrorKind::usage, fmt::format("'{}' is no form of a checkpoint", form), {},
-                "as-is, safetensors or folder");
+                "as-is, pytorch, safetensors or folder");
   }
   if (auto ok = check_reader(checkpoint); !ok) return propagate(ok);
   if (auto ok = make_folders(options.scratch); !ok) return propagate(ok);
   // Its name becomes the title of the model's card.
   const ScratchFolder folder(options.scratch / package.program);
-  if (auto ok = write_form(checkpoint, folder.path(), form, options); !ok) return propagate(ok);
+  if (auto ok = check_room(options.scratch, package); !ok) return propagate(ok);
+  if (auto ok = write_form(checkpoint, folder.path(), package, form, options); !ok)
+    return propagate(ok);
   auto files = open_files(folder.path(), options.stop);
   if (!files) return propagate(files);
   package.files = std::move(*files);

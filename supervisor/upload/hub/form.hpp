@@ -1,4 +1,5 @@
-// A checkpoint in the form that its readers want: the weights alone, or a model's folder.
+// A checkpoint in the form that its readers want: a file for torch.load, the weights alone, or a
+// model's folder.
 //
 // What is written lies in a folder of its own below `scratch` until it is opened, and is removed
 // then: it needs room for the copy until the package goes, and nothing is left behind. A process
@@ -22,11 +23,14 @@ struct FormOptions {
   checkpoint::huggingface::ModelCardFacts card = {};
 };
 
-// `form`: "as-is", "safetensors" (the weights alone) or "folder" (as transformers and PEFT open
-// it). `checkpoint`: where the package's files lie. Only a checkpoint of our own trainer changes
-// its form: any other package comes back as it is. Errors: as of convert_to_plain_model() and
-// export_model(), kind usage for a model that cannot be written so; transient when stopped;
-// permanent where root would have to read what another user's checkpoint names.
+// `form`: "as-is", "pytorch" (pretrain_step00001234.pt in torch.save's legacy layout, all that
+// training goes on from), "safetensors" (the weights alone) or "folder" (as transformers and PEFT
+// open it). `checkpoint`: where the package's files lie. Only a checkpoint of our own trainer
+// changes its form: any other package comes back as it is. Errors: as of export_pytorch(),
+// convert_to_plain_model() and export_model(), kind usage for a model that cannot be written so;
+// transient when stopped, or when
+// the disk has no room for the copy and one more checkpoint; permanent where root would have to
+// read what another user's checkpoint names.
 Result<Package> in_form(Package package, const std::filesystem::path& checkpoint,
                         std::string_view form, const FormOptions& options);
 

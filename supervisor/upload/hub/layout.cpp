@@ -21,9 +21,10 @@ std::string folder_for(std::string_view name) {
   return fmt::format("{}{}", checkpoints_folder, name);
 }
 
-// A model that others open is at the root, the newest of them.
+// What others open by its name is at the root, the newest of them.
 std::string folder_of(const Package& package, bool is_newest) {
-  return package.form == "folder" && is_newest ? "" : folder_for(package.name);
+  const bool for_others = package.form == "folder" || package.form == "pytorch";
+  return for_others && is_newest ? "" : folder_for(package.name);
 }
 
 }  // namespace

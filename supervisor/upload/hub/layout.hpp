@@ -1,7 +1,8 @@
 // What a repository holds of a program's checkpoints, and what a commit has to change. Pure.
 //
 //   checkpoints/step-00001234/…     the files, as they lay. An exported model's (form "folder") lie
-//                                   at the root, where from_pretrained() looks for them
+//                                   at the root, where from_pretrained() looks for them, and so
+//                                   does a file for torch.load (form "pytorch")
 //   checkpoints/step-00001234.json  the record: as publication.hpp has it, with what is said below
 //   latest.json                     the newest's name, step, folder and record
 //   README.md

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
 #include "common/base/digest.hpp"
@@ -30,7 +31,9 @@ constexpr int most_cuts = 100;  // of one file; each goes on where the one befor
 
 Result<std::vector<Reading::Found>> Reading::find_all(const std::string& program) {
   std::vector<Found> out;
+  std::string unreadable;
   const auto add = [&](Contents there) {
+    if (!there.unreadable.empty()) unreadable = there.unreadable;
     for (Record& record : there.records) {
       const bool known = std::any_of(out.begin(), out.end(), [&](const Found& found) {
         return same_content(found.record.remote, record.remote);
@@ -46,8 +49,11 @@ Result<std::vector<Reading::Found>> Reading::find_all(const std::string& program
   add(std::move(*branch));
   auto tags = api_.tags();
   if (!tags) return propagate(tags);
-  // Names that grow with the step are listed in their order.
-  std::sort(tags->begin(), tags->end(), [](const Tag& a, const Tag& b) { return a.name > b.name; });
+  // "step-1000" before "step-999".
+  std::sort(tags->begin(), tags->end(), [](const Tag& a, const Tag& b) {
+    return std::pair(a.name.size(), std::string_view(a.name)) >
+           std::pair(b.name.size(), std::string_view(b.name));
+  });
   if (tags->size() > most_tags) tags->resize(most_tags);
   for (const Tag& tag : *tags) {
     auto there = read_contents(api_, tag.commit);
@@ -56,6 +62,11 @@ Result<std::vector<Reading::Found>> Reading::find_all(const std::string& program
     } else if (there.error().kind == ErrorKind::transient) {
       return propagate(there);
     }
+  }
+  // One that is damaged hides no other; but it is not nothing.
+  if (out.empty() && !unreadable.empty()) {
+    return fail(ErrorKind::corrupt, "is no record of a published checkpoint",
+                fmt::format("{}/{}", api_.shown(), record_path(unreadable)));
   }
   std::stable_sort(out.begin(), out.end(), [](const Found& a, const Found& b) {
     return is_newer(a.record.remote, b.record.remote);

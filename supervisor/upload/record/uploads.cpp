@@ -1,5 +1,6 @@
 #include "supervisor/upload/record/uploads.hpp"
 
+#include <algorithm>
 #include <memory>
 
 #include "supervisor/courier/record/record.hpp"
@@ -130,15 +131,20 @@ std::vector<std::string> upload_tables() {
 }
 
 std::vector<std::filesystem::path> held_checkpoints(const std::filesystem::path& courier_db,
-                                                    const std::string& program) {
+                                                    const std::string& program,
+                                                    const std::vector<std::string>& targets) {
   std::vector<std::filesystem::path> out;
   auto connection = open(courier_db);
   if (!connection || *connection == nullptr) return out;
   (void)(*connection)
       ->each(
-          "select distinct path from uploads where program = ? and state in ('sending', 'waiting', "
+          "select path, target from uploads where program = ? and state in ('sending', 'waiting', "
           "'held')",
-          [&](const store::Row& row) { out.emplace_back(row.text(0)); }, program);
+          [&](const store::Row& row) {
+            if (std::find(targets.begin(), targets.end(), row.text(1)) == targets.end()) return;
+            out.emplace_back(row.text(0));
+          },
+          program);
   return out;
 }
 

@@ -14,11 +14,12 @@ namespace trainward::upload {
 // SQL that makes the tables and the view v_uploads where they are missing.
 std::vector<std::string> upload_tables();
 
-// Checkpoints, by their paths, that are on their way to some target or are tried again: retention
-// leaves them. A courier.db that is not there, or cannot be read, holds nothing: what is being sent
-// is open anyway.
+// Checkpoints, by their paths, that are on their way to one of these targets or are tried again:
+// retention leaves them. A courier.db that is not there, or cannot be read, holds nothing: what is
+// being sent is open anyway.
 std::vector<std::filesystem::path> held_checkpoints(const std::filesystem::path& courier_db,
-                                                    const std::string& program);
+                                                    const std::string& program,
+                                                    const std::vector<std::string>& targets);
 
 // Rows of v_uploads with "seconds_left", the newest first, at most `limit`; program "" for all. An
 // empty list where nothing was ever sent.

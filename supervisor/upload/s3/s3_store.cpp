@@ -346,9 +346,10 @@ Status S3Store::fetch(const std::string& key, std::int64_t size, int descriptor,
     if (reply && !reply->ok()) {
       return tl::unexpected(client_.refused(*reply, "fetch " + key));
     }
-    if (!reply && reply.error().kind != ErrorKind::transient) return propagate(reply);
-    if (reply && done > 0 && reply->answer.status != 206) {
-      // It sent all of it again, to the wrong place.
+    // It sends all of it again, which is more than is missing, and to the wrong place.
+    const bool too_much = !reply && done > 0 && reply.error().kind == ErrorKind::corrupt;
+    if (!reply && !too_much && reply.error().kind != ErrorKind::transient) return propagate(reply);
+    if (too_much || (reply && done > 0 && reply->answer.status != 206)) {
       done = 0;
       if (++tries >= most_tries_without_progress) {
         return fail(ErrorKind::transient, "does not send parts of a file", shown(key));

@@ -56,6 +56,25 @@ TEST_F(ConfigUpload, EveryKindOfPlace) {
   EXPECT_EQ(*again, upload) << "as the courier is told";
 }
 
+TEST_F(ConfigUpload, WhatIsRestoredNeedsATargetThatHasAllOfIt) {
+  const std::string hub = "{restore: true, targets: {hub: {hub: {repo: me/run, form: pytorch}}";
+  EXPECT_THAT(refused(hub + "}}"), ElementsAre(HasSubstr("can be resumed from")));
+  EXPECT_EQ(std::get<orders::HubPlace>(
+                program(hub + ", nas: {folder: /mnt/nas}}}").upload.targets[0].place)
+                .form,
+            "pytorch");
+  const auto config = load_text(
+      "programs:\n  a:\n    command: [x]\n    watch: {checkpoints: ['out/*.pt']}\n"
+      "    upload: " +
+      hub + "}}\n");
+  ASSERT_TRUE(config) << "what a command saves always goes as it is";
+  const orders::UploadOrder order = upload_order_of(config->programs[0], "/c");
+  EXPECT_THAT(order.source.patterns, ElementsAre("out/*.pt"));
+  const auto again = orders::upload_order_from_json(orders::to_json(order));
+  ASSERT_TRUE(again) << again.error().message();
+  EXPECT_EQ(*again, order);
+}
+
 TEST_F(ConfigUpload, IsNoPartOfTheWork) {
   const std::string without = load_text("programs:\n  a: {}\n")->programs[0].digest;
   EXPECT_EQ(program("{targets: {nas: {folder: /mnt/nas}}}").digest, without)

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "checkpoint/pytorch/archive/archive.hpp"
 #include "common/base/digest.hpp"
 #include "common/os/file.hpp"
 #include "temporary_folder.hpp"
@@ -36,6 +37,7 @@ class Form : public ::testing::Test {
     Package out;
     out.program = "trainer";
     out.name = checkpoint.filename().string();
+    out.step = 300;
     for (const auto& entry : fs::directory_iterator(checkpoint)) {
       File file;
       file.name = entry.path().filename().string();
@@ -78,6 +80,29 @@ TEST_F(Form, TheWeightsAlone) {
   expect_nothing_stays();
 }
 
+// What torch.load reads, by the name under which AGILLM-3 looks for it.
+TEST_F(Form, AFileForTorchLoad) {
+  const auto written = formed("pytorch");
+  ASSERT_TRUE(written) << written.error().message();
+  ASSERT_THAT(names(*written), UnorderedElementsAre("pretrain_step00000300.pt"));
+  EXPECT_EQ(written->form, "pytorch");
+  expect_nothing_stays();
+  const File& file = written->files.front();
+  std::string bytes(static_cast<std::size_t>(file.size), '\0');
+  ASSERT_EQ(::pread(file.descriptor.get(), bytes.data(), bytes.size(), 0), file.size);
+  EXPECT_EQ(sha256_hex(bytes), file.sha256);
+  const fs::path copy = folder.write("copy.pt", bytes);
+  auto source = checkpoint::pytorch::open_source(copy);
+  ASSERT_TRUE(source);
+  const auto archive = checkpoint::pytorch::open_archive(*source);
+  ASSERT_TRUE(archive) << archive.error().message();
+  EXPECT_EQ(archive->layout, checkpoint::pytorch::Layout::legacy);
+  EXPECT_FALSE(archive->places.empty());
+  const auto again = formed("pytorch");
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->files.front().sha256, file.sha256) << "what has arrived is not sent again";
+}
+
 TEST_F(Form, AFolderThatOthersOpen) {
   const auto exported = formed("folder");
   ASSERT_TRUE(exported) << exported.error().message();
@@ -116,6 +141,19 @@ TEST_F(Form, WhatIsNotOursStaysAsItIs) {
   ASSERT_TRUE(same);
   EXPECT_EQ(same->form, "");
   EXPECT_EQ(same->files.size(), 1U);
+}
+
+// Training is to find room for its next checkpoint.
+TEST_F(Form, ADiskThatIsAlmostFullIsLeftAlone) {
+  Package large = package();
+  large.files.front().size = std::int64_t{1} << 60;
+  FormOptions options;
+  options.scratch = folder.path() / "scratch";
+  const auto later = in_form(std::move(large), checkpoint, "safetensors", options);
+  ASSERT_FALSE(later);
+  EXPECT_EQ(later.error().kind, ErrorKind::transient);
+  EXPECT_THAT(later.error().message(), ::testing::HasSubstr("too full"));
+  expect_nothing_stays();
 }
 
 TEST_F(Form, AStopLeavesNothing) {

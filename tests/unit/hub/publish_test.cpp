@@ -106,6 +106,19 @@ TEST_F(Publish, SquashLeavesOneCommit) {
                   .parent.empty());
 }
 
+TEST_F(Publish, WhatBecomesAMilestoneLaterGetsItsTag) {
+  const auto at = target();
+  Package one = package("step-1", 1, 1);
+  ASSERT_TRUE(at->publish(one, {}));
+  ASSERT_TRUE(at->publish(package("step-2", 2, 2), {}));
+  one.milestone = "step-1";
+  const auto tagged = at->publish(one, {});
+  ASSERT_TRUE(tagged) << tagged.error().message();
+  EXPECT_EQ(tagged->sent_bytes, 0);
+  expect_there("step-1", 1, "step-1");
+  expect_there("step-2", 2);
+}
+
 TEST_F(Publish, AnExportedModelLiesAtTheRoot) {
   const auto at = target();
   std::vector<Content> files = {
@@ -137,6 +150,23 @@ TEST_F(Publish, AnExportedModelLiesAtTheRoot) {
   ASSERT_EQ(listed->size(), 1U);
   EXPECT_EQ(listed->front().form, "folder");
   EXPECT_TRUE(at->verify("trainer", listed->front()));
+}
+
+TEST_F(Publish, AFileForTorchLoadLiesAtTheRoot) {
+  const auto at = target();
+  for (int step = 1; step < 3; ++step) {
+    const std::string file = "pretrain_step0000000" + std::to_string(step) + ".pt";
+    Package one = package_of(folder, "step-" + std::to_string(step), step,
+                             {{file, noise(900, static_cast<unsigned>(step))}});
+    one.form = "pytorch";
+    ASSERT_TRUE(at->publish(one, {}));
+  }
+  EXPECT_EQ(hub.read("me/run", "main", "pretrain_step00000002.pt"), noise(900, 2));
+  EXPECT_FALSE(hub.read("me/run", "main", "pretrain_step00000001.pt"));
+  const auto listed = at->list("trainer");
+  ASSERT_TRUE(listed);
+  ASSERT_EQ(listed->size(), 1U);
+  EXPECT_EQ(listed->front().form, "pytorch") << "nothing that a new box goes on from";
 }
 
 TEST_F(Publish, NamesThatNoPatternHasGetOneOnce) {

@@ -20,7 +20,6 @@ class Reading : public HubFixture {
 TEST_F(Reading, ListsTheBranchAndTheTags) {
   const auto at = target();
   EXPECT_TRUE(at->list("trainer")->empty());
-  EXPECT_TRUE(hub.repositories.empty());
   for (int step = 1; step < 5; ++step) {
     Package one = package("step-" + std::to_string(step), step, static_cast<unsigned>(step));
     if (step == 2) one.milestone = "two";
@@ -42,6 +41,63 @@ TEST_F(Reading, ListsTheBranchAndTheTags) {
     }
     EXPECT_GE(told, 17'345);
   }
+}
+
+// Nobody may begin anew because a token does not see what is there.
+TEST_F(Reading, ARepositoryThatIsHiddenFromTheTokenIsNotEmpty) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));
+  hub.before =
+      [&](std::size_t,
+          const trainward::test::HttpRequest& request) -> std::optional<trainward::test::HttpStep> {
+    if (!request.path().starts_with("/api/models/")) return std::nullopt;
+    return trainward::test::HttpStep{.status = 404, .headers = {{"X-Error-Code", "RepoNotFound"}}};
+  };
+  const auto hidden = at->list("trainer");
+  ASSERT_FALSE(hidden);
+  EXPECT_EQ(hidden.error().kind, ErrorKind::permanent);
+  EXPECT_THAT(hidden.error().message(), HasSubstr("may not see it"));
+}
+
+TEST_F(Reading, ARecordThatCannotBeReadIsNotNothing) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));
+  hub.commit("me/run", "checkpoints/step-1.json", "{}");
+  const auto damaged = at->list("trainer");
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().kind, ErrorKind::corrupt);
+  ASSERT_TRUE(at->publish(package("step-2", 2, 2), {}));
+  EXPECT_EQ(at->list("trainer")->size(), 1U) << "it hides no other";
+}
+
+// Steps are not written with zeros before them.
+TEST_F(Reading, OfTooManyTagsTheLatestSteps) {
+  const auto at = target();
+  Package one = package("step-1000", 1'000, 1);
+  one.milestone = "step-1000";
+  ASSERT_TRUE(at->publish(one, {}));
+  ASSERT_TRUE(at->publish(package("step-1001", 1'001, 2), {}));
+  auto& tags = hub.repositories.at("me/run").tags;
+  for (int step = 1; step <= 250; ++step) {
+    tags["step-" + std::to_string(step)] = hub.repositories.at("me/run").branches.at("main");
+  }
+  const auto listed = at->list("trainer");
+  ASSERT_TRUE(listed) << listed.error().message();
+  ASSERT_EQ(listed->size(), 2U);
+  EXPECT_EQ(listed->back().name, "step-1000");
+}
+
+TEST_F(Reading, RecordsWithoutEndAreNotRead) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));
+  for (int i = 0; i < 101; ++i) {
+    hub.commit("me/run", "checkpoints/other-" + std::to_string(i) + ".json", "{}");
+  }
+  const std::size_t before = hub.count();
+  const auto many = at->list("trainer");
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().kind, ErrorKind::permanent);
+  EXPECT_LT(hub.count() - before, 50U) << "the pages of the tree alone";
 }
 
 TEST_F(Reading, WhatIsNotThereAnyMoreIsSaid) {

@@ -183,7 +183,7 @@ HttpStep FakeS3::get(const std::string& key, const HttpRequest& request) const {
   }
   std::string bytes = objects_.at(key);
   HttpStep step{.headers = {{"ETag", etag_of(bytes)}}};
-  if (request.has("range")) {
+  if (request.has("range") && !ignores_ranges_) {
     const auto from = static_cast<std::size_t>(
         std::atoll(std::string(request.header("range")).substr(6).c_str()));
     bytes = bytes.substr(std::min(from, bytes.size()));

@@ -53,6 +53,7 @@ class FakeS3 {
     held_ = std::move(words);
     gate_ = std::move(gate);
   }
+  void ignore_ranges() { ignores_ranges_ = true; }
 
   [[nodiscard]] HttpScript& server() { return server_; }
   // One JSON object a line: method, target, headers, sha256 of the body.
@@ -84,6 +85,7 @@ class FakeS3 {
   bool compares_without_quotes_ = false;
   std::string held_;
   std::shared_ptr<HttpGate> gate_;
+  bool ignores_ranges_ = false;
   HttpScript server_;  // the last: it calls the others
 };
 

@@ -37,6 +37,9 @@ class TestMemory : public Memory {
   std::map<std::string, std::string> values;
 };
 
+// As a .pt begins that is no zip.
+inline constexpr const char* pickle = "\x80\x02}q\x01.";
+
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
 inline Package make_package(const TemporaryFolder& folder, const std::string& name,

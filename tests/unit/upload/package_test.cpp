@@ -53,7 +53,7 @@ TEST_F(Packages, OfAFolderOfOurs) {
 
 TEST_F(Packages, OfAFileAndAFolderOfAnotherProgram) {
   source.foreign = true;
-  folder.write("work/out/pretrain_step500.pt", "weights");
+  folder.write("work/out/pretrain_step500.pt", pickle);
   auto file = open((folder.path() / "work/out/pretrain_step500.pt").string());
   ASSERT_TRUE(file) << file.error().message();
   EXPECT_EQ(file->package.files[0].name, "pretrain_step500.pt");
@@ -90,7 +90,7 @@ TEST_F(Packages, APipeHoldsNobodyUp) {
 
 TEST_F(Packages, WhatIsWrittenAfterwardsIsNoticed) {
   source.foreign = true;
-  const auto path = folder.write("work/last.pt", "one");
+  const auto path = folder.write("work/last.pt", pickle);
   auto opened = open(path.string());
   ASSERT_TRUE(opened);
   EXPECT_TRUE(unchanged(opened->package.files[0]));
@@ -101,12 +101,12 @@ TEST_F(Packages, WhatIsWrittenAfterwardsIsNoticed) {
   // And its digest is taken anew.
   opened = open(path.string());
   ASSERT_TRUE(opened);
-  EXPECT_EQ(opened->package.files[0].sha256, sha256_hex("onemore"));
+  EXPECT_EQ(opened->package.files[0].sha256, sha256_hex(std::string(pickle) + "more"));
 }
 
 TEST_F(Packages, DigestsAreTakenOnce) {
   source.foreign = true;
-  const auto path = folder.write("work/step5.pt", "one");
+  const auto path = folder.write("work/step5.pt", pickle);
   ASSERT_TRUE(open(path.string()));
   ASSERT_EQ(memory.values.size(), 1U);
   memory.values.begin()->second = std::string(64, 'f');

@@ -132,6 +132,63 @@ TEST(Policy, TheSameNameSavedAnewIsAnotherOne) {
   EXPECT_EQ(next_step(s), 1);
 }
 
+TEST(Policy, OneThatFailedIsGivenUpForANewerOne) {
+  Situation s;
+  s.now_ms = 1'000;
+  s.candidates = {saved(1, 100), saved(2, 200)};
+  s.known = {row(s.candidates[0], "failed", 150)};
+  s.known[0].sent_bytes = 60;
+  s.known[0].next_ms = 5'000;
+  EXPECT_EQ(next_step(s), 2);
+  EXPECT_EQ(decide(s).stale, std::vector<std::string>{"step-1"}) << "it is never tried again";
+  s.candidates[0].milestone = true;
+  EXPECT_TRUE(decide(s).stale.empty());
+  s.candidates = {s.candidates[0]};
+  s.candidates[0].milestone = false;
+  EXPECT_TRUE(decide(s).stale.empty()) << "nothing newer is there";
+}
+
+TEST(Policy, WhatIsDamagedThereGoesAgainWhenSomebodyAsks) {
+  Situation s;
+  s.now_ms = 1'000;
+  s.candidates = {saved(1, 100)};
+  s.known = {row(s.candidates[0], "done", 150)};
+  s.asked = true;
+  EXPECT_EQ(next_step(s), -1);
+  s.known[0].damaged = true;
+  EXPECT_EQ(next_step(s), 1);
+  s.asked = false;
+  EXPECT_EQ(next_step(s), -1);
+}
+
+// Somebody pinned it after it had gone up.
+TEST(Policy, WhatBecameAMilestoneIsTagged) {
+  Situation s;
+  s.now_ms = 1'000;
+  s.candidates = {saved(1, 100, true), saved(2, 200)};
+  s.known = {row(s.candidates[0], "done", 150), row(s.candidates[1], "done", 250)};
+  EXPECT_EQ(next_step(s), -1) << "where there are no tags there is nothing to do";
+  s.has_tags = true;
+  EXPECT_EQ(next_step(s), 1);
+  s.known[0].milestone = true;
+  EXPECT_EQ(next_step(s), -1);
+}
+
+// The clock was a year ahead, and somebody set it.
+TEST(Policy, TimesThatHaveNotComeHoldNothingUp) {
+  constexpr std::int64_t year = std::int64_t{365} * 24 * 3600 * 1000;
+  Situation s;
+  s.now_ms = 2 * year;
+  s.candidates = {saved(100, 3 * year), saved(200, s.now_ms - 10)};
+  s.known = {row(s.candidates[0], "done", 3 * year)};
+  EXPECT_EQ(next_step(s), 200);
+  s.cadence.every_ms = 1'000;
+  EXPECT_EQ(next_step(s), 200);
+  s.known.push_back(row(s.candidates[1], "waiting", s.now_ms));
+  s.known[1].next_ms = 3 * year;
+  EXPECT_EQ(next_step(s), 200);
+}
+
 TEST(Policy, TheWindow) {
   const orders::Window night{22 * 60, 7 * 60};
   EXPECT_EQ(until_open_ms(night, 23 * 60), 0);

@@ -49,6 +49,9 @@ TEST(Publication, WhatIsNoRecordIsRefused) {
   remote.files[0].sha256 = "abc";
   EXPECT_FALSE(parse_manifest(manifest_text("gpt", remote), "here"));
   remote = example();
+  remote.files[0].size = INT64_MAX;
+  EXPECT_FALSE(parse_manifest(manifest_text("gpt", remote), "here")) << "no sum of such sizes";
+  remote = example();
   remote.name = "a/b";
   EXPECT_FALSE(parse_manifest(manifest_text("gpt", remote), "here"));
   for (const char* text : {"", "{}", "[]", "{\"format\":\"trainward-upload\",\"version\":1}"}) {

@@ -107,7 +107,7 @@ TEST_F(Restoring, ADamagedOneIsPassedOver) {
 
 TEST_F(Restoring, AFileOfAnotherProgramGoesWhereItLay) {
   order.source.foreign = true;
-  folder.write("old/work/out/pretrain_step500.pt", "weights");
+  folder.write("old/work/out/pretrain_step500.pt", pickle);
   folder.write("old/work/out/checkpoint-600/a/b.bin", "tree");
   orders::Source source{"gpt", path("old/checkpoints"), path("old/work"), true};
   publish_path(0, source, path("old/work/out/pretrain_step500.pt"), 500);
@@ -122,12 +122,80 @@ TEST_F(Restoring, AFileOfAnotherProgramGoesWhereItLay) {
   EXPECT_TRUE(fs::is_regular_file(path("new/work/out/checkpoint-600/a/b.bin")));
 }
 
+// Its program was ended while it wrote it; whoever sent it did not notice.
+TEST_F(Restoring, ATornOneOfAnotherProgramIsPassedOver) {
+  order.source.foreign = true;
+  folder.write("old/work/out/step500.pt", pickle);
+  folder.write("old/work/out/step600.pt", std::string("PK\x03\x04") + std::string(500, 'x'));
+  // It sends what it is given.
+  const orders::Source source{"gpt", path("old/checkpoints"), path("old/work"), false};
+  publish_path(0, source, path("old/work/out/step500.pt"), 500);
+  publish_path(0, source, path("old/work/out/step600.pt"), 600);
+  const auto restored = run();
+  ASSERT_TRUE(restored) << restored.error().message();
+  EXPECT_EQ(restored->step, 500);
+}
+
+// An older one would throw away what was trained since.
+TEST_F(Restoring, WhatCannotBeHadJustNowIsNotPassedOver) {
+  publish(0, 5);
+  publish(0, 9);
+  const std::string record = path("nas/gpt/published/000000000009.step-00000009.json");
+  std::string text = *read_file(record, 1 << 20);
+  const auto size = text.find("\"size\":") + 7;
+  text.insert(size, "9000000000");  // more than any disk has room for
+  std::ofstream(record) << text;
+  auto restored = run();
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error().kind, ErrorKind::transient);
+  EXPECT_NE(restored.error().message().find("too full"), std::string::npos)
+      << restored.error().message();
+  EXPECT_FALSE(fs::exists(path("new/checkpoints/step-00000005")));
+}
+
+TEST_F(Restoring, RecordsThatCannotBeReadAreNoNewRun) {
+  publish(0, 5);
+  const std::string record = path("nas/gpt/published/000000000005.step-00000005.json");
+  std::ofstream(record) << "{}";
+  auto restored = run();
+  ASSERT_FALSE(restored);
+  EXPECT_EQ(restored.error().kind, ErrorKind::corrupt);
+  publish(0, 7);
+  EXPECT_EQ(run()->step, 7) << "one that is damaged hides no other";
+}
+
+TEST_F(Restoring, ANewerTrainwardsRecordsAreNotLeftOut) {
+  publish(0, 5);
+  publish(0, 7);
+  const std::string record = path("nas/gpt/published/000000000007.step-00000007.json");
+  std::ofstream(record) << R"({"format": "trainward-upload", "version": 2})";
+  const auto restored = run();
+  ASSERT_FALSE(restored) << "an older one would be taken for the newest";
+  EXPECT_EQ(restored.error().kind, ErrorKind::permanent);
+}
+
+// Whoever may write at the target cannot put a file anywhere in the program's folder.
+TEST_F(Restoring, NothingGoesWhereTheProgramLooksForNoCheckpoints) {
+  order.source.foreign = true;
+  order.source.patterns = {"out/*/step*.pt", "{checkpoint_dir}/*"};
+  folder.write("old/work/sitecustomize.pt", pickle);
+  folder.write("old/work/out/a/step500.pt", pickle);
+  const orders::Source source{"gpt", path("old/checkpoints"), path("old/work"), true};
+  publish_path(0, source, path("old/work/sitecustomize.pt"), 600);
+  EXPECT_FALSE(run()) << "and it is no new run";
+  EXPECT_FALSE(fs::exists(path("new/work/sitecustomize.pt")));
+  publish_path(0, source, path("old/work/out/a/step500.pt"), 500);
+  const auto restored = run();
+  ASSERT_TRUE(restored) << restored.error().message();
+  EXPECT_EQ(restored->path, path("new/work/out/a/step500.pt"));
+}
+
 TEST_F(Restoring, NoLinkIsWrittenThrough) {
   publish(0, 5);
   fs::create_directories(path("elsewhere"));
   fs::create_directories(path("new/work"));
   order.source.foreign = true;
-  folder.write("old/work/out/step7.pt", "weights");
+  folder.write("old/work/out/step7.pt", pickle);
   publish_path(0, {"gpt", path("old/checkpoints"), path("old/work"), true},
                path("old/work/out/step7.pt"), 7);
   fs::create_directory_symlink(path("elsewhere"), path("new/work/out"));

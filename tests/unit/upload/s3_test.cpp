@@ -200,6 +200,23 @@ TEST_F(S3, ACutDownloadGoesOnWhereItWasCut) {
   EXPECT_EQ(cuts, 4);
 }
 
+TEST_F(S3, ACutDownloadBeginsAnewWhereTheServerKnowsNoRanges) {
+  int cuts = 0;
+  FakeS3 server([&](std::size_t, const test::HttpRequest& request) {
+    const bool file =
+        request.method == "GET" && request.target.find("model.safetensors") != std::string::npos;
+    return file && ++cuts == 1 ? Fault::cut_answer : Fault::none;
+  });
+  server.ignore_ranges();
+  ASSERT_TRUE(target(server)->publish(package(), {}));
+  const auto remotes = target(server)->list("gpt");
+  ASSERT_TRUE(remotes);
+  const fs::path into = folder.path() / "back";
+  fs::create_directory(into);
+  const auto fetched = target(server)->fetch("gpt", remotes->front(), into, {});
+  ASSERT_TRUE(fetched) << fetched.error().message();
+}
+
 TEST_F(S3, WhatTheServerLostIsMissed) {
   FakeS3 server;
   ASSERT_TRUE(target(server)->publish(package(), {}));
