@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.hpp"
@@ -46,5 +47,16 @@ struct Counts {
   std::vector<Uploads> uploads;
 };
 Result<Counts> counted(const std::filesystem::path& state_folder);
+
+struct FailingJob {
+  std::string name;           // "upload trainer/hub"
+  std::int64_t since_ms = 0;  // it has failed
+  std::string error;
+};
+Result<std::vector<FailingJob>> failing_jobs(const std::filesystem::path& state_folder);
+
+// How many messages each channel has not been told since then, as all tries had failed.
+Result<std::vector<std::pair<std::string, std::int64_t>>> given_up_since(
+    const std::filesystem::path& state_folder, std::int64_t since_ms);
 
 }  // namespace trainward::courier

@@ -107,8 +107,20 @@ class UploadJob : public Job {
     return fmt::format("upload {}/{}", order_.source.program, target_.name);
   }
 
+  [[nodiscard]] Trouble trouble() const override { return trouble_; }
+
   Result<std::int64_t> work(const World& world) override {
     UploadRows rows(world.journal, order_.source.program, target_.name);
+    auto next = turn(world, rows);
+    if (!next) return next;
+    auto trouble = rows.trouble();
+    if (!trouble) return propagate(trouble);
+    trouble_ = std::move(*trouble);
+    return next;
+  }
+
+ private:
+  Result<std::int64_t> turn(const World& world, UploadRows& rows) {
     auto asked_for = rows.asked();
     if (!asked_for) return propagate(asked_for);
     if (auto ok = oblige(world, rows, *asked_for); !ok) return propagate(ok);
@@ -144,7 +156,6 @@ class UploadJob : public Job {
     return now().wall.ms;
   }
 
- private:
   upload::TargetOptions options(std::stop_token stop) const {
     return {network_, std::move(stop), order_.upload.bytes_per_second};
   }
@@ -351,6 +362,7 @@ class UploadJob : public Job {
   std::filesystem::path state_dir_;
   net::Backoff backoff_;
   bool checked_ = false;
+  Trouble trouble_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
+#include "supervisor/courier/job.hpp"
 #include "supervisor/courier/journal.hpp"
 #include "supervisor/upload/policy.hpp"
 #include "supervisor/upload/target.hpp"
@@ -21,6 +22,8 @@ class UploadRows : public upload::Memory {
       : journal_(journal), program_(std::move(program)), target_(std::move(target)) {}
 
   Result<std::vector<upload::Known>> known();
+  // Why what is newer than all that arrived has not, and when that is tried again.
+  Result<Trouble> trouble();
   // What people have asked for since seen().
   struct Asked {
     bool now = false;
