@@ -21,6 +21,7 @@ class News {
   News(Loop& loop, store::Store& store, notify::Policy policy, std::filesystem::path state_folder);
   News(const News&) = delete;
   News& operator=(const News&) = delete;
+  ~News() = default;
 
   // Goes on from what is stored: digests from now on.
   Status begin();
