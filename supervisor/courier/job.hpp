@@ -25,6 +25,12 @@ struct World {
   std::stop_token stop;  // to end soon: leave what is under way as the journal has it
 };
 
+// That a receiver could not be reached, say, though its job did all it could.
+struct Trouble {
+  std::string what;          // without secrets; "": there is none
+  std::int64_t next_ms = 0;  // when it is tried again; 0: when there is something to do
+};
+
 class Job {
  public:
   Job() = default;
@@ -45,6 +51,10 @@ class Job {
     (void)journal;
     return false;
   }
+
+  // After a call without an error: what stands in the journal as if it were one, while the job is
+  // called when it wants to be.
+  [[nodiscard]] virtual Trouble trouble() const { return {}; }
 };
 
 }  // namespace trainward::courier

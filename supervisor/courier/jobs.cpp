@@ -3,6 +3,7 @@
 #include <random>
 #include <utility>
 
+#include "common/os/clock.hpp"
 #include "supervisor/courier/channels/channel_job.hpp"
 #include "supervisor/courier/channels/queue.hpp"
 #include "supervisor/courier/courier_table.hpp"
@@ -27,11 +28,8 @@ Result<std::vector<std::unique_ptr<Job>>> jobs_of(const orders::Orders& orders) 
   std::vector<std::unique_ptr<Job>> jobs;
   const net::Settings network{.proxy = orders.proxy, .certificates = orders.certificates};
   std::random_device chance;
-  std::vector<std::string> names;
-  for (const orders::Channel& channel : orders.channels) names.push_back(channel.name);
   for (const orders::Channel& channel : orders.channels) {
-    jobs.push_back(
-        make_channel_job(channel, {speaker_of(orders.database), network, chance(), names}));
+    jobs.push_back(make_channel_job(channel, {speaker_of(orders.database), network, chance()}));
   }
   for (const orders::UploadOrder& order : orders.uploads) {
     for (const orders::Target& target : order.upload.targets) {
@@ -42,6 +40,10 @@ Result<std::vector<std::unique_ptr<Job>>> jobs_of(const orders::Orders& orders) 
     for (auto& job : make_tracking_jobs(order, network)) jobs.push_back(std::move(job));
   }
   return jobs;
+}
+
+Status forget_what_is_gone(Journal& journal, const orders::Orders& orders) {
+  return forget_other_channels(journal, orders.channels, now().wall.ms);
 }
 
 }  // namespace trainward::courier

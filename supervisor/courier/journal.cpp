@@ -3,6 +3,9 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "common/base/time.hpp"
@@ -26,15 +29,62 @@ Status prepare_files(const std::filesystem::path& file) {
   return {};
 }
 
-Status set_aside(const std::filesystem::path& file) {
-  std::string stamp = iso8601(now().wall);  // as 20261121T180000Z
+constexpr std::string_view damaged = ".damaged-";
+
+// As 20261121T180000Z.
+std::string stamp_of(std::int64_t wall_ms) {
+  std::string stamp = iso8601(wall_ms);
   stamp.erase(stamp.find('.'), 4);
   std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
+  return stamp;
+}
+
+// Whether one was set aside within a day, by this process or one that was killed meanwhile.
+bool was_damaged(const std::filesystem::path& file, std::int64_t now_ms) {
+  const std::string prefix = file.filename().string() + std::string(damaged);
+  const std::string least = prefix + stamp_of(now_ms - 86'400'000);
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(file.parent_path(), error), end; it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.starts_with(prefix) && name >= least) return true;
+    if (error) break;
+  }
+  return false;
+}
+
+// When the journal was made, and after what: with its tables, or not at all.
+Status make_tables(store::Connection& db, const std::filesystem::path& file,
+                   const std::vector<std::string>& tables) {
+  if (auto begun = db.run("begin immediate"); !begun) return begun;
+  std::int64_t there = 0;
+  auto made = db.each("select count(*) from sqlite_schema",
+                      [&](const store::Row& row) { there = row.integer(0); });
+  if (made) {
+    made = db.script(
+        "create table if not exists made (at_ms integer not null, after_damage integer not null) "
+        "strict");
+  }
+  if (made && there == 0) {
+    const std::int64_t now_ms = now().wall.ms;
+    made = db.run("insert into made (at_ms, after_damage) values (?1, ?2)", now_ms,
+                  was_damaged(file, now_ms));
+  }
+  for (const std::string& sql : tables) {
+    if (made) made = db.script(sql);
+  }
+  if (made) made = db.run("commit");
+  if (!made) db.roll_back();
+  return made;
+}
+
+Status set_aside(const std::filesystem::path& file) {
+  const std::string stamp = stamp_of(now().wall.ms);
   // The file itself last: until then the next start finds the damage again.
   for (const char* part : {"-wal", "-shm", "-journal", ""}) {
     const std::string from = file.string() + part;
     std::error_code error;
-    std::filesystem::rename(from, file.string() + ".damaged-" + stamp + part, error);
+    std::filesystem::rename(from, file.string() + std::string(damaged) + stamp + part, error);
     if (error && error != std::errc::no_such_file_or_directory) {
       return fail_errno(error.value(), "set the damaged journal aside", from);
     }
@@ -58,16 +108,14 @@ Result<std::unique_ptr<store::Connection>> open_whole(const std::filesystem::pat
   auto set = db.script(
       "pragma journal_mode = wal; pragma synchronous = full; pragma journal_size_limit = 4194304");
   if (!set) return propagate(set);
-  for (const std::string& sql : tables) {
-    if (auto made = db.script(sql); !made) return propagate(made);
-  }
+  if (auto made = make_tables(db, file, tables); !made) return propagate(made);
   return opened;
 }
 
 }  // namespace
 
-Journal::Journal(std::unique_ptr<store::Connection> connection)
-    : connection_(std::move(connection)) {}
+Journal::Journal(std::unique_ptr<store::Connection> connection, std::int64_t made_after_damage_ms)
+    : connection_(std::move(connection)), made_after_damage_ms_(made_after_damage_ms) {}
 
 Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file,
                                                const std::vector<std::string>& tables) {
@@ -77,7 +125,11 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file
     opened = open_whole(file, tables);
   }
   if (!opened) return propagate(opened);
-  return std::unique_ptr<Journal>(new Journal(std::move(*opened)));
+  std::int64_t made_ms = 0;
+  auto read = (*opened)->each("select at_ms from made where after_damage",
+                              [&](const store::Row& row) { made_ms = row.integer(0); });
+  if (!read) return propagate(read);
+  return std::unique_ptr<Journal>(new Journal(std::move(*opened), made_ms));
 }
 
 Status Journal::transact(const std::function<Status(store::Connection&)>& write) {

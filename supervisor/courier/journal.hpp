@@ -29,6 +29,10 @@ class Journal {
   static Result<std::unique_ptr<Journal>> open(const std::filesystem::path& file,
                                                const std::vector<std::string>& tables);
 
+  // When it was made anew because the one before it was damaged, in wall ms; 0: it was not. Whom
+  // that one says to have been told is not known then.
+  [[nodiscard]] std::int64_t made_after_damage_ms() const { return made_after_damage_ms_; }
+
   // One transaction: all of `write` or, when it fails, nothing. Other threads wait meanwhile, so
   // nothing that takes long is done in there.
   Status transact(const std::function<Status(store::Connection&)>& write);
@@ -36,9 +40,10 @@ class Journal {
   Status read(const std::function<Status(store::Connection&)>& look);
 
  private:
-  explicit Journal(std::unique_ptr<store::Connection> connection);
+  Journal(std::unique_ptr<store::Connection> connection, std::int64_t made_after_damage_ms);
   std::mutex mutex_;
   std::unique_ptr<store::Connection> connection_;
+  std::int64_t made_after_damage_ms_;
 };
 
 }  // namespace trainward::courier

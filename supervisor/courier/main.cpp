@@ -47,7 +47,7 @@ int run(int argc, char** argv) {
   if (word == "ask") return courier::ask_command({argv + 2, argv + argc});
   if (argc > 1 || ::isatty(STDIN_FILENO) != 0) return explain(stderr, exit_code::usage);
   courier::be_quiet();
-  return courier::serve({courier::jobs_of, courier::all_tables()});
+  return courier::serve({courier::jobs_of, courier::all_tables(), courier::forget_what_is_gone});
 }
 
 }  // namespace

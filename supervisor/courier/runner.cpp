@@ -20,6 +20,7 @@
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
 #include "supervisor/courier/courier_table.hpp"
+#include "supervisor/courier/deadline.hpp"
 #include "supervisor/net/retry.hpp"
 #include "supervisor/store/store.hpp"
 
@@ -28,7 +29,7 @@ namespace {
 
 // However soon a job wants to be called again.
 constexpr std::int64_t least_pause_ms = 20;
-// However late, by the wall: it may be set meanwhile.
+// However late: the wall clock may be set meanwhile.
 constexpr std::int64_t longest_wait_ms = 60'000;
 
 }  // namespace
@@ -52,14 +53,15 @@ struct Runner::Shared {
 
   // Until the time has come, or something was committed since `seen`.
   void wait(std::int64_t until_ms, std::optional<std::uint64_t> seen) {
-    until_ms = std::max<std::int64_t>(until_ms, 0);
     std::unique_lock lock(mutex);
     const auto poked = [&] { return seen && pokes != *seen; };
-    std::int64_t left = std::max(least_pause_ms, until_ms - now().wall.ms);
+    const Time began = now();
+    const Deadline deadline(std::max(until_ms, began.wall.ms + least_pause_ms), began);
+    std::int64_t left = deadline.left_ms(began);
     while (left > 0 && !poked() && !stop.stop_requested()) {
       changed.wait_for(lock, stop.get_token(),
                        std::chrono::milliseconds(std::min(left, longest_wait_ms)), poked);
-      left = until_ms - now().wall.ms;
+      left = deadline.left_ms(now());
     }
   }
 
@@ -95,15 +97,13 @@ class Worker {
     if (stop_.stop_requested()) return {};
     const std::int64_t now_ms = now().wall.ms;
     if (result) {
-      if (failures_ > 0) spdlog::info("{}: works again", name_);
+      const Trouble trouble = job_->trouble();
       failures_ = 0;
-      record({name_, false, now_ms, "", 0});
+      record({name_, !trouble.what.empty(), now_ms, clean(trouble.what), trouble.next_ms});
       return {*result, false};
     }
     const std::int64_t next_ms = now_ms + backoff_.pause_ms(++failures_);
-    const std::string text = clean(result.error().message());
-    if (text != told_.error) spdlog::warn("{}: {}", name_, text);
-    record({name_, true, now_ms, text, next_ms});
+    record({name_, true, now_ms, clean(result.error().message()), next_ms});
     return {next_ms, true};
   }
 
@@ -136,7 +136,12 @@ class Worker {
 
   // Not each time that all is as it was: every record waits for the disk.
   void record(JobState state) {
-    if (told_.name == name_ && !state.fails && !told_.fails) return;
+    if (told_.name == name_ && state.fails == told_.fails && state.error == told_.error &&
+        state.next_ms == told_.next_ms) {
+      return;
+    }
+    if (state.fails && state.error != told_.error) spdlog::warn("{}: {}", name_, state.error);
+    if (!state.fails && told_.fails) spdlog::info("{}: works again", name_);
     if (auto put = put_job(*journal_, state); !put) {
       spdlog::warn("{}: {}", name_, put.error().message());
       return;

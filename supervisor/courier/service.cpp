@@ -27,7 +27,6 @@ namespace trainward::courier {
 namespace {
 
 constexpr std::int64_t look_for_lease_ms = 250;
-constexpr std::int64_t open_again_ms = 10'000;
 
 Fd asked_to_end() {
   sigset_t signals;
@@ -107,11 +106,10 @@ class Service {
 
   // With the lease comes the work.
   void begin(std::int64_t now_ms) {
-    next_try_ms_ = now_ms + open_again_ms;
     const std::filesystem::path state = orders_->state_dir;
     if (!lease_) {
       auto lease = try_lease(state);
-      if (!lease) return complain(lease.error());
+      if (!lease) return give_up(lease.error());
       if (!*lease) {
         if (!std::exchange(told_of_wait_, true)) {
           spdlog::info("waits until the courier before it has ended");
@@ -123,22 +121,24 @@ class Service {
       fault_point("courier.leased");
     }
     auto journal = Journal::open(state / journal_name, trade_.tables);
-    if (!journal) return complain(journal.error());
+    if (!journal) return give_up(journal.error());
+    if (trade_.prepare) {
+      if (auto prepared = trade_.prepare(**journal, *orders_); !prepared) {
+        return give_up(prepared.error());
+      }
+    }
     auto jobs = trade_.jobs(*orders_);
     if (!jobs) return refuse(jobs.error().message());
     auto runner =
         Runner::start(std::move(*jobs), orders_->database, std::move(*journal), trade_.pace);
-    if (!runner) {
-      spdlog::error("{}", clean(runner.error().message()));
-      return end(exit_code::try_again);
-    }
+    if (!runner) return give_up(runner.error());
     runner_ = std::move(*runner);
   }
 
-  void complain(const Error& error) {
-    const std::string text = clean(error.message());
-    if (text != complaint_) spdlog::warn("cannot begin yet: {}", text);
-    complaint_ = text;
+  // Who started it says so in `status`, and starts it again.
+  void give_up(const Error& error) {
+    spdlog::error("cannot begin: {}", clean(error.message()));
+    end(exit_code::try_again);
   }
   void refuse(const std::string& why) {
     spdlog::error("the orders are wrong: {}", clean(why));
@@ -155,7 +155,6 @@ class Service {
   std::int64_t next_beat_ms_ = 0;
   std::int64_t next_try_ms_ = 0;
   bool told_of_wait_ = false;
-  std::string complaint_;
   std::optional<int> code_;
 };
 

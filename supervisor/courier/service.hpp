@@ -5,7 +5,8 @@
 //   stdout  "alive" at the start and every `beat_ms`.
 //   stderr  the log: "W text".
 //
-// Exit codes: 0 asked to end; 78 the orders make no sense; 75 this machine gave no thread.
+// Exit codes: 0 asked to end; 78 the orders make no sense; 75 this machine gave no journal or
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,8 @@ namespace trainward::courier {
 struct Trade {
   std::function<Result<std::vector<std::unique_ptr<Job>>>(const orders::Orders&)> jobs;
   std::vector<std::string> tables;
+  // Once, before the jobs begin.
+  std::function<Status(Journal&, const orders::Orders&)> prepare = {};
   Runner::Pace pace = {};
   std::int64_t beat_ms = 30'000;
 };

@@ -78,7 +78,8 @@ Daemon::Daemon(std::unique_ptr<Parts> parts)
       state_folder_(std::make_unique<StateFolder>(
           parts_->loop, parts_->lock.get(), parts_->config.state_dir / lock_name,
           [this](const Error& error) { on_state_lost(error); })),
-      courier_(parts_->loop, parts_->services.paths, parts_->store),
+      courier_(parts_->loop, parts_->background, parts_->services.paths, parts_->store,
+               parts_->news),
       access_(keys_of(parts_->config.listening), [] { return now().mono.ms; }) {}
 Daemon::~Daemon() = default;
 
@@ -208,6 +209,7 @@ Status Daemon::recover_removed() {
 
 void Daemon::remove_program(const std::string& name) {
   runners_.erase(name);
+  parts_->news.removed(name);
   if (auto ok = parts_->store.remove_program(name); !ok) spdlog::warn(ok.error().message());
 }
 

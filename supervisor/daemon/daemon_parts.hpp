@@ -31,7 +31,7 @@ struct Daemon::Parts {
         machine(loop_in),
         background(loop_in),
         console(options.once),
-        news(loop_in, store, config.notify.policy),
+        news(loop_in, store, config.notify.policy, config.state_dir),
         services{loop,    std::move(paths), store,      turns,   crash_rules,
                  machine, watcher,          background, console, news} {
     database.on_taking_again(

@@ -89,14 +89,14 @@ std::size_t Exchange::take_header(std::string_view line) {
 std::size_t Exchange::take_body(std::string_view bytes) {
   const auto size = static_cast<std::int64_t>(bytes.size());
   const bool success = is_success(answer_.status);
-  if (success && received_ + size > request_.most_answer_bytes) {
+  if (success && !request_.cut_answer && received_ + size > request_.most_answer_bytes) {
     return refuse({ErrorKind::corrupt,
                    fmt::format("the answer is longer than {}",
                                human_bytes(static_cast<std::uint64_t>(request_.most_answer_bytes))),
                    "", "see whether the address is right"},
                   0);
   }
-  if (!success) {
+  if (!success || request_.cut_answer) {
     const std::int64_t room =
         std::min(request_.most_answer_bytes, most_error_bytes) - std::int64_t(answer_.body.size());
     answer_.body.append(bytes.substr(0, static_cast<std::size_t>(std::min(room, size))));

@@ -47,6 +47,7 @@ struct Request {
   // What is read of an answer's body, into memory or a file; more fails the exchange (kind
   // corrupt). Of an answer other than 2xx no more than 64 KiB are read, and the rest is left out.
   std::int64_t most_answer_bytes = 64 * 1024;
+  bool cut_answer = false;  // also of a 2xx no more is read, and the rest is left out
   // Where the body of a 2xx goes instead of into memory: written by pwrite from `into_offset` on.
   std::optional<int> into = {};
   std::int64_t into_offset = 0;

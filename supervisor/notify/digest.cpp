@@ -124,6 +124,11 @@ Result<DigestMemory> digest_memory_from(std::string_view text) {
   return memory;
 }
 
+DigestMemory sound(const DigestMemory& memory, std::int64_t now_ms) {
+  const bool begins = memory.sent_ms == 0 || memory.sent_ms > now_ms || memory.looked_ms > now_ms;
+  return begins ? DigestMemory{now_ms, now_ms} : memory;
+}
+
 std::optional<std::int64_t> digest_due(const Policy& policy, const DigestMemory& memory,
                                        const Zone& zone) {
   if (!policy.digest) return std::nullopt;
@@ -169,6 +174,10 @@ Message worded(const DigestFigures& figures, const Policy& policy) {
       }
       message.text += "\n  " + clean(title);
     }
+  }
+  for (const auto& [channel, times] : figures.given_up) {
+    message.text += fmt::format("\n{} did not reach {} (trainwardctl notify list)",
+                                count(times, "message"), clean(channel));
   }
   message.text += "\nLook: trainwardctl status";
   if (!policy.page.empty()) message.text += " or " + policy.page;

@@ -25,6 +25,9 @@ struct DigestMemory {
 std::string to_json_text(const DigestMemory& memory);
 Result<DigestMemory> digest_memory_from(std::string_view text);
 
+// The same, or beginning anew: there were none yet, or the clock has been set back since.
+DigestMemory sound(const DigestMemory& memory, std::int64_t now_ms);
+
 // When to think of the next one; none: there is no digest.
 std::optional<std::int64_t> digest_due(const Policy& policy, const DigestMemory& memory,
                                        const Zone& zone);
@@ -48,6 +51,8 @@ struct DigestFigures {
   std::vector<ProgramFigures> programs;
   std::vector<std::string> waited;  // titles of messages that waited for it
   std::vector<std::string> boards;  // that are not well, in words
+  // How many messages did not reach which channel.
+  std::vector<std::pair<std::string, std::int64_t>> given_up = {};
 };
 
 // Without an id; due at once.

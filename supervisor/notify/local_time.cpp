@@ -5,6 +5,8 @@ namespace {
 
 constexpr std::int64_t minute_ms = 60'000;
 constexpr std::int64_t whole_day_ms = 86'400'000;
+// So long after the quiet hours a message still waits for the digest.
+constexpr std::int64_t longest_for_digest_ms = 3 * 3'600'000;
 
 std::int64_t ms_of_day(std::int64_t wall_ms, const Zone& zone) {
   const std::int64_t local = wall_ms + zone(wall_ms);
@@ -39,8 +41,10 @@ bool is_quiet(const Quiet& quiet, std::int64_t wall_ms, const Zone& zone) {
 
 std::int64_t unhurried(const Policy& policy, std::int64_t wall_ms, const Zone& zone) {
   if (!policy.quiet || !is_quiet(*policy.quiet, wall_ms, zone)) return wall_ms;
-  if (policy.digest) return next_at(*policy.digest, wall_ms, zone) + after_digest_ms;
-  return next_at(policy.quiet->until, wall_ms, zone);
+  const std::int64_t end = next_at(policy.quiet->until, wall_ms, zone);
+  if (!policy.digest) return end;
+  const std::int64_t digest = next_at(*policy.digest, wall_ms, zone);
+  return digest <= end + longest_for_digest_ms ? digest + after_digest_ms : end;
 }
 
 }  // namespace trainward::notify

@@ -22,11 +22,12 @@ std::int64_t next_at(int minute, std::int64_t wall_ms, const Zone& zone);
 bool is_quiet(const Quiet& quiet, std::int64_t wall_ms, const Zone& zone);
 
 // When something that nobody has to act on may be told: `wall_ms`, or after quiet hours, with the
-// digest where there is one.
+// digest where one comes before three hours have passed since their end.
 std::int64_t unhurried(const Policy& policy, std::int64_t wall_ms, const Zone& zone);
 
-// A message that waits for the digest is due a while after it: the digest takes it back and tells
-// it. Where there is no digest in the end, it is told all the same.
+// A message that waits for the digest is due a while after it: who is told the digest is told it
+// there. Who takes no digests is told the message itself, as everybody is where there is none in
+// the end.
 inline constexpr std::int64_t after_digest_ms = 600'000;
 
 }  // namespace trainward::notify

@@ -31,11 +31,14 @@ std::string without_sequences(std::string_view text) {
 json::object body_of(const Message& message) {
   json::array lines;
   for (const std::string& line : message.lines) lines.emplace_back(line);
-  return {{"text", message.text},
-          {"fields", message.fields},
-          {"lines", std::move(lines)},
-          {"resolves", message.resolves},
-          {"started_ms", message.started_ms}};
+  json::object body{{"text", message.text},
+                    {"fields", message.fields},
+                    {"lines", std::move(lines)},
+                    {"resolves", message.resolves},
+                    {"started_ms", message.started_ms}};
+  if (!message.tells.empty())
+    body["tells"] = json::array(message.tells.begin(), message.tells.end());
+  return body;
 }
 
 std::string title_of(std::string_view program, std::string_view verdict) {

@@ -28,10 +28,12 @@ struct Message {
   json::object fields = {};             // the same in parts, docs/messenger.md
   std::vector<std::string> lines = {};  // of the program's log, cleaned
   bool resolves = false;                // the trouble of this episode is over
-  std::int64_t started_ms = 0;          // when the trouble began
+  // Messages that are told in this one to whoever takes it; who does not is told each of them.
+  std::vector<std::int64_t> tells = {};
+  std::int64_t started_ms = 0;  // when the trouble began
 };
 
-// {"text", "fields", "lines", "resolves", "started_ms"}
+// {"text", "fields", "lines", "resolves", "started_ms"}, and "tells" where there are any.
 json::object body_of(const Message& message);
 
 // "trainer: device_oom, given up (FATAL)": at most longest_title characters; a long name gives way.

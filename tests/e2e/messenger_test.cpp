@@ -3,6 +3,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -108,6 +109,124 @@ TEST_F(Messenger, NobodyWaitsForOneThatHangs) {
   ASSERT_EQ(::kill(daemon, SIGTERM), 0);
   EXPECT_EQ(end_of(daemon), 0);
   wait_until([&] { return !works(); });
+}
+
+// What reaches nobody is seen where people look.
+TEST_F(Messenger, AChannelThatFailsIsSeenInStatusUntilItWorks) {
+  std::atomic<int> answer = 403;
+  const test::HttpScript server(
+      [&](const test::HttpRequest&) { return test::HttpStep{.status = answer}; });
+  configure(server.url("/T0pSecr3t"));
+  write("run.yaml",
+        "notify: {hold: 0s, channels: {night: {webhook: {url_file: hook.url}}}}\n"
+        "programs:\n  run: {command: [/bin/sh, -c, 'exit 3'], "
+        "budgets: {attempts_without_progress: 2}, backoff: {first: 20ms}}\n");
+  const pid_t daemon = start_daemon({"run.yaml"});
+  wait_until(
+      [&] { return ctl({"status"}).out.find("!! channel night fails") != std::string::npos; });
+  const Output failing = ctl({"status"});
+  EXPECT_THAT(failing.out, HasSubstr("HTTP 403"));
+  EXPECT_THAT(failing.out, Not(HasSubstr("T0pSecr3t")));
+  EXPECT_THAT(daemon_log(), HasSubstr("courier: channel night: "));
+  answer = 200;
+  wait_until([&] { return state() == "FATAL"; });
+  ASSERT_EQ(ctl({"start", "run"}).code, 0);  // and fails again
+  wait_until([&] { return ctl({"status"}).out.find("!! channel") == std::string::npos; });
+  ASSERT_EQ(::kill(daemon, SIGTERM), 0);
+  EXPECT_EQ(end_of(daemon), 0);
+}
+
+// Every kind of channel, at servers that say back all that they were sent.
+TEST_F(Messenger, NoSecretIsAnywhere) {
+  const std::string secret = "S3cr3tT0k3nThatNobodyMaySee";
+  const std::string key = "c2VjcmV0IGJ5dGVzIG9mIGEgc2lnbmluZyBrZXkgISE=";
+  std::atomic<int> count = 0;
+  const test::HttpScript server([&](const test::HttpRequest& request) {
+    std::string said = request.target + "\n" + request.body;
+    for (const auto& [name, value] : request.headers) said += "\n" + name + ": " + value;
+    const int which = count++ % 4;
+    if (which == 0) return test::HttpStep{.status = 503, .body = said};
+    if (which == 1) return test::HttpStep{.status = 403, .body = said};
+    if (which == 2) return test::redirect_to(request.target + "/again");
+    return test::HttpStep{.body = said};
+  });
+  const auto keep = [&](const std::string& name, const std::string& text) {
+    write(name, text + "\n");
+    ASSERT_EQ(::chmod(path(name).c_str(), 0600), 0);
+  };
+  keep("hook.url", server.url("/" + secret));
+  keep("hook.key", "whsec_" + key);
+  keep("token", secret);
+  const std::string at = "server: '" + server.url("") + "', token_file: token";
+  write("run.yaml",
+        "notify:\n  hold: 0s\n  channels:\n"
+        "    hook: {webhook: {url_file: hook.url, secret_file: hook.key}}\n"
+        "    phone: {ntfy: {topic_file: token, " +
+            at +
+            "}}\n"
+            "    team: {slack: {url_file: hook.url}}\n"
+            "    friends: {discord: {url_file: hook.url}}\n"
+            "    room: {matrix: {room: '!a:b', " +
+            at +
+            "}}\n"
+            "    bot: {telegram: {chat: '1', " +
+            at +
+            "}}\n"
+            "    variable: {ntfy: {topic: 'env:A_TOPIC', " +
+            at +
+            "}}\n"
+            "    alerts: {alertmanager: {url_file: hook.url, token_file: token}}\n"
+            "    alive: {ping: {url_file: hook.url}}\n"
+            "programs:\n  run: {command: [/bin/sh, -c, 'exit 3'], "
+            "budgets: {attempts_without_progress: 2}, backoff: {first: 20ms}}\n");
+  ::setenv("A_TOPIC", secret.c_str(), 1);
+  const pid_t daemon = start_daemon({"--log-level", "debug", "run.yaml"});
+  // Each has been tried once at least, and some have failed.
+  wait_until([&] {
+    const json::object document = deliveries();
+    if (document.empty() || count < 10) return false;
+    const auto& channels = document.at("channels").as_array();
+    return state() == "FATAL" && channels.size() == 9;
+  });
+  const auto courier = courier_of(daemon);
+  ASSERT_TRUE(courier.has_value());
+
+  std::string said = daemon_log();
+  for (const std::string name : {"cmdline", "limits"}) {
+    for (const pid_t pid : {daemon, *courier}) {
+      said += read_file("/proc/" + std::to_string(pid) + "/" + name, 64 * 1024).value_or("");
+    }
+  }
+  const auto limits = read_file("/proc/" + std::to_string(*courier) + "/limits", 64 * 1024);
+  EXPECT_THAT(limits.value_or(""), testing::ContainsRegex("Max core file size +0 +0 "));
+  const auto add = [&](const Output& output) { said += output.out + output.err; };
+  add(ctl({"notify", "test"}));
+  add(ctl({"--json", "notify", "test"}));
+  ::unsetenv("A_TOPIC");
+  add(ctl({"notify", "test", "variable"}));  // it is not set here, and said by its name
+  add(ctl({"notify", "list"}));
+  add(ctl({"--json", "notify", "list"}));
+  add(ctl({"status"}));
+  add(ctl({"why", "run"}));
+  add(ctl({"config", "check", "run.yaml"}));
+  for (const char* route : {"/v1/deliveries", "/v1/programs", "/v1/version", "/v1/events",
+                            "/v1/log", "/v1/openapi.json", "/metrics", "/"}) {
+    add(run("/usr/bin/curl", {"-s", "--unix-socket", ".trainward/trainward.sock",
+                              std::string("http://localhost") + route}));
+  }
+  ASSERT_EQ(::kill(daemon, SIGTERM), 0);
+  EXPECT_EQ(end_of(daemon), 0);
+  said += daemon_log();
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path(".trainward"))) {
+    if (entry.is_regular_file()) said += read_file(entry.path(), 64 << 20).value_or("");
+  }
+  EXPECT_GT(said.size(), 100'000U);
+  EXPECT_THAT(said, HasSubstr("HTTP 403"));
+  EXPECT_THAT(said, HasSubstr("A_TOPIC"));
+  for (const std::string& hidden : {secret, key, std::string("secret bytes of a signing")}) {
+    const auto found = said.find(hidden);
+    EXPECT_EQ(found, std::string::npos) << said.substr(found < 200 ? 0 : found - 200, 200);
+  }
 }
 
 TEST_F(Messenger, WithoutItsProgramTrainingGoesOnAndStatusSaysSo) {

@@ -41,11 +41,13 @@ class AlertJob : public Job {
       : channel_(channel), context_(context), queue_(channel.name), backoff_(context.seed) {}
 
   [[nodiscard]] std::string name() const override { return "channel " + channel_.name; }
+  [[nodiscard]] Trouble trouble() const override { return trouble_; }
 
   Result<std::int64_t> work(const World& world) override;
 
  private:
   Status recover(const World& world);
+  Result<std::int64_t> turn(const World& world);
   Result<std::vector<Delivery>> due(const World& world, std::int64_t& call_ms);
   Result<std::vector<Delivery>> apply(const World& world, std::vector<Delivery> deliveries);
   Status apply_one(const World& world, store::Connection& db, Delivery& delivery);
@@ -65,20 +67,23 @@ class AlertJob : public Job {
   net::Backoff backoff_;
   bool recovered_ = false;
   int failures_ = 0;
+  std::int64_t posted_ms_ = 0;  // tried last
   std::int64_t next_post_ms_ = 0;
+  Trouble trouble_;
 };
 
+// What is on its way when a call begins was sent by another process, or the journal did not take
+// what came of it. Alertmanager knows it again.
 Status AlertJob::recover(const World& world) {
   if (recovered_) return {};
-  auto done = recover_queue(world, context_, queue_, false);
-  recovered_ = done.has_value();
-  return done;
+  return world.journal.transact(
+      [&](store::Connection& db) { return queue_.recover(db, false, world.now_ms); });
 }
 
 Result<std::vector<Delivery>> AlertJob::due(const World& world, std::int64_t& call_ms) {
   std::vector<Delivery> out;
   auto read = world.journal.read([&](store::Connection& db) -> Status {
-    auto waiting = queue_.waiting(db);
+    auto waiting = queue_.waiting(db, world.now_ms);
     if (!waiting) return propagate(waiting);
     for (Delivery& delivery : *waiting) {
       const std::int64_t at = std::max(delivery.due_ms, delivery.next_ms);
@@ -230,6 +235,7 @@ Status AlertJob::settle(const World& world, ChannelState& state, std::vector<Del
   const std::int64_t pause = taken ? again_ms
                                    : std::max(std::min(backoff_.pause_ms(failures_), again_ms),
                                               verdict.wait_ms.value_or(0));
+  posted_ms_ = world.now_ms;
   next_post_ms_ = world.now_ms + pause;
   if (taken) {
     state.last_ok_ms = world.now_ms;
@@ -239,6 +245,7 @@ Status AlertJob::settle(const World& world, ChannelState& state, std::vector<Del
     if (state.failing_since_ms == 0) state.failing_since_ms = world.now_ms;
     state.error = verdict.words;
   }
+  trouble_ = taken ? Trouble() : Trouble{state.error, next_post_ms_};
   return world.journal.transact([&](store::Connection& db) -> Status {
     for (Delivery& delivery : deliveries) {
       const bool late = world.now_ms - delivery.due_ms >= given_up_after_ms;
@@ -255,6 +262,12 @@ Status AlertJob::settle(const World& world, ChannelState& state, std::vector<Del
 
 Result<std::int64_t> AlertJob::work(const World& world) {
   if (auto done = recover(world); !done) return propagate(done);
+  auto result = turn(world);
+  recovered_ = result.has_value();
+  return result;
+}
+
+Result<std::int64_t> AlertJob::turn(const World& world) {
   ChannelState state;
   if (auto taken = take_in(world, channel_, queue_, state); !taken) return propagate(taken);
   std::int64_t call_ms = world.now_ms + look_again_ms;
@@ -268,10 +281,14 @@ Result<std::int64_t> AlertJob::work(const World& world) {
   known = alerts(world);
   if (!known) return propagate(known);
   if (deliveries->empty() && known->empty()) return call_ms;
-  if (deliveries->empty() && world.now_ms < next_post_ms_) return std::min(call_ms, next_post_ms_);
+  // A clock that was set back is no reason to wait: what is not told again is forgotten.
+  if (deliveries->empty() && world.now_ms < next_post_ms_ && world.now_ms >= posted_ms_) {
+    return std::min(call_ms, next_post_ms_);
+  }
   fault_point("courier.channel_marked");
   const Outcome outcome = known->empty() ? Outcome() : post(world, *known);
   fault_point("courier.channel_carried");
+  if (outcome.interrupted) return world.now_ms;  // what is on its way is told again
   if (auto settled = settle(world, state, std::move(*deliveries), outcome); !settled) {
     return propagate(settled);
   }

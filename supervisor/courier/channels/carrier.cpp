@@ -40,7 +40,7 @@ Outcome carry_program(orders::ChannelKind kind, const ProgramCall& call,
   const std::string& program = call.arguments.front();
   switch (end->kind) {
     case ProgramEnd::Kind::exited: {
-      Outcome out{verdict_on_exit(end->status)};
+      Outcome out{verdict_on_exit(kind, end->status)};
       if (!out.verdict.words.empty()) out.verdict.words = program + ": " + out.verdict.words;
       return out;
     }

@@ -7,12 +7,6 @@
 #include "common/base/digest.hpp"
 
 namespace trainward::courier {
-namespace {
-
-constexpr std::int64_t kept_ms = 30 * 24 * 3'600'000LL;
-
-}  // namespace
-
 Speaker speaker_of(const std::string& database) {
   std::array<char, 256> name{};
   ::gethostname(name.data(), name.size() - 1);
@@ -20,16 +14,16 @@ Speaker speaker_of(const std::string& database) {
   return {host, sha256_hex(host + '\0' + database).substr(0, 12)};
 }
 
-Status recover_queue(const World& world, const ChannelContext& context, const Queue& queue,
-                     bool in_doubt) {
-  return world.journal.transact([&](store::Connection& db) -> Status {
-    if (!context.channels.empty()) {
-      auto forgotten = Queue::forget_others(db, context.channels, world.now_ms);
-      if (!forgotten) return forgotten;
-    }
-    if (auto pruned = queue.prune(db, world.now_ms - kept_ms); !pruned) return pruned;
-    return queue.recover(db, in_doubt, world.now_ms);
-  });
+Status forget_other_channels(Journal& journal, const std::vector<orders::Channel>& channels,
+                             std::int64_t now_ms) {
+  std::vector<std::string> all;
+  std::vector<std::string> told;  // messages
+  for (const orders::Channel& channel : channels) {
+    all.push_back(channel.name);
+    if (channel.kind != orders::ChannelKind::ping) told.push_back(channel.name);
+  }
+  return journal.transact(
+      [&](store::Connection& db) { return Queue::forget_others(db, all, told, now_ms); });
 }
 
 std::unique_ptr<Job> make_channel_job(const orders::Channel& channel,

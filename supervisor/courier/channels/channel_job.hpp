@@ -18,8 +18,7 @@ namespace trainward::courier {
 struct ChannelContext {
   Speaker speaker;
   net::Settings network;
-  std::uint64_t seed = 0;                  // of the jitter
-  std::vector<std::string> channels = {};  // all that there are, by name; empty: not known
+  std::uint64_t seed = 0;  // of the jitter
 };
 
 // Of this host, and the run whose database this is.
@@ -28,11 +27,10 @@ Speaker speaker_of(const std::string& database);
 std::unique_ptr<Job> make_channel_job(const orders::Channel& channel,
                                       const ChannelContext& context);
 
-// What a channel's job begins with, once: a job lives no longer than its process, so what is on its
-// way in the queue was another's. `in_doubt`: that may have been taken, and the receiver would not
-// know it again. Channels that are gone are forgotten, and what is a month old.
-Status recover_queue(const World& world, const ChannelContext& context, const Queue& queue,
-                     bool in_doubt);
+// Before there are jobs: what was still to be told to channels that are none of these is given up,
+// and one of their name begins anew.
+Status forget_other_channels(Journal& journal, const std::vector<orders::Channel>& channels,
+                             std::int64_t now_ms);
 
 // ---- a file each ----
 

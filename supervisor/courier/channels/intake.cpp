@@ -13,20 +13,28 @@ namespace {
 constexpr std::int64_t at_a_time = 500;
 // The daemon decides on messages before its courier runs for the first time.
 constexpr std::int64_t already_new_ms = 120'000;
+// So soon after the journal was made anew a channel that is not in it was in the one before.
+constexpr std::int64_t already_known_ms = 600'000;
 // Who was not there for so long does not want to know any more.
 constexpr std::int64_t too_old_ms = 24 * 3'600'000LL;
 
-bool resolves(const store::MessageRow& row) {
-  const auto parsed = parse_json(row.message, "message");
-  return parsed && parsed->is_object() && bool_or(parsed->get_object(), "resolves", false);
+json::object body_of(const store::MessageRow& row) {
+  auto parsed = parse_json(row.message, "message");
+  return parsed && parsed->is_object() ? std::move(parsed->get_object()) : json::object();
+}
+
+bool forgot(const World& world) {
+  const std::int64_t made_ms = world.journal.made_after_damage_ms();
+  return made_ms > 0 && world.now_ms - made_ms < already_known_ms;
 }
 
 Result<std::int64_t> first_cursor(const World& world) {
+  const std::int64_t since_ms = world.now_ms - (forgot(world) ? too_old_ms : already_new_ms);
   auto newest = world.store.newest_messages(std::nullopt, at_a_time);
   if (!newest) return propagate(newest);
   std::int64_t cursor = 0;
   for (const store::MessageRow& row : *newest) {
-    if (row.at_ms < world.now_ms - already_new_ms) cursor = std::max(cursor, row.id);
+    if (row.at_ms < since_ms) cursor = std::max(cursor, row.id);
   }
   return cursor;
 }
@@ -55,12 +63,16 @@ class Intake {
     delivery.kind = row.kind;
     delivery.program = row.program;
     delivery.title = cut(printable(row.title), longest_title);
+    // The journal before this one may have had it as told.
+    delivery.in_doubt = !orders::facts(channel_.kind).dedupes && forgot(world_) &&
+                        row.at_ms < world_.journal.made_after_damage_ms();
     if (std::max(row.not_before_ms, row.at_ms) < world_.now_ms - too_old_ms) {
       delivery.state = delivery::skipped;
       delivery.error = "it was more than a day old when this channel could be told";
       return queue_.put(db_, delivery);
     }
     if (auto replaced = replace_older(row, delivery); !replaced) return replaced;
+    if (auto replaced = replace_told(row); !replaced) return replaced;
     return queue_.put(db_, delivery);
   }
 
@@ -68,13 +80,13 @@ class Intake {
   Result<bool> is_taken(const store::MessageRow& row) {
     const auto& tiers = channel_.tiers;
     if (std::find(tiers.begin(), tiers.end(), row.tier) != tiers.end()) return true;
-    if (row.episode == 0 || !resolves(row)) return false;
+    if (row.episode == 0 || !bool_or(body_of(row), "resolves", false)) return false;
     return queue_.has_told(db_, row.episode);
   }
 
   // What was taken back was not told, so nobody has to hear that it is over.
   Status settle_taken_back(std::int64_t episode) {
-    auto waiting = queue_.waiting(db_);
+    auto waiting = queue_.waiting(db_, world_.now_ms);
     if (!waiting) return propagate(waiting);
     for (Delivery& older : *waiting) {
       if (older.episode != episode) continue;
@@ -91,7 +103,7 @@ class Intake {
 
   Status replace_older(const store::MessageRow& row, Delivery& delivery) {
     if (row.episode == 0) return {};
-    auto waiting = queue_.waiting(db_);
+    auto waiting = queue_.waiting(db_, world_.now_ms);
     if (!waiting) return propagate(waiting);
     for (Delivery& older : *waiting) {
       if (older.episode != row.episode) continue;
@@ -105,6 +117,30 @@ class Intake {
       if (auto put = queue_.put(db_, older); !put) return put;
     }
     return {};
+  }
+
+  // What the digest tells needs no message of its own, but for who is told what lasts.
+  Status replace_told(const store::MessageRow& row) {
+    if (row.episode != 0 || !orders::facts(channel_.kind).told_in_order) return {};
+    const json::object body = body_of(row);
+    const auto tells = get_array(body, "tells");
+    if (!tells) return {};
+    auto waiting = queue_.waiting(db_, world_.now_ms);
+    if (!waiting) return propagate(waiting);
+    for (Delivery& older : *waiting) {
+      if (!contains(**tells, older.message)) continue;
+      older.state = delivery::replaced;
+      older.error = "the digest tells it";
+      older.at_ms = world_.now_ms;
+      if (auto put = queue_.put(db_, older); !put) return put;
+    }
+    return {};
+  }
+
+  static bool contains(const json::array& ids, std::int64_t id) {
+    return std::any_of(ids.begin(), ids.end(), [id](const json::value& value) {
+      return value.is_int64() && value.get_int64() == id;
+    });
   }
 
   const World& world_;
@@ -153,6 +189,7 @@ Status take_in(const World& world, const orders::Channel& channel, const Queue& 
         if (auto put = intake.add(row); !put) return put;
         state.cursor = row.id;
       }
+      if (auto pruned = queue.prune(db, world.now_ms); !pruned) return pruned;
       return queue.put_state(db, state, kind);
     });
     if (!added) return added;

@@ -18,7 +18,6 @@ namespace trainward::courier {
 namespace {
 
 constexpr std::int64_t given_up_after_ms = 24 * 3'600'000LL;
-constexpr std::int64_t least_wait_ms = 1'000;
 constexpr std::int64_t look_again_ms = 3'600'000;  // a commit of the daemon calls sooner
 
 int weight(const std::string& tier) {
@@ -36,6 +35,7 @@ class MessageJob : public Job {
         backoff_(context.seed) {}
 
   [[nodiscard]] std::string name() const override { return "channel " + channel_.name; }
+  [[nodiscard]] Trouble trouble() const override { return trouble_; }
 
   Result<std::int64_t> work(const World& world) override;
 
@@ -47,10 +47,11 @@ class MessageJob : public Job {
   };
 
   Status recover(const World& world);
+  Result<std::int64_t> turn(const World& world);
   [[nodiscard]] Choice choose(const std::vector<Delivery>& waiting, const Bucket& bucket,
                               std::int64_t now_ms) const;
   Result<std::int64_t> tell(const World& world, ChannelState& state, Choice choice);
-  Status drop(const World& world, Delivery delivery, std::string_view state, std::string why);
+  Status put_as(const World& world, Delivery delivery, std::string_view state, std::string why);
   Status mark(const World& world, ChannelState& state, Delivery& delivery,
               std::vector<Delivery> along);
   Status settle(const World& world, ChannelState& state, Delivery delivery, const Outcome& outcome,
@@ -64,13 +65,15 @@ class MessageJob : public Job {
   Queue queue_;
   net::Backoff backoff_;
   bool recovered_ = false;
+  Trouble trouble_;
 };
 
+// What is on its way when a call begins was sent by another process, or the journal did not take
+// what came of it.
 Status MessageJob::recover(const World& world) {
   if (recovered_) return {};
-  auto done = recover_queue(world, context_, queue_, !facts_.dedupes);
-  recovered_ = done.has_value();
-  return done;
+  return world.journal.transact(
+      [&](store::Connection& db) { return queue_.recover(db, !facts_.dedupes, world.now_ms); });
 }
 
 // The oldest that is due, whatever is held back longer. What is tried again keeps the others
@@ -118,8 +121,8 @@ MessageJob::Choice MessageJob::choose(const std::vector<Delivery>& waiting, cons
   return out;
 }
 
-Status MessageJob::drop(const World& world, Delivery delivery, std::string_view state,
-                        std::string why) {
+Status MessageJob::put_as(const World& world, Delivery delivery, std::string_view state,
+                          std::string why) {
   delivery.state = state;
   delivery.error = std::move(why);
   delivery.at_ms = world.now_ms;
@@ -137,6 +140,8 @@ Status MessageJob::mark(const World& world, ChannelState& state, Delivery& deliv
     delivery.more.push_back(other.title);
     delivery.more.insert(delivery.more.end(), other.more.begin(), other.more.end());
     delivery.more_count += 1 + other.more_count;
+    // It is tried for as long as each of them would be.
+    delivery.due_ms = std::max(delivery.due_ms, other.due_ms);
   }
   delivery.more.resize(std::min(delivery.more.size(), most_more));
   return world.journal.transact([&](store::Connection& db) -> Status {
@@ -188,8 +193,8 @@ Status MessageJob::settle(const World& world, ChannelState& state, Delivery deli
       delivery.error = "given up after a day: " + verdict.words;
     } else {
       delivery.state = delivery::waiting;
-      delivery.next_ms = now_ms + (verdict.wait_ms ? std::max(*verdict.wait_ms, least_wait_ms)
-                                                   : backoff_.pause_ms(delivery.tries));
+      delivery.next_ms =
+          now_ms + std::max(backoff_.pause_ms(delivery.tries), verdict.wait_ms.value_or(0));
     }
   }
   return world.journal.transact([&](store::Connection& db) -> Status {
@@ -202,8 +207,9 @@ Result<std::int64_t> MessageJob::tell(const World& world, ChannelState& state, C
   auto row = message_row(world.store, choice.next->message);
   if (!row) return propagate(row);
   if (!*row || (*row)->dropped) {
-    auto dropped = *row ? drop(world, *choice.next, delivery::skipped, "it was taken back")
-                        : drop(world, *choice.next, delivery::failed, "it is no longer on record");
+    auto dropped = *row
+                       ? put_as(world, *choice.next, delivery::skipped, "it was taken back")
+                       : put_as(world, *choice.next, delivery::failed, "it is no longer on record");
     if (!dropped) return propagate(dropped);
     return world.now_ms;
   }
@@ -216,8 +222,13 @@ Result<std::int64_t> MessageJob::tell(const World& world, ChannelState& state, C
   const Outcome outcome = carry_message(world, **row, delivery);
   const std::int64_t ended_ms = world.now_ms + (now().mono - began);
   fault_point("courier.channel_carried");
-  // As the journal has it: on its way.
+  // As the journal has it: on its way, and perhaps there.
   if (outcome.interrupted && outcome.in_doubt) return world.now_ms;
+  if (outcome.interrupted) {
+    auto put = put_as(world, std::move(delivery), delivery::waiting, "");
+    if (!put) return propagate(put);
+    return world.now_ms;
+  }
   if (auto settled = settle(world, state, std::move(delivery), outcome, ended_ms); !settled) {
     return propagate(settled);
   }
@@ -226,11 +237,17 @@ Result<std::int64_t> MessageJob::tell(const World& world, ChannelState& state, C
 
 Result<std::int64_t> MessageJob::work(const World& world) {
   if (auto done = recover(world); !done) return propagate(done);
+  auto result = turn(world);
+  recovered_ = result.has_value();
+  return result;
+}
+
+Result<std::int64_t> MessageJob::turn(const World& world) {
   ChannelState state;
   if (auto taken = take_in(world, channel_, queue_, state); !taken) return propagate(taken);
   std::vector<Delivery> waiting;
   auto read = world.journal.read([&](store::Connection& db) -> Status {
-    auto rows = queue_.waiting(db);
+    auto rows = queue_.waiting(db, world.now_ms);
     if (!rows) return propagate(rows);
     waiting = std::move(*rows);
     return {};
@@ -238,6 +255,9 @@ Result<std::int64_t> MessageJob::work(const World& world) {
   if (!read) return propagate(read);
   state.bucket = state.bucket.at(world.now_ms);
   Choice choice = choose(waiting, state.bucket, world.now_ms);
+  const bool waits = !waiting.empty() && waiting.front().tries > 0;
+  trouble_ = state.failing_since_ms > 0 ? Trouble{state.error, waits ? waiting.front().next_ms : 0}
+                                        : Trouble();
   if (!choice.next) return choice.call_ms;
   return tell(world, state, std::move(choice));
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -19,6 +20,15 @@
 namespace trainward::courier {
 namespace {
 
+// A test is to wake nobody who is not woken by all the rest.
+std::string least_urgent(const orders::Channel& channel) {
+  const auto& tiers = orders::message_tiers;
+  const auto found = std::find_if(tiers.rbegin(), tiers.rend(), [&](std::string_view tier) {
+    return std::find(channel.tiers.begin(), channel.tiers.end(), tier) != channel.tiers.end();
+  });
+  return std::string(found == tiers.rend() ? tiers.back() : *found);
+}
+
 Message test_message(const orders::Channel& channel, const Speaker& speaker, std::int64_t now_ms) {
   const json::object body{
       {"text",
@@ -29,7 +39,7 @@ Message test_message(const orders::Channel& channel, const Speaker& speaker, std
                          now_ms,
                          0,
                          "",
-                         channel.tiers.empty() ? "info" : channel.tiers.back(),
+                         least_urgent(channel),
                          "test",
                          "Test: messages of this channel arrive"};
   return message_of(row, json::serialize(body), speaker, channel.log_lines);

@@ -30,6 +30,7 @@ class PingJob : public Job {
         progress_within_ms_(duration_of(channel, "progress_within", 4 * 3'600'000LL)) {}
 
   [[nodiscard]] std::string name() const override { return "channel " + channel_.name; }
+  [[nodiscard]] Trouble trouble() const override { return trouble_; }
 
   Result<std::int64_t> work(const World& world) override {
     // A commit of the daemon is no reason for another one.
@@ -47,6 +48,7 @@ class PingJob : public Job {
       next_ms_ = world.now_ms + every_ms_;
       return record(world, world.now_ms, "");
     }
+    if (outcome.interrupted) return next_ms_;
     const std::int64_t pause = outcome.verdict.wait_ms.value_or(backoff_.pause_ms(++failures_));
     next_ms_ = world.now_ms + std::min(std::max<std::int64_t>(pause, 1'000), every_ms_);
     return record(world, -1, outcome.verdict.words);
@@ -64,10 +66,6 @@ class PingJob : public Job {
   // `ok_ms`: when it was taken; 0: nobody was asked; -1: it was not taken.
   Result<std::int64_t> record(const World& world, std::int64_t ok_ms, const std::string& error) {
     auto put = world.journal.transact([&](store::Connection& db) -> Status {
-      if (!context_.channels.empty()) {
-        auto forgotten = Queue::forget_others(db, context_.channels, world.now_ms);
-        if (!forgotten) return forgotten;
-      }
       auto known = queue_.state(db);
       if (!known) return propagate(known);
       ChannelState state = known->value_or(ChannelState());
@@ -75,6 +73,7 @@ class PingJob : public Job {
       if (ok_ms >= 0) state.failing_since_ms = 0;
       if (ok_ms < 0 && state.failing_since_ms == 0) state.failing_since_ms = world.now_ms;
       state.error = error;
+      trouble_ = state.failing_since_ms > 0 ? Trouble{error, next_ms_} : Trouble();
       return queue_.put_state(db, state, orders::facts(channel_.kind).name);
     });
     if (!put) return propagate(put);
@@ -89,6 +88,7 @@ class PingJob : public Job {
   std::int64_t progress_within_ms_;
   std::int64_t next_ms_ = 0;
   int failures_ = 0;
+  Trouble trouble_;
 };
 
 }  // namespace

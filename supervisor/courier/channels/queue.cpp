@@ -7,6 +7,9 @@
 namespace trainward::courier {
 namespace {
 
+constexpr std::int64_t kept_ms = 30 * 24 * 3'600'000LL;
+constexpr std::int64_t set_back_ms = 60'000;  // what moves a clock less is no reason to hurry
+
 std::string text_of(const std::vector<std::string>& titles) {
   json::array out;
   for (const std::string& title : titles) out.emplace_back(title);
@@ -138,7 +141,7 @@ Status Queue::put(store::Connection& db, const Delivery& delivery) const {
       delivery.kind, delivery.program, delivery.title, text_of(delivery.more), delivery.more_count);
 }
 
-Result<std::vector<Delivery>> Queue::waiting(store::Connection& db) const {
+Result<std::vector<Delivery>> Queue::waiting(store::Connection& db, std::int64_t now_ms) const {
   std::vector<Delivery> out;
   auto read = db.each(
       "select message, state, tries, due_ms, next_ms, at_ms, error, doubt, episode, tier, kind, "
@@ -146,6 +149,9 @@ Result<std::vector<Delivery>> Queue::waiting(store::Connection& db) const {
       "order by message limit 1000",
       [&](const store::Row& row) { out.push_back(delivery_in(row)); }, channel_);
   if (!read) return propagate(read);
+  for (Delivery& delivery : out) {
+    if (delivery.at_ms > now_ms + set_back_ms) delivery.due_ms = delivery.next_ms = now_ms;
+  }
   return out;
 }
 
@@ -166,14 +172,14 @@ Result<bool> Queue::has_told(store::Connection& db, std::int64_t episode) const 
   return told;
 }
 
-Status Queue::forget_others(store::Connection& db, const std::vector<std::string>& names,
-                            std::int64_t now_ms) {
-  const std::string known = text_of(names);
+Status Queue::forget_others(store::Connection& db, const std::vector<std::string>& all,
+                            const std::vector<std::string>& told, std::int64_t now_ms) {
+  const std::string known = text_of(all);
   auto given_up = db.run(
       "update deliveries set state = 'skipped', at_ms = ?2, "
       "error = 'the channel was taken out of the configuration' "
       "where state in ('waiting', 'sending') and channel not in (select value from json_each(?1))",
-      known, now_ms);
+      text_of(told), now_ms);
   if (!given_up) return given_up;
   auto forgotten =
       db.run("delete from alerts where channel not in (select value from json_each(?1))", known);
@@ -182,18 +188,18 @@ Status Queue::forget_others(store::Connection& db, const std::vector<std::string
                 known);
 }
 
-Status Queue::prune(store::Connection& db, std::int64_t before_ms) const {
+Status Queue::prune(store::Connection& db, std::int64_t now_ms) const {
   auto counted = db.run(
       "insert into deliveries_gone (channel, state, count) "
       "select channel, state, count(*) from deliveries where channel = ?1 and at_ms < ?2 and "
       "state not in ('waiting', 'sending') group by 1, 2 "
       "on conflict (channel, state) do update set count = count + excluded.count",
-      channel_, before_ms);
+      channel_, now_ms - kept_ms);
   if (!counted) return counted;
   return db.run(
       "delete from deliveries where channel = ?1 and at_ms < ?2 and "
       "state not in ('waiting', 'sending')",
-      channel_, before_ms);
+      channel_, now_ms - kept_ms);
 }
 
 }  // namespace trainward::courier

@@ -66,18 +66,19 @@ class Queue {
   Status put_state(store::Connection& db, const ChannelState& state, std::string_view kind) const;
 
   Status put(store::Connection& db, const Delivery& delivery) const;
-  // Oldest first, a bounded number of them.
-  Result<std::vector<Delivery>> waiting(store::Connection& db) const;
+  // Oldest first, a bounded number of them. What was put there by a clock that has been set back
+  // since is due.
+  Result<std::vector<Delivery>> waiting(store::Connection& db, std::int64_t now_ms) const;
   // What was on its way when the courier ended waits again; `in_doubt`: and may have been taken.
   Status recover(store::Connection& db, bool in_doubt, std::int64_t now_ms) const;
   // Whether something of the episode was told here, or is to be.
   Result<bool> has_told(store::Connection& db, std::int64_t episode) const;
-  // Of channels that are none of these: their state goes, and what they were still to be told is
-  // given up, so that one of that name begins anew.
-  static Status forget_others(store::Connection& db, const std::vector<std::string>& names,
-                              std::int64_t now_ms);
-  // What came to its end before then.
-  Status prune(store::Connection& db, std::int64_t before_ms) const;
+  // Of channels that are not among `all`: their state goes, so that one of that name begins anew.
+  // What is still to be told to any that is not among `told` is given up.
+  static Status forget_others(store::Connection& db, const std::vector<std::string>& all,
+                              const std::vector<std::string>& told, std::int64_t now_ms);
+  // What came to its end a month ago.
+  Status prune(store::Connection& db, std::int64_t now_ms) const;
 
  private:
   std::string channel_;

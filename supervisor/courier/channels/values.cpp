@@ -12,8 +12,8 @@ Result<std::string> secret_of(const orders::Secret& secret) {
   if (!secret.file.empty()) return read_secret(secret.file);
   std::string value = secret_variable(secret.variable);
   if (!value.empty()) return value;
-  return fail(ErrorKind::permanent, "this variable is not set in the environment of trainwardd",
-              secret.variable, "or name a file of mode 600 instead");
+  return fail(ErrorKind::permanent, "this variable is not set in the environment", secret.variable,
+              "or name a file of mode 600 instead");
 }
 
 }  // namespace

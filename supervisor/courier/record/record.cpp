@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <array>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -50,6 +51,17 @@ Status read_rows(store::Connection& db, const Table& table, json::array& rows) {
                    }
                    rows.emplace_back(std::move(object));
                  });
+}
+
+// Nothing where there is no journal, or none with that table.
+Status read_from(const std::filesystem::path& state_folder, std::string_view table,
+                 const std::function<Status(store::Connection&)>& read) {
+  auto db = open_journal(state_folder / journal_name);
+  if (!db) return propagate(db);
+  if (*db == nullptr) return {};
+  auto there = has_table(**db, table);
+  if (!there) return propagate(there);
+  return *there ? read(**db) : Status();
 }
 
 // SQLite opens what it finds, and would wait for the other end of a pipe.
@@ -104,6 +116,32 @@ Result<Counts> counted(const std::filesystem::path& state_folder, std::int64_t n
       });
   if (!read) return propagate(read);
   return counts;
+}
+
+Result<std::vector<FailingJob>> failing_jobs(const std::filesystem::path& state_folder) {
+  std::vector<FailingJob> jobs;
+  auto read = read_from(state_folder, "jobs", [&](store::Connection& db) {
+    return db.each("select name, since_ms, error from jobs where state = 'failing' order by name",
+                   [&](const store::Row& row) {
+                     jobs.push_back({row.text(0), row.integer(1), row.text(2)});
+                   });
+  });
+  if (!read) return propagate(read);
+  return jobs;
+}
+
+Result<std::vector<std::pair<std::string, std::int64_t>>> given_up_since(
+    const std::filesystem::path& state_folder, std::int64_t since_ms) {
+  std::vector<std::pair<std::string, std::int64_t>> channels;
+  auto read = read_from(state_folder, "deliveries", [&](store::Connection& db) {
+    return db.each(
+        "select channel, count(*) from deliveries where state = 'failed' and at_ms >= ?1 "
+        "group by channel",
+        [&](const store::Row& row) { channels.emplace_back(row.text(0), row.integer(1)); },
+        since_ms);
+  });
+  if (!read) return propagate(read);
+  return channels;
 }
 
 Result<json::object> recorded(const std::filesystem::path& state_folder) {

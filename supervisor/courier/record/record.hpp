@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/error.hpp"
@@ -48,5 +49,16 @@ struct Counts {
 };
 // Messages that are held for a while, or until quiet hours are over, do not wait yet at `now_ms`.
 Result<Counts> counted(const std::filesystem::path& state_folder, std::int64_t now_ms);
+
+struct FailingJob {
+  std::string name;           // "upload trainer/hub"
+  std::int64_t since_ms = 0;  // it has failed
+  std::string error;
+};
+Result<std::vector<FailingJob>> failing_jobs(const std::filesystem::path& state_folder);
+
+// How many messages each channel has not been told since then, as all tries had failed.
+Result<std::vector<std::pair<std::string, std::int64_t>>> given_up_since(
+    const std::filesystem::path& state_folder, std::int64_t since_ms);
 
 }  // namespace trainward::courier

@@ -108,8 +108,25 @@ class UploadJob : public Job {
     return fmt::format("upload {}/{}", order_.source.program, target_.name);
   }
 
+  [[nodiscard]] Trouble trouble() const override { return trouble_; }
+
   Result<std::int64_t> work(const World& world) override {
     UploadRows rows(world.journal, order_.source.program, target_.name);
+    auto next = turn(world, rows);
+    if (!next) return next;
+    auto trouble = rows.trouble();
+    if (!trouble) return propagate(trouble);
+    trouble_ = std::move(*trouble);
+    return next;
+  }
+
+  bool is_asked_for(Journal& journal) override {
+    auto asked = UploadRows(journal, order_.source.program, target_.name).asked();
+    return asked && asked->last > last_asked_;
+  }
+
+ private:
+  Result<std::int64_t> turn(const World& world, UploadRows& rows) {
     if (auto ok = rows.lies_at(orders::place_identity(target_)); !ok) return propagate(ok);
     auto asked_for = rows.asked();
     if (!asked_for) return propagate(asked_for);
@@ -147,12 +164,6 @@ class UploadJob : public Job {
     return now().wall.ms;
   }
 
-  bool is_asked_for(Journal& journal) override {
-    auto asked = UploadRows(journal, order_.source.program, target_.name).asked();
-    return asked && asked->last > last_asked_;
-  }
-
- private:
   upload::TargetOptions options(std::stop_token stop) const {
     return {network_, std::move(stop), order_.upload.bytes_per_second};
   }
@@ -376,6 +387,7 @@ class UploadJob : public Job {
   net::Backoff backoff_;
   bool checked_ = false;
   std::int64_t last_asked_ = 0;  // that a call has seen
+  Trouble trouble_;
 };
 
 }  // namespace

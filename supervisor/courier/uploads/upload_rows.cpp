@@ -70,6 +70,23 @@ Result<std::vector<upload::Known>> UploadRows::known() {
   return out;
 }
 
+Result<Trouble> UploadRows::trouble() {
+  Trouble out;
+  auto read = journal_.read([&](Connection& db) {
+    return db.each(
+        "select error, next_ms from uploads where program = ?1 and target = ?2 and error <> '' "
+        "and (state = 'failed' or (state in ('waiting', 'sending') and tries > 0)) "
+        "and saved_ms > (select coalesce(max(saved_ms), -1) from uploads "
+        "where program = ?1 and target = ?2 and state = 'done') order by saved_ms desc limit 1",
+        [&](const Row& row) {
+          out = {row.text(0), row.integer(1)};
+        },
+        program_, target_);
+  });
+  if (!read) return propagate(read);
+  return out;
+}
+
 Result<UploadRows::Asked> UploadRows::asked() {
   auto seen = get(last_seen);
   if (!seen) return propagate(seen);

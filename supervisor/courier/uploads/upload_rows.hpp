@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
+#include "supervisor/courier/job.hpp"
 #include "supervisor/courier/journal.hpp"
 #include "supervisor/upload/policy.hpp"
 #include "supervisor/upload/target.hpp"
@@ -23,6 +24,8 @@ class UploadRows : public upload::Memory {
   // All that is on record is of this place; what is of another one is sent anew.
   Status lies_at(const std::string& place);
   Result<std::vector<upload::Known>> known();
+  // Why what is newer than all that arrived has not, and when that is tried again.
+  Result<Trouble> trouble();
   // What people have asked for since seen().
   struct Asked {
     bool now = false;

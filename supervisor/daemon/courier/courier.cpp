@@ -18,14 +18,17 @@ CourierProcess::Settings settings_of(const Paths& paths) {
 
 }  // namespace
 
-Courier::Courier(Loop& loop, const Paths& paths, const store::Store& store)
+Courier::Courier(Loop& loop, Background& background, const Paths& paths, store::Store& store,
+                 News& news)
     : paths_(paths),
       store_(store),
-      process_(std::make_shared<CourierProcess>(loop, settings_of(paths))) {}
+      process_(std::make_shared<CourierProcess>(loop, settings_of(paths))),
+      upload_news_(loop, background, store, news, paths.state) {}
 
 void Courier::follow(const config::Config& config) {
   const orders::Orders orders = orders_of(config, paths_);
   needed_ = !orders.empty();
+  upload_news_.follow(!orders.uploads.empty());
   process_->give(needed_ ? orders::line_of(orders) : "");
 }
 

@@ -11,7 +11,10 @@
 #include "common/base/json.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/courier/courier_process.hpp"
+#include "supervisor/daemon/loop/background.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
+#include "supervisor/daemon/notify/news.hpp"
+#include "supervisor/daemon/notify/upload_news.hpp"
 #include "supervisor/daemon/paths.hpp"
 #include "supervisor/metrics/snapshot.hpp"
 #include "supervisor/store/store.hpp"
@@ -20,7 +23,8 @@ namespace trainward::daemon {
 
 class Courier {
  public:
-  Courier(Loop& loop, const Paths& paths, const store::Store& store);
+  // Borrows all but the paths.
+  Courier(Loop& loop, Background& background, const Paths& paths, store::Store& store, News& news);
 
   // The configuration as it is now: other orders start it anew, none end it.
   void follow(const config::Config& config);
@@ -34,6 +38,7 @@ class Courier {
   Paths paths_;
   const store::Store& store_;
   std::shared_ptr<CourierProcess> process_;
+  UploadNews upload_news_;
   bool needed_ = false;
 };
 

@@ -11,6 +11,7 @@
 #include "common/os/clock.hpp"
 #include "supervisor/core/cause.hpp"
 #include "supervisor/core/state.hpp"
+#include "supervisor/courier/record/record.hpp"
 #include "supervisor/notify/texts.hpp"
 
 namespace trainward::daemon {
@@ -41,8 +42,10 @@ store::EpisodeRow row_of(const notify::Episode& episode, const std::string& prog
           notify::to_json_text(episode)};
 }
 
-News::News(Loop& loop, store::Store& store, notify::Policy policy)
+News::News(Loop& loop, store::Store& store, notify::Policy policy,
+           std::filesystem::path state_folder)
     : store_(store),
+      state_folder_(std::move(state_folder)),
       timer_(loop),
       around_{std::move(policy), local_offset_ms,
               [this](std::int64_t now_ms) { return new_id(now_ms); },
@@ -58,8 +61,8 @@ Status News::begin() {
   auto memory = store_.telling("");
   if (!memory) return propagate(memory);
   if (auto digests = notify::digest_memory_from(*memory)) digests_ = *digests;
-  if (digests_.sent_ms == 0 || digests_.sent_ms > now_ms || digests_.looked_ms > now_ms) {
-    digests_ = {now_ms, now_ms};
+  if (const auto sound = notify::sound(digests_, now_ms); sound != digests_) {
+    digests_ = sound;
     if (auto put = store_.put_telling("", notify::to_json_text(digests_)); !put) return put;
   }
   arm();
@@ -152,6 +155,7 @@ void News::over(const std::string& program, const std::string& family, const std
     if (found == open->end()) return {};
     found->closed_ms = now_ms;
     if (auto put = store_.put_episode(*found); !put) return put;
+    if (found->tier.empty()) return transaction->commit();  // nobody was told
     notify::Message message =
         notify::worded(notify::Kind::recovered, program, family + ", over", what, around_.policy);
     message.id = new_id(now_ms);
@@ -164,6 +168,14 @@ void News::over(const std::string& program, const std::string& family, const std
     return transaction->commit();
   }();
   if (!told) spdlog::warn("{}", told.error().message());
+}
+
+void News::removed(const std::string& program) {
+  const auto open = store_.open_episodes(program);
+  if (!open) return spdlog::warn("{}", open.error().message());
+  for (const store::EpisodeRow& episode : *open) {
+    over(program, episode.family, "the program was removed from the configuration");
+  }
 }
 
 void News::note(notify::Kind kind, notify::Tier tier, const std::string& title,
@@ -198,6 +210,7 @@ void News::refused(const Error& why, std::int64_t lasted_ms) {
 
 void News::arm() {
   const std::int64_t now_ms = now().wall.ms;
+  digests_ = notify::sound(digests_, now_ms);
   std::int64_t due = pruned_ms_ + day_ms;
   if (const auto digest = notify::digest_due(around_.policy, digests_, around_.zone)) {
     due = std::min(due, *digest);
@@ -322,7 +335,7 @@ Status News::send_digest(std::int64_t now_ms, notify::Digest which) {
   figures.from_ms = digests_.sent_ms;
   figures.until_ms = now_ms;
   figures.which = which;
-  notify::Orders orders;
+  std::vector<std::int64_t> tells;
   auto held = store_.messages_held_until(now_ms + 1);
   if (!held) return propagate(held);
   for (const store::MessageRow& row : *held) {
@@ -332,7 +345,7 @@ Status News::send_digest(std::int64_t now_ms, notify::Digest which) {
                        notify::minute_of_day(after, around_.zone) == *around_.policy.digest;
     if (!waits) continue;
     figures.waited.push_back(row.title);
-    orders.taken_back.push_back(row.id);
+    tells.push_back(row.id);
   }
   auto rows = store_.status_json(now());
   if (!rows) return propagate(rows);
@@ -345,10 +358,14 @@ Status News::send_digest(std::int64_t now_ms, notify::Digest which) {
   auto boards = boards_that_are_not_well(now_ms);
   if (!boards) return propagate(boards);
   figures.boards = std::move(*boards);
+  // What cannot be read is left out: the digest is what matters.
+  if (auto given_up = courier::given_up_since(state_folder_, figures.from_ms)) {
+    figures.given_up = std::move(*given_up);
+  }
   notify::Message message = notify::worded(figures, around_.policy);
   message.id = new_id(now_ms);
-  orders.messages.push_back(std::move(message));
-  return write(orders);
+  message.tells = std::move(tells);
+  return write({{}, {std::move(message)}});
 }
 
 }  // namespace trainward::daemon

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,10 +17,11 @@ namespace trainward::daemon {
 
 class News {
  public:
-  // Borrows the store; one thread.
-  News(Loop& loop, store::Store& store, notify::Policy policy);
+  // Borrows the store; one thread. `state_folder`: where the courier's journal lies.
+  News(Loop& loop, store::Store& store, notify::Policy policy, std::filesystem::path state_folder);
   News(const News&) = delete;
   News& operator=(const News&) = delete;
+  ~News() = default;
 
   // Goes on from what is stored: digests from now on.
   Status begin();
@@ -35,6 +37,8 @@ class News {
   void stands(notify::Kind kind, const std::string& program, const std::string& family,
               const std::string& title, const std::string& what);
   void over(const std::string& program, const std::string& family, const std::string& what);
+  // It is supervised no more: whatever stands with it is over.
+  void removed(const std::string& program);
   // Something that is over already, or will be told by nobody else.
   void note(notify::Kind kind, notify::Tier tier, const std::string& title,
             const std::string& what);
@@ -57,6 +61,7 @@ class News {
   [[nodiscard]] store::MessageRow row_of(const notify::Message& message) const;
 
   store::Store& store_;
+  std::filesystem::path state_folder_;
   Timer timer_;
   notify::Around around_;
   notify::DigestMemory digests_;

@@ -104,6 +104,31 @@ TEST_F(Alerts, SurviveFailuresAndARestart) {
   EXPECT_EQ(int_or(channel_row(), "failing_since_ms", -1), 0);
 }
 
+TEST_F(Alerts, GoOnWhenTheClockIsSetBack) {
+  HttpScript server([](const test::HttpRequest&) { return test::HttpStep{}; });
+  begin(channel(ChannelKind::alertmanager, server.url("")));
+  open_episode(5);
+  tell("gave up", "critical", 5);
+  work_until(now_ms_ + 90'000);
+  const auto before = server.requests().size();
+  now_ms_ -= 3'600'000;
+  work_until(now_ms_ + 300'000);
+  EXPECT_GE(server.requests().size(), before + 5);
+}
+
+// What the digest tells in a line lasts all the same.
+TEST_F(Alerts, BeginAlsoWhereADigestTellsOfThem) {
+  HttpScript server([](const test::HttpRequest&) { return test::HttpStep{}; });
+  begin(channel(ChannelKind::alertmanager, server.url("")));
+  open_episode(5);
+  const auto held = tell("crashed", "warning", 5, false, 600'000);
+  tell_digest({held});
+  work();
+  now_ms_ += 600'000;
+  work();
+  EXPECT_EQ(told(held).state, "sent");
+}
+
 TEST_F(Alerts, ADigestIsNoAlert) {
   HttpScript server;
   begin(channel(ChannelKind::alertmanager, server.url("")));

@@ -1,4 +1,5 @@
 // Who is told what, in which order, and what takes the place of what.
+#include "common/os/clock.hpp"
 #include "fixture.hpp"
 
 namespace trainward::courier {
@@ -89,16 +90,13 @@ TEST_F(ChannelTest, OneThatWasTakenOutOfTheConfigurationBeginsAnew) {
   const auto waits = tell("waits");
   work();
   ASSERT_EQ(told(waits).state, "waiting");
-  auto other = spec;
-  other.name = "other";
-  job_ = make_channel_job(other, {{"box", "run0"}, {}, 7, {"other"}});
-  work();
+  ASSERT_TRUE(forget_other_channels(*journal_, {}, now_ms_));
   EXPECT_EQ(told(waits).state, "skipped");
   EXPECT_THAT(told(waits).error, HasSubstr("taken out of the configuration"));
-  EXPECT_EQ(string_or(channel_row(), "channel", ""), "other");
+  EXPECT_TRUE(channel_row().empty());
   tell("unheard");
   now_ms_ += 3'600'000;
-  job_ = make_channel_job(spec, {{"box", "run0"}, {}, 7, {"night"}});
+  job_ = make_channel_job(spec, {{"box", "run0"}, {}, 7});
   work();
   const auto heard = tell("heard");
   work();
@@ -146,6 +144,34 @@ TEST_F(ChannelTest, TheNewerOfAnEpisodeTakesThePlaceOfTheOlder) {
   EXPECT_EQ(told(other).state, "sent");
 }
 
+// Who takes no digests would otherwise never hear of what happened in quiet hours.
+TEST_F(ChannelTest, TheDigestTakesThePlaceOfWhatItTellsWhereItIsTaken) {
+  for (const bool takes_digests : {true, false}) {
+    SCOPED_TRACE(takes_digests);
+    HttpScript server(always());
+    auto spec = channel(ChannelKind::webhook, server.url(""));
+    spec.name = takes_digests ? "all" : "urgent";
+    spec.tiers = {"critical", "warning"};
+    if (takes_digests) spec.tiers.emplace_back("info");
+    begin(spec);
+    tell("gave up", "critical", 5);
+    work();
+    const auto crashed = tell("crashed", "warning", 7, false, 600'000);
+    const auto recovered = tell("recovered", "info", 5, true, 600'000);
+    work();
+    tell_digest({crashed, recovered});
+    work();
+    now_ms_ += 600'000;
+    work();
+    if (takes_digests) {
+      EXPECT_THAT(titles(server), ElementsAre("gave up", "Digest"));
+    } else {
+      EXPECT_THAT(titles(server), ElementsAre("gave up", "crashed", "recovered"));
+    }
+    now_ms_ += 3'600'000;
+  }
+}
+
 TEST_F(ChannelTest, WhatComesToLightAfterMoreThanADayIsNotNews) {
   HttpScript server(always());
   const auto spec = channel(ChannelKind::webhook, server.url(""));
@@ -156,6 +182,108 @@ TEST_F(ChannelTest, WhatComesToLightAfterMoreThanADayIsNotNews) {
   work();
   EXPECT_EQ(told(old).state, "skipped");
   EXPECT_EQ(told(fresh).state, "sent");
+}
+
+TEST_F(ChannelTest, OneThatBecameAPingHasNothingLeftToTell) {
+  HttpScript server{{.status = 503}};
+  auto spec = channel(ChannelKind::webhook, server.url(""));
+  begin(spec);
+  const auto waits = tell("waits");
+  work();
+  spec.kind = ChannelKind::ping;
+  ASSERT_TRUE(forget_other_channels(*journal_, {spec}, now_ms_));
+  EXPECT_EQ(told(waits).state, "skipped");
+  EXPECT_FALSE(channel_row().empty());
+}
+
+TEST_F(ChannelTest, WhatIsAMonthOldIsForgottenAlsoByOneThatNeverEnds) {
+  HttpScript server(always());
+  begin(channel(ChannelKind::webhook, server.url("")));
+  const auto old = tell("old");
+  work();
+  now_ms_ += 31 * 86'400'000LL;
+  const auto fresh = tell("fresh");
+  work();
+  EXPECT_EQ(told(old).state, "");
+  EXPECT_EQ(told(fresh).state, "sent");
+}
+
+// A disk that is full the moment the answer comes.
+TEST_F(ChannelTest, WhatTheJournalDidNotTakeIsToldAgain) {
+  for (const auto kind : {ChannelKind::slack, ChannelKind::alertmanager}) {
+    HttpScript server{{.status = 503}, {}, {}};
+    auto spec = channel(kind, server.url(""));
+    spec.name = orders::facts(kind).name;
+    begin(spec);
+    ASSERT_TRUE(journal_->transact([](store::Connection& db) {
+      return db.script(
+          "create trigger full before insert on deliveries when new.state <> 'sending' and "
+          "new.tries > 0 begin select raise(abort, 'disk is full'); end");
+    }));
+    const auto message = tell("one");
+    auto reader = store::Store::open_read_only(database());
+    EXPECT_FALSE(job_->work({*reader, *journal_, now_ms_, stop_.get_token()}));
+    ASSERT_EQ(server.requests().size(), 1U);
+    ASSERT_TRUE(
+        journal_->transact([](store::Connection& db) { return db.script("drop trigger full"); }));
+    now_ms_ += 60'000;
+    work();
+    EXPECT_EQ(server.requests().size(), 2U);
+    EXPECT_EQ(told(message).state, kind == ChannelKind::slack ? "perhaps_twice" : "sent");
+    now_ms_ += 600'000;
+  }
+}
+
+TEST_F(ChannelTest, ADamagedJournalLosesNothingThatWaits) {
+  const std::int64_t today = now().wall.ms;
+  HttpScript server{{.status = 503}, {}};
+  const auto spec = channel(ChannelKind::slack, server.url(""));
+  now_ms_ = today - 36 * 3'600'000LL;
+  begin(spec);
+  const auto old = tell("old");
+  now_ms_ = today - 3'600'000;
+  const auto failed = tell("failed");
+  work();
+  ASSERT_EQ(told(failed).state, "waiting");
+  journal_.reset();
+  for (const char* part : {"-wal", "-shm"}) {
+    std::filesystem::remove((folder_.path() / journal_name).string() + part);
+  }
+  folder_.write(journal_name, std::string(8192, 'x'));
+  open_journal();
+  EXPECT_GT(journal_->made_after_damage_ms(), 0);
+  job_ = make_channel_job(spec, {{"box", "run0"}, {}, 7});
+  now_ms_ = now().wall.ms;
+  work();
+  EXPECT_EQ(told(old).state, "") << "it is more than a day old";
+  EXPECT_EQ(told(failed).state, "perhaps_twice");
+  open_journal();
+  EXPECT_GT(journal_->made_after_damage_ms(), 0) << "also for the next process";
+}
+
+TEST_F(ChannelTest, AClockThatIsSetBackHoldsNothingUp) {
+  HttpScript server{{.status = 503}, {}, {}};
+  begin(channel(ChannelKind::webhook, server.url("")));
+  const auto failed = tell("failed");
+  const auto held = tell("held", "warning", 0, false, 90'000);
+  work();
+  now_ms_ -= 30 * 86'400'000LL;
+  work();
+  EXPECT_EQ(told(failed).state, "sent");
+  EXPECT_EQ(told(held).state, "sent");
+}
+
+TEST_F(ChannelTest, WhatFailsIsSaidUntilItWorks) {
+  HttpScript server{{.status = 503}, {}};
+  begin(channel(ChannelKind::webhook, server.url("")));
+  EXPECT_EQ(job_->trouble().what, "");
+  tell("one");
+  const std::int64_t next = work();
+  EXPECT_THAT(job_->trouble().what, HasSubstr("HTTP 503"));
+  EXPECT_EQ(job_->trouble().next_ms, next);
+  now_ms_ = next;
+  work();
+  EXPECT_EQ(job_->trouble().what, "");
 }
 
 TEST_F(ChannelTest, AfterTheEndOfTheProcessItIsToldAgainWithTheSameId) {

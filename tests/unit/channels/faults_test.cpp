@@ -58,8 +58,20 @@ TEST_F(Faults, TheReplyIsLostWhereRepetitionsAreNotKnown) {
 TEST_F(Faults, ATroubleThatWasAnsweredIsNoDoubt) {
   expect_told_after(ChannelKind::slack, {.status = 500}, "sent");
 }
-TEST_F(Faults, AnAnswerThatIsTooLong) {
-  expect_told_after(ChannelKind::webhook, {.body = std::string(70'000, 'x')}, "sent");
+// It was taken; told again it would be there twice.
+TEST_F(Faults, ALongAnswerIsNotReadToItsEnd) {
+  for (const auto kind : {ChannelKind::webhook, ChannelKind::slack, ChannelKind::ping}) {
+    HttpScript server{{.body = std::string(700'000, 'x')}};
+    auto spec = channel(kind, server.url(""));
+    spec.name = orders::facts(kind).name;
+    begin(spec);
+    const auto message = tell("one");
+    work();
+    EXPECT_EQ(server.requests().size(), 1U);
+    EXPECT_EQ(told(message).state, kind == ChannelKind::ping ? "" : "sent");
+    EXPECT_EQ(job_->trouble().what, "");
+    now_ms_ += 600'000;
+  }
 }
 TEST_F(Faults, NoHttpAtAll) {
   expect_told_after(ChannelKind::webhook, {.raw = "220 smtp ready\r\n"}, "sent");
@@ -97,6 +109,33 @@ TEST_F(Faults, TooManyWithAHintWaitsSoLong) {
     EXPECT_EQ(server.requests().size(), 2U) << one.wait_ms;
     now_ms_ += 600'000;
   }
+}
+
+TEST_F(Faults, AHintThatIsTooShortIsNoReasonToHurry) {
+  HttpScript server([](const test::HttpRequest&) {
+    return HttpStep{.status = 503, .headers = {{"Retry-After", "0"}}};
+  });
+  begin(channel(ChannelKind::webhook, server.url("")));
+  const auto message = tell("one");
+  work_until(now_ms_ + 3'600'000);
+  EXPECT_LT(told(message).tries, 20);
+}
+
+// Everything that waits is more than a day old but for the last, which is told with one of them.
+TEST_F(Faults, WhatIsToldWithSomethingOlderIsTriedForADayOfItsOwn) {
+  bool up = false;
+  HttpScript server([&](const test::HttpRequest&) { return HttpStep{.status = up ? 200 : 503}; });
+  begin(channel(ChannelKind::webhook, server.url("")));
+  for (int i = 0; i < 30; ++i) tell("old " + std::to_string(i), "critical");
+  work();
+  work_until(now_ms_ + 23 * 3'600'000LL);
+  tell("young");
+  work_until(now_ms_ + 2 * 3'600'000LL);
+  const auto before = server.requests().size();
+  up = true;
+  work_until(now_ms_ + 3'600'000LL);
+  ASSERT_GT(server.requests().size(), before);
+  EXPECT_THAT(server.requests().back().body, HasSubstr("young"));
 }
 
 TEST_F(Faults, WhatWillNotHelpIsNotTriedAgain) {

@@ -110,6 +110,17 @@ class ChannelTest : public testing::Test {
     return must(store_->add_message(row));
   }
 
+  std::int64_t tell_digest(const std::vector<std::int64_t>& tells) {
+    store::MessageRow row;
+    row.at_ms = row.not_before_ms = now_ms_;
+    row.tier = "info";
+    row.kind = "digest";
+    row.title = "Digest";
+    row.message = json::serialize(json::object{{"text", "what happened"},
+                                               {"tells", json::array(tells.begin(), tells.end())}});
+    return must(store_->add_message(row));
+  }
+
   struct Told {
     std::string state;
     std::string error;

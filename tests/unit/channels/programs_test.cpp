@@ -118,6 +118,26 @@ TEST_F(Programs, ThatReadNothingHoldNothingUp) {
   EXPECT_EQ(end->status, 0);
 }
 
+TEST_F(Programs, MailThatDidNotReachItsServerIsTriedAgain) {
+  for (const auto& [status, state] : {std::pair(68, "waiting"),
+                                      {69, "waiting"},
+                                      {71, "waiting"},
+                                      {74, "waiting"},
+                                      {75, "waiting"},
+                                      {67, "failed"}}) {
+    orders::Channel spec;
+    spec.name = "mail" + std::to_string(status);
+    spec.kind = ChannelKind::mail;
+    spec.words["to"] = {"me@example.org"};
+    spec.texts["sendmail"] = script("exit " + std::to_string(status));
+    begin(orders::with_defaults(spec));
+    const auto message = tell("crashed");
+    work();
+    EXPECT_EQ(told(message).state, state) << status;
+    now_ms_ += 600'000;
+  }
+}
+
 TEST_F(Programs, MailGoesToSendmailWithReceiversInItsHeaders) {
   orders::Channel spec;
   spec.name = "mail";

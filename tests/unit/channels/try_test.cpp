@@ -31,6 +31,15 @@ TEST_F(Try, EveryKindOverTheNetworkIsAskedOnceAndSaysSo) {
   }
 }
 
+TEST_F(Try, WakesNobodyWhoNeedNotBeWoken) {
+  HttpScript server([](const test::HttpRequest&) { return test::HttpStep{}; });
+  auto spec = channel(ChannelKind::webhook, server.url(""));
+  spec.tiers = {"warning", "critical"};
+  (void)try_channel(spec, {{"box", "r"}, {}, 0}, now_ms_, {});
+  ASSERT_EQ(server.requests().size(), 1U);
+  EXPECT_EQ(json_of(server.requests()[0].body).at("data").at("tier"), "warning");
+}
+
 TEST_F(Try, OrdersHoldChannelsAndNoSecret) {
   orders::Orders orders;
   orders.state_dir = "/s";

@@ -175,6 +175,17 @@ TEST_F(CourierProcess, WrongOrdersAreRefusedForGood) {
   }
 }
 
+// Whoever started it says so in `status`, and starts it again.
+TEST_F(CourierProcess, AJournalThatCannotBeOpenedEndsIt) {
+  // Nothing can be set aside in there.
+  std::filesystem::create_directories(folder_.path() / "courier.db" / "not empty");
+  std::filesystem::create_directories(folder_.path() / "courier.db-wal");
+  Process process({real});
+  process.write(orders());
+  ASSERT_TRUE(process.says("E cannot begin: ")) << process.said();
+  EXPECT_EQ(process.wait(), 75);
+}
+
 TEST_F(CourierProcess, WhoStartsItByHandIsToldWhatItIs) {
   Process process({real, "nonsense"});
   EXPECT_EQ(process.wait(), 2);

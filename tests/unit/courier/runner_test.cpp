@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "supervisor/courier/courier_table.hpp"
+#include "supervisor/courier/deadline.hpp"
 #include "supervisor/courier/record/record.hpp"
 #include "temporary_folder.hpp"
 
@@ -123,6 +124,41 @@ TEST_F(RunnerTest, APokeDuringACallIsNotLost) {
   EXPECT_TRUE(calls.reached(2));
 }
 
+// The wall clock is set back by an hour: who waits does not wait an hour longer.
+TEST(Deadlines, GoByTheClockThatNobodySetsWhereTheOtherIsSet) {
+  const Time began{{1'000'000'000}, {50'000}};
+  const Deadline deadline(1'000'060'000, began);
+  EXPECT_EQ(deadline.left_ms(began), 60'000);
+  EXPECT_EQ(deadline.left_ms({{996'430'000}, {80'000}}), 30'000) << "set back";
+  EXPECT_LE(deadline.left_ms({{1'003'600'000}, {51'000}}), 0) << "set on";
+  const Deadline never(std::numeric_limits<std::int64_t>::max(), began);
+  EXPECT_GT(never.left_ms(began), 86'400'000);
+}
+
+// A channel that reaches nobody does all it can, and fails.
+TEST_F(RunnerTest, ATroubleIsOnRecordThoughTheJobGoesOnAsItWants) {
+  Calls calls;
+  class Troubled final : public Job {
+   public:
+    explicit Troubled(std::unique_ptr<Job> calls) : calls_(std::move(calls)) {}
+    [[nodiscard]] std::string name() const override { return "channel night"; }
+    Result<std::int64_t> work(const World& world) override { return calls_->work(world); }
+    [[nodiscard]] Trouble trouble() const override { return {"ntfy.sh: no connection", 77}; }
+
+   private:
+    std::unique_ptr<Job> calls_;
+  };
+  auto runner = start(std::make_unique<Troubled>(
+      calls.job("", [](int, const World& world) -> Result<std::int64_t> { return world.now_ms; })));
+  ASSERT_TRUE(calls.reached(5)) << "no pause as after an error";
+  ASSERT_TRUE(runner->end());
+  ASSERT_EQ(jobs().size(), 1U);
+  const json::object row = jobs()[0].as_object();
+  EXPECT_EQ(row.at("state"), "failing");
+  EXPECT_EQ(row.at("error"), "ntfy.sh: no connection");
+  EXPECT_EQ(row.at("next_ms"), 77);
+}
+
 TEST_F(RunnerTest, AnErrorIsOnRecordUntilItWorksAgain) {
   Calls calls;
   std::promise<void> mend;
@@ -156,7 +192,7 @@ TEST_F(RunnerTest, PokesDoNotHurryWhatFails) {
                         }),
             fine.job("b", [](int, const World&) -> Result<std::int64_t> { return never; }));
   ASSERT_TRUE(failing.reached(1));
-  ASSERT_TRUE(fine.reached(1));
+  ASSERT_TRUE(fine.reached(1)) << "what is committed before the first call is seen by it";
   for (int i = 2; i < 20; ++i) {
     runner->poke();
     ASSERT_TRUE(fine.reached(i));

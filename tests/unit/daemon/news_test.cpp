@@ -2,12 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/os/clock.hpp"
 #include "supervisor/daemon/notify/program_news.hpp"
+#include "supervisor/daemon/notify/upload_news.hpp"
 #include "supervisor/daemon/service/status_words.hpp"
 #include "temporary_folder.hpp"
 
@@ -69,7 +71,7 @@ class NewsOfAProgram : public testing::Test {
   TemporaryFolder folder_;
   Loop loop_;
   store::Store store_ = store::Store::open(folder_.path() / "trainward.db").value();
-  News news_{loop_, store_, {}};
+  News news_{loop_, store_, {}, folder_.path()};
   NoRecords records_;
   core::State state_;
   std::optional<ProgramNews> program_;
@@ -125,6 +127,93 @@ TEST_F(NewsOfAProgram, TroublesOfOthersAreToldOnceAndAreOver) {
   news_.over("run", "upload hub", "uploads to hub work again");
   ASSERT_EQ(told().size(), 3U);
   EXPECT_EQ(told()[2].episode, told()[0].episode);
+}
+
+// An hour, and once: an hour's outage of a hub is nobody's night.
+TEST_F(NewsOfAProgram, AnUploadThatFailsForAnHourIsToldUntilItIsOver) {
+  Background background(loop_);
+  UploadNews uploads(loop_, background, store_, news_, folder_.path());
+  const std::int64_t now_ms = now().wall.ms;
+  uploads.take({{"upload run/hub", now_ms - 3'000'000, "HTTP 503"}}, now_ms);
+  EXPECT_TRUE(told().empty());
+  const std::vector<courier::FailingJob> failing{
+      {"channel night", now_ms - 9'000'000, "no connection"},
+      {"upload run/hub", now_ms - 3'660'000, "hub.example: HTTP 503"}};
+  uploads.take(failing, now_ms);
+  uploads.take(failing, now_ms + 300'000);
+  ASSERT_EQ(told().size(), 1U);
+  EXPECT_EQ(told()[0].kind, "upload");
+  EXPECT_EQ(told()[0].tier, "warning");
+  EXPECT_EQ(told()[0].title, "run: uploads to hub fail");
+  EXPECT_NE(told()[0].message.find("hub.example: HTTP 503"), std::string::npos);
+  uploads.take({}, now_ms + 600'000);
+  uploads.take({}, now_ms + 900'000);
+  ASSERT_EQ(told().size(), 2U);
+  EXPECT_EQ(told()[1].episode, told()[0].episode);
+  EXPECT_TRUE(store_.open_episodes("run").value().empty());
+}
+
+TEST_F(NewsOfAProgram, WhatUploadsFareIsReadInTheCouriersJournal) {
+  auto db =
+      store::Connection::open(folder_.path() / "courier.db", store::Connection::Mode::read_write)
+          .value();
+  EXPECT_TRUE(courier::failing_jobs(folder_.path()).value().empty()) << "no table yet";
+  ASSERT_TRUE(
+      db->script("create table jobs (name text, state text, since_ms integer, error text);"
+                 "insert into jobs values ('upload run/hub', 'failing', 5, 'HTTP 503');"
+                 "insert into jobs values ('channel night', 'working', 6, '')"));
+  const auto failing = courier::failing_jobs(folder_.path()).value();
+  ASSERT_EQ(failing.size(), 1U);
+  EXPECT_EQ(failing[0].name, "upload run/hub");
+  EXPECT_EQ(failing[0].since_ms, 5);
+  EXPECT_EQ(failing[0].error, "HTTP 503");
+}
+
+// An alert would last for ever, as nobody is left to end it.
+TEST_F(NewsOfAProgram, WithTheProgramItsTroublesAreOver) {
+  crash(core::Stage::fatal, true);
+  ASSERT_EQ(told().size(), 1U);
+  program_.reset();
+  news_.removed("run");
+  ASSERT_EQ(told().size(), 2U);
+  EXPECT_EQ(told()[1].episode, told()[0].episode);
+  EXPECT_NE(told()[1].message.find("\"resolves\":true"), std::string::npos);
+  EXPECT_TRUE(store_.open_episodes("run").value().empty());
+}
+
+// Who takes no digests is told it, so it stays in the outbox.
+TEST_F(NewsOfAProgram, TheDigestNamesWhatWaitedForItAndWhatItTells) {
+  const std::int64_t now_ms = now().wall.ms;
+  const std::int64_t day_ago = now_ms - 86'400'000;
+  ASSERT_TRUE(store_.put_telling("", R"({"sent_ms":)" + std::to_string(day_ago) +
+                                         R"(,"looked_ms":)" + std::to_string(day_ago) + "}"));
+  notify::Policy policy;
+  policy.digest = notify::minute_of_day(now_ms, news_.around().zone);
+  const std::int64_t due = notify::next_at(*policy.digest, now_ms - 60'000, news_.around().zone);
+  store::MessageRow held;
+  held.id = now_ms - 3'600'000;
+  held.at_ms = held.id;
+  held.not_before_ms = due + notify::after_digest_ms;
+  held.tier = "warning";
+  held.kind = "crashed";
+  held.title = "run: crashed in the night";
+  held.message = "{}";
+  ASSERT_TRUE(store_.add_message(held));
+  News news(loop_, store_, policy, folder_.path());
+  ASSERT_TRUE(news.begin());
+  Timer timer(loop_);
+  std::function<void()> look = [&] {
+    if (told().size() == 2) return loop_.stop();
+    timer.after(5, look);
+  };
+  look();
+  loop_.run();
+  const auto rows = told();
+  ASSERT_EQ(rows.size(), 2U) << "nothing is taken back";
+  EXPECT_EQ(rows[1].kind, "digest");
+  EXPECT_NE(rows[1].message.find("crashed in the night"), std::string::npos);
+  EXPECT_NE(rows[1].message.find("\"tells\":[" + std::to_string(held.id) + "]"), std::string::npos)
+      << rows[1].message;
 }
 
 TEST_F(NewsOfAProgram, ARefusalIsToldWhenItLasted) {

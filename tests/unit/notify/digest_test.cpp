@@ -38,6 +38,14 @@ TEST(Digests, ADayWhenSomethingHappenedHasItsOwn) {
   EXPECT_EQ(sent_over(10, {2}), (std::vector{Digest::daily, Digest::weekly}));
 }
 
+// It was ahead by a year when it was thought of last; nobody waits for that year.
+TEST(Digests, BeginAnewWhenTheClockIsSetBack) {
+  const DigestMemory memory{1'000, 2'000};
+  EXPECT_EQ(sound(memory, 3'000), memory);
+  EXPECT_EQ(sound(memory, 1'500), (DigestMemory{1'500, 1'500}));
+  EXPECT_EQ(sound({}, 3'000), (DigestMemory{3'000, 3'000}));
+}
+
 TEST(Digests, ThereIsNoneWhenNobodyWantsOne) {
   Policy policy;
   policy.digest.reset();

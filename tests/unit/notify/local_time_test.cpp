@@ -60,6 +60,14 @@ TEST(LocalTime, WhatWaitsIsToldAfterTheDigestOrTheNight) {
   EXPECT_EQ(unhurried(policy, night, winter), night) << "no quiet hours";
   policy.quiet = {22 * 60, 7 * 60};
   EXPECT_EQ(unhurried(policy, night, winter), midnight + 7 * hour_ms + after_digest_ms);
+  // The digest comes in the night: what happens after it would wait for a day.
+  policy.quiet = {22 * 60, 9 * 60};
+  EXPECT_EQ(unhurried(policy, midnight + 6 * hour_ms, winter),
+            midnight + 7 * hour_ms + after_digest_ms);
+  EXPECT_EQ(unhurried(policy, midnight + 7 * hour_ms + 1, winter), midnight + 8 * hour_ms);
+  policy.quiet = {22 * 60, 7 * 60};
+  policy.digest = 18 * 60;
+  EXPECT_EQ(unhurried(policy, night, winter), midnight + 6 * hour_ms) << "not until the evening";
   policy.digest.reset();
   EXPECT_EQ(unhurried(policy, night, winter), midnight + 6 * hour_ms);
   EXPECT_EQ(unhurried(policy, midnight + 12 * hour_ms, winter), midnight + 12 * hour_ms);

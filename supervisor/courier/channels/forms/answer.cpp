@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "common/base/json.hpp"
@@ -74,11 +75,18 @@ Verdict verdict_on(ChannelKind kind, const net::Answer& answer, std::int64_t now
   return {Verdict::Kind::again, words, wait};
 }
 
-Verdict verdict_on_exit(int status) {
+Verdict verdict_on_exit(ChannelKind kind, int status) {
   constexpr int try_again = 75;
+  // No such host, not available, trouble of the system, of reading and writing.
+  constexpr std::array<int, 4> unreachable = {68, 69, 71, 74};
   if (status == 0) return {};
   if (status == try_again) {
     return {Verdict::Kind::again, "the program asks for another try (exit status 75)"};
+  }
+  if (kind == ChannelKind::mail &&
+      std::find(unreachable.begin(), unreachable.end(), status) != unreachable.end()) {
+    return {Verdict::Kind::again,
+            fmt::format("the program did not reach its server (exit status {})", status)};
   }
   return {Verdict::Kind::never, fmt::format("the program failed (exit status {})", status)};
 }

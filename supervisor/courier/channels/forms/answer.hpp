@@ -21,7 +21,8 @@ struct Verdict {
 
 Verdict verdict_on(orders::ChannelKind kind, const net::Answer& answer, std::int64_t now_ms);
 
-// Of a program's exit status: 75 (EX_TEMPFAIL) asks for another try.
-Verdict verdict_on_exit(int status);
+// Of a program's exit status: 75 (EX_TEMPFAIL) asks for another try. So does a sendmail that did
+// not reach its server, which has a number for each of the reasons (sysexits.h).
+Verdict verdict_on_exit(orders::ChannelKind kind, int status);
 
 }  // namespace trainward::courier

@@ -21,6 +21,7 @@ net::Request json_post(std::string url, const json::value& body) {
   request.url = std::move(url);
   request.headers = {{"Content-Type", "application/json"}};
   request.body = json::serialize(body);
+  request.cut_answer = true;  // whoever answers 2xx has taken it, whatever else is said
   return request;
 }
 

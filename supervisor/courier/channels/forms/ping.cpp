@@ -13,6 +13,7 @@ Result<net::Request> ping_request(const Values& values, std::string_view summary
   if (auto usable = check_address(url); !usable) return propagate(usable);
   const std::string line = cut(clean(summary), most);
   net::Request request;
+  request.cut_answer = true;
   if (values.text("form") == "uptime-kuma") {
     // Its page shows the address with an example of the query.
     request.url =
