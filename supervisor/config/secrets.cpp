@@ -134,6 +134,7 @@ bool looks_secret(std::string_view name, std::string_view value) {
 std::vector<std::string> without_secrets(const std::vector<std::string>& words) {
   std::vector<std::string> out;
   Hiding hiding;
+  out.reserve(words.size());
   for (const std::string& word : words) out.push_back(hiding.word(word));
   return out;
 }

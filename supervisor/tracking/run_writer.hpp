@@ -60,7 +60,8 @@ class RunWriter {
 
   // Brings the files up to what the store has; ends early when asked to. `now_ms` (wall) says when
   // the cursor is due. After an error the next call finds out anew where it stands. No state of the
-  // store is held while files are written: they may hang, and its log of changes would grow as long.
+  // store is held while files are written: they may hang, and its log of changes would grow as
+  // long.
   Status advance(const store::Store& store, std::int64_t now_ms, const Stop& stop);
   // All of it anew, whatever lies there.
   Status rewrite(const store::Store& store, std::int64_t now_ms, const Stop& stop);

@@ -42,7 +42,7 @@ struct Counts {
     std::string target;
     std::int64_t sent_bytes = 0;
     std::optional<std::int64_t> newest_step;  // of those that lie there whole
-    std::int64_t failed = 0;  // tries
+    std::int64_t failed = 0;                  // tries
   };
   std::vector<Messages> messages;
   std::vector<Uploads> uploads;

@@ -114,8 +114,8 @@ TEST_F(TrackingSection, HparamsHoldNoSecretOfScriptsSettingsAndHeaders) {
            "--header, 'Authorization: Bearer hunter2'",
            "--tokens, hunter2",
        }) {
-    const auto hparams = hparams_of(
-        program(fmt::format("programs: {{a: {{command: [/bin/true, {}]}}}}\n", words)));
+    const auto hparams =
+        hparams_of(program(fmt::format("programs: {{a: {{command: [/bin/true, {}]}}}}\n", words)));
     const std::string text = json::serialize(hparams);
     EXPECT_THAT(text, testing::Not(HasSubstr("hunter2"))) << words;
     EXPECT_THAT(text, HasSubstr("(hidden)")) << words;
