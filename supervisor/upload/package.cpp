@@ -262,7 +262,7 @@ Status unchanged(const File& file) {
 }
 
 std::string published_name(const std::string& path, std::int64_t step) {
-  const std::string name = fs::path(path).filename().string();
+  std::string name = fs::path(path).filename().string();
   const std::string digits = std::to_string(step);
   for (auto at = name.find(digits); at != std::string::npos; at = name.find(digits, at + 1)) {
     auto begin = at;
