@@ -89,7 +89,7 @@ struct ProgramNow {
   std::int64_t verified = 0, corrupt = 0, pruned = 0;
 };
 
-// The newest look at a board and its newest sample.
+// The newest look at a board and its newest sample, of an attempt that runs.
 struct BoardRow {
   std::string serial, type, bus_id, verdict;
   std::optional<double> temperature_c, limit_c, power_w;

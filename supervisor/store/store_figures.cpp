@@ -235,13 +235,17 @@ Result<std::optional<double>> Store::newest_evaluation(const std::string& progra
   return loss;
 }
 
+// What was measured while an attempt ran that has ended is not how the board is now; counters of
+// errors stay as they are.
 Result<std::vector<BoardRow>> Store::board_rows() const {
   std::vector<BoardRow> rows;
   auto read = impl_->connection->each(
-      "select b.serial, b.type, b.bus_id, b.verdict, s.temperature_c, s.limit_c, s.power_w, "
-      "s.clock_mhz, s.aer_correctable, s.aer_nonfatal, s.aer_fatal from boards b "
-      "left join board_samples s on s.serial = b.serial and s.at_ms = "
-      "(select max(n.at_ms) from board_samples n where n.serial = b.serial) order by b.serial",
+      "select b.serial, b.type, b.bus_id, b.verdict, iif(a.ended_ms > 0, null, s.temperature_c), "
+      "iif(a.ended_ms > 0, null, s.limit_c), iif(a.ended_ms > 0, null, s.power_w), "
+      "iif(a.ended_ms > 0, null, s.clock_mhz), s.aer_correctable, s.aer_nonfatal, s.aer_fatal "
+      "from boards b left join board_samples s on s.serial = b.serial and s.at_ms = "
+      "(select max(n.at_ms) from board_samples n where n.serial = b.serial) "
+      "left join attempts a on a.program = s.program and a.number = s.attempt order by b.serial",
       [&](const Row& row) {
         BoardRow one;
         row.read(0, one.serial);

@@ -90,10 +90,13 @@ Result<Counts> counted(const std::filesystem::path& state_folder, std::int64_t n
   auto has_channels = has_table(**db, "deliveries_gone");
   if (!has_channels) return propagate(has_channels);
   if (*has_channels) {
+    // What may happen is there at 0 before it does, or its first time is not seen to have been one.
     auto read = (*db)->each(
         "select channel, state, sum(count) from "
         "(select channel, state, state != 'waiting' or due_ms <= ? as count from deliveries "
-        "union all select channel, state, count from deliveries_gone) group by 1, 2",
+        "union all select channel, state, count from deliveries_gone "
+        "union all select channel, state, 0 from channels, (select 'sent' as state "
+        "union all select 'perhaps_twice' union all select 'failed')) group by 1, 2",
         [&](const store::Row& row) {
           counts.messages.push_back({row.text(0), row.text(1), row.integer(2)});
         },

@@ -263,6 +263,15 @@ TEST(Collector, UtilizationIsThatOfTheStepThatRuns) {
   step.device_memory = std::int64_t{9} << 30;
   step.device_memory_limit = std::int64_t{12} << 30;
   ASSERT_TRUE(store.add_step("a", step));
+  ASSERT_TRUE(store.put_board("01", "n300", "0000:c1:00.0", "OK", "", 1'000));
+  store::BoardSampleRow sample;
+  sample.serial = "01";
+  sample.at_ms = 1'500;
+  sample.program = "a";
+  sample.attempt = 1;
+  sample.temperature_c = 71;
+  sample.aer_fatal = 2;
+  ASSERT_TRUE(store.add_board_sample(sample));
   const auto scrape = [&] {
     Collector collector;
     auto snapshot = collector.snapshot(store, {"1", DaemonFigures{}, {}}, Time{{9'000}, {9'000}});
@@ -274,9 +283,12 @@ TEST(Collector, UtilizationIsThatOfTheStepThatRuns) {
   EXPECT_EQ(samples["trainward_communication_share"].at({"a"}), 0.07);
   EXPECT_EQ(samples["trainward_device_memory_bytes"].at({"a"}), 9.0 * (1 << 30));
   EXPECT_EQ(samples["trainward_device_memory_limit_bytes"].at({"a"}), 12.0 * (1 << 30));
+  EXPECT_EQ(samples["trainward_board_temperature_celsius"].at({"01"}), 71);
   attempt.ended_ms = 2'000;
   ASSERT_TRUE(store.put_attempt(attempt));
   samples = scrape();
+  EXPECT_FALSE(samples.contains("trainward_board_temperature_celsius")) << "it cools down";
+  EXPECT_EQ(samples["trainward_board_aer_errors_total"].at({"01", "fatal"}), 2);
   EXPECT_FALSE(samples.contains("trainward_model_flops_utilization"));
   EXPECT_FALSE(samples.contains("trainward_device_memory_bytes"));
 }
