@@ -56,7 +56,7 @@ Colour colour_of_state(std::string_view state) {
 // What there is to say beyond the state.
 std::string about(const json::object& row, bool utc) {
   const std::string state = string_or(row, "state", "");
-  const std::string error = string_or(row, "error", "");
+  std::string error = string_or(row, "error", "");
   const std::string next = string_or(row, "next_try", "");
   if (state == "sending") {
     const auto left = get_int(row, "seconds_left");
