@@ -45,7 +45,7 @@ const Known* newest_done(const Situation& s) {
 
 // When the candidate may go up by the rhythm; later than now: not yet.
 std::optional<std::int64_t> due_ms(const Situation& s, const Candidate& candidate) {
-  if (s.asked || candidate.last || candidate.milestone) return s.now_ms;
+  if (s.asked || candidate.milestone) return s.now_ms;
   if (s.cadence.milestones) return std::nullopt;
   const Known* before = newest_done(s);
   if (before == nullptr || before->began_ms > s.now_ms + day_ms) return s.now_ms;
@@ -63,14 +63,13 @@ std::optional<std::int64_t> due_ms(const Situation& s, const Candidate& candidat
 struct Open {
   const Candidate* candidate;
   const Known* known;  // null: it was never begun
-  bool always;         // goes up, however late
   bool newest;         // of all that were saved
 };
 
 // What was saved again since under the same name is another one.
-bool is_closed(const Situation& s, const Candidate& candidate, const Known& known, bool always) {
+bool is_closed(const Situation& s, const Candidate& candidate, const Known& known) {
   if (candidate.at_ms > known.saved_ms) return false;
-  if (known.state == "stale") return !always && !s.asked;
+  if (known.state == "stale") return !candidate.milestone && !s.asked;
   const bool lacks_tag = s.has_tags && candidate.milestone && !known.milestone;
   return known.state == "done" && !(s.asked && known.damaged) && !lacks_tag;
 }
@@ -84,12 +83,11 @@ std::vector<Open> open_ones(const Situation& s) {
   std::vector<Open> out;
   for (const Candidate& candidate : s.candidates) {
     const Known* known = find(s.known, candidate);
-    const bool always = candidate.milestone || candidate.last;
-    if (known != nullptr && is_closed(s, candidate, *known, always)) continue;
+    if (known != nullptr && is_closed(s, candidate, *known)) continue;
     const bool begun = known != nullptr && is_begun(*known);
     const bool late = before != nullptr && age_of(s, *before) > age_of(s, candidate);
-    if (late && !always && !begun) continue;
-    out.push_back({&candidate, known, always, age_of(s, candidate) == newest});
+    if (late && !candidate.milestone && !begun) continue;
+    out.push_back({&candidate, known, age_of(s, candidate) == newest});
   }
   std::stable_sort(out.begin(), out.end(), [&](const Open& a, const Open& b) {
     return age_of(s, *a.candidate) > age_of(s, *b.candidate);
@@ -99,7 +97,8 @@ std::vector<Open> open_ones(const Situation& s) {
 
 bool worth_finishing(const Open& open) {
   const Known& known = *open.known;
-  return open.newest || open.always || (is_begun(known) && known.sent_bytes * 2 > known.bytes);
+  return open.newest || open.candidate->milestone ||
+         (is_begun(known) && known.sent_bytes * 2 > known.bytes);
 }
 
 void mark_stale(const Situation& s, const std::vector<Open>& open, Decision& out) {
@@ -140,7 +139,7 @@ Decision decide(const Situation& s) {
     if (one.known != nullptr && is_begun(*one.known) && worth_finishing(one)) consider(one);
   }
   for (const Open& one : open) {
-    if (!one.newest && !one.always) continue;
+    if (!one.newest && !one.candidate->milestone) continue;
     const auto due = due_ms(s, *one.candidate);
     if (!due) continue;
     if (*due > s.now_ms) {

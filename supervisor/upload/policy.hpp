@@ -24,8 +24,7 @@ struct Candidate {
   std::string name;  // as it is published
   std::int64_t step = 0;
   std::int64_t at_ms = 0;  // when it was saved
-  bool milestone = false;
-  bool last = false;  // of a run that is done
+  bool milestone = false;  // goes up however late, and gets a tag where there are tags
   friend bool operator==(const Candidate&, const Candidate&) = default;
 };
 

@@ -271,7 +271,7 @@ class UploadJob : public Job {
     if (is_over && !out.empty()) {
       std::max_element(out.begin(), out.end(), [](const Candidate& a, const Candidate& b) {
         return a.at_ms < b.at_ms;
-      })->last = true;
+      })->milestone = true;
     }
     return out;
   }

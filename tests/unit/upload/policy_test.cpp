@@ -65,7 +65,7 @@ TEST(Policy, MilestonesAlone) {
   EXPECT_EQ(next_step(s), 100);
   s.known = {row(s.candidates[0], "done", 300)};
   EXPECT_EQ(next_step(s), -1);
-  s.candidates[1].last = true;
+  s.candidates[1].milestone = true;
   EXPECT_EQ(next_step(s), 150) << "the last of a run";
 }
 
