@@ -45,6 +45,9 @@ inline constexpr std::int64_t max_duration_ms = 365 * 24 * 3'600'000LL;
 // A loss or another measure; far below what a number may hold, so that sums of them stay numbers.
 inline constexpr double max_measure = 1e30;
 
+// Bytes of a device's memory.
+inline constexpr std::int64_t max_memory_bytes = std::int64_t{1} << 50;
+
 using Message = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr std::size_t max_message_bytes = 16 * 1024;

@@ -54,6 +54,7 @@ struct RunSettings {
   std::int64_t ranks = 1;  // processes or devices that share each step (mesh_shape)
   std::string plugin;
   std::uint64_t cache_limit = std::uint64_t{8} << 30U;
+  double peak_tflops = 0;  // of one device or process; 0: as its data sheet says, where it is known
   std::int64_t log_every = 1;
 
   // Fine-tuning.
@@ -360,6 +361,11 @@ inline constexpr std::array worker_settings{
     Setting{device, "cache_limit",
             Size{&W::cache_limit, {std::int64_t{1} << 20, std::int64_t{1} << 50}}, "", Digest::no,
             "", "of the compiled programs that are kept"},
+    Setting{device, "peak_tflops", Real{&W::peak_tflops, {.min = 0, .max = 1e6}}, "", Digest::no,
+            "",
+            "TFLOP/s that one device, or process, can do at most in this precision, for the model "
+            "FLOPs utilization; 0: as its data sheet says, where that is known",
+            Written::where_set},
 
     Setting{logging, "log_every", Whole{&W::log_every, ranges::steps}, "steps", Digest::no, "",
             "steps between lines of the worker's log"},

@@ -15,6 +15,7 @@
 #include "supervisor/core/cause.hpp"
 #include "supervisor/core/phase.hpp"
 #include "supervisor/core/plan.hpp"
+#include "supervisor/core/utilization.hpp"
 
 namespace trainward::core {
 
@@ -31,6 +32,7 @@ struct RecordStep {
   std::optional<std::int64_t> tokens = {};
   std::optional<double> tokens_per_second = {};
   std::optional<double> learning_rate = {};
+  Utilization utilization = {};
   bool replayed = false;
 };
 // The loss of data that is not trained on, after `step` steps.

@@ -10,6 +10,7 @@
 #include "common/base/step.hpp"
 #include "supervisor/core/boards.hpp"
 #include "supervisor/core/cause.hpp"
+#include "supervisor/core/utilization.hpp"
 
 namespace trainward::core {
 
@@ -99,6 +100,7 @@ struct StepDone {
   std::optional<std::int64_t> tokens = {};  // in all, since step 0
   std::optional<double> tokens_per_second = {};
   std::optional<double> learning_rate = {};
+  Utilization utilization = {};
 };
 struct CheckpointReported {
   std::string path;

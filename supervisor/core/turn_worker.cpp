@@ -79,6 +79,7 @@ void Turn::on(const StepDone& e) {
   record.tokens = e.tokens;
   record.tokens_per_second = e.tokens_per_second;
   record.learning_rate = e.learning_rate;
+  record.utilization = e.utilization;
   record.replayed = replayed;
   if (!listening()) return;
   if (e.loss) {

@@ -48,6 +48,12 @@ class Job {
   // After a call without an error: what stands in the journal as if it were one, while the job is
   // called when it wants to be.
   [[nodiscard]] virtual Trouble trouble() const { return {}; }
+  // Whether people have asked for something since the last call, which then comes sooner after an
+  // error. On the same thread, every few seconds.
+  virtual bool is_asked_for(Journal& journal) {
+    (void)journal;
+    return false;
+  }
 };
 
 }  // namespace trainward::courier

@@ -64,6 +64,17 @@ struct Runner::Shared {
       left = deadline.left_ms(now());
     }
   }
+
+  // After an error: until the time has come, or somebody asks for it.
+  template <typename Worker>
+  void wait_for_another_try(std::int64_t until_ms, Worker& worker) {
+    const Deadline deadline(until_ms, now());
+    while (!stop.stop_requested() && !worker.is_asked_for()) {
+      const std::int64_t left = deadline.left_ms(now());
+      if (left <= 0) return;
+      wait(now().wall.ms + std::min(left, pace.listen_ms), std::nullopt);
+    }
+  }
 };
 
 namespace {
@@ -97,6 +108,14 @@ class Worker {
     const std::int64_t next_ms = now_ms + backoff_.pause_ms(++failures_);
     record({name_, true, now_ms, clean(result.error().message()), next_ms});
     return {next_ms, true};
+  }
+
+  bool is_asked_for() {
+    try {
+      return job_->is_asked_for(*journal_);
+    } catch (const std::exception&) {  // no memory
+      return false;
+    }
   }
 
  private:
@@ -166,7 +185,11 @@ Result<std::unique_ptr<Runner>> Runner::start(std::vector<std::unique_ptr<Job>> 
         while (!shared->stop.stop_requested()) {
           const std::uint64_t seen = shared->pokes_so_far();
           const auto next = worker->turn();
-          shared->wait(next.at_ms, next.failed ? std::nullopt : std::optional(seen));
+          if (next.failed) {
+            shared->wait_for_another_try(next.at_ms, *worker);
+          } else {
+            shared->wait(next.at_ms, seen);
+          }
         }
         worker.reset();
         const std::lock_guard done(shared->mutex);

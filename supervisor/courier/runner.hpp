@@ -22,6 +22,7 @@ class Runner {
     std::int64_t first_pause_ms = 60'000;  // after an error; doubled, up to
     std::int64_t most_pause_ms = 1'800'000;
     std::chrono::milliseconds patience{3'000};  // at the end
+    std::int64_t listen_ms = 5'000;             // after an error, to what people ask for
   };
 
   // Kind transient when a thread could not be had.
@@ -32,7 +33,8 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // Something was committed that may concern them. Jobs that wait after an error go on waiting.
+  // Something was committed that may concern them. Jobs that wait after an error go on waiting,
+  // unless somebody asks for them.
   void poke();
   // Ends them: true when all have. Once; the destructor does not wait again.
   bool end();

@@ -108,6 +108,8 @@ json::object LogLook::row_json(const Row& row) {
           {"grad_norm", or_null(measures.grad_norm)},
           {"tokens", or_null(measures.tokens)},
           {"tokens_per_second", or_null(measures.tokens_per_second)},
+          {"mfu", or_null(measures.mfu)},
+          {"device_memory", or_null(measures.device_memory)},
           {"line", row.text}};
 }
 

@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
-#include "common/base/json.hpp"
 #include "hwprobe/report.hpp"
 #include "supervisor/core/phase.hpp"
+#include "supervisor/metrics/host.hpp"
 
 namespace trainward::metrics {
 namespace {
@@ -147,6 +147,7 @@ Status Collector::read_steps(const store::Store& store, Program& program) {
   std::int64_t tokens = program.ended_tokens;
   figures.tokens_per_second.reset();
   figures.steps_per_second.reset();
+  figures.utilization = {};
   if (*told) {
     const store::ToldStep& newest = **told;
     figures.step = newest.step;
@@ -156,6 +157,8 @@ Status Collector::read_steps(const store::Store& store, Program& program) {
     figures.tokens = newest.tokens;
     if (runs && newest.attempt == attempt->number) {
       figures.tokens_per_second = newest.tokens_per_second;
+      figures.utilization = {newest.mfu, newest.communication, newest.device_memory,
+                             newest.device_memory_limit};
       if (!program.first) {
         auto first = store.told_by(figures.name, attempt->number, End::oldest);
         if (!first) return propagate(first);
@@ -187,23 +190,14 @@ Status Collector::read_steps(const store::Store& store, Program& program) {
   return {};
 }
 
-Status Collector::read_program(const store::Store& store, const store::ProgramRow& row) {
+Status Collector::read_program(const store::Store& store, const store::ProgramNow& row) {
   Program& program = programs_[row.name];
   ProgramFigures& figures = program.figures;
   figures.name = row.name;
   figures.state = core::shown_from(row.state);
   figures.target_step = row.target_step;
-  figures.wanted = false;
-  program.open.reset();
-  if (const auto state = parse_json(row.core_state, "state"); state && state->is_object()) {
-    figures.wanted = bool_or(state->get_object(), "wanted", false);
-    const auto span = get_object(state->get_object(), "span");
-    if (const auto since = span ? get_object(**span, "since") : span) {
-      program.open =
-          OpenSpan{string_or(**span, "phase", ""), string_or(**span, "cause", ""),
-                   Time{{int_or(**since, "wall_ms", 0)}, {int_or(**since, "mono_ms", 0)}}};
-    }
-  }
+  figures.wanted = row.wanted;
+  program.open = row.open;
   if (auto read = read_attempts(store, program); !read) return read;
   if (auto read = read_steps(store, program); !read) return read;
   auto kept = store.newest_kept(row.name);
@@ -226,23 +220,21 @@ Status Collector::read_program(const store::Store& store, const store::ProgramRo
   figures.checkpoint_save_ms = program.save_ms;
   figures.cache_hits = program.cache_hits;
   figures.cache_misses = program.cache_misses;
-  figures.checkpoints.clear();
+  figures.checkpoints["verified"] = row.verified;
+  figures.checkpoints["corrupt"] = row.corrupt;
+  figures.checkpoints["pruned"] = row.pruned;
   return {};
 }
 
 Status Collector::refresh(const store::Store& store) {
-  auto rows = store.programs();
+  const auto one_state = store.snapshot();
+  auto rows = store.programs_now();
   if (!rows) return propagate(rows);
   if (auto read = read_sums(store); !read) return read;
   shown_.clear();
-  for (const store::ProgramRow& row : *rows) {
+  for (const store::ProgramNow& row : *rows) {
     if (auto read = read_program(store, row); !read) return read;
     shown_.push_back(row.name);
-  }
-  auto counts = store.checkpoint_counts();
-  if (!counts) return propagate(counts);
-  for (const auto& count : *counts) {
-    programs_[count.program].figures.checkpoints[count.state] = count.count;
   }
   auto boards = store.board_rows();
   if (!boards) return propagate(boards);
@@ -260,7 +252,7 @@ Status Collector::refresh(const store::Store& store) {
 void Collector::show_time(Program& program, Time now) {
   std::int64_t open_ms = 0;
   if (program.open) {
-    const OpenSpan& open = *program.open;
+    const store::ProgramNow::Open& open = *program.open;
     // As it will be booked; without a daemon only the times on record can be told.
     const bool by_mono = now.mono.ms > 0 && open.since.mono.ms > 0;
     open_ms = by_mono ? now.mono - open.since.mono : now.wall - open.since.wall;
@@ -285,6 +277,19 @@ void Collector::show_time(Program& program, Time now) {
   program.figures.effective_share.reset();
   if (total > 0) {
     program.figures.effective_share = static_cast<double>(effective) / static_cast<double>(total);
+  }
+}
+
+// The kernel's own counters may go back a little (proc(5), iowait); what is told does not.
+void Collector::look_at_host(const std::filesystem::path& root) {
+  const HostFigures now = metrics::look_at_host(root);
+  host_.memory_bytes = now.memory_bytes;
+  host_.available_bytes = now.available_bytes;
+  for (const auto counter :
+       {&HostFigures::busy_seconds, &HostFigures::idle_seconds, &HostFigures::iowait_seconds,
+        &HostFigures::stalled_cpu_seconds, &HostFigures::stalled_io_seconds,
+        &HostFigures::stalled_memory_seconds}) {
+    host_.*counter = std::max(host_.*counter, now.*counter);  // unset is the least
   }
 }
 
@@ -319,6 +324,8 @@ Result<Snapshot> Collector::snapshot(const store::Store& store, const Live& live
   }
   snapshot.boards = boards_;
   snapshot.disks = disks_.look(live.folders);
+  look_at_host(live.root);
+  snapshot.host = host_;
   if (live.courier) snapshot.courier = live.courier();
   return snapshot;
 }

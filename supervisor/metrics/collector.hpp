@@ -9,6 +9,7 @@
 // Counters come from the database, so they go on over restarts of the daemon. One thread.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <optional>
@@ -31,6 +32,7 @@ struct Live {
   // What is known of messages and uploads; called on the thread of the scrape, so it owns what it
   // uses. Empty: nothing is.
   std::function<std::optional<CourierFigures>()> courier = {};
+  std::filesystem::path root = "/";  // where the kernel's /proc is, or a fake tree
 };
 
 class Collector {
@@ -44,13 +46,9 @@ class Collector {
     std::int64_t booked_ms = 0;
     std::int64_t shown_ms = 0;  // a counter never goes back, whatever the clocks do
   };
-  struct OpenSpan {
-    std::string phase, cause;
-    Time since;
-  };
   struct Program {
     std::vector<Span> spans;
-    std::optional<OpenSpan> open;
+    std::optional<store::ProgramNow::Open> open;
     std::optional<std::int64_t> save_ms;
     std::int64_t cache_hits = 0, cache_misses = 0;
     std::optional<store::AttemptFigures> newest;  // attempt
@@ -70,7 +68,7 @@ class Collector {
 
   Status refresh(const store::Store& store);
   Status read_sums(const store::Store& store);
-  Status read_program(const store::Store& store, const store::ProgramRow& row);
+  Status read_program(const store::Store& store, const store::ProgramNow& row);
   static Status read_attempts(const store::Store& store, Program& program);
   static Status settle(const store::Store& store, Program& program);
   static Status read_steps(const store::Store& store, Program& program);
@@ -78,6 +76,7 @@ class Collector {
                                                        const std::string& program,
                                                        const store::AttemptFigures& attempt);
   static void show_time(Program& program, Time now);
+  void look_at_host(const std::filesystem::path& root);
   Span& span_of(Program& program, const std::string& phase, const std::string& cause);
 
   DiskRoom disks_;
@@ -89,6 +88,7 @@ class Collector {
   std::map<std::string, Program> programs_;  // with those that were removed
   std::vector<std::string> shown_;           // in order
   std::vector<BoardFigures> boards_;
+  HostFigures host_;
 };
 
 }  // namespace trainward::metrics

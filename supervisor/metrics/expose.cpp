@@ -106,6 +106,13 @@ void expose_programs(Exposition& out, const std::vector<ProgramFigures>& program
   maybe(Metric::tokens_processed, &P::tokens_processed);
   maybe(Metric::tokens_per_second, &P::tokens_per_second);
   maybe(Metric::steps_per_second, &P::steps_per_second);
+  const auto use = [&](Metric metric, auto core::Utilization::*value) {
+    each(metric, [&](const P& p) { put(out, {p.name}, p.utilization.*value); });
+  };
+  use(Metric::mfu, &core::Utilization::mfu);
+  use(Metric::communication, &core::Utilization::communication);
+  use(Metric::device_memory, &core::Utilization::device_memory);
+  use(Metric::device_memory_limit, &core::Utilization::device_memory_limit);
   each(Metric::checkpoints, [&](const P& p) { expose_checkpoints(out, p); });
   maybe(Metric::checkpoint_bytes, &P::checkpoint_bytes);
   time(Metric::checkpoint_save_seconds, &P::checkpoint_save_ms);
@@ -113,6 +120,21 @@ void expose_programs(Exposition& out, const std::vector<ProgramFigures>& program
     out.sample({p.name, "hit"}, number(p.cache_hits));
     out.sample({p.name, "miss"}, number(p.cache_misses));
   });
+}
+
+void expose_host(Exposition& out, const HostFigures& host) {
+  out.family(Metric::host_memory);
+  put(out, {}, host.memory_bytes);
+  out.family(Metric::host_memory_available);
+  put(out, {}, host.available_bytes);
+  out.family(Metric::host_cpu);
+  put(out, {"busy"}, host.busy_seconds);
+  put(out, {"idle"}, host.idle_seconds);
+  put(out, {"iowait"}, host.iowait_seconds);
+  out.family(Metric::host_stalled);
+  put(out, {"cpu"}, host.stalled_cpu_seconds);
+  put(out, {"io"}, host.stalled_io_seconds);
+  put(out, {"memory"}, host.stalled_memory_seconds);
 }
 
 void expose_boards(Exposition& out, const std::vector<BoardFigures>& boards) {
@@ -177,6 +199,7 @@ std::string expose(const Snapshot& snapshot, Format format) {
   for (const DiskFigures& disk : snapshot.disks) {
     out.sample({disk.folder, disk.program}, static_cast<double>(disk.free_bytes));
   }
+  expose_host(out, snapshot.host);
   expose_programs(out, snapshot.programs);
   expose_boards(out, snapshot.boards);
   if (snapshot.courier) expose_courier(out, *snapshot.courier);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "supervisor/core/shown.hpp"
+#include "supervisor/core/utilization.hpp"
 
 namespace trainward::metrics {
 
@@ -35,6 +36,7 @@ struct ProgramFigures {
   std::optional<double> loss, evaluation_loss, grad_norm;
   std::optional<std::int64_t> tokens, tokens_processed;
   std::optional<double> tokens_per_second, steps_per_second;
+  core::Utilization utilization;
   std::map<std::string, std::int64_t> checkpoints;  // by state
   std::optional<std::int64_t> checkpoint_bytes, checkpoint_save_ms;
   std::int64_t cache_hits = 0, cache_misses = 0;
@@ -51,6 +53,13 @@ struct DiskFigures {
   std::string folder;   // "state", "checkpoints"
   std::string program;  // empty: of none
   std::uint64_t free_bytes = 0;
+};
+
+// Of this machine, since it started; what the kernel does not tell is unset.
+struct HostFigures {
+  std::optional<std::int64_t> memory_bytes, available_bytes;
+  std::optional<double> busy_seconds, idle_seconds, iowait_seconds;  // of all processors
+  std::optional<double> stalled_cpu_seconds, stalled_io_seconds, stalled_memory_seconds;
 };
 
 // What only a running daemon knows of itself.
@@ -83,6 +92,7 @@ struct Snapshot {
   std::vector<ProgramFigures> programs;
   std::vector<BoardFigures> boards;
   std::vector<DiskFigures> disks;
+  HostFigures host;
   std::optional<CourierFigures> courier;
 };
 

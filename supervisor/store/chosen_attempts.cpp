@@ -57,10 +57,13 @@ std::string text_of_view() {
   const auto view = views.find("create view v_attempts as");
   const auto begin = views.find(begins, view);
   const auto end = views.find(ends, begin);
-  return "with runs as (select a.*, json_extract(c.value, '$[1]') as before_ever, "
-         "json_extract(c.value, '$[2]') as before_here, "
-         "json_extract(c.value, '$[3]') as next_number from json_each(?2) c "
-         "join attempts a on a.program = ?1 and a.number = json_extract(c.value, '$[0]')\n" +
+  // The chosen ones first, each of which then finds its row: the other way round every attempt of
+  // the run would go through all of them.
+  return "with chosen as materialized (select json_extract(value, '$[0]') as number, "
+         "json_extract(value, '$[1]') as before_ever, json_extract(value, '$[2]') as before_here, "
+         "json_extract(value, '$[3]') as next_number from json_each(?2)), "
+         "runs as (select a.*, c.before_ever, c.before_here, c.next_number "
+         "from chosen c cross join attempts a on a.program = ?1 and a.number = c.number\n" +
          std::string(views.substr(begin, end + ends.size() - 1 - begin)) +
          "\norder by attempt desc";
 }

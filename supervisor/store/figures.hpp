@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "common/base/time.hpp"
+
 namespace trainward::store {
 
 // Of the ledger's rows above an id.
@@ -64,6 +66,8 @@ struct ToldStep {
   std::optional<std::int64_t> tokens;
   std::optional<double> tokens_per_second;
   std::int64_t at_ms = 0;
+  std::optional<double> mfu, communication;
+  std::optional<std::int64_t> device_memory, device_memory_limit;
 };
 
 struct KeptFigures {
@@ -72,9 +76,17 @@ struct KeptFigures {
   std::int64_t at_ms = 0;
 };
 
-struct CheckpointCount {
-  std::string program, state;
-  std::int64_t count = 0;
+// What is said of a program as such, and how many checkpoints of it are on record.
+struct ProgramNow {
+  struct Open {
+    std::string phase, cause;
+    Time since;
+  };
+  std::string name, state;
+  std::int64_t target_step = 0;
+  bool wanted = false;
+  std::optional<Open> open;  // the span of the ledger that is not booked yet
+  std::int64_t verified = 0, corrupt = 0, pruned = 0;
 };
 
 // The newest look at a board and its newest sample.

@@ -70,10 +70,12 @@ struct StepRow {
   std::int64_t at_ms = 0;
   bool replayed = false;  // an earlier attempt had done this step already and lost it
   std::optional<double> learning_rate = {};
+  std::optional<double> mfu = {}, communication = {};  // core/utilization.hpp
+  std::optional<std::int64_t> device_memory = {}, device_memory_limit = {};
 };
 BOOST_DESCRIBE_STRUCT(StepRow, (),
                       (step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms, replayed,
-                       learning_rate))
+                       learning_rate, mfu, communication, device_memory, device_memory_limit))
 
 struct EvaluationRow {
   std::int64_t step = 0;  // after which it was made

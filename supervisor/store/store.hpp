@@ -178,7 +178,8 @@ class Store {
   Result<std::string> mark() const;
 
   // ---- for metrics (store_figures.cpp): nothing here takes longer for a longer run ----
-  Result<LedgerSums> ledger_after(std::int64_t id) const;      // of all programs
+  Result<std::vector<ProgramNow>> programs_now() const;    // those that were not removed, by name
+  Result<LedgerSums> ledger_after(std::int64_t id) const;  // of all programs
   Result<CompiledSums> compiled_after(std::int64_t id) const;  // of all programs
   // With a number above `number`, oldest first.
   Result<std::vector<AttemptFigures>> attempts_after(const std::string& program,
@@ -194,8 +195,6 @@ class Store {
                                           FromEnd from, std::int64_t skip = 0) const;
   Result<bool> steps_were_thinned(const std::string& program) const;
   Result<std::optional<KeptFigures>> newest_kept(const std::string& program) const;
-  // Of all programs; takes time with the number of checkpoints on record.
-  Result<std::vector<CheckpointCount>> checkpoint_counts() const;
   // None: nothing was evaluated; NaN: its loss was no number.
   Result<std::optional<double>> newest_evaluation(const std::string& program) const;
   Result<std::vector<BoardRow>> board_rows() const;

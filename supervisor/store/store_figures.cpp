@@ -20,22 +20,70 @@ ToldStep told_step(const Row& row) {
   row.read(4, told.tokens);
   row.read(5, told.tokens_per_second);
   row.read(6, told.at_ms);
+  row.read(7, told.mfu);
+  row.read(8, told.communication);
+  row.read(9, told.device_memory);
+  row.read(10, told.device_memory_limit);
   return told;
 }
 
-constexpr const char* newest_rows =
-    "select step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms from steps "
-    "where program = ? order by attempt desc, step desc limit ?";
+// As told_step() reads it.
+std::string told_sql(std::string_view which) {
+  return fmt::format(
+      "select step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms, mfu, "
+      "communication, device_memory, device_memory_limit from steps {}",
+      which);
+}
+
+// A span without a beginning is none.
+std::optional<ProgramNow::Open> open_span(const std::string& text) {
+  const auto span = parse_json(text, "span");
+  if (!span || !span->is_object()) return std::nullopt;
+  const json::object& open = span->get_object();
+  const auto since = get_object(open, "since");
+  if (!since) return std::nullopt;
+  return ProgramNow::Open{string_or(open, "phase", ""), string_or(open, "cause", ""),
+                          Time{{int_or(**since, "wall_ms", 0)}, {int_or(**since, "mono_ms", 0)}}};
+}
 
 }  // namespace
 
+// SQLite finds the little that is wanted of a state faster than all of it can be read.
+// Where there is no state, or none that can be read, nothing is.
+Result<std::vector<ProgramNow>> Store::programs_now() const {
+  std::vector<ProgramNow> rows;
+  auto read = impl_->connection->each(
+      "select name, state, target_step, "
+      "coalesce(json_extract(core, '$.wanted'), 0), "
+      "json_extract(core, '$.span'), "
+      "verified, corrupt, pruned from (select *, "
+      "case when json_valid(core_state) then core_state end as core "
+      "from programs where not removed) order by name",
+      [&](const Row& row) {
+        ProgramNow one;
+        row.read(0, one.name);
+        row.read(1, one.state);
+        row.read(2, one.target_step);
+        row.read(3, one.wanted);
+        one.open = open_span(row.text(4));
+        row.read(5, one.verified);
+        row.read(6, one.corrupt);
+        row.read(7, one.pruned);
+        rows.push_back(std::move(one));
+      });
+  if (!read) return propagate(read);
+  return rows;
+}
+
+// By the id: the index that has the groups in their order would be gone through from end to end.
 Result<LedgerSums> Store::ledger_after(std::int64_t id) const {
   Connection& db = *impl_->connection;
   const Snapshot snapshot(db);
   LedgerSums all;
   all.newest_id = id;
   auto read = db.each(
-      "select program, phase, cause, sum(duration_ms), max(id) from ledger where id > ? "
+      "select program, phase, cause, sum(duration_ms), max(id) from ledger not indexed where id > "
+      "? "
       "group by program, phase, cause",
       [&](const Row& row) {
         all.sums.push_back({row.text(0), row.text(1), row.text(2), row.integer(3)});
@@ -46,8 +94,8 @@ Result<LedgerSums> Store::ledger_after(std::int64_t id) const {
   if (all.newest_id == id) return all;
   // A bare column beside max() is of the row that has it.
   read = db.each(
-      "select program, duration_ms, max(id) from ledger where id > ? and phase = 'saving' "
-      "group by program",
+      "select program, duration_ms, max(id) from ledger not indexed where id > ? "
+      "and phase = 'saving' group by program",
       [&](const Row& row) { all.newest_save_ms[row.text(0)] = row.integer(1); }, id);
   if (!read) return propagate(read);
   return all;
@@ -57,7 +105,7 @@ Result<CompiledSums> Store::compiled_after(std::int64_t id) const {
   CompiledSums all;
   all.newest_id = id;
   auto read = impl_->connection->each(
-      "select program, sum(hit <> 0), sum(hit = 0), max(id) from compiled where id > ? "
+      "select program, sum(hit <> 0), sum(hit = 0), max(id) from compiled not indexed where id > ? "
       "group by program",
       [&](const Row& row) {
         all.sums.push_back({row.text(0), row.integer(1), row.integer(2)});
@@ -116,6 +164,8 @@ Result<std::vector<StepsOfAttempt>> Store::steps_of_attempts(const std::string& 
 }
 
 Result<std::optional<ToldStep>> Store::newest_told(const std::string& program) const {
+  static const std::string newest_rows =
+      told_sql("where program = ? order by attempt desc, step desc limit ?");
   std::optional<ToldStep> newest;
   auto read = impl_->connection->each(
       newest_rows, [&](const Row& row) { newest = told_step(row); }, program, 1);
@@ -139,12 +189,12 @@ Result<std::optional<ToldStep>> Store::newest_told(const std::string& program) c
 
 Result<std::optional<ToldStep>> Store::told_by(const std::string& program, std::int64_t attempt,
                                                FromEnd from, std::int64_t skip) const {
-  // By itself SQLite goes through all steps of the program: they lie in this order already.
-  static const std::string text =
-      "select step, attempt, loss, grad_norm, tokens, tokens_per_second, at_ms from steps "
-      "indexed by steps_by_attempt where program = ? and attempt = ? order by step ";
-  static const std::string newest = text + "desc limit 1 offset ?";
-  static const std::string oldest = text + "limit 1 offset ?";
+  // The index has the steps of an attempt in their order; only the row that is wanted is looked up.
+  static const std::string text = told_sql(
+      "where program = ?1 and attempt = ?2 and step = (select step from steps "
+      "indexed by steps_by_attempt where program = ?1 and attempt = ?2 order by step ");
+  static const std::string newest = text + "desc limit 1 offset ?3)";
+  static const std::string oldest = text + "limit 1 offset ?3)";
   std::optional<ToldStep> told;
   auto read = impl_->connection->each(
       from == FromEnd::newest ? newest : oldest, [&](const Row& row) { told = told_step(row); },
@@ -173,17 +223,6 @@ Result<std::optional<KeptFigures>> Store::newest_kept(const std::string& program
       program);
   if (!read) return propagate(read);
   return kept;
-}
-
-Result<std::vector<CheckpointCount>> Store::checkpoint_counts() const {
-  std::vector<CheckpointCount> counts;
-  auto read = impl_->connection->each(
-      "select program, state, count(*) from checkpoints group by program, state",
-      [&](const Row& row) {
-        counts.push_back({row.text(0), row.text(1), row.integer(2)});
-      });
-  if (!read) return propagate(read);
-  return counts;
 }
 
 // Kept as null where it was no number.

@@ -1,8 +1,36 @@
-// The writing half of Store: one statement a method; atomicity is the caller's Transaction.
+// The writing half of Store: one statement a method; atomicity is the caller's Transaction. Only a
+// checkpoint is two, which are written together.
 #include "supervisor/store/row_sql.hpp"
 #include "supervisor/store/store_impl.hpp"
 
 namespace trainward::store {
+namespace {
+
+// All of it or nothing, whether or not a transaction is open already.
+template <typename Write>
+Status together(Connection& db, Write write) {
+  if (db.in_transaction()) return write(db);
+  auto ok = db.run("begin immediate");
+  if (ok) ok = write(db);
+  if (ok) ok = db.run("commit");
+  if (!ok) db.roll_back();
+  return ok;
+}
+
+// Of the checkpoint that is about to be written: it counts as `state` now, and no longer as what it
+// was before.
+Status count_checkpoint(Connection& db, const std::string& program, const std::string& path,
+                        const std::string& state) {
+  return db.run(
+      "update programs set verified = verified + (new = 'verified') - (old = 'verified'), "
+      "corrupt = corrupt + (new = 'corrupt') - (old = 'corrupt'), "
+      "pruned = pruned + (new = 'pruned') - (old = 'pruned') "
+      "from (select ?3 as new, coalesce((select state from checkpoints "
+      "where program = ?1 and path = ?2), '') as old) where name = ?1",
+      program, path, state);
+}
+
+}  // namespace
 
 Status Store::put_boot_id(const std::string& boot_id, std::int64_t at_ms) {
   return impl_->connection->run(
@@ -99,13 +127,24 @@ Status Store::put_checkpoint(const std::string& program, const CheckpointRow& ro
   static const std::string sql =
       insert_sql<CheckpointRow>("insert or replace into", "checkpoints", {"program"});
   ++impl_->deliverable;
-  return write_row(*impl_->connection, sql, row, program);
+  return together(*impl_->connection, [&](Connection& db) {
+    auto ok = count_checkpoint(db, program, row.path, row.state);
+    return ok ? write_row(db, sql, row, program) : ok;
+  });
 }
 
 Status Store::mark_checkpoint(const std::string& program, const std::string& path,
                               const std::string& state) {
-  return impl_->connection->run("update checkpoints set state = ? where program = ? and path = ?",
-                                state, program, path);
+  return together(*impl_->connection, [&](Connection& db) -> Status {
+    bool known = false;
+    auto ok = db.each(
+        "select 1 from checkpoints where program = ? and path = ?",
+        [&](const Row&) { known = true; }, program, path);
+    if (!ok || !known) return ok;
+    if (ok = count_checkpoint(db, program, path, state); !ok) return ok;
+    return db.run("update checkpoints set state = ? where program = ? and path = ?", state, program,
+                  path);
+  });
 }
 
 }  // namespace trainward::store

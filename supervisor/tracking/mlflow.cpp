@@ -21,7 +21,7 @@ namespace {
 // The server's limits for one request, and room for what is around the metrics: 1 MB in all.
 constexpr std::size_t most_metrics = 1000;
 constexpr std::size_t most_params = 100;
-constexpr std::int64_t rows_in_a_batch = 150;  // of at most five metrics and 110 bytes each
+constexpr std::int64_t rows_in_a_batch = 110;  // of at most eight metrics and 110 bytes each
 constexpr std::size_t longest_key = 250;
 constexpr std::size_t longest_param = 500;  // of the oldest servers
 constexpr std::size_t longest_tag = 4500;
@@ -60,6 +60,10 @@ void add_metric(json::array& metrics, const char* key, const std::optional<doubl
   json::value shown = std::isfinite(*value) ? json::value(*value) : json::value("NaN");
   metrics.push_back(json::object{
       {"key", key}, {"value", std::move(shown)}, {"timestamp", at_ms}, {"step", step}});
+}
+
+std::optional<double> as_real(const std::optional<std::int64_t>& count) {
+  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
 }
 
 std::string percent_encoded(std::string_view text) {
@@ -247,10 +251,12 @@ Result<Mlflow::Batch> Mlflow::gather(const store::Store& store, const Cursor& cu
         add_metric(batch.metrics, "train/learning_rate", row.learning_rate, row.at_ms, row.step);
         add_metric(batch.metrics, "train/tokens_per_second", row.tokens_per_second, row.at_ms,
                    row.step);
-        if (row.tokens) {
-          add_metric(batch.metrics, "train/tokens", static_cast<double>(*row.tokens), row.at_ms,
-                     row.step);
-        }
+        add_metric(batch.metrics, "train/mfu", row.mfu, row.at_ms, row.step);
+        add_metric(batch.metrics, "train/communication_share", row.communication, row.at_ms,
+                   row.step);
+        add_metric(batch.metrics, "train/device_memory_bytes", as_real(row.device_memory),
+                   row.at_ms, row.step);
+        add_metric(batch.metrics, "train/tokens", as_real(row.tokens), row.at_ms, row.step);
       });
   if (!read) return propagate(read);
   batch.more = rows == rows_in_a_batch;

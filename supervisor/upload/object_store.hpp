@@ -24,6 +24,11 @@ class ObjectStore {
   ObjectStore& operator=(const ObjectStore&) = delete;
 
   virtual Status check() = 0;
+  // As of Target.
+  [[nodiscard]] virtual std::int64_t part_bytes(std::int64_t size) const {
+    (void)size;
+    return 0;
+  }
 
   // When it returns the object is there wholly, with these bytes, and survives a power cut as far
   // as the place promises it. Kind corrupt: the file has not the digest that it had. What has

@@ -34,10 +34,6 @@ struct Closer {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-std::int64_t modified_ns(const struct stat& info) {
-  return std::int64_t{info.st_mtim.tv_sec} * 1'000'000'000 + info.st_mtim.tv_nsec;
-}
-
 // "a/b" of `path` below `folder`; nothing: it lies elsewhere.
 std::optional<std::string> below(const std::string& path, const std::string& folder) {
   if (folder.empty()) return std::nullopt;
@@ -141,25 +137,6 @@ class Collector {
   std::vector<File> files_;
 };
 
-Status take_digest(File& file, const std::string& package, Memory& memory,
-                   const std::stop_token& stop) {
-  struct stat info {};
-  if (::fstat(file.descriptor.get(), &info) != 0) return fail_errno(errno, "look at", file.name);
-  const std::string key =
-      fmt::format("digest/{}:{}:{}:{}", info.st_dev, info.st_ino, file.size, file.modified_ns);
-  auto known = memory.get(key);
-  if (!known) return propagate(known);
-  if (*known) {
-    file.sha256 = **known;
-    return unchanged(file);
-  }
-  auto digest = file_digest(file.descriptor.get(), file.size, package + "/" + file.name, 0, stop);
-  if (!digest) return propagate(digest);
-  file.sha256 = std::move(*digest);
-  if (auto ok = unchanged(file); !ok) return ok;
-  return memory.put(key, file.sha256);
-}
-
 Result<OpenedPackage> open_files(const orders::Source& source, const Candidate& candidate,
                                  const Place& place) {
   OpenedPackage out;
@@ -209,7 +186,8 @@ Result<OpenedPackage> open_files(const orders::Source& source, const Candidate& 
 }  // namespace
 
 Result<OpenedPackage> open_package(const orders::Source& source, const Candidate& candidate,
-                                   Memory& memory, const std::stop_token& stop) {
+                                   Memory& memory, const std::stop_token& stop,
+                                   const PartBytes& part_bytes) {
   const auto place = place_of(source, candidate.path);
   if (!place) {
     return fail(ErrorKind::permanent, "lies in none of the program's folders", candidate.path);
@@ -230,24 +208,15 @@ Result<OpenedPackage> open_package(const orders::Source& source, const Candidate
   }();
   if (!opened) return opened;
   for (File& file : opened->package.files) {
-    if (auto ok = take_digest(file, candidate.path, memory, stop); !ok) return propagate(ok);
+    const std::int64_t part = part_bytes ? part_bytes(file.size) : 0;
+    const std::string where = candidate.path + "/" + file.name;
+    if (auto ok = take_digests(file, part, where, memory, stop); !ok) return propagate(ok);
   }
   return opened;
 }
 
-Status forget_digests(Memory& memory) { return memory.forget("digest/"); }
-
-Status unchanged(const File& file) {
-  if (file.modified_ns == 0) return {};
-  struct stat info {};
-  if (::fstat(file.descriptor.get(), &info) != 0) return fail_errno(errno, "look at", file.name);
-  if (info.st_size == file.size && modified_ns(info) == file.modified_ns) return {};
-  return fail(ErrorKind::corrupt, "was written while it was sent", file.name,
-              "its program writes into checkpoints it has finished; the next one is tried");
-}
-
 std::string published_name(const std::string& path, std::int64_t step) {
-  const std::string name = fs::path(path).filename().string();
+  std::string name = fs::path(path).filename().string();
   const std::string digits = std::to_string(step);
   for (auto at = name.find(digits); at != std::string::npos; at = name.find(digits, at + 1)) {
     auto begin = at;

@@ -6,7 +6,10 @@
 // user, who may have put there whatever that user could read.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <stop_token>
+#include <string>
 
 #include "common/os/fd.hpp"
 #include "supervisor/orders/targets.hpp"
@@ -21,14 +24,12 @@ struct OpenedPackage {
 };
 
 // Kind permanent: it is not there any more, lies in none of the program's folders, or holds what
-// cannot be sent; corrupt: it changed while its digests were taken. Digests are kept in `memory`
-// until forget_digests(), by file, time and size.
+// cannot be sent; corrupt: it changed while its digests were taken (file_digest.hpp).
+// `part_bytes`: of what parts of a file digests are taken as well, by its size (Target).
+using PartBytes = std::function<std::int64_t(std::int64_t size)>;
 Result<OpenedPackage> open_package(const orders::Source& source, const Candidate& candidate,
-                                   Memory& memory, const std::stop_token& stop);
-Status forget_digests(Memory& memory);
-
-// Kind corrupt: it was written since its digest was taken.
-Status unchanged(const File& file);
+                                   Memory& memory, const std::stop_token& stop,
+                                   const PartBytes& part_bytes = {});
 
 // What a checkpoint is called where it is published: the name of its folder or file, and the step
 // where the name does not say it ("last.ckpt" is another one each time).

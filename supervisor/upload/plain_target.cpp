@@ -12,7 +12,6 @@
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
 #include "supervisor/upload/file_digest.hpp"
-#include "supervisor/upload/package.hpp"
 #include "supervisor/upload/publication.hpp"
 
 namespace trainward::upload {
@@ -94,8 +93,10 @@ Result<std::int64_t> PlainTarget::send_files(const Package& package, const Progr
       const Progress part = [&](std::int64_t bytes) {
         if (progress) progress(done + bytes);
       };
-      if (auto ok = store_->put_file(key, file, part); !ok) return propagate(ok);
+      Status put = store_->put_file(key, file, part);
+      // First, since a server may have refused it for just that.
       if (auto ok = unchanged(file); !ok) return propagate(ok);
+      if (!put) return propagate(put);
       fault_point("upload.file_sent");
       if (auto ok = memory_.put(memory_key, file.sha256); !ok) return propagate(ok);
       fault_point("upload.file_noted");

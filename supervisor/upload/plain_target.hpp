@@ -20,6 +20,9 @@ class PlainTarget : public Target {
       : store_(std::move(store)), memory_(memory) {}
 
   Status check() override { return store_->check(); }
+  [[nodiscard]] std::int64_t part_bytes(std::int64_t size) const override {
+    return store_->part_bytes(size);
+  }
   Result<Published> publish(const Package& package, const Progress& progress) override;
   Status abandon(const std::string& program, const std::string& name) override;
   Result<std::vector<Remote>> list(const std::string& program) override;

@@ -26,8 +26,11 @@ struct File {
   std::int64_t size = 0;
   std::string sha256;  // 64 hexadecimal digits
   // When it was last written, ns, before its digest was taken: whoever writes it later makes it
-  // another one (package.hpp, unchanged()). 0: not looked at.
+  // another one (file_digest.hpp, unchanged()). 0: not looked at.
   std::int64_t modified_ns = 0;
+  // Of each `part_bytes` of it, in order, where they were taken (Target::part_bytes()).
+  std::int64_t part_bytes = 0;
+  std::vector<std::string> part_sha256 = {};
 };
 
 // What is published at once.
@@ -99,6 +102,11 @@ class Target {
 
   // Whether it could be written, with what is wrong and what to do. Once at a start.
   virtual Status check() = 0;
+  // What a file of `size` bytes is sent in, where each part needs its digest; 0: none is needed.
+  [[nodiscard]] virtual std::int64_t part_bytes(std::int64_t size) const {
+    (void)size;
+    return 0;
+  }
   // Kind transient with a `wait_ms()` where the server says when.
   virtual Result<Published> publish(const Package& package, const Progress& progress) = 0;
   // What has arrived of a package that will not be published is removed, where that can be done.

@@ -25,11 +25,11 @@ constexpr std::int64_t steps_each = 500;  // an attempt; a checkpoint every 100
 
 std::string name_of(std::int64_t program) { return fmt::format("program-{:03}", program); }
 
-std::string core_state() {
+std::string core_state(std::int64_t number) {
   core::State state;
   state.stage = core::Stage::training;
   state.wanted = true;
-  state.watch.step_times_ms.assign(128, 1'234);
+  state.watch.step_times_ms.assign(128, 1'000 + number);
   state.span = core::OpenSpan{attempts_each, core::Phase::stepping, core::Cause::none,
                               Time{{1'000'000}, {1'000'000}}};
   return json::serialize(core::to_json(state));
@@ -52,7 +52,7 @@ void add_program(store::Store& store, std::int64_t number) {
   store::ProgramRow program;
   program.name = name_of(number);
   program.state = "RUNNING";
-  program.core_state = core_state();
+  program.core_state = core_state(number);
   program.target_step = 100'000;
   must(store.put_program(program));
   for (std::int64_t attempt = 1; attempt <= attempts_each; ++attempt) {

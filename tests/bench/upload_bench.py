@@ -4,19 +4,28 @@
     python3 tests/bench/upload_bench.py [--gib 2] [--rounds 3]
 
 The server speaks as much of the S3 protocol as an upload needs, over loopback, and throws away what
-it receives. Both sides are timed from the first byte of a body that arrives to the last answer, in
-turns; curl sends the file by one PUT, the courier signs parts with the digest of their bytes. Ends
-with medians, their ratio and the most memory that the courier had resident.
+it receives: once over plain HTTP, once over HTTPS with a certificate made here. curl sends the file
+by one PUT, timed from the first byte of the body that arrives to the answer. The courier, in turns
+with it, signs each part with the digest of its bytes; two times count:
+
+    sending   from the first byte of a body that arrives to the last answer
+    all       from when it takes the checkpoint up to when it is on record as published: digests are
+              taken before the first byte leaves
+
+Ends with medians, ratios and the most memory that the courier had resident.
 """
 import argparse
+import json
 import os
 import re
+import ssl
 import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from datetime import datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -29,8 +38,14 @@ PROGRAMS = Path(__file__).resolve().parents[2] / "build" / "release" / "bin"
 class Server(ThreadingHTTPServer):
     daemon_threads = True
 
-    def __init__(self):
+    def __init__(self, certificate=None):
         super().__init__(("127.0.0.1", 0), Handler)
+        self.certificate = certificate
+        self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.server_port}"
+        if certificate:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            self.socket = context.wrap_socket(self.socket, server_side=True)
         self.lock = threading.Lock()
         self.small, self.sizes = {}, {}
         self.begin()
@@ -108,10 +123,20 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(204)
 
 
+def make_certificate(folder):
+    file = Path(folder) / "server.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=bench",
+                    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", file, "-out", f"{file}.crt"],
+                   check=True, stderr=subprocess.DEVNULL)
+    with file.open("a") as both:
+        both.write(Path(f"{file}.crt").read_text())
+    return file
+
+
 def by_curl(server, file):
     server.begin()
-    subprocess.run(["curl", "-sS", "-f", "-o", "/dev/null", "-T", file,
-                    f"http://127.0.0.1:{server.server_port}/bucket/curl"], check=True)
+    trusted = ["--cacert", server.certificate] if server.certificate else []
+    subprocess.run(["curl", "-sS", "-f", "-o", "/dev/null", *trusted, "-T", file, f"{server.url}/bucket/curl"], check=True)
     return server.took()
 
 
@@ -138,22 +163,26 @@ def by_courier(server, file, size, scratch):
             "programs:\n  run:\n    command: [sh, train.sh]\n"
             "    watch: {checkpoints: ['ckpt/step*.bin'], log: [{match: 'step (?P<step>\\d+) loss (?P<loss>[0-9.]+)'}]}\n"
             "    deadlines: {load: 1h, train_floor: 1h}\n"
-            f"    upload: {{targets: {{there: {{s3: {{endpoint: 'http://127.0.0.1:{server.server_port}', "
+            f"    upload: {{targets: {{there: {{s3: {{endpoint: '{server.url}', "
             "bucket: bucket, prefix: run, credentials_file: keys}}}}\n")
         server.begin()
         server.small.clear()
         server.sizes.clear()
-        daemon = subprocess.Popen([PROGRAMS / "trainwardd", "run.yaml"], cwd=root,
+        environment = dict(os.environ)
+        if server.certificate:
+            environment["CURL_CA_BUNDLE"] = str(server.certificate)
+        daemon = subprocess.Popen([PROGRAMS / "trainwardd", "run.yaml"], cwd=root, env=environment,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            def done():
+            def row():
                 text = subprocess.run([PROGRAMS / "trainwardctl", "upload", "list", "--json"],
                                       cwd=root, capture_output=True, text=True).stdout
-                return '"done"' in text
-            until(done, "the upload to be done", 900)
+                return json.loads(text)[0] if '"done"' in text else None
+            until(row, "the upload to be done", 300)
             peak = resident_mib(daemon.pid)
             assert server.bytes == size, (server.bytes, size)
-            return server.took(), peak
+            began, ended = (datetime.fromisoformat(row()[key].rstrip("Z")) for key in ("began", "ended"))
+            return server.took(), (ended - began).total_seconds(), peak
         finally:
             subprocess.run([PROGRAMS / "trainwardctl", "shutdown"], cwd=root,
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -166,21 +195,24 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     with_ = parser.parse_args()
     scratch = os.environ.get("SCRATCH", "/tmp")
-    server = Server()
-    with tempfile.NamedTemporaryFile(prefix="upload-bench-", dir=scratch) as file:
-        size = int(with_.gib * 2**30)
-        for _ in range(size // 2**20):
-            file.write(os.urandom(2**20))
-        file.flush()
-        curl, ours, peaks = [], [], []
-        for _ in range(with_.rounds):
-            curl.append(by_curl(server, file.name))
-            took, peak = by_courier(server, file.name, size, scratch)
-            ours.append(took)
-            peaks.append(peak)
-    rate = size / 2**20
-    print(f"curl {rate / statistics.median(curl):.0f} MiB/s, courier {rate / statistics.median(ours):.0f} MiB/s: "
-          f"{statistics.median(curl) / statistics.median(ours):.0%}; courier resident at most {max(peaks):.0f} MiB")
+    with tempfile.TemporaryDirectory(prefix="upload-bench-", dir=scratch) as folder:
+        file = Path(folder) / "file"
+        mib = int(with_.gib * 2**10)
+        with file.open("wb") as out:
+            for _ in range(mib):
+                out.write(os.urandom(2**20))
+        for name, server in (("HTTP", Server()), ("HTTPS", Server(make_certificate(folder)))):
+            curl, sending, whole, peaks = [], [], [], []
+            for _ in range(with_.rounds):
+                curl.append(by_curl(server, file))
+                sent, all_of_it, peak = by_courier(server, file, mib * 2**20, scratch)
+                sending.append(sent)
+                whole.append(all_of_it)
+                peaks.append(peak)
+            alone = statistics.median(curl)
+            shown = ", ".join(f"{what} {mib / statistics.median(took):.0f} MiB/s ({alone / statistics.median(took):.0%})"
+                              for what, took in (("sending", sending), ("all", whole)))
+            print(f"{name}: curl {mib / alone:.0f} MiB/s; courier {shown}, resident at most {max(peaks):.0f} MiB")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <fstream>
+#include <functional>
 #include <iostream>
 #include <map>
 #include <optional>
@@ -10,6 +12,7 @@
 #include "common/os/clock.hpp"
 #include "common/os/pipe.hpp"
 #include "fake_s3.hpp"
+#include "supervisor/courier/record/record.hpp"
 #include "supervisor/orders/orders.hpp"
 #include "supervisor/upload/record/uploads.hpp"
 #include "world.hpp"
@@ -60,8 +63,11 @@ class Uploads : public World {
     return out;
   }
 
-  // Runs the courier until it has committed an upload or was ended. Its wait status.
-  int run_courier(const orders::Orders& orders, const std::string& fault, std::string& log) {
+  // Runs the courier until it has committed an upload, has said `words`, or was ended. Its wait
+  // status. `hear` is called with all that it has said, whenever that is more.
+  int run_courier(const orders::Orders& orders, const std::string& fault, std::string& log,
+                  const std::string& words = " is at ",
+                  const std::function<void(const std::string&)>& hear = {}) {
     auto in = make_pipe();
     auto err = make_pipe();
     EXPECT_TRUE(in && err);
@@ -81,10 +87,11 @@ class Uploads : public World {
     EXPECT_TRUE(write_all(in->write.get(), orders::line_of(orders) + "\n", "the courier"));
     std::array<char, 4096> chunk{};
     std::string said;
-    while (said.find(" is at ") == std::string::npos) {
+    while (said.find(words) == std::string::npos) {
       const ssize_t got = ::read(err->read.get(), chunk.data(), chunk.size());
       if (got <= 0) break;
       said.append(chunk.data(), static_cast<std::size_t>(got));
+      if (hear) hear(said);
     }
     in->write.reset();  // asks it to end
     log += said;
@@ -147,6 +154,29 @@ TEST_F(Uploads, ToAFolderEndedAtEveryPointManyTimes) {
   std::cout << kills << " kills\n";
 }
 
+// Who has mended what was refused need not wait until it is tried again by itself.
+TEST_F(Uploads, WhatWasMendedIsTriedAgainWhenAskedFor) {
+  record_checkpoint("state", 10'000);
+  const auto orders = orders_of("state", {{"nas", orders::FolderPlace{path("nas").string()}, {}}});
+  std::int64_t next_ms = 0;
+  std::string log;
+  const int status = run_courier(orders, "", log, " is at ", [&](const std::string& said) {
+    if (next_ms > 0 || said.find("cannot go to 'nas'") == std::string::npos) return;
+    wait_until([&] {
+      const auto record = courier::recorded(path("state"));
+      if (!record || record->at("jobs").as_array().empty()) return false;
+      next_ms = int_or(record->at("jobs").as_array()[0].as_object(), "next_ms", 0);
+      return next_ms > 0;
+    });
+    fs::create_directory(path("nas"));
+    EXPECT_EQ(run("trainward-courier", {"ask", path("state").string(), "retry", "", ""}).code, 0);
+  });
+  EXPECT_TRUE(WIFEXITED(status)) << log;
+  EXPECT_GT(next_ms, 0);
+  EXPECT_LT(now().wall.ms, next_ms) << "it waited until its time had come: " << log;
+  EXPECT_EQ(string_or(only_row("state"), "state", ""), "done") << log;
+}
+
 TEST_F(Uploads, ToABucketEndedAtEveryPoint) {
   write("keys", std::string(test::FakeS3::key_id) + "\n" + test::FakeS3::secret + "\n");
   fs::permissions(path("keys"), fs::perms::owner_read | fs::perms::owner_write);
@@ -172,6 +202,42 @@ TEST_F(Uploads, ToABucketEndedAtEveryPoint) {
     EXPECT_EQ(server.open_uploads(), 0U);
     fs::remove_all(path(state));
   }
+}
+
+// The disk gives other bytes than it gave for the digests, and no time tells: the server refuses
+// them, and the next try takes the file as it is then.
+TEST_F(Uploads, BytesThatAreOthersThanTheyWereAreLookedAtAnew) {
+  write("keys", std::string(test::FakeS3::key_id) + "\n" + test::FakeS3::secret + "\n");
+  fs::permissions(path("keys"), fs::perms::owner_read | fs::perms::owner_write);
+  constexpr std::size_t two_parts = 70U << 20U;
+  record_checkpoint("state", two_parts);
+  const fs::path file = path("state/runs/run/checkpoints/step-00000010/model.safetensors");
+  bool changes = true;
+  test::FakeS3 server([&](std::size_t, const test::HttpRequest& request) {
+    if (changes && request.method == "POST" && request.target.ends_with("?uploads=")) {
+      const auto written = fs::last_write_time(file);
+      std::fstream(file, std::ios::in | std::ios::out).seekp(1'000'000) << "OTHERS";
+      fs::last_write_time(file, written);
+      changes = false;
+    }
+    return test::FakeS3::Fault::none;
+  });
+  const orders::S3Place place{server.endpoint(), "bucket", "", "eu-1", path("keys").string()};
+  const auto orders = orders_of("state", {{"bucket", place, {}}});
+  std::string log;
+  run_courier(orders, "", log, "was changed while it was sent");
+  EXPECT_EQ(string_or(only_row("state"), "state", ""), "failed") << log;
+  EXPECT_TRUE(server.objects().empty());
+
+  const Output asked =
+      run("trainward-courier", {"ask", path("state").string(), "retry", "run", "bucket"});
+  ASSERT_EQ(asked.code, 0) << asked.out << asked.err;
+  run_courier(orders, "", log);
+  EXPECT_EQ(string_or(only_row("state"), "state", ""), "done") << log;
+  const auto objects = server.objects();
+  ASSERT_TRUE(objects.contains("run/step-00000010/model.safetensors")) << log;
+  EXPECT_EQ(objects.at("run/step-00000010/model.safetensors").substr(1'000'000, 6), "OTHERS");
+  EXPECT_EQ(server.open_uploads(), 0U);
 }
 
 // A script that knows nothing of us: it saves a file each tenth step, and is told from which to go

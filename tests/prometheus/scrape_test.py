@@ -4,37 +4,19 @@ scrape_test.py PROGRAMS RULES; 77: prometheus is not installed.
 """
 import json
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
+from loopback import asked, free_port, running, until  # noqa: E402
 
 TOKEN = "viewer-of-a-test-0123456789abcdef0123456789"
 
 
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
-
-
 def told(port, what):
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/v1/{what}", timeout=10) as answer:
-            return json.load(answer)["data"]
-    except OSError:
-        return None  # it does not listen yet
-
-
-def until(condition, what):
-    limit = time.monotonic() + 60
-    while not condition():
-        if time.monotonic() > limit:
-            sys.exit(f"did not happen within a minute: {what}")
-        time.sleep(0.1)
+    answer = asked(f"http://127.0.0.1:{port}/api/v1/{what}")
+    return answer and answer["data"]
 
 
 def main(programs, rules):
@@ -54,24 +36,17 @@ def main(programs, rules):
             "rule_files": [rules],
             "scrape_configs": [{"job_name": "trainward", "static_configs": [{"targets": [f"127.0.0.1:{ours}"]}],
                                 "authorization": {"credentials_file": str(folder / "token")}}]}))
-        with (folder / "log").open("w") as log:
-            children = [subprocess.Popen(words, cwd=folder, stdout=log, stderr=log) for words in (
-                [f"{programs}/trainwardd"],
-                ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=data",
-                 f"--web.listen-address=127.0.0.1:{theirs}"])]
-        try:
+        log = folder / "log"
+        with running([f"{programs}/trainwardd"],
+                     ["prometheus", "--config.file=prometheus.yml", "--storage.tsdb.path=data",
+                      f"--web.listen-address=127.0.0.1:{theirs}"], folder=folder, log=log) as children:
             def fires():
                 alerts = (told(theirs, "alerts") or {"alerts": []})["alerts"]
                 return any(alert["labels"]["alertname"] == "ProgramGaveUp" and alert["state"] == "firing"
                            and alert["labels"]["program"] == "broken" for alert in alerts)
-            until(fires, "ProgramGaveUp fires for 'broken'\n" + (folder / "log").read_text())
+            until(fires, lambda: "ProgramGaveUp fires for 'broken'\n" + log.read_text(), children)
             target = told(theirs, "targets")["activeTargets"][0]
             assert target["health"] == "up" and not target["lastError"], target
-        finally:
-            for child in children:
-                child.terminate()
-            for child in children:
-                child.wait()
     return 0
 
 

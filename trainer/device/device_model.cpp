@@ -4,6 +4,7 @@
 #include "trainer/device/fixed_parameters.hpp"
 #include "trainer/device/outer_layers.hpp"
 #include "trainer/device/parameter_group.hpp"
+#include "trainer/device/peak.hpp"
 #include "trainer/device/update_factors.hpp"
 #include "trainer/model/cpu/parallel_model.hpp"
 #include "trainer/model/training/dropout_keys.hpp"
@@ -166,6 +167,20 @@ class DeviceExecutor final : public StepExecutor {
   }
 
   [[nodiscard]] std::size_t arena_bytes() const override { return outer_->arena_bytes(); }
+
+  [[nodiscard]] std::optional<DeviceMemory> device_memory() const override {
+    std::optional<DeviceMemory> fullest;
+    for (std::size_t d = 0; d < device_->count(); ++d) {
+      const auto stats = device_->client().memory(d);
+      if (!stats) return std::nullopt;
+      const DeviceMemory memory{stats->peak.value_or(stats->in_use), stats->limit};
+      if (!fullest || memory.most > fullest->most) fullest = memory;
+    }
+    return fullest;
+  }
+  [[nodiscard]] std::optional<double> peak_flops() const override {
+    return trainer::peak_flops(device_->client().device_kind(), part_.precision);
+  }
 
  private:
   // What both directions take: (x, key?, segments?, block parameters…).

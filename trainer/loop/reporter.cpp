@@ -56,12 +56,24 @@ void Reporter::resumed(std::int64_t step) {
 
 void Reporter::target(std::int64_t step) { sinks_.notify({{"TARGET_STEP", std::to_string(step)}}); }
 
-void Reporter::step(const Progress& progress, double grad_norm, double tokens_per_second) {
-  sinks_.notify({{"STEP", std::to_string(progress.step)},
-                 {"LOSS", fmt::format("{}", progress.loss)},
-                 {"GRAD_NORM", fmt::format("{}", grad_norm)},
-                 {"TOKENS", std::to_string(progress.tokens)},
-                 {"TOKENS_PER_SECOND", fmt::format("{:.1f}", tokens_per_second)}});
+void Reporter::step(const Progress& progress, double grad_norm, double tokens_per_second,
+                    const StepUse& use) {
+  Message message{{"STEP", std::to_string(progress.step)},
+                  {"LOSS", fmt::format("{}", progress.loss)},
+                  {"GRAD_NORM", fmt::format("{}", grad_norm)},
+                  {"TOKENS", std::to_string(progress.tokens)},
+                  {"TOKENS_PER_SECOND", fmt::format("{:.1f}", tokens_per_second)}};
+  if (use.mfu) message.emplace_back("MFU", fmt::format("{:.4f}", *use.mfu));
+  if (use.communication) {
+    message.emplace_back("COMMUNICATION", fmt::format("{:.4f}", *use.communication));
+  }
+  if (use.memory) {
+    message.emplace_back("DEVICE_MEMORY", std::to_string(use.memory->most));
+    if (use.memory->limit) {
+      message.emplace_back("DEVICE_MEMORY_LIMIT", std::to_string(*use.memory->limit));
+    }
+  }
+  sinks_.notify(message);
 }
 
 void Reporter::log_step(const Progress& progress, double grad_norm, double tokens_per_second) {

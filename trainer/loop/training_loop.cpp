@@ -1,5 +1,6 @@
 #include "trainer/loop/training_loop.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace trainward::trainer {
@@ -81,13 +82,26 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
   const std::int64_t tokens = data_.tokens();
   progress_ = {progress_.step + 1, progress_.tokens + tokens, result->loss, data_.cursor(),
                std::move(progress_.evaluations)};
-  rate_.add(tokens, reporter.now().mono - began);
+  const std::int64_t took = reporter.now().mono - began;
+  rate_.add(tokens, took);
   const double rate = rate_.tokens_per_second();
-  reporter.step(progress_, result->grad_norm, rate);
+  reporter.step(progress_, result->grad_norm, rate, use_of(*result, took));
   if (progress_.step % plan_.log_every == 0) {
     reporter.log_step(progress_, result->grad_norm, rate);
   }
   return StepEnd::done;
+}
+
+StepUse TrainingLoop::use_of(const StepResult& result, std::int64_t step_ms) const {
+  StepUse use;
+  // Above all there is: the peak that somebody named is too low.
+  if (plan_.peak_seconds) use.mfu = std::min(*plan_.peak_seconds * rate_.steps_per_second(), 1.0);
+  if (result.communication_us > 0) {
+    const double step_us = 1000.0 * static_cast<double>(std::max<std::int64_t>(step_ms, 1));
+    use.communication = std::min(static_cast<double>(result.communication_us) / step_us, 1.0);
+  }
+  use.memory = model_.device_memory();
+  return use;
 }
 
 // The words "loss = nan" are what log rules for any trainer look for.

@@ -17,6 +17,7 @@
 // test runs it without files or time. One thread.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -34,7 +35,7 @@
 
 namespace trainward::trainer {
 
-// Tokens per second over the last steps.
+// Tokens and steps per second over the last steps.
 //
 // Only time inside steps counts, so saving does not look like a slow device. Sixteen steps, because
 // the clock ticks in milliseconds and a small model's step is a few of them.
@@ -43,15 +44,20 @@ class RateMeter {
   void add(std::int64_t tokens, std::int64_t ms) { steps_[next_++ % steps_.size()] = {tokens, ms}; }
   [[nodiscard]] double tokens_per_second() const {
     std::int64_t tokens = 0;
-    std::int64_t ms = 0;
-    for (const Step& step : steps_) {
-      tokens += step.tokens;
-      ms += step.ms;
-    }
-    return static_cast<double>(tokens) * 1000.0 / static_cast<double>(ms > 0 ? ms : 1);
+    for (const Step& step : steps_) tokens += step.tokens;
+    return static_cast<double>(tokens) / seconds();
+  }
+  [[nodiscard]] double steps_per_second() const {
+    return static_cast<double>(std::min(next_, steps_.size())) / seconds();
   }
 
  private:
+  [[nodiscard]] double seconds() const {
+    std::int64_t ms = 0;
+    for (const Step& step : steps_) ms += step.ms;
+    return static_cast<double>(ms > 0 ? ms : 1) / 1000.0;
+  }
+
   struct Step {
     std::int64_t tokens = 0;
     std::int64_t ms = 0;
@@ -68,6 +74,9 @@ struct LoopPlan {
   bool evaluate_first = false;      // also before the first step of the run; samples likewise
   std::int64_t keep_best = 0;       // checkpoints of the lowest evaluation loss that stay
   std::int64_t patience = 0;        // evaluations without a lower one that end the run; 0: none
+  // What a step needs of floating-point operations, as a share of what everything that takes part
+  // in it can do in a second; nothing: one of the two is not known.
+  std::optional<double> peak_seconds = {};
 };
 
 enum class Ending {
@@ -116,6 +125,7 @@ class TrainingLoop {
  private:
   enum class StepEnd { done, not_a_number };
   Result<StepEnd> one_step();
+  [[nodiscard]] StepUse use_of(const StepResult& result, std::int64_t step_ms) const;
   void tell_not_a_number(const StepResult& result);
   Result<Ending> train();
   [[nodiscard]] bool is_time(std::int64_t every) const;

@@ -13,6 +13,7 @@
 #include "trainer/loop/setup/run_data.hpp"
 #include "trainer/loop/training_loop.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/training/step_flops.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -112,6 +113,17 @@ checkpoint::SaveOptions save_options(const WorkerConfig& config) {
 std::optional<std::int64_t> spare_memory() {
   const auto memory = host::available_memory("/", host::cgroups_of("/", ::getpid()));
   return memory ? std::optional(memory->bytes) : std::nullopt;
+}
+
+// LoopPlan::peak_seconds. Rows of examples are computed as narrow as they are on the CPU, so what a
+// step of them needs is not known.
+std::optional<double> peak_seconds(const WorkerConfig& config, const Trainable& model) {
+  std::optional<double> peak = model.peak_flops();
+  if (config.peak_tflops > 0) peak = 1e12 * config.peak_tflops;
+  if (!peak || (config.device == cpu_device && config.training.weighted)) return std::nullopt;
+  const auto flops = step_flops(config.training);
+  if (!flops) return std::nullopt;
+  return *flops / (*peak * static_cast<double>(config.ranks));
 }
 
 int exit_code_of(Ending ending) {
@@ -225,7 +237,8 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                            .evaluate_every = config->evaluate_every,
                            .evaluate_first = data->examples() != nullptr,
                            .keep_best = config->keep_best,
-                           .patience = config->patience};
+                           .patience = config->patience,
+                           .peak_seconds = peak_seconds(*config, **model)};
   TrainingLoop loop(loop_plan, **model, data->training(), progress,
                     {reporter, ports.requests, checkpoints, data->held_out(), samples->get()});
   return loop.run();

@@ -1,5 +1,7 @@
 #include "trainer/n300_sim/chip_memory.hpp"
 
+#include <algorithm>
+
 namespace trainward::n300 {
 
 std::uint64_t ChipMemory::share_of_a_bank(std::uint64_t bytes) {
@@ -24,6 +26,7 @@ Status ChipMemory::take(std::uint64_t bytes) {
     return fail(ErrorKind::transient, refusal(bytes));
   }
   used_ += share;
+  most_used_ = std::max(most_used_, used_);
   return {};
 }
 

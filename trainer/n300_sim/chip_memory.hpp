@@ -19,7 +19,7 @@ class ChipMemory {
 
   // Bytes of the chip, and how many of them are taken before the first buffer.
   ChipMemory(std::uint64_t capacity, std::uint64_t base)
-      : bank_bytes_(capacity / banks), used_(base / banks) {}
+      : bank_bytes_(capacity / banks), used_(base / banks), most_used_(used_) {}
 
   // Takes a buffer's share of every bank. The error (kind transient: a new process has all of the
   // memory) is the sentence the real allocator prints; nothing is taken then.
@@ -28,6 +28,7 @@ class ChipMemory {
   void give(std::uint64_t bytes);
 
   [[nodiscard]] std::uint64_t used_bytes() const { return used_ * banks; }
+  [[nodiscard]] std::uint64_t most_used_bytes() const { return most_used_ * banks; }
   [[nodiscard]] std::uint64_t capacity() const { return bank_bytes_ * banks; }
 
  private:
@@ -35,7 +36,8 @@ class ChipMemory {
   [[nodiscard]] std::string refusal(std::uint64_t bytes) const;
 
   std::uint64_t bank_bytes_;
-  std::uint64_t used_;  // of each bank
+  std::uint64_t used_;       // of each bank
+  std::uint64_t most_used_;  // so far
 };
 
 }  // namespace trainward::n300

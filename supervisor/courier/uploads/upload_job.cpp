@@ -23,6 +23,7 @@
 #include "common/os/fault_point.hpp"
 #include "supervisor/courier/uploads/upload_rows.hpp"
 #include "supervisor/net/retry.hpp"
+#include "supervisor/upload/file_digest.hpp"
 #include "supervisor/upload/hub/form.hpp"
 #include "supervisor/upload/make_target.hpp"
 #include "supervisor/upload/package.hpp"
@@ -119,10 +120,16 @@ class UploadJob : public Job {
     return next;
   }
 
+  bool is_asked_for(Journal& journal) override {
+    auto asked = UploadRows(journal, order_.source.program, target_.name).asked();
+    return asked && asked->last > last_asked_;
+  }
+
  private:
   Result<std::int64_t> turn(const World& world, UploadRows& rows) {
     auto asked_for = rows.asked();
     if (!asked_for) return propagate(asked_for);
+    last_asked_ = asked_for->last;
     if (auto ok = oblige(world, rows, *asked_for); !ok) return propagate(ok);
     if (auto ok = check(world, rows); !ok) return propagate(ok);
     const bool asked = asked_for->now;
@@ -289,7 +296,11 @@ class UploadJob : public Job {
               bool whatever_hour) {
     std::stop_source stop;
     const std::stop_callback ended(world.stop, [&stop] { stop.request_stop(); });
-    auto opened = upload::open_package(order_.source, what, rows, stop.get_token());
+    auto target = upload::make_target(target_, rows, options(stop.get_token()));
+    if (!target) return propagate(target);
+    auto opened =
+        upload::open_package(order_.source, what, rows, stop.get_token(),
+                             [&](std::int64_t size) { return (*target)->part_bytes(size); });
     if (!opened) return failed(world, rows, what, before, opened.error(), std::nullopt);
     fault_point("upload.opened");
     if (auto ok = form(*opened, what, stop.get_token()); !ok) {
@@ -297,8 +308,6 @@ class UploadJob : public Job {
     }
     std::int64_t bytes = 0;
     for (const upload::File& file : opened->package.files) bytes += file.size;
-    auto target = upload::make_target(target_, rows, options(stop.get_token()));
-    if (!target) return propagate(target);
     if (auto ok = rows.progress(what, bytes, before.sent_bytes, 0); !ok) return ok;
     Progress progress(rows, what, bytes);
     bool closed = false;
@@ -337,6 +346,10 @@ class UploadJob : public Job {
       return give_up(world, rows, what.name);
     }
     spdlog::warn("{}: step {}: {}", name(), what.step, error.message());
+    if (error.kind == ErrorKind::corrupt) {
+      // Whatever its bytes are now, they are to be looked at anew.
+      if (auto ok = upload::forget_digests(rows); !ok) return ok;
+    }
     if (error.kind == ErrorKind::transient) {
       const int tries = tries_after(rows, what, before) + 1;
       const std::int64_t pause = std::max(backoff_.pause_ms(tries), wait_ms.value_or(0));
@@ -362,6 +375,7 @@ class UploadJob : public Job {
   std::filesystem::path state_dir_;
   net::Backoff backoff_;
   bool checked_ = false;
+  std::int64_t last_asked_ = 0;  // that a call has seen
   Trouble trouble_;
 };
 

@@ -38,6 +38,12 @@ std::optional<double> measure(const Message& message, std::string_view key) {
   return number && std::abs(*number) <= max_measure ? number : std::nullopt;
 }
 
+// Nothing when it is absent or cannot be a share of something.
+std::optional<double> share_of(const Message& message, std::string_view key) {
+  const auto number = find_number(message, key);
+  return number && *number >= 0 && *number <= 1 ? number : std::nullopt;
+}
+
 // Nothing when it is absent, negative or beyond what can be.
 std::optional<std::int64_t> count_of(const Message& message, std::string_view key,
                                      std::int64_t most) {
@@ -91,9 +97,16 @@ std::vector<core::Event> message_events(const JournalRecord& record,
   if (const auto step = count_of(message, "STEP", max_step); step && *step > 0) {
     auto loss = find_number(message, "LOSS");
     if (loss) loss = loss_of(*loss);
-    events.emplace_back(core::StepDone{*step, loss, measure(message, "GRAD_NORM"),
-                                       count_of(message, "TOKENS", max_tokens),
-                                       measure(message, "TOKENS_PER_SECOND")});
+    events.emplace_back(
+        core::StepDone{*step,
+                       loss,
+                       measure(message, "GRAD_NORM"),
+                       count_of(message, "TOKENS", max_tokens),
+                       measure(message, "TOKENS_PER_SECOND"),
+                       {},
+                       {share_of(message, "MFU"), share_of(message, "COMMUNICATION"),
+                        count_of(message, "DEVICE_MEMORY", max_memory_bytes),
+                        count_of(message, "DEVICE_MEMORY_LIMIT", max_memory_bytes)}});
   }
   if (const auto step = count_of(message, "EVALUATED_STEP", max_step)) {
     if (const auto loss = find_number(message, "EVALUATION_LOSS")) {
@@ -125,7 +138,11 @@ std::optional<std::string> out_of_range(const JournalRecord& record) {
        {"SAMPLE_TOKENS", max_tokens},
        {"TOKENS", max_tokens},
        {"MS", max_duration_ms},
-       {"CHECKPOINT_MS", max_duration_ms}});
+       {"CHECKPOINT_MS", max_duration_ms},
+       {"DEVICE_MEMORY", max_memory_bytes},
+       {"DEVICE_MEMORY_LIMIT", max_memory_bytes},
+       {"MFU", 1},
+       {"COMMUNICATION", 1}});
   constexpr auto measures = std::to_array<std::string_view>(
       {"LOSS", "EVALUATION_LOSS", "EVALUATION_PERPLEXITY", "GRAD_NORM", "TOKENS_PER_SECOND"});
   constexpr std::size_t longest_value = 40;

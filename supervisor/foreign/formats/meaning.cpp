@@ -116,6 +116,8 @@ Understood understand(std::string_view text, std::string_view unit) {
   if (same_word(last, "rate") && same_word(key.last(1), "learning")) {
     return of(Meaning::learning_rate);
   }
+  if (same_word(last, "mfu") && unit == "%") return of(Meaning::mfu);
+  if (key.only({"memory"}) && unit == "GiB") return of(Meaning::device_memory);
   if (same_word(last, "gnorm")) return of(Meaning::grad_norm);
   if (same_word(last, "norm") &&
       (key.last(1).empty() || one_of(key.last(1), {"grad", "gradient", "total"}))) {

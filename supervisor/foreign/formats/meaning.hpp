@@ -17,6 +17,8 @@ enum class Meaning : std::uint8_t {
   grad_norm,
   tokens,
   tokens_per_second,
+  mfu,            // model FLOPs utilization, in percent
+  device_memory,  // in GiB
 };
 
 struct Understood {

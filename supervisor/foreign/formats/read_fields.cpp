@@ -9,6 +9,7 @@ namespace trainward::foreign {
 namespace {
 
 constexpr int most_fields = 48;
+constexpr double most_gib = 1 << 20;
 
 // What was found on one line so far.
 struct Line {
@@ -39,7 +40,9 @@ void Line::take_without_words(const Field& field) {
 void Line::take_measure(const Field& field, Understood understood) {
   Measures& measures = reading.measures;
   const auto value = real_number(field.number);
-  if (!value || (field.glued && field.unit == "%")) return;
+  if (!value) return;
+  const bool percent = field.glued && field.unit == "%";
+  if (percent && understood.meaning != Meaning::mfu) return;
   switch (understood.meaning) {
     case Meaning::loss:
       if (understood.rank <= loss_rank) return;
@@ -57,6 +60,15 @@ void Line::take_measure(const Field& field, Understood understood) {
       break;
     case Meaning::tokens_per_second:
       if (!measures.tokens_per_second) measures.tokens_per_second = value;
+      break;
+    case Meaning::mfu:
+      // nanoGPT shows -100 % before it knows.
+      if (*value >= 0 && *value <= 100) measures.mfu = *value / 100;
+      break;
+    case Meaning::device_memory:
+      if (*value >= 0 && *value < most_gib) {
+        measures.device_memory = static_cast<std::int64_t>(*value * (1 << 30));
+      }
       break;
     case Meaning::tokens:
       if (!measures.tokens && !field.glued) measures.tokens = whole_number(field.number);

@@ -16,6 +16,8 @@ struct Measures {
   std::optional<double> grad_norm;
   std::optional<std::int64_t> tokens;
   std::optional<double> tokens_per_second;
+  std::optional<double> mfu = {};                  // 0 to 1
+  std::optional<std::int64_t> device_memory = {};  // bytes
   friend bool operator==(const Measures&, const Measures&) = default;
 };
 

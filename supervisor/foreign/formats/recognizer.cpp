@@ -51,6 +51,12 @@ std::string what_is_told(const std::vector<Step>& steps) {
   if (any(steps, [](const Measures& m) { return m.tokens_per_second.has_value(); })) {
     words.emplace_back("tokens a second");
   }
+  if (any(steps, [](const Measures& m) { return m.mfu.has_value(); })) {
+    words.emplace_back("MFU");
+  }
+  if (any(steps, [](const Measures& m) { return m.device_memory.has_value(); })) {
+    words.emplace_back("device memory");
+  }
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
@@ -167,12 +173,14 @@ void Recognizer::tell(const Step& step, Events& events) {
   std::optional<double> loss = measures.loss;
   if (loss) bad_losses_ = std::isfinite(*loss) ? 0 : bad_losses_ + 1;
   if (loss && !std::isfinite(*loss) && bad_losses_ < enough_bad_losses) loss.reset();
-  events.emplace_back(core::StepDone{{step.step},
-                                     loss,
-                                     known(measures.grad_norm),
-                                     measures.tokens,
-                                     known(measures.tokens_per_second),
-                                     known(measures.learning_rate)});
+  events.emplace_back(
+      core::StepDone{{step.step},
+                     loss,
+                     known(measures.grad_norm),
+                     measures.tokens,
+                     known(measures.tokens_per_second),
+                     known(measures.learning_rate),
+                     {.mfu = measures.mfu, .device_memory = measures.device_memory}});
   if (step.last) rest("save", events);
 }
 

@@ -1,11 +1,13 @@
-// Sending the parts of a large file: the digest of the next one is taken while one is under way,
-// and each that has arrived is on record before the next is sent.
+// Sending the parts of a large file: two at a time, each over its own connection, so that the line
+// is not idle while the server answers for one. Each that has arrived is on record before the next
+// one goes over its connection.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
 #include <future>
-#include <optional>
 #include <utility>
 
 #include "common/os/fault_point.hpp"
@@ -16,25 +18,7 @@
 namespace trainward::upload::s3 {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-struct Slice {
-  std::size_t part = 0;  // from 0
-  std::int64_t offset = 0;
-  std::int64_t size = 0;
-};
-
-Slice slice_of(std::size_t part, std::int64_t part_bytes, std::int64_t file_bytes) {
-  const std::int64_t offset = static_cast<std::int64_t>(part) * part_bytes;
-  return {part, offset, std::min(part_bytes, file_bytes - offset)};
-}
-
-std::future<Result<std::string>> take_digest(const File& file, const Slice& slice,
-                                             const std::stop_token& stop) {
-  return std::async(std::launch::async, [&file, slice, stop] {
-    return file_digest(file.descriptor.get(), slice.size, file.name, slice.offset, stop);
-  });
-}
+constexpr std::chrono::milliseconds told_every(250);
 
 bool is_lost(const Reply& reply) {
   return reply.answer.status == 404 && (reply.code == "NoSuchUpload" || reply.code.empty());
@@ -42,61 +26,124 @@ bool is_lost(const Reply& reply) {
 
 }  // namespace
 
+struct S3Store::Lane {
+  Slice slice = {};
+  std::atomic<std::int64_t> sent = 0;
+  std::future<Result<Reply>> reply = {};  // the last: its end waits for who uses the others
+};
+
+S3Store::Slice S3Store::slice_of(const File& file, const Upload& upload, std::size_t part) {
+  const std::int64_t offset = static_cast<std::int64_t>(part) * upload.part_bytes;
+  Slice out{part, offset, std::min(upload.part_bytes, file.size - offset), {}};
+  if (file.part_bytes == upload.part_bytes) out.sha256 = file.part_sha256[part];
+  return out;
+}
+
 Result<S3Store::Outcome> S3Store::send_parts(const std::string& key, const File& file,
                                              Upload& upload, const Progress& progress) {
   std::vector<Slice> missing;
   std::int64_t done = 0;
   for (std::size_t part = 0; part < upload.etags.size(); ++part) {
-    const Slice slice = slice_of(part, upload.part_bytes, file.size);
+    Slice slice = slice_of(file, upload, part);
     if (upload.etags[part].empty()) {
-      missing.push_back(slice);
+      missing.push_back(std::move(slice));
     } else {
       done += slice.size;
     }
   }
-  if (progress) progress(done);
-  std::future<Result<std::string>> next;
-  if (!missing.empty()) next = take_digest(file, missing.front(), options_.stop);
-  for (std::size_t i = 0; i < missing.size(); ++i) {
-    const Slice& slice = missing[i];
-    auto digest = next.get();
-    if (!digest) return propagate(digest);
-    if (i + 1 < missing.size()) next = take_digest(file, missing[i + 1], options_.stop);
-    Call call;
-    call.method = "PUT";
-    call.key = key;
-    call.query = {{"partNumber", std::to_string(slice.part + 1)}, {"uploadId", upload.id}};
-    call.body = net::FileSlice{file.descriptor.get(), slice.offset, slice.size};
-    call.payload_sha256 = *digest;
-    const auto began = Clock::now();
-    auto reply = client_.send(call, [&](std::int64_t bytes) {
-      if (progress) progress(done + bytes);
-    });
-    if (!reply) return propagate(reply);
-    if (is_lost(*reply)) return Outcome::lost;
-    if (!reply->ok()) {
-      return tl::unexpected(
-          client_.refused(*reply, fmt::format("send part {} of {}", slice.part + 1, file.name)));
+  std::array<Lane, S3Client::connections> lanes;
+  // A limit counts for each connection by itself: where there is one, a single connection sends.
+  const std::size_t used = options_.bytes_per_second > 0 ? 1 : lanes.size();
+  const auto tell = [&] {
+    std::int64_t sent = done;
+    for (const Lane& lane : lanes) sent += lane.sent;
+    if (progress) progress(sent);
+  };
+  tell();
+  Result<Outcome> outcome = Outcome::done;
+  const auto goes_on = [&] { return outcome && *outcome == Outcome::done; };
+  auto next = missing.begin();
+  for (std::size_t turn = 0;; turn = (turn + 1) % used) {
+    Lane& lane = lanes[turn];
+    if (lane.reply.valid()) {
+      while (lane.reply.wait_for(told_every) == std::future_status::timeout) tell();
+      auto reply = lane.reply.get();
+      lane.sent = 0;
+      // After a failure what is under way may still arrive, and counts then.
+      if (goes_on() || (reply && reply->ok())) {
+        const auto noted = note_part(key, file, upload, lane.slice, std::move(reply));
+        if (noted && *noted == Outcome::done) done += lane.slice.size;
+        if (goes_on()) outcome = noted;
+      }
+      tell();
     }
-    const std::string etag(reply->answer.header("etag"));
-    if (etag.empty()) {
-      return fail(ErrorKind::transient, "the server took a part and gave no ETag", shown(key));
-    }
-    fault_point("upload.part_sent");
-    if (auto ok = memory_.put(fmt::format("{}#{}", "multipart/" + key, slice.part + 1), etag);
-        !ok) {
-      return propagate(ok);
-    }
-    fault_point("upload.part_noted");
-    upload.etags[slice.part] = etag;
-    done += slice.size;
-    const std::chrono::duration<double> took = Clock::now() - began;
-    if (took.count() > 0) {
-      const auto speed = static_cast<std::int64_t>(static_cast<double>(slice.size) / took.count());
-      if (auto ok = memory_.put("speed", std::to_string(speed)); !ok) return propagate(ok);
+    if (goes_on() && next != missing.end()) {
+      lane.slice = std::move(*next++);
+      lane.reply = std::async(std::launch::async, [&, turn] {
+        return send_part(key, file, upload.id, lanes[turn], turn);
+      });
+    } else if (std::none_of(lanes.begin(), lanes.end(),
+                            [](const Lane& one) { return one.reply.valid(); })) {
+      return outcome;
     }
   }
+}
+
+// By a thread of its own.
+Result<Reply> S3Store::send_part(const std::string& key, const File& file,
+                                 const std::string& upload_id, Lane& lane, std::size_t connection) {
+  Slice& slice = lane.slice;
+  if (slice.sha256.empty()) {
+    // An upload that was begun in parts of another size.
+    auto digest =
+        file_digest(file.descriptor.get(), slice.size, file.name, slice.offset, options_.stop);
+    if (!digest) return propagate(digest);
+    slice.sha256 = std::move(*digest);
+  }
+  Call call;
+  call.method = "PUT";
+  call.key = key;
+  call.query = {{"partNumber", std::to_string(slice.part + 1)}, {"uploadId", upload_id}};
+  call.body = net::FileSlice{file.descriptor.get(), slice.offset, slice.size};
+  call.payload_sha256 = slice.sha256;
+  return client_.send(
+      call, [&lane](std::int64_t bytes) { lane.sent = bytes; }, connection);
+}
+
+Result<S3Store::Outcome> S3Store::note_part(const std::string& key, const File& file,
+                                            Upload& upload, const Slice& slice,
+                                            Result<Reply> reply) {
+  if (!reply) return propagate(reply);
+  if (is_lost(*reply)) return Outcome::lost;
+  if (!reply->ok()) {
+    const std::string what = fmt::format("send part {} of {}", slice.part + 1, file.name);
+    return tl::unexpected(refused_slice(*reply, file, slice, what));
+  }
+  const std::string etag(reply->answer.header("etag"));
+  if (etag.empty()) {
+    return fail(ErrorKind::transient, "the server took a part and gave no ETag", shown(key));
+  }
+  fault_point("upload.part_sent");
+  if (auto ok = memory_.put(fmt::format("multipart/{}#{}", key, slice.part + 1), etag); !ok) {
+    return propagate(ok);
+  }
+  fault_point("upload.part_noted");
+  upload.etags[slice.part] = etag;
   return Outcome::done;
+}
+
+// Bytes that changed on their way are sent again; those that are no longer what they were are not.
+Error S3Store::refused_slice(const Reply& reply, const File& file, const Slice& slice,
+                             const std::string& what) {
+  if (reply.bytes_differ()) {
+    const auto digest =
+        file_digest(file.descriptor.get(), slice.size, file.name, slice.offset, options_.stop);
+    if (digest && *digest != slice.sha256) {
+      return {ErrorKind::corrupt, "was changed while it was sent", file.name,
+              "a checkpoint is not written to once it is there"};
+    }
+  }
+  return client_.refused(reply, what);
 }
 
 // A completion whose answer was lost has happened or not: the object tells.

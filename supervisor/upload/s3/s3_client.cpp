@@ -123,18 +123,18 @@ net::Request S3Client::make_request(const Call& call, const Keys& keys) const {
   return request;
 }
 
-Result<Reply> S3Client::send_once(const Call& call, const net::HttpClient::Progress& progress) {
+Result<Reply> S3Client::send_once(const Call& call, const net::HttpClient::Progress& progress,
+                                  std::size_t connection) {
   auto keys = read_keys(place_.credentials_file);
   if (!keys) return propagate(keys);
-  wait_ms_.reset();
-  auto answer = http_.send(make_request(call, *keys), progress);
+  auto answer = http_[connection].send(make_request(call, *keys), progress);
   if (!answer) return propagate(answer);
   Reply reply{std::move(*answer), ""};
   if (!reply.ok()) {
     const Refusal refusal = read_refusal(reply.answer.body);
     reply.code = refusal.code;
     if (net::may_be_retried(reply.answer.status)) {
-      wait_ms_ = net::asked_to_wait_ms(reply.answer, now().wall.ms);
+      reply.wait_ms = net::asked_to_wait_ms(reply.answer, now().wall.ms);
     }
   } else if (call.method == "POST") {
     // A server that has answered before it was done says so in the body.
@@ -158,17 +158,19 @@ bool S3Client::correct_clock(const Reply& reply) {
   return true;
 }
 
-Result<Reply> S3Client::send(const Call& call, const net::HttpClient::Progress& progress) {
-  auto reply = send_once(call, progress);
+Result<Reply> S3Client::send(const Call& call, const net::HttpClient::Progress& progress,
+                             std::size_t connection) {
+  auto reply = send_once(call, progress, connection);
   // An answer to HEAD has no body that could say why.
   const bool unsaid = reply && reply->answer.status == 403 && reply->code.empty();
   if (reply && (unsaid || is_about_the_clock(*reply)) && correct_clock(*reply)) {
-    return send_once(call, progress);
+    return send_once(call, progress, connection);
   }
   return reply;
 }
 
-Error S3Client::refused(const Reply& reply, const std::string& what) const {
+Error S3Client::refused(const Reply& reply, const std::string& what) {
+  wait_ms_ = reply.wait_ms;
   const int status = reply.answer.status;
   Refusal said = read_refusal(reply.answer.body);
   Error error;
@@ -177,8 +179,8 @@ Error S3Client::refused(const Reply& reply, const std::string& what) const {
                            reply.code.empty() ? "" : " " + clean(reply.code));
   error.hint = hint_for(reply);
   // Bytes that changed on their way are sent again.
-  const bool damaged = reply.code == "BadDigest" || reply.code == "XAmzContentSHA256Mismatch" ||
-                       reply.code == "IncompleteBody" || reply.code == "RequestTimeout";
+  const bool damaged =
+      reply.bytes_differ() || reply.code == "IncompleteBody" || reply.code == "RequestTimeout";
   error.kind = net::may_be_retried(status) || damaged || is_about_the_clock(reply)
                    ? ErrorKind::transient
                    : ErrorKind::permanent;

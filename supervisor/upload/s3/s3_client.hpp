@@ -1,9 +1,13 @@
 // Signed requests to one bucket.
 //
 // Keys are read for every request, so that a changed file counts. A clock that is off is noticed by
-// the server's Date header, said once, and made up for. One thread.
+// the server's Date header, said once, and made up for. As many threads may send at once as there
+// are connections; all else is of one.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -31,8 +35,13 @@ struct Call {
 
 struct Reply {
   net::Answer answer;
-  std::string code;  // of an error: "NoSuchUpload"; empty: it did not say
+  std::string code;                          // of an error: "NoSuchUpload"; empty: it did not say
+  std::optional<std::int64_t> wait_ms = {};  // that the server asked for
   [[nodiscard]] bool ok() const { return answer.status >= 200 && answer.status < 300; }
+  // The bytes that arrived have not the digest that was announced.
+  [[nodiscard]] bool bytes_differ() const {
+    return code == "BadDigest" || code == "XAmzContentSHA256Mismatch";
+  }
 };
 
 class S3Client {
@@ -40,29 +49,34 @@ class S3Client {
   S3Client(orders::S3Place place, TargetOptions options)
       : place_(std::move(place)),
         options_(std::move(options)),
-        http_(options_.network, options_.stop) {}
+        http_{net::HttpClient(options_.network, options_.stop),
+              net::HttpClient(options_.network, options_.stop)} {}
+
+  static constexpr std::size_t connections = 2;
 
   // Any status is a reply. Errors: those of the network, and of keys that cannot be read.
-  Result<Reply> send(const Call& call, const net::HttpClient::Progress& progress = {});
+  Result<Reply> send(const Call& call, const net::HttpClient::Progress& progress = {},
+                     std::size_t connection = 0);
 
   // What a reply that is not ok means, and what to do. `what`: "send a file".
-  Error refused(const Reply& reply, const std::string& what) const;
+  Error refused(const Reply& reply, const std::string& what);
 
   // "https://s3.example/bucket/prefix/key"
   [[nodiscard]] std::string shown(const std::string& key) const;
-  // How long the server asked to wait, in the last reply; nothing: it did not.
+  // How long the server asked to wait, in the reply that was refused last; nothing: it did not.
   [[nodiscard]] std::optional<std::int64_t> wait_ms() const { return wait_ms_; }
   [[nodiscard]] std::string full_key(const std::string& key) const;
 
  private:
-  Result<Reply> send_once(const Call& call, const net::HttpClient::Progress& progress);
+  Result<Reply> send_once(const Call& call, const net::HttpClient::Progress& progress,
+                          std::size_t connection);
   net::Request make_request(const Call& call, const Keys& keys) const;
   bool correct_clock(const Reply& reply);
 
   orders::S3Place place_;
   TargetOptions options_;
-  net::HttpClient http_;
-  std::int64_t clock_offset_ms_ = 0;  // what the server's clock is ahead
+  std::array<net::HttpClient, connections> http_;
+  std::atomic<std::int64_t> clock_offset_ms_ = 0;  // what the server's clock is ahead
   std::optional<std::int64_t> wait_ms_;
 };
 

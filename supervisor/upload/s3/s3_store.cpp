@@ -15,7 +15,6 @@ namespace trainward::upload::s3 {
 namespace {
 
 constexpr std::int64_t most_parts = 10'000;
-constexpr std::int64_t part_seconds = 60;
 constexpr std::size_t most_keys = 100'000;
 constexpr std::size_t listing_bytes = 4U << 20U;
 
@@ -42,12 +41,10 @@ std::optional<std::int64_t> number_in(std::string_view text) {
 
 }  // namespace
 
-std::int64_t part_bytes(std::int64_t size, std::int64_t bytes_per_second, const PartSizes& sizes) {
+std::int64_t part_bytes(std::int64_t size, std::int64_t usual) {
   constexpr std::int64_t mib = 1 << 20;
-  const std::int64_t by_line =
-      std::clamp(bytes_per_second * part_seconds / mib * mib, sizes.least, sizes.most);
   const std::int64_t by_count = ((size + most_parts - 1) / most_parts + mib - 1) / mib * mib;
-  return std::max(by_line, by_count);
+  return std::max(usual, by_count);
 }
 
 Status S3Store::check() {
@@ -60,10 +57,10 @@ Status S3Store::check() {
 }
 
 Status S3Store::put_file(const std::string& key, const File& file, const Progress& progress) {
-  // What was begun in parts goes on in parts, whatever the line has turned out to be since.
+  // What was begun in parts goes on in parts.
   auto begun = memory_.get(upload_memory(key));
   if (!begun) return propagate(begun);
-  if (!*begun && file.size <= part_bytes(file.size, speed(), sizes_)) {
+  if (!*begun && part_bytes(file.size) == 0) {
     return put_whole(key, file, progress);
   }
   constexpr int most_beginnings = 3;
@@ -95,13 +92,9 @@ Status S3Store::put_whole(const std::string& key, const File& file, const Progre
   }
   auto reply = client_.send(call, progress);
   if (!reply) return propagate(reply);
-  if (!reply->ok()) return tl::unexpected(client_.refused(*reply, "send " + file.name));
-  return {};
-}
-
-std::int64_t S3Store::speed() {
-  auto known = memory_.get("speed");
-  return known && *known ? number_in(**known).value_or(0) : 0;
+  if (reply->ok()) return {};
+  return tl::unexpected(
+      refused_slice(*reply, file, {0, 0, file.size, file.sha256}, "send " + file.name));
 }
 
 // The one that is on record for these bytes, with the parts that have arrived; else a new one.
@@ -146,7 +139,7 @@ Result<S3Store::Upload> S3Store::begin_upload(const std::string& key, const File
   if (!reply->ok()) return tl::unexpected(client_.refused(*reply, "begin to send " + file.name));
   Upload upload;
   upload.id = read_upload_id(reply->answer.body);
-  upload.part_bytes = part_bytes(file.size, speed(), sizes_);
+  upload.part_bytes = s3::part_bytes(file.size, usual_part_);
   if (upload.id.empty()) {
     return fail(ErrorKind::transient, "the server began an upload and did not say which",
                 shown(key));
@@ -265,7 +258,13 @@ Result<bool> S3Store::put_text(const std::string& key, const std::string& text,
   }
   bool not_supported = false;
   auto put = try_put_text(key, text, condition, not_supported);
-  if (!put && not_supported) return try_put_text(key, text, {}, not_supported);
+  // Ceph 16 compares with the ETag without its quotes: it refuses though nothing has changed.
+  if (put && !*put && replaces) {
+    auto there = look_at(key);
+    if (!there) return propagate(there);
+    not_supported = *there && (*there)->answer.header("etag") == replaces->version;
+  }
+  if (not_supported) return try_put_text(key, text, {}, not_supported);
   return put;
 }
 
@@ -296,15 +295,23 @@ Result<std::vector<std::string>> S3Store::list(const std::string& prefix) {
   return out;
 }
 
-Result<std::optional<std::int64_t>> S3Store::size(const std::string& key) {
+// Nothing: nothing is there.
+Result<std::optional<Reply>> S3Store::look_at(const std::string& key) {
   Call call;
   call.method = "HEAD";
   call.key = key;
   auto reply = client_.send(call);
   if (!reply) return propagate(reply);
-  if (is_gone(*reply)) return std::optional<std::int64_t>();
+  if (is_gone(*reply)) return std::optional<Reply>();
   if (!reply->ok()) return tl::unexpected(client_.refused(*reply, "look at " + key));
-  const auto size = number_in(reply->answer.header("content-length"));
+  return std::optional(std::move(*reply));
+}
+
+Result<std::optional<std::int64_t>> S3Store::size(const std::string& key) {
+  auto reply = look_at(key);
+  if (!reply) return propagate(reply);
+  if (!*reply) return std::optional<std::int64_t>();
+  const auto size = number_in((*reply)->answer.header("content-length"));
   if (!size) return fail(ErrorKind::corrupt, "has no size, by the server's answer", shown(key));
   return size;
 }

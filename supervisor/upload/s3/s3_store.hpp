@@ -12,23 +12,24 @@
 
 namespace trainward::upload::s3 {
 
-struct PartSizes {
-  std::int64_t least = std::int64_t{64} << 20;
-  std::int64_t most = std::int64_t{256} << 20;
-};
+inline constexpr std::int64_t usual_part_bytes = std::int64_t{64} << 20;
 
-// What a part of a file of `size` bytes is to have, so that it takes about a minute at
-// `bytes_per_second` (0: not known). Pure.
-std::int64_t part_bytes(std::int64_t size, std::int64_t bytes_per_second, const PartSizes& sizes);
+// What a part of a file of `size` bytes has: `usual`, or more where there would be too many. By the
+// size alone, since the digests of the parts are taken before and kept. Pure.
+std::int64_t part_bytes(std::int64_t size, std::int64_t usual = usual_part_bytes);
 
 class S3Store : public ObjectStore {
  public:
   // `memory` must outlive it.
   S3Store(const orders::S3Place& place, Memory& memory, const TargetOptions& options,
-          PartSizes sizes = {})
-      : client_(place, options), memory_(memory), options_(options), sizes_(sizes) {}
+          std::int64_t usual_part = usual_part_bytes)
+      : client_(place, options), memory_(memory), options_(options), usual_part_(usual_part) {}
 
   Status check() override;
+  [[nodiscard]] std::int64_t part_bytes(std::int64_t size) const override {
+    const std::int64_t part = s3::part_bytes(size, usual_part_);
+    return size > part ? part : 0;
+  }
   Status put_file(const std::string& key, const File& file, const Progress& progress) override;
   Status noted(const std::string& key) override { return forget_upload(key); }
   Status abandon(const std::string& key) override;
@@ -54,6 +55,13 @@ class S3Store : public ObjectStore {
     std::int64_t part_bytes = 0;
     std::vector<std::string> etags;  // of each part; empty: it has not arrived
   };
+  struct Slice {
+    std::size_t part = 0;  // from 0
+    std::int64_t offset = 0;
+    std::int64_t size = 0;
+    std::string sha256 = {};  // empty: not taken
+  };
+  struct Lane;                        // a connection, and the part that is on its way over it
   enum class Outcome { done, lost };  // lost: the server knows nothing of the upload any more
 
   Status put_whole(const std::string& key, const File& file, const Progress& progress);
@@ -61,18 +69,25 @@ class S3Store : public ObjectStore {
   Result<Upload> begin_upload(const std::string& key, const File& file);
   Result<Outcome> send_parts(const std::string& key, const File& file, Upload& upload,
                              const Progress& progress);
+  static Slice slice_of(const File& file, const Upload& upload, std::size_t part);
+  Result<Reply> send_part(const std::string& key, const File& file, const std::string& upload_id,
+                          Lane& lane, std::size_t connection);
+  Result<Outcome> note_part(const std::string& key, const File& file, Upload& upload,
+                            const Slice& slice, Result<Reply> reply);
+  Error refused_slice(const Reply& reply, const File& file, const Slice& slice,
+                      const std::string& what);
   Result<Outcome> complete(const std::string& key, const File& file, const Upload& upload);
   Status forget_upload(const std::string& key);
   Status sweep(const std::string& key);
   Status abort(const std::string& key, const std::string& id);
+  Result<std::optional<Reply>> look_at(const std::string& key);
   Result<bool> try_put_text(const std::string& key, const std::string& text, const Pairs& condition,
                             bool& not_supported);
-  std::int64_t speed();
 
   S3Client client_;
   Memory& memory_;
   TargetOptions options_;
-  PartSizes sizes_;
+  std::int64_t usual_part_;
 };
 
 }  // namespace trainward::upload::s3

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "trainer/graph/flops.hpp"
 #include "trainer/model/parameters.hpp"
 #include "trainer/model/training/segments.hpp"
 
@@ -14,17 +15,6 @@ constexpr double element_bytes = 4;
 
 double bytes_of(const graph::Type& type) {
   return static_cast<double>(graph::element_count(type.shape)) * element_bytes;
-}
-
-double flops_of(const graph::Graph& graph, const graph::Node& node) {
-  const auto* dot = std::get_if<graph::op::DotGeneral>(&node.op);
-  if (dot == nullptr) return 0;
-  const graph::Shape& lhs = graph.type(node.inputs[0]).shape;
-  auto flops = 2 * static_cast<double>(graph::element_count(node.type.shape));
-  for (const std::int64_t axis : dot->lhs_contract) {
-    flops *= static_cast<double>(lhs[static_cast<std::size_t>(axis)]);
-  }
-  return flops;
 }
 
 // Nodes that some output needs.
@@ -60,7 +50,7 @@ Work work_of(const graph::Graph& graph) {
   const std::vector<bool> is_needed = needed(graph);
   Work work;
   for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    if (is_needed[i]) work.flops += flops_of(graph, graph.nodes[i]);
+    if (is_needed[i]) work.flops += graph::flops_of(graph, graph.nodes[i]);
   }
   const std::vector<double> read = bytes_read(graph, is_needed);
   for (const Value parameter : graph.parameters) work.bytes += read[parameter.index()];

@@ -30,22 +30,29 @@ class Calls {
  public:
   using Work = std::function<Result<std::int64_t>(int call, const World&)>;
 
-  std::unique_ptr<Job> job(std::string name, Work work) {
+  using Asked = std::function<bool()>;
+
+  std::unique_ptr<Job> job(std::string name, Work work, Asked asked = {}) {
     class Told final : public Job {
      public:
-      Told(Calls& calls, std::string name, Work work)
-          : calls_(calls), name_(std::move(name)), work_(std::move(work)) {}
+      Told(Calls& calls, std::string name, Work work, Asked asked)
+          : calls_(calls),
+            name_(std::move(name)),
+            work_(std::move(work)),
+            asked_(std::move(asked)) {}
       [[nodiscard]] std::string name() const override { return name_; }
       Result<std::int64_t> work(const World& world) override {
         return work_(calls_.count_one(), world);
       }
+      bool is_asked_for(Journal&) override { return asked_ && asked_(); }
 
      private:
       Calls& calls_;
       std::string name_;
       Work work_;
+      Asked asked_;
     };
-    return std::make_unique<Told>(*this, std::move(name), std::move(work));
+    return std::make_unique<Told>(*this, std::move(name), std::move(work), std::move(asked));
   }
   // Whether there were so many, at last.
   bool reached(int count) {
@@ -191,6 +198,26 @@ TEST_F(RunnerTest, PokesDoNotHurryWhatFails) {
     ASSERT_TRUE(fine.reached(i));
   }
   EXPECT_EQ(failing.count(), 1);
+}
+
+// Somebody who has mended it need not wait.
+TEST_F(RunnerTest, WhatFailedIsTriedAgainWhenItIsAskedFor) {
+  pace_.first_pause_ms = 3'600'000;
+  pace_.most_pause_ms = 3'600'000;
+  pace_.listen_ms = 1;
+  Calls calls;
+  std::atomic<int> wanted = 1;
+  auto runner = start(calls.job(
+      "a",
+      [](int, const World&) -> Result<std::int64_t> {
+        return fail(ErrorKind::transient, "no connection");
+      },
+      [&] { return calls.count() < wanted; }));
+  ASSERT_TRUE(calls.reached(1));
+  wanted = 2;
+  ASSERT_TRUE(calls.reached(2));
+  wanted = 3;
+  ASSERT_TRUE(calls.reached(3));
 }
 
 TEST_F(RunnerTest, WhateverOneDoesTheOthersWork) {

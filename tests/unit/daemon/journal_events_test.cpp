@@ -65,6 +65,21 @@ TEST(JournalEvents, TheUnkillableAreNamedWithWhereTheyHang) {
   }
 }
 
+TEST(JournalEvents, AStepSaysHowWellItUsedWhatItRanOn) {
+  const auto use =
+      only<core::StepDone>(message(R"({"STEP":"7","MFU":"0.41","COMMUNICATION":"0.07",)"
+                                   R"("DEVICE_MEMORY":"9663676416",)"
+                                   R"("DEVICE_MEMORY_LIMIT":"12884901888"})"))
+          .utilization;
+  EXPECT_EQ(use, (core::Utilization{0.41, 0.07, 9'663'676'416, 12'884'901'888}));
+  // A share is none in percent, and memory has its bounds.
+  const std::string wrong =
+      R"({"STEP":"7","MFU":"41","COMMUNICATION":"-0.1","DEVICE_MEMORY":"9e9",)"
+      R"("DEVICE_MEMORY_LIMIT":"-1"})";
+  EXPECT_EQ(only<core::StepDone>(message(wrong)).utilization, core::Utilization{});
+  EXPECT_EQ(out_of_range(record("message", R"({"fields":)" + wrong + "}")), "MFU=41 is beyond 1");
+}
+
 // One stray datagram must not stay in the records of a run for ever.
 TEST(JournalEvents, NumbersBeyondWhatCanBeAreLeftOutAndNamed) {
   EXPECT_TRUE(message(R"({"STEP":"4000000000000000000","LOSS":"1"})").empty());

@@ -145,6 +145,22 @@ TEST(DeviceModel, PaddingOfTheVocabularyStaysZero) {
   for (std::size_t i = 33 * 16; i < rows.size(); ++i) ASSERT_EQ(rows[i], 0) << i;
 }
 
+TEST(DeviceModel, TellsTheMemoryOfItsFullestChip) {
+  TrainingSpec spec = tiny_spec();
+  for (const std::int64_t chips : {1, 2}) {
+    const auto model = make_on_device(spec, simulated(Placement::device, chips));
+    ASSERT_TRUE(model);
+    ASSERT_TRUE(model->step(test::tokens(spec, 1)));
+    const auto first = model->device_memory();
+    ASSERT_TRUE(first);
+    EXPECT_GT(first->most, model->parameter_count() * 12) << "weights and two moments in f32";
+    EXPECT_GT(first->limit.value(), first->most);
+    ASSERT_TRUE(model->step(test::tokens(spec, 2)));
+    EXPECT_GE(model->device_memory()->most, first->most);
+    EXPECT_FALSE(model->peak_flops()) << "it is no real one";
+  }
+}
+
 TEST(DeviceModel, WithoutEvaluationNothingIsCompiledForIt) {
   const TrainingSpec spec = tiny_spec();
   std::vector<std::string> compiled;

@@ -109,13 +109,14 @@ TEST(Formats, Keras) {
 }
 
 TEST(Formats, NanoGpt) {
-  EXPECT_THAT(recognized("step 0: train loss 10.5, val loss 10.75\n"
-                         "iter 0: loss 10.5, time 58341.22ms, mfu -100.00%\n"
-                         "iter 10: loss 9.5, time 311.72ms, mfu 41.22%\n"
-                         "iter 20: loss 8.75, time 310.91ms, mfu 41.24%\n"
-                         "step 250: train loss 8.0, val loss 8.25\n"),
-              ElementsAre("noticed: recognised the output of nanoGPT: step, loss", "step 10 9.5 -",
-                          "step 20 8.75 -", "evaluated 250 8.25"));
+  EXPECT_THAT(
+      recognized("step 0: train loss 10.5, val loss 10.75\n"
+                 "iter 0: loss 10.5, time 58341.22ms, mfu -100.00%\n"
+                 "iter 10: loss 9.5, time 311.72ms, mfu 41.22%\n"
+                 "iter 20: loss 8.75, time 310.91ms, mfu 41.24%\n"
+                 "step 250: train loss 8.0, val loss 8.25\n"),
+      ElementsAre("noticed: recognised the output of nanoGPT: step, loss, MFU",
+                  "step 10 9.5 - mfu 0.4122", "step 20 8.75 - mfu 0.4124", "evaluated 250 8.25"));
 }
 
 TEST(Formats, Megatron) {
@@ -137,11 +138,11 @@ TEST(Formats, TorchtitanWithItsColours) {
   EXPECT_THAT(
       recognized("[rank0]:[titan] 2026-01-02 10:00:00,123 - root - INFO - \x1b[31mstep: 10  "
                  "\x1b[32mloss:  7.1250  \x1b[38;2;180;60;0mgrad_norm:  1.2  \x1b[36mmemory:  "
-                 "4.21GiB(4.44%)  \x1b[34mtps: 12,345  tflops: 5.6\x1b[39m\n"
+                 "4.21GiB(4.44%)  \x1b[34mtps: 12,345  tflops: 5.6  mfu: 41.67%\x1b[39m\n"
                  "step: 20  loss:  7.0  grad_norm:  1.2  memory:  4.2GiB(4%)  tps: 12,000\n"),
       ElementsAre("noticed: recognised the output of torchtitan: step, loss, gradient norm, tokens "
-                  "a second",
-                  "step 10 7.125 -", "step 20 7 -"));
+                  "a second, MFU, device memory",
+                  "step 10 7.125 - mfu 0.4167 memory 4.21 GiB", "step 20 7 - memory 4.20 GiB"));
 }
 
 TEST(Formats, Torchtune) {
@@ -302,9 +303,9 @@ TEST(Formats, PlainLinesWithEpochs) {
 }
 
 TEST(Formats, APresetNeedsNoProofAndReadsNothingElse) {
-  EXPECT_THAT(
-      recognized("iter 10: loss 9.5, time 311.72ms, mfu 41.22%\n", "nanogpt"),
-      ElementsAre("noticed: recognised the output of nanoGPT: step, loss", "step 10 9.5 -"));
+  EXPECT_THAT(recognized("iter 10: loss 9.5, time 311.72ms, mfu 41.22%\n", "nanogpt"),
+              ElementsAre("noticed: recognised the output of nanoGPT: step, loss, MFU",
+                          "step 10 9.5 - mfu 0.4122"));
   EXPECT_THAT(recognized("Step: 1, Loss: 4.5\nStep: 2, Loss: 4.25\n", "nanogpt"), IsEmpty());
   for (const std::string_view name : preset_names()) EXPECT_NE(find_format(name), nullptr) << name;
   EXPECT_EQ(find_format("axolotl"), find_format("huggingface"));

@@ -11,7 +11,8 @@
 
 namespace trainward::foreign {
 
-// "phase train", "step 7 2.5 1024" (loss, tokens; "-": not told), "checkpoint a.pt 7", "evaluated
+// "phase train", "step 7 2.5 1024" (loss, tokens; "-": not told; then MFU and memory, where they
+// are), "checkpoint a.pt 7", "evaluated
 // 7 2.5", "alive", "noticed: …"
 inline std::vector<std::string> words(const Events& events) {
   std::vector<std::string> out;
@@ -21,6 +22,10 @@ inline std::vector<std::string> words(const Events& events) {
       out.push_back(fmt::format("step {} {} {}", e->step,
                                 e->loss ? fmt::format("{}", *e->loss) : "-",
                                 e->tokens ? fmt::format("{}", *e->tokens) : "-"));
+      if (const auto mfu = e->utilization.mfu) out.back() += fmt::format(" mfu {:.4f}", *mfu);
+      if (const auto bytes = e->utilization.device_memory) {
+        out.back() += fmt::format(" memory {:.2f} GiB", static_cast<double>(*bytes) / (1 << 30));
+      }
     }
     if (const auto* e = std::get_if<core::CheckpointReported>(&event)) {
       out.push_back(fmt::format("checkpoint {} {}",

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct FakeRecord {
   std::vector<std::int64_t> restored;  // the step counts restore() was given
   std::int64_t nan_at = -1;            // the optimizer step that yields it
   std::int64_t fail_at = -1;
+  std::optional<DeviceMemory> memory;
+  std::optional<double> peak_flops;
+  std::int64_t communication_us = 0;  // of each step
 };
 
 class FakeTrainable final : public Trainable {
@@ -41,7 +45,7 @@ class FakeTrainable final : public Trainable {
     }
     for (std::size_t i = 0; i < 4; ++i) moments_[i] = 0.5F * moments_[i] + weights_[i];
     const double loss = steps_done_ == record_.nan_at ? std::nan("") : weights_[0];
-    return StepResult{loss, 1.0};
+    return StepResult{loss, 1.0, record_.communication_us};
   }
   Result<double> evaluate(const TokenBatch& tokens) override {
     ++record_.evaluations;
@@ -67,6 +71,10 @@ class FakeTrainable final : public Trainable {
   [[nodiscard]] std::int64_t parameter_count() const override { return 4; }
   [[nodiscard]] std::int64_t total_parameters() const override { return 4; }
   [[nodiscard]] std::size_t arena_bytes() const override { return 32; }
+  [[nodiscard]] std::optional<DeviceMemory> device_memory() const override {
+    return record_.memory;
+  }
+  [[nodiscard]] std::optional<double> peak_flops() const override { return record_.peak_flops; }
 
  private:
   static checkpoint::TensorView view(std::string name, const std::array<float, 4>& values) {

@@ -5,6 +5,7 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "fake_trainable.hpp"
+#include "trainer/model/training/step_flops.hpp"
 #include "worker_bench.hpp"
 
 namespace trainward::trainer {
@@ -42,6 +43,32 @@ TEST_F(WorkerTest, TellsItsCourse) {
   // 64 tokens every 5 ms of the test's clock
   EXPECT_EQ(bench_.said.all("TOKENS_PER_SECOND").back(), "12800.0");
   EXPECT_EQ(bench_.said.err, "");
+}
+
+// Steps of 5 ms of the test's clock.
+TEST_F(WorkerTest, TellsHowWellAStepUsedItsDevice) {
+  bench_.training()["steps"] = 3;
+  record_.memory = DeviceMemory{9'000, 12'000};
+  record_.communication_us = 500;
+  double flops = 0;
+  const auto make = [&](const TrainingSpec& spec) -> Result<std::unique_ptr<Trainable>> {
+    flops = step_flops(spec).value();
+    record_.peak_flops = flops * 400;  // 400 steps a second, of which 200 are done
+    return std::make_unique<FakeTrainable>(record_);
+  };
+  EXPECT_EQ(bench_.run(make), exit_code::done) << bench_.said.err;
+  EXPECT_GT(flops, 0);
+  EXPECT_THAT(bench_.said.all("MFU"), ElementsAre("0.5000", "0.5000", "0.5000"));
+  EXPECT_EQ(bench_.said.all("COMMUNICATION").back(), "0.1000");
+  EXPECT_EQ(bench_.said.all("DEVICE_MEMORY").back(), "9000");
+  EXPECT_EQ(bench_.said.all("DEVICE_MEMORY_LIMIT").back(), "12000");
+  // What is not known is not told.
+  record_ = {};
+  std::filesystem::remove_all(bench_.checkpoints());
+  EXPECT_EQ(run(), exit_code::done) << bench_.said.err;
+  for (const char* key : {"MFU", "COMMUNICATION", "DEVICE_MEMORY", "DEVICE_MEMORY_LIMIT"}) {
+    EXPECT_TRUE(bench_.said.all(key).empty()) << key;
+  }
 }
 
 // bf16 where it is fast, f32 and a line about it elsewhere; what was used shows in the digest.

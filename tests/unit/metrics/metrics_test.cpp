@@ -2,9 +2,11 @@
 // what is shipped against the table; counters over a new daemon and a database that grows.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <random>
 #include <regex>
@@ -187,7 +189,9 @@ TEST(Collector, CountersGoOnInANewDaemon) {
   ASSERT_TRUE(store.put_program(program));
   Collector old;
   const auto scrape = [&](Collector& collector, std::int64_t at_ms) {
-    auto snapshot = collector.snapshot(store, {"1", DaemonFigures{}, {}}, Time{{at_ms}, {at_ms}});
+    const Live live{
+        .version = "1", .daemon = DaemonFigures{}, .folders = {}, .root = folder.path()};
+    auto snapshot = collector.snapshot(store, live, Time{{at_ms}, {at_ms}});
     EXPECT_TRUE(snapshot.has_value());
     return read_back(expose(*snapshot, Format::openmetrics), Format::openmetrics);
   };
@@ -236,6 +240,82 @@ TEST(Collector, CountersGoOnInANewDaemon) {
   EXPECT_EQ(before["trainward_steps_replayed_total"].at({"a"}), 76);
   EXPECT_EQ(before["trainward_tokens_processed_total"].at({"a"}), 20'000);
   EXPECT_TRUE(std::isnan(before["trainward_loss"].at({"a"})));
+}
+
+// What a worker told of a step is shown while it runs, and not after it.
+TEST(Collector, UtilizationIsThatOfTheStepThatRuns) {
+  const TemporaryFolder folder;
+  auto store = store::Store::open(folder.path() / "run.db").value();
+  store::ProgramRow program;
+  program.name = "a";
+  program.state = "RUNNING";
+  ASSERT_TRUE(store.put_program(program));
+  store::AttemptRow attempt;
+  attempt.program = "a";
+  attempt.number = 1;
+  attempt.intended_ms = attempt.started_ms = 1'000;
+  ASSERT_TRUE(store.put_attempt(attempt));
+  store::StepRow step;
+  step.step = 1;
+  step.attempt = 1;
+  step.mfu = 0.41;
+  step.communication = 0.07;
+  step.device_memory = std::int64_t{9} << 30;
+  step.device_memory_limit = std::int64_t{12} << 30;
+  ASSERT_TRUE(store.add_step("a", step));
+  const auto scrape = [&] {
+    Collector collector;
+    auto snapshot = collector.snapshot(store, {"1", DaemonFigures{}, {}}, Time{{9'000}, {9'000}});
+    EXPECT_TRUE(snapshot.has_value());
+    return read_back(expose(*snapshot, Format::text), Format::text);
+  };
+  Samples samples = scrape();
+  EXPECT_EQ(samples["trainward_model_flops_utilization"].at({"a"}), 0.41);
+  EXPECT_EQ(samples["trainward_communication_share"].at({"a"}), 0.07);
+  EXPECT_EQ(samples["trainward_device_memory_bytes"].at({"a"}), 9.0 * (1 << 30));
+  EXPECT_EQ(samples["trainward_device_memory_limit_bytes"].at({"a"}), 12.0 * (1 << 30));
+  attempt.ended_ms = 2'000;
+  ASSERT_TRUE(store.put_attempt(attempt));
+  samples = scrape();
+  EXPECT_FALSE(samples.contains("trainward_model_flops_utilization"));
+  EXPECT_FALSE(samples.contains("trainward_device_memory_bytes"));
+}
+
+// The kernel's words, and whatever else may stand in their place.
+TEST(Host, ReadsWhatTheKernelSaysAndNeverGoesBack) {
+  const TemporaryFolder root;
+  const auto write = [&](const char* name, std::string_view text) {
+    const auto file = root.path() / "proc" / name;
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << text;
+  };
+  auto store = store::Store::open(root.path() / "run.db").value();
+  Collector collector;
+  const auto scrape = [&] {
+    const Live live{.version = "1", .daemon = {}, .folders = {}, .root = root.path()};
+    auto snapshot = collector.snapshot(store, live, Time{{1}, {1}});
+    EXPECT_TRUE(snapshot.has_value());
+    return read_back(expose(*snapshot, Format::openmetrics), Format::openmetrics);
+  };
+  EXPECT_FALSE(scrape().contains("trainward_host_memory_bytes"));
+  const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  write("meminfo", "MemTotal:       24000 kB\nMemFree:  1 kB\nMemAvailable:  12000 kB\n");
+  write("stat", "cpu  100 20 30 4000 500 6 7 8 90 10\ncpu0 1 1 1 1 1 1 1 1 1 1\n");
+  write("pressure/io",
+        "some avg10=0.00 avg60=0.10 avg300=0.00 total=2500000\nfull avg10=0.00 total=1\n");
+  write("pressure/cpu", "nonsense");
+  Samples samples = scrape();
+  EXPECT_EQ(samples["trainward_host_memory_bytes"].at({}), 24'000.0 * 1024);
+  EXPECT_EQ(samples["trainward_host_memory_available_bytes"].at({}), 12'000.0 * 1024);
+  EXPECT_DOUBLE_EQ(samples["trainward_host_cpu_seconds_total"].at({"busy"}), 171 / ticks);
+  EXPECT_DOUBLE_EQ(samples["trainward_host_cpu_seconds_total"].at({"idle"}), 4'000 / ticks);
+  EXPECT_DOUBLE_EQ(samples["trainward_host_cpu_seconds_total"].at({"iowait"}), 500 / ticks);
+  EXPECT_EQ(samples["trainward_host_stalled_seconds_total"].size(), 1U);
+  EXPECT_EQ(samples["trainward_host_stalled_seconds_total"].at({"io"}), 2.5);
+  write("stat", "cpu  200 20 30 4000 400 6 7 8 90 10\n");
+  samples = scrape();
+  EXPECT_DOUBLE_EQ(samples["trainward_host_cpu_seconds_total"].at({"busy"}), 271 / ticks);
+  EXPECT_DOUBLE_EQ(samples["trainward_host_cpu_seconds_total"].at({"iowait"}), 500 / ticks);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "model/thread_ranks.hpp"
@@ -95,6 +96,33 @@ Together train_together(const TrainingSpec& whole, int ranks) {
     EXPECT_EQ(*code, 7);
   });
   return result;
+}
+
+// Its time is a part of the step's, and one process alone has none.
+TEST(Parallel, TellsTheTimeOfTheExchange) {
+  TrainingSpec spec = test::tiny_spec();
+  spec.threads = 1;
+  test::as_ranks(2, [&](Communicator& peers) {
+    if (peers.rank() != 0) {
+      EXPECT_TRUE(follow(peers, make_cpu_part));
+      return;
+    }
+    {
+      auto leader = make_leader(spec, peers, make_cpu_part);
+      ASSERT_TRUE(leader) << leader.error().message();
+      const auto began = std::chrono::steady_clock::now();
+      const auto step = (*leader)->step(test::tokens(spec, 1));
+      const std::chrono::duration<double, std::micro> took =
+          std::chrono::steady_clock::now() - began;
+      ASSERT_TRUE(step);
+      EXPECT_GT(step->communication_us, 0);
+      EXPECT_LE(static_cast<double>(step->communication_us), took.count());
+    }
+    dismiss_followers(peers, 0);
+  });
+  auto alone = make_cpu_model(spec);
+  ASSERT_TRUE(alone);
+  EXPECT_EQ((*alone)->step(test::tokens(spec, 1)).value().communication_us, 0);
 }
 
 TEST(Parallel, TrainsAsOneDoes) {

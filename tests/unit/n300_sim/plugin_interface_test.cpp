@@ -79,13 +79,37 @@ TEST_F(PluginInterface, EveryEntryIsThere) {
     std::memcpy(&entry, reinterpret_cast<const std::byte*>(&api_) + at, sizeof(entry));
     EXPECT_NE(entry, nullptr) << "offset " << at;
   }
-  abi::Device_MemoryStats_Args stats{};
-  EXPECT_EQ(code_of(api_.Device_MemoryStats(&stats)), 12);
   abi::Executable_GetCompiledMemoryStats_Args compiled{};
   EXPECT_EQ(code_of(api_.Executable_GetCompiledMemoryStats(&compiled)), 12);
   int nothing = 0;
   EXPECT_EQ(code_of(api_.Buffer_UnsafePointer(&nothing)), 12);
   EXPECT_EQ(code_of(api_.TopologyDescription_GetMemorySpaceKindIds(&nothing)), 12);
+}
+
+TEST_F(PluginInterface, AChipTellsHowFullItsMemoryIs) {
+  abi::Client* client = create();
+  abi::Client_Devices_Args devices{};
+  devices.client = client;
+  ASSERT_EQ(code_of(api_.Client_Devices(&devices)), 0);
+  const auto stats = [&] {
+    abi::Device_MemoryStats_Args args{};
+    args.device = devices.devices[0];
+    EXPECT_EQ(code_of(api_.Device_MemoryStats(&args)), 0);
+    EXPECT_TRUE(args.peak_bytes_in_use_is_set && args.bytes_limit_is_set);
+    EXPECT_FALSE(args.num_allocs_is_set);
+    return args;
+  };
+  const auto before = stats();
+  abi::Buffer* buffer = upload_six(client);
+  const auto with = stats();
+  EXPECT_GT(with.bytes_in_use, before.bytes_in_use);
+  EXPECT_EQ(with.peak_bytes_in_use, with.bytes_in_use);
+  EXPECT_GT(with.bytes_limit, with.peak_bytes_in_use);
+  EXPECT_EQ(destroy(buffer), 0);
+  const auto after = stats();
+  EXPECT_EQ(after.bytes_in_use, before.bytes_in_use);
+  EXPECT_EQ(after.peak_bytes_in_use, with.peak_bytes_in_use);
+  EXPECT_EQ(destroy(client), 0);
 }
 
 TEST_F(PluginInterface, AnotherThreadIsRefused) {

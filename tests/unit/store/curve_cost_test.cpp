@@ -1,42 +1,20 @@
-// What a curve costs, in instructions of SQLite's machine, which are the same on every machine.
-#include <sqlite3.h>
-
-#include "fixture.hpp"
+// What a curve costs.
+#include "cost.hpp"
 
 namespace trainward::store {
 namespace {
 
-std::int64_t instructions = 0;
-
-int count_instructions(sqlite3* db, char** /*error*/, const sqlite3_api_routines* /*routines*/) {
-  sqlite3_progress_handler(
-      db, 1,
-      [](void*) {
-        ++instructions;
-        return 0;
-      },
-      nullptr);
-  return SQLITE_OK;
-}
-
-class CurveCost : public StoreTest {
+class CurveCost : public CostTest {
  protected:
-  CurveCost() { sqlite3_auto_extension(entry_point()); }
-  ~CurveCost() override { sqlite3_cancel_auto_extension(entry_point()); }
-
   // Of the newest ten steps, while the only attempt still runs.
   [[nodiscard]] std::int64_t cost_of_the_newest(std::int64_t last) const {
     const Store store = open();
-    instructions = 0;
-    const auto curve = must(store.curve_json("trainer", {last - 9, last, 100, "loss"}));
-    EXPECT_EQ(curve.at("columns").at("step").as_array().size(), 10U);
-    EXPECT_EQ(curve.at("attempts").at(0).at("last_step").as_int64(), last);
-    return instructions;
+    return cost([&] {
+      const auto curve = must(store.curve_json("trainer", {last - 9, last, 100, "loss"}));
+      EXPECT_EQ(curve.at("columns").at("step").as_array().size(), 10U);
+      EXPECT_EQ(curve.at("attempts").at(0).at("last_step").as_int64(), last);
+    });
   }
-
- private:
-  // SQLite calls it with the arguments that it says, and takes it without.
-  static void (*entry_point())() { return reinterpret_cast<void (*)()>(&count_instructions); }
 };
 
 TEST_F(CurveCost, OfTheNewestStepsDoesNotGrowWithTheAttemptThatRuns) {

@@ -17,6 +17,9 @@ class MigrationTest : public StoreTest {
         fmt::format("create view v_status as select name from programs;"
                     "insert into programs (name, state) values ('trainer', 'EXITED');"
                     "insert into attempts (program, number, last_step) values ('trainer', 1, 25);"
+                    "insert into checkpoints (program, path, step, state, at_ms) values "
+                    "('trainer', 'a', 10, 'pruned', 1), ('trainer', 'b', 20, 'pruned', 2), "
+                    "('trainer', 'c', 24, 'verified', 3);"
                     "insert into steps (program, step, attempt, loss, tokens) "
                     "values ('trainer', 24, 1, 2.75, 1536), ('trainer', 25, 1, 2.5, {});"
                     "pragma application_id = {}; pragma user_version = {}",
@@ -57,6 +60,11 @@ TEST_F(MigrationTest, AnOlderFileKeepsWhatItKnewAndTakesWhatIsNew) {
               epoch_ms);
     EXPECT_TRUE(must(store.open_episodes("trainer")).empty());
     EXPECT_EQ(must(store.telling("trainer")), "");
+    must(store.mark_checkpoint("trainer", "a", "corrupt"));
+    const ProgramNow now = must(store.programs_now()).at(0);
+    EXPECT_EQ(now.verified, 1);
+    EXPECT_EQ(now.corrupt, 1);
+    EXPECT_EQ(now.pruned, 1);
   }
 }
 

@@ -106,7 +106,7 @@ TEST_F(ViewsTest, EveryTableIsStrict) {
             "");
   EXPECT_EQ(query("select user_version, application_id from pragma_user_version, "
                   "pragma_application_id"),
-            "9|1414682436\n");
+            "10|1414682436\n");
 }
 
 }  // namespace

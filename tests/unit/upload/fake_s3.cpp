@@ -85,8 +85,11 @@ HttpStep FakeS3::handle(const HttpRequest& request) {
   const Fault fault = fault_ ? fault_(number_, request) : Fault::none;
   ++number_;
   switch (fault) {
-    case Fault::none:
-      return act(request);
+    case Fault::none: {
+      HttpStep step = act(request);
+      if (gate_ && request.target.find(held_) != std::string::npos) step.hold = gate_;
+      return step;
+    }
     case Fault::refuse_500:
       return refusal(500, "InternalError");
     case Fault::slow_down_503: {
@@ -163,9 +166,10 @@ HttpStep FakeS3::put(const std::string& key, const HttpRequest& request) {
   const bool only_same = request.has("if-match");
   if (refuses_conditions_ && (only_new || only_same)) return refusal(501, "NotImplemented");
   if (only_new && objects_.contains(key)) return refusal(412, "PreconditionFailed");
-  if (only_same &&
-      (!objects_.contains(key) || etag_of(objects_.at(key)) != request.header("if-match"))) {
-    return refusal(412, "PreconditionFailed");
+  if (only_same) {
+    std::string there = objects_.contains(key) ? etag_of(objects_.at(key)) : "";
+    if (compares_without_quotes_) std::erase(there, '"');
+    if (there != request.header("if-match")) return refusal(412, "PreconditionFailed");
   }
   objects_[key] = request.body;
   ++made_[key];

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "http_script.hpp"
@@ -44,6 +46,13 @@ class FakeS3 {
   void change(const std::string& key, const std::string& text);
   void redirect_downloads_to(std::string url) { redirect_ = std::move(url); }
   void refuse_conditions() { refuses_conditions_ = true; }
+  // As Ceph 16 does, for which what stands in If-Match with its quotes is never what is there.
+  void compare_without_quotes() { compares_without_quotes_ = true; }
+  // Answers to what is asked of a target with these words wait for the gate.
+  void hold(std::string words, std::shared_ptr<HttpGate> gate) {
+    held_ = std::move(words);
+    gate_ = std::move(gate);
+  }
 
   [[nodiscard]] HttpScript& server() { return server_; }
   // One JSON object a line: method, target, headers, sha256 of the body.
@@ -72,6 +81,9 @@ class FakeS3 {
   int next_upload_ = 0;
   std::string redirect_;
   bool refuses_conditions_ = false;
+  bool compares_without_quotes_ = false;
+  std::string held_;
+  std::shared_ptr<HttpGate> gate_;
   HttpScript server_;  // the last: it calls the others
 };
 

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "checkpoint/disk/root_folder.hpp"
@@ -112,6 +113,44 @@ TEST_F(Packages, DigestsAreTakenOnce) {
   auto again = open(path.string());
   ASSERT_TRUE(again);
   EXPECT_EQ(again->package.files[0].sha256, std::string(64, 'f'));
+  ASSERT_TRUE(forget_digests(memory));
+  EXPECT_TRUE(memory.values.empty());
+}
+
+// Of each part as it would be sent, beside that of all of it.
+TEST_F(Packages, DigestsOfParts) {
+  source.foreign = true;
+  folder.write("work/c/three", "aaaabbbbcc");
+  folder.write("work/c/one", "aaaa");
+  folder.write("work/c/empty", "");
+  const PartBytes by_four = [](std::int64_t size) { return std::int64_t{size > 4 ? 4 : 0}; };
+  const Candidate candidate{(folder.path() / "work/c").string(), "name", 5, 77, true, false};
+  const auto files = [&] {
+    auto opened = open_package(source, candidate, memory, {}, by_four);
+    EXPECT_TRUE(opened) << opened.error().message();
+    return std::move(opened->package.files);
+  };
+  const std::vector<std::string> parts{sha256_hex("aaaa"), sha256_hex("bbbb"), sha256_hex("cc")};
+  auto first = files();
+  ASSERT_EQ(first.size(), 3U);
+  EXPECT_EQ(first[2].name, "three");
+  EXPECT_EQ(first[2].sha256, sha256_hex("aaaabbbbcc"));
+  EXPECT_EQ(first[2].part_bytes, 4);
+  EXPECT_EQ(first[2].part_sha256, parts);
+  EXPECT_EQ(first[1].part_bytes, 0);
+  EXPECT_TRUE(first[1].part_sha256.empty());
+
+  // Another process finds them.
+  const auto kept = std::find_if(memory.values.begin(), memory.values.end(),
+                                 [](const auto& one) { return one.second.size() == 3 * 64; });
+  ASSERT_NE(kept, memory.values.end());
+  kept->second = std::string(64, 'f') + kept->second.substr(64);
+  EXPECT_EQ(files()[2].part_sha256[0], std::string(64, 'f'));
+  // What is no list of so many digests is not believed; one that an older version kept has none.
+  kept->second.pop_back();
+  EXPECT_EQ(files()[2].part_sha256, parts);
+  memory.values.erase(kept);
+  EXPECT_EQ(files()[2].part_sha256, parts);
   ASSERT_TRUE(forget_digests(memory));
   EXPECT_TRUE(memory.values.empty());
 }

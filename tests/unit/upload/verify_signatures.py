@@ -3,20 +3,13 @@
 Lines of JSON on stdin: method, target as sent, headers, sha256 of the body. Arguments: key id,
 secret, region. Prints how many were checked; exits with 1 at the first that is wrong.
 """
-import hashlib
-import hmac
 import json
 import re
 import sys
-import urllib.parse
+from pathlib import Path
 
-
-def sign(key, text):
-    return hmac.new(key, text.encode(), hashlib.sha256).digest()
-
-
-def quoted(text):
-    return urllib.parse.quote(text, safe="-_.~")
+sys.path.insert(0, str(Path(__file__).parents[2] / "support"))
+from aws_signature import signature  # noqa: E402
 
 
 def wrong(request, why):
@@ -32,7 +25,7 @@ def check(request, key_id, secret, region):
         headers.get("authorization", ""))
     if not found:
         wrong(request, "no such Authorization: " + headers.get("authorization", "none"))
-    who, day, where, names, signature = found.groups()
+    who, day, where, names, theirs = found.groups()
     if who != key_id or where != region:
         wrong(request, f"signed by {who} for {where}")
     time = headers["x-amz-date"]
@@ -44,21 +37,8 @@ def check(request, key_id, secret, region):
     for needed in ["host"] + [name for name in headers if name.startswith("x-amz-")]:
         if needed not in names:
             wrong(request, needed + " is not signed")
-    path, _, query = request["target"].partition("?")
-    pairs = [pair.partition("=")[::2] for pair in query.split("&")] if query else []
-    pairs = sorted((quoted(urllib.parse.unquote(name)), quoted(urllib.parse.unquote(value)))
-                   for name, value in pairs)
-    path = "/".join(quoted(urllib.parse.unquote(part)) for part in path.split("/"))
-    canonical = "\n".join([
-        request["method"], path, "&".join(f"{name}={value}" for name, value in pairs),
-        "".join(f"{name}:{' '.join(headers[name].split())}\n" for name in sorted(names)),
-        ";".join(sorted(names)), request["sha256"]])
-    text = "\n".join(["AWS4-HMAC-SHA256", time, f"{day}/{region}/s3/aws4_request",
-                      hashlib.sha256(canonical.encode()).hexdigest()])
-    key = ("AWS4" + secret).encode()
-    for part in (day, region, "s3", "aws4_request"):
-        key = sign(key, part)
-    if sign(key, text).hex() != signature:
+    if signature(request["method"], request["target"], headers, names, request["sha256"], secret,
+                 (day, region, "s3")) != theirs:
         wrong(request, "the signature is wrong")
 
 

@@ -4,6 +4,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "trainer/ranks/timed_communicator.hpp"
+
 namespace trainward::trainer {
 namespace {
 
@@ -72,16 +74,28 @@ double over_ranks(double value, const TrainingSpec& part, Communicator& peers) {
 
 class Leader final : public Trainable {
  public:
-  Leader(const TrainingSpec& part, Communicator& peers, std::unique_ptr<Trainable> own)
-      : part_(part), peers_(peers), own_(std::move(own)), shared_(part) {}
+  // `own` says what it says by `peers`.
+  Leader(const TrainingSpec& part, std::unique_ptr<TimedCommunicator> peers,
+         std::unique_ptr<Trainable> own)
+      : part_(part),
+        timed_(std::move(peers)),
+        peers_(*timed_),
+        own_(std::move(own)),
+        shared_(part) {}
 
   Result<StepResult> step(const TokenBatch& tokens) override {
     // Of the whole step, since no rank may fail alone.
     if (auto ok = check_tokens(tokens, part_, part_.sequences_per_step()); !ok) {
       return propagate(ok);
     }
+    const auto before = timed_->spent();
     hand_out(Command::Kind::step, tokens);
-    return own_->step(part_of(tokens, peers_));
+    auto result = own_->step(part_of(tokens, peers_));
+    if (result) {
+      result->communication_us =
+          std::chrono::duration_cast<std::chrono::microseconds>(timed_->spent() - before).count();
+    }
+    return result;
   }
 
   Result<double> evaluate(const TokenBatch& tokens) override {
@@ -136,6 +150,7 @@ class Leader final : public Trainable {
   }
 
   TrainingSpec part_;
+  std::unique_ptr<TimedCommunicator> timed_;  // goes after the model that uses it
   Communicator& peers_;
   std::unique_ptr<Trainable> own_;
   SharedBatch shared_;
@@ -233,9 +248,10 @@ Result<std::unique_ptr<Trainable>> make_leader(const TrainingSpec& whole, Commun
   if (auto ok = check_spec(*part); !ok) return propagate(ok);
   order(peers, Command::Kind::make);
   share(peers, *part);
-  auto own = make_part(*part, peers);
+  auto timed = std::make_unique<TimedCommunicator>(peers);
+  auto own = make_part(*part, *timed);
   if (!own) return propagate(own);
-  return std::make_unique<Leader>(*part, peers, *std::move(own));
+  return std::make_unique<Leader>(*part, std::move(timed), *std::move(own));
 }
 
 void dismiss_followers(Communicator& peers, int exit_code) {

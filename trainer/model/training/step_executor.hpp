@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "common/base/error.hpp"
@@ -57,6 +58,9 @@ class StepExecutor {
   virtual Status download() = 0;
 
   [[nodiscard]] virtual std::size_t arena_bytes() const = 0;  // of the host, without the state
+  // As of Trainable.
+  [[nodiscard]] virtual std::optional<DeviceMemory> device_memory() const { return {}; }
+  [[nodiscard]] virtual std::optional<double> peak_flops() const { return {}; }
 };
 
 }  // namespace trainward::trainer

@@ -95,6 +95,12 @@ class Stepper final : public Trainable {
   [[nodiscard]] std::size_t arena_bytes() const override {
     return state_->flat.bytes() + state_->fixed.bytes() + executor_->arena_bytes();
   }
+  [[nodiscard]] std::optional<DeviceMemory> device_memory() const override {
+    return executor_->device_memory();
+  }
+  [[nodiscard]] std::optional<double> peak_flops() const override {
+    return executor_->peak_flops();
+  }
 
  private:
   [[nodiscard]] std::int64_t parts() const { return static_cast<std::int64_t>(tokens_.size()); }

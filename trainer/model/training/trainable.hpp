@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "checkpoint/format/tensor.hpp"
@@ -17,6 +18,16 @@ namespace trainward::trainer {
 struct StepResult {
   double loss = 0;       // mean cross-entropy in nats over what the step predicts
   double grad_norm = 0;  // global L2 norm before clipping
+  // Time it spent on exchange with other ranks, and waiting for them.
+  std::int64_t communication_us = 0;
+};
+
+// Of the fullest device, in bytes.
+struct DeviceMemory {
+  std::int64_t most = 0;  // that was in use so far
+  std::optional<std::int64_t> limit;
+
+  friend bool operator==(const DeviceMemory&, const DeviceMemory&) = default;
 };
 
 // Kind permanent, when the loss or the norm of step number `step` is no number.
@@ -60,6 +71,11 @@ class Trainable {
   [[nodiscard]] virtual std::int64_t parameter_count() const = 0;   // that are trained
   [[nodiscard]] virtual std::int64_t total_parameters() const = 0;  // with those that are not
   [[nodiscard]] virtual std::size_t arena_bytes() const = 0;
+
+  // Of accelerators, where they tell.
+  [[nodiscard]] virtual std::optional<DeviceMemory> device_memory() const { return {}; }
+  // What one of them can do at most, in floating-point operations a second, where that is known.
+  [[nodiscard]] virtual std::optional<double> peak_flops() const { return {}; }
 };
 
 }  // namespace trainward::trainer

@@ -67,6 +67,18 @@ Answer<void> default_memory(abi::Device_DefaultMemory_Args& args) {
   return {};
 }
 
+Answer<void> memory_stats(abi::Device_MemoryStats_Args& args) {
+  const Machine& machine = *args.device->client->machine;
+  if (auto ok = machine.check_thread(); !ok) return ok;
+  const ChipMemory& chip = machine.memory(static_cast<std::size_t>(args.device->description.id));
+  args.bytes_in_use = static_cast<std::int64_t>(chip.used_bytes());
+  args.peak_bytes_in_use = static_cast<std::int64_t>(chip.most_used_bytes());
+  args.peak_bytes_in_use_is_set = true;
+  args.bytes_limit = static_cast<std::int64_t>(chip.capacity());
+  args.bytes_limit_is_set = true;
+  return {};
+}
+
 Answer<void> memory_id(abi::Memory_Id_Args& args) {
   args.id = args.memory->id;
   return {};
@@ -110,6 +122,7 @@ void bind_device_calls(abi::Api& api) {
   api.Device_LocalHardwareId = entry<&hardware_id>;
   api.Device_AddressableMemories = entry<&memories>;
   api.Device_DefaultMemory = entry<&default_memory>;
+  api.Device_MemoryStats = entry<&memory_stats>;
   api.Memory_Id = entry<&memory_id>;
   api.Memory_Kind = entry<&memory_kind_of>;
   api.Memory_DebugString = entry<&memory_debug_string>;

@@ -70,6 +70,7 @@ class Machine : public std::enable_shared_from_this<Machine> {
   [[nodiscard]] const Settings& settings() const { return settings_; }
   [[nodiscard]] const cpu::Runtime& runtime() const { return *runtime_; }
   [[nodiscard]] std::size_t chips() const { return chips_.size(); }
+  [[nodiscard]] const ChipMemory& memory(std::size_t chip) const { return chips_[chip]; }
 
  private:
   friend class DeviceBlock;
