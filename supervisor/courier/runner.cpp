@@ -68,8 +68,11 @@ struct Runner::Shared {
   // After an error: until the time has come, or somebody asks for it.
   template <typename Worker>
   void wait_for_another_try(std::int64_t until_ms, Worker& worker) {
-    while (!stop.stop_requested() && now().wall.ms < until_ms && !worker.is_asked_for()) {
-      wait(std::min(until_ms, now().wall.ms + pace.listen_ms), std::nullopt);
+    const Deadline deadline(until_ms, now());
+    while (!stop.stop_requested() && !worker.is_asked_for()) {
+      const std::int64_t left = deadline.left_ms(now());
+      if (left <= 0) return;
+      wait(now().wall.ms + std::min(left, pace.listen_ms), std::nullopt);
     }
   }
 };
