@@ -163,11 +163,8 @@ TEST_F(UploadJobs, RetentionLeavesWhatIsOnItsWayToATargetThatThereIs) {
   fs::remove(path("nas"));
   (void)job()->work({*store, *journal, now().wall.ms, {}});
   UploadRows rows(*journal, "run", "nas");
-  ASSERT_TRUE(rows.begin({{path("checkpoints/step-00000001"), "step-00000001", 1, 5, false, false},
-                          "waiting",
-                          1,
-                          0,
-                          false}));
+  ASSERT_TRUE(rows.begin(
+      {{path("checkpoints/step-00000001"), "step-00000001", 1, 5, false}, "waiting", 1, 0, false}));
   const auto held = [&](const std::string& target) {
     return upload::held_checkpoints(path("courier.db"), "run", {target}).size();
   };

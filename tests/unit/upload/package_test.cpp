@@ -23,7 +23,7 @@ struct Packages : testing::Test {
                         (folder.path() / "work").string()};
 
   Result<OpenedPackage> open(const std::string& path) {
-    return open_package(source, {path, "name", 5, 77, true, false}, memory, {});
+    return open_package(source, {path, "name", 5, 77, true}, memory, {});
   }
 };
 
@@ -124,7 +124,7 @@ TEST_F(Packages, DigestsOfParts) {
   folder.write("work/c/one", "aaaa");
   folder.write("work/c/empty", "");
   const PartBytes by_four = [](std::int64_t size) { return std::int64_t{size > 4 ? 4 : 0}; };
-  const Candidate candidate{(folder.path() / "work/c").string(), "name", 5, 77, true, false};
+  const Candidate candidate{(folder.path() / "work/c").string(), "name", 5, 77, true};
   const auto files = [&] {
     auto opened = open_package(source, candidate, memory, {}, by_four);
     EXPECT_TRUE(opened) << opened.error().message();

@@ -10,12 +10,8 @@ namespace trainward::upload {
 namespace {
 
 Candidate saved(std::int64_t step, std::int64_t at_ms, bool milestone = false) {
-  return {"/c/step-" + std::to_string(step),
-          "step-" + std::to_string(step),
-          step,
-          at_ms,
-          milestone,
-          false};
+  return {"/c/step-" + std::to_string(step), "step-" + std::to_string(step), step, at_ms,
+          milestone};
 }
 
 Known row(const Candidate& what, std::string state, std::int64_t began_ms) {

@@ -33,7 +33,7 @@ struct S3PartsOfAFile : S3 {
     const orders::Source source{"gpt", (folder.path() / "checkpoints").string(),
                                 (folder.path() / "work").string()};
     const std::string checkpoint = (folder.path() / "checkpoints/step-5").string();
-    return open_package(source, {checkpoint, "step-5", 5, 77, false, false}, memory, {},
+    return open_package(source, {checkpoint, "step-5", 5, 77, false}, memory, {},
                         [&](std::int64_t size) { return to.part_bytes(size); });
   }
 
