@@ -79,7 +79,7 @@ std::string format_look(const json::object& document, const Style& style) {
   text += "\nThis is watched without a word in the configuration. What says the same:\n\n";
   text += fmt::format("    watch: {{preset: {}}}\n", string_or(document, "format", ""));
   if (const std::string rule = string_or(document, "rule", ""); !rule.empty()) {
-    text += "\nor, as a rule that can be changed:\n\n";
+    text += "\nor steps and losses alone, as a rule that can be changed:\n\n";
     text += fmt::format("    watch:\n      log:\n        - {{match: {}, phase: train}}\n",
                         yaml_text(rule));
   }

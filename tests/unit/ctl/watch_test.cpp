@@ -24,7 +24,7 @@ const std::string nanogpt =
 TEST_F(WatchTest, ShowsWhatIsReadAndTheConfigurationForIt) {
   const Ran ran = ctl({"watch", write_log(nanogpt)});
   EXPECT_EQ(ran.code, 0) << ran.err;
-  EXPECT_THAT(ran.out, AllOf(StartsWith("recognised the output of nanoGPT: step, loss\n"),
+  EXPECT_THAT(ran.out, AllOf(StartsWith("recognised the output of nanoGPT: step, loss, MFU\n"),
                              HasSubstr("4 of 5 lines read: steps 10 to 30, 3 steps; 1 evaluation"),
                              HasSubstr("watch: {preset: nanogpt}"),
                              HasSubstr("- {match: '^iter (?P<step>\\d+): loss (?P<loss>")));
