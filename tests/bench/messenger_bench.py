@@ -35,7 +35,7 @@ FED = ALONE + """    upload:
         there: {{s3: {{endpoint: 'http://127.0.0.1:{port}', bucket: bucket, prefix: run, credentials_file: keys}}}}
 notify:
   channels:
-    hook: {{webhook: 'http://127.0.0.1:{port}/hook'}}
+    hook: {{webhook: {{url: 'http://127.0.0.1:{port}/hook'}}}}
     alive: {{ping: {{url_file: ping.url}}}}
 tracking: {{tensorboard: curves}}
 """
@@ -70,7 +70,7 @@ class Run:
         return rows[0] if rows else {}
 
     def step(self):
-        return self.status().get("step") or 0
+        return self.status().get("last_step") or 0
 
     def configure(self, text):
         self.write(text)
