@@ -100,10 +100,11 @@ std::string format_uploads(const json::array& rows, const Context& context) {
 }
 
 int list_uploads(const Context& context, const UploadRequest& request) {
-  return print_rows(context, uploads_of(context, request, request.limit),
-                    "Nothing was sent yet: 'upload' of a program's configuration says where its "
-                    "checkpoints go (docs/upload.md)",
-                    [&](const json::array& rows) { return format_uploads(rows, context); });
+  return print_rows(
+      context, uploads_of(context, request, request.limit),
+      "Nothing was sent yet: a checkpoint goes up when it has verified, to where 'upload' "
+      "of its program's configuration says (docs/upload.md)",
+      [&](const json::array& rows) { return format_uploads(rows, context); });
 }
 
 // On record for the courier. Its answer, or why there is none.
