@@ -19,7 +19,7 @@ FakeDaemon::FakeDaemon(const std::filesystem::path& socket)
   address.sun_family = AF_UNIX;
   std::strncpy(address.sun_path, path->text().c_str(), sizeof(address.sun_path) - 1);
   if (::bind(listener_.get(), reinterpret_cast<sockaddr*>(&address), sizeof(address)) != 0 ||
-      ::listen(listener_.get(), 16) != 0) {
+      ::listen(listener_.get(), SOMAXCONN) != 0) {
     throw std::runtime_error("the fake daemon cannot listen");
   }
   thread_ = std::thread([this] { serve(); });
