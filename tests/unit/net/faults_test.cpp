@@ -139,8 +139,8 @@ TEST(HttpFaults, AStallEndsWhatHasNoOtherLimit) {
 
 // Answered or not, read or not: whoever asks for an end gets it now.
 TEST(HttpFaults, AStopEndsAnExchangeAtOnce) {
-  const auto gate = std::make_shared<HttpGate>();
   for (const bool in_mid_answer : {false, true}) {
+    const auto gate = std::make_shared<HttpGate>();  // a server that ends opens its gate
     HttpScript server{in_mid_answer ? test::HttpStep{.body = "1234", .stall = gate}
                                     : test::HttpStep{.hold = gate}};
     std::stop_source stop;
