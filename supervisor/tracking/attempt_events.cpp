@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "supervisor/tracking/step_metrics.hpp"
 #include "supervisor/tracking/verdict.hpp"
 
 namespace trainward::tracking {
@@ -27,20 +28,10 @@ void add(Event& event, const char* tag, const std::optional<double>& value) {
   if (value) event.scalars.push_back({tag, shown(*value)});
 }
 
-void add_count(Event& event, const char* tag, const std::optional<std::int64_t>& count) {
-  if (count) event.scalars.push_back({tag, static_cast<double>(*count)});
-}
-
 Event event_of(const store::StepRow& row) {
   Event event{row.step, row.at_ms};
-  add(event, "train/loss", row.loss);
-  add(event, "train/grad_norm", row.grad_norm);
-  add(event, "train/learning_rate", row.learning_rate);
-  add(event, "train/tokens_per_second", row.tokens_per_second);
-  add(event, "train/mfu", row.mfu);
-  add(event, "train/communication_share", row.communication);
-  add_count(event, "train/device_memory_bytes", row.device_memory);
-  add_count(event, "train/tokens", row.tokens);
+  each_metric(row,
+              [&](const char* tag, const std::optional<double>& value) { add(event, tag, value); });
   return event;
 }
 

@@ -13,6 +13,7 @@
 #include "common/base/utf8.hpp"
 #include "supervisor/net/retry.hpp"
 #include "supervisor/tracking/credential.hpp"
+#include "supervisor/tracking/step_metrics.hpp"
 #include "supervisor/tracking/verdict.hpp"
 
 namespace trainward::tracking {
@@ -60,10 +61,6 @@ void add_metric(json::array& metrics, const char* key, const std::optional<doubl
   json::value shown = std::isfinite(*value) ? json::value(*value) : json::value("NaN");
   metrics.push_back(json::object{
       {"key", key}, {"value", std::move(shown)}, {"timestamp", at_ms}, {"step", step}});
-}
-
-std::optional<double> as_real(const std::optional<std::int64_t>& count) {
-  return count ? std::optional(static_cast<double>(*count)) : std::nullopt;
 }
 
 std::string percent_encoded(std::string_view text) {
@@ -246,17 +243,9 @@ Result<Mlflow::Batch> Mlflow::gather(const store::Store& store, const Cursor& cu
         const bool shown = batch.shown_step < 0 || row.step / every != batch.shown_step / every;
         if (!shown) return;
         batch.shown_step = row.step;
-        add_metric(batch.metrics, "train/loss", row.loss, row.at_ms, row.step);
-        add_metric(batch.metrics, "train/grad_norm", row.grad_norm, row.at_ms, row.step);
-        add_metric(batch.metrics, "train/learning_rate", row.learning_rate, row.at_ms, row.step);
-        add_metric(batch.metrics, "train/tokens_per_second", row.tokens_per_second, row.at_ms,
-                   row.step);
-        add_metric(batch.metrics, "train/mfu", row.mfu, row.at_ms, row.step);
-        add_metric(batch.metrics, "train/communication_share", row.communication, row.at_ms,
-                   row.step);
-        add_metric(batch.metrics, "train/device_memory_bytes", as_real(row.device_memory),
-                   row.at_ms, row.step);
-        add_metric(batch.metrics, "train/tokens", as_real(row.tokens), row.at_ms, row.step);
+        each_metric(row, [&](const char* tag, const std::optional<double>& value) {
+          add_metric(batch.metrics, tag, value, row.at_ms, row.step);
+        });
       });
   if (!read) return propagate(read);
   batch.more = rows == rows_in_a_batch;

@@ -11,6 +11,14 @@ using store::Row;
 constexpr const char* last_seen = "request";
 constexpr const char* place_key = "place";
 
+Status put_memory(Connection& db, const std::string& program, const std::string& target,
+                  const std::string& key, const std::string& value) {
+  return db.run(
+      "insert into upload_memory (program, target, key, value) values (?, ?, ?, ?) "
+      "on conflict (program, target, key) do update set value = excluded.value",
+      program, target, key, value);
+}
+
 // What metrics count: rows are taken up anew and change their state, and a counter never falls.
 Status add_to_total(Connection& db, const std::string& program, const std::string& target,
                     const std::string& total, std::int64_t more) {
@@ -43,10 +51,7 @@ Status UploadRows::lies_at(const std::string& place) {
         return ok;
       }
     }
-    return db.run(
-        "insert into upload_memory (program, target, key, value) values (?, ?, ?, ?) "
-        "on conflict (program, target, key) do update set value = excluded.value",
-        program_, target_, std::string(place_key), place);
+    return put_memory(db, program_, target_, place_key, place);
   });
 }
 
@@ -220,12 +225,8 @@ Result<std::optional<std::string>> UploadRows::get(const std::string& key) {
 }
 
 Status UploadRows::put(const std::string& key, const std::string& value) {
-  return journal_.transact([&](Connection& db) {
-    return db.run(
-        "insert into upload_memory (program, target, key, value) values (?, ?, ?, ?) "
-        "on conflict (program, target, key) do update set value = excluded.value",
-        program_, target_, key, value);
-  });
+  return journal_.transact(
+      [&](Connection& db) { return put_memory(db, program_, target_, key, value); });
 }
 
 Status UploadRows::forget(const std::string& prefix) {
