@@ -65,12 +65,14 @@ class FinetuneWorld : public World {
     return path(".trainward/runs/" + name + "/checkpoints").string();
   }
 
+  std::string stdout_of(std::int64_t attempt) const {
+    return read_file(path(fmt::format(".trainward/runs/run/attempts/{:04}/stdout.log", attempt)),
+                     16 << 20)
+        .value();
+  }
   // The losses that an attempt printed, as text.
   std::vector<std::string> losses(std::int64_t attempt = 1) {
-    const std::string log =
-        read_file(path(fmt::format(".trainward/runs/run/attempts/{:04}/stdout.log", attempt)),
-                  16 << 20)
-            .value();
+    const std::string log = stdout_of(attempt);
     std::vector<std::string> out;
     constexpr std::string_view word = " loss ";
     for (std::size_t at = 0; (at = log.find(" step ", at)) != log.npos; ++at) {
