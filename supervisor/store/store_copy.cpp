@@ -193,6 +193,23 @@ Result<bool> Store::has_checkpoints(const std::string& program) const {
   return any;
 }
 
+Result<bool> Store::goes_on_from_elsewhere(const std::string& program) const {
+  bool any = false;
+  auto read = impl_->connection->each(
+      "select 1 from ("
+      "  select told_to_resume, resume_from, resume_step, first_step,"
+      "         max(last_step) over (order by number"
+      "                              rows between unbounded preceding and 1 preceding) as before"
+      "  from attempts where program = ?) "
+      "where case when told_to_resume"
+      "           then resume_from <> '' and (before is null or resume_step > before)"
+      "           else first_step - 1 > coalesce(before, 0) end "
+      "limit 1",
+      [&](const Row&) { any = true; }, program);
+  if (!read) return propagate(read);
+  return any;
+}
+
 // Of a row that has nothing: there may be none.
 Result<std::vector<std::string>> Store::names_of(Table table) const {
   std::vector<std::string> names;

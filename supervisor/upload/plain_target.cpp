@@ -33,10 +33,22 @@ std::int64_t size_of(const Package& package) {
   return bytes;
 }
 
+// What the text of `latest.json` says; a damaged one says nothing.
+json::object latest_in(const std::string& text) {
+  auto value = parse_json(text, "latest.json");
+  return value && value->is_object() ? value->get_object() : json::object();
+}
+
+// Kind permanent: by another run (publication.hpp).
+Status follows(const Package& package, const json::object& latest, const std::string& where) {
+  return upload::may_publish(package.run, string_or(latest, "run", ""), where);
+}
+
 }  // namespace
 
 Result<Published> PlainTarget::publish(const Package& package, const Progress& progress) {
   const std::string place = store_->shown(package.program + "/" + package.name);
+  if (auto ok = may_publish(package); !ok) return propagate(ok);
   auto there = is_published(package);
   if (!there) return propagate(there);
   Published out{place, 0};
@@ -53,6 +65,13 @@ Result<Published> PlainTarget::publish(const Package& package, const Progress& p
   }
   if (auto ok = finish(package); !ok) return propagate(ok);
   return out;
+}
+
+// Before anything is changed there.
+Status PlainTarget::may_publish(const Package& package) {
+  auto there = store_->get_text(latest_key(package.program), longest_manifest);
+  if (!there || !*there) return there ? Status() : propagate(there);
+  return follows(package, latest_in((*there)->text), store_->shown(package.program));
 }
 
 // A record of the same name with other files is of a checkpoint that was saved anew, or of files
@@ -143,19 +162,20 @@ Status PlainTarget::publish_record(const Package& package) {
 // The one that was saved last: a milestone that follows later does not move it back.
 Status PlainTarget::point_latest(const Package& package) {
   const std::string key = latest_key(package.program);
-  const json::object latest{{"name", package.name},
-                            {"step", package.step},
-                            {"saved_ms", package.saved_ms},
-                            {"record", manifest_key(package.program, package.step, package.name)}};
+  json::object latest{{"name", package.name},
+                      {"step", package.step},
+                      {"saved_ms", package.saved_ms},
+                      {"record", manifest_key(package.program, package.step, package.name)}};
+  if (!package.run.id.empty()) latest["run"] = package.run.id;
   const std::string text = json::serialize(latest) + "\n";
   for (int tries = 0; tries < most_tries; ++tries) {
     auto there = store_->get_text(key, longest_manifest);
     if (!there) return propagate(there);
     if (*there) {
       if ((*there)->text == text) return {};
-      auto value = parse_json((*there)->text, "latest.json");
-      const json::object* object = value ? value->if_object() : nullptr;
-      if (object != nullptr && int_or(*object, "saved_ms", 0) > package.saved_ms) return {};
+      const json::object newest = latest_in((*there)->text);
+      if (auto ok = follows(package, newest, store_->shown(package.program)); !ok) return ok;
+      if (int_or(newest, "saved_ms", 0) > package.saved_ms) return {};
     }
     auto put = store_->put_text(key, text, *there);
     if (!put) return propagate(put);

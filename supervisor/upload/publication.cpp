@@ -56,7 +56,8 @@ bool is_safe_name(std::string_view name) {
 }
 
 Remote remote_of(const Package& package) {
-  Remote out{package.name, package.step, {}, package.origin, package.saved_ms, package.form};
+  Remote out{package.name, package.step,  {}, package.origin, package.saved_ms,
+             package.form, package.run.id};
   for (const File& file : package.files) out.files.push_back({file.name, file.size, file.sha256});
   return out;
 }
@@ -72,6 +73,7 @@ std::string manifest_text(const std::string& program, const Remote& remote) {
                    {"step", remote.step},         {"origin", remote.origin},
                    {"saved_ms", remote.saved_ms}, {"files", std::move(files)}};
   if (!remote.form.empty()) out["form"] = remote.form;
+  if (!remote.run.empty()) out["run"] = remote.run;
   return json::serialize(out) + "\n";
 }
 
@@ -92,6 +94,7 @@ Result<Remote> parse_manifest(std::string_view text, std::string_view where) {
   out.origin = string_or(*object, "origin", "");
   out.saved_ms = int_or(*object, "saved_ms", 0);
   out.form = string_or(*object, "form", "");
+  out.run = string_or(*object, "run", "");
   if (!is_safe_name(out.name) || out.name.find('/') != std::string::npos) {
     return no_manifest(where, "its name is none");
   }
@@ -126,6 +129,16 @@ bool same_content(const Remote& a, const Remote& b) {
     return files;
   };
   return a.name == b.name && a.step == b.step && sorted(a) == sorted(b);
+}
+
+Status may_publish(const Run& run, const std::string& there, const std::string& where) {
+  if (run.goes_on || run.id.empty() || there.empty() || there == run.id) return {};
+  return fail(ErrorKind::permanent,
+              "holds checkpoints of another run, which this one would replace, since it began from "
+              "step 0",
+              where,
+              "name another place in 'upload' (prefix, folder, repository or revision), move away "
+              "what is there, or go on from it: `upload.restore: true` with no checkpoint here");
 }
 
 std::string published_folder(const std::string& program) { return program + "/published/"; }

@@ -33,6 +33,14 @@ struct File {
   std::vector<std::string> part_sha256 = {};
 };
 
+// Whose checkpoints these are.
+struct Run {
+  // Another one for each training that is begun, the same after each restart; empty: not known.
+  std::string id = {};
+  // It began with a checkpoint that was there before it: restored, or brought by hand.
+  bool goes_on = false;
+};
+
 // What is published at once.
 struct Package {
   std::string program;
@@ -55,6 +63,7 @@ struct Package {
   // What was made of it on the way: "pytorch", "safetensors", "folder"; empty: its files are as
   // they lay. Only those can be resumed from.
   std::string form = {};
+  Run run = {};
 };
 
 struct Published {
@@ -75,6 +84,7 @@ struct Remote {
   std::string origin = {};    // as in Package; empty: not on record
   std::int64_t saved_ms = 0;  // as in Package; 0: not on record
   std::string form = {};      // as in Package
+  std::string run = {};       // Run::id; empty: not on record
 };
 
 // What a target keeps over the death of the process, by keys of its own ("upload-id/model.bin").
@@ -107,7 +117,8 @@ class Target {
     (void)size;
     return 0;
   }
-  // Kind transient with a `wait_ms()` where the server says when.
+  // Kind transient with a `wait_ms()` where the server says when; permanent: another run's are
+  // there (publication.hpp, may_publish()).
   virtual Result<Published> publish(const Package& package, const Progress& progress) = 0;
   // What has arrived of a package that will not be published is removed, where that can be done.
   virtual Status abandon(const std::string& program, const std::string& name) {

@@ -70,6 +70,23 @@ TEST_F(NewBox, GoesOnThoughItsRestoreWasEnded) {
   }
 }
 
+// One that was to begin anew and still names the place of the one before.
+TEST_F(NewBox, ARunThatBeganAnewReplacesNothing) {
+  send_from_the_old_one();
+  make_box("new", 50, false);
+  const Output second = run_in("new");
+  EXPECT_EQ(second.code, 0) << second.out << second.err;
+  orders::Orders orders =
+      orders_of("new/state", {{"nas", orders::FolderPlace{path("nas").string()}, {}}});
+  orders.uploads[0].source.directory = path("new").string();
+  orders.uploads[0].source.foreign = true;
+  std::string log;
+  run_courier(orders, "", log, "holds checkpoints of another run");
+  EXPECT_EQ(string_or(only_row("new/state"), "state", ""), "failed") << log;
+  EXPECT_FALSE(fs::exists(path("nas/run/model_step50.bin"))) << log;
+  EXPECT_TRUE(fs::exists(path("nas/run/model_step40.bin/model_step40.bin"))) << log;
+}
+
 // Nobody begins at step 0 because a disk is not mounted yet.
 TEST_F(Boxes, ATargetThatIsAwayIsWaitedFor) {
   make_box("new", 20, true);

@@ -74,10 +74,12 @@ Status check(const Package& package) {
 
 Status check_owner(const Package& package, const Contents& there, const std::string& where) {
   for (const Record& record : there.records) {
-    if (record.program == package.program) continue;
-    return fail(ErrorKind::permanent,
-                fmt::format("holds checkpoints of the program '{}'", record.program), where,
-                "give each program a repository or a revision (a branch) of its own");
+    if (record.program != package.program) {
+      return fail(ErrorKind::permanent,
+                  fmt::format("holds checkpoints of the program '{}'", record.program), where,
+                  "give each program a repository or a revision (a branch) of its own");
+    }
+    if (auto ok = may_publish(package.run, record.remote.run, where); !ok) return ok;
   }
   return {};
 }

@@ -236,6 +236,26 @@ TEST_F(Publish, AnotherProgramsRepositoryIsRefused) {
   EXPECT_THAT(refused.error().message(), HasSubstr("checkpoints of the program 'trainer'"));
 }
 
+TEST_F(Publish, AnotherRunsRepositoryIsRefusedUnlessItIsGoneOnWith) {
+  const auto at = target();
+  Package first = package("step-1", 1, 1);
+  first.run = {"first", false};
+  ASSERT_TRUE(at->publish(first, {}));
+  Package second = package("step-1", 1, 2);
+  second.run = {"second", false};
+  second.saved_ms += 1000;
+  const auto refused = at->publish(second, {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::permanent);
+  EXPECT_THAT(refused.error().message(), HasSubstr("another run"));
+  expect_there("step-1", 1);
+  Package third = package("step-2", 2, 3);
+  third.run = {"third", true};
+  ASSERT_TRUE(at->publish(third, {}));
+  EXPECT_FALSE(at->publish(first, {})) << "who was given up and came back";
+  expect_there("step-2", 3);
+}
+
 TEST_F(Publish, ACardOfSomebodysOwnStays) {
   const auto at = target();
   ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));

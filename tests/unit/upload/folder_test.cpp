@@ -79,6 +79,37 @@ TEST_F(Folder, ACheckpointSavedAnewReplacesTheOther) {
   EXPECT_FALSE(fs::exists(root / "gpt/step-5/old.json")) << "of the one before";
 }
 
+// Two runs that were given the same place: neither loses anything, and who goes on has the place.
+TEST_F(Folder, ANewRunReplacesNothingOfAnother) {
+  const auto of_run = [&](const std::string& name, std::int64_t step, const Texts& texts,
+                          upload::Run run) {
+    Package package = make_package(folder, name, step, texts);
+    package.run = std::move(run);
+    return target()->publish(package, {});
+  };
+  ASSERT_TRUE(of_run("step-5", 5, files, {"first", false}));
+  const auto tree = [&] {
+    std::map<std::string, std::string> out;
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
+      if (entry.is_regular_file()) out[entry.path().string()] = text_of(entry.path());
+    }
+    return out;
+  };
+  const auto before = tree();
+  for (const std::int64_t step : {5, 9}) {
+    const auto refused =
+        of_run("step-" + std::to_string(step), step, {{"a.bin", "other"}}, {"second", false});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::permanent);
+    EXPECT_NE(refused.error().message().find("another run"), std::string::npos);
+  }
+  EXPECT_EQ(tree(), before);
+
+  ASSERT_TRUE(of_run("step-9", 9, {{"a.bin", "goes on"}}, {"third", true}));
+  const auto late = of_run("step-12", 12, files, {"first", false});
+  EXPECT_FALSE(late) << "the box that was given up came back";
+}
+
 TEST_F(Folder, AnInterruptedCopyGoesOn) {
   const std::string text = std::string(100'000, 'a') + std::string(100'000, 'b');
   fs::create_directories(root / "gpt/step-5");

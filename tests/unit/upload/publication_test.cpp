@@ -13,7 +13,8 @@ Remote example() {
           {{"model.safetensors", 12, digest}, {"a/b.json", 0, digest}},
           "{checkpoint_dir}/step-00000007",
           1234,
-          ""};
+          "",
+          "a1b2"};
 }
 
 TEST(Publication, RecordReadsBack) {
@@ -23,7 +24,18 @@ TEST(Publication, RecordReadsBack) {
   EXPECT_TRUE(same_content(*read, remote));
   EXPECT_EQ(read->origin, remote.origin);
   EXPECT_EQ(read->saved_ms, 1234);
+  EXPECT_EQ(read->run, "a1b2");
   EXPECT_EQ(read->files[1].name, "a/b.json");
+}
+
+TEST(Publication, OnlyWhoGoesOnTakesAPlaceOver) {
+  EXPECT_TRUE(may_publish({"a", false}, "a", "there"));
+  EXPECT_TRUE(may_publish({"b", true}, "a", "there")) << "it began with what was there";
+  EXPECT_TRUE(may_publish({"b", false}, "", "there")) << "of a version that told no run";
+  EXPECT_TRUE(may_publish({}, "a", "there"));
+  const auto refused = may_publish({"b", false}, "a", "there");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::permanent);
 }
 
 TEST(Publication, NamesThatLeaveTheirFolderAreRefused) {

@@ -96,8 +96,8 @@ TEST_F(S3PartsOfAFile, TheSecondIsOnItsWayWhileTheFirstIsNotAnswered) {
   const auto gate = std::make_shared<test::HttpGate>();
   server.hold("partNumber=1", gate);
   auto published = std::async(std::launch::async, [&] { return send(server); });
-  // Whether it is published, what lies there, where parts go, and two of them.
-  EXPECT_TRUE(server.server().wait_for(5));
+  // Whose run is there, whether it is published, what lies there, where parts go, and two of them.
+  EXPECT_TRUE(server.server().wait_for(6));
   EXPECT_EQ(parts_sent(server), (std::map<std::string, int>{{"1", 1}, {"2", 1}}));
   gate->open();
   const auto result = published.get();
