@@ -44,6 +44,12 @@ std::int64_t size_of(const Package& package) {
   return bytes;
 }
 
+std::int64_t number_in(std::string_view text) {
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 // The card of an exported model is merged with what is there, like any card.
 bool is_card(const Package& package, const File& file) {
   return package.form == "folder" && file.name == card_name;
@@ -361,8 +367,7 @@ Result<std::int64_t> Publisher::settling_ms(const std::string& prefix) {
   auto text = memory_.get(commit_key(prefix));
   if (!text) return propagate(text);
   if (!*text) return 0;
-  std::int64_t began_ms = 0;
-  std::from_chars((*text)->data(), (*text)->data() + (*text)->size(), began_ms);
+  const std::int64_t began_ms = number_in(**text);
   const std::int64_t whole = api_.times().settle_ms;
   // A clock that was put back does not make it longer.
   return std::clamp<std::int64_t>(began_ms + whole - now().wall.ms, 0, whole);
@@ -371,8 +376,7 @@ Result<std::int64_t> Publisher::settling_ms(const std::string& prefix) {
 Result<std::int64_t> Publisher::quota_ms() {
   auto text = memory_.get(quota_key);
   if (!text) return propagate(text);
-  std::int64_t until_ms = 0;
-  if (*text) std::from_chars((*text)->data(), (*text)->data() + (*text)->size(), until_ms);
+  const std::int64_t until_ms = *text ? number_in(**text) : 0;
   return std::clamp<std::int64_t>(until_ms - now().wall.ms, 0, longest_quota_ms);
 }
 
