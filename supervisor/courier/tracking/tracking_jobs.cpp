@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "supervisor/courier/tracking/tracked_table.hpp"
-#include "supervisor/tracking/mlflow.hpp"
+#include "supervisor/tracking/mlflow/mlflow.hpp"
 #include "supervisor/tracking/run_writer.hpp"
 
 namespace trainward::courier {

@@ -1,6 +1,6 @@
 // A run told to a server that only ever adds, over every fault of a network: nothing is lost, and
 // nothing is there twice.
-#include "supervisor/tracking/mlflow.hpp"
+#include "supervisor/tracking/mlflow/mlflow.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,15 +7,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <stop_token>
-#include <string>
 
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 #include "supervisor/net/http_client.hpp"
 #include "supervisor/orders/trackers.hpp"
 #include "supervisor/store/store.hpp"
+#include "supervisor/tracking/mlflow/batch.hpp"
+#include "supervisor/tracking/mlflow/server.hpp"
 #include "supervisor/tracking/run_writer.hpp"
 
 namespace trainward::tracking {
@@ -30,24 +30,13 @@ class Mlflow {
   // the network; it is gone on with where it stood), permanent (it refuses us).
   Result<bool> advance(const store::Store& store, std::int64_t now_ms);
   // Until when the server asked to be left alone; 0: it did not.
-  [[nodiscard]] std::int64_t wait_until_ms() const { return wait_until_ms_; }
+  [[nodiscard]] std::int64_t wait_until_ms() const { return server_.wait_until_ms(); }
 
  private:
   struct Cursor;
-  struct Batch;
-  struct Reply {
-    int status = 0;
-    std::string code;  // MLflow's own, of a refusal: letters and _
-    json::object body;
-  };
 
-  Result<Reply> call(const std::string& method, const std::string& what, const json::object* body);
-  tl::unexpected<Error> refused(const Reply& reply, const std::string& what) const;
-  Result<bool> is_gone(const Reply& refusal, const Cursor& cursor);
   Status begin_anew(Cursor& cursor);
-  Result<Batch> gather(const store::Store& store, const Cursor& cursor) const;
   Status find_run(const Batch& batch, Cursor& cursor);
-  Result<std::string> find_experiment();
   Status send_params(Cursor& cursor);
   Status log(Cursor& cursor, json::object content);
   Status log_params(Cursor& cursor, const json::array& params);
@@ -56,9 +45,7 @@ class Mlflow {
 
   orders::TrackingOrder order_;
   Memory& memory_;
-  net::HttpClient client_;
-  std::int64_t wait_until_ms_ = 0;
-  std::int64_t now_ms_ = 0;
+  MlflowServer server_;
 };
 
 }  // namespace trainward::tracking
