@@ -78,7 +78,7 @@ TEST_F(Adoption, AHundredProgramsStartTogetherAndEachOnlyOnce) {
   EXPECT_EQ(started.code, 0) << started.out;
   for (int i = 0; i < 100; ++i) EXPECT_EQ(attempts(fmt::format("p{}", i)).size(), 1U) << i;
   EXPECT_EQ(daemon_log().find("lost"), std::string::npos) << daemon_log();
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
 }
 
@@ -133,7 +133,7 @@ TEST_F(Adoption, ReloadStartsTheDaemonAnewAndLeavesTheWorkerAlone) {
   EXPECT_EQ(attempts().size(), 1U);
   EXPECT_EQ(attempts().front().pid, worker);
   EXPECT_EQ(ctl({"stop", "run"}).code, 0);
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
 }
 

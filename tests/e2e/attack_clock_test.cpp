@@ -41,7 +41,7 @@ TEST_F(AttackClock, WhatAnEarlierAttemptLeftIsStillNoNews) {
   wait_until([&] { return !attempts().empty() && attempts()[0].ended_ms > 0; });
   EXPECT_EQ(attempts()[0].cause, "hang");
   EXPECT_EQ(attempts()[0].first_step, 0);
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
 }
 

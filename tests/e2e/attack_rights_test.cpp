@@ -138,7 +138,7 @@ TEST_F(AttackRights, WantOfProcessesIsNoFaultOfTheConfiguration) {
       ASSERT_EQ(wait_for(spawn(raise, STDOUT_FILENO, STDERR_FILENO)), 0);
       wait_until([&] { return state_of_run() == "RUNNING"; });
     }
-    ::kill(daemon, SIGTERM);
+    ask_to_end(daemon);
     end_of(daemon);
   }
   EXPECT_TRUE(refused) << "no launch failed for want of processes";
@@ -178,7 +178,7 @@ TEST_F(AttackNames, ANameOfEveryAllowedCharacterIsANameEverywhere) {
     EXPECT_EQ(ctl({"stop", "--", name}).out, name + ": stopped\n");
     EXPECT_EQ(ctl({"why", "--", name}).code, 0);
   }
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
 }
 

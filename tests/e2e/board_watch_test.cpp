@@ -63,7 +63,7 @@ TEST_F(BoardWatch, WhatItMeasuresIsRecordedShownAndEvidenceOfTheEnd) {
   EXPECT_NE(why.find("board watch"), npos) << why;
   EXPECT_NE(why.find("heartbeat stands still"), npos) << why;
   EXPECT_NE(ctl({"report", "run"}).out.find("up to 79 °C"), npos);
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   end_of(daemon);
   // Also when nobody runs.
   EXPECT_NE(ctl({"boards"}).out.find("79 °C"), npos);
@@ -81,7 +81,7 @@ TEST_F(BoardWatch, ADaemonThatTakesTheWorkerOverWatchesOn) {
   EXPECT_EQ(attempts().size(), 1U);
   let_it_end();
   wait_until([&] { return attempts().front().ended_ms > 0; });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   end_of(daemon);
 }
 
@@ -93,7 +93,7 @@ TEST_F(BoardWatch, ZeroSwitchesItOff) {
   wait_until([&] { return attempts().front().ended_ms > 0; });
   EXPECT_TRUE(samples().empty());
   EXPECT_FALSE(std::filesystem::exists(path(".trainward/watch")));
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   end_of(daemon);
 }
 

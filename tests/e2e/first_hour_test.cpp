@@ -43,7 +43,7 @@ TEST_F(FirstHour, ADaemonOfACommandRestartsInPlace) {
   EXPECT_EQ(ctl({"reload"}).code, 0) << daemon_log();
   EXPECT_EQ(ctl({"status", "tail"}).code, 0);
   EXPECT_EQ(attempts("tail").size(), 1U) << "the program is left alone";
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   end_of(daemon);
 }
 

@@ -74,7 +74,7 @@ TEST_F(Foreign, AWorkerWithTheProtocolSavesWhenItIsStopped) {
   write_protocol(100000);
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
   wait_until([&] { return last_step() >= 13; });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 75) << daemon_log();
   EXPECT_EQ(attempts().back().exit_code, 75);
   EXPECT_EQ(attempts().back().kept_step, attempts().back().last_step);

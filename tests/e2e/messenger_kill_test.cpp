@@ -161,10 +161,8 @@ TEST_F(MessengerKilled, TellsEachMessageOnce) {
     configure("0s");
     const pid_t daemon = start_daemon({"run.yaml"});
     wait_until([&] { return all_told(); });
-    ASSERT_EQ(::kill(daemon, SIGTERM), 0);
-    // All may have been told before this one knows what SIGTERM asks for.
-    const int end = end_of(daemon);
-    ASSERT_TRUE(end == 0 || end == -SIGTERM) << daemon_log();
+    ask_to_end(daemon);
+    ASSERT_EQ(end_of(daemon), 0) << daemon_log();
 
     const auto rows = outbox();
     const auto known = states();

@@ -106,7 +106,7 @@ TEST_F(Messenger, NobodyWaitsForOneThatHangs) {
   ASSERT_EQ(::kill(*courier, SIGSTOP), 0);
   EXPECT_EQ(ctl({"restart", "run"}).out, "run: stopped\nrun: started\n");
   EXPECT_EQ(ctl({"status"}).code, 0);
-  ASSERT_EQ(::kill(daemon, SIGTERM), 0);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
   wait_until([&] { return !works(); });
 }
@@ -132,7 +132,7 @@ TEST_F(Messenger, AChannelThatFailsIsSeenInStatusUntilItWorks) {
   wait_until([&] { return state() == "FATAL"; });
   ASSERT_EQ(ctl({"start", "run"}).code, 0);  // and fails again
   wait_until([&] { return ctl({"status"}).out.find("!! channel") == std::string::npos; });
-  ASSERT_EQ(::kill(daemon, SIGTERM), 0);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
 }
 
@@ -214,7 +214,7 @@ TEST_F(Messenger, NoSecretIsAnywhere) {
     add(run("/usr/bin/curl", {"-s", "--unix-socket", ".trainward/trainward.sock",
                               std::string("http://localhost") + route}));
   }
-  ASSERT_EQ(::kill(daemon, SIGTERM), 0);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
   said += daemon_log();
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path(".trainward"))) {
@@ -242,7 +242,7 @@ TEST_F(Messenger, WithoutItsProgramTrainingGoesOnAndStatusSaysSo) {
   EXPECT_EQ(status.code, 0) << "the program is well";
   EXPECT_THAT(status.out, HasSubstr("!! nothing is delivered: "));
   EXPECT_THAT(status.out, HasSubstr("trainward-courier"));
-  ASSERT_EQ(::kill(daemon, SIGTERM), 0);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
 }
 

@@ -71,7 +71,7 @@ class Examples : public World {
       return all.size() >= attempt && all.back().last_step >= all.back().first_step + steps &&
              all.back().first_step > 0;
     });
-    ::kill(daemon, SIGTERM);
+    ask_to_end(daemon);
     EXPECT_EQ(end_of(daemon), 75) << daemon_log();
     return attempts().back();
   }

@@ -55,7 +55,7 @@ TEST_F(Ranks, ARankThatDiesIsNamedAndCostsNothingThatWasSaved) {
     ASSERT_EQ(pids.size(), 2U) << worker_log("stdout.log");
     ::kill(pids[victim], SIGKILL);
     wait_until([&] { return attempts().size() >= 2 && attempts()[1].last_step > 0; });
-    ::kill(daemon, SIGTERM);
+    ask_to_end(daemon);
     EXPECT_EQ(end_of(daemon), 75) << daemon_log();
     for (const pid_t pid : pids) EXPECT_FALSE(runs(pid)) << pid;
     EXPECT_THAT(worker_log("stderr.log"),
@@ -86,7 +86,7 @@ TEST_F(Ranks, TheOneThatDiedFirstIsNamedHoweverLateTheLauncherLooks) {
   wait_until([&] { return !runs(pids[0]) && !runs(pids[1]); });
   ::kill(launcher, SIGCONT);
   wait_until([&] { return attempts().size() >= 2 && attempts()[1].last_step > 0; });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 75) << daemon_log();
   EXPECT_THAT(worker_log("stderr.log"),
               HasSubstr(fmt::format("rank 1 of 2 (process {}) died of signal 9", pids[1])));

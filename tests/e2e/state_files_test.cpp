@@ -104,7 +104,7 @@ TEST_F(StateFiles, NothingIsOpenToOthersWhateverTheUmask) {
     }
   }
   EXPECT_EQ(mode(path("good.up")), 0640U);  // the worker's own files too
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
 }
 
@@ -140,7 +140,7 @@ TEST_F(StateFiles, AConfigurationFromAPipeIsCheckedAndOneThatBecomesAPipeIsNotWa
   const Output update = ctl({"update"});
   EXPECT_NE((update.out + update.err).find("is a pipe, not a file"), std::string::npos)
       << update.out << update.err;
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
 }
 
@@ -189,7 +189,7 @@ TEST_F(StateFiles, LaunchFilesOfEndedAttemptsKeepNoSecrets) {
   const pid_t daemon = start_daemon({"t.yaml"});
   wait_until([&] { return mode(file) == 0640U; });
   EXPECT_EQ(read_file(file, 1 << 20).value().find("hunter"), std::string::npos);
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
 }
 

@@ -74,7 +74,7 @@ TEST_F(Stop, AFullDiskDoesNotKeepSigtermFromTheWorker) {
   worker();
   wait_until([&] { return there("up"); });
   fill_disk(daemon, true);
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 75) << daemon_log();
   EXPECT_TRUE(there("saved"));
   // The next daemon reads in the journal how it ended.
@@ -104,7 +104,7 @@ TEST_F(Stop, AStopWhileTheDatabaseRefusesEndsTheWorkerAndIsRecordedLater) {
   EXPECT_EQ(attempts().front().exit_code, 75);
   EXPECT_EQ(attempts().front().cause, "stopped");
   EXPECT_EQ(trouble(), "");
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
 }
 
@@ -153,7 +153,7 @@ TEST_F(Stop, ASecondSigtermChangesNothingWhileTheWorkerSaves) {
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
   worker();
   wait_until([&] { return there("up"); });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   wait_until([&] { return there("saving"); });
   for (const int number : {SIGTERM, SIGHUP, SIGTERM, SIGUSR1, SIGQUIT}) ::kill(daemon, number);
   wait_until([&] { return daemon_log().find("asked to stop once more") != std::string::npos; });
@@ -175,7 +175,7 @@ TEST_F(Stop, AStopThatALaterStartOvertakesIsAnswered) {
   ASSERT_TRUE(open_file(path("may"), O_WRONLY).has_value());
   EXPECT_EQ(end_of(again), 0) << daemon_log();
   EXPECT_EQ(attempts().size(), 2U);
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   ASSERT_TRUE(open_file(path("may"), O_WRONLY).has_value());
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
 }
@@ -205,7 +205,7 @@ TEST_F(Stop, NothingIsStartedOnceTheEndWasAskedFor) {
   const pid_t daemon = start_daemon({"run.yaml"});
   worker();
   wait_until([&] { return there("up"); });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   wait_until([&] { return there("saving"); });
   const Output refused = ctl({"start", "run"});
   EXPECT_NE(refused.code, 0);
@@ -272,7 +272,7 @@ TEST_F(Stop, PipesInTheCheckpointsOfOneProgramHoldUpNobodyElse) {
   wait_until([&] { return attempts("bad").size() >= 2; });
   const std::size_t seen = attempts().size();
   wait_until([&] { return attempts().size() >= seen + 2 && attempts()[seen].ended_ms > 0; });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
 }
 

@@ -149,7 +149,7 @@ TEST_F(Surroundings, ASocketAndAWatchdogOfTheInitSystemAreUsedAlsoAfterAReload) 
   wait_for_notification(notifications, "WATCHDOG=1");
   EXPECT_EQ(ctl(pid).out, std::to_string(daemon) + "\n");
 
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   wait_for_notification(notifications, "STOPPING=1");
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
   EXPECT_TRUE(std::filesystem::exists(path("given.sock"))) << "whoever made it removes it";
@@ -168,7 +168,7 @@ TEST_F(Surroundings, AnUpgradeReplacesTheProgramInPlaceAndLeavesTheWorkerAlone) 
   EXPECT_EQ(image(daemon), path("bin/trainwardd").string());
   EXPECT_EQ(ctl({"pid", "run"}).out, std::to_string(worker) + "\n");
   EXPECT_EQ(attempts().size(), 1U);
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
 }
 
@@ -201,7 +201,7 @@ TEST_F(Surroundings, AnUpgradeToSomethingThatDoesNotWorkIsRefused) {
   EXPECT_EQ(ctl({"pid"}).out, std::to_string(daemon) + "\n");
   EXPECT_EQ(ctl({"pid", "run"}).out, std::to_string(worker) + "\n");
   EXPECT_EQ(attempts().size(), 1U);
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
 }
 

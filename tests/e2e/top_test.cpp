@@ -210,7 +210,7 @@ TEST_F(Top, ShowsAndSteersARun) {
     top.type("y");
     top.read_until_shown("run  RUNNING");
     // The daemon goes: what is known stays in sight, and that it is old is said.
-    ::kill(daemon, SIGTERM);
+    ask_to_end(daemon);
     EXPECT_EQ(end_of(daemon), 0) << daemon_log();
     top.read_until_shown("trainwardd is not running; from the database");
     top.read_until_shown("run  STOPPED");

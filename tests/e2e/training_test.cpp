@@ -155,7 +155,7 @@ TEST_F(Training, AFlippedByteMakesItFallBackToTheCheckpointBefore) {
   const pid_t daemon = start_daemon({"run.yaml"});
   wait_until([&] { return ctl({"start", "run"}).code == 0; });
   wait_until([&] { return attempts().size() == 2 && state() == "EXITED"; });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
   // Saves that were due while another was running came later.
   EXPECT_LT(attempts().back().resume_step, 20);

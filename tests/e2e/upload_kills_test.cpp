@@ -260,7 +260,7 @@ TEST_F(DaemonKills, EachArrivesOnceWhoeverIsEnded) {
     return all.contains("nas " + newest) && all.contains("bucket " + newest) &&
            all.contains("hub " + newest);
   });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
 
   const auto all = done();

@@ -109,7 +109,7 @@ TEST_F(Boxes, ATargetThatIsAwayIsWaitedFor) {
     const auto row = store->program("run");
     return row && *row && (*row)->state == "EXITED";
   });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);
 }
 

@@ -99,7 +99,7 @@ TEST_F(OtherUser, ARunThatRootBeganGoesOnUnderItsUser) {
   write_trainer(100000, "");
   const pid_t daemon = start_daemon({"run.yaml"});
   wait_until([&] { return !attempts().empty() && attempts().back().kept_step >= 10; });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
   EXPECT_EQ(owner(checkpoints()), 0U);
   const std::int64_t kept = attempts().back().kept_step;
@@ -181,7 +181,7 @@ TEST_F(OtherUser, AFolderThatItsUserCannotEnterIsNamed) {
   // And once it may, it goes on by itself.
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0711), 0);
   wait_until([&] { return state() == "EXITED"; });
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
 }
 

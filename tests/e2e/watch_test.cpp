@@ -60,7 +60,7 @@ for step in range(1, 61):
   }
   // Until the daemon ends by itself or is told to.
   void stop(pid_t daemon) {
-    ::kill(daemon, SIGTERM);
+    ask_to_end(daemon);
     end_of(daemon);
   }
   double loop_max_ms() {

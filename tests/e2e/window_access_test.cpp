@@ -483,7 +483,7 @@ TEST_F(WindowAccess, NoSecretIsToldToAnybody) {
   }
   const Output config = ctl({"config", "show", "run", "run.yaml"});
   seen_ += config.out + config.err + ctl({"config", "check", "run.yaml"}).out + daemon_log();
-  ::kill(daemon, SIGTERM);
+  ask_to_end(daemon);
   end_of(daemon);
   for (const auto& entry : std::filesystem::recursive_directory_iterator(path(".trainward"))) {
     if (entry.is_regular_file()) seen_ += read_file(entry.path(), 64 << 20).value_or("");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/wait.h>
@@ -18,6 +19,7 @@
 
 #include "common/os/fd.hpp"
 #include "common/os/file.hpp"
+#include "common/os/process_files.hpp"
 #include "supervisor/store/store.hpp"
 #include "temporary_folder.hpp"
 
@@ -137,6 +139,14 @@ class World : public ::testing::Test {
     started_.push_back(pid);
     return pid;
   }
+  // Asks a daemon to end once it knows what that means: before, the signal would be its death.
+  void ask_to_end(pid_t daemon) {
+    wait_until([&] {
+      const auto stat = host::read_stat("/", daemon);
+      return catches(daemon, SIGTERM) || !stat || stat->ended();
+    });
+    ::kill(daemon, SIGTERM);
+  }
   int end_of(pid_t daemon) {
     std::erase(started_, daemon);
     return wait_for(daemon);
@@ -160,6 +170,13 @@ class World : public ::testing::Test {
   std::int64_t last_step() {
     const auto all = attempts();
     return all.empty() ? 0 : all.back().last_step;
+  }
+  static bool catches(pid_t pid, int signal) {
+    const auto status = read_file(fmt::format("/proc/{}/status", pid), 64 * 1024).value_or("");
+    constexpr std::string_view field = "SigCgt:";
+    const auto at = status.find(field);
+    if (at == std::string::npos) return false;
+    return (std::stoull(status.substr(at + field.size()), nullptr, 16) >> (signal - 1) & 1U) != 0;
   }
   // The shim says so when the machine has no memory controller it may use.
   static bool daemon_cannot_limit(const Output& output) {
