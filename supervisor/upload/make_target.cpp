@@ -22,7 +22,7 @@ Result<std::unique_ptr<Target>> make_target(const orders::Target& target, Memory
   using Made = Result<std::unique_ptr<Target>>;
   return std::visit(
       Cases{[&](const orders::FolderPlace& place) -> Made {
-              return plain(std::make_unique<FolderStore>(place.folder, options), memory);
+              return plain(std::make_unique<FolderStore>(place.folder, memory, options), memory);
             },
             [&](const orders::S3Place& place) -> Made {
               return plain(std::make_unique<s3::S3Store>(place, memory, options), memory);

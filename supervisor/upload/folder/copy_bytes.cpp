@@ -38,7 +38,7 @@ class Copier {
       if (done > 0) return done;
       // Some file systems answer 0 for what they cannot copy: reading tells whether it is the end.
       if (done < 0 && errno == EINTR) return std::int64_t{0};
-      if (done < 0 && !cannot_copy(errno)) return fail_errno(errno, "copy to", where_.string());
+      if (done < 0 && !cannot_copy(errno)) return fail_io(errno, "copy to", where_);
       in_kernel_ = false;
     }
     return by_hand(at, std::min(most, buffer_bytes));
@@ -49,7 +49,7 @@ class Copier {
     buffer_.resize(static_cast<std::size_t>(buffer_bytes));
     const ssize_t read = ::pread(source_, buffer_.data(), static_cast<std::size_t>(most), at);
     if (read < 0 && errno == EINTR) return std::int64_t{0};
-    if (read < 0) return fail_errno(errno, "read what is to be copied to", where_.string());
+    if (read < 0) return fail_io(errno, "read what is to be copied to", where_);
     if (read == 0) {
       return fail(ErrorKind::corrupt, "its source ended before all of it was copied",
                   where_.string());
@@ -58,7 +58,7 @@ class Copier {
       const ssize_t written =
           ::pwrite(copy_, buffer_.data() + done, static_cast<std::size_t>(read - done), at + done);
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return fail_errno(errno, "write", where_.string());
+      if (written < 0) return fail_io(errno, "write", where_);
       done += written;
     }
     return read;
@@ -84,7 +84,22 @@ void keep_pace(Clock::time_point began, std::int64_t bytes, const TargetOptions&
   until.wait_until(lock, options.stop, due, [] { return false; });
 }
 
+// A file on a network file system that went away answers with these; on a disk that fails nothing
+// is lost by another try.
+bool comes_back(int error) {
+  return error == EIO || error == ESTALE || error == EHOSTDOWN || error == ENOTCONN;
+}
+
 }  // namespace
+
+tl::unexpected<Error> fail_io(int error, std::string_view action,
+                              const std::filesystem::path& where) {
+  if (!comes_back(error)) return fail_errno(error, action, where.string());
+  auto failure = fail_errno(error, action, where.string(),
+                            "the network or the disk behind it is away, or damaged");
+  failure.value().kind = ErrorKind::transient;
+  return failure;
+}
 
 Status copy_bytes(int source, int copy, std::int64_t from, std::int64_t size,
                   const TargetOptions& options, const std::filesystem::path& where,

@@ -4,12 +4,18 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 
 #include "common/base/error.hpp"
 #include "supervisor/upload/target.hpp"
 #include "supervisor/upload/target_options.hpp"
 
 namespace trainward::upload {
+
+// fail_errno() of a place that may be behind a network: kind transient also for what a file system
+// answers while it is away.
+tl::unexpected<Error> fail_io(int error, std::string_view action,
+                              const std::filesystem::path& where);
 
 // `size` bytes from `from` on, of both files. Kind corrupt: the source ends before; transient:
 // stopped, or there is no room. `where` is the copy, for errors.

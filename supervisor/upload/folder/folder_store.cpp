@@ -21,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* mounted_key = "folder/mounted";  // once it has been seen so
 constexpr std::string_view unfinished = ".trainward-part-";
 constexpr std::size_t most_entries = 100'000;
 
@@ -37,20 +38,13 @@ tl::unexpected<Error> cannot(const std::error_code& error, std::string_view acti
   return fail_errno(error.value(), action, where.string());
 }
 
-// A file on a network file system that went away answers with these.
-bool comes_back(int error) { return error == EIO || error == ESTALE || error == EHOSTDOWN; }
-
 }  // namespace
 
 Status FolderStore::check() {
   struct stat info {};
   if (::stat(root_.c_str(), &info) != 0) {
     const int error = errno;
-    if (comes_back(error)) {
-      return fail(ErrorKind::transient, "does not answer", root_.string(),
-                  "the network or the disk behind it is away");
-    }
-    if (error != ENOENT && error != ENOTDIR) return fail_errno(error, "look at", root_.string());
+    if (error != ENOENT && error != ENOTDIR) return fail_io(error, "look at", root_);
     return fail(ErrorKind::permanent, "is not there", root_.string(),
                 "mount the disk it belongs to; on a new disk make it once with `mkdir`");
   }
@@ -58,7 +52,22 @@ Status FolderStore::check() {
   if (::faccessat(AT_FDCWD, root_.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
     return fail_errno(errno, "write into", root_.string());
   }
-  return {};
+  return still_mounted(info);
+}
+
+// A folder that a disk is mounted on is there without it, too, and takes the disk's place on
+// another one.
+Status FolderStore::still_mounted(const struct stat& root) {
+  struct stat above {};
+  if (::stat((root_ / "..").c_str(), &above) != 0) return fail_io(errno, "look above", root_);
+  const bool mounted = above.st_dev != root.st_dev;
+  auto before = memory_.get(mounted_key);
+  if (!before) return propagate(before);
+  if (*before && !mounted) {
+    return fail(ErrorKind::transient, "is not mounted now, as it was before", root_.string(),
+                "mount it; if it is to be a plain folder from now on, name a folder in it");
+  }
+  return mounted && !*before ? memory_.put(mounted_key, "yes") : Status();
 }
 
 // Nothing is written through a link below the root: whoever else may write there could lead it
@@ -105,7 +114,7 @@ Status FolderStore::put_file(const std::string& key, const File& file, const Pro
     return ok;
   }
   if (::ftruncate(copy->get(), file.size) != 0 || ::fsync(copy->get()) != 0) {
-    return fail_errno(errno, "sync", part.string());
+    return fail_io(errno, "sync", part);
   }
   fault_point("upload.folder_synced");
   auto digest = file_digest(copy->get(), file.size, part, 0, options_.stop);
@@ -121,7 +130,7 @@ Status FolderStore::put_file(const std::string& key, const File& file, const Pro
     return fail(ErrorKind::transient, "did not hold the bytes that were copied", part.string());
   }
   if (::rename(part.c_str(), path->c_str()) != 0) {
-    return fail_errno(errno, "rename to", path->string());
+    return fail_io(errno, "rename to", *path);
   }
   return fsync_folder(path->parent_path());
 }

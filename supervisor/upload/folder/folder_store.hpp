@@ -2,6 +2,8 @@
 // place, synced, compared with what was to be sent, and renamed.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <string>
 
@@ -12,9 +14,9 @@ namespace trainward::upload {
 
 class FolderStore : public ObjectStore {
  public:
-  // `root` is never made: where it is missing, a disk is not mounted.
-  FolderStore(std::filesystem::path root, TargetOptions options)
-      : root_(std::move(root)), options_(std::move(options)) {}
+  // `root` is never made: where it is missing, a disk is not mounted. `memory` must outlive it.
+  FolderStore(std::filesystem::path root, Memory& memory, TargetOptions options)
+      : root_(std::move(root)), memory_(memory), options_(std::move(options)) {}
 
   Status check() override;
   Status put_file(const std::string& key, const File& file, const Progress& progress) override;
@@ -33,9 +35,11 @@ class FolderStore : public ObjectStore {
   }
 
  private:
+  Status still_mounted(const struct stat& root);
   Result<std::filesystem::path> place(const std::string& key, bool make_its_folder);
 
   std::filesystem::path root_;
+  Memory& memory_;
   TargetOptions options_;
 };
 

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,7 +31,8 @@ struct Folder : testing::Test {
   Folder() { fs::create_directory(root); }
 
   std::unique_ptr<PlainTarget> target(TargetOptions options = {}) {
-    return std::make_unique<PlainTarget>(std::make_unique<FolderStore>(root, options), memory);
+    return std::make_unique<PlainTarget>(std::make_unique<FolderStore>(root, memory, options),
+                                         memory);
   }
 };
 
@@ -155,6 +157,25 @@ TEST_F(Folder, ADiskThatIsNotMountedIsNotFilled) {
   EXPECT_FALSE(target()->publish(make_package(folder, "step-5", 5, files), {}));
   EXPECT_FALSE(target()->list("gpt")) << "an empty list would mean that there is nothing";
   EXPECT_FALSE(fs::exists(root));
+}
+
+// The folder that a disk is mounted on is there without it, and what lies beneath is another disk.
+TEST_F(Folder, ADiskThatWasMountedIsWaitedFor) {
+  if (::mount("tmpfs", root.c_str(), "tmpfs", 0, "size=4m") != 0) {
+    GTEST_SKIP() << "this user may not mount anything";
+  }
+  const auto published = target()->publish(make_package(folder, "step-5", 5, files), {});
+  EXPECT_TRUE(published) << published.error().message();
+  ASSERT_EQ(::umount(root.c_str()), 0);
+  const auto refused = target()->publish(make_package(folder, "step-9", 9, files), {});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::transient);
+  EXPECT_NE(refused.error().message().find("not mounted now"), std::string::npos);
+  EXPECT_FALSE(target()->list("gpt"));
+  EXPECT_TRUE(fs::is_empty(root)) << "nothing fills the disk beneath";
+  ASSERT_EQ(::mount("tmpfs", root.c_str(), "tmpfs", 0, "size=4m"), 0);
+  EXPECT_TRUE(target()->publish(make_package(folder, "step-9", 9, files), {}));
+  ASSERT_EQ(::umount(root.c_str()), 0);
 }
 
 TEST_F(Folder, LinksLeadNowhere) {
