@@ -140,6 +140,11 @@ Status write_file_durably(const std::filesystem::path& path, std::string_view by
                           unsigned mode) {
   const std::filesystem::path temporary =
       path.parent_path() / (path.filename().string() + ".tmp" + std::to_string(::getpid()));
+  return write_file_durably(path, temporary, bytes, mode);
+}
+
+Status write_file_durably(const std::filesystem::path& path, const std::filesystem::path& temporary,
+                          std::string_view bytes, unsigned mode) {
   auto written = [&]() -> Status {
     auto fd = open_regular(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode);
     if (!fd) return propagate(fd);

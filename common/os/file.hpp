@@ -35,6 +35,10 @@ Result<std::string> read_stream(const std::filesystem::path& path, std::size_t m
 // temporary name in the same folder, fsync, rename, fsync of the folder.
 Status write_file_durably(const std::filesystem::path& path, std::string_view bytes,
                           unsigned mode = 0644);
+// The same by way of `temporary`, in the same folder: one that a process that was killed has left
+// is taken for this.
+Status write_file_durably(const std::filesystem::path& path, const std::filesystem::path& temporary,
+                          std::string_view bytes, unsigned mode);
 
 // Fills `into` with the bytes from `at` on, retrying short reads and EINTR; returns how many there
 // were, fewer only at the end of the file. Does not move the descriptor's position.

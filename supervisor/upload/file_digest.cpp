@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <future>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,40 +14,33 @@
 
 #include "common/base/digest.hpp"
 #include "common/os/file.hpp"
+#include "supervisor/upload/digests.hpp"
 
 namespace trainward::upload {
 namespace {
 
-using Digests = std::vector<std::string>;
-
 constexpr std::size_t digest_digits = 64;
 
-Result<Digests> part_digests(const File& file, std::int64_t part_bytes,
-                             const std::filesystem::path& where, const std::stop_token& stop) {
-  Digests out;
-  for (std::int64_t offset = 0; offset < file.size; offset += part_bytes) {
-    auto digest = file_digest(file.descriptor.get(), std::min(part_bytes, file.size - offset),
-                              where, offset, stop);
-    if (!digest) return propagate(digest);
-    out.push_back(std::move(*digest));
-  }
-  return out;
-}
-
 // As they are kept: one after the other.
-std::string joined(const Digests& digests) {
+std::string joined(const std::vector<std::string>& digests) {
   std::string out;
   for (const std::string& digest : digests) out += digest;
   return out;
 }
 
-std::optional<Digests> parted(std::string_view text, std::int64_t parts) {
+std::optional<std::vector<std::string>> parted(std::string_view text, std::int64_t parts) {
   if (text.size() != digest_digits * static_cast<std::size_t>(parts)) return std::nullopt;
-  Digests out;
+  std::vector<std::string> out;
   for (; !text.empty(); text.remove_prefix(digest_digits)) {
     out.emplace_back(text.substr(0, digest_digits));
   }
   return out;
+}
+
+std::string whole_key(const std::string& identity) { return "digest/" + identity; }
+
+std::string parts_key(const std::string& identity, std::int64_t part_bytes) {
+  return fmt::format("digest/{}/{}", identity, part_bytes);
 }
 
 }  // namespace
@@ -75,48 +67,81 @@ Result<std::string> file_digest(int fd, std::int64_t size, const std::filesystem
   return hash.finish();
 }
 
-Status take_digests(File& file, std::int64_t part_bytes, const std::filesystem::path& where,
-                    Memory& memory, const std::stop_token& stop) {
+Result<std::string> identity_of(const File& file) {
   struct stat info {};
   if (::fstat(file.descriptor.get(), &info) != 0) return fail_errno(errno, "look at", file.name);
-  const std::string key =
-      fmt::format("digest/{}:{}:{}:{}", info.st_dev, info.st_ino, file.size, file.modified_ns);
-  const std::string parts_key = fmt::format("{}/{}", key, part_bytes);
+  return fmt::format("{}:{}:{}:{}", info.st_dev, info.st_ino, file.size, file.modified_ns);
+}
 
-  auto whole = memory.get(key);
+Status take_digests(File& file, std::int64_t part_bytes, const std::filesystem::path& where,
+                    Memory& memory, const std::stop_token& stop) {
+  auto identity = identity_of(file);
+  if (!identity) return propagate(identity);
+  auto whole = memory.get(whole_key(*identity));
   if (!whole) return propagate(whole);
-  std::future<Result<Digests>> taken;
-  if (part_bytes > 0) {
-    auto kept = memory.get(parts_key);
-    if (!kept) return propagate(kept);
-    auto parts = parted(kept->value_or(""), (file.size + part_bytes - 1) / part_bytes);
-    if (parts) {
-      file.part_sha256 = std::move(*parts);
-    } else {
-      // Whichever is ahead waits for the disk, and the other one finds its bytes in the page cache.
-      taken = std::async(std::launch::async,
-                         [&] { return part_digests(file, part_bytes, where, stop); });
+  if (part_bytes == 0) {
+    if (*whole) {
+      file.sha256 = **whole;
+      return unchanged(file);
     }
-    file.part_bytes = part_bytes;
-  }
-  if (*whole) {
-    file.sha256 = **whole;
-  } else {
     auto digest = file_digest(file.descriptor.get(), file.size, where, 0, stop);
     if (!digest) return propagate(digest);
     file.sha256 = std::move(*digest);
+    if (auto ok = unchanged(file); !ok) return ok;
+    return memory.put(whole_key(*identity), file.sha256);
   }
-  const bool parts_are_new = taken.valid();
-  if (parts_are_new) {
-    auto parts = taken.get();
-    if (!parts) return propagate(parts);
-    file.part_sha256 = std::move(*parts);
+  auto text = memory.get(parts_key(*identity, part_bytes));
+  if (!text) return propagate(text);
+  auto parts = parted(text->value_or(""), (file.size + part_bytes - 1) / part_bytes);
+  if (*whole && parts) {
+    file.sha256 = **whole;
+    file.digests = Digests::kept(part_bytes, file.sha256, std::move(*parts));
+    return unchanged(file);
   }
+  auto begun = Digests::of(file.descriptor.get(), file.size, part_bytes, where, stop);
+  if (!begun) return propagate(begun);
+  file.digests = std::move(*begun);
+  return {};
+}
+
+Status settle(const File& file, Memory& memory) {
+  if (auto whole = digest_of(file); !whole) return propagate(whole);
   if (auto ok = unchanged(file); !ok) return ok;
-  if (parts_are_new) {
-    if (auto ok = memory.put(parts_key, joined(file.part_sha256)); !ok) return ok;
+  return keep_digests(file, memory);
+}
+
+Status keep_digests(const File& file, Memory& memory) {
+  // A file that has its digest had it kept, or was never of a checkpoint here.
+  if (!file.sha256.empty() || !file.digests) return {};
+  const auto whole = file.digests->whole_if_taken();
+  if (!whole || !unchanged(file)) return {};
+  auto identity = identity_of(file);
+  if (!identity) return propagate(identity);
+  const std::string parts = joined(file.digests->parts());
+  if (auto ok = memory.put(parts_key(*identity, file.digests->part_bytes()), parts); !ok) return ok;
+  return memory.put(whole_key(*identity), *whole);
+}
+
+Result<std::string> digest_of(const File& file) {
+  if (!file.sha256.empty() || !file.digests) return file.sha256;
+  return file.digests->whole();
+}
+
+std::string known_digest(const File& file) {
+  if (!file.sha256.empty() || !file.digests) return file.sha256;
+  return file.digests->whole_if_taken().value_or("");
+}
+
+Result<std::string> part_digest(const File& file, std::int64_t part_bytes, std::size_t index,
+                                const std::stop_token& stop) {
+  if (file.digests && file.digests->part_bytes() == part_bytes) {
+    auto taken = file.digests->part(index);
+    if (!taken) return propagate(taken);
+    if (*taken) return **taken;
   }
-  return *whole ? Status() : memory.put(key, file.sha256);
+  const std::int64_t offset = static_cast<std::int64_t>(index) * part_bytes;
+  return file_digest(file.descriptor.get(), std::min(part_bytes, file.size - offset), file.name,
+                     offset, stop);
 }
 
 Status forget_digests(Memory& memory) { return memory.forget("digest/"); }

@@ -81,6 +81,9 @@ Result<bool> PlainTarget::is_published(const Package& package) {
   auto text = store_->get_text(key, longest_manifest);
   if (!text) return propagate(text);
   if (!*text) return false;
+  for (const File& file : package.files) {
+    if (auto ok = settle(file, memory_); !ok) return propagate(ok);
+  }
   auto remote = parse_manifest((*text)->text, store_->shown(key));
   if (remote && same_content(*remote, remote_of(package))) {
     auto whole = verify(package.program, *remote);
@@ -98,7 +101,10 @@ Result<bool> PlainTarget::has_arrived(const std::string& key, const File& file,
                                       const std::string& memory_key) {
   auto known = memory_.get(memory_key);
   if (!known) return propagate(known);
-  if (!*known || **known != file.sha256) return false;
+  if (!*known) return false;
+  auto digest = digest_of(file);
+  if (!digest) return propagate(digest);
+  if (**known != *digest) return false;
   auto size = store_->size(key);
   if (!size) return propagate(size);
   return *size == file.size;
@@ -119,9 +125,13 @@ Result<std::int64_t> PlainTarget::send_files(const Package& package, const Progr
       Status put = store_->put_file(key, file, part);
       // First, since a server may have refused it for just that.
       if (auto ok = unchanged(file); !ok) return propagate(ok);
-      if (!put) return propagate(put);
+      if (!put) {
+        if (auto ok = keep_digests(file, memory_); !ok) return propagate(ok);
+        return propagate(put);
+      }
+      if (auto ok = settle(file, memory_); !ok) return propagate(ok);
       fault_point("upload.file_sent");
-      if (auto ok = memory_.put(memory_key, file.sha256); !ok) return propagate(ok);
+      if (auto ok = memory_.put(memory_key, known_digest(file)); !ok) return propagate(ok);
       fault_point("upload.file_noted");
       sent += file.size;
     }

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/base/json.hpp"
+#include "supervisor/upload/file_digest.hpp"
 
 namespace trainward::upload {
 namespace {
@@ -58,7 +59,9 @@ bool is_safe_name(std::string_view name) {
 Remote remote_of(const Package& package) {
   Remote out{package.name, package.step,  {}, package.origin, package.saved_ms,
              package.form, package.run.id};
-  for (const File& file : package.files) out.files.push_back({file.name, file.size, file.sha256});
+  for (const File& file : package.files) {
+    out.files.push_back({file.name, file.size, known_digest(file)});
+  }
   return out;
 }
 

@@ -22,6 +22,7 @@ namespace trainward::upload {
 inline constexpr std::size_t longest_manifest = 4U << 20U;
 inline constexpr std::size_t most_files = 10'000;
 
+// Digests that are not taken yet are empty.
 Remote remote_of(const Package& package);
 
 std::string manifest_text(const std::string& program, const Remote& remote);

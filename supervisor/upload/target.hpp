@@ -19,18 +19,19 @@
 
 namespace trainward::upload {
 
+class Digests;
+
 struct File {
   std::string
       name;       // below the checkpoint's folder, with '/': "model.safetensors"; never leaves it
   Fd descriptor;  // open for reading: the bytes stay readable when the file is pruned
   std::int64_t size = 0;
-  std::string sha256;  // 64 hexadecimal digits
+  std::string sha256;  // 64 hexadecimal digits; empty: `digests` are being taken
   // When it was last written, ns, before its digest was taken: whoever writes it later makes it
   // another one (file_digest.hpp, unchanged()). 0: not looked at.
   std::int64_t modified_ns = 0;
-  // Of each `part_bytes` of it, in order, where they were taken (Target::part_bytes()).
-  std::int64_t part_bytes = 0;
-  std::vector<std::string> part_sha256 = {};
+  // Of one that goes up in parts (Target::part_bytes()), where anybody takes them.
+  std::shared_ptr<Digests> digests = {};
 };
 
 // Whose checkpoints these are.
@@ -112,7 +113,8 @@ class Target {
 
   // Whether it could be written, with what is wrong and what to do. Once at a start.
   virtual Status check() = 0;
-  // What a file of `size` bytes is sent in, where each part needs its digest; 0: none is needed.
+  // What a file of `size` bytes is sent in, where each part needs its digest and that of the whole
+  // is not needed before it has arrived; 0: otherwise.
   [[nodiscard]] virtual std::int64_t part_bytes(std::int64_t size) const {
     (void)size;
     return 0;

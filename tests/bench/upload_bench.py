@@ -1,16 +1,17 @@
 """How fast a checkpoint leaves the box, beside curl to the same server, and what the courier needs.
 
     scripts/build release trainwardd trainwardctl trainward-courier trainward-shim trainward-probe
-    python3 tests/bench/upload_bench.py [--gib 2] [--rounds 3]
+    python3 tests/bench/upload_bench.py [--gib 2] [--rounds 3] [--gbit 1 2.5 0]
 
 The server speaks as much of the S3 protocol as an upload needs, over loopback, and throws away what
-it receives: once over plain HTTP, once over HTTPS with a certificate made here. curl sends the file
-by one PUT, timed from the first byte of the body that arrives to the answer. The courier, in turns
-with it, signs each part with the digest of its bytes; two times count:
+it receives: over plain HTTP, and over HTTPS with a certificate made here. It takes no more a second
+than a line of so many Gbit/s would bring it (0: as much as it can, which here is what the
+processors can, its own included). curl sends the file by one PUT, timed from the first byte of the
+body that arrives to the answer. The courier, in turns with it, signs each part with the digest of
+its bytes; two times count:
 
     sending   from the first byte of a body that arrives to the last answer
-    all       from when it takes the checkpoint up to when it is on record as published: digests are
-              taken before the first byte leaves
+    all       from when it takes the checkpoint up to when it is on record as published
 
 Ends with medians, ratios and the most memory that the courier had resident.
 """
@@ -47,6 +48,7 @@ class Server(ThreadingHTTPServer):
             context.load_cert_chain(certificate)
             self.socket = context.wrap_socket(self.socket, server_side=True)
         self.lock = threading.Lock()
+        self.bytes_a_second = 0
         self.small, self.sizes = {}, {}
         self.begin()
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -54,6 +56,17 @@ class Server(ThreadingHTTPServer):
     def begin(self):
         self.first = self.last = None
         self.bytes = 0
+        self.due = 0.0
+
+    def pace(self, bytes_more):
+        """Until a line of this speed would have brought them."""
+        if not self.bytes_a_second:
+            return
+        with self.lock:
+            self.due = max(self.due, time.monotonic() - 0.01) + bytes_more / self.bytes_a_second
+            wait = self.due - time.monotonic()
+        if wait > 0:
+            time.sleep(wait)
 
     def took(self):
         return self.last - self.first
@@ -85,6 +98,7 @@ class Handler(BaseHTTPRequestHandler):
             if not got:
                 raise ConnectionError("cut")
             left -= got
+            server.pace(got)
         with server.lock:
             server.last = time.monotonic()
             server.bytes += int(self.headers["Content-Length"])
@@ -193,6 +207,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--gib", type=float, default=2)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--gbit", type=float, nargs="+", default=[1, 2.5, 0])
     with_ = parser.parse_args()
     scratch = os.environ.get("SCRATCH", "/tmp")
     with tempfile.TemporaryDirectory(prefix="upload-bench-", dir=scratch) as folder:
@@ -201,7 +216,9 @@ def main():
         with file.open("wb") as out:
             for _ in range(mib):
                 out.write(os.urandom(2**20))
-        for name, server in (("HTTP", Server()), ("HTTPS", Server(make_certificate(folder)))):
+        servers = [("HTTP", Server()), ("HTTPS", Server(make_certificate(folder)))]
+        for gbit, (name, server) in ((gbit, server) for gbit in with_.gbit for server in servers):
+            server.bytes_a_second = gbit * 1e9 / 8
             curl, sending, whole, peaks = [], [], [], []
             for _ in range(with_.rounds):
                 curl.append(by_curl(server, file))
@@ -212,7 +229,8 @@ def main():
             alone = statistics.median(curl)
             shown = ", ".join(f"{what} {mib / statistics.median(took):.0f} MiB/s ({alone / statistics.median(took):.0%})"
                               for what, took in (("sending", sending), ("all", whole)))
-            print(f"{name}: curl {mib / alone:.0f} MiB/s; courier {shown}, resident at most {max(peaks):.0f} MiB")
+            line = f" over {gbit:g} Gbit/s" if gbit else ""
+            print(f"{name}{line}: curl {mib / alone:.0f} MiB/s; courier {shown}, resident at most {max(peaks):.0f} MiB")
 
 
 if __name__ == "__main__":

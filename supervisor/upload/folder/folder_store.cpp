@@ -168,7 +168,8 @@ Result<bool> FolderStore::put_text(const std::string& key, const std::string& te
   (void)replaces;  // the daemon's lock on its state folder lets one courier write
   auto path = place(key, true);
   if (!path) return propagate(path);
-  if (auto ok = write_file_durably(*path, text, 0640); !ok) return propagate(ok);
+  // Under a name that whoever goes on after a crash uses again.
+  if (auto ok = write_file_durably(*path, part_of(*path), text, 0640); !ok) return propagate(ok);
   return true;
 }
 

@@ -34,9 +34,7 @@ struct S3Store::Lane {
 
 S3Store::Slice S3Store::slice_of(const File& file, const Upload& upload, std::size_t part) {
   const std::int64_t offset = static_cast<std::int64_t>(part) * upload.part_bytes;
-  Slice out{part, offset, std::min(upload.part_bytes, file.size - offset), {}};
-  if (file.part_bytes == upload.part_bytes) out.sha256 = file.part_sha256[part];
-  return out;
+  return {part, offset, std::min(upload.part_bytes, file.size - offset), {}};
 }
 
 Result<S3Store::Outcome> S3Store::send_parts(const std::string& key, const File& file,
@@ -80,7 +78,7 @@ Result<S3Store::Outcome> S3Store::send_parts(const std::string& key, const File&
     if (goes_on() && next != missing.end()) {
       lane.slice = std::move(*next++);
       lane.reply = std::async(std::launch::async, [&, turn] {
-        return send_part(key, file, upload.id, lanes[turn], turn);
+        return send_part(key, file, upload, lanes[turn], turn);
       });
     } else if (std::none_of(lanes.begin(), lanes.end(),
                             [](const Lane& one) { return one.reply.valid(); })) {
@@ -90,20 +88,16 @@ Result<S3Store::Outcome> S3Store::send_parts(const std::string& key, const File&
 }
 
 // By a thread of its own.
-Result<Reply> S3Store::send_part(const std::string& key, const File& file,
-                                 const std::string& upload_id, Lane& lane, std::size_t connection) {
+Result<Reply> S3Store::send_part(const std::string& key, const File& file, const Upload& upload,
+                                 Lane& lane, std::size_t connection) {
   Slice& slice = lane.slice;
-  if (slice.sha256.empty()) {
-    // An upload that was begun in parts of another size.
-    auto digest =
-        file_digest(file.descriptor.get(), slice.size, file.name, slice.offset, options_.stop);
-    if (!digest) return propagate(digest);
-    slice.sha256 = std::move(*digest);
-  }
+  auto digest = part_digest(file, upload.part_bytes, slice.part, options_.stop);
+  if (!digest) return propagate(digest);
+  slice.sha256 = std::move(*digest);
   Call call;
   call.method = "PUT";
   call.key = key;
-  call.query = {{"partNumber", std::to_string(slice.part + 1)}, {"uploadId", upload_id}};
+  call.query = {{"partNumber", std::to_string(slice.part + 1)}, {"uploadId", upload.id}};
   call.body = net::FileSlice{file.descriptor.get(), slice.offset, slice.size};
   call.payload_sha256 = slice.sha256;
   return client_.send(

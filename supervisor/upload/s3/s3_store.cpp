@@ -9,6 +9,7 @@
 #include "common/base/json.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
+#include "supervisor/upload/file_digest.hpp"
 #include "supervisor/upload/s3/xml.hpp"
 
 namespace trainward::upload::s3 {
@@ -31,6 +32,25 @@ std::string beginning(const std::string& key) { return "beginning/" + package_of
 std::string upload_memory(const std::string& key) { return "multipart/" + key; }
 
 bool is_gone(const Reply& reply) { return reply.answer.status == 404; }
+
+// Which bytes an upload is of: by their digest, or where that is still being taken, by the file.
+Status tell_bytes(json::object& record, const File& file) {
+  if (!file.sha256.empty()) {
+    record["sha256"] = file.sha256;
+    return {};
+  }
+  auto identity = identity_of(file);
+  if (!identity) return propagate(identity);
+  record["file"] = *identity;
+  return {};
+}
+
+Result<bool> is_of(const json::object& record, const File& file) {
+  const auto digest = string_or(record, "sha256", "");
+  auto own = digest.empty() ? identity_of(file) : digest_of(file);
+  if (!own) return propagate(own);
+  return *own == (digest.empty() ? string_or(record, "file", "") : digest);
+}
 
 std::optional<std::int64_t> number_in(std::string_view text) {
   std::int64_t out = 0;
@@ -105,7 +125,9 @@ Result<S3Store::Upload> S3Store::find_upload(const std::string& key, const File&
   auto value = parse_json(**known, "courier.db");
   const json::object* object = value ? value->if_object() : nullptr;
   Upload upload;
-  if (object != nullptr && string_or(*object, "sha256", "") == file.sha256) {
+  auto same = object != nullptr ? is_of(*object, file) : Result<bool>(false);
+  if (!same) return propagate(same);
+  if (*same) {
     upload.id = string_or(*object, "id", "");
     upload.part_bytes = int_or(*object, "part_bytes", 0);
   }
@@ -145,8 +167,8 @@ Result<S3Store::Upload> S3Store::begin_upload(const std::string& key, const File
                 shown(key));
   }
   fault_point("upload.multipart_begun");
-  const json::object record{
-      {"id", upload.id}, {"part_bytes", upload.part_bytes}, {"sha256", file.sha256}};
+  json::object record{{"id", upload.id}, {"part_bytes", upload.part_bytes}};
+  if (auto ok = tell_bytes(record, file); !ok) return propagate(ok);
   if (auto ok = memory_.put(upload_memory(key), json::serialize(record)); !ok) return propagate(ok);
   // Which it is that is to be aborted when its checkpoint is not wanted any more.
   const json::object open{{"key", key}, {"id", upload.id}};

@@ -15,7 +15,7 @@ namespace trainward::upload::s3 {
 inline constexpr std::int64_t usual_part_bytes = std::int64_t{64} << 20;
 
 // What a part of a file of `size` bytes has: `usual`, or more where there would be too many. By the
-// size alone, since the digests of the parts are taken before and kept. Pure.
+// size alone, since the digests of the parts are kept. Pure.
 std::int64_t part_bytes(std::int64_t size, std::int64_t usual = usual_part_bytes);
 
 class S3Store : public ObjectStore {
@@ -59,7 +59,7 @@ class S3Store : public ObjectStore {
     std::size_t part = 0;  // from 0
     std::int64_t offset = 0;
     std::int64_t size = 0;
-    std::string sha256 = {};  // empty: not taken
+    std::string sha256 = {};  // empty: not taken yet
   };
   struct Lane;                        // a connection, and the part that is on its way over it
   enum class Outcome { done, lost };  // lost: the server knows nothing of the upload any more
@@ -70,7 +70,7 @@ class S3Store : public ObjectStore {
   Result<Outcome> send_parts(const std::string& key, const File& file, Upload& upload,
                              const Progress& progress);
   static Slice slice_of(const File& file, const Upload& upload, std::size_t part);
-  Result<Reply> send_part(const std::string& key, const File& file, const std::string& upload_id,
+  Result<Reply> send_part(const std::string& key, const File& file, const Upload& upload,
                           Lane& lane, std::size_t connection);
   Result<Outcome> note_part(const std::string& key, const File& file, Upload& upload,
                             const Slice& slice, Result<Reply> reply);

@@ -112,6 +112,15 @@ TEST_F(Folder, ANewRunReplacesNothingOfAnother) {
   EXPECT_FALSE(late) << "the box that was given up came back";
 }
 
+TEST_F(Folder, WhatACrashLeftOfARecordGoesIntoTheNext) {
+  const fs::path part = root / "gpt/published/.trainward-part-000000000005.step-5.json";
+  fs::create_directories(part.parent_path());
+  std::ofstream(part) << "{ half of";
+  ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
+  EXPECT_FALSE(fs::exists(part));
+  EXPECT_EQ(target()->list("gpt")->size(), 1U);
+}
+
 TEST_F(Folder, AnInterruptedCopyGoesOn) {
   const std::string text = std::string(100'000, 'a') + std::string(100'000, 'b');
   fs::create_directories(root / "gpt/step-5");

@@ -9,6 +9,7 @@
 
 #include "checkpoint/disk/root_folder.hpp"
 #include "fixture.hpp"
+#include "supervisor/upload/digests.hpp"
 #include "supervisor/upload/file_digest.hpp"
 
 namespace trainward::upload {
@@ -117,7 +118,7 @@ TEST_F(Packages, DigestsAreTakenOnce) {
   EXPECT_TRUE(memory.values.empty());
 }
 
-// Of each part as it would be sent, beside that of all of it.
+// Of each part as it would be sent, beside that of all of it, once somebody asks.
 TEST_F(Packages, DigestsOfParts) {
   source.foreign = true;
   folder.write("work/c/three", "aaaabbbbcc");
@@ -131,26 +132,32 @@ TEST_F(Packages, DigestsOfParts) {
     return std::move(opened->package.files);
   };
   const std::vector<std::string> parts{sha256_hex("aaaa"), sha256_hex("bbbb"), sha256_hex("cc")};
+  const auto settled = [&](const File& file) {
+    EXPECT_TRUE(settle(file, memory));
+    return file.digests->parts();
+  };
   auto first = files();
   ASSERT_EQ(first.size(), 3U);
   EXPECT_EQ(first[2].name, "three");
-  EXPECT_EQ(first[2].sha256, sha256_hex("aaaabbbbcc"));
-  EXPECT_EQ(first[2].part_bytes, 4);
-  EXPECT_EQ(first[2].part_sha256, parts);
-  EXPECT_EQ(first[1].part_bytes, 0);
-  EXPECT_TRUE(first[1].part_sha256.empty());
+  EXPECT_EQ(known_digest(first[2]), "") << "nobody has asked";
+  EXPECT_EQ(part_digest(first[2], 4, 1, {}), parts[1]);
+  EXPECT_EQ(part_digest(first[2], 6, 1, {}), sha256_hex("bbcc")) << "of another size";
+  EXPECT_EQ(digest_of(first[2]), sha256_hex("aaaabbbbcc"));
+  EXPECT_EQ(settled(first[2]), parts);
+  EXPECT_EQ(known_digest(first[1]), sha256_hex("aaaa"));
+  EXPECT_FALSE(first[1].digests);
 
   // Another process finds them.
   const auto kept = std::find_if(memory.values.begin(), memory.values.end(),
                                  [](const auto& one) { return one.second.size() == 3 * 64; });
   ASSERT_NE(kept, memory.values.end());
   kept->second = std::string(64, 'f') + kept->second.substr(64);
-  EXPECT_EQ(files()[2].part_sha256[0], std::string(64, 'f'));
+  EXPECT_EQ(files()[2].digests->parts()[0], std::string(64, 'f'));
   // What is no list of so many digests is not believed; one that an older version kept has none.
   kept->second.pop_back();
-  EXPECT_EQ(files()[2].part_sha256, parts);
+  EXPECT_EQ(settled(files()[2]), parts);
   memory.values.erase(kept);
-  EXPECT_EQ(files()[2].part_sha256, parts);
+  EXPECT_EQ(settled(files()[2]), parts);
   ASSERT_TRUE(forget_digests(memory));
   EXPECT_TRUE(memory.values.empty());
 }

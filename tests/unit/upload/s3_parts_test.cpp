@@ -1,5 +1,5 @@
-// A large file on its way to a bucket: parts two at a time, signed with digests that were taken
-// before, in another process as well.
+// A large file on its way to a bucket: parts two at a time, signed with digests that are taken on
+// the way, or were kept by another process.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -35,6 +35,16 @@ struct S3PartsOfAFile : S3 {
     const std::string checkpoint = (folder.path() / "checkpoints/step-5").string();
     return open_package(source, {checkpoint, "step-5", 5, 77, false}, memory, {},
                         [&](std::int64_t size) { return to.part_bytes(size); });
+  }
+
+  // The same, when its digests are taken.
+  Result<OpenedPackage> open_settled(const Target& to) {
+    auto opened = open(to);
+    if (!opened) return opened;
+    for (const File& file : opened->package.files) {
+      if (auto ok = settle(file, memory); !ok) return propagate(ok);
+    }
+    return opened;
   }
 
   // In a process of its own, as far as the target can tell.
@@ -128,7 +138,7 @@ TEST_F(S3PartsOfAFile, ARestartGoesOn) {
     return first && refuses ? Fault::slow_down_503 : Fault::none;
   });
   auto to = target(server);
-  auto opened = open(*to);
+  auto opened = open_settled(*to);
   ASSERT_TRUE(opened) << opened.error().message();
   const auto failed = to->publish(opened->package, {});
   ASSERT_FALSE(failed);
@@ -163,12 +173,50 @@ TEST_F(S3PartsOfAFile, PartsOfAnotherSizeGoOn) {
   EXPECT_EQ(server.objects().at(at("gpt/step-5/model.safetensors")), bytes);
 }
 
+// Ended in the middle, before all of its digests were taken: the parts that have arrived are not
+// sent again, and the record that is published is of the bytes.
+TEST_F(S3PartsOfAFile, AnotherProcessTakesTheDigestsThatNobodyKept) {
+  bool refuses = true;
+  FakeS3 server([&](std::size_t, const test::HttpRequest& request) {
+    const bool third = request.target.find("partNumber=3") != std::string::npos;
+    return third && refuses ? Fault::refuse_500 : Fault::none;
+  });
+  ASSERT_FALSE(send(server));
+  refuses = false;
+  ASSERT_TRUE(forget_digests(memory));
+  const auto published = send(server);
+  ASSERT_TRUE(published) << published.error().message();
+  EXPECT_EQ(parts_sent(server), (std::map<std::string, int>{{"1", 1}, {"2", 1}, {"3", 2}}));
+  EXPECT_EQ(server.objects().at(at("gpt/step-5/model.safetensors")), bytes);
+  EXPECT_NE(
+      server.objects().at(at("gpt/published/000000000005.step-5.json")).find(sha256_hex(bytes)),
+      std::string::npos);
+}
+
+// A record of courier.db of a version that knew all digests before it began.
+TEST_F(S3PartsOfAFile, AnUploadOnRecordByItsDigestGoesOn) {
+  bool refuses = true;
+  FakeS3 server([&](std::size_t, const test::HttpRequest& request) {
+    const bool third = request.target.find("partNumber=3") != std::string::npos;
+    return third && refuses ? Fault::refuse_500 : Fault::none;
+  });
+  auto to = target(server);
+  ASSERT_TRUE(open_settled(*to));
+  ASSERT_FALSE(send(server)) << "with digests that were kept";
+  std::string& record = memory.values.at("multipart/gpt/step-5/model.safetensors");
+  ASSERT_NE(record.find(sha256_hex(bytes)), std::string::npos) << record;
+  refuses = false;
+  ASSERT_TRUE(forget_digests(memory));
+  ASSERT_TRUE(send(server));
+  EXPECT_EQ(parts_sent(server), (std::map<std::string, int>{{"1", 1}, {"2", 1}, {"3", 2}}));
+}
+
 // Between its digests and its bytes; the server refuses what does not fit, and nothing is
 // published.
 TEST_F(S3PartsOfAFile, AChangedFileIsNotSent) {
   FakeS3 server;
   auto to = target(server);
-  auto opened = open(*to);
+  auto opened = open_settled(*to);
   ASSERT_TRUE(opened);
   change_silently();
   const auto changed = to->publish(opened->package, {});
