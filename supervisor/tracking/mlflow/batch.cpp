@@ -8,6 +8,7 @@
 
 #include "supervisor/tracking/mlflow/words.hpp"
 #include "supervisor/tracking/step_metrics.hpp"
+#include "supervisor/tracking/timeline.hpp"
 #include "supervisor/tracking/verdict.hpp"
 
 namespace trainward::tracking {
