@@ -146,7 +146,7 @@ Status write_file_durably(const std::filesystem::path& path, std::string_view by
 Status write_file_durably(const std::filesystem::path& path, const std::filesystem::path& temporary,
                           std::string_view bytes, unsigned mode) {
   auto written = [&]() -> Status {
-    auto fd = open_regular(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode);
+    auto fd = open_regular(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, mode);
     if (!fd) return propagate(fd);
     if (auto ok = write_all(fd->get(), bytes, temporary); !ok) return ok;
     if (::fsync(fd->get()) != 0) return fail_errno(errno, "fsync the file", temporary.string());

@@ -283,10 +283,15 @@ class Store {
                                                             std::int64_t up_to_ms) const;
   // Whether a checkpoint of it was ever found whole.
   Result<bool> has_checkpoints(const std::string& program) const;
-  // Whether an attempt of it went on from a step that none before it had reached: from a checkpoint
-  // that was restored, or brought by hand. A program that is not told where to resume shows it by
-  // its first step; where it tells only some of its steps, it may look so when it is not.
-  Result<bool> goes_on_from_elsewhere(const std::string& program) const;
+  // Where the training that the newest attempt goes on with began: with the newest attempt that was
+  // the first, began from nothing, from a checkpoint that was restored, or from one that no attempt
+  // before it had reached, and so was brought by hand. Of a program that is not told where to
+  // resume, what happens after its first attempt is seen only where it was restored.
+  struct Origin {
+    std::string nonce;     // of that attempt
+    bool goes_on = false;  // from a checkpoint of elsewhere, or from nobody knows where
+  };
+  Result<std::optional<Origin>> origin(const std::string& program) const;
 
   // A row of a table as people take it along; what is not known is empty.
   enum class Table { steps, evaluations, attempts, ledger };

@@ -193,21 +193,43 @@ Result<bool> Store::has_checkpoints(const std::string& program) const {
   return any;
 }
 
-Result<bool> Store::goes_on_from_elsewhere(const std::string& program) const {
-  bool any = false;
+Result<std::optional<Store::Origin>> Store::origin(const std::string& program) const {
+  std::optional<Origin> found;
+  std::int64_t number = 0;
+  bool shows_it = false;  // by its first step
   auto read = impl_->connection->each(
-      "select 1 from ("
-      "  select told_to_resume, resume_from, resume_step, first_step,"
-      "         max(last_step) over (order by number"
-      "                              rows between unbounded preceding and 1 preceding) as before"
-      "  from attempts where program = ?) "
-      "where case when told_to_resume"
-      "           then resume_from <> '' and (before is null or resume_step > before)"
-      "           else first_step - 1 > coalesce(before, 0) end "
-      "limit 1",
-      [&](const Row&) { any = true; }, program);
+      "with restored as ("
+      "  select max(at_ms) as at_ms from events where program = ?1 and kind = 'restored'"
+      "), placed as ("
+      "  select number, nonce, told_to_resume, resume_from, resume_step, intended_ms,"
+      "         max(max(last_step, kept_step)) over earlier as before,"
+      "         max(intended_ms) over earlier as before_ms"
+      "  from attempts where program = ?1"
+      "  window earlier as (order by number rows between unbounded preceding and 1 preceding)"
+      "), judged as ("
+      "  select number, nonce, told_to_resume, resume_from, resume_step, before,"
+      "         coalesce(at_ms > coalesce(before_ms, 0) and at_ms <= intended_ms, 0) as restored"
+      "  from placed, restored) "
+      "select number, nonce, restored or (told_to_resume and resume_from <> ''),"
+      "       not restored and not told_to_resume "
+      "from judged "
+      "where before is null or restored"
+      "   or (told_to_resume and (resume_from = '' or resume_step > before)) "
+      "order by number desc limit 1",
+      [&](const Row& row) {
+        number = row.integer(0);
+        found = Origin{row.text(1), row.integer(2) != 0};
+        shows_it = row.integer(3) != 0;
+      },
+      program);
   if (!read) return propagate(read);
-  return any;
+  if (!found || !shows_it) return found;
+  auto rows = newest_attempts_json(program, number + 1, 1);
+  if (!rows) return propagate(rows);
+  const json::object* attempt = rows->empty() ? nullptr : rows->front().if_object();
+  // As long as no step is known, nobody knows.
+  found->goes_on = attempt == nullptr || int_or(*attempt, "resume_step", 1) > 0;
+  return found;
 }
 
 // Of a row that has nothing: there may be none.

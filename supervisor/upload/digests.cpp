@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <future>
 #include <limits>
 #include <span>
@@ -23,12 +24,10 @@ constexpr std::size_t all_parts = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-Result<std::shared_ptr<Digests>> Digests::of(int file, std::int64_t size, std::int64_t part_bytes,
-                                             std::filesystem::path where, std::stop_token stop) {
-  Fd own(::fcntl(file, F_DUPFD_CLOEXEC, 0));
-  if (!own) return fail_errno(errno, "read", where.string());
+std::shared_ptr<Digests> Digests::of(int file, std::int64_t size, std::int64_t part_bytes,
+                                     std::filesystem::path where, std::stop_token stop) {
   return std::shared_ptr<Digests>(
-      new Digests(part_bytes, {std::move(own), size, std::move(where), std::move(stop)}));
+      new Digests(part_bytes, {file, size, std::move(where), std::move(stop)}));
 }
 
 std::shared_ptr<Digests> Digests::kept(std::int64_t part_bytes, std::string whole,
@@ -74,13 +73,26 @@ void Digests::want(std::size_t parts) {
   if (whole_ || failed_) return;
   wanted_ = std::max(wanted_, parts);
   if (!thread_.joinable()) {
-    thread_ = std::jthread([this](const std::stop_token& ended) { take(ended); });
+    Fd file(::fcntl(source_.file, F_DUPFD_CLOEXEC, 0));
+    if (!file) {
+      failed_ = fail_errno(errno, "read", source_.where.string()).value();
+      return;
+    }
+    thread_ = std::jthread(
+        [this, file = std::move(file)](const std::stop_token& ended) { take(file, ended); });
   }
   changed_.notify_all();
 }
 
-void Digests::take(const std::stop_token& ended) {
-  auto whole = read_all(ended);
+void Digests::take(const Fd& file, const std::stop_token& ended) {
+  auto whole = [&]() -> Result<std::string> {
+    try {
+      return read_all(file, ended);
+    } catch (const std::exception& error) {  // no memory, or no thread to be had
+      return fail(ErrorKind::transient, std::string("cannot be read now: ") + error.what(),
+                  source_.where.string());
+    }
+  }();
   const std::lock_guard lock(mutex_);
   if (whole) {
     whole_ = std::move(*whole);
@@ -90,8 +102,9 @@ void Digests::take(const std::stop_token& ended) {
   changed_.notify_all();
 }
 
-Result<std::string> Digests::read_all(const std::stop_token& ended) {
-  const auto& [file, size, where, stop] = source_;
+Result<std::string> Digests::read_all(const Fd& file, const std::stop_token& ended) {
+  const std::int64_t size = source_.size;
+  const std::filesystem::path& where = source_.where;
   std::vector<char> buffer(static_cast<std::size_t>(std::min(buffer_bytes, part_bytes_)));
   Sha256 whole;
   Sha256 part;
@@ -103,7 +116,7 @@ Result<std::string> Digests::read_all(const std::stop_token& ended) {
     }
     const std::int64_t end = std::min(offset + part_bytes_, size);
     while (offset < end) {
-      if (ended.stop_requested() || stop.stop_requested()) {
+      if (ended.stop_requested() || source_.stop.stop_requested()) {
         return fail(ErrorKind::transient, "stopped", where.string());
       }
       const auto most = static_cast<std::size_t>(

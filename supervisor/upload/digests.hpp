@@ -23,9 +23,10 @@ namespace trainward::upload {
 // size), transient (stopped). Takes 1 MiB of memory and two threads while it is at work.
 class Digests {
  public:
-  // `file` is duplicated. Nothing is read before somebody asks. `where` is for errors.
-  static Result<std::shared_ptr<Digests>> of(int file, std::int64_t size, std::int64_t part_bytes,
-                                             std::filesystem::path where, std::stop_token stop);
+  // Nothing is read before somebody asks; then `file`, which must be open, is duplicated. `where`
+  // is for errors.
+  static std::shared_ptr<Digests> of(int file, std::int64_t size, std::int64_t part_bytes,
+                                     std::filesystem::path where, std::stop_token stop);
   // That were taken before.
   static std::shared_ptr<Digests> kept(std::int64_t part_bytes, std::string whole,
                                        std::vector<std::string> parts);
@@ -40,7 +41,7 @@ class Digests {
 
  private:
   struct Source {
-    Fd file;
+    int file = -1;
     std::int64_t size = 0;
     std::filesystem::path where;
     std::stop_token stop;
@@ -49,8 +50,8 @@ class Digests {
       : part_bytes_(part_bytes), source_(std::move(source)) {}
 
   void want(std::size_t parts);
-  void take(const std::stop_token& ended);
-  Result<std::string> read_all(const std::stop_token& ended);
+  void take(const Fd& file, const std::stop_token& ended);
+  Result<std::string> read_all(const Fd& file, const std::stop_token& ended);
 
   const std::int64_t part_bytes_;
   const Source source_;

@@ -70,7 +70,8 @@ Result<std::string> file_digest(int fd, std::int64_t size, const std::filesystem
 Result<std::string> identity_of(const File& file) {
   struct stat info {};
   if (::fstat(file.descriptor.get(), &info) != 0) return fail_errno(errno, "look at", file.name);
-  return fmt::format("{}:{}:{}:{}", info.st_dev, info.st_ino, file.size, file.modified_ns);
+  // Not the device: its number may be another one after the next start of the machine.
+  return fmt::format("{}:{}:{}", info.st_ino, file.size, file.modified_ns);
 }
 
 Status take_digests(File& file, std::int64_t part_bytes, const std::filesystem::path& where,
@@ -98,9 +99,7 @@ Status take_digests(File& file, std::int64_t part_bytes, const std::filesystem::
     file.digests = Digests::kept(part_bytes, file.sha256, std::move(*parts));
     return unchanged(file);
   }
-  auto begun = Digests::of(file.descriptor.get(), file.size, part_bytes, where, stop);
-  if (!begun) return propagate(begun);
-  file.digests = std::move(*begun);
+  file.digests = Digests::of(file.descriptor.get(), file.size, part_bytes, where, stop);
   return {};
 }
 

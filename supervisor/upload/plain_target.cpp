@@ -12,6 +12,7 @@
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
 #include "supervisor/upload/file_digest.hpp"
+#include "supervisor/upload/ownership.hpp"
 #include "supervisor/upload/publication.hpp"
 
 namespace trainward::upload {
@@ -39,11 +40,6 @@ json::object latest_in(const std::string& text) {
   return value && value->is_object() ? value->get_object() : json::object();
 }
 
-// Kind permanent: by another run (publication.hpp).
-Status follows(const Package& package, const json::object& latest, const std::string& where) {
-  return upload::may_publish(package.run, string_or(latest, "run", ""), where);
-}
-
 }  // namespace
 
 Result<Published> PlainTarget::publish(const Package& package, const Progress& progress) {
@@ -58,6 +54,8 @@ Result<Published> PlainTarget::publish(const Package& package, const Progress& p
     out.sent_bytes = *sent;
     fault_point("upload.files_sent");
     if (auto ok = send_texts(package); !ok) return propagate(ok);
+    // Sending may have taken hours.
+    if (auto ok = may_publish(package); !ok) return propagate(ok);
     if (auto ok = publish_record(package); !ok) return propagate(ok);
     fault_point("upload.published");
   } else if (progress) {
@@ -71,7 +69,9 @@ Result<Published> PlainTarget::publish(const Package& package, const Progress& p
 Status PlainTarget::may_publish(const Package& package) {
   auto there = store_->get_text(latest_key(package.program), longest_manifest);
   if (!there || !*there) return there ? Status() : propagate(there);
-  return follows(package, latest_in((*there)->text), store_->shown(package.program));
+  const json::object latest = latest_in((*there)->text);
+  return upload::may_publish(package.run, string_or(latest, "run", ""), memory_,
+                             store_->shown(package.program));
 }
 
 // A record of the same name with other files is of a checkpoint that was saved anew, or of files
@@ -91,6 +91,11 @@ Result<bool> PlainTarget::is_published(const Package& package) {
     if (whole.error().kind != ErrorKind::corrupt) return propagate(whole);
   }
   if (!remote && remote.error().kind == ErrorKind::permanent) return propagate(remote);
+  if (remote) {
+    auto mine =
+        upload::may_publish(package.run, remote->run, memory_, store_->shown(package.program));
+    if (!mine) return propagate(mine);
+  }
   if (auto ok = memory_.forget(memory_of(package.program, package.name)); !ok) return propagate(ok);
   if (auto ok = store_->remove(key); !ok) return propagate(ok);
   if (auto ok = abandon(package.program, package.name); !ok) return propagate(ok);
@@ -184,7 +189,9 @@ Status PlainTarget::point_latest(const Package& package) {
     if (*there) {
       if ((*there)->text == text) return {};
       const json::object newest = latest_in((*there)->text);
-      if (auto ok = follows(package, newest, store_->shown(package.program)); !ok) return ok;
+      auto mine = upload::may_publish(package.run, string_or(newest, "run", ""), memory_,
+                                      store_->shown(package.program));
+      if (!mine) return mine;
       if (int_or(newest, "saved_ms", 0) > package.saved_ms) return {};
     }
     auto put = store_->put_text(key, text, *there);
@@ -197,6 +204,7 @@ Status PlainTarget::point_latest(const Package& package) {
 Status PlainTarget::finish(const Package& package) {
   if (auto ok = point_latest(package); !ok) return ok;
   fault_point("upload.latest");
+  if (auto ok = note_ownership(package.run, memory_); !ok) return ok;
   return memory_.forget(memory_of(package.program, package.name));
 }
 

@@ -134,16 +134,6 @@ bool same_content(const Remote& a, const Remote& b) {
   return a.name == b.name && a.step == b.step && sorted(a) == sorted(b);
 }
 
-Status may_publish(const Run& run, const std::string& there, const std::string& where) {
-  if (run.goes_on || run.id.empty() || there.empty() || there == run.id) return {};
-  return fail(ErrorKind::permanent,
-              "holds checkpoints of another run, which this one would replace, since it began from "
-              "step 0",
-              where,
-              "name another place in 'upload' (prefix, folder, repository or revision), move away "
-              "what is there, or go on from it: `upload.restore: true` with no checkpoint here");
-}
-
 std::string published_folder(const std::string& program) { return program + "/published/"; }
 
 std::string manifest_key(const std::string& program, std::int64_t step, const std::string& name) {

@@ -40,11 +40,6 @@ bool is_newer(const Remote& a, const Remote& b);
 // or control character.
 bool is_safe_name(std::string_view name);
 
-// Of two runs that share a place each would replace what the other one has there. Kind permanent: a
-// run that began from nothing meets what another one, `there`, has published. Who goes on from a
-// checkpoint takes the place over.
-Status may_publish(const Run& run, const std::string& there, const std::string& where);
-
 // ---- keys ----
 std::string published_folder(const std::string& program);  // ends with '/'
 std::string manifest_key(const std::string& program, std::int64_t step, const std::string& name);

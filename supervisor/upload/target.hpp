@@ -36,10 +36,10 @@ struct File {
 
 // Whose checkpoints these are.
 struct Run {
-  // Another one for each training that is begun, the same after each restart; empty: not known.
+  // Another one for each training that is begun, from nothing or from a checkpoint of elsewhere;
+  // the same after each restart. Empty: not known.
   std::string id = {};
-  // It began with a checkpoint that was there before it: restored, or brought by hand.
-  bool goes_on = false;
+  bool goes_on = false;  // from a checkpoint of elsewhere: restored, or brought by hand
 };
 
 // What is published at once.
@@ -120,7 +120,7 @@ class Target {
     return 0;
   }
   // Kind transient with a `wait_ms()` where the server says when; permanent: another run's are
-  // there (publication.hpp, may_publish()).
+  // there (ownership.hpp, may_publish()).
   virtual Result<Published> publish(const Package& package, const Progress& progress) = 0;
   // What has arrived of a package that will not be published is removed, where that can be done.
   virtual Status abandon(const std::string& program, const std::string& name) {

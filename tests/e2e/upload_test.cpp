@@ -14,13 +14,16 @@ class NewBox : public Boxes {
     make_box("old", 40, true);
     const Output first = run_in("old");
     EXPECT_EQ(first.code, 0) << first.out << first.err << "nothing there is a new run";
-    orders::Orders orders =
-        orders_of("old/state", {{"nas", orders::FolderPlace{path("nas").string()}, {}}});
-    orders.uploads[0].source.directory = path("old").string();
-    orders.uploads[0].source.foreign = true;
     std::string log;
-    EXPECT_TRUE(WIFEXITED(run_courier(orders, "", log))) << log;
+    EXPECT_TRUE(WIFEXITED(run_courier(orders_in("old"), "", log))) << log;
     EXPECT_TRUE(fs::exists(path("nas/run/model_step40.bin/model_step40.bin"))) << log;
+  }
+  [[nodiscard]] orders::Orders orders_in(const std::string& box) const {
+    orders::Orders orders =
+        orders_of(box + "/state", {{"nas", orders::FolderPlace{path("nas").string()}, {}}});
+    orders.uploads[0].source.directory = path(box).string();
+    orders.uploads[0].source.foreign = true;
+    return orders;
   }
   void expect_it_went_on() {
     EXPECT_TRUE(fs::exists(path("new/out/model_step40.bin")));
@@ -76,15 +79,28 @@ TEST_F(NewBox, ARunThatBeganAnewReplacesNothing) {
   make_box("new", 50, false);
   const Output second = run_in("new");
   EXPECT_EQ(second.code, 0) << second.out << second.err;
-  orders::Orders orders =
-      orders_of("new/state", {{"nas", orders::FolderPlace{path("nas").string()}, {}}});
-  orders.uploads[0].source.directory = path("new").string();
-  orders.uploads[0].source.foreign = true;
   std::string log;
-  run_courier(orders, "", log, "holds checkpoints of another run");
+  run_courier(orders_in("new"), "", log, "holds checkpoints of another run");
   EXPECT_EQ(string_or(only_row("new/state"), "state", ""), "failed") << log;
   EXPECT_FALSE(fs::exists(path("nas/run/model_step50.bin"))) << log;
   EXPECT_TRUE(fs::exists(path("nas/run/model_step40.bin/model_step40.bin"))) << log;
+}
+
+// A box that was given up, and comes back when another one has gone on from what it had sent.
+TEST_F(NewBox, TheOldOneIsRefusedFromThenOn) {
+  send_from_the_old_one();
+  make_box("new", 60, true);
+  ASSERT_EQ(run_in("new").code, 0);
+  std::string log;
+  run_courier(orders_in("new"), "", log);
+  ASSERT_TRUE(fs::exists(path("nas/run/model_step60.bin/model_step60.bin"))) << log;
+  const fs::path saved = path("old/out/model_step70.bin");
+  write("old/out/model_step70.bin", "70\n");
+  auto store = store::Store::open(path("old/state/trainward.db"));
+  ASSERT_TRUE(store);
+  ASSERT_TRUE(store->put_checkpoint("run", {saved, 70, 1, 3, "verified", "", now().wall.ms}));
+  run_courier(orders_in("old"), "", log, "another one has gone on there");
+  EXPECT_FALSE(fs::exists(path("nas/run/model_step70.bin"))) << log;
 }
 
 // Nobody begins at step 0 because a disk is not mounted yet.

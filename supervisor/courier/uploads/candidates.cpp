@@ -68,16 +68,14 @@ Result<std::vector<Candidate>> candidates_of(const store::Store& store,
   return out;
 }
 
-// By the nonce of its first attempt, which a database that is made anew has again; not the nonce
-// itself, which its worker is told by.
+// By the nonce of the attempt that it began with, which a database that is made anew has again; not
+// the nonce itself, which its worker is told by.
 Result<upload::Run> run_of(const store::Store& store, const std::string& program) {
   constexpr std::size_t digits = 16;
-  auto first = store.attempt_from(program, 0);
-  if (!first) return propagate(first);
-  if (!*first || (*first)->nonce.empty()) return upload::Run{};
-  auto goes_on = store.goes_on_from_elsewhere(program);
-  if (!goes_on) return propagate(goes_on);
-  return upload::Run{sha256_hex((*first)->nonce).substr(0, digits), *goes_on};
+  auto origin = store.origin(program);
+  if (!origin) return propagate(origin);
+  if (!*origin || (*origin)->nonce.empty()) return upload::Run{};
+  return upload::Run{sha256_hex((*origin)->nonce).substr(0, digits), (*origin)->goes_on};
 }
 
 }  // namespace trainward::courier

@@ -151,7 +151,7 @@ void CheckpointHands::restored(Result<std::string> place, const std::string& wor
                      "none is here, and none could be restored: " + place.error().message(), {},
                      "`upload.restore: false` starts from the beginning"));
   }
-  c_.note("restore", words);
+  c_.note(place->empty() ? "restore" : "restored", words);
   if (place->empty()) return tell(checkpoint::Selection{});
   select_here(0);
 }

@@ -14,6 +14,7 @@
 #include "supervisor/upload/hub/attributes.hpp"
 #include "supervisor/upload/hub/card.hpp"
 #include "supervisor/upload/hub/objects.hpp"
+#include "supervisor/upload/ownership.hpp"
 #include "supervisor/upload/publication.hpp"
 
 namespace trainward::upload::hub {
@@ -78,14 +79,15 @@ Status check(const Package& package) {
   return {};
 }
 
-Status check_owner(const Package& package, const Contents& there, const std::string& where) {
+Status check_owner(const Package& package, const Contents& there, Memory& memory,
+                   const std::string& where) {
   for (const Record& record : there.records) {
     if (record.program != package.program) {
       return fail(ErrorKind::permanent,
                   fmt::format("holds checkpoints of the program '{}'", record.program), where,
                   "give each program a repository or a revision (a branch) of its own");
     }
-    if (auto ok = may_publish(package.run, record.remote.run, where); !ok) return ok;
+    if (auto ok = may_publish(package.run, record.remote.run, memory, where); !ok) return ok;
   }
   return {};
 }
@@ -119,7 +121,7 @@ Result<Published> Publisher::publish(const Package& package, const Progress& pro
     }
     auto there = read_contents(api_, commit);
     if (!there) return propagate(there);
-    if (auto ok = check_owner(package, *there, api_.shown()); !ok) return propagate(ok);
+    if (auto ok = check_owner(package, *there, memory_, api_.shown()); !ok) return propagate(ok);
     const Change change = change_for(package, there->files, there->records);
     auto absent = missing(package, change, *there);
     if (!absent) return propagate(absent);
@@ -407,6 +409,7 @@ Result<Published> Publisher::finish(const Package& package, const Record& record
     tagged.tag = tag_name(package.milestone);
     if (auto ok = ensure_tag(tagged, commit); !ok) return propagate(ok);
   }
+  if (auto ok = note_ownership(package.run, memory_); !ok) return propagate(ok);
   if (auto ok = forget(package.program, package.name); !ok) return propagate(ok);
   return Published{squashes_ ? shown_tree(*at, at->revision) : shown_commit(*at, commit),
                    sent_bytes};

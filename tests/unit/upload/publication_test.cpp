@@ -28,16 +28,6 @@ TEST(Publication, RecordReadsBack) {
   EXPECT_EQ(read->files[1].name, "a/b.json");
 }
 
-TEST(Publication, OnlyWhoGoesOnTakesAPlaceOver) {
-  EXPECT_TRUE(may_publish({"a", false}, "a", "there"));
-  EXPECT_TRUE(may_publish({"b", true}, "a", "there")) << "it began with what was there";
-  EXPECT_TRUE(may_publish({"b", false}, "", "there")) << "of a version that told no run";
-  EXPECT_TRUE(may_publish({}, "a", "there"));
-  const auto refused = may_publish({"b", false}, "a", "there");
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().kind, ErrorKind::permanent);
-}
-
 TEST(Publication, NamesThatLeaveTheirFolderAreRefused) {
   for (const char* name :
        {"", "/etc/passwd", "../x", "a/../b", "a//b", "a/", ".", "a\\b", "a\nb", "a/./b"}) {
