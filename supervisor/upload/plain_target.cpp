@@ -65,13 +65,14 @@ Result<Published> PlainTarget::publish(const Package& package, const Progress& p
   return out;
 }
 
-// Before anything is changed there.
-Status PlainTarget::may_publish(const Package& package) {
+// Before anything is changed there. `replaced`: whose the record is that would be taken back, which
+// counts where nobody is known to have published last; what is left of a run before is replaced.
+Status PlainTarget::may_publish(const Package& package, const std::string& replaced) {
   auto there = store_->get_text(latest_key(package.program), longest_manifest);
-  if (!there || !*there) return there ? Status() : propagate(there);
-  const json::object latest = latest_in((*there)->text);
-  return upload::may_publish(package.run, string_or(latest, "run", ""), memory_,
-                             store_->shown(package.program));
+  if (!there) return propagate(there);
+  std::string last = *there ? string_or(latest_in((*there)->text), "run", "") : "";
+  if (last.empty()) last = replaced;
+  return upload::may_publish(package.run, last, memory_, store_->shown(package.program));
 }
 
 // A record of the same name with other files is of a checkpoint that was saved anew, or of files
@@ -91,11 +92,7 @@ Result<bool> PlainTarget::is_published(const Package& package) {
     if (whole.error().kind != ErrorKind::corrupt) return propagate(whole);
   }
   if (!remote && remote.error().kind == ErrorKind::permanent) return propagate(remote);
-  if (remote) {
-    auto mine =
-        upload::may_publish(package.run, remote->run, memory_, store_->shown(package.program));
-    if (!mine) return propagate(mine);
-  }
+  if (auto ok = may_publish(package, remote ? remote->run : ""); !ok) return propagate(ok);
   if (auto ok = memory_.forget(memory_of(package.program, package.name)); !ok) return propagate(ok);
   if (auto ok = store_->remove(key); !ok) return propagate(ok);
   if (auto ok = abandon(package.program, package.name); !ok) return propagate(ok);

@@ -32,7 +32,7 @@ class PlainTarget : public Target {
   [[nodiscard]] std::optional<std::int64_t> wait_ms() const override { return store_->wait_ms(); }
 
  private:
-  Status may_publish(const Package& package);
+  Status may_publish(const Package& package, const std::string& replaced = {});
   Result<bool> is_published(const Package& package);
   Result<std::int64_t> send_files(const Package& package, const Progress& progress);
   Result<bool> has_arrived(const std::string& key, const File& file, const std::string& memory_key);

@@ -87,6 +87,13 @@ Status check_owner(const Package& package, const Contents& there, Memory& memory
                   fmt::format("holds checkpoints of the program '{}'", record.program), where,
                   "give each program a repository or a revision (a branch) of its own");
     }
+  }
+  // What is left of a run before ours makes way; who was pushed off the branch has none there.
+  const bool ours =
+      std::any_of(there.records.begin(), there.records.end(),
+                  [&](const Record& record) { return record.remote.run == package.run.id; });
+  if (ours) return {};
+  for (const Record& record : there.records) {
     if (auto ok = may_publish(package.run, record.remote.run, memory, where); !ok) return ok;
   }
   return {};

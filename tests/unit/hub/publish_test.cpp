@@ -256,6 +256,23 @@ TEST_F(Publish, AnotherRunsRepositoryIsRefusedUnlessItIsGoneOnWith) {
   expect_there("step-2", 3);
 }
 
+// A new box whose clock is behind: what the old one sent stays the newest on the branch.
+TEST_F(Publish, WhoGoesOnByAnEarlierClockGoesOn) {
+  const auto at = target();
+  Package first = package("step-1", 1, 1);
+  first.run = {"first", false};
+  ASSERT_TRUE(at->publish(first, {}));
+  for (const std::int64_t step : {2, 3}) {
+    Package next = package("step-" + std::to_string(step), step, static_cast<unsigned>(step));
+    next.run = {"second", true};
+    next.saved_ms = step;
+    const auto done = at->publish(next, {});
+    EXPECT_TRUE(done) << done.error().message();
+  }
+  expect_there("step-1", 1);
+  expect_there("step-3", 3);
+}
+
 TEST_F(Publish, ACardOfSomebodysOwnStays) {
   const auto at = target();
   ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));

@@ -108,8 +108,22 @@ TEST_F(Folder, ANewRunReplacesNothingOfAnother) {
   EXPECT_EQ(tree(), before);
 
   ASSERT_TRUE(of_run("step-9", 9, {{"a.bin", "goes on"}}, {"third", true}));
+  EXPECT_TRUE(of_run("step-5", 5, {{"a.bin", "goes on"}}, {"third", true}))
+      << "what is left of the run before is replaced";
   const auto late = of_run("step-12", 12, files, {"first", false});
   EXPECT_FALSE(late) << "the box that was given up came back";
+}
+
+// The box of a run was lost between its record and latest.json.
+TEST_F(Folder, ARecordAloneIsAnotherRunsToo) {
+  Package first = make_package(folder, "step-5", 5, files);
+  first.run = {"first", false};
+  ASSERT_TRUE(target()->publish(first, {}));
+  fs::remove(root / "gpt/latest.json");
+  Package second = make_package(folder, "step-5", 5, {{"a.bin", "other"}});
+  second.run = {"second", false};
+  EXPECT_FALSE(target()->publish(second, {}));
+  EXPECT_TRUE(target()->verify("gpt", target()->list("gpt")->front()));
 }
 
 TEST_F(Folder, WhatACrashLeftOfARecordGoesIntoTheNext) {
