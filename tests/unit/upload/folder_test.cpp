@@ -30,7 +30,7 @@ struct Folder : testing::Test {
   fs::path root = folder.path() / "nas";
   Folder() { fs::create_directory(root); }
 
-  std::unique_ptr<PlainTarget> target(TargetOptions options = {}) {
+  std::unique_ptr<PlainTarget> target(const TargetOptions& options = {}) {
     return std::make_unique<PlainTarget>(std::make_unique<FolderStore>(root, memory, options),
                                          memory);
   }
@@ -226,8 +226,9 @@ TEST_F(Folder, WhatIsGivenUpLeavesNothing) {
   std::stop_source stop;
   TargetOptions options;
   options.stop = stop.get_token();
-  const Package package = make_package(
-      folder, "step-5", 5, {{"a.bin", "a"}, {"model.bin", std::string(40'000'000, 'a')}});
+  std::string large;
+  large.resize(40'000'000, 'a');
+  const Package package = make_package(folder, "step-5", 5, {{"a.bin", "a"}, {"model.bin", large}});
   const auto published = target(options)->publish(package, [&](std::int64_t bytes) {
     if (bytes > 1) stop.request_stop();
   });
