@@ -215,6 +215,7 @@ Status PlainTarget::abandon(const std::string& program, const std::string& name)
     if (record.ends_with(ending)) return memory_.forget(memory_of(program, name));
   }
   if (auto ok = store_->abandon(folder); !ok) return ok;
+  if (auto ok = store_->abandon(published_folder(program)); !ok) return ok;  // half a record
   auto keys = store_->list(folder);
   if (!keys) return propagate(keys);
   for (const std::string& key : *keys) {

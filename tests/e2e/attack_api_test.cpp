@@ -166,7 +166,7 @@ TEST_F(AttackApi, AWorkerHasTheLimitThatTheDaemonWasStartedWith) {
       start({"/bin/sh", "-c", "ulimit -Sn 300; exec \"$0\" run.yaml", program("trainwardd")});
   const auto worker_has = [&] {
     wait_until([&] { return std::filesystem::exists(path("limits")); });
-    const std::string text = read_file(path("limits"), 100).value();
+    std::string text = read_file(path("limits"), 100).value();
     std::filesystem::remove(path("limits"));
     return text;
   };

@@ -271,7 +271,7 @@ TEST_F(DaemonKills, EachArrivesOnceWhoeverIsEnded) {
     EXPECT_EQ(bucket.times_made(key), 1) << key;
     const std::string name = key.substr(key.find("model_"), key.rfind('.') - key.find("model_"));
     // A file that is sent at once may be sent again before anybody believes in it.
-    EXPECT_EQ(bucket.objects().at("run/" + name + "/" + name),
+    EXPECT_EQ(bucket.objects().at(fmt::format("run/{0}/{0}", name)),
               read_file(path("box/out/" + name), 100).value_or(""));
   }
   EXPECT_EQ(bucket.open_uploads(), 0U);
@@ -282,7 +282,7 @@ TEST_F(DaemonKills, EachArrivesOnceWhoeverIsEnded) {
     if (entry.path().parent_path().filename() != "published") continue;
     ++in_folder;
     const std::string file = name.substr(name.find('.') + 1, name.rfind('.') - name.find('.') - 1);
-    const auto sent = read_file(path("nas/run/" + file + "/" + file), 100);
+    const auto sent = read_file(path(fmt::format("nas/run/{0}/{0}", file)), 100);
     ASSERT_TRUE(sent) << name << ": " << sent.error().message();
     EXPECT_EQ(*sent, read_file(path("box/out/" + file), 100).value_or("")) << file;
   }
@@ -295,7 +295,7 @@ TEST_F(DaemonKills, EachArrivesOnceWhoeverIsEnded) {
   for (const std::string& one : all) {
     const std::string name = one.substr(one.find(' ') + 1);
     if (one.starts_with("bucket ")) {
-      EXPECT_TRUE(bucket.objects().contains("run/" + name + "/" + name)) << name;
+      EXPECT_TRUE(bucket.objects().contains(fmt::format("run/{0}/{0}", name))) << name;
     }
     if (one.starts_with("hub ")) {
       EXPECT_EQ(commits.count(fmt::format("{} (step {})", name, name.substr(10, name.size() - 14))),

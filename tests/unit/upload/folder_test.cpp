@@ -133,6 +133,10 @@ TEST_F(Folder, WhatACrashLeftOfARecordGoesIntoTheNext) {
   ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
   EXPECT_FALSE(fs::exists(part));
   EXPECT_EQ(target()->list("gpt")->size(), 1U);
+  // Or goes with what is not worth sending any more.
+  std::ofstream(part) << "{ half of";
+  ASSERT_TRUE(target()->abandon("gpt", "step-4"));
+  EXPECT_FALSE(fs::exists(part));
 }
 
 TEST_F(Folder, AnInterruptedCopyGoesOn) {
