@@ -68,7 +68,10 @@ def killed_on_the_way(box, bucket, log):
     with box.daemon(fault="upload.part_noted:2"):
         done(box, 20)
     check(bucket.open_uploads() == [], "nothing is left of uploads that were begun")
-    check(sends(log, LARGE_KEY) in (None, {"1": 1, "2": 1, "3": 1}), f"each part once: {sends(log, LARGE_KEY)}")
+    # The third was on its way when the second was noted: the server may have taken it, and nobody heard.
+    once = {"1": 1, "2": 1}
+    sent = sends(log, LARGE_KEY)
+    check(sent in (None, {**once, "3": 1}, {**once, "3": 2}), f"what was noted is not sent again: {sent}")
 
 
 def nothing_twice(box, log):
