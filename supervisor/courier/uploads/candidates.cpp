@@ -8,6 +8,7 @@
 
 #include "common/base/digest.hpp"
 #include "common/base/json.hpp"
+#include "supervisor/upload/file_digest.hpp"
 #include "supervisor/upload/package.hpp"
 
 namespace trainward::courier {
@@ -16,17 +17,13 @@ using upload::Candidate;
 
 namespace {
 
-std::int64_t modified_ms(const struct stat& info) {
-  return std::int64_t{info.st_mtim.tv_sec} * 1'000 + info.st_mtim.tv_nsec / 1'000'000;
-}
-
 // When a checkpoint was written, which is not the order in which several were verified. The time of
 // a folder of ours changes when it is pinned.
 std::int64_t saved_ms(const std::string& path, const struct stat& info) {
   struct stat manifest {};
   const bool ours =
       S_ISDIR(info.st_mode) && ::lstat((path + "/MANIFEST.json").c_str(), &manifest) == 0;
-  return modified_ms(ours ? manifest : info);
+  return upload::modified_ns(ours ? manifest : info) / 1'000'000;
 }
 
 }  // namespace
