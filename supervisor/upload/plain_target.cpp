@@ -171,7 +171,8 @@ Status PlainTarget::publish_record(const Package& package) {
       store_->shown(key), "two runs must not share a place: give one of them another prefix");
 }
 
-// The one that was saved last: a milestone that follows later does not move it back.
+// The one that was saved last: a milestone that follows later does not move it back, nor does what
+// a box whose clock is behind has saved. Only whom it names has taken the place.
 Status PlainTarget::point_latest(const Package& package) {
   const std::string key = latest_key(package.program);
   json::object latest{{"name", package.name},
@@ -184,7 +185,7 @@ Status PlainTarget::point_latest(const Package& package) {
     auto there = store_->get_text(key, longest_manifest);
     if (!there) return propagate(there);
     if (*there) {
-      if ((*there)->text == text) return {};
+      if ((*there)->text == text) return note_ownership(package.run, memory_);
       const json::object newest = latest_in((*there)->text);
       auto mine = upload::may_publish(package.run, string_or(newest, "run", ""), memory_,
                                       store_->shown(package.program));
@@ -193,7 +194,7 @@ Status PlainTarget::point_latest(const Package& package) {
     }
     auto put = store_->put_text(key, text, *there);
     if (!put) return propagate(put);
-    if (*put) return {};
+    if (*put) return note_ownership(package.run, memory_);
   }
   return fail(ErrorKind::transient, "is changed by somebody else all the time", store_->shown(key));
 }
@@ -201,7 +202,6 @@ Status PlainTarget::point_latest(const Package& package) {
 Status PlainTarget::finish(const Package& package) {
   if (auto ok = point_latest(package); !ok) return ok;
   fault_point("upload.latest");
-  if (auto ok = note_ownership(package.run, memory_); !ok) return ok;
   return memory_.forget(memory_of(package.program, package.name));
 }
 

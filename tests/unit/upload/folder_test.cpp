@@ -114,6 +114,21 @@ TEST_F(Folder, ANewRunReplacesNothingOfAnother) {
   EXPECT_FALSE(late) << "the box that was given up came back";
 }
 
+// A new box whose clock is behind, or whose checkpoints were copied with their times.
+TEST_F(Folder, WhoGoesOnByAnEarlierClockGoesOn) {
+  Package first = make_package(folder, "step-5", 5, files);
+  first.run = {"first", false};
+  ASSERT_TRUE(target()->publish(first, {}));
+  memory.values.clear();  // of another box
+  for (const std::int64_t step : {6, 7}) {
+    Package next = make_package(folder, "step-" + std::to_string(step), step, files);
+    next.run = {"second", true};
+    next.saved_ms = step;
+    const auto done = target()->publish(next, {});
+    EXPECT_TRUE(done) << done.error().message();
+  }
+}
+
 // The box of a run was lost between its record and latest.json.
 TEST_F(Folder, ARecordAloneIsAnotherRunsToo) {
   Package first = make_package(folder, "step-5", 5, files);
