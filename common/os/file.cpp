@@ -40,23 +40,6 @@ tl::unexpected<Error> not_a_file(mode_t mode, const std::string& where) {
               fmt::format("is {}, not a file", kind_of(mode)), where);
 }
 
-Result<std::string> read_to_end(int fd, const std::filesystem::path& path, std::size_t max_bytes) {
-  std::string bytes;
-  // /proc files report size 0, so the loop reads to the end instead of trusting st_size.
-  std::string chunk(64 * 1024, '\0');
-  for (;;) {
-    const ssize_t got = ::read(fd, chunk.data(), chunk.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return fail_errno(errno, "read the file", path.string());
-    if (got == 0) return bytes;
-    if (bytes.size() + static_cast<std::size_t>(got) > max_bytes) {
-      return fail(ErrorKind::corrupt, fmt::format("is longer than the {} bytes allowed", max_bytes),
-                  path.string());
-    }
-    bytes.append(chunk.data(), static_cast<std::size_t>(got));
-  }
-}
-
 }  // namespace
 
 Result<Fd> open_regular_at(int folder_fd, const std::string& name,
@@ -86,6 +69,23 @@ Result<Fd> open_regular_at(int folder_fd, const std::string& name,
 
 Result<Fd> open_regular(const std::filesystem::path& path, int flags, unsigned mode) {
   return open_regular_at(AT_FDCWD, path.string(), {}, flags, mode);
+}
+
+Result<std::string> read_to_end(int fd, const std::filesystem::path& path, std::size_t max_bytes) {
+  std::string bytes;
+  // /proc files report size 0, so the loop reads to the end instead of trusting st_size.
+  std::string chunk(64 * 1024, '\0');
+  for (;;) {
+    const ssize_t got = ::read(fd, chunk.data(), chunk.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return fail_errno(errno, "read the file", path.string());
+    if (got == 0) return bytes;
+    if (bytes.size() + static_cast<std::size_t>(got) > max_bytes) {
+      return fail(ErrorKind::corrupt, fmt::format("is longer than the {} bytes allowed", max_bytes),
+                  path.string());
+    }
+    bytes.append(chunk.data(), static_cast<std::size_t>(got));
+  }
 }
 
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes) {

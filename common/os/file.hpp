@@ -27,7 +27,10 @@ Result<Fd> open_regular_at(int folder_fd, const std::string& name,
 // Reads a whole regular file; refuses one longer than max_bytes (kind corrupt).
 Result<std::string> read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
-// The same of whatever lies there, a pipe or terminal too, and waits for its end. Only for what a
+// The rest of an open file, as read_file() has it; `path`: for the error.
+Result<std::string> read_to_end(int fd, const std::filesystem::path& path, std::size_t max_bytes);
+
+// The same as read_file() of whatever lies there, a pipe or terminal too, and waits for its end. Only for what a
 // person has just named on a command line, as `<(…)` or /dev/stdin.
 Result<std::string> read_stream(const std::filesystem::path& path, std::size_t max_bytes);
 

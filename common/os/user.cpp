@@ -131,6 +131,13 @@ Result<User> find_user(const std::string& user, const std::string& group) {
       "", "see whether `getent passwd` answers");
 }
 
+std::string name_of_user(uid_t user) {
+  const std::string number = std::to_string(user);
+  const auto found = find_user(number, "0");
+  if (!found || found->name == number) return "user " + number;
+  return fmt::format("user {} ({})", found->name, number);
+}
+
 Status may_run_as(const User& who) {
   const uid_t self = ::geteuid();
   const Credentials& wanted = who.credentials;

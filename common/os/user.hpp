@@ -22,6 +22,9 @@ struct User {
 // the user database (which may be on the network) did not answer within five seconds.
 Result<User> find_user(const std::string& user, const std::string& group = "");
 
+// "user alice (1000)", or "user 1000" when nobody knows a name in time.
+std::string name_of_user(uid_t user);
+
 // Whether this process may start programs as `who`, which needs root, unless it is `who`. Kind
 // permanent otherwise, with what to do.
 Status may_run_as(const User& who);

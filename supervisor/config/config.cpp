@@ -6,7 +6,7 @@
 #include <array>
 
 #include "common/os/file.hpp"
-#include "common/os/known_writers.hpp"
+#include "common/os/path_trust.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/other_names.hpp"
 #include "supervisor/config/overrides.hpp"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "common/base/text.hpp"
-#include "common/os/known_writers.hpp"
+#include "common/os/path_trust.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/config/token_file.hpp"

@@ -10,7 +10,7 @@
 #include <thread>
 
 #include "common/os/file.hpp"
-#include "common/os/known_writers.hpp"
+#include "common/os/path_trust.hpp"
 #include "common/wire/journal.hpp"
 #include "common/wire/log_files.hpp"
 #include "temporary_folder.hpp"

@@ -1,0 +1,228 @@
+#include "common/os/folder.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+
+#include "common/os/file.hpp"
+
+namespace trainward {
+namespace {
+
+constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+struct DirCloser {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+
+bool is_part(std::string_view part) {
+  return !part.empty() && part != "." && part != ".." && part.find('\0') == std::string_view::npos;
+}
+
+// Part by part, for kernels without openat2().
+Fd open_parts(int folder, std::string_view name) {
+  Fd at;
+  for (;;) {
+    const auto slash = name.find('/');
+    const std::string part(name.substr(0, slash));
+    Fd inner(::openat(at ? at.get() : folder, part.c_str(), folder_flags));
+    if (!inner || slash == std::string_view::npos) return inner;
+    at = std::move(inner);
+    name.remove_prefix(slash + 1);
+  }
+}
+
+Fd open_beneath(int folder, const std::string& name) {
+  open_how how{};
+  how.flags = folder_flags;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+  const long fd = ::syscall(SYS_openat2, folder, name.c_str(), &how, sizeof how);
+  // EPERM: a filter that does not know the call. The kernel itself answers EACCES.
+  if (fd < 0 && (errno == ENOSYS || errno == EPERM)) return open_parts(folder, name);
+  return Fd(static_cast<int>(fd));
+}
+
+}  // namespace
+
+Result<Folder> Folder::open(const std::filesystem::path& path, Last last) {
+  const int follow = last == Last::no_link ? O_NOFOLLOW : 0;
+  Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow));
+  if (!fd) return fail_errno(errno, "open the folder", path.string());
+  return Folder(std::move(fd), path);
+}
+
+Status Folder::check(const std::string& name) const {
+  for (std::size_t begin = 0; begin <= name.size();) {
+    const auto end = std::min(name.find('/', begin), name.size());
+    if (!is_part(std::string_view(name).substr(begin, end - begin))) {
+      return fail(ErrorKind::usage, "is not a name below a folder", (path_ / name).string());
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+Result<Folder> Folder::enter(const std::string& name) const {
+  if (auto ok = check(name); !ok) return propagate(ok);
+  Fd fd = open_beneath(fd_.get(), name);
+  if (fd) return Folder(std::move(fd), path_ / name);
+  const int problem = errno;
+  if (problem == ELOOP || problem == EXDEV || problem == ENOTDIR) {
+    return fail(ErrorKind::permanent, "is not a folder, or lies behind a symbolic link",
+                (path_ / name).string(), "links are never followed here: move it away");
+  }
+  return fail_errno(problem, "open the folder", (path_ / name).string());
+}
+
+Result<Folder> Folder::make(const std::string& name, unsigned mode) const {
+  if (auto ok = check(name); !ok) return propagate(ok);
+  if (auto there = enter(name)) return there;  // the usual case: one call
+  auto at = again();
+  for (std::size_t begin = 0; at && begin < name.size();) {
+    const auto end = std::min(name.find('/', begin), name.size());
+    const std::string part = name.substr(begin, end - begin);
+    begin = end + 1;
+    if (::mkdirat(at->fd_.get(), part.c_str(), mode) == 0) {
+      if (auto ok = at->sync(); !ok) return propagate(ok);
+    } else if (errno != EEXIST) {
+      return fail_errno(errno, "create the folder", (at->path_ / part).string());
+    }
+    at = at->enter(part);
+  }
+  return at;
+}
+
+Result<Folder> Folder::again() const {
+  Fd fd(::openat(fd_.get(), ".", folder_flags));
+  if (!fd) return fail_errno(errno, "open the folder", path_.string());
+  return Folder(std::move(fd), path_);
+}
+
+Result<Folder::Place> Folder::place(const std::string& name) const {
+  const auto slash = name.rfind('/');
+  if (slash == std::string::npos) {
+    if (auto ok = check(name); !ok) return propagate(ok);
+    return Place{Fd(), fd_.get(), name};
+  }
+  Place place;
+  place.last = name.substr(slash + 1);
+  if (!is_part(place.last)) {
+    return fail(ErrorKind::usage, "is not a name below a folder", (path_ / name).string());
+  }
+  auto parent = enter(name.substr(0, slash));
+  if (!parent) return propagate(parent);
+  place.inner = std::move(parent->fd_);
+  place.folder = place.inner.get();
+  return place;
+}
+
+Result<Fd> Folder::open_file(const std::string& name, int flags, unsigned mode) const {
+  auto at = place(name);
+  if (!at) return propagate(at);
+  return open_regular_at(at->folder, at->last, (path_ / name).parent_path(), flags | O_NOFOLLOW,
+                         mode);
+}
+
+Result<std::string> Folder::read(const std::string& name, std::size_t max_bytes) const {
+  auto file = open_file(name, O_RDONLY);
+  if (!file) return propagate(file);
+  return read_to_end(file->get(), path_ / name, max_bytes);
+}
+
+Status Folder::write_durably(const std::string& name, std::string_view bytes, unsigned mode,
+                             const std::string& temporary) const {
+  auto at = place(name);
+  if (!at) return propagate(at);
+  const std::string part =
+      temporary.empty() ? fmt::format("{}.tmp{}", at->last, ::getpid()) : temporary;
+  const Folder folder(at->inner ? std::move(at->inner) : Fd(::dup(fd_.get())),
+                      (path_ / name).parent_path());
+  const auto write = [&]() -> Status {
+    if (auto ok = folder.remove_file(part); !ok) return ok;
+    auto file = folder.open_file(part, O_WRONLY | O_CREAT | O_EXCL, mode);
+    if (!file) return propagate(file);
+    if (auto ok = write_all(file->get(), bytes, folder.path_ / part); !ok) return ok;
+    if (::fsync(file->get()) != 0) {
+      return fail_errno(errno, "fsync the file", (folder.path_ / part).string());
+    }
+    return folder.rename(part, at->last);
+  };
+  if (auto written = write(); !written) {
+    (void)folder.remove_file(part);
+    return written;
+  }
+  return folder.sync();
+}
+
+Result<std::optional<struct stat>> Folder::look(const std::string& name) const {
+  auto at = place(name);
+  if (!at) return propagate(at);
+  struct stat info {};
+  if (::fstatat(at->folder, at->last.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) return info;
+  if (errno == ENOENT) return std::optional<struct stat>();
+  return fail_errno(errno, "look at", (path_ / name).string());
+}
+
+Result<std::vector<std::string>> Folder::names(std::size_t most) const {
+  Fd copy(::openat(fd_.get(), ".", folder_flags));
+  if (!copy) return fail_errno(errno, "open the folder", path_.string());
+  const std::unique_ptr<DIR, DirCloser> entries(::fdopendir(copy.get()));
+  if (!entries) return fail_errno(errno, "read the folder", path_.string());
+  copy.release();
+  std::vector<std::string> found;
+  errno = 0;
+  while (const dirent* entry = ::readdir(entries.get())) {
+    if (!is_part(entry->d_name)) continue;
+    if (found.size() == most) {
+      return fail(ErrorKind::permanent, fmt::format("has more than {} entries", most),
+                  path_.string());
+    }
+    found.emplace_back(entry->d_name);
+    errno = 0;
+  }
+  if (errno != 0) return fail_errno(errno, "read the folder", path_.string());
+  return found;
+}
+
+Status Folder::rename(const std::string& from, const Folder& to, const std::string& name,
+                      Existing existing) const {
+  auto old = place(from);
+  auto fresh = to.place(name);
+  if (!old) return propagate(old);
+  if (!fresh) return propagate(fresh);
+  const char* const from_name = old->last.c_str();
+  const char* const to_name = fresh->last.c_str();
+  int result = 0;
+  if (existing == Existing::keep) {
+    result = ::renameat2(old->folder, from_name, fresh->folder, to_name, RENAME_NOREPLACE);
+  } else {
+    result = ::renameat(old->folder, from_name, fresh->folder, to_name);
+  }
+  if (result == 0) return {};
+  return fail_errno(errno, fmt::format("rename to {}", name), (path_ / from).string());
+}
+
+Status Folder::remove_file(const std::string& name) const { return remove(name, 0); }
+
+Status Folder::remove_folder(const std::string& name) const { return remove(name, AT_REMOVEDIR); }
+
+Status Folder::remove(const std::string& name, int flags) const {
+  auto at = place(name);
+  if (!at) return propagate(at);
+  if (::unlinkat(at->folder, at->last.c_str(), flags) == 0 || errno == ENOENT) return {};
+  return fail_errno(errno, "remove", (path_ / name).string());
+}
+
+Status Folder::sync() const {
+  if (::fsync(fd_.get()) == 0) return {};
+  return fail_errno(errno, "fsync the folder", path_.string());
+}
+
+}  // namespace trainward

@@ -1,0 +1,39 @@
+// Who could change what lies at a path, or make the path lead elsewhere.
+//
+// Whoever owns a folder on the way, or may write into it, can put another thing in its place
+// between two looks. Checked along the whole way, links followed one by one, by descriptors.
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "common/base/error.hpp"
+
+namespace trainward {
+
+// Refuses (permanent, with the chmod to run) a file or folder that every user of the machine may
+// write, or put another in the place of because its folder is so. Its owner and its group are no
+// strangers: somebody chose them. What is not there passes, and so does a pipe, which a shell made.
+Status check_known_writers(const std::filesystem::path& path);
+
+// The first place on the way to `path`, or the end of it, that somebody else than root and
+// `trusted` could change; as OpenSSH's StrictModes judge. Folders with the sticky bit, as /tmp, may
+// be written by everybody; then the owner of what lies in them counts.
+struct WeakPlace {
+  std::filesystem::path place;
+  uid_t owner = 0;
+  bool writable = false;  // by its group or by everybody; else its owner is the one
+};
+// Nothing: there is none. As far as `path` exists.
+Result<std::optional<WeakPlace>> weakest_place(const std::filesystem::path& path,
+                                               uid_t trusted = 0);
+
+// "'/home/a' belongs to user a (1001), who could put something else in its place"
+std::string describe(const WeakPlace& place);
+// The command that mends it: "chown root: /home/a", "chmod go-w /srv/x".
+std::string remedy(const WeakPlace& place);
+
+}  // namespace trainward
