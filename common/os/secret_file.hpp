@@ -9,9 +9,12 @@
 
 namespace trainward {
 
+// The file's owner is this process's user or root, and nobody else may read or write it. Kind
+// permanent, with the command that mends it.
+Status check_private(int file, const std::filesystem::path& path);
+
 // Of at most 64 KiB, without spaces at its ends. Waits for nothing, whatever lies there. Kind
-// permanent: it is not there, may be read or written by others than its owner, or is empty; with
-// what to do.
+// permanent: it is not there, is not private (check_private()), or is empty; with what to do.
 Result<std::string> read_secret(const std::filesystem::path& path);
 
 // A variable of this process's environment, without spaces at its ends; empty: it is not set.

@@ -137,6 +137,10 @@ tl::expected<Config, Problems> load_command(const std::vector<std::string>& word
 // What this process may not do of it: start programs as another user. Of the daemon, whose
 // configuration is then refused; whoever only reads the file is told in the notes.
 Problems check_run_as(const Config& config);
+// As root, with a program under another user: the state folder, the configuration, the rules and
+// the files of secrets to which somebody else than root could make the path lead elsewhere, each
+// with the command that mends it. As sshd's StrictModes.
+Problems check_places(const Config& config);
 // The same of files of tokens that this process may not read.
 Problems check_tokens(const Config& config);
 

@@ -143,6 +143,7 @@ class TokenReader {
  private:
   void read_file(MapReader& map, std::string_view key, const Node& node, bool operates) {
     const auto path = folders_.resolve(node);
+    listening_.token_files.push_back(path.string());
     std::error_code error;
     const bool there = std::filesystem::exists(path, error);
     if (!there && !error && may_be_a_token(node.text)) {

@@ -31,6 +31,7 @@ struct Listening {
   std::vector<Address> addresses;
   std::vector<std::string> hosts;  // by which browsers may ask besides localhost; no ports
   std::vector<Token> tokens;
+  std::vector<std::string> token_files;
   std::vector<std::string> unread;  // files of tokens that this process may not read, in words
 };
 

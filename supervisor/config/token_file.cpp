@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -15,6 +14,7 @@
 #include "common/base/digest.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
+#include "common/os/secret_file.hpp"
 #include "supervisor/config/reading.hpp"
 
 namespace trainward::config {
@@ -50,12 +50,7 @@ std::string wrong_with(const std::optional<std::string_view>& name, std::string_
 Result<std::string> read_private(const std::filesystem::path& path) {
   auto file = open_regular(path, O_RDONLY | O_CLOEXEC);
   if (!file) return propagate(file);
-  struct stat info {};
-  if (::fstat(file->get(), &info) != 0) return fail_errno(errno, "look at it", path.string());
-  if ((info.st_mode & 077) != 0) {
-    return fail(ErrorKind::permanent, "may be read or written by others than its owner",
-                path.string(), fmt::format("`chmod 600 {}`", path.string()));
-  }
+  if (auto ok = check_private(file->get(), path); !ok) return propagate(ok);
   std::string text(longest_file + 1, '\0');
   auto size = read_at(file->get(), std::as_writable_bytes(std::span(text)), 0, path);
   if (!size) return propagate(size);

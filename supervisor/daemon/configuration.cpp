@@ -20,6 +20,7 @@ tl::expected<config::Config, config::Problems> read_configuration(const Options&
   auto config = read_it(options, accept);
   if (!config) return config;
   auto problems = config::check_run_as(*config);
+  for (auto& problem : config::check_places(*config)) problems.push_back(std::move(problem));
   for (auto& problem : config::check_tokens(*config)) problems.push_back(std::move(problem));
   if (!problems.empty()) return tl::unexpected(std::move(problems));
   return config;
