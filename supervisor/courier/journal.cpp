@@ -2,19 +2,20 @@
 
 #include <fcntl.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 
-#include "common/base/time.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
+#include "supervisor/store/damaged_file.hpp"
 
 namespace trainward::courier {
 namespace {
+
+// What a crash of before the damage may have cost concerns no longer than this.
+constexpr std::int64_t day_ms = 86'400'000;
 
 // SQLite opens what it finds, and would wait for the other end of a pipe; the file it made itself
 // would be readable by whom the umask lets.
@@ -27,30 +28,6 @@ Status prepare_files(const std::filesystem::path& file) {
   auto opened = open_regular(file, O_RDWR | O_CREAT, 0640);
   if (!opened) return propagate(opened);
   return {};
-}
-
-constexpr std::string_view damaged = ".damaged-";
-
-// As 20261121T180000Z.
-std::string stamp_of(std::int64_t wall_ms) {
-  std::string stamp = iso8601(wall_ms);
-  stamp.erase(stamp.find('.'), 4);
-  std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-  return stamp;
-}
-
-// Whether one was set aside within a day, by this process or one that was killed meanwhile.
-bool was_damaged(const std::filesystem::path& file, std::int64_t now_ms) {
-  const std::string prefix = file.filename().string() + std::string(damaged);
-  const std::string least = prefix + stamp_of(now_ms - 86'400'000);
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(file.parent_path(), error), end; it != end;
-       it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (name.starts_with(prefix) && name >= least) return true;
-    if (error) break;
-  }
-  return false;
 }
 
 // When the journal was made, and after what: with its tables, or not at all.
@@ -68,7 +45,7 @@ Status make_tables(store::Connection& db, const std::filesystem::path& file,
   if (made && there == 0) {
     const std::int64_t now_ms = now().wall.ms;
     made = db.run("insert into made (at_ms, after_damage) values (?1, ?2)", now_ms,
-                  was_damaged(file, now_ms));
+                  store::was_set_aside(file, now_ms - day_ms));
   }
   for (const std::string& sql : tables) {
     if (made) made = db.script(sql);
@@ -76,20 +53,6 @@ Status make_tables(store::Connection& db, const std::filesystem::path& file,
   if (made) made = db.run("commit");
   if (!made) db.roll_back();
   return made;
-}
-
-Status set_aside(const std::filesystem::path& file) {
-  const std::string stamp = stamp_of(now().wall.ms);
-  // The file itself last: until then the next start finds the damage again.
-  for (const char* part : {"-wal", "-shm", "-journal", ""}) {
-    const std::string from = file.string() + part;
-    std::error_code error;
-    std::filesystem::rename(from, file.string() + std::string(damaged) + stamp + part, error);
-    if (error && error != std::errc::no_such_file_or_directory) {
-      return fail_errno(error.value(), "set the damaged journal aside", from);
-    }
-  }
-  return fsync_folder(file.parent_path());
 }
 
 Result<std::unique_ptr<store::Connection>> open_whole(const std::filesystem::path& file,
@@ -121,7 +84,7 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::filesystem::path& file
                                                const std::vector<std::string>& tables) {
   auto opened = open_whole(file, tables);
   if (!opened && opened.error().kind == ErrorKind::corrupt) {
-    if (auto moved = set_aside(file); !moved) return propagate(moved);
+    if (auto moved = store::set_aside(file, now().wall.ms); !moved) return propagate(moved);
     opened = open_whole(file, tables);
   }
   if (!opened) return propagate(opened);

@@ -19,8 +19,10 @@
 #include "supervisor/daemon/boards/lease.hpp"
 #include "supervisor/daemon/daemon_parts.hpp"
 #include "supervisor/daemon/records/rebuild.hpp"
+#include "supervisor/daemon/records/run_database.hpp"
 #include "supervisor/daemon/service/status_words.hpp"
 #include "supervisor/page/serve/pages.hpp"
+#include "supervisor/store/damaged_file.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -48,21 +50,13 @@ Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config
     }
     return propagate(lock);
   }
-  std::optional<std::filesystem::path> damaged;
-  auto store = store::Store::open(config.database);
-  if (!store && store.error().kind == ErrorKind::corrupt) {
-    spdlog::error("{}: {}", store.error().where, store.error().what);
-    auto aside = set_aside(config.database);
-    if (!aside) return propagate(aside);
-    damaged = std::move(*aside);
-    store = store::Store::open(config.database);
-  }
-  if (!store) return propagate(store);
+  auto database = open_run_database(config.database);
+  if (!database) return propagate(database);
   Paths paths{config.state_dir, program_folder()};
-  std::unique_ptr<Daemon> daemon(
-      new Daemon(std::make_unique<Parts>(loop, std::move(options), std::move(config),
-                                         std::move(*lock), std::move(*store), std::move(paths))));
-  daemon->damaged_ = std::move(damaged);
+  std::unique_ptr<Daemon> daemon(new Daemon(
+      std::make_unique<Parts>(loop, std::move(options), std::move(config), std::move(*lock),
+                              std::move(database->store), std::move(paths))));
+  daemon->damaged_ = std::move(database->set_aside);
   return daemon;
 }
 
@@ -105,6 +99,7 @@ Status Daemon::start() {
     feed();
     courier();
   });
+  parts_->database.on_unfit([this](const Error& why) { replace_database(why); });
   if (auto news = parts_->news.begin(); !news) return news;
   auto listeners = Listeners::open(parts_->loop.context(), parts_->config.socket,
                                    parts_->config.listening, parts_->options.sockets, handler());
@@ -171,14 +166,23 @@ Status Daemon::rebuild_database() {
   if (!rebuilt) return propagate(rebuilt);
   if (!damaged_ && rebuilt->attempts == 0) return {};
   const std::string what = fmt::format(
-      "{}; {} and {} are back from the journals",
-      damaged_ ? "the damaged run database was set aside as " + damaged_->filename().string()
-               : "there was no run database",
+      "{}; {} and {} are back from the journals", damaged_.value_or("there was no run database"),
       count(rebuilt->attempts, "attempt"), count(rebuilt->steps, "step"));
   spdlog::warn("{}", what);
   parts_->news.note(notify::Kind::database, notify::Tier::warning,
                     damaged_ ? "the run database was damaged" : "the run database was gone", what);
   return parts_->store.add_event({0, now().wall.ms, "", 0, "database", what});
+}
+
+// It will take nothing more: the next image of this daemon makes a new one, while workers run on.
+void Daemon::replace_database(const Error& why) {
+  if (shutting_down_) return;
+  const std::int64_t at = now().wall.ms;
+  if (auto marked = store::mark_unfit(parts_->config.database, why.what, at); !marked) {
+    return spdlog::error("{}; {}", why.message(), marked.error().message());
+  }
+  spdlog::error("{}; starting anew to make a new one from the journals", why.what);
+  reexec_soon();
 }
 
 // Programs of the database that the configuration does not name any more: stopped, then hidden.

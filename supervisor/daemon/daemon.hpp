@@ -114,6 +114,7 @@ class Daemon final : public api::Control {
   void add_program(config::Program program);
   api::Handler handler();
   Status rebuild_database();
+  void replace_database(const Error& why);
   Status recover_removed();
   void remove_program(const std::string& name);
   void take_up(const std::string& name);
@@ -144,7 +145,7 @@ class Daemon final : public api::Control {
   std::string told_status_;
   bool reexec_ = false;
   std::int64_t started_ms_ = 0;
-  std::optional<std::filesystem::path> damaged_;  // the run database this start has set aside
+  std::optional<std::string> damaged_;  // what was wrong with the run database that was set aside
   std::unique_ptr<SuccessorCheck> successor_;
   bool machine_restarted_ = false;  // while the programs of before are taken up
   bool state_lost_ = false;

@@ -45,6 +45,8 @@ class Database {
   // It did not take what happened; the next try is in `retry_ms`. Once for each refusal.
   virtual void refuses(const Error& /*why*/, std::int64_t /*retry_ms*/) {}
   virtual void takes_again() {}
+  // It has refused several times in a row for a reason that no wait mends. Once for each refusal.
+  virtual void is_unfit(const Error& /*why*/) {}
 };
 
 // The rows of one program. Written inside a transaction.

@@ -8,6 +8,7 @@ namespace {
 
 // How long a database that refuses to commit is left alone before the next try.
 constexpr std::int64_t retry_ms = 1'000;
+constexpr int tries_in_vain = 3;
 
 }  // namespace
 
@@ -85,6 +86,9 @@ void Turns::report(const Status& saved) {
     refusal_ = Refusal{saved.error(), clock_.now()};
     database_.refuses(saved.error(), retry_ms);
   }
+  int& in_vain = refusal_->in_vain;
+  in_vain = saved.error().kind == ErrorKind::corrupt ? in_vain + 1 : 0;
+  if (in_vain == tries_in_vain) database_.is_unfit(saved.error());
   clock_.at(clock_.now().mono + retry_ms, [this] { turn(); });
 }
 

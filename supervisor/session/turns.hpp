@@ -4,7 +4,9 @@
 // Order of every turn: events → core → one transaction (states, records, journal offsets) → side
 // effects. When the commit fails the events are kept and tried again each second, while the shims
 // keep training and their journals going; a participant then does only what is safe without a
-// record. A program whose records alone are refused does not hold the others up.
+// record. A program whose records alone are refused does not hold the others up. A database that
+// refuses three times in a row what it will never take (a constraint that its content violates,
+// damage) is reported as unfit.
 #pragma once
 
 #include <optional>
@@ -39,6 +41,7 @@ class Turns {
   struct Refusal {
     Error error;
     Time since;
+    int in_vain = 0;  // tries in a row that a wait does not mend
   };
   [[nodiscard]] const std::optional<Refusal>& refusal() const { return refusal_; }
 

@@ -51,7 +51,7 @@ std::vector<Among> newest_first(Connection& db, const std::string& program, std:
 // The view's own text from where it looks at each attempt by itself; what comes before, windows
 // over all of them, is a table of the chosen ones instead.
 std::string text_of_view() {
-  const std::string_view views = migrations().back().views;
+  const std::string_view views = views_text();
   constexpr std::string_view begins = "), seen as (";
   constexpr std::string_view ends = "\nfrom raw;";
   const auto view = views.find("create view v_attempts as");

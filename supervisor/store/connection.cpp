@@ -33,14 +33,16 @@ Error translate(const SQLite::Exception& exception, const std::filesystem::path&
           ErrorKind::corrupt, fmt::format("the run database is damaged: {}", exception.what()),
           where,
           "start trainwardd again: it sets the file aside and makes a new one from the journals"};
+    // What is in it contradicts what is written, or its schema is not ours: no wait mends that.
+    case SQLITE_ERROR:
+    case SQLITE_SCHEMA:
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
     case SQLITE_RANGE:
     case SQLITE_MISUSE:
-      return {ErrorKind::usage, fmt::format("the run database refused: {}", exception.what()),
-              where,
-              "another program has changed the file: start trainwardd again, it says what it "
-              "finds"};
+      return {
+          ErrorKind::corrupt, fmt::format("the run database refused: {}", exception.what()), where,
+          "trainwardd sets the file aside and makes a new one from the journals; workers go on"};
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:

@@ -1,8 +1,9 @@
 // The one place that talks to SQLiteCpp: prepared statements kept by their text, exceptions turned
 // into errors.
 //
-// transient: busy, locked, disk full, an input/output error; corrupt: damaged, or no database;
-// usage: a constraint or a misuse; permanent: the rest. `where` is the database file.
+// transient: busy, locked, disk full, an input/output error; corrupt: damaged, no database, or one
+// whose content or schema contradicts what is asked of it; permanent: the rest. `where` is the
+// database file.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>

@@ -50,6 +50,21 @@ BOOST_DESCRIBE_STRUCT(AttemptRow, (),
                        pid, resume_from, resume_step, first_step, last_step, kept_step, exit_code,
                        exit_signal, cause, verdict, remedy, plan, told_to_resume))
 
+// The processes of an attempt, as its shim named them; see common/os/process_id.hpp.
+struct ProcessesRow {
+  std::string program;
+  std::int64_t attempt = 0;
+  std::int64_t worker_pid = 0;
+  std::int64_t worker_start_ticks = 0;
+  std::int64_t shim_pid = 0;
+  std::int64_t shim_start_ticks = 0;
+  std::string boot_id;
+  std::string cgroup;  // folder of the worker's; empty: none
+};
+BOOST_DESCRIBE_STRUCT(ProcessesRow, (),
+                      (program, attempt, worker_pid, worker_start_ticks, shim_pid, shim_start_ticks,
+                       boot_id, cgroup))
+
 struct EvidenceRow {
   std::string source;  // "supervisor", "exit status", "log rule", "phase"
   int weight = 0;      // larger decides first

@@ -16,12 +16,13 @@ inline constexpr std::int64_t application_id = 0x54525744;  // "TRWD"
 struct Migration {
   int version;
   const char* tables;
-  const char* views;  // empty: a later migration makes them
 };
 
 // In order, versions 1, 2, …
 std::span<const Migration> migrations();
 int newest_version();
+// The views of the newest version: drops those that are there, and makes them.
+const char* views_text();
 
 // Refuses what is not a run database (permanent), what a newer Trainward wrote (permanent) and a
 // damaged file (corrupt). An empty file, and one that has to be migrated, pass only for a `writer`.
@@ -32,7 +33,7 @@ Status check_file(Connection& connection, bool writer);
 // it. The file is not damaged, so it is not set aside.
 Status check_own(Connection& connection);
 
-// Brings a checked file to the newest version.
+// Brings a checked file to the newest version, with its views as they belong.
 Status migrate(Connection& connection);
 
 }  // namespace trainward::store

@@ -93,7 +93,7 @@ Result<Store> Store::open(const std::filesystem::path& file) {
   if (!opened) return propagate(opened);
   Connection& connection = **opened;
   if (auto checked = check_file(connection, true); !checked) return propagate(checked);
-  if (auto own = store::check_own(connection); !own) return propagate(own);
+  if (auto own = check_own(connection); !own) return propagate(own);
   if (auto whole = check_pages(connection); !whole) return propagate(whole);
   // FULL unless begin() is told otherwise.
   if (auto set =
@@ -119,14 +119,20 @@ Result<Store> Store::open_read_only(const std::filesystem::path& file) {
   return Store(std::make_unique<Impl>(std::move(*opened)));
 }
 
+Status Store::check(const std::filesystem::path& file) {
+  if (auto files = check_files(file); !files) return files;
+  auto opened = Connection::open(file, Connection::Mode::read_only);
+  if (!opened) return propagate(opened);
+  if (auto checked = check_file(**opened, true); !checked) return checked;
+  return check_own(**opened);
+}
+
 Store::Transaction::Transaction(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Store::Transaction::Transaction(Transaction&&) noexcept = default;
 
 Store::Transaction::~Transaction() {
   if (impl_ && impl_->open) impl_->connection.roll_back();
 }
-
-Status Store::check_own() const { return store::check_own(*impl_->connection); }
 
 Result<Store::Transaction> Store::begin(Survives survives) {
   const char* setting =

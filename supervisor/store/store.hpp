@@ -37,8 +37,9 @@ class Store {
   // For readers: never writes, works while a daemon writes and when none runs. Kind permanent with
   // a hint when the file does not exist.
   static Result<Store> open_read_only(const std::filesystem::path& file);
-  // Whether open() would refuse the file for a trigger or a view.
-  [[nodiscard]] Status check_own() const;
+  // What open() would refuse, without changing anything: an older schema passes, since it is
+  // migrated.
+  static Status check(const std::filesystem::path& file);
   Store(Store&&) noexcept;
   Store& operator=(Store&&) noexcept;
   Store(const Store&) = delete;
@@ -82,6 +83,7 @@ class Store {
   Status put_program(const ProgramRow& row);       // insert or update by name
   Status remove_program(const std::string& name);  // keeps its history; hides it from v_status
   Status put_attempt(const AttemptRow& row);       // insert or update by (program, number)
+  Status put_processes(const ProcessesRow& row);   // of an attempt that is there
   Status set_journal_offset(const std::string& program, std::int64_t attempt, std::int64_t offset);
   Status add_evidence(const std::string& program, std::int64_t attempt, const EvidenceRow& row);
   // Also into the buckets of curve_json().
@@ -148,8 +150,12 @@ class Store {
   Result<std::optional<std::string>> boot_id() const;
   Result<std::vector<ProgramRow>> programs() const;  // not removed, by name
   Result<std::optional<ProgramRow>> program(const std::string& name) const;
+  // As it was when it was removed.
+  Result<std::optional<ProgramRow>> removed_program(const std::string& name) const;
   Result<std::vector<AttemptRow>> attempts(const std::string& program) const;  // oldest first
   Result<std::optional<AttemptRow>> attempt(const std::string& program, std::int64_t number) const;
+  Result<std::optional<ProcessesRow>> processes(const std::string& program,
+                                                std::int64_t attempt) const;
   Result<std::int64_t> journal_offset(const std::string& program,
                                       std::int64_t attempt) const;  // 0: none
   // Step of the newest that verified and is still there; 0: none.

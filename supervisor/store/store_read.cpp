@@ -47,6 +47,15 @@ Result<std::optional<ProgramRow>> Store::program(const std::string& name) const 
   return found;
 }
 
+Result<std::optional<ProgramRow>> Store::removed_program(const std::string& name) const {
+  std::optional<ProgramRow> found;
+  auto read = impl_->connection->each(
+      select_from<ProgramRow>("programs", "where name = ? and removed"),
+      [&](const Row& row) { found = read_row<ProgramRow>(row); }, name);
+  if (!read) return propagate(read);
+  return found;
+}
+
 Result<std::vector<AttemptRow>> Store::attempts(const std::string& program) const {
   std::vector<AttemptRow> rows;
   auto read = impl_->connection->each(
@@ -62,6 +71,16 @@ Result<std::optional<AttemptRow>> Store::attempt(const std::string& program,
   auto read = impl_->connection->each(
       select_from<AttemptRow>("attempts", "where program = ? and number = ?"),
       [&](const Row& row) { found = read_row<AttemptRow>(row); }, program, number);
+  if (!read) return propagate(read);
+  return found;
+}
+
+Result<std::optional<ProcessesRow>> Store::processes(const std::string& program,
+                                                     std::int64_t attempt) const {
+  std::optional<ProcessesRow> found;
+  auto read = impl_->connection->each(
+      select_from<ProcessesRow>("processes", "where program = ? and attempt = ?"),
+      [&](const Row& row) { found = read_row<ProcessesRow>(row); }, program, attempt);
   if (!read) return propagate(read);
   return found;
 }

@@ -55,6 +55,11 @@ Status Store::put_attempt(const AttemptRow& row) {
   return write_row(*impl_->connection, sql, row);
 }
 
+Status Store::put_processes(const ProcessesRow& row) {
+  static const std::string sql = upsert_sql<ProcessesRow>("processes", {"program", "attempt"});
+  return write_row(*impl_->connection, sql, row);
+}
+
 Status Store::set_journal_offset(const std::string& program, std::int64_t attempt,
                                  std::int64_t offset) {
   return impl_->connection->run(

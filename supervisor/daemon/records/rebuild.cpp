@@ -1,30 +1,9 @@
 #include "supervisor/daemon/records/rebuild.hpp"
 
-#include <algorithm>
-
 #include "common/os/clock.hpp"
-#include "common/os/file.hpp"
 #include "supervisor/daemon/records/replay.hpp"
 
 namespace trainward::daemon {
-
-Result<std::filesystem::path> set_aside(const std::filesystem::path& database) {
-  std::string stamp = iso8601(now().wall);  // as 20261121T180000Z
-  stamp.erase(stamp.find('.'), 4);
-  std::erase_if(stamp, [](char c) { return c == '-' || c == ':'; });
-  const std::string ending = ".damaged-" + stamp;
-  // The file itself last: until then the next start finds the damage again.
-  for (const char* part : {"-wal", "-shm", ""}) {
-    const std::string from = database.string() + part;
-    std::error_code error;
-    std::filesystem::rename(from, database.string() + ending + part, error);
-    if (error && error != std::errc::no_such_file_or_directory) {
-      return fail_errno(error.value(), "set the damaged run database aside", from);
-    }
-  }
-  if (auto synced = fsync_folder(database.parent_path()); !synced) return propagate(synced);
-  return database.string() + ending;
-}
 
 Result<Rebuilt> rebuild(store::Store& store, const Paths& paths,
                         const std::vector<config::Program>& programs,

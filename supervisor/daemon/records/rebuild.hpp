@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <vector>
 
 #include "common/base/error.hpp"
@@ -17,9 +16,6 @@
 #include "supervisor/store/store.hpp"
 
 namespace trainward::daemon {
-
-// Renames the file, its -wal and its -shm, durably. Returns the new name of the first.
-Result<std::filesystem::path> set_aside(const std::filesystem::path& database);
 
 struct Rebuilt {
   std::int64_t attempts = 0;

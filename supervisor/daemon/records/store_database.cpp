@@ -32,4 +32,8 @@ void StoreDatabase::takes_again() {
   if (refusal && told_) told_(refusal->why, now().mono - refusal->since.mono);
 }
 
+void StoreDatabase::is_unfit(const Error& why) {
+  if (unfit_) unfit_(why);
+}
+
 }  // namespace trainward::daemon

@@ -20,6 +20,9 @@ class StoreDatabase final : public session::Database {
   Status transact(session::Survives survives, const std::function<Status()>& write) override;
   void refuses(const Error& why, std::int64_t retry_ms) override;
   void takes_again() override;
+  void is_unfit(const Error& why) override;
+  // Called when it refuses for good.
+  void on_unfit(std::function<void(const Error&)> told) { unfit_ = std::move(told); }
   // Called whenever it takes again what it has refused: why, and for how long.
   void on_taking_again(std::function<void(const Error&, std::int64_t lasted_ms)> told) {
     told_ = std::move(told);
@@ -33,6 +36,7 @@ class StoreDatabase final : public session::Database {
   store::Store& store_;
   std::optional<Refusal> refusal_;
   std::function<void(const Error&, std::int64_t)> told_;
+  std::function<void(const Error&)> unfit_;
 };
 
 }  // namespace trainward::daemon

@@ -50,9 +50,7 @@ Status check_files(const config::Config& config) {
   if (auto place = look_at_place(config.socket); !place) return propagate(place);
   std::error_code error;
   if (!fs::exists(config.database, error)) return {};
-  auto store = store::Store::open_read_only(config.database);
-  if (!store) return propagate(store);
-  return store->check_own();
+  return store::Store::check(config.database);
 }
 
 SuccessorCheck::SuccessorCheck(Loop& loop, fs::path executable, std::vector<std::string> arguments,

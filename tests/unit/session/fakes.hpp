@@ -7,58 +7,22 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "fake_clock.hpp"
 #include "supervisor/session/session.hpp"
 
 namespace trainward::session {
-
-class FakeClock final : public Clock {
- public:
-  using Posts = std::deque<std::function<void()>>;
-  FakeClock(Time& time, Posts& posts) : time_(time), posts_(posts) {}
-  [[nodiscard]] Time now() const override { return time_; }
-  void soon(std::function<void()> work) override { posts_.push_back(std::move(work)); }
-  void at(MonoTime when, std::function<void()> work) override {
-    due = when;
-    work_ = std::move(work);
-  }
-  void cancel() override { work_ = nullptr; }
-
-  // The loop, until it has nothing to do.
-  void run() {
-    do {
-      while (!posts_.empty()) {
-        const auto work = std::move(posts_.front());
-        posts_.pop_front();
-        work();
-      }
-    } while (ring());
-  }
-  // What is due; false: nothing is.
-  bool ring() {
-    if (!work_ || time_.mono < due) return false;
-    std::exchange(work_, nullptr)();
-    return true;
-  }
-
-  MonoTime due;
-
- private:
-  Time& time_;
-  Posts& posts_;
-  std::function<void()> work_;
-};
 
 // Everything that outlives a daemon, and the list of what it was asked for.
 struct World {
   Time time{1'000'000, 50'000};
   std::vector<std::string> asked;  // "commit", "select", "launch 1", "signal kill", …
   bool refuses = false;
+  bool refuses_for_good = false;
   std::optional<Error> refuses_rows;
 
   // ---- the database ----
@@ -159,7 +123,8 @@ class FakeDaemon final : private Database, private Records, private Hands, priva
   Status transact(Survives /*survives*/, const std::function<Status()>& write) override {
     open_.clear();
     if (auto written = write(); !written) return written;
-    if (w_.refuses) return fail(ErrorKind::transient, "no space left");
+    if (w_.refuses)
+      return fail(w_.refuses_for_good ? ErrorKind::corrupt : ErrorKind::transient, "no");
     for (auto& [what, actions] : open_) {
       w_.recorded.push_back(what);
       w_.actions.insert(w_.actions.end(), actions.begin(), actions.end());
@@ -169,6 +134,7 @@ class FakeDaemon final : private Database, private Records, private Hands, priva
     ask("commit");
     return {};
   }
+  void is_unfit(const Error& /*why*/) override { ask("unfit"); }
   // ---- Records ----
   Status record(const Happening& what, const core::State& /*state*/,
                 std::span<const core::Action> actions) override {

@@ -117,6 +117,23 @@ TEST(Refusal, WhatItSaidMeanwhileIsCountedOnce) {
   EXPECT_EQ(world.place.offset, static_cast<std::int64_t>(world.journal.size()));
 }
 
+TEST(Refusal, ADatabaseThatWillNeverTakeItIsReportedOnceAfterThreeTries) {
+  World world;
+  FakeDaemon daemon(world);
+  daemon.train();
+  world.refuses = true;
+  for (int i = 0; i < 5; ++i) daemon.tell(core::Alive{}), daemon.pass(1'000);
+  EXPECT_EQ(world.times("unfit"), 0) << "a full disk has room again some day";
+  world.refuses_for_good = true;
+  daemon.pass(1'000);
+  daemon.pass(1'000);
+  EXPECT_EQ(world.times("unfit"), 0);
+  daemon.pass(1'000);
+  EXPECT_EQ(world.times("unfit"), 1);
+  for (int i = 0; i < 5; ++i) daemon.pass(1'000);
+  EXPECT_EQ(world.times("unfit"), 1);
+}
+
 // ---- the way to a worker ----
 
 TEST(Launch, AStopWhileTheWayIsClearedLaunchesNothing) {

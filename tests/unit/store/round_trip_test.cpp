@@ -148,7 +148,7 @@ TEST_F(StoreTest, AnEvaluationOfAnUnknownAttemptIsRefused) {
   fill(store);
   const auto refused = store.add_evaluation("trainer", {36, 9, 4.0, 0});
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_EQ(refused.error().kind, ErrorKind::corrupt);
 }
 
 TEST_F(StoreTest, TheNewestSamplesOfEachProgramStay) {
@@ -175,7 +175,7 @@ TEST_F(StoreTest, ASampleOfAnUnknownAttemptIsRefused) {
   fill(store);
   const auto refused = store.add_sample("trainer", {36, 9, "p", "a", {}, "", false, 0});
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_EQ(refused.error().kind, ErrorKind::corrupt);
 }
 
 TEST_F(StoreTest, ACompiledProgramOfAnUnknownAttemptIsRefused) {
@@ -183,14 +183,14 @@ TEST_F(StoreTest, ACompiledProgramOfAnUnknownAttemptIsRefused) {
   fill(store);
   const auto refused = store.add_compiled("trainer", {9, "head", "k", true, 1, "", 0});
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_EQ(refused.error().kind, ErrorKind::corrupt);
 }
 
 TEST_F(StoreTest, AnAttemptOfAnUnknownProgramIsRefused) {
   Store store = open();
   const auto refused = store.put_attempt(attempt(1, 0, 0, 0, 0));
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_EQ(refused.error().kind, ErrorKind::corrupt);
   EXPECT_EQ(refused.error().where, file_.string());
 }
 
