@@ -99,6 +99,17 @@ Result<Folder> Folder::make(const std::string& name, unsigned mode) const {
   return at;
 }
 
+Result<Folder> Folder::make_new(const std::string& name, unsigned mode) const {
+  if (!is_part(name) || name.find('/') != std::string::npos) {
+    return fail(ErrorKind::usage, "is not a name for a folder", (path_ / name).string());
+  }
+  if (::mkdirat(fd_.get(), name.c_str(), mode) != 0) {
+    return fail_errno(errno, "create the folder", (path_ / name).string());
+  }
+  if (auto ok = sync(); !ok) return propagate(ok);
+  return enter(name);
+}
+
 Result<Folder> Folder::again() const {
   Fd fd(::openat(fd_.get(), ".", folder_flags));
   if (!fd) return fail_errno(errno, "open the folder", path_.string());

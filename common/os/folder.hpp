@@ -38,6 +38,8 @@ class Folder {
   [[nodiscard]] Result<Folder> enter(const std::string& name) const;
   // The same, made before where it is missing; each new folder is made durable.
   [[nodiscard]] Result<Folder> make(const std::string& name, unsigned mode = 0750) const;
+  // One that was not there; `name` is of one part.
+  [[nodiscard]] Result<Folder> make_new(const std::string& name, unsigned mode = 0750) const;
   [[nodiscard]] Result<Folder> again() const;  // with a descriptor of its own
 
   // A regular file and nothing else, as open_regular() has it; never through a link.

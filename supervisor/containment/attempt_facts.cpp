@@ -41,12 +41,24 @@ json::object parse(std::string_view line) {
   return value && value->is_object() ? std::move(value->get_object()) : json::object{};
 }
 
+// "…/trainward-shim FOLDER", or what becomes it under systemd: "…/trainward-unit scope … FOLDER".
+bool is_shim_of(std::string_view command, const std::filesystem::path& folder) {
+  const std::string_view program = command.substr(0, command.find('\0'));
+  const bool ours = program.ends_with("trainward-shim") || program.ends_with("trainward-unit");
+  return ours && command.ends_with('\0' + folder.native() + '\0');
+}
+
 }  // namespace
 
-ProcessId shim_of(const json::object& started) {
-  return {static_cast<pid_t>(int_or(started, "shim_pid", 0)),
-          static_cast<std::uint64_t>(int_or(started, "shim_start_ticks", 0)),
-          string_or(started, "boot_id", "")};
+void take_processes(AttemptFacts& facts, const json::object& started) {
+  const std::string boot = string_or(started, "boot_id", "");
+  const auto process = [&](const char* pid, const char* ticks) {
+    return ProcessId{static_cast<pid_t>(int_or(started, pid, 0)),
+                     static_cast<std::uint64_t>(int_or(started, ticks, 0)), boot};
+  };
+  facts.shim = process("shim_pid", "shim_start_ticks");
+  facts.worker = process("pid", "start_ticks");
+  facts.cgroup = string_or(started, "cgroup", "");
 }
 
 AttemptFacts read_attempt(const std::filesystem::path& folder) {
@@ -58,11 +70,7 @@ AttemptFacts read_attempt(const std::filesystem::path& folder) {
   const std::string head = read_at(fd->get(), 0);
   const json::object first = parse(std::string_view(head).substr(0, head.find('\n')));
   if (string_or(first, "type", "") == "started") {
-    facts.shim = shim_of(first);
-    facts.worker = ProcessId{static_cast<pid_t>(int_or(first, "pid", 0)),
-                             static_cast<std::uint64_t>(int_or(first, "start_ticks", 0)),
-                             string_or(first, "boot_id", "")};
-    facts.cgroup = string_or(first, "cgroup", "");
+    take_processes(facts, first);
   }
   std::string tail =
       read_at(fd->get(), std::max<std::int64_t>(info.st_size - std::int64_t{edge_bytes}, 0));
@@ -108,10 +116,12 @@ std::optional<std::filesystem::path> find_attempt(const std::filesystem::path& a
 
 std::optional<ProcessId> shim_by_name(const std::filesystem::path& folder) {
   for (const pid_t pid : all_processes()) {
-    const std::string command = read_proc(host::process_folder("/", pid) / "cmdline");
-    const auto end = command.find('\0');
-    if (end == std::string::npos || !command.substr(0, end).ends_with("trainward-shim")) continue;
-    if (std::string_view(command).substr(end + 1) != folder.native() + '\0') continue;
+    const std::filesystem::path place = host::process_folder("/", pid);
+    const std::string command = read_proc(place / "cmdline");
+    if (!is_shim_of(command, folder)) continue;
+    // Anybody can call a process of his like that.
+    struct stat info {};
+    if (::stat(place.c_str(), &info) != 0 || info.st_uid != ::geteuid()) continue;
     if (auto found = identify(pid); found && !is_zombie(pid)) return *found;
   }
   return std::nullopt;

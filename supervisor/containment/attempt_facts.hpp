@@ -20,8 +20,8 @@ struct AttemptFacts {
   bool settled = false;             // the last record says that it ended, and left nothing
 };
 
-// Of the fields of a "started" record.
-ProcessId shim_of(const json::object& started);
+// Of the fields of a "started" record: shim, worker and cgroup.
+void take_processes(AttemptFacts& facts, const json::object& started);
 
 AttemptFacts read_attempt(const std::filesystem::path& folder);
 
@@ -40,7 +40,8 @@ std::vector<AttemptFacts> newest_attempts(const std::filesystem::path& attempts)
 std::optional<std::filesystem::path> find_attempt(const std::filesystem::path& attempts,
                                                   const std::string& number);
 
-// The process that was started as the shim of this folder, whatever its journal says.
+// The process of this user that was started as the shim of this folder, whatever its journal says.
+// Reads /proc of all processes, which may hang with one of them.
 std::optional<ProcessId> shim_by_name(const std::filesystem::path& folder);
 
 // The shim of this attempt runs: the process its journal names, or (before its first record) a

@@ -1,6 +1,5 @@
 #include "supervisor/containment/leftovers.hpp"
 
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +12,6 @@
 
 #include "common/os/clock.hpp"
 #include "common/os/process_files.hpp"
-#include "common/os/process_id.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
 #include "supervisor/containment/cgroup.hpp"
@@ -104,30 +102,6 @@ std::string cgroup_prefix(const std::filesystem::path& state, const std::string&
   std::string name = run;
   std::replace(name.begin(), name.end(), '/', '_');
   return fmt::format("trainward.{:08x}.{}.", hash, name);
-}
-
-void kill_worker(const std::filesystem::path& attempt_folder) {
-  const AttemptFacts facts = read_attempt(attempt_folder);
-  if (!facts.cgroup.empty()) {
-    Cgroup::existing(this_host(), facts.cgroup.filename().string()).kill();
-  }
-  if (!facts.worker) return;
-  // As long as the descriptor says that it is this process, its number is nobody else's.
-  const auto worker = open_process(*facts.worker);
-  if (worker) ::kill(-facts.worker->pid, SIGKILL);
-  if (worker) ::kill(facts.worker->pid, SIGKILL);
-}
-
-Status signal_worker(const std::filesystem::path& attempt_folder, int number) {
-  const AttemptFacts facts = read_attempt(attempt_folder);
-  if (!facts.worker)
-    return fail(ErrorKind::permanent, "there is no worker yet", attempt_folder.string());
-  auto worker = open_process(*facts.worker);
-  if (!worker) return propagate(worker);
-  if (::syscall(SYS_pidfd_send_signal, worker->get(), number, nullptr, 0) != 0) {
-    return fail_errno(errno, "send a signal", attempt_folder.string());
-  }
-  return {};
 }
 
 Cleared clear_leftovers(const LeftoverQuery& query) {

@@ -12,7 +12,6 @@
 #include <string>
 #include <vector>
 
-#include "common/base/error.hpp"
 #include "supervisor/containment/host.hpp"
 #include "supervisor/containment/proc.hpp"
 
@@ -37,13 +36,6 @@ struct Cleared {
 
 // Cheap (well below a millisecond) when the last attempt's journal says that its shim left nothing.
 Cleared clear_leftovers(const LeftoverQuery& query);
-
-// SIGKILL to the worker of this attempt, its group and everything in its cgroup, for a shim that
-// does not do it. Does not wait. Nothing of it may be there any more.
-void kill_worker(const std::filesystem::path& attempt_folder);
-
-// Any signal to the worker of this attempt, and to nobody else. Kind permanent: it is gone.
-Status signal_worker(const std::filesystem::path& attempt_folder, int number);
 
 // "trainward.1a2b3c4d.name." of this state folder and program; a group's name is that and the
 // attempt's number.

@@ -70,6 +70,12 @@ struct CheckpointSelected {
   std::string error;  // the folder could not be read at all
 };
 
+// Instead of the choice: what the next attempt needs is held by something that still runs, or
+// cannot be made ready. It is waited for.
+struct NotReady {
+  std::string what;
+};
+
 // Passed over on the way to the selected one: damaged, and renamed aside; or nobody may read it.
 struct CheckpointRejected {
   std::string path;  // where it lay
@@ -187,9 +193,9 @@ struct TimerFired {};
 
 using Event =
     std::variant<StartRequested, StopRequested, RestartRequested, DaemonStarted, ProbeFinished,
-                 Repaired, CheckpointSelected, CheckpointRejected, LaunchFailed, WorkerStarted,
-                 PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated, TargetTold,
-                 Noticed, Alive, ActivitySeen, MemorySample, HostFact, Unkillable,
+                 Repaired, CheckpointSelected, NotReady, CheckpointRejected, LaunchFailed,
+                 WorkerStarted, PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated,
+                 TargetTold, Noticed, Alive, ActivitySeen, MemorySample, HostFact, Unkillable,
                  CheckpointVerified, WorkerExited, AttemptLost, Adopted, TimerFired>;
 
 }  // namespace trainward::core

@@ -163,6 +163,7 @@ struct History {
   std::int64_t time_without_progress_ms = 0;
   std::map<Cause, int> rungs;  // how far the ladder of a class was climbed; looks for a board
   int unreadable = 0;          // looks for a checkpoint in a row that could not be read
+  int not_ready = 0;           // times in a row that what an attempt needs was held
   std::int64_t planned_restarts = 0;          // in a row
   Step hang_step;                             // the last step of an attempt called hung; 0: none
   std::int64_t hang_silent_ms = 0;            // for how long it had been silent
@@ -175,8 +176,8 @@ struct History {
 BOOST_DESCRIBE_STRUCT(History, (),
                       (highest_step, kept_step, last_loss, last_cause, faults,
                        attempts_without_progress, charged_attempts, time_without_progress_ms, rungs,
-                       unreadable, planned_restarts, hang_step, hang_silent_ms, told_of_bursts,
-                       trouble_step, rollbacks, boards))
+                       unreadable, not_ready, planned_restarts, hang_step, hang_silent_ms,
+                       told_of_bursts, trouble_step, rollbacks, boards))
 
 // What the next attempt is to do differently.
 struct Amends {

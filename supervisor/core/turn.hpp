@@ -30,6 +30,7 @@ class Turn {
   void on(const ProbeFinished& e);
   void on(const Repaired& e);
   void on(const CheckpointSelected& e);
+  void on(const NotReady& e);
   void on(const CheckpointRejected& e);
   void on(const LaunchFailed& e);
   void on(const WorkerStarted& e);
@@ -64,6 +65,7 @@ class Turn {
   void ask_for_repair();
   void ask_again();
   void select_checkpoint();
+  void begin_later(Cause cause, int looks, const std::string& why);
   void report_board(const BoardFound& board);
   void wait_for_board(const ProbeFinished& probe);
   [[nodiscard]] const BoardFound* cleanest_board(const ProbeFinished& probe) const;

@@ -176,7 +176,6 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
       why += describe(board, now_.wall);
     }
   }
-  --state_.attempt;
   state_.history.last_cause = Cause::no_board;
   const int looks = ++state_.history.rungs[Cause::no_board];
   // A reset brings back what only hangs. Tried after 1, 2, 4, 8, … looks in vain, one broken board
@@ -188,16 +187,14 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   const auto look = static_cast<std::uint32_t>(looks);
   if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {
     const auto turn = static_cast<std::size_t>(std::countr_zero(look));
+    --state_.attempt;
     drop_boards();
     state_.boards.board = broken.at(turn % broken.size())->serial;
     state_.next.repairs.push_back(Remedy::reset_board);
     note("board", why);
     return next_repair();
   }
-  const std::int64_t wait =
-      backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono.ms));
-  enter(Stage::backoff, fmt::format("{}; looking again in {}", why, human_duration(wait)));
-  state_.watch.deadline_mono_ms = now_.mono + wait;
+  begin_later(Cause::no_board, looks, why);
 }
 
 void Turn::select_checkpoint() {
@@ -232,16 +229,10 @@ void Turn::on(const CheckpointSelected& e) {
   if (!e.error.empty()) {
     // A disk that cannot be read now may be later; starting from the beginning would lose the run.
     note("checkpoint", "checkpoints cannot be read: " + e.error);
-    history.last_cause = Cause::disk;
-    const std::int64_t wait =
-        backoff_ms(policy_.backoff, ++history.unreadable, static_cast<std::uint64_t>(now_.mono.ms));
-    enter(Stage::backoff, fmt::format("checkpoints cannot be read: {}; looking again in {}",
-                                      e.error, human_duration(wait)));
-    state_.watch.deadline_mono_ms = now_.mono + wait;
-    --state_.attempt;  // nothing was launched
-    return;
+    return begin_later(Cause::disk, ++history.unreadable, "checkpoints cannot be read: " + e.error);
   }
   history.unreadable = 0;
+  history.not_ready = 0;
   if (history.trouble_step && next.below && policy_.told_to_resume) {
     next.skip.push_back({e.step + 1, history.trouble_step});
     if (next.skip.size() > 32) next.skip.erase(next.skip.begin());
@@ -277,6 +268,23 @@ void Turn::on(const CheckpointSelected& e) {
                              state_.boards.board.empty() ? "" : " on " + board_names(), from));
   act(Launch{state_.attempt, state_.boards.board, state_.current.resume_from, plan_attempt(),
              more_serials()});
+}
+
+void Turn::on(const NotReady& e) {
+  if (state_.stage != Stage::selecting) return;
+  const int looks = ++state_.history.not_ready;
+  if (looks == 1) note("waiting", e.what);
+  begin_later(state_.history.last_cause, looks, e.what);
+}
+
+// Nothing was launched: neither an attempt nor a budget is spent.
+void Turn::begin_later(Cause cause, int looks, const std::string& why) {
+  state_.history.last_cause = cause;
+  --state_.attempt;
+  const std::int64_t wait =
+      backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono.ms));
+  enter(Stage::backoff, fmt::format("{}; looking again in {}", why, human_duration(wait)));
+  state_.watch.deadline_mono_ms = now_.mono + wait;
 }
 
 void Turn::on(const CheckpointRejected& e) {

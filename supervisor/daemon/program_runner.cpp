@@ -4,12 +4,14 @@
 
 #include <utility>
 
-#include "common/os/process_id.hpp"
+#include "common/base/text.hpp"
+#include "common/os/clock.hpp"
 #include "common/wire/launch.hpp"
 #include "common/wire/log_files.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
-#include "supervisor/containment/leftovers.hpp"
 #include "supervisor/core/classify.hpp"
+#include "supervisor/daemon/attempt/attempt_processes.hpp"
+#include "supervisor/daemon/records/catch_up.hpp"
 #include "supervisor/daemon/records/recovery.hpp"
 
 namespace trainward::daemon {
@@ -38,6 +40,7 @@ std::string ProgramRunner::trouble() const {
 }
 
 Status ProgramRunner::recover(bool machine_restarted, bool by_hand) {
+  if (auto ok = catch_up_with_folders(); !ok) return ok;
   auto stored = stored_state(context_.services.store, context_.services.paths, context_.program);
   if (!stored) return propagate(stored);
   if (!*stored) {
@@ -47,21 +50,51 @@ Status ProgramRunner::recover(bool machine_restarted, bool by_hand) {
   // Which start of the machine a program has heard of is committed with its state: a daemon may
   // have died before it could tell.
   const std::string& known_boot = (*stored)->boot_id;
+  const bool returns = (*stored)->returns;
   if (!known_boot.empty()) machine_restarted = started_since(known_boot);
   if (auto ok = recorder_.recover((*stored)->state.attempt, known_boot); !ok) return ok;
+  // What says so may be damaged; a shim that lives is a fact.
+  if (core::has_worker((*stored)->state.stage) && shim_.lives()) machine_restarted = false;
   if (auto ok = news_.recover((*stored)->state.seen.wall.ms); !ok) return ok;
   session_.recover(std::move((*stored)->state), (*stored)->counted, machine_restarted);
+  if (returns && context_.program.autostart) handle(core::StartRequested{});
   const bool given_up = state().stage == core::Stage::fatal && state().wanted;
   if (given_up && by_hand) handle(core::StartRequested{});
   return {};
+}
+
+Status ProgramRunner::catch_up_with_folders() {
+  const Services& services = context_.services;
+  auto unknown =
+      catch_up(services.store, services.paths, context_.program, services.crash_rules.reader());
+  if (!unknown) return propagate(unknown);
+  if (*unknown == 0) return {};
+  const std::string what =
+      fmt::format("the run database was older than {} of {}; back from the journals",
+                  count(*unknown, "attempt"), context_.name());
+  spdlog::warn("{}", what);
+  services.news.note(notify::Kind::database, notify::Tier::warning,
+                     "the run database was older "
+                     "than its attempts",
+                     what);
+  return services.store.add_event({0, now().wall.ms, context_.name(), 0, "database", what});
+}
+
+void ProgramRunner::select(const core::SelectCheckpoint& order) {
+  shim_.reserve([this, below = order.below.number](const Status& ready) {
+    if (state().stage != core::Stage::selecting) return;
+    if (ready) return checkpoints_.select(below);
+    handle(core::NotReady{ready.error().message()});
+  });
 }
 
 Status ProgramRunner::signal(int number) {
   if (!core::has_worker(state().stage)) {
     return fail(ErrorKind::permanent, "there is no worker", context_.name());
   }
-  const auto folder = context_.services.paths.attempt(context_.name(), state().attempt);
-  if (auto sent = containment::signal_worker(folder, number); !sent) return sent;
+  const auto marks =
+      marks_of(context_.services.store, context_.services.paths, recorder_.attempt());
+  if (auto sent = containment::signal_worker(marks.facts, number); !sent) return sent;
   // Also evidence: should the worker end of it, the machine is not to blame.
   handle(core::HostFact{"operator", 5, core::Cause::unknown,
                         core::signal_name(number) + " was sent by trainwardctl"});

@@ -47,12 +47,12 @@ class ProgramRunner final : private session::Hands {
   [[nodiscard]] std::string trouble() const;
 
  private:
+  Status catch_up_with_folders();
+
   // ---- session::Hands ----
   void probe() override { boards_.probe(); }
   void repair(const core::Repair& order) override { boards_.repair(order); }
-  void select(const core::SelectCheckpoint& order) override {
-    checkpoints_.select(order.below.number);
-  }
+  void select(const core::SelectCheckpoint& order) override;
   void verify(const core::VerifyCheckpoint& order) override { checkpoints_.verify(order); }
   void prune() override { checkpoints_.prune(); }
   void check_activity() override { shim_.check_activity(); }

@@ -1,5 +1,8 @@
 #include "supervisor/notify/episode.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "supervisor/core/reflect.hpp"
 
 namespace trainward::notify {
@@ -37,6 +40,12 @@ Family family_of(core::Cause cause) {
   if (cause == core::Cause::disk) return {family::disk, Kind::disk_full};
   if (facts.of_board) return {family::device, Kind::crashed};
   return {family::crashes, Kind::crashed};
+}
+
+bool is_of_teller(std::string_view family) {
+  using namespace family;
+  constexpr std::array all{crashes, device, loss, disk, progress, unkillable, boards, checkpoints};
+  return family.starts_with(one_board) || std::ranges::find(all, family) != all.end();
 }
 
 bool of_ends(const Episode& episode) { return episode.ends > 0; }

@@ -121,4 +121,7 @@ inline constexpr std::string_view checkpoints = "checkpoints";
 inline constexpr std::string_view one_board = "board ";  // with its serial
 }  // namespace family
 
+// Of those above, which a Teller opens and closes; other troubles of a program are somebody else's.
+bool is_of_teller(std::string_view family);
+
 }  // namespace trainward::notify

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/base/utf8.hpp"
 #include "supervisor/core/cause.hpp"
 #include "supervisor/core/remedy.hpp"
 #include "supervisor/notify/turn.hpp"
@@ -10,10 +11,10 @@ namespace trainward::notify {
 namespace {
 
 constexpr std::int64_t often_enough_ms = 60'000;  // how exactly progress by steps is remembered
-constexpr std::size_t most_evidence = 400;        // characters that are remembered of a line
+constexpr std::size_t most_evidence = 400;        // bytes that are remembered of a line
 
 std::string shortened_evidence(std::string text) {
-  if (text.size() > most_evidence) text.resize(most_evidence);
+  text.resize(utf8_valid_prefix(std::string_view(text).substr(0, most_evidence)));
   return text;
 }
 

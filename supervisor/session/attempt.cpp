@@ -72,7 +72,11 @@ bool Attempt::adopt() {
 void Attempt::signal(core::Signal signal) {
   const Found found = shim_.signal(signal);
   if (found == Found::starting) undelivered_ = signal;
-  if (found != Found::never || ending_) return;
+  if (found == Found::never) nobody_left();
+}
+
+void Attempt::nobody_left() {
+  if (ending_) return;
   lose("no process of this attempt exists");
   soon(&Attempt::shim_ended);
 }

@@ -39,6 +39,7 @@ class Attempt {
   // at all the attempt ends.
   void signal(core::Signal signal);
   void shim_ended();
+  void nobody_left();  // no process of it exists, and nobody will tell of its end
 
   [[nodiscard]] std::int64_t number() const { return number_; }
   [[nodiscard]] const std::optional<Happening>& ending() const { return ending_; }

@@ -21,11 +21,23 @@ struct CompiledProgram {
   std::string dropped;  // why an entry of the cache was thrown away first, or empty
 };
 
+// The processes of an attempt, as its shim names them when it begins: enough to know them again
+// when their numbers may be others' by then. For the record, not for the core.
+struct AttemptProcesses {
+  std::int64_t worker_pid = 0;
+  std::int64_t worker_start_ticks = 0;
+  std::int64_t shim_pid = 0;
+  std::int64_t shim_start_ticks = 0;
+  std::string boot_id;
+  std::string cgroup;  // folder of the worker's; empty: it has none
+};
+
 struct Happening {
   core::Event event;
   Time at;
-  std::optional<CompiledProgram> compiled = {};  // told of in the same message
-  std::optional<WorkerSample> sample = {};       // likewise, and for the record too
+  std::optional<CompiledProgram> compiled = {};    // told of in the same message
+  std::optional<WorkerSample> sample = {};         // likewise, and for the record too
+  std::optional<AttemptProcesses> processes = {};  // of WorkerStarted
 };
 
 // Some records of an attempt's journal, in their order.

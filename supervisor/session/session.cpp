@@ -209,6 +209,10 @@ void Session::shim_ended() {
   if (attempt_) attempt_->shim_ended();
 }
 
+void Session::nobody_left() {
+  if (attempt_) attempt_->nobody_left();
+}
+
 void Session::on_attempt_ended() {
   ports_.shim.look_back(std::holds_alternative<core::WorkerExited>(attempt_->ending()->event));
 }

@@ -55,6 +55,7 @@ class Session final : public Participant {
   void cleared(const Status& cleared);
   void journal_grew();
   void shim_ended();
+  void nobody_left();  // of an attempt whose shim was looked for: no process of it exists
   void looked_back(LogEvidence evidence);
   void unjudged(const std::vector<core::VerifyCheckpoint>& found);
 

@@ -70,6 +70,10 @@ void Hands::repair(const core::Repair& order) {
 
 void Hands::select(const core::SelectCheckpoint& order) {
   const std::int64_t takes = m_.random.between(second_ms, 10 * second_ms);
+  if (m_.lease_held > 0) {
+    --m_.lease_held;
+    return ask(takes, [this] { session_->handle(core::NotReady{"the lease is held"}); });
+  }
   std::vector<core::Event> answer;
   core::CheckpointSelected selected;
   if (std::exchange(m_.select_fails, false)) {

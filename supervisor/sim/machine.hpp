@@ -74,6 +74,7 @@ struct Machine {
   bool reset_fails = false;
   bool select_fails = false;
   bool launch_fails = false;
+  int lease_held = 0;
 };
 
 }  // namespace trainward::sim

@@ -28,6 +28,7 @@ struct EventWords {
   std::string operator()(const core::CheckpointRejected& e) const {
     return fmt::format("rejected step {}", e.step);
   }
+  std::string operator()(const core::NotReady& e) const { return "not ready: " + e.what; }
   std::string operator()(const core::LaunchFailed& e) const { return "launch failed: " + e.what; }
   std::string operator()(const core::WorkerStarted& /*e*/) const { return "worker started"; }
   std::string operator()(const core::PhaseEntered& e) const { return "phase " + e.phase; }

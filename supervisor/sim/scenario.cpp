@@ -107,6 +107,8 @@ std::int64_t amount_of(Fault fault, Random& random) {
     case Fault::bad_data:
     case Fault::spike:
       return random.between(1, 2);
+    case Fault::lease_held:
+      return random.between(1, 20);
     case Fault::link_lost:
     case Fault::board_dead:
       return random.between(0, 3);

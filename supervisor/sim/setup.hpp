@@ -110,6 +110,7 @@ enum class Fault {
   reset_fails,      // the next reset
   corrupt_newest,   // a bit of the newest checkpoint flips
   select_fails,     // the checkpoint folder cannot be read the next time
+  lease_held,       // by something else, the next AMOUNT times that an attempt is to begin
   cache_corrupt,    // compiled programs
   disk_full,        // for AMOUNT ms: saves fail, and so do commits
   database_busy,    // for AMOUNT ms: commits fail

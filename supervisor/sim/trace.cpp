@@ -12,13 +12,13 @@ namespace trainward::sim {
 namespace {
 
 constexpr std::array<std::string_view, fault_kinds> faults{
-    "crash",         "error",          "device_oom",      "host_oom",      "killed",
-    "hang",          "busy_hang",      "ignores_term",    "unkillable",    "slow_compile",
-    "bad_data",      "spike",          "resume_breach",   "ask_again",     "config_error",
-    "shim_killed",   "launch_fails",   "link_lost",       "board_dead",    "probe_hangs",
-    "reset_fails",   "corrupt_newest", "select_fails",    "cache_corrupt", "disk_full",
-    "database_busy", "daemon_killed",  "machine_restart", "wall_jump",     "stop",
-    "start",         "restart",        "shutdown"};
+    "crash",       "error",          "device_oom",    "host_oom",        "killed",
+    "hang",        "busy_hang",      "ignores_term",  "unkillable",      "slow_compile",
+    "bad_data",    "spike",          "resume_breach", "ask_again",       "config_error",
+    "shim_killed", "launch_fails",   "link_lost",     "board_dead",      "probe_hangs",
+    "reset_fails", "corrupt_newest", "select_fails",  "lease_held",      "cache_corrupt",
+    "disk_full",   "database_busy",  "daemon_killed", "machine_restart", "wall_jump",
+    "stop",        "start",          "restart",       "shutdown"};
 constexpr std::array<std::string_view, 7> moments{"any",   "start", "load", "compile",
                                                   "train", "save",  "stop"};
 

@@ -57,6 +57,9 @@ void World::inject_machine(const Injection& injection) {
     case Fault::select_fails:
       m_.select_fails = true;
       return;
+    case Fault::lease_held:
+      m_.lease_held = static_cast<int>(injection.amount);
+      return;
     case Fault::cache_corrupt:
       m_.caches.corrupt = true;
       return;

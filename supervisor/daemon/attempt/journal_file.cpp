@@ -6,17 +6,27 @@
 
 #include "common/base/text.hpp"
 #include "common/wire/launch.hpp"
-#include "supervisor/containment/attempt_facts.hpp"
 #include "supervisor/daemon/attempt/journal_events.hpp"
 
 namespace trainward::daemon {
 
+namespace {
+
+session::AttemptProcesses processes_of(const json::object& started) {
+  return {int_or(started, "pid", 0),         int_or(started, "start_ticks", 0),
+          int_or(started, "shim_pid", 0),    int_or(started, "shim_start_ticks", 0),
+          string_or(started, "boot_id", ""), string_or(started, "cgroup", "")};
+}
+
+}  // namespace
+
 JournalFile::JournalFile(std::string program, std::int64_t attempt, std::filesystem::path folder,
-                         std::filesystem::path checkpoints)
+                         std::filesystem::path checkpoints, std::string nonce)
     : program_(std::move(program)),
       attempt_(attempt),
       folder_(std::move(folder)),
-      checkpoints_(std::move(checkpoints)) {}
+      checkpoints_(std::move(checkpoints)),
+      nonce_(std::move(nonce)) {}
 
 session::JournalPiece JournalFile::read(std::int64_t offset, std::size_t most_bytes) {
   session::JournalPiece piece;
@@ -40,8 +50,14 @@ session::JournalPiece JournalFile::read(std::int64_t offset, std::size_t most_by
 
 void JournalFile::take(const JournalRecord& record, session::JournalPiece& piece) {
   if (record.type == "started") {
-    shim_ = containment::shim_of(record.fields);
-    piece.said.push_back({core::WorkerStarted{int_or(record.fields, "pid", 0)}, record.at});
+    const std::string nonce = string_or(record.fields, "nonce", "");
+    of_another_ = !nonce_.empty() && nonce != nonce_;
+  }
+  if (of_another_) return;
+  if (record.type == "started") {
+    session::Happening started{core::WorkerStarted{int_or(record.fields, "pid", 0)}, record.at};
+    started.processes = processes_of(record.fields);
+    piece.said.push_back(std::move(started));
   } else if (record.type == "message") {
     take_message(record, piece);
   } else if (record.type == "unkillable") {
@@ -74,17 +90,6 @@ void JournalFile::take_message(const JournalRecord& record, session::JournalPiec
     piece.said.push_back({std::move(event), record.at, std::exchange(compiled, std::nullopt),
                           std::exchange(said, std::nullopt)});
   }
-}
-
-std::optional<ProcessId> JournalFile::find_shim() {
-  if (shim_) return shim_;
-  auto first = read_journal(folder_ / attempt_files::journal, 0);
-  for (const JournalRecord& record : first ? first->records : std::vector<JournalRecord>{}) {
-    if (record.type == "started") shim_ = containment::shim_of(record.fields);
-  }
-  // A worker may have put something else in the journal's place.
-  if (!first) shim_ = containment::shim_by_name(folder_);
-  return shim_;
 }
 
 }  // namespace trainward::daemon

@@ -4,10 +4,8 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <optional>
 #include <string>
 
-#include "common/os/process_id.hpp"
 #include "common/wire/journal.hpp"
 #include "supervisor/session/happening.hpp"
 
@@ -15,17 +13,13 @@ namespace trainward::daemon {
 
 class JournalFile {
  public:
-  // `checkpoints`: only folders in here count as checkpoints.
+  // `checkpoints`: only folders in here count as checkpoints. `nonce`: of the attempt; records of
+  // another one that had this number and this file before are passed over. Empty: not known.
   JournalFile(std::string program, std::int64_t attempt, std::filesystem::path folder,
-              std::filesystem::path checkpoints);
+              std::filesystem::path checkpoints, std::string nonce);
 
   // About `most_bytes` of whole records from `offset` on; nothing when it cannot be read.
   session::JournalPiece read(std::int64_t offset, std::size_t most_bytes);
-  // As far as it was read; see also find_shim().
-  [[nodiscard]] const std::optional<ProcessId>& shim() const { return shim_; }
-  // The shim's identity is in the first record, which may lie before what was read. Looked for
-  // among the processes when there is something else in the journal's place.
-  [[nodiscard]] std::optional<ProcessId> find_shim();
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
  private:
@@ -36,7 +30,8 @@ class JournalFile {
   std::int64_t attempt_;
   std::filesystem::path folder_;
   std::filesystem::path checkpoints_;
-  std::optional<ProcessId> shim_;
+  std::string nonce_;
+  bool of_another_ = false;  // what was read last
   bool told_unreadable_ = false;
   bool told_range_ = false;  // one warning an attempt
 };

@@ -9,6 +9,7 @@
 #include "common/base/json.hpp"
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
+#include "common/os/folder.hpp"
 #include "common/protocol/protocol.hpp"
 #include "common/wire/launch.hpp"
 #include "hwprobe/worker_environment.hpp"
@@ -94,7 +95,7 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
       containment::cgroup_prefix(paths.state, program.name) + std::to_string(order.attempt);
   if (spec.argv.empty()) {
     spec.argv = {paths.program("trainward-worker").string(), "train", "--config",
-                 (folder / "worker.json").string()};
+                 (folder / worker_config).string()};
   }
   const std::string own_cache = config::own_cache(program);
   spec.environment = config::environment_of(program, values, config::environment_from(::environ));
@@ -121,24 +122,31 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
 }
 
 // Not durably: after a power cut there is no attempt any more that could need it.
-Status write_plainly(const std::filesystem::path& file, const std::string& text, unsigned mode) {
-  auto fd = open_regular(file, O_WRONLY | O_CREAT | O_TRUNC, mode);
+Status write_plainly(const Folder& folder, const char* name, const std::string& text,
+                     unsigned mode) {
+  auto fd = folder.open_file(name, O_WRONLY | O_CREAT | O_EXCL, mode);
   if (!fd) return propagate(fd);
-  return write_all(fd->get(), text, file);
+  return write_all(fd->get(), text, folder.path() / name);
 }
 
-Status prepare(const config::Program& program, const LaunchSpec& spec, const Paths& paths,
-               const std::filesystem::path& folder) {
-  for (const auto& made : {folder / "tmp", paths.checkpoints(program.name)}) {
-    if (auto ok = make_folders(made); !ok) return ok;
+// The attempt's own folder, which nobody has had before.
+Result<Folder> prepare(const config::Program& program, const LaunchSpec& spec, const Paths& paths) {
+  for (const auto& made : {paths.attempts(program.name), paths.checkpoints(program.name)}) {
+    if (auto ok = make_folders(made); !ok) return propagate(ok);
   }
+  auto attempts = Folder::open(paths.attempts(program.name));
+  if (!attempts) return attempts;
+  auto folder = attempts->make_new(paths.attempt(program.name, spec.attempt).filename().string());
+  if (!folder) return folder;
+  if (auto made = folder->make_new("tmp"); !made) return made;
   // Made here so that it can be watched before the shim writes its first record.
-  auto journal = open_regular(folder / attempt_files::journal, O_WRONLY | O_CREAT | O_APPEND, 0640);
-  if (!journal) return propagate(journal);
-  auto config = write_plainly(folder / "worker.json", json::serialize(program.worker), 0640);
-  if (!config) return config;
-  if (auto ok = hand_over_attempt(program, folder); !ok) return ok;
-  return write_plainly(folder / attempt_files::launch, to_json_text(spec), 0600);
+  if (auto ok = write_plainly(*folder, attempt_files::journal, "", 0640); !ok) return propagate(ok);
+  auto config = write_plainly(*folder, worker_config, json::serialize(program.worker), 0640);
+  if (!config) return propagate(config);
+  if (auto ok = hand_over_attempt(program, *folder); !ok) return propagate(ok);
+  auto launch = write_plainly(*folder, attempt_files::launch, to_json_text(spec), 0600);
+  if (!launch) return propagate(launch);
+  return folder;
 }
 
 }  // namespace
@@ -162,9 +170,12 @@ Status end_leftovers(const config::Program& program, const Paths& paths) {
 }
 
 Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths,
-                     Leases leases) {
-  auto program_lease = take_lease(paths.program_lease(program.name));
-  if (!program_lease) return propagate(program_lease);
+                     Fd program_lease, Leases leases) {
+  if (!program_lease) {
+    auto taken = take_lease(paths.program_lease(program.name));
+    if (!taken) return propagate(taken);
+    program_lease = std::move(*taken);
+  }
   for (const hwprobe::Board* board : boards_of(order)) {
     if (leases.contains(board->serial)) continue;
     auto taken = take_lease(paths.board_lease(board->serial));
@@ -172,15 +183,14 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
     leases.emplace(board->serial, std::move(*taken));
   }
   const std::filesystem::path folder = paths.attempt(program.name, order.attempt);
-  if (auto ok = prepare(program, make_spec(program, order, paths, folder), paths, folder); !ok) {
-    return propagate(ok);
-  }
+  auto made = prepare(program, make_spec(program, order, paths, folder), paths);
+  if (!made) return propagate(made);
   fault_point("launch.prepared");
   auto null = open_file("/dev/null", O_RDWR);
-  auto log = open_regular(folder / attempt_files::shim_log, O_WRONLY | O_CREAT | O_APPEND, 0640);
+  auto log = made->open_file(attempt_files::shim_log, O_WRONLY | O_CREAT | O_APPEND, 0640);
   if (!null) return propagate(null);
   if (!log) return propagate(log);
-  std::vector<int> fds{null->get(), log->get(), log->get(), program_lease->get()};
+  std::vector<int> fds{null->get(), log->get(), log->get(), program_lease.get()};
   for (const auto& [serial, lease] : leases) fds.push_back(lease.get());
   std::vector<std::string> command =
       scope_prefix(paths.programs, program.name, order.attempt, program.deadlines.stop_ms);

@@ -30,11 +30,12 @@ struct LaunchOrder {
   std::optional<MeshPlace> place = {};                  // which chips of them, in which order
 };
 
-// Takes the leases of program and boards (but for those in `leases`, which are held already),
-// writes the attempt's folder, and starts the shim with the leases in its hands. Kind transient: a
-// lease is held, or the machine is out of something.
+// Takes the leases of program and boards (but for those that are given: held already), makes the
+// attempt's folder, and starts the shim with the leases in its hands. Kind transient: a lease is
+// held, or the machine is out of something; kind corrupt: there is a folder of this attempt
+// already.
 Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, const Paths& paths,
-                     Leases leases = {});
+                     Fd program_lease = {}, Leases leases = {});
 
 // Before it: ends what an earlier attempt of this program left behind, as helpers of a killed shim
 // hold the board and its lease. Takes up to 2 s; on any thread. Kind transient: one of them cannot

@@ -9,7 +9,7 @@
 #include "common/os/fault_point.hpp"
 #include "common/wire/launch.hpp"
 #include "supervisor/config/launch_environment.hpp"
-#include "supervisor/containment/leftovers.hpp"
+#include "supervisor/daemon/attempt/attempt_processes.hpp"
 #include "supervisor/daemon/attempt/launcher.hpp"
 #include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
@@ -33,6 +33,19 @@ std::vector<std::string> boards_of(const core::State& state) {
 
 // ---- its begin ----
 
+// What is held by something that still runs is waited for before an attempt begins; then it is kept
+// for the attempt.
+void ShimHands::reserve(std::function<void(const Status&)> then) {
+  c_.end_leftovers_then([this, then = std::move(then)](const Status& ended) {
+    if (!ended) return then(ended);
+    if (lease_) return then({});
+    auto lease = take_lease(c_.services.paths.program_lease(c_.name()));
+    if (!lease) return then(propagate(lease));
+    lease_ = std::move(*lease);
+    then({});
+  });
+}
+
 void ShimHands::clear() {
   fault_point("launch.decided");
   c_.end_leftovers_then([this](const Status& ended) { c_.session->cleared(ended); });
@@ -46,7 +59,8 @@ Status ShimHands::launch(const core::Launch& order) {
   what.resume_step = c_.session->state().current.resume_step.number;
   what.plan = order.plan;
   boards_.add_to(what, order);
-  auto pid = daemon::launch(c_.program, what, c_.services.paths, boards_.give_leases());
+  auto pid =
+      daemon::launch(c_.program, what, c_.services.paths, std::move(lease_), boards_.give_leases());
   fault_point("launch.done");
   if (!pid) return propagate(pid);
   follow(order.attempt);
@@ -59,7 +73,8 @@ Status ShimHands::launch(const core::Launch& order) {
 void ShimHands::follow(std::int64_t attempt) {
   const auto folder = c_.services.paths.attempt(c_.name(), attempt);
   shim_.reset();
-  journal_.emplace(c_.name(), attempt, folder, c_.services.paths.checkpoints(c_.name()));
+  journal_.emplace(c_.name(), attempt, folder, c_.services.paths.checkpoints(c_.name()),
+                   recorder_.attempt().nonce);
   auto watch =
       c_.services.watcher.handle().add(folder / attempt_files::journal, [this, alive = c_.alive()] {
         if (*alive) c_.session->journal_grew();
@@ -97,16 +112,29 @@ void ShimHands::follow(std::int64_t attempt) {
 }
 
 session::Found ShimHands::find() {
-  if (const auto id = journal_->find_shim()) {
-    auto shim = ShimProcess::adopt(c_.services.loop, *id, [this] { on_shim_gone(); });
-    if (!shim) return session::Found::gone;
-    shim_ = std::move(*shim);
-    return session::Found::lives;
-  }
-  return somebody_lives() ? session::Found::starting : session::Found::never;
+  const auto marks = this->marks();
+  auto id = marks.facts.shim;
+  if (!id) id = containment::shim_by_name(marks.facts.folder);
+  if (!id) return somebody_lives() ? session::Found::starting : session::Found::never;
+  return adopt(*id) ? session::Found::lives : session::Found::gone;
 }
 
-// Whoever lives holds the program's lease.
+containment::AttemptMarks ShimHands::marks() const {
+  return marks_of(c_.services.store, c_.services.paths, recorder_.attempt());
+}
+
+bool ShimHands::lives() const {
+  const auto marks = this->marks();
+  return marks.facts.shim && open_process(*marks.facts.shim).has_value();
+}
+
+bool ShimHands::adopt(const ProcessId& id) {
+  auto shim = ShimProcess::adopt(c_.services.loop, id, [this] { on_shim_gone(); });
+  if (shim) shim_ = std::move(*shim);
+  return shim.has_value();
+}
+
+// A live process of the attempt holds the program's lease.
 bool ShimHands::somebody_lives() const {
   return !take_lease(c_.services.paths.program_lease(c_.name()));
 }
@@ -132,20 +160,52 @@ session::Found ShimHands::signal(core::Signal signal) {
   if (auto text = trouble(); !text.empty()) {
     c_.handle(core::HostFact{"shim", 5, core::Cause::unknown, std::move(text)});
   }
-  if (!shim_) return somebody_lives() ? session::Found::starting : session::Found::never;
+  if (!shim_) {
+    if (!somebody_lives()) return session::Found::never;
+    tell_whoever_is_found(signal);
+    return session::Found::starting;
+  }
   const bool again = signal == core::Signal::kill && state.current.kills_sent > 1;
-  if (again) containment::kill_worker(journal_->folder());
+  if (again) containment::kill_worker(marks().facts);
   const Status sent = again && state.current.kills_sent > 2 ? shim_->end() : shim_->send(signal);
   if (!sent) spdlog::warn("{}: {}", c_.name(), sent.error().message());
   return session::Found::lives;
+}
+
+// Its journal is damaged, or the shim has yet to write it: looked for among the processes. What has
+// lost its shim is killed by what marks it as the attempt's.
+void ShimHands::tell_whoever_is_found(core::Signal signal) {
+  c_.look_at_processes(
+      [this, signal, marks = marks(), attempt = recorder_.attempt().number]() -> Background::Then {
+        auto id = marks.facts.shim;
+        if (!id) id = containment::shim_by_name(marks.facts.folder);
+        const bool kills = !id && signal == core::Signal::kill;
+        const int killed = kills ? containment::kill_attempt(marks) : 0;
+        return [this, signal, id, kills, killed, attempt] {
+          if (shim_ || recorder_.attempt().number != attempt) return;
+          if (id && adopt(*id)) {
+            spdlog::warn("{}: attempt {} was found by its processes", c_.name(), attempt);
+            if (auto sent = shim_->send(signal); !sent) spdlog::warn(sent.error().message());
+          } else if (id) {
+            c_.session->shim_ended();
+          } else if (kills && killed == 0) {
+            c_.session->nobody_left();
+          } else if (kills) {
+            spdlog::warn("{}: killed {} of attempt {}, whose shim is gone", c_.name(),
+                         count(killed, "process"), attempt);
+          }
+        };
+      });
 }
 
 // ---- the worker, while it runs ----
 
 void ShimHands::turned() {
   const core::State& state = c_.session->state();
-  if (state.current.pid == 0 || !shim_ || !journal_->shim() || !core::has_worker(state.stage))
-    return;
+  const bool selecting =
+      state.stage == core::Stage::selecting || state.stage == core::Stage::launching;
+  if (!selecting) lease_.reset();
+  if (state.current.pid == 0 || !shim_ || !core::has_worker(state.stage)) return;
   if (!worker_) {
     std::vector<std::string> bus_ids;
     for (const std::string& serial : boards_of(state)) {
@@ -154,8 +214,7 @@ void ShimHands::turned() {
     }
     worker_ = std::make_shared<WorkerWatch>(
         c_.services.machine,
-        WatchedWorker{static_cast<pid_t>(state.current.pid), journal_->shim()->pid,
-                      std::move(bus_ids),
+        WatchedWorker{static_cast<pid_t>(state.current.pid), shim_->pid(), std::move(bus_ids),
                       c_.services.paths.caches(state.boards.board, config::own_cache(c_.program))},
         [this](core::HostFact fact) { c_.handle(std::move(fact)); });
     watch_boards();

@@ -1,10 +1,12 @@
 // The shim of a program's attempt, its journal, and all that watches the worker in it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include "supervisor/containment/attempt_signals.hpp"
 #include "supervisor/daemon/attempt/foreign_watch.hpp"
 #include "supervisor/daemon/attempt/journal_file.hpp"
 #include "supervisor/daemon/attempt/shim_process.hpp"
@@ -19,6 +21,13 @@ class ShimHands final : public session::Shim {
  public:
   ShimHands(ProgramContext& context, BoardHands& boards, const Recorder& recorder)
       : c_(context), boards_(boards), recorder_(recorder) {}
+
+  // Before an attempt begins: takes the program's lease for it, which is given back when none
+  // follows. `then`, on the loop: an error when something that still runs holds it.
+  void reserve(std::function<void(const Status&)> then);
+
+  // Of the attempt that was recovered: the process that is known as its shim exists.
+  [[nodiscard]] bool lives() const;
 
   // ---- session::Shim ----
   void clear() override;
@@ -38,6 +47,9 @@ class ShimHands final : public session::Shim {
 
  private:
   void on_shim_gone();
+  [[nodiscard]] containment::AttemptMarks marks() const;
+  bool adopt(const ProcessId& id);  // false: it is gone
+  void tell_whoever_is_found(core::Signal signal);
   [[nodiscard]] bool somebody_lives() const;
   void look_at_logs();
   void watch_boards();
@@ -46,6 +58,7 @@ class ShimHands final : public session::Shim {
   BoardHands& boards_;
   const Recorder& recorder_;
   std::optional<JournalFile> journal_;
+  Fd lease_;  // the program's, from the choice of a checkpoint until the launch
   FileWatcher::Subscription watch_;
   std::unique_ptr<ShimProcess> shim_;
   std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside

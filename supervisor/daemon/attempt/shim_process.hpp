@@ -27,6 +27,7 @@ class ShimProcess {
   Status send(core::Signal signal) const;
   // SIGKILL to the shim itself; the kernel then kills the worker (parent-death signal).
   Status end() const;
+  [[nodiscard]] pid_t pid() const { return pid_; }
   // That it is stopped (a signal, a debugger), in words; empty: it is not.
   [[nodiscard]] std::string trouble() const;
 

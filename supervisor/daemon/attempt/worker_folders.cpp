@@ -1,13 +1,11 @@
 #include "supervisor/daemon/attempt/worker_folders.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <memory>
-#include <string_view>
+#include <string>
 
 #include "common/os/file.hpp"
 #include "supervisor/config/launch_environment.hpp"
@@ -19,53 +17,47 @@ constexpr int deepest = 16;  // folders in one another; checkpoints have two or 
 constexpr uid_t same_user = static_cast<uid_t>(-1);
 constexpr gid_t same_group = static_cast<gid_t>(-1);
 
-struct DirCloser {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
-
-// Others may enter it, when they know the names in it.
-Status let_pass(const std::filesystem::path& folder) {
-  auto fd = open_file(folder, O_RDONLY | O_DIRECTORY);
-  if (!fd) return propagate(fd);
+Result<struct stat> look_at(const Folder& folder) {
   struct stat info {};
-  if (::fstat(fd->get(), &info) != 0) return fail_errno(errno, "look at", folder.string());
-  if ((info.st_mode & S_IXOTH) != 0) return {};
-  if (::fchmod(fd->get(), (info.st_mode & 07777U) | S_IXOTH) == 0) return {};
-  return fail_errno(errno, "let the worker's user pass through", folder.string());
+  if (::fstat(folder.fd(), &info) == 0) return info;
+  return fail_errno(errno, "look at", folder.path().string());
 }
 
-// What of `from` lies in the open folder, and then the folder itself, so that one that was left
-// half done is known by its owner.
-Status give(int folder_fd, const std::filesystem::path& folder, uid_t from, uid_t to, int depth) {
-  Fd copy(::openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!copy) return fail_errno(errno, "open the folder", folder.string());
-  const std::unique_ptr<DIR, DirCloser> entries(::fdopendir(copy.get()));
-  if (!entries) return fail_errno(errno, "read the folder", folder.string());
-  copy.release();
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == "..") continue;
-    const Fd at(::openat(folder_fd, entry->d_name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
+// Others may enter it, when they know the names in it.
+Status let_pass(const Folder& folder) {
+  const auto info = look_at(folder);
+  if (!info) return tl::unexpected<Error>(info.error());
+  if ((info->st_mode & S_IXOTH) != 0) return {};
+  if (::fchmod(folder.fd(), (info->st_mode & 07777U) | S_IXOTH) == 0) return {};
+  return fail_errno(errno, "let the worker's user pass through", folder.path().string());
+}
+
+// What of `from` lies in the folder, and then the folder itself, so that one that was left half
+// done is known by its owner.
+Status give(const Folder& folder, uid_t from, uid_t to, int depth) {
+  auto names = folder.names();
+  if (!names) return propagate(names);
+  for (const std::string& name : *names) {
+    const Fd at(::openat(folder.fd(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
     struct stat info {};
     if (!at || ::fstat(at.get(), &info) != 0 || info.st_uid != from) continue;
     if (S_ISDIR(info.st_mode) && depth < deepest) {
-      if (auto ok = give(at.get(), folder / name, from, to, depth + 1); !ok) return ok;
+      auto inner = folder.enter(name);
+      if (!inner) return propagate(inner);
+      if (auto ok = give(*inner, from, to, depth + 1); !ok) return ok;
     } else if (S_ISREG(info.st_mode) && info.st_nlink == 1) {
       (void)!::fchownat(at.get(), "", to, same_group, AT_EMPTY_PATH);
     }
   }
-  if (::fchownat(folder_fd, "", to, same_group, AT_EMPTY_PATH) == 0) return {};
-  return fail_errno(errno, "give the folder to the worker's user", folder.string());
+  if (::fchown(folder.fd(), to, same_group) == 0) return {};
+  return fail_errno(errno, "give the folder to the worker's user", folder.path().string());
 }
 
-Status give_folder(const std::filesystem::path& folder, uid_t to) {
-  if (auto ok = make_folders(folder); !ok) return ok;
-  auto fd = open_file(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
-  if (!fd) return propagate(fd);
-  struct stat info {};
-  if (::fstat(fd->get(), &info) != 0) return fail_errno(errno, "look at", folder.string());
-  if (info.st_uid == to) return {};
-  return give(fd->get(), folder, info.st_uid, to, 0);
+Status give_folder(const Folder& folder, uid_t to) {
+  const auto info = look_at(folder);
+  if (!info) return tl::unexpected<Error>(info.error());
+  if (info->st_uid == to) return {};
+  return give(folder, info->st_uid, to, 0);
 }
 
 }  // namespace
@@ -75,27 +67,34 @@ Status hand_over_folders(const config::Program& program, const Paths& paths) {
   const auto attempts = paths.attempts(program.name);
   if (auto ok = make_folders(attempts); !ok) return ok;
   const auto own = attempts.parent_path();
-  for (const auto& folder : {paths.state, own.parent_path(), own, attempts}) {
-    if (auto ok = let_pass(folder); !ok) return ok;
+  for (const auto& path : {paths.state, own.parent_path(), own, attempts}) {
+    auto folder = Folder::open(path);
+    if (!folder) return propagate(folder);
+    if (auto ok = let_pass(*folder); !ok) return ok;
   }
-  const uid_t user = program.user->credentials.user;
-  for (const auto& folder :
+  for (const auto& path :
        {paths.checkpoints(program.name), paths.cache(config::own_cache(program))}) {
-    if (auto ok = give_folder(folder, user); !ok) return ok;
+    auto above = Folder::open(path.parent_path());
+    if (!above) return propagate(above);
+    auto folder = above->make(path.filename().string());
+    if (!folder) return propagate(folder);
+    if (auto ok = give_folder(*folder, program.user->credentials.user); !ok) return ok;
   }
   return {};
 }
 
-Status hand_over_attempt(const config::Program& program, const std::filesystem::path& folder) {
+Status hand_over_attempt(const config::Program& program, const Folder& folder) {
   if (!program.user || ::geteuid() != 0) return {};
   const Credentials& user = program.user->credentials;
   if (auto ok = let_pass(folder); !ok) return ok;
   // It reads its configuration and may not change it.
-  const auto config = folder / "worker.json";
-  if (::lchown(config.c_str(), same_user, user.group) != 0) {
-    return fail_errno(errno, "let the worker's user read", config.string());
+  if (::fchownat(folder.fd(), worker_config, same_user, user.group, AT_SYMLINK_NOFOLLOW) != 0) {
+    return fail_errno(errno, "let the worker's user read",
+                      (folder.path() / worker_config).string());
   }
-  return give_folder(folder / "tmp", user.user);
+  auto temporary = folder.enter("tmp");
+  if (!temporary) return propagate(temporary);
+  return give_folder(*temporary, user.user);
 }
 
 InItsFolders::InItsFolders(const config::Program& program, const Paths& paths)

@@ -5,10 +5,9 @@
 // replaced by a link. Others may pass through the folders above and not list them.
 #pragma once
 
-#include <filesystem>
-
 #include "common/base/error.hpp"
 #include "common/os/credentials.hpp"
+#include "common/os/folder.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/paths.hpp"
 
@@ -19,8 +18,11 @@ namespace trainward::daemon {
 // is given away. Does nothing for a program without a user of its own.
 Status hand_over_folders(const config::Program& program, const Paths& paths);
 
+// The worker's configuration in the folder of an attempt.
+inline constexpr const char* worker_config = "worker.json";
+
 // What lies in the attempt's own folder, which has been made with all that is in it.
-Status hand_over_attempt(const config::Program& program, const std::filesystem::path& folder);
+Status hand_over_attempt(const config::Program& program, const Folder& folder);
 
 // As long as it lives, this thread acts in the program's folders as its user, for whom they
 // are made ready first. On a thread that does nothing else meanwhile; does nothing for a program

@@ -38,13 +38,17 @@ Status ProgramNews::recover(std::int64_t seen_ms) {
   // What cannot be read was written by another release: it begins anew, as an upgrade would.
   if (auto standing = notify::standing_from(*memory)) now_.standing = std::move(*standing);
   for (const store::EpisodeRow& row : *rows) {
+    if (!notify::is_of_teller(row.family)) continue;  // News::stands() keeps it
     auto episode = notify::episode_from(row.memory);
-    if (!episode) {
-      spdlog::warn("{}: {}", program_, episode.error().message());
-      continue;
+    if (episode && episode->id == row.id && episode->family == row.family) {
+      now_.episodes.push_back(std::move(*episode));
+    } else {
+      // It would stand in the way of the next one, and its end could never be told.
+      const std::string why = episode ? "it is of another one" : episode.error().message();
+      spdlog::warn("{}: what is remembered of '{}' cannot be read: {}", program_, row.family, why);
+      news_.over(program_, row.family,
+                 "what was remembered of it cannot be read; if it lasts, it is told again");
     }
-    // Those that are no program's own to close (News::stands) have no memory.
-    if (episode->id == row.id) now_.episodes.push_back(std::move(*episode));
   }
   committed_ = now_;
   arm();

@@ -15,7 +15,7 @@ namespace trainward::daemon {
 namespace {
 
 constexpr std::string_view prefix = "upload ";  // of the jobs, "upload trainer/hub"
-constexpr std::int64_t look_again_ms = 300'000;
+constexpr std::int64_t look_every_ms = 300'000;
 constexpr std::int64_t told_after_ms = 3'600'000;
 
 // As a family of the program's troubles.
@@ -41,7 +41,7 @@ void UploadNews::follow(bool needed) {
 }
 
 void UploadNews::arm() {
-  timer_.after(look_again_ms, [this] { look(); });
+  timer_.after(look_every_ms, [this] { look(); });
 }
 
 // The next look is after the end of this one, so that a disk that hangs is asked once.

@@ -75,10 +75,12 @@ void read_first_records(PastAttempt& past, const std::filesystem::path& checkpoi
 
 }  // namespace
 
-std::vector<PastAttempt> past_attempts(const Paths& paths, const std::string& program) {
+std::vector<PastAttempt> past_attempts(const Paths& paths, const std::string& program,
+                                       std::int64_t first) {
   std::vector<PastAttempt> all;
-  const auto folders = containment::attempt_folders(paths.attempt(program, 1).parent_path());
+  const auto folders = containment::attempt_folders(paths.attempts(program));
   for (const auto& [number, folder] : folders) {
+    if (number < first) continue;
     PastAttempt past;
     past.number = number;
     past.folder = folder;

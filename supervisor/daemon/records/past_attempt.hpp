@@ -24,7 +24,8 @@ struct PastAttempt {
   bool lives = false;  // its shim does
 };
 
-// Oldest first.
-std::vector<PastAttempt> past_attempts(const Paths& paths, const std::string& program);
+// Those from number `first` on, oldest first.
+std::vector<PastAttempt> past_attempts(const Paths& paths, const std::string& program,
+                                       std::int64_t first = 1);
 
 }  // namespace trainward::daemon

@@ -78,6 +78,9 @@ Status Recorder::record(const session::Happening& what, const core::State& state
   if (what.compiled) {
     if (auto ok = add(*what.compiled, state.attempt, what.at); !ok) return ok;
   }
+  if (what.processes) {
+    if (auto ok = add(*what.processes, state.attempt); !ok) return ok;
+  }
   return what.sample ? add(*what.sample, state.attempt, what.at) : Status();
 }
 
@@ -198,6 +201,11 @@ Status Recorder::add(const session::CompiledProgram& compiled, std::int64_t atte
   return store_.add_event(
       {0, at.wall.ms, program_, attempt, "cache",
        fmt::format("the cached program {} was dropped: {}", compiled.name, compiled.dropped)});
+}
+
+Status Recorder::add(const session::AttemptProcesses& of, std::int64_t attempt) {
+  return store_.put_processes({program_, attempt, of.worker_pid, of.worker_start_ticks, of.shim_pid,
+                               of.shim_start_ticks, of.boot_id, of.cgroup});
 }
 
 Status Recorder::add(const WorkerSample& said, std::int64_t attempt, Time at) {

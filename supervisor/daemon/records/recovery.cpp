@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/os/clock.hpp"
+#include "supervisor/containment/attempt_facts.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -56,24 +57,62 @@ Result<core::State> state_of_newest_attempt(const store::Store& store, const Pat
   return state;
 }
 
+// A state that contradicts the attempts is of another time, or damaged: nothing could be recorded
+// of an attempt that is not there, and one that has not ended may have a worker.
+Result<core::State> agreed(const store::Store& store, const std::string& program,
+                           core::State state) {
+  auto newest = store.newest_attempt(program);
+  if (!newest) return propagate(newest);
+  const std::int64_t number = *newest ? (*newest)->number : 0;
+  const bool runs = number > 0 && (*newest)->ended_ms == 0;
+  if (core::has_worker(state.stage) ? state.attempt == number : !runs) return state;
+  return fail(ErrorKind::corrupt,
+              fmt::format("says {} in attempt {}, while attempt {} is the newest and {}",
+                          to_string(state.stage), state.attempt, number,
+                          runs ? "has not ended" : "has ended"),
+              "state of " + program);
+}
+
+std::int64_t newest_folder(const Paths& paths, const std::string& program) {
+  const auto folders = containment::attempt_folders(paths.attempts(program));
+  return folders.empty() ? 0 : folders.back().number;
+}
+
+// An attempt's folder is its own: a number that has one is not given again.
+void number_beyond(core::State& state, std::int64_t newest) {
+  if (core::has_worker(state.stage)) return;
+  const bool on_the_way =
+      state.stage == core::Stage::probing || state.stage == core::Stage::selecting;
+  state.attempt = std::max(state.attempt, on_the_way ? newest + 1 : newest);
+}
+
 }  // namespace
 
 Result<std::optional<Stored>> stored_state(const store::Store& store, const Paths& paths,
                                            const config::Program& program) {
-  auto row = store.program(program.name);
-  if (!row) return propagate(row);
-  if (!*row) return std::optional<Stored>();
   Stored stored;
-  auto value = parse_json((*row)->core_state, "state of " + program.name);
-  auto state = value ? core::state_from_json(*value) : Result<core::State>(propagate(value));
+  auto row = store.program(program.name);
+  if (row && !*row) {
+    row = store.removed_program(program.name);
+    stored.returns = true;
+  }
+  if (!row) return propagate(row);
+  auto newest = store.newest_attempt(program.name);
+  if (!newest) return propagate(newest);
+  if (!*row && !*newest) return std::optional<Stored>();
+  auto value = parse_json(*row ? (*row)->core_state : "", "state of " + program.name);
+  auto told = value ? core::state_from_json(*value) : Result<core::State>(propagate(value));
+  auto state = told ? agreed(store, program.name, *told) : told;
   if (state) {
     stored.boot_id = string_or(value->get_object(), "boot_id", "");
   } else {
     spdlog::error("{}; going on from its newest attempt", state.error().message());
     state = state_of_newest_attempt(store, paths, program);
+    if (state && told) state->wanted = told->wanted;
   }
   if (!state) return propagate(state);
   stored.state = std::move(*state);
+  number_beyond(stored.state, newest_folder(paths, program.name));
   stored.counted = store.journal_offset(program.name, stored.state.attempt).value_or(0);
   return std::optional(std::move(stored));
 }

@@ -16,9 +16,10 @@ struct Stored {
   core::State state;
   std::int64_t counted = 0;  // of the journal of its attempt, in bytes
   std::string boot_id;       // of the machine's start that it knows of; empty: it does not say
+  bool returns = false;      // it was removed, and is in the configuration again
 };
 
-// Nothing for a program without a past.
+// Nothing for a program without a past in this database.
 Result<std::optional<Stored>> stored_state(const store::Store& store, const Paths& paths,
                                            const config::Program& program);
 

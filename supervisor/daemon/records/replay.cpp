@@ -46,6 +46,8 @@ Replay::Replay(store::Store& store, const Paths& paths, const config::Program& p
                  const bool on_the_way =
                      state.stage == core::Stage::probing || state.stage == core::Stage::selecting;
                  if (past_ != nullptr && on_the_way) state.attempt = past_->number;
+                 // Of the attempt that the database was last told of: nobody took it over then.
+                 if (std::holds_alternative<core::Adopted>(event)) return;
                  core::step(state, event, policy, at, actions);
                }) {}
 
@@ -53,14 +55,35 @@ Result<std::int64_t> Replay::run(const std::vector<PastAttempt>& past) {
   now_ = past.front().launched;
   boot_ = past.front().boot_id;
   if (auto ok = recorder_.save({}, now_, {}); !ok) return propagate(ok);
+  return tell_of(past);
+}
+
+Result<std::int64_t> Replay::go_on(Stored stored, const std::vector<PastAttempt>& newer) {
+  now_ = stored.state.seen == Time{} ? newer.front().launched : stored.state.seen;
+  boot_ = stored.boot_id;
+  if (auto ok = recorder_.recover(stored.state.attempt, boot_); !ok) return propagate(ok);
+  PastAttempt running;
+  const bool runs = core::has_worker(stored.state.stage);
+  if (runs) {
+    running.number = stored.state.attempt;
+    running.folder = paths_.attempt(program_.name, running.number);
+    running.boot_id = boot_;
+    running.nonce = recorder_.attempt().nonce;
+    past_ = &running;
+    read_from(running, stored.counted);
+  }
+  session_.recover(std::move(stored.state), stored.counted, false);
+  pump();
+  if (runs) end_unless_cut_off(newer.front().boot_id);
+  return tell_of(newer);
+}
+
+Result<std::int64_t> Replay::tell_of(const std::vector<PastAttempt>& past) {
   for (std::size_t i = 0; i < past.size() && written_; ++i) {
     past_ = &past[i];
     hear_of_boot(past_->boot_id);
     bring_to_launch();
-    const std::string next_boot = i + 1 < past.size() ? past[i + 1].boot_id : boot_id();
-    const bool with_the_machine = !ending_ && !next_boot.empty() && next_boot != boot_;
-    // What went down with the machine, and left no word, ends when that is heard of.
-    if (!past_->lives && !with_the_machine) end();
+    if (!past_->lives) end_unless_cut_off(i + 1 < past.size() ? past[i + 1].boot_id : boot_id());
   }
   past_ = nullptr;
   if (!past.back().lives) {
@@ -75,6 +98,12 @@ Result<std::int64_t> Replay::run(const std::vector<PastAttempt>& past) {
   auto ok = recorder_.save(session_.state(), now_, {});
   if (!ok) return propagate(ok);
   return steps_;
+}
+
+// What went down with the machine, and left no word, ends when that is heard of.
+void Replay::end_unless_cut_off(const std::string& next_boot) {
+  const bool with_the_machine = !ending_ && !next_boot.empty() && next_boot != boot_;
+  if (!with_the_machine) end();
 }
 
 // ---- time ----
@@ -166,15 +195,20 @@ void Replay::bring_to_launch() {
   }
 }
 
-Status Replay::launch(const core::Launch& order) {
+Status Replay::launch(const core::Launch& /*order*/) {
   recorder_.told(past_->nonce, past_->plan);
   if (auto ok = store_.put_attempt(recorder_.attempt()); !ok) return ok;
-  journal_.emplace(program_.name, order.attempt, past_->folder, paths_.checkpoints(program_.name));
-  file_offset_ = 0;
-  more_in_file_ = !past_->lives;
+  read_from(*past_, 0);
+  return {};
+}
+
+void Replay::read_from(const PastAttempt& past, std::int64_t offset) {
+  journal_.emplace(program_.name, past.number, past.folder, paths_.checkpoints(program_.name),
+                   past.nonce);
+  file_offset_ = offset;
+  more_in_file_ = !past.lives;
   unread_.clear();
   ending_.reset();
-  return {};
 }
 
 // A record at a time, so that each answer has the time of what asked for it.

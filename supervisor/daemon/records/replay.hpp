@@ -1,4 +1,5 @@
-// A program's past, told once more to a session that writes into a new database.
+// A program's past, told once more to a session that writes into a new database, or into one that
+// is older than the past: a backup, a snapshot, one whose newest commits a power cut has taken.
 //
 // Journals and logs are read as they were then. What the core asks for besides is answered with
 // what the attempts' folders say came of it: the board that an attempt had was usable, the
@@ -20,6 +21,7 @@
 #include "supervisor/daemon/attempt/journal_file.hpp"
 #include "supervisor/daemon/records/past_attempt.hpp"
 #include "supervisor/daemon/records/recorder.hpp"
+#include "supervisor/daemon/records/recovery.hpp"
 #include "supervisor/session/session.hpp"
 
 namespace trainward::daemon {
@@ -33,9 +35,11 @@ class Replay final : private session::Clock,
   Replay(store::Store& store, const Paths& paths, const config::Program& program,
          CrashRules::Reader read_logs);
 
-  // Inside a transaction of the caller. `past`: not empty, oldest first. Returns how many steps
-  // were recorded.
+  // Inside a transaction of the caller. `past`: all there was; not empty, oldest first. Returns how
+  // many steps were recorded.
   Result<std::int64_t> run(const std::vector<PastAttempt>& past);
+  // The same from what the database knows on. `newer`: what it does not know.
+  Result<std::int64_t> go_on(Stored stored, const std::vector<PastAttempt>& newer);
 
  private:
   // ---- the session's ports ----
@@ -60,7 +64,7 @@ class Replay final : private session::Clock,
   Status launch(const core::Launch& order) override;
   void follow(std::int64_t /*attempt*/) override {}
   session::JournalPiece read(std::int64_t offset) override;
-  session::Found find() override { return session::Found::gone; }
+  session::Found find() override { return session::Found::lives; }  // until end()
   session::Found signal(core::Signal /*signal*/) override { return session::Found::lives; }
   std::string last_words() override { return {}; }
   void look_back(bool logs) override;
@@ -70,6 +74,9 @@ class Replay final : private session::Clock,
   void go_to(Time time);
   void hear_of_boot(const std::string& boot);
   void bring_to_launch();
+  void read_from(const PastAttempt& past, std::int64_t offset);
+  Result<std::int64_t> tell_of(const std::vector<PastAttempt>& past);
+  void end_unless_cut_off(const std::string& next_boot);
   void end();
   [[nodiscard]] core::ProbeFinished boards() const;
   Status settle_wish();

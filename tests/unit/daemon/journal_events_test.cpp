@@ -229,10 +229,15 @@ TEST(JournalEvents, NumbersThatAreNoneAreLeftOut) {
   only<core::Alive>(message(R"({"WATCHDOG":"1"})"));
 }
 
-TEST(JournalEvents, TheShimIsWhoItSays) {
-  const auto id = containment::shim_of(
-      record("started", R"({"shim_pid":5,"shim_start_ticks":6,"boot_id":"b"})").fields);
-  EXPECT_EQ(id, (ProcessId{5, 6, "b"}));
+TEST(JournalEvents, ProcessesAreWhoTheShimSays) {
+  containment::AttemptFacts facts;
+  containment::take_processes(
+      facts, record("started", R"({"pid":3,"start_ticks":4,"shim_pid":5,"shim_start_ticks":6,)"
+                               R"("boot_id":"b","cgroup":"/c"})")
+                 .fields);
+  EXPECT_EQ(facts.shim, (ProcessId{5, 6, "b"}));
+  EXPECT_EQ(facts.worker, (ProcessId{3, 4, "b"}));
+  EXPECT_EQ(facts.cgroup, "/c");
 }
 
 }  // namespace

@@ -77,6 +77,46 @@ class NewsOfAProgram : public testing::Test {
   std::optional<ProgramNews> program_;
 };
 
+// A bit that flipped, or another release's words: the trouble must not stand in the way of the
+// next.
+TEST_F(NewsOfAProgram, AnEpisodeThatCannotBeReadIsClosedAndTheNextOneIsToldOf) {
+  for (const char* memory :
+       {"", "{}", "no JSON", "[]", "{\"id\":\"x\"}", "{\"id\":7,\"family\":\"loss\"}"}) {
+    SCOPED_TRACE(memory);
+    crash(core::Stage::backoff, true);
+    auto open = store_.open_episodes("run").value();
+    ASSERT_EQ(open.size(), 1U);
+    const std::string tier = open.front().tier;
+    open.front().memory = memory;
+    ASSERT_TRUE(store_.put_episode(open.front()));
+    const std::size_t before = told().size();
+    begin_anew();
+    EXPECT_TRUE(store_.open_episodes("run").value().empty());
+    // Those after the first are spared, within a day.
+    EXPECT_EQ(told().size(), before + (tier.empty() ? 0 : 1)) << "those who heard of its begin";
+    if (!tier.empty()) {
+      EXPECT_EQ(told().back().kind, "recovered");
+    }
+    state_.stage = core::Stage::training;
+    ++state_.attempt;
+    say(core::Alive{}, {}, true);
+  }
+  crash(core::Stage::backoff, true);
+  EXPECT_EQ(store_.open_episodes("run").value().size(), 1U);
+}
+
+TEST_F(NewsOfAProgram, ALongLineIsCutBetweenTwoCharacters) {
+  std::string line = "x";
+  for (int i = 0; i < 200; ++i) line += "\u8bad";  // three bytes each
+  state_.stage = core::Stage::backoff;
+  state_.history.last_cause = core::Cause::crash;
+  core::RecordAttemptEnded ended{state_.attempt, 1, {}, core::Cause::crash, "exit 1", {}, {}};
+  ended.evidence.push_back({"log rule", 60, core::Cause::crash, line, ""});
+  say(core::WorkerExited{}, {ended}, true);
+  begin_anew();
+  EXPECT_EQ(store_.open_episodes("run").value().size(), 1U) << "it was read again";
+}
+
 TEST_F(NewsOfAProgram, WhatWasNotCommittedWasNotToldAndIsToldWhenItIs) {
   crash(core::Stage::fatal, false);
   EXPECT_TRUE(told().empty());

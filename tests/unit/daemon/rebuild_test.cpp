@@ -1,4 +1,5 @@
-// A database made anew from journals, compared with the one that was written while they were.
+// A database made anew from journals, or an older one that they bring up to date, compared with the
+// one that was written while they were.
 #include "supervisor/daemon/records/rebuild.hpp"
 
 #include <fcntl.h>
@@ -6,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "live_run.hpp"
+#include "supervisor/daemon/records/catch_up.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::daemon {
@@ -216,6 +218,107 @@ TEST_F(RebuildTest, NothingIsMadeOfNothing) {
   store::Store after = open("after.db");
   EXPECT_EQ(rebuild_into(after).attempts, 0);
   EXPECT_TRUE(after.boot_id().value().has_value()) << "and it is whole";
+}
+
+// ---- a database that is older than the attempts ----
+
+class CatchUpTest : public RebuildTest {
+ protected:
+  // The database as it was after each record of the run that `act` plays.
+  template <typename Act>
+  std::vector<std::string> backups_of(store::Store& live, LiveRun& run, Act act) {
+    std::vector<std::string> names;
+    run.recorded = [&] {
+      names.push_back(fmt::format("backup-{}.db", names.size()));
+      for (const char* part : {"", "-wal"}) {
+        std::filesystem::copy_file(live.file().string() + part,
+                                   (folder_.path() / names.back()).string() + part);
+      }
+    };
+    act();
+    return names;
+  }
+  std::int64_t caught_up(store::Store& store) {
+    return catch_up(store, paths_, program_, [](const auto&) { return session::LogEvidence(); })
+        .value();
+  }
+};
+
+TEST_F(CatchUpTest, FromEveryMomentOfARunItComesToTheSame) {
+  store::Store live = open("live.db");
+  LiveRun run(live, paths_, program_);
+  const auto backups = backups_of(live, run, [&] { play(run); });
+  if (HasFatalFailure()) return;
+  int older = 0;
+  for (const std::string& name : backups) {
+    SCOPED_TRACE(name);
+    store::Store store = open(name);
+    const auto known = static_cast<std::int64_t>(store.attempts("run").value().size());
+    EXPECT_EQ(caught_up(store), 4 - known);
+    if (known == 4) continue;  // the journal of the attempt that it knows says the rest
+    ++older;
+    EXPECT_EQ(text_of(store.history_json("run").value()),
+              text_of(live.history_json("run").value()));
+    EXPECT_EQ(text_of(store.events_json("run", -1, 1'000).value()),
+              text_of(live.events_json("run", -1, 1'000).value()));
+    EXPECT_EQ(text_of(store.checkpoints_json("run").value()),
+              text_of(live.checkpoints_json("run").value()));
+    EXPECT_EQ(store.report_json("run").value(), live.report_json("run").value()) << "the ledger";
+    EXPECT_EQ(store.step_rows("run").value(), live.step_rows("run").value());
+    EXPECT_EQ(stored_state(store, paths_, program_).value()->state.attempt, 4);
+    EXPECT_EQ(caught_up(store), 0) << "once";
+  }
+  EXPECT_GT(older, 20);
+}
+
+TEST_F(CatchUpTest, AProgramThatTheDatabaseNeverHeardOfHasItsPast) {
+  store::Store live = open("live.db");
+  LiveRun run(live, paths_, program_);
+  play(run);
+  if (HasFatalFailure()) return;
+  store::Store store = open("older.db");
+  EXPECT_EQ(caught_up(store), 4);
+  EXPECT_EQ(text_of(store.history_json("run").value()), text_of(live.history_json("run").value()));
+}
+
+TEST_F(CatchUpTest, ANumberThatHasAFolderIsNotGivenAgain) {
+  store::Store store = open("live.db");
+  LiveRun run(store, paths_, program_);
+  play(run);
+  if (HasFatalFailure()) return;
+  // Decided on, made, and lost with the database: nothing of it was begun.
+  std::filesystem::create_directories(paths_.attempt("run", 7) / "tmp");
+  EXPECT_EQ(caught_up(store), 0);
+  EXPECT_EQ(stored_state(store, paths_, program_).value()->state.attempt, 7);
+}
+
+// As after a bit has flipped in the number: nothing could be recorded of such an attempt.
+TEST_F(CatchUpTest, AStateOfAnAttemptThatIsNotThereGoesOnFromTheNewestThatIs) {
+  store::Store store = open("live.db");
+  LiveRun run(store, paths_, program_);
+  run.start();
+  begin(run, 0);
+  auto row = store.program("run").value();
+  auto state = json::parse(row->core_state).as_object();
+  state["attempt"] = 65;
+  row->core_state = json::serialize(state);
+  ASSERT_TRUE(store.put_program(*row));
+  const auto stored = stored_state(store, paths_, program_).value();
+  EXPECT_EQ(stored->state.attempt, 1);
+  EXPECT_TRUE(core::has_worker(stored->state.stage));
+}
+
+TEST_F(CatchUpTest, AProgramThatWasRemovedGoesOnWithItsHistory) {
+  store::Store store = open("live.db");
+  LiveRun run(store, paths_, program_);
+  play(run);
+  if (HasFatalFailure()) return;
+  ASSERT_TRUE(store.remove_program("run"));
+  const auto stored = stored_state(store, paths_, program_).value();
+  ASSERT_TRUE(stored);
+  EXPECT_TRUE(stored->returns);
+  EXPECT_EQ(stored->state.attempt, 4);
+  EXPECT_EQ(stored->state.history.kept_step, Step{7});
 }
 
 }  // namespace

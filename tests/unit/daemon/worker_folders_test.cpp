@@ -90,7 +90,7 @@ TEST_F(HandOver, TheAttemptsFolderStaysAndItsTemporaryFilesAreTheUsers) {
   make("attempts/0001/launch.json");
   const auto attempt = own("attempts/0001");
   ASSERT_TRUE(make_folders(attempt / "tmp"));
-  ASSERT_TRUE(hand_over_attempt(program_, attempt));
+  ASSERT_TRUE(hand_over_attempt(program_, Folder::open(attempt).value()));
   EXPECT_EQ(owner(attempt), ::geteuid());
   EXPECT_EQ(owner(attempt / "tmp"), nobody);
   EXPECT_EQ(owner(attempt / "worker.json"), ::geteuid()) << "read, and not changed";
