@@ -30,8 +30,8 @@ Result<std::string> read_file(const std::filesystem::path& path, std::size_t max
 // The rest of an open file, as read_file() has it; `path`: for the error.
 Result<std::string> read_to_end(int fd, const std::filesystem::path& path, std::size_t max_bytes);
 
-// The same as read_file() of whatever lies there, a pipe or terminal too, and waits for its end. Only for what a
-// person has just named on a command line, as `<(…)` or /dev/stdin.
+// The same as read_file() of whatever lies there, a pipe or terminal too, and waits for its end.
+// Only for what a person has just named on a command line, as `<(…)` or /dev/stdin.
 Result<std::string> read_stream(const std::filesystem::path& path, std::size_t max_bytes);
 
 // Replaces `path` so that after a crash at any instant it holds the old bytes or the new ones:

@@ -12,7 +12,11 @@ namespace trainward::daemon {
 Result<Fd> take_lease(const std::filesystem::path& file) {
   if (auto made = make_folders(file.parent_path()); !made) return propagate(made);
   auto fd = open_regular(file, O_RDWR | O_CREAT, 0640);
-  if (!fd) return fd;
+  if (!fd) {
+    if (fd.error().hint.empty())
+      fd.error().hint = "a lock file belongs here: move away what lies there";
+    return fd;
+  }
   if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) {
       return fail(ErrorKind::transient, "is held by a process that still runs", file.string(),
