@@ -67,9 +67,11 @@ class Records {
 class Hands {
  public:
   virtual ~Hands() = default;
-  virtual void probe() = 0;                                      // ProbeFinished
-  virtual void repair(const core::Repair& order) = 0;            // Repaired
-  virtual void select(const core::SelectCheckpoint& order) = 0;  // …Rejected, then …Selected
+  virtual void probe() = 0;                            // ProbeFinished
+  virtual void repair(const core::Repair& order) = 0;  // Repaired
+  // …Rejected, then …Selected. First what earlier attempts have left behind is ended, which may
+  // take seconds, and what the next one needs is taken: NotReady when that cannot be.
+  virtual void select(const core::SelectCheckpoint& order) = 0;
   virtual void verify(const core::VerifyCheckpoint& order) = 0;  // CheckpointVerified, always
   virtual void prune() = 0;
   virtual void check_activity() = 0;  // ActivitySeen, or nothing
@@ -93,8 +95,6 @@ enum class Found {
 class Shim {
  public:
   virtual ~Shim() = default;
-  // Ends what earlier attempts have left behind, which may take seconds: Session::cleared().
-  virtual void clear() = 0;
   // Starts the shim. From then on the attempt is followed.
   virtual Status launch(const core::Launch& order) = 0;
   // Of an attempt that an earlier daemon launched, or may have. Session::journal_grew() is called

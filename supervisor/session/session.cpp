@@ -31,8 +31,8 @@ bool Session::at_rest() const { return !busy() && rests(state_.stage); }
 bool Session::at_rest_unrecorded() const {
   const core::State& state = newest();
   if (rests(state.stage)) return true;
-  return core::has_worker(state.stage) && !launching_ && attempt_ &&
-         attempt_->number() == state.attempt && attempt_->over();
+  return core::has_worker(state.stage) && attempt_ && attempt_->number() == state.attempt &&
+         attempt_->over();
 }
 
 bool Session::ending() const {
@@ -171,25 +171,16 @@ void Session::verify(const core::VerifyCheckpoint& order) {
   ports_.hands.verify(order);
 }
 
-// A stop may be asked for while the way is cleared.
+// Its end may be wished for in the same turn.
 void Session::launch(const core::Launch& order) {
-  launching_ = order;
-  ports_.shim.clear();
-}
-
-void Session::cleared(const Status& cleared) {
-  const auto order = std::exchange(launching_, std::nullopt);
-  const core::State& state = newest();
-  if (!order || state.attempt != order->attempt || !core::has_worker(state.stage)) return;
-  if (state.stage != core::Stage::launching) {
+  if (newest().stage != core::Stage::launching) {
     return handle(core::AttemptLost{"it was to end before it was launched"});
   }
-  const Status launched = cleared ? ports_.shim.launch(*order) : cleared;
-  if (!launched) {
+  if (const Status launched = ports_.shim.launch(order); !launched) {
     const Error& error = launched.error();
     return handle(core::LaunchFailed{error.message(), error.kind != ErrorKind::usage});
   }
-  follow(order->attempt, 0);
+  follow(order.attempt, 0);
   attempt_->read_on();
 }
 

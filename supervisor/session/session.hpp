@@ -52,7 +52,6 @@ class Session final : public Participant {
   void handle(core::Event event);
 
   // ---- answers and news of the ports ----
-  void cleared(const Status& cleared);
   void journal_grew();
   void shim_ended();
   void nobody_left();  // of an attempt whose shim was looked for: no process of it exists
@@ -116,7 +115,6 @@ class Session final : public Participant {
   Unrecorded unrecorded_;
 
   std::optional<Attempt> attempt_;
-  std::optional<core::Launch> launching_;  // between the order and the shim
   bool ending_due_ = false;  // everything was looked at; held until its checkpoints are judged
   int judging_ = 0;          // checkpoints that a verdict is awaited of
   std::optional<std::set<std::string>> asked_;  // of them, while an earlier daemon's are looked for

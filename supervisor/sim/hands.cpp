@@ -69,7 +69,9 @@ void Hands::repair(const core::Repair& order) {
 // ---- checkpoints ----
 
 void Hands::select(const core::SelectCheckpoint& order) {
-  const std::int64_t takes = m_.random.between(second_ms, 10 * second_ms);
+  // With ending what earlier attempts left.
+  const std::int64_t takes =
+      m_.random.between(second_ms, 10 * second_ms) + m_.random.between(1, 50);
   if (m_.lease_held > 0) {
     --m_.lease_held;
     return ask(takes, [this] { session_->handle(core::NotReady{"the lease is held"}); });
@@ -157,10 +159,6 @@ void Hands::turned(bool committed) {
   }
   next_sample_true_ms_ = m_.clock.true_ms + 2 * m_.setup.step_ms;
   ask(5, [this, sample = site_.worker->memory()] { session_->handle(sample); });
-}
-
-void Hands::clear() {
-  ask(m_.random.between(1, 50), [this] { session_->cleared({}); });
 }
 
 Status Hands::launch(const core::Launch& order) {

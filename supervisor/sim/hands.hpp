@@ -31,7 +31,6 @@ class Hands final : public session::Hands, public session::Shim {
   void recorded(const core::Actions& actions, Time at) override;
   void turned(bool committed) override;
   // ---- session::Shim ----
-  void clear() override;
   Status launch(const core::Launch& order) override;
   void follow(std::int64_t attempt) override { following_ = attempt; }
   session::JournalPiece read(std::int64_t offset) override;

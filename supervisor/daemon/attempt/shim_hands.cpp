@@ -46,12 +46,8 @@ void ShimHands::reserve(std::function<void(const Status&)> then) {
   });
 }
 
-void ShimHands::clear() {
-  fault_point("launch.decided");
-  c_.end_leftovers_then([this](const Status& ended) { c_.session->cleared(ended); });
-}
-
 Status ShimHands::launch(const core::Launch& order) {
+  fault_point("launch.decided");
   LaunchOrder what;
   what.attempt = order.attempt;
   what.nonce = recorder_.attempt().nonce;

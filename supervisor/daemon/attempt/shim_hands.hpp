@@ -30,7 +30,6 @@ class ShimHands final : public session::Shim {
   [[nodiscard]] bool lives() const;
 
   // ---- session::Shim ----
-  void clear() override;
   Status launch(const core::Launch& order) override;
   void follow(std::int64_t attempt) override;
   session::JournalPiece read(std::int64_t offset) override;

@@ -60,7 +60,6 @@ class Replay final : private session::Clock,
   void prune() override {}
   void check_activity() override {}
   void find_unjudged(std::int64_t /*attempt*/) override { session_.unjudged({}); }
-  void clear() override { session_.cleared({}); }
   Status launch(const core::Launch& order) override;
   void follow(std::int64_t /*attempt*/) override {}
   session::JournalPiece read(std::int64_t offset) override;

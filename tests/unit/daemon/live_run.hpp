@@ -146,9 +146,6 @@ class LiveRun final : private session::Hands, private session::Shim {
   void prune() override {}
   void check_activity() override {}
   void find_unjudged(std::int64_t /*attempt*/) override { session_.unjudged({}); }
-  void clear() override {
-    clock_.soon([this] { session_.cleared({}); });
-  }
   Status launch(const core::Launch& order) override {
     EXPECT_EQ(worker_, 0) << "two at a time";
     worker_ = order.attempt;

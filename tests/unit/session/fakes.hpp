@@ -99,7 +99,6 @@ class FakeDaemon final : private Database, private Records, private Hands, priva
     session_->begin(true);
     run();
     tell(core::CheckpointSelected{});
-    session_->cleared({});
     w_.say(core::WorkerStarted{41});
     w_.say(core::PhaseEntered{"train"});
     w_.say(core::StepDone{1, 2.0, 1.0, 100, 10});
@@ -157,7 +156,6 @@ class FakeDaemon final : private Database, private Records, private Hands, priva
   void check_activity() override { ask("activity"); }
   void find_unjudged(std::int64_t /*attempt*/) override { ask("unjudged"); }
   // ---- Shim ----
-  void clear() override { ask("clear"); }
   Status launch(const core::Launch& order) override {
     ask(fmt::format("launch {}", order.attempt));
     w_.journal.clear();
