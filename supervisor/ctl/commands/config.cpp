@@ -73,8 +73,7 @@ int check_config(const Context& context, const ConfigRequest& request) {
     return exit_status::usage;
   }
   const std::string file = request.file.empty() ? config::usual_file : request.file;
-  auto loaded =
-      config::load(file, std::filesystem::current_path(error), {}, config::Accept::pipes);
+  auto loaded = config::load(file, std::filesystem::current_path(error), {}, config::Accept::pipes);
   if (loaded) {
     auto bent = config::check_places(*loaded);
     if (!bent.empty()) loaded = tl::unexpected(std::move(bent));

@@ -13,8 +13,7 @@ TEST(Session, IntentIsCommittedBeforeItsSideEffect) {
   World world;
   FakeDaemon daemon(world);
   daemon.train();
-  EXPECT_THAT(world.asked,
-              ElementsAre("commit", "select", "commit", "launch 1", "commit"));
+  EXPECT_THAT(world.asked, ElementsAre("commit", "select", "commit", "launch 1", "commit"));
   EXPECT_EQ(world.state.stage, Stage::training);
 }
 
