@@ -8,7 +8,10 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <type_traits>
 #include <vector>
+
+#include "common/base/error.hpp"
 
 namespace trainward {
 
@@ -39,5 +42,15 @@ class ActingAs {
   bool as_asked_ = true;
   std::vector<gid_t> groups_before_;
 };
+
+// What `work` returns (a Result or Status), done as `who`. Kind transient: the kernel refused.
+template <typename Work>
+auto acting_as(const std::optional<Credentials>& who, const Work& work)
+    -> std::invoke_result_t<Work> {
+  const ActingAs acting(who);
+  if (acting) return work();
+  return fail(ErrorKind::transient, fmt::format("this process may not act as user {}", who->user),
+              "", "it needs CAP_SETUID and CAP_SETGID for that");
+}
 
 }  // namespace trainward

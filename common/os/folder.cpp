@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "common/os/file.hpp"
+#include "common/os/rename.hpp"
 
 namespace trainward {
 namespace {
@@ -72,8 +73,19 @@ Status Folder::check(const std::string& name) const {
 Result<Folder> Folder::enter(const std::string& name) const {
   if (auto ok = check(name); !ok) return propagate(ok);
   Fd fd = open_beneath(fd_.get(), name);
+  if (!fd) return cannot_enter(errno, name);
+  return Folder(std::move(fd), path_ / name);
+}
+
+Result<std::optional<Folder>> Folder::find(const std::string& name) const {
+  if (auto ok = check(name); !ok) return propagate(ok);
+  Fd fd = open_beneath(fd_.get(), name);
   if (fd) return Folder(std::move(fd), path_ / name);
-  const int problem = errno;
+  if (errno == ENOENT) return std::optional<Folder>();
+  return cannot_enter(errno, name);
+}
+
+tl::unexpected<Error> Folder::cannot_enter(int problem, const std::string& name) const {
   if (problem == ELOOP || problem == EXDEV || problem == ENOTDIR) {
     return fail(ErrorKind::permanent, "is not a folder, or lies behind a symbolic link",
                 (path_ / name).string(), "links are never followed here: move it away");
@@ -99,6 +111,11 @@ Result<Folder> Folder::make(const std::string& name, unsigned mode) const {
   return at;
 }
 
+Result<Folder> Folder::make_for(const std::string& file, unsigned mode) const {
+  const auto slash = file.rfind('/');
+  return slash == std::string::npos ? again() : make(file.substr(0, slash), mode);
+}
+
 Result<Folder> Folder::make_new(const std::string& name, unsigned mode) const {
   if (!is_part(name) || name.find('/') != std::string::npos) {
     return fail(ErrorKind::usage, "is not a name for a folder", (path_ / name).string());
@@ -116,22 +133,23 @@ Result<Folder> Folder::again() const {
   return Folder(std::move(fd), path_);
 }
 
-Result<Folder::Place> Folder::place(const std::string& name) const {
+Result<std::optional<Folder::Place>> Folder::find_place(const std::string& name) const {
+  if (auto ok = check(name); !ok) return propagate(ok);
   const auto slash = name.rfind('/');
-  if (slash == std::string::npos) {
-    if (auto ok = check(name); !ok) return propagate(ok);
-    return Place{Fd(), fd_.get(), name};
-  }
-  Place place;
-  place.last = name.substr(slash + 1);
-  if (!is_part(place.last)) {
-    return fail(ErrorKind::usage, "is not a name below a folder", (path_ / name).string());
-  }
-  auto parent = enter(name.substr(0, slash));
+  if (slash == std::string::npos) return Place{Fd(), fd_.get(), name};
+  auto parent = find(name.substr(0, slash));
   if (!parent) return propagate(parent);
-  place.inner = std::move(parent->fd_);
+  if (!*parent) return std::optional<Place>();
+  Place place{std::move((*parent)->fd_), -1, name.substr(slash + 1)};
   place.folder = place.inner.get();
   return place;
+}
+
+Result<Folder::Place> Folder::place(const std::string& name) const {
+  auto found = find_place(name);
+  if (!found) return propagate(found);
+  if (!*found) return cannot_enter(ENOENT, name.substr(0, name.rfind('/')));
+  return std::move(**found);
 }
 
 Result<Fd> Folder::open_file(const std::string& name, int flags, unsigned mode) const {
@@ -173,10 +191,11 @@ Status Folder::write_durably(const std::string& name, std::string_view bytes, un
 }
 
 Result<std::optional<struct stat>> Folder::look(const std::string& name) const {
-  auto at = place(name);
+  auto at = find_place(name);
   if (!at) return propagate(at);
+  if (!*at) return std::optional<struct stat>();
   struct stat info {};
-  if (::fstatat(at->folder, at->last.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) return info;
+  if (::fstatat((*at)->folder, (*at)->last.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0) return info;
   if (errno == ENOENT) return std::optional<struct stat>();
   return fail_errno(errno, "look at", (path_ / name).string());
 }
@@ -210,14 +229,14 @@ Status Folder::rename(const std::string& from, const Folder& to, const std::stri
   if (!fresh) return propagate(fresh);
   const char* const from_name = old->last.c_str();
   const char* const to_name = fresh->last.c_str();
-  int result = 0;
+  std::error_code error;
   if (existing == Existing::keep) {
-    result = ::renameat2(old->folder, from_name, fresh->folder, to_name, RENAME_NOREPLACE);
-  } else {
-    result = ::renameat(old->folder, from_name, fresh->folder, to_name);
+    error = rename_if_free(old->folder, from_name, fresh->folder, to_name);
+  } else if (::renameat(old->folder, from_name, fresh->folder, to_name) != 0) {
+    error.assign(errno, std::generic_category());
   }
-  if (result == 0) return {};
-  return fail_errno(errno, fmt::format("rename to {}", name), (path_ / from).string());
+  if (!error) return {};
+  return fail_errno(error.value(), fmt::format("rename to {}", name), (path_ / from).string());
 }
 
 Status Folder::remove_file(const std::string& name) const { return remove(name, 0); }
@@ -225,9 +244,10 @@ Status Folder::remove_file(const std::string& name) const { return remove(name, 
 Status Folder::remove_folder(const std::string& name) const { return remove(name, AT_REMOVEDIR); }
 
 Status Folder::remove(const std::string& name, int flags) const {
-  auto at = place(name);
+  auto at = find_place(name);
   if (!at) return propagate(at);
-  if (::unlinkat(at->folder, at->last.c_str(), flags) == 0 || errno == ENOENT) return {};
+  if (!*at) return {};
+  if (::unlinkat((*at)->folder, (*at)->last.c_str(), flags) == 0 || errno == ENOENT) return {};
   return fail_errno(errno, "remove", (path_ / name).string());
 }
 

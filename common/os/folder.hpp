@@ -36,8 +36,12 @@ class Folder {
   Folder(Fd fd, std::filesystem::path path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
   [[nodiscard]] Result<Folder> enter(const std::string& name) const;
+  // Nothing: it, or a folder on the way to it, is not there.
+  [[nodiscard]] Result<std::optional<Folder>> find(const std::string& name) const;
   // The same, made before where it is missing; each new folder is made durable.
   [[nodiscard]] Result<Folder> make(const std::string& name, unsigned mode = 0750) const;
+  // For "a/b/file" that is to be in it: "a/b"; for "file" this one.
+  [[nodiscard]] Result<Folder> make_for(const std::string& file, unsigned mode = 0750) const;
   // One that was not there; `name` is of one part.
   [[nodiscard]] Result<Folder> make_new(const std::string& name, unsigned mode = 0750) const;
   [[nodiscard]] Result<Folder> again() const;  // with a descriptor of its own
@@ -52,12 +56,13 @@ class Folder {
   [[nodiscard]] Status write_durably(const std::string& name, std::string_view bytes,
                                      unsigned mode = 0640, const std::string& temporary = "") const;
 
-  // Of the entry itself, a link too; nothing: there is none.
+  // Of the entry itself, a link too; nothing: there is none, nor perhaps a folder to it.
   [[nodiscard]] Result<std::optional<struct stat>> look(const std::string& name) const;
   // Without "." and "..", in no order; an error past `most`.
   [[nodiscard]] Result<std::vector<std::string>> names(std::size_t most = 1'000'000) const;
 
-  // Between this folder and another, or within it. `replace`: what has the new name goes.
+  // Between this folder and another, or within it. `replace`: what has the new name goes; `keep`:
+  // it stays, and that is an error, on file systems that cannot see to it themselves as well.
   enum class Existing { replace, keep };
   [[nodiscard]] Status rename(const std::string& from, const Folder& to, const std::string& name,
                               Existing existing = Existing::replace) const;
@@ -65,7 +70,7 @@ class Folder {
                               Existing existing = Existing::replace) const {
     return rename(from, *this, name, existing);
   }
-  // Also when it is not there. A folder must be empty.
+  // Also when it is not there, or no folder to it. A folder must be empty.
   [[nodiscard]] Status remove_file(const std::string& name) const;
   [[nodiscard]] Status remove_folder(const std::string& name) const;
   // The same with all that is in it, as folder_removal.hpp says.
@@ -84,7 +89,9 @@ class Folder {
     std::string last;
   };
   [[nodiscard]] Status check(const std::string& name) const;
+  [[nodiscard]] tl::unexpected<Error> cannot_enter(int problem, const std::string& name) const;
   [[nodiscard]] Result<Place> place(const std::string& name) const;
+  [[nodiscard]] Result<std::optional<Place>> find_place(const std::string& name) const;
   [[nodiscard]] Status remove(const std::string& name, int flags) const;
 
   Fd fd_;

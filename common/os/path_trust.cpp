@@ -23,16 +23,17 @@ constexpr int most_links = 40;  // as the kernel has it
 
 std::deque<fs::path> parts_of(const fs::path& path) { return {path.begin(), path.end()}; }
 
-std::optional<WeakPlace> weakness_of(const struct stat& info, const fs::path& place,
-                                     uid_t trusted) {
-  if (info.st_uid != 0 && info.st_uid != trusted) return WeakPlace{place, info.st_uid, false};
-  if (S_ISLNK(info.st_mode)) return std::nullopt;  // its mode means nothing
-  const bool sticky = S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;
-  const bool group = (info.st_mode & S_IWGRP) != 0 && info.st_gid != 0;
-  if (!sticky && (group || (info.st_mode & S_IWOTH) != 0)) {
-    return WeakPlace{place, info.st_uid, true};
-  }
-  return std::nullopt;
+bool is_sticky(const struct stat& info) {
+  return S_ISDIR(info.st_mode) && (info.st_mode & S_ISVTX) != 0;
+}
+
+std::optional<WeakPlace> weakness_of(const struct stat& info, const fs::path& place) {
+  // The mode of a link means nothing.
+  const bool counts = !S_ISLNK(info.st_mode) && !is_sticky(info);
+  WeakPlace weak{place, info.st_uid, counts && (info.st_mode & S_IWGRP) != 0 && info.st_gid != 0,
+                 counts && (info.st_mode & S_IWOTH) != 0};
+  if (info.st_uid == 0 && !weak.writable()) return std::nullopt;
+  return weak;
 }
 
 Result<fs::path> target_of(int link, const fs::path& place) {
@@ -70,13 +71,14 @@ Status check_known_writers(const fs::path& path) {
                           folder.string(), no_modes));
 }
 
-Result<std::optional<WeakPlace>> weakest_place(const fs::path& path, uid_t trusted) {
+Result<std::optional<WeakPlace>> weakest_place(const fs::path& path, Judged judged) {
   std::error_code error;
   std::deque<fs::path> left = parts_of(fs::absolute(path, error));
   if (error) return fail_errno(error.value(), "find the folder of", path.string());
   Fd at;
   fs::path place;
   int links = 0;
+  bool in_sticky = false;
   while (!left.empty()) {
     const fs::path part = left.front();
     left.pop_front();
@@ -88,8 +90,15 @@ Result<std::optional<WeakPlace>> weakest_place(const fs::path& path, uid_t trust
     if (!next || ::fstat(next.get(), &info) != 0) {
       return fail_errno(errno, "look at", place.string());
     }
-    if (auto weak = weakness_of(info, place, trusted)) return weak;
+    const bool is_end = left.empty() && !S_ISLNK(info.st_mode);
+    if (!is_end || judged == Judged::way_and_end || in_sticky) {
+      auto weak = weakness_of(info, place);
+      // In a folder with the sticky bit only the owner of the end counts.
+      const bool owner_alone = is_end && judged == Judged::way;
+      if (weak && !(owner_alone && weak->owner == 0)) return weak;
+    }
     if (!S_ISLNK(info.st_mode)) {
+      in_sticky = is_sticky(info);
       at = std::move(next);
       continue;
     }
@@ -107,8 +116,22 @@ Result<std::optional<WeakPlace>> weakest_place(const fs::path& path, uid_t trust
   return std::optional<WeakPlace>();
 }
 
+Result<std::optional<Credentials>> rights_in(const fs::path& folder) {
+  if (::geteuid() != 0) return std::optional<Credentials>();
+  auto weak = weakest_place(folder, Judged::way);
+  if (!weak) return propagate(weak);
+  if (!*weak) return std::optional<Credentials>();
+  if ((*weak)->owner == 0 || (*weak)->by_everybody) {
+    return fail(ErrorKind::permanent, "is not used by root: " + describe(**weak), folder.string(),
+                fmt::format("`{}`", remedy(**weak)));
+  }
+  auto owner = credentials_of((*weak)->owner);
+  if (!owner) return propagate(owner);
+  return std::optional(std::move(*owner));
+}
+
 std::string describe(const WeakPlace& weak) {
-  if (weak.writable) {
+  if (weak.writable()) {
     return fmt::format("others than root may write into '{}' and change what lies there",
                        weak.place.string());
   }
@@ -117,7 +140,7 @@ std::string describe(const WeakPlace& weak) {
 }
 
 std::string remedy(const WeakPlace& weak) {
-  return fmt::format("{} {}", weak.writable ? "chmod go-w" : "chown root:", weak.place.string());
+  return fmt::format("{} {}", weak.writable() ? "chmod go-w" : "chown root:", weak.place.string());
 }
 
 }  // namespace trainward

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "common/base/error.hpp"
+#include "common/os/credentials.hpp"
 
 namespace trainward {
 
@@ -19,17 +20,28 @@ namespace trainward {
 // strangers: somebody chose them. What is not there passes, and so does a pipe, which a shell made.
 Status check_known_writers(const std::filesystem::path& path);
 
-// The first place on the way to `path`, or the end of it, that somebody else than root and
-// `trusted` could change; as OpenSSH's StrictModes judge. Folders with the sticky bit, as /tmp, may
-// be written by everybody; then the owner of what lies in them counts.
+// The first place on the way to `path` that somebody else than root could change; as OpenSSH's
+// StrictModes judge. Folders with the sticky bit, as /tmp, may be written by everybody; then the
+// owner of what lies in them counts.
 struct WeakPlace {
   std::filesystem::path place;
   uid_t owner = 0;
-  bool writable = false;  // by its group or by everybody; else its owner is the one
+  bool by_group = false;  // may it be written
+  bool by_everybody = false;
+  [[nodiscard]] bool writable() const { return by_group || by_everybody; }
 };
+// `way`: all but its end, of which it counts only that nobody can put another in its place.
+enum class Judged { way_and_end, way };
 // Nothing: there is none. As far as `path` exists.
 Result<std::optional<WeakPlace>> weakest_place(const std::filesystem::path& path,
-                                               uid_t trusted = 0);
+                                               Judged judged = Judged::way_and_end);
+
+// As whom root works in a folder that somebody named, since whoever could lead the way to it
+// elsewhere must get no more out of it than they could do themselves. Nothing: as itself, because
+// nobody could, or because this process is not root. Kind permanent, with the chmod to run, where
+// that could be more than one user: a folder on the way that everybody may write, or one of root's
+// that a group may.
+Result<std::optional<Credentials>> rights_in(const std::filesystem::path& folder);
 
 // "'/home/a' belongs to user a (1001), who could put something else in its place"
 std::string describe(const WeakPlace& place);

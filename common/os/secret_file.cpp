@@ -48,6 +48,13 @@ Result<std::string> read_secret(const std::filesystem::path& path) {
   return out;
 }
 
+std::string secret_stamp(const std::filesystem::path& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return {};
+  return fmt::format("{}:{}.{}:{}", info.st_ino, info.st_ctim.tv_sec, info.st_ctim.tv_nsec,
+                     info.st_size);
+}
+
 std::string secret_variable(const std::string& name) {
   const char* value = std::getenv(name.c_str());  // NOLINT(concurrency-mt-unsafe): none is set
   return value == nullptr ? std::string() : std::string(trim(value));

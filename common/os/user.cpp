@@ -21,6 +21,7 @@ namespace {
 constexpr std::chrono::seconds patience{5};
 constexpr std::size_t most_entry_bytes = 1 << 20;  // of a group with very many members
 constexpr int most_groups = 65'536;                // the kernel's own limit
+constexpr gid_t nogroup = 65'534;
 
 std::optional<std::uint32_t> number_in(const std::string& text) {
   std::uint32_t number = 0;
@@ -129,6 +130,13 @@ Result<User> find_user(const std::string& user, const std::string& group) {
       ErrorKind::transient,
       fmt::format("the user database did not say within {} s who '{}' is", patience.count(), user),
       "", "see whether `getent passwd` answers");
+}
+
+Result<Credentials> credentials_of(uid_t user) {
+  auto found = find_user(std::to_string(user));
+  if (found) return std::move(found->credentials);
+  if (found.error().kind != ErrorKind::usage) return propagate(found);
+  return Credentials{user, nogroup, {}};
 }
 
 std::string name_of_user(uid_t user) {

@@ -22,6 +22,9 @@ struct User {
 // the user database (which may be on the network) did not answer within five seconds.
 Result<User> find_user(const std::string& user, const std::string& group = "");
 
+// Of the user with this number; one that has no entry is in no group. Kind transient as above.
+Result<Credentials> credentials_of(uid_t user);
+
 // "user alice (1000)", or "user 1000" when nobody knows a name in time.
 std::string name_of_user(uid_t user);
 

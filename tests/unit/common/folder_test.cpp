@@ -162,8 +162,9 @@ class PathTrust : public ::testing::Test {
     ::chmod(files_.path().c_str(), 0755);
   }
   [[nodiscard]] fs::path path(const std::string& name) const { return files_.path() / name; }
-  [[nodiscard]] std::string weak(const std::string& name, uid_t trusted = 0) const {
-    auto found = weakest_place(path(name), trusted);
+  [[nodiscard]] std::string weak(const std::string& name,
+                                 Judged judged = Judged::way_and_end) const {
+    auto found = weakest_place(path(name), judged);
     if (!found) return found.error().message();
     return *found
                ? (*found)->place.lexically_relative(files_.path()).string() + ": " + remedy(**found)
@@ -182,7 +183,7 @@ TEST_F(PathTrust, FoldersOfRootAloneAreTrusted) {
 TEST_F(PathTrust, TheFirstPlaceThatSomebodyElseCouldChangeIsNamed) {
   ASSERT_EQ(::chown(path("a").c_str(), 1234, 1234), 0);
   EXPECT_EQ(weak("a/b/is/not/there"), "a: chown root: " + path("a").string());
-  EXPECT_EQ(weak("a/b", 1234), "");
+  EXPECT_EQ(weak("a", Judged::way_and_end), weak("a/b"));
   EXPECT_THAT(describe(**weakest_place(path("a/b"))), HasSubstr("belongs to user 1234"));
   ASSERT_EQ(::chown(path("a").c_str(), 0, 1234), 0);
   EXPECT_EQ(weak("a/b"), "");
@@ -192,6 +193,34 @@ TEST_F(PathTrust, TheFirstPlaceThatSomebodyElseCouldChangeIsNamed) {
   EXPECT_EQ(weak("a/b"), "") << "root's own group";
   ::chmod(path("a").c_str(), 0757);
   EXPECT_EQ(weak("a/b"), "a: chmod go-w " + path("a").string());
+}
+
+TEST_F(PathTrust, AnEndThatOthersMayWriteIsNoMatterWhereOnlyTheWayCounts) {
+  ASSERT_EQ(::chown(path("a/b").c_str(), 1234, 1234), 0);
+  ::chmod(path("a/b").c_str(), 0777);
+  EXPECT_NE(weak("a/b"), "");
+  EXPECT_EQ(weak("a/b", Judged::way), "");
+  fs::create_symlink("a/b", path("link"));
+  EXPECT_EQ(weak("link", Judged::way), "");
+  // Its owner can rename it away, and whoever else owns it cannot.
+  ::chmod(path("a").c_str(), 01777);
+  EXPECT_NE(weak("a/b", Judged::way), "");
+  ASSERT_EQ(::chown(path("a/b").c_str(), 0, 0), 0);
+  EXPECT_EQ(weak("a/b", Judged::way), "");
+}
+
+TEST_F(PathTrust, RootWorksWithTheRightsOfWhoeverCouldBendTheWay) {
+  EXPECT_EQ(rights_in(path("a/b")).value(), std::nullopt);
+  ASSERT_EQ(::chown(path("a/b").c_str(), 1234, 1234), 0);
+  EXPECT_EQ(rights_in(path("a/b")).value(), std::nullopt) << "what lies in it is theirs";
+  ASSERT_EQ(::chown(path("a").c_str(), 1234, 1235), 0);
+  ::chmod(path("a").c_str(), 0775);  // as a user's own group has it
+  EXPECT_EQ(rights_in(path("a/b")).value(), (Credentials{1234, 65534, {}}));
+  ::chmod(path("a").c_str(), 0777);
+  EXPECT_THAT(rights_in(path("a/b")).error().message(), HasSubstr("chmod go-w"));
+  ASSERT_EQ(::chown(path("a").c_str(), 0, 1235), 0);
+  ::chmod(path("a").c_str(), 0775);
+  EXPECT_THAT(rights_in(path("a/b")).error().message(), HasSubstr("chmod go-w"));
 }
 
 TEST_F(PathTrust, LinksAreFollowedAndJudgedOneByOne) {
