@@ -2,16 +2,20 @@
 //
 // It is ours when the mark in it names this run. Another's folder, an older run's, a file or a link
 // of that name stays as it is, and the run's own is LOGDIR/PROGRAM-2 and so on. Nothing is opened
-// or removed through a link, and nothing is removed but what this class has made.
+// or removed through a link, and nothing is removed but what this class has made. Root does all of
+// it with the rights of whoever could lead the way there elsewhere (path_trust.hpp, rights_in()).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/base/error.hpp"
+#include "common/os/credentials.hpp"
 #include "common/os/fd.hpp"
+#include "common/os/folder.hpp"
 
 namespace trainward::tracking {
 
@@ -25,20 +29,21 @@ struct RunMark {
 // An open folder that is ours.
 class RunFolder {
  public:
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  [[nodiscard]] std::string name() const { return path_.filename().string(); }
+  [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
+  [[nodiscard]] std::string name() const { return path().filename().string(); }
   // Opened for reading and writing. `make`: it may be missing.
   [[nodiscard]] Result<Fd> file(const std::string& name, bool make) const;
   // `name` is still the file that `fd` has open.
   [[nodiscard]] bool has(const std::string& name, const Fd& fd) const;
   // What was made or renamed in it is on the disk.
-  [[nodiscard]] Status sync() const;
+  [[nodiscard]] Status sync() const { return folder_.sync(); }
 
  private:
   friend class LogFolder;
-  RunFolder(std::filesystem::path path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
-  std::filesystem::path path_;
-  Fd fd_;
+  RunFolder(Folder folder, std::optional<Credentials> rights)
+      : folder_(std::move(folder)), rights_(std::move(rights)) {}
+  Folder folder_;
+  std::optional<Credentials> rights_;
 };
 
 // The folder that the user named, in which each run has one.
@@ -62,15 +67,23 @@ class LogFolder {
   static std::string part_name(std::size_t number);  // from 1
 
  private:
-  LogFolder(std::filesystem::path path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  LogFolder(Folder folder, std::optional<Credentials> rights)
+      : folder_(std::move(folder)), rights_(std::move(rights)) {}
   enum class Found { free, ours, taken };
-  [[nodiscard]] Result<Found> look(const std::string& name, const RunMark& mark,
-                                   std::string* kept_by) const;
-  [[nodiscard]] Result<RunFolder> open_folder(const std::string& name) const;
+  [[nodiscard]] Result<Found> look(const std::string& name, const RunMark& mark) const;
+  [[nodiscard]] Result<Folder> find_folder(const RunMark& mark) const;
+  [[nodiscard]] Result<Folder> build_folder(const RunMark& mark) const;
+  [[nodiscard]] Result<Folder> publish_folder(const RunMark& mark,
+                                              const std::vector<std::string>& names) const;
+  [[nodiscard]] Status put_in_place(const RunMark& mark, const std::string& name,
+                                    Found found) const;
   [[nodiscard]] Status remove_ours(const std::string& name) const;
+  // A Folder that `work` returns, as a run's.
+  template <typename Work>
+  [[nodiscard]] Result<RunFolder> of_run(const Work& work) const;
 
-  std::filesystem::path path_;
-  Fd fd_;
+  Folder folder_;
+  std::optional<Credentials> rights_;
 };
 
 }  // namespace trainward::tracking

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -65,6 +66,15 @@ Result<std::string> file_digest(int fd, std::int64_t size, const std::filesystem
     left -= static_cast<std::int64_t>(take);
   }
   return hash.finish();
+}
+
+Status settle_fetched(int fd, const Remote::File& file, const std::string& where,
+                      const std::stop_token& stop) {
+  if (::fsync(fd) != 0) return fail_errno(errno, "sync", file.name);
+  auto digest = file_digest(fd, file.size, file.name, 0, stop);
+  if (!digest) return propagate(digest);
+  if (*digest == file.sha256) return {};
+  return fail(ErrorKind::corrupt, "does not hold the bytes that were sent", where);
 }
 
 Result<std::string> identity_of(const File& file) {

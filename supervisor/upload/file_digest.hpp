@@ -20,6 +20,10 @@ namespace trainward::upload {
 Result<std::string> file_digest(int fd, std::int64_t size, const std::filesystem::path& where,
                                 std::int64_t offset = 0, const std::stop_token& stop = {});
 
+// Of a file that was fetched into `fd`: its bytes are on the disk, and are those that `file` says.
+Status settle_fetched(int fd, const Remote::File& file, const std::string& where,
+                      const std::stop_token& stop = {});
+
 // ---- of a checkpoint's files ----
 // Those of a file are kept in `memory`, by its identity, until forget_digests(): each is taken
 // once.

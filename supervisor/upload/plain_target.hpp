@@ -27,7 +27,7 @@ class PlainTarget : public Target {
   Status abandon(const std::string& program, const std::string& name) override;
   Result<std::vector<Remote>> list(const std::string& program) override;
   Status verify(const std::string& program, const Remote& remote) override;
-  Status fetch(const std::string& program, const Remote& remote, const std::filesystem::path& into,
+  Status fetch(const std::string& program, const Remote& remote, const Into& into,
                const Progress& progress) override;
   [[nodiscard]] std::optional<std::int64_t> wait_ms() const override { return store_->wait_ms(); }
 

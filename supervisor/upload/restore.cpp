@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +9,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -21,11 +18,10 @@
 #include "common/os/credentials.hpp"
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
-#include "common/os/rename.hpp"
+#include "common/os/folder.hpp"
 #include "common/os/user.hpp"
 #include "supervisor/foreign/checkpoints/pattern.hpp"
 #include "supervisor/foreign/checkpoints/verify.hpp"
-#include "supervisor/upload/folder/copy_bytes.hpp"
 #include "supervisor/upload/make_target.hpp"
 #include "supervisor/upload/publication.hpp"
 
@@ -131,147 +127,96 @@ class Restore {
     return {};
   }
 
-  Result<fs::path> place_of(const Remote& remote) const {
+  // Where a checkpoint goes: `name`, in a folder below one of the program's.
+  struct Place {
+    fs::path root;
+    std::string folder;  // below it; empty: `root` itself
+    std::string name;
+    [[nodiscard]] fs::path path() const { return root / folder / name; }
+    // Beside it, so that one rename moves it there.
+    [[nodiscard]] std::string temporary() const { return std::string(restoring) + name; }
+  };
+
+  Result<Place> place_of(const Remote& remote) const {
     auto place = place_by_origin(remote);
     const orders::Source& source = order_.source;
     if (!place || !source.foreign || source.patterns.empty()) return place;
     const foreign::Folders folders{source.directory, source.checkpoints};
-    if (foreign::would_find(source.patterns, folders, *place)) return place;
-    return fail(ErrorKind::permanent, "is nothing that watch.checkpoints finds", place->string());
+    if (foreign::would_find(source.patterns, folders, place->path())) return place;
+    return fail(ErrorKind::permanent, "is nothing that watch.checkpoints finds",
+                place->path().string());
   }
 
   // Where it lay, if that is in a folder of the program; else below its checkpoint folder.
-  Result<fs::path> place_by_origin(const Remote& remote) const {
+  Result<Place> place_by_origin(const Remote& remote) const {
+    const orders::Source& source = order_.source;
     const std::string& origin = remote.origin;
     const bool in_folder = origin.starts_with(checkpoint_dir);
     const std::string rest = in_folder ? origin.substr(checkpoint_dir.size()) : origin;
-    if (origin.empty()) return fs::path(order_.source.checkpoints) / remote.name;
-    if (!is_safe_name(rest)) {
+    if (!origin.empty() && !is_safe_name(rest)) {
       return fail(ErrorKind::corrupt, "says of itself that it lay outside of the program's folders",
                   remote.name);
     }
-    if (in_folder) return fs::path(order_.source.checkpoints) / rest;
-    if (order_.source.foreign && !order_.source.directory.empty()) {
-      return fs::path(order_.source.directory) / rest;
-    }
-    return fs::path(order_.source.checkpoints) / remote.name;
+    const bool elsewhere = !in_folder && source.foreign && !source.directory.empty();
+    const fs::path below = origin.empty() || (!in_folder && !elsewhere) ? remote.name : rest;
+    return Place{origin.empty() || !elsewhere ? source.checkpoints : source.directory,
+                 below.parent_path().string(), below.filename().string()};
   }
 
-  static bool is_folder(const Remote& remote, const fs::path& place) {
-    return remote.files.size() > 1 || remote.files.front().name != place.filename().string();
+  static bool is_folder(const Remote& remote, const Place& place) {
+    return remote.files.size() > 1 || remote.files.front().name != place.name;
   }
 
-  // Folders on the way are made; a link that is there already could lead anywhere.
-  Status make_way(const fs::path& folder, const fs::path& root) const {
-    fs::path at = root;
-    if (auto ok = make_folders(root); !ok) return ok;
-    for (const fs::path& part : folder.lexically_relative(root)) {
-      if (part == ".") continue;
-      at /= part;
-      struct stat info {};
-      if (::lstat(at.c_str(), &info) == 0 && !S_ISDIR(info.st_mode)) {
-        return fail(ErrorKind::permanent, "is a link or no folder", at.string(),
-                    "a checkpoint is to be restored below it: move it away");
-      }
-    }
-    return make_folders(folder);
+  // What lies in the program's folders is its user's, who may turn any name there into a link: all
+  // is done with that user's rights and below open folders.
+  template <typename Work>
+  auto as_user(const Work& work) const {
+    return acting_as(user_, work);
   }
 
-  Result<fs::path> take(const Offer& offer) {
+  Result<fs::path> take(const Offer& offer) const {
     auto place = place_of(offer.remote);
-    if (!place) return place;
-    struct stat info {};
-    if (::lstat(place->c_str(), &info) == 0) return occupied(EEXIST, *place);
-    const fs::path folder = place->parent_path();
-    const fs::path beside = folder / (std::string(restoring) + place->filename().string());
-    const fs::path checkpoints = order_.source.checkpoints;
-    // Nobody but the supervisor reaches what lies beside the checkpoint folder.
-    const fs::path fetched = user_ ? checkpoints.parent_path() / restoring : beside;
-    const auto acting_in = [&](const auto& work) -> Status {
-      const ActingAs acting(user_);
-      if (acting) return work();
-      return fail(ErrorKind::transient, "this process may not act as the program's user",
-                  order_.source.user);
-    };
-    const bool inside = !folder.lexically_relative(checkpoints).string().starts_with("..");
-    const fs::path root = inside ? checkpoints : fs::path(order_.source.directory);
-    Status ready = acting_in([&]() -> Status {
-      if (auto ok = make_way(folder, root); !ok) return ok;
-      return user_ ? remove_tree(beside) : Status();
-    });
-    if (ready) ready = remove_tree(fetched);
-    if (ready) ready = make_folders(fetched);
-    if (ready) ready = require_room(offer.remote, fetched);
-    if (ready) ready = fetch(offer, fetched, *place);
-    if (ready && user_) {
-      std::vector<Fd> files;
-      ready = open_all(offer.remote, fetched, files);
-      if (ready) ready = acting_in([&] { return copy_all(offer.remote, files, beside); });
-      // Before the copy is in its place: nobody would come by here again.
-      (void)remove_tree(fetched);
+    if (!place) return propagate(place);
+    std::optional<Folder> around;
+    std::optional<Folder> inside;
+    Status done = as_user([&] { return prepare(offer.remote, *place, around, inside); });
+    if (done) done = fetch(offer, *inside);
+    if (done) {
+      fault_point("restore.fetched");
+      done = as_user([&] { return finish(offer.remote, *place, *around, *inside); });
     }
-    if (ready) ready = acting_in([&] { return move_in(offer.remote, beside, *place); });
-    (void)acting_in([&] { return remove_tree(beside); });
-    if (user_) (void)remove_tree(fetched);
-    if (!ready) return propagate(ready);
-    return place;
+    if (around) (void)as_user([&] { return around->remove_tree(place->temporary()); });
+    if (!done) return propagate(done);
+    return place->path();
   }
 
-  static Status remove_tree(const fs::path& folder) {
-    std::error_code error;
-    fs::remove_all(folder, error);  // follows no link
-    if (!error) return {};
-    return fail_errno(error.value(), "remove", folder.string());
-  }
-
-  static Status open_all(const Remote& remote, const fs::path& folder, std::vector<Fd>& files) {
-    for (const Remote::File& file : remote.files) {
-      auto opened = open_regular(folder / file.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-      if (!opened) return propagate(opened);
-      files.push_back(std::move(*opened));
-    }
-    return {};
-  }
-
-  // For a program of another user: the files are made by that user, of bytes that were compared
-  // where the user could not reach them.
-  Status copy_all(const Remote& remote, const std::vector<Fd>& files, const fs::path& to) const {
-    const TargetOptions options{{}, options_.stop, 0};
-    for (std::size_t i = 0; i < files.size(); ++i) {
-      const Remote::File& file = remote.files[i];
-      const fs::path path = to / file.name;
-      if (auto ok = make_folders(path.parent_path()); !ok) return ok;
-      auto copy = open_regular(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
-      if (!copy) return propagate(copy);
-      if (auto ok = copy_bytes(files[i].get(), copy->get(), 0, file.size, options, path, {}); !ok) {
-        return ok;
-      }
-      if (::fsync(copy->get()) != 0) return fail_errno(errno, "sync", path.string());
-    }
-    return fsync_tree(to);
+  // Folders on the way are made.
+  Status prepare(const Remote& remote, const Place& place, std::optional<Folder>& around,
+                 std::optional<Folder>& inside) const {
+    if (auto ok = make_folders(place.root); !ok) return ok;
+    auto root = Folder::open(place.root);
+    if (!root) return propagate(root);
+    auto folder = place.folder.empty() ? root->again() : root->make(place.folder);
+    if (!folder) return propagate(folder);
+    auto there = folder->look(place.name);
+    if (!there) return propagate(there);
+    if (*there) return occupied(place);
+    if (auto ok = folder->remove_tree(place.temporary()); !ok) return ok;
+    auto made = folder->make_new(place.temporary(), 0755);
+    if (!made) return propagate(made);
+    around = std::move(*folder);
+    inside = std::move(*made);
+    return require_room(remote, inside->path());
   }
 
   // A full disk is no reason to take an older one, and others save on it.
-  Status require_room(const Remote& remote, const fs::path& folder) const {
-    const auto bytes = static_cast<std::uint64_t>(bytes_of(remote));
-    auto room = checkpoint::require_room(folder, user_ ? 2 * bytes : bytes);
+  static Status require_room(const Remote& remote, const fs::path& folder) {
+    auto room = checkpoint::require_room(folder, static_cast<std::uint64_t>(bytes_of(remote)));
     if (!room) room.error().kind = ErrorKind::transient;
     return room;
   }
 
-  // Digests tell that it is as it was sent, and no more.
-  Status verify(const Remote& remote, const fs::path& folder, const fs::path& place) const {
-    std::error_code error;
-    if (!order_.source.foreign || fs::exists(folder / checkpoint::name::manifest, error)) {
-      auto verified = checkpoint::verify(folder);
-      return verified ? Status() : propagate(verified);
-    }
-    const fs::path whole = is_folder(remote, place) ? folder : folder / place.filename();
-    auto verified = foreign::verify_foreign(whole, {folder.parent_path(), folder.parent_path()});
-    return verified ? Status() : propagate(verified);
-  }
-
-  Status fetch(const Offer& offer, const fs::path& into, const fs::path& place) const {
+  Status fetch(const Offer& offer, const Folder& inside) const {
     RestoreProgress progress{offer.target->name, offer.remote.name, offer.remote.step, 0,
                              bytes_of(offer.remote)};
     const auto tell = [&](std::int64_t bytes) {
@@ -279,37 +224,55 @@ class Restore {
       if (options_.progress) options_.progress(progress);
     };
     tell(0);
-    if (auto ok = offer.from->fetch(order_.source.program, offer.remote, into, tell); !ok) {
-      return ok;
+    const Into into = [&](const Remote::File& file) {
+      return as_user([&]() -> Result<Fd> {
+        auto folder = inside.make_for(file.name, 0755);
+        if (!folder) return propagate(folder);
+        return folder->open_file(fs::path(file.name).filename().string(), O_RDWR | O_CREAT | O_EXCL,
+                                 0644);
+      });
+    };
+    return offer.from->fetch(order_.source.program, offer.remote, into, tell);
+  }
+
+  Status finish(const Remote& remote, const Place& place, const Folder& around,
+                const Folder& inside) const {
+    if (auto ok = verify(remote, place, inside.path()); !ok) return ok;
+    for (const Remote::File& file : remote.files) {
+      auto folder = inside.make_for(file.name, 0755);
+      if (!folder) return propagate(folder);
+      if (auto ok = folder->sync(); !ok) return ok;
     }
-    fault_point("restore.fetched");
-    if (auto ok = verify(offer.remote, into, place); !ok) return ok;
-    return fsync_tree(into);
-  }
-
-  static Status fsync_tree(const fs::path& folder) {
-    std::error_code error;
-    for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
-         at.increment(error)) {
-      if (!at->is_directory()) continue;
-      if (auto ok = fsync_folder(at->path()); !ok) return ok;
-    }
-    return fsync_folder(folder);
-  }
-
-  static tl::unexpected<Error> occupied(int error, const fs::path& place) {
-    return fail_errno(error, "move the checkpoint to", place.string(),
-                      "something lies there that is no checkpoint: move it away");
-  }
-
-  static Status move_in(const Remote& remote, const fs::path& temporary, const fs::path& place) {
-    const fs::path whole =
-        is_folder(remote, place) ? temporary : temporary / remote.files.front().name;
-    if (const auto error = rename_if_free(whole, place); error) {
-      return occupied(error.value(), place);
+    if (auto ok = inside.sync(); !ok) return ok;
+    const auto moved =
+        is_folder(remote, place)
+            ? around.rename(place.temporary(), place.name, Folder::Existing::keep)
+            : inside.rename(remote.files.front().name, around, place.name, Folder::Existing::keep);
+    if (!moved) {
+      auto there = around.look(place.name);
+      return there && *there ? Status(occupied(place)) : moved;
     }
     fault_point("restore.moved");
-    return fsync_folder(place.parent_path());
+    return around.sync();
+  }
+
+  // Digests tell that it is as it was sent, and no more.
+  Status verify(const Remote& remote, const Place& place, const fs::path& folder) const {
+    const bool ours = std::ranges::any_of(remote.files, [](const Remote::File& file) {
+      return file.name == checkpoint::name::manifest;
+    });
+    if (!order_.source.foreign || ours) {
+      auto verified = checkpoint::verify(folder);
+      return verified ? Status() : propagate(verified);
+    }
+    const fs::path whole = is_folder(remote, place) ? folder : folder / place.name;
+    auto verified = foreign::verify_foreign(whole, {folder.parent_path(), folder.parent_path()});
+    return verified ? Status() : propagate(verified);
+  }
+
+  static tl::unexpected<Error> occupied(const Place& place) {
+    return fail_errno(EEXIST, "move the checkpoint to", place.path().string(),
+                      "something lies there that is no checkpoint: move it away");
   }
 
   const orders::UploadOrder& order_;

@@ -101,6 +101,9 @@ class Memory {
 // Bytes of the package that have arrived so far, those of earlier tries included.
 using Progress = std::function<void(std::int64_t)>;
 
+// An empty file for one that is fetched, open for reading and writing.
+using Into = std::function<Result<Fd>(const Remote::File&)>;
+
 // An error's kind decides what comes next: transient is tried again later, permanent and usage are
 // told and wait for somebody (a token without rights, a repository that is not there), corrupt:
 // what is to be sent is not what it was.
@@ -132,9 +135,9 @@ class Target {
   virtual Result<std::vector<Remote>> list(const std::string& program) = 0;
   // That it is there as `remote` says, byte for byte where the place tells digests.
   virtual Status verify(const std::string& program, const Remote& remote) = 0;
-  // Into an empty folder; every file's size and digest are checked.
-  virtual Status fetch(const std::string& program, const Remote& remote,
-                       const std::filesystem::path& into, const Progress& progress) = 0;
+  // Every file's size and digest are checked, and its bytes are on the disk.
+  virtual Status fetch(const std::string& program, const Remote& remote, const Into& into,
+                       const Progress& progress) = 0;
   // How long the server asked to wait with the next try, after an error; nothing: as usual.
   [[nodiscard]] virtual std::optional<std::int64_t> wait_ms() const { return std::nullopt; }
 };

@@ -2,16 +2,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
-#include <system_error>
 
+#include "common/os/credentials.hpp"
 #include "common/os/fault_point.hpp"
-#include "common/os/file.hpp"
+#include "common/os/path_trust.hpp"
 #include "supervisor/upload/file_digest.hpp"
 #include "supervisor/upload/folder/copy_bytes.hpp"
 #include "supervisor/upload/publication.hpp"
@@ -24,84 +25,144 @@ namespace fs = std::filesystem;
 constexpr const char* mounted_key = "folder/mounted";  // once it has been seen so
 constexpr std::string_view unfinished = ".trainward-part-";
 constexpr std::size_t most_entries = 100'000;
+constexpr int deepest = 16;  // of the folders in a checkpoint's; more are not of an upload
 
-fs::path part_of(const fs::path& path) {
-  return path.parent_path() / (std::string(unfinished) + path.filename().string());
+std::string without_slash(const std::string& prefix) {
+  return prefix.substr(0, prefix.find_last_not_of('/') + 1);
 }
 
-bool is_missing(const std::error_code& error) {
-  return error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory;
+// "p/step-1/model.bin": the folder "p/step-1", and in it "model.bin".
+struct Place {
+  std::string folder;
+  std::string name;
+  [[nodiscard]] std::string part() const { return std::string(unfinished) + name; }
+};
+
+Result<Place> place_of(const std::string& key) {
+  const auto slash = key.rfind('/');
+  if (is_safe_name(key) && slash != std::string::npos) {
+    return Place{key.substr(0, slash), key.substr(slash + 1)};
+  }
+  return fail(ErrorKind::usage, "is no name for a file", key);
 }
 
-tl::unexpected<Error> cannot(const std::error_code& error, std::string_view action,
-                             const fs::path& where) {
-  return fail_errno(error.value(), action, where.string());
+// A network file system may have what root writes as nobody's.
+bool is_ours(const struct stat& info) {
+  constexpr uid_t nobody = 65'534;
+  const auto self = static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1)));  // asks only
+  return info.st_nlink == 1 && (info.st_uid == self || info.st_uid == nobody);
+}
+
+// The beginning of an interrupted copy, or an empty file. One that others have a name for, or have
+// put there, is removed.
+Result<Fd> open_part(const Folder& folder, const std::string& part) {
+  auto there = folder.look(part);
+  if (!there) return propagate(there);
+  if (*there) {
+    auto begun = folder.open_file(part, O_RDWR);
+    struct stat info {};
+    if (begun && ::fstat(begun->get(), &info) == 0 && is_ours(info)) return begun;
+    if (auto ok = folder.remove_file(part); !ok) return propagate(ok);
+  }
+  return folder.open_file(part, O_RDWR | O_CREAT | O_EXCL);
+}
+
+// Files below `folder`, by their names from `prefix` on. Another's links and pipes are none.
+Status collect(const Folder& folder, const std::string& prefix, std::vector<std::string>& found,
+               bool finished, int depth = 0) {
+  auto names = folder.names(most_entries);
+  if (!names) return propagate(names);
+  for (const std::string& name : *names) {
+    auto info = folder.look(name);
+    if (!info) return propagate(info);
+    if (found.size() == most_entries) return {};
+    if (*info && S_ISREG((*info)->st_mode) && name.starts_with(unfinished) != finished) {
+      found.push_back(prefix + name);
+    } else if (*info && S_ISDIR((*info)->st_mode) && depth < deepest) {
+      auto inner = folder.find(name);
+      if (!inner) return propagate(inner);
+      if (!*inner) continue;
+      if (auto ok = collect(**inner, prefix + name + "/", found, finished, depth + 1); !ok) {
+        return ok;
+      }
+    }
+  }
+  return {};
+}
+
+// That the name still stands for the file that was written and compared.
+Status is_still(const Folder& folder, const std::string& name, const Fd& file) {
+  struct stat written {};
+  auto there = folder.look(name);
+  if (!there) return propagate(there);
+  if (*there && ::fstat(file.get(), &written) == 0 && (*there)->st_ino == written.st_ino &&
+      (*there)->st_dev == written.st_dev) {
+    return {};
+  }
+  return fail(ErrorKind::transient, "was replaced by somebody while it was written",
+              (folder.path() / name).string());
 }
 
 }  // namespace
 
-Status FolderStore::check() {
+Result<Folder> FolderStore::open_root() const {
+  Fd fd(::open(root_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd) return Folder(std::move(fd), root_);
+  const int error = errno;
   struct stat info {};
-  if (::stat(root_.c_str(), &info) != 0) {
-    const int error = errno;
-    if (error != ENOENT && error != ENOTDIR) return fail_io(error, "look at", root_);
-    return fail(ErrorKind::permanent, "is not there", root_.string(),
-                "mount the disk it belongs to; on a new disk make it once with `mkdir`");
+  if (error == ENOTDIR && ::stat(root_.c_str(), &info) == 0) {
+    return fail(ErrorKind::permanent, "is no folder", root_.string());
   }
-  if (!S_ISDIR(info.st_mode)) return fail(ErrorKind::permanent, "is no folder", root_.string());
-  if (::faccessat(AT_FDCWD, root_.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
-    return fail_errno(errno, "write into", root_.string());
-  }
-  return still_mounted(info);
+  if (error != ENOENT && error != ENOTDIR) return fail_io(error, "open the folder", root_);
+  return fail(ErrorKind::permanent, "is not there", root_.string(),
+              "mount the disk it belongs to; on a new disk make it once with `mkdir`");
 }
 
-// A folder that a disk is mounted on is there without it, too, and takes the disk's place on
-// another one.
-Status FolderStore::still_mounted(const struct stat& root) {
-  struct stat above {};
-  if (::stat((root_ / "..").c_str(), &above) != 0) return fail_io(errno, "look above", root_);
-  const bool mounted = above.st_dev != root.st_dev;
+template <typename Work>
+auto FolderStore::in_root(const Work& work) -> std::invoke_result_t<Work, const Folder&> {
+  auto rights = rights_in(root_);
+  if (!rights) return propagate(rights);
+  return acting_as(*rights, [&]() -> std::invoke_result_t<Work, const Folder&> {
+    auto root = open_root();
+    if (!root) return propagate(root);
+    return work(*root);
+  });
+}
+
+Status FolderStore::check() {
+  auto mounted = in_root([&](const Folder& root) -> Result<bool> {
+    if (::faccessat(root.fd(), ".", W_OK | X_OK, AT_EACCESS) != 0) {
+      return fail_errno(errno, "write into", root_.string());
+    }
+    struct stat info {};
+    struct stat above {};
+    if (::fstat(root.fd(), &info) != 0 || ::fstatat(root.fd(), "..", &above, 0) != 0) {
+      return fail_io(errno, "look above", root_);
+    }
+    return above.st_dev != info.st_dev;
+  });
+  if (!mounted) return propagate(mounted);
+  // A folder that a disk is mounted on is there without it, too, and takes the disk's place on
+  // another one.
   auto before = memory_.get(mounted_key);
   if (!before) return propagate(before);
-  if (*before && !mounted) {
+  if (*before && !*mounted) {
     return fail(ErrorKind::transient, "is not mounted now, as it was before", root_.string(),
                 "mount it; if it is to be a plain folder from now on, name a folder in it");
   }
-  return mounted && !*before ? memory_.put(mounted_key, "yes") : Status();
-}
-
-// Nothing is written through a link below the root: whoever else may write there could lead it
-// anywhere.
-Result<fs::path> FolderStore::place(const std::string& key, bool make_its_folder) {
-  if (!is_safe_name(key.ends_with('/') ? key.substr(0, key.size() - 1) : key)) {
-    return fail(ErrorKind::usage, "is no name for a file", key);
-  }
-  fs::path at = root_;
-  const fs::path relative = fs::path(key).parent_path();
-  for (const fs::path& part : relative) {
-    at /= part;
-    struct stat info {};
-    if (::lstat(at.c_str(), &info) == 0) {
-      if (S_ISDIR(info.st_mode)) continue;
-      return fail(ErrorKind::permanent, "is not a folder of this upload", at.string(),
-                  "a file or a link lies where checkpoints belong: move it away");
-    }
-    if (errno != ENOENT) return fail_errno(errno, "look at", at.string());
-    if (!make_its_folder) break;
-    if (::mkdir(at.c_str(), 0750) != 0 && errno != EEXIST) {
-      return fail_errno(errno, "make the folder", at.string());
-    }
-    if (auto ok = fsync_folder(at.parent_path()); !ok) return propagate(ok);
-  }
-  return root_ / key;
+  return *mounted && !*before ? memory_.put(mounted_key, "yes") : Status();
 }
 
 Status FolderStore::put_file(const std::string& key, const File& file, const Progress& progress) {
   if (auto ok = check(); !ok) return ok;
-  auto path = place(key, true);
-  if (!path) return propagate(path);
-  const fs::path part = part_of(*path);
-  auto copy = open_regular(part, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
+  auto place = place_of(key);
+  if (!place) return propagate(place);
+  const fs::path part = root_ / place->folder / place->part();
+  auto copy = in_root([&](const Folder& root) -> Result<Fd> {
+    auto folder = root.make(place->folder);
+    if (!folder) return propagate(folder);
+    return open_part(*folder, place->part());
+  });
   if (!copy) return propagate(copy);
   struct stat info {};
   if (::fstat(copy->get(), &info) != 0) return fail_errno(errno, "look at", part.string());
@@ -120,7 +181,8 @@ Status FolderStore::put_file(const std::string& key, const File& file, const Pro
   auto digest = file_digest(copy->get(), file.size, part, 0, options_.stop);
   if (!digest) return propagate(digest);
   if (*digest != file.sha256) {
-    (void)::unlink(part.c_str());
+    (void)in_root(
+        [&](const Folder& root) { return root.remove_file(place->folder + "/" + place->part()); });
     // The next try copies all of it: only if the source itself has changed it fails again.
     auto source = file_digest(file.descriptor.get(), file.size, file.name, 0, options_.stop);
     if (!source) return propagate(source);
@@ -129,111 +191,111 @@ Status FolderStore::put_file(const std::string& key, const File& file, const Pro
     }
     return fail(ErrorKind::transient, "did not hold the bytes that were copied", part.string());
   }
-  if (::rename(part.c_str(), path->c_str()) != 0) {
-    return fail_io(errno, "rename to", *path);
-  }
-  return fsync_folder(path->parent_path());
+  return in_root([&](const Folder& root) -> Status {
+    auto folder = root.enter(place->folder);
+    if (!folder) return propagate(folder);
+    if (auto ok = is_still(*folder, place->part(), *copy); !ok) return ok;
+    if (auto ok = folder->rename(place->part(), place->name); !ok) return ok;
+    return folder->sync();
+  });
 }
 
 Status FolderStore::abandon(const std::string& prefix) {
-  auto folder = place(prefix, false);
-  if (!folder) return propagate(folder);
-  std::error_code error;
-  std::vector<fs::path> parts;
-  for (fs::recursive_directory_iterator at(*folder, error), end; !error && at != end;
-       at.increment(error)) {
-    if (at->path().filename().string().starts_with(unfinished)) parts.push_back(at->path());
-  }
-  for (const fs::path& part : parts) (void)::unlink(part.c_str());
-  if (error && !is_missing(error)) return cannot(error, "read the folder", *folder);
-  return {};
+  return in_root([&](const Folder& root) -> Status {
+    auto folder = root.find(without_slash(prefix));
+    if (!folder) return propagate(folder);
+    std::vector<std::string> parts;
+    if (!*folder) return {};
+    if (auto ok = collect(**folder, "", parts, false); !ok) return ok;
+    for (const std::string& part : parts) (void)(*folder)->remove_file(part);
+    return {};
+  });
 }
 
 Result<std::optional<ObjectStore::Text>> FolderStore::get_text(const std::string& key,
                                                                std::size_t most_bytes) {
   if (auto ok = check(); !ok) return propagate(ok);
-  auto path = place(key, false);
-  if (!path) return propagate(path);
-  struct stat info {};
-  if (::lstat(path->c_str(), &info) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-    return std::optional<Text>();
-  }
-  auto text = read_file(*path, most_bytes);
-  if (!text) return propagate(text);
-  return std::optional(Text{std::move(*text), ""});
+  return in_root([&](const Folder& root) -> Result<std::optional<Text>> {
+    auto there = root.look(key);
+    if (!there) return propagate(there);
+    if (!*there) return std::optional<Text>();
+    auto text = root.read(key, most_bytes);
+    if (!text) return propagate(text);
+    return std::optional(Text{std::move(*text), ""});
+  });
 }
 
 Result<bool> FolderStore::put_text(const std::string& key, const std::string& text,
                                    const std::optional<Text>& replaces) {
   (void)replaces;  // the daemon's lock on its state folder lets one courier write
-  auto path = place(key, true);
-  if (!path) return propagate(path);
-  // Under a name that whoever goes on after a crash uses again.
-  if (auto ok = write_file_durably(*path, part_of(*path), text, 0640); !ok) return propagate(ok);
-  return true;
+  auto place = place_of(key);
+  if (!place) return propagate(place);
+  return in_root([&](const Folder& root) -> Result<bool> {
+    auto folder = root.make(place->folder);
+    if (!folder) return propagate(folder);
+    // Under a name that whoever goes on after a crash uses again.
+    if (auto ok = folder->write_durably(place->name, text, 0640, place->part()); !ok) {
+      return propagate(ok);
+    }
+    return true;
+  });
 }
 
 Result<std::vector<std::string>> FolderStore::list(const std::string& prefix) {
   if (auto ok = check(); !ok) return propagate(ok);
-  auto folder = place(prefix + "x", false);
-  if (!folder) return propagate(folder);
   std::vector<std::string> out;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(folder->parent_path(), error), end;
-       !error && at != end && out.size() < most_entries; at.increment(error)) {
-    const std::string name = at->path().filename().string();
-    std::error_code unknown;
-    if (name.starts_with(unfinished) || !fs::is_regular_file(at->symlink_status(unknown))) continue;
-    out.push_back(at->path().lexically_relative(root_).string());
-  }
-  if (error && !is_missing(error)) return cannot(error, "read the folder", folder->parent_path());
+  auto read = in_root([&](const Folder& root) -> Status {
+    auto folder = root.find(without_slash(prefix));
+    if (!folder) return propagate(folder);
+    return *folder ? collect(**folder, prefix, out, true) : Status();
+  });
+  if (!read) return propagate(read);
   std::sort(out.begin(), out.end());
   return out;
 }
 
 Result<std::optional<std::int64_t>> FolderStore::size(const std::string& key) {
-  auto path = place(key, false);
-  if (!path) return propagate(path);
-  struct stat info {};
-  if (::lstat(path->c_str(), &info) == 0) {
-    if (!S_ISREG(info.st_mode)) return std::optional<std::int64_t>();
-    return std::optional<std::int64_t>(info.st_size);
-  }
-  if (errno == ENOENT || errno == ENOTDIR) return std::optional<std::int64_t>();
-  return fail_errno(errno, "look at", path->string());
+  return in_root([&](const Folder& root) -> Result<std::optional<std::int64_t>> {
+    auto info = root.look(key);
+    if (!info) return propagate(info);
+    if (!*info || !S_ISREG((*info)->st_mode)) return std::optional<std::int64_t>();
+    return std::optional<std::int64_t>((*info)->st_size);
+  });
+}
+
+Result<Fd> FolderStore::open(const std::string& key) {
+  return in_root([&](const Folder& root) { return root.open_file(key, O_RDONLY); });
 }
 
 Result<std::optional<std::string>> FolderStore::digest(const std::string& key) {
-  auto path = place(key, false);
-  if (!path) return propagate(path);
-  auto file = open_regular(*path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  auto file = open(key);
   if (!file) return propagate(file);
   struct stat info {};
-  if (::fstat(file->get(), &info) != 0) return fail_errno(errno, "look at", path->string());
-  auto digest = file_digest(file->get(), info.st_size, *path, 0, options_.stop);
+  if (::fstat(file->get(), &info) != 0) return fail_errno(errno, "look at", shown(key));
+  auto digest = file_digest(file->get(), info.st_size, shown(key), 0, options_.stop);
   if (!digest) return propagate(digest);
   return std::optional(std::move(*digest));
 }
 
 Status FolderStore::remove(const std::string& key) {
-  auto path = place(key, false);
-  if (!path) return propagate(path);
-  if (::unlink(path->c_str()) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return {};
-    return fail_errno(errno, "remove", path->string());
-  }
-  // A folder that is empty now goes with it.
-  (void)::rmdir(path->parent_path().c_str());
-  return fsync_folder(path->parent_path().parent_path());
+  auto place = place_of(key);
+  if (!place) return propagate(place);
+  return in_root([&](const Folder& root) -> Status {
+    auto folder = root.find(place->folder);
+    if (!folder) return propagate(folder);
+    if (!*folder) return {};
+    if (auto ok = (*folder)->remove_file(place->name); !ok) return ok;
+    if (auto ok = (*folder)->sync(); !ok) return ok;
+    (void)root.remove_folder(place->folder);  // one that is empty now goes with it
+    return {};
+  });
 }
 
 Status FolderStore::fetch(const std::string& key, std::int64_t size, int descriptor,
                           const Progress& progress) {
-  auto path = place(key, false);
-  if (!path) return propagate(path);
-  auto file = open_regular(*path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  auto file = open(key);
   if (!file) return propagate(file);
-  return copy_bytes(file->get(), descriptor, 0, size, options_, *path, progress);
+  return copy_bytes(file->get(), descriptor, 0, size, options_, shown(key), progress);
 }
 
 }  // namespace trainward::upload

@@ -1,12 +1,16 @@
 // Objects as files below a folder: another disk, a network file system. Each is written beside its
 // place, synced, compared with what was to be sent, and renamed.
+//
+// Others may write into that folder, and turn what lies there into links at any moment: everything
+// goes through the open folder (common/os/folder.hpp), and with the rights of whoever could lead
+// the way to it elsewhere (path_trust.hpp, rights_in()).
 #pragma once
-
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <string>
+#include <type_traits>
 
+#include "common/os/folder.hpp"
 #include "supervisor/upload/object_store.hpp"
 #include "supervisor/upload/target_options.hpp"
 
@@ -35,8 +39,12 @@ class FolderStore : public ObjectStore {
   }
 
  private:
-  Status still_mounted(const struct stat& root);
-  Result<std::filesystem::path> place(const std::string& key, bool make_its_folder);
+  Result<Folder> open_root() const;
+  Result<Fd> open(const std::string& key);
+  // What `work` returns for the open root, with the right user's rights. Short: what takes time is
+  // done with the files that it opens.
+  template <typename Work>
+  auto in_root(const Work& work) -> std::invoke_result_t<Work, const Folder&>;
 
   std::filesystem::path root_;
   Memory& memory_;

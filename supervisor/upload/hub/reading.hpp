@@ -19,7 +19,7 @@ class Reading {
   // Those that the branch shows and those that a tag names, the newest first.
   Result<std::vector<Remote>> list(const std::string& program);
   Status verify(const std::string& program, const Remote& remote);
-  Status fetch(const std::string& program, const Remote& remote, const std::filesystem::path& into,
+  Status fetch(const std::string& program, const Remote& remote, const Into& into,
                const Progress& progress);
 
  private:

@@ -8,10 +8,12 @@
 #include <random>
 #include <sstream>
 
+#include "fetch_into.hpp"
 #include "fixture.hpp"
 #include "supervisor/upload/folder/folder_store.hpp"
 #include "supervisor/upload/plain_target.hpp"
 #include "supervisor/upload/publication.hpp"
+#include "swapping.hpp"
 
 namespace trainward::upload {
 namespace {
@@ -58,7 +60,7 @@ TEST_F(Folder, PublishesAndBringsBack) {
   EXPECT_TRUE(to->verify("gpt", remotes->front()));
   const fs::path into = folder.path() / "back";
   fs::create_directory(into);
-  const auto fetched = to->fetch("gpt", remotes->front(), into, {});
+  const auto fetched = to->fetch("gpt", remotes->front(), trainward::test::fetch_into(into), {});
   ASSERT_TRUE(fetched) << fetched.error().message();
   EXPECT_EQ(text_of(into / "model.safetensors"), files[0].second);
 }
@@ -228,6 +230,85 @@ TEST_F(Folder, LinksLeadNowhere) {
   EXPECT_TRUE(fs::is_empty(elsewhere));
 }
 
+// Somebody else may write into the folder of uploads, and exchanges one in it for a link, as fast
+// as the kernel lets them.
+class Raced : public Folder {
+ protected:
+  Raced() {
+    fs::create_directories(outside);
+    std::ofstream(outside / "victim") << "of somebody else";
+  }
+  [[nodiscard]] bool untouched() const {
+    return std::distance(fs::directory_iterator(outside), fs::directory_iterator()) == 1 &&
+           text_of(outside / "victim") == "of somebody else";
+  }
+  // Everything that changes something there, over and over.
+  void work() {
+    const auto to = target();
+    for (int round = 0; round < 60; ++round) {
+      const Package package = make_package(folder, "step-5", 5, {{"victim", "ours"}, {"a", "x"}});
+      (void)to->publish(package, {});
+      const Remote remote = remote_of(package);
+      (void)to->verify("gpt", remote);
+      (void)to->abandon("gpt", "step-5");
+      memory.values.clear();
+      (void)FolderStore(root, memory, {}).remove("gpt/step-5/victim");
+      (void)FolderStore(root, memory, {}).remove("gpt/published/000000000005.step-5.json");
+    }
+  }
+  fs::path outside = folder.path() / "outside";
+};
+
+TEST_F(Raced, NothingAppearsOrGoesOutsideOfIt) {
+  for (const char* name : {"gpt", "gpt/step-5", "gpt/published"}) {
+    fs::create_directories(root / name);
+    fs::create_directory_symlink(outside, root / "link");
+    {
+      const Swapping somebody(root / name, root / "link");
+      do work();
+      while (somebody.swaps() < 100);
+    }
+    EXPECT_TRUE(untouched()) << name;
+    fs::remove_all(root);
+    fs::create_directory(root);
+  }
+  EXPECT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
+}
+
+TEST_F(Raced, RootWorksWithTheRightsOfTheUserWhoCanMoveTheFolderItself) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root has others' rights";
+  constexpr uid_t somebody_else = 1234;
+  fs::permissions(folder.path(), fs::perms(0755));
+  fs::create_directories(folder.path() / "theirs");
+  fs::rename(root, folder.path() / "theirs/nas");
+  root = folder.path() / "theirs/nas";
+  fs::create_directory_symlink(outside, folder.path() / "theirs/link");
+  for (const auto& path : {root, folder.path() / "theirs"}) {
+    ASSERT_EQ(::chown(path.c_str(), somebody_else, somebody_else), 0);
+  }
+  {
+    const Swapping somebody(root, folder.path() / "theirs/link");
+    do work();
+    while (somebody.swaps() < 100);
+  }
+  EXPECT_TRUE(untouched());
+  if (fs::is_symlink(root)) root = folder.path() / "theirs/link";
+  ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
+  struct stat info {};
+  ASSERT_EQ(::stat((root / "gpt/step-5/model.safetensors").c_str(), &info), 0);
+  EXPECT_EQ(info.st_uid, somebody_else);
+}
+
+TEST_F(Folder, WhatLiesWhereACopyIsToBeginIsUsedOnlyIfItIsOurs) {
+  const fs::path part = root / "gpt/step-5/.trainward-part-model.safetensors";
+  fs::create_directories(part.parent_path());
+  folder.write("precious", "of somebody else");
+  fs::create_hard_link(folder.path() / "precious", part);
+  ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
+  EXPECT_EQ(text_of(folder.path() / "precious"), "of somebody else");
+  EXPECT_EQ(text_of(root / "gpt/step-5/model.safetensors"), files[0].second);
+}
+
 TEST_F(Folder, DamageAtThePlaceIsFound) {
   ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
   const auto remotes = target()->list("gpt");
@@ -238,7 +319,7 @@ TEST_F(Folder, DamageAtThePlaceIsFound) {
   EXPECT_EQ(verified.error().kind, ErrorKind::corrupt);
   const fs::path into = folder.path() / "back";
   fs::create_directory(into);
-  EXPECT_FALSE(target()->fetch("gpt", remotes->front(), into, {}));
+  EXPECT_FALSE(target()->fetch("gpt", remotes->front(), trainward::test::fetch_into(into), {}));
 }
 
 TEST_F(Folder, WhatIsGivenUpLeavesNothing) {

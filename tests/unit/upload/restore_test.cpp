@@ -1,15 +1,19 @@
 #include "supervisor/upload/restore.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <memory>
 
 #include "checkpoint/checkpoint.hpp"
+#include "common/os/user.hpp"
 #include "fixture.hpp"
 #include "supervisor/upload/folder/folder_store.hpp"
 #include "supervisor/upload/make_target.hpp"
 #include "supervisor/upload/package.hpp"
+#include "swapping.hpp"
 
 namespace trainward::upload {
 namespace {
@@ -203,6 +207,44 @@ TEST_F(Restoring, NoLinkIsWrittenThrough) {
   EXPECT_TRUE(fs::is_empty(path("elsewhere")));
   ASSERT_TRUE(restored) << "the other one has another place";
   EXPECT_EQ(restored->step, 5);
+}
+
+TEST_F(Restoring, NothingAppearsOutsideWhileAFolderOnTheWayIsExchangedForALink) {
+  folder.write("old/work/out/a/step7.pt", pickle);
+  publish_path(0, {"gpt", path("old/checkpoints"), path("old/work"), true},
+               path("old/work/out/a/step7.pt"), 7);
+  order.source.foreign = true;
+  fs::create_directories(path("elsewhere"));
+  fs::create_directories(path("new/work/out"));
+  fs::create_directory_symlink(path("elsewhere"), path("new/work/link"));
+  {
+    const Swapping somebody(path("new/work/out"), path("new/work/link"));
+    for (int round = 0; round < 100 || somebody.swaps() < 100; ++round) {
+      (void)run();
+      std::error_code ignored;
+      fs::remove(path("new/work/out/a/step7.pt"), ignored);
+    }
+  }
+  EXPECT_TRUE(fs::is_empty(path("elsewhere")));
+}
+
+TEST_F(Restoring, ForAnotherUserTheFilesAreThatUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can restore for others";
+  publish(0, 5);
+  order.source.user = "nobody";
+  const auto nobody = find_user("nobody");
+  ASSERT_TRUE(nobody);
+  fs::permissions(folder.path(), fs::perms(0755));
+  fs::create_directories(path("new/checkpoints"));
+  EXPECT_FALSE(run()) << "nobody may write there";
+  ASSERT_EQ(::chown(path("new/checkpoints").c_str(), nobody->credentials.user, 0), 0);
+  const auto restored = run();
+  ASSERT_TRUE(restored) << restored.error().message();
+  for (const auto& entry : fs::recursive_directory_iterator(path("new/checkpoints"))) {
+    struct stat info {};
+    ASSERT_EQ(::lstat(entry.path().c_str(), &info), 0);
+    EXPECT_EQ(info.st_uid, nobody->credentials.user) << entry.path();
+  }
 }
 
 TEST_F(Restoring, ItCanBeStopped) {
