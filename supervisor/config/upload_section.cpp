@@ -1,4 +1,5 @@
 // upload: where a program's verified checkpoints go to besides its own disk, when and how fast.
+#include <arpa/inet.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/base/text.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/reading.hpp"
@@ -19,6 +21,16 @@
 
 namespace trainward::config {
 namespace {
+
+// By what is behind "http://": an address of loopback, or a name that never leads elsewhere.
+bool is_this_machine(std::string_view address) {
+  std::string host = lower_case(address.substr(0, address.find('/')));
+  if (host.starts_with("[::1]")) return true;
+  host.resize(std::min(host.find(':'), host.size()));
+  in_addr digits{};
+  if (::inet_pton(AF_INET, host.c_str(), &digits) == 1) return host.starts_with("127.");
+  return host == "localhost" || host.ends_with(".localhost");
+}
 
 using yaml::MapReader;
 using yaml::Node;
@@ -162,10 +174,7 @@ orders::S3Place read_s3(MapReader& map, const Folders& folders) {
                "expected https:// and a host, perhaps with a path, without user, '?' or '#'");
   }
   if (out.endpoint.starts_with("http://")) {
-    const std::string_view host = std::string_view(out.endpoint).substr(7);
-    const bool local =
-        host.starts_with("127.") || host.starts_with("localhost") || host.starts_with("[::1]");
-    if (!local && folders.notes != nullptr) {
+    if (!is_this_machine(std::string_view(out.endpoint).substr(7)) && folders.notes != nullptr) {
       folders.notes->push_back(
           {endpoint->mark, map.path_of("endpoint") +
                                ": goes over the network without encryption; https:// keeps "

@@ -296,6 +296,10 @@ Result<Answer> HttpClient::Impl::send(Request request, const Progress& progress)
       return fail(ErrorKind::permanent, "the server points to an address without encryption",
                   shown_host(request.url));
     }
+    if (*there != *origin && !request.may_leave_host) {
+      return fail(ErrorKind::permanent, "the server points to another one, which is not asked",
+                  shown_host(request.url), "see whether the address is right");
+    }
     if (*there != *origin) {
       std::erase_if(request.headers, [](const Header& header) { return !may_travel(header.name); });
     }

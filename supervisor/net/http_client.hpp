@@ -57,6 +57,7 @@ struct Request {
   std::int64_t stall_ms = 60'000;
   std::int64_t most_bytes_per_second = 0;  // either way; 0: no limit
   int most_redirects = 0;                  // 0: an answer 3xx is an answer like others
+  bool may_leave_host = true;              // else none is followed to another host
 };
 
 struct Answer {

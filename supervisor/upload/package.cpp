@@ -15,7 +15,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/os/credentials.hpp"
+#include "common/base/utf8.hpp"
 #include "common/os/file.hpp"
 #include "common/os/user.hpp"
 #include "supervisor/foreign/checkpoints/verify.hpp"
@@ -181,6 +181,7 @@ Result<OpenedPackage> open_files(const orders::Source& source, const Candidate& 
   if (package.files.empty()) {
     return fail(ErrorKind::permanent, "holds no file", (where / name).string());
   }
+  if (auto ok = check_readable(package); !ok) return propagate(ok);
   return out;
 }
 
@@ -201,6 +202,10 @@ Result<OpenedPackage> open_package(const orders::Source& source, const Candidate
                                    Memory& memory, const std::stop_token& stop,
                                    const PartBytes& part_bytes) {
   const auto place = place_of(source, candidate.path);
+  if (!place && !is_utf8(candidate.path)) {
+    return fail(ErrorKind::permanent, "has a name that is no UTF-8, which no record can hold",
+                valid_utf8(candidate.path), "rename the checkpoint, or the folder that it lies in");
+  }
   if (!place) {
     return fail(ErrorKind::permanent, "lies in none of the program's folders", candidate.path);
   }
@@ -210,18 +215,21 @@ Result<OpenedPackage> open_package(const orders::Source& source, const Candidate
     if (!found) return propagate(found);
     user = found->credentials;
   }
-  auto opened = [&]() -> Result<OpenedPackage> {
-    const ActingAs acting(user);
-    if (!acting) {
-      return fail(ErrorKind::transient, "this process may not act as the program's user",
-                  source.user);
-    }
+  auto opened = acting_as(user, [&]() -> Result<OpenedPackage> {
     auto files = open_files(source, candidate, *place);
     if (!files) return files;
     if (auto ok = verify(source, candidate, files->package); !ok) return propagate(ok);
     return files;
-  }();
+  });
   if (!opened) return opened;
+  opened->reader = user;
+  struct stat info {};
+  const int file = opened->lock ? opened->lock.get() : opened->package.files[0].descriptor.get();
+  if (!user && ::geteuid() == 0 && ::fstat(file, &info) == 0 && info.st_uid != 0) {
+    auto owner = credentials_of(info.st_uid);
+    if (!owner) return propagate(owner);
+    opened->reader = std::move(*owner);
+  }
   for (File& file : opened->package.files) {
     const std::int64_t part = part_bytes ? part_bytes(file.size) : 0;
     const std::string where = candidate.path + "/" + file.name;

@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 
+#include "common/os/credentials.hpp"
 #include "common/os/fd.hpp"
 #include "supervisor/orders/targets.hpp"
 #include "supervisor/upload/policy.hpp"
@@ -21,6 +23,9 @@ namespace trainward::upload {
 struct OpenedPackage {
   Package package;
   Fd lock;  // of the folder, if it is one
+  // With whose rights more is to be read there: the program's user, or else whoever owns the
+  // checkpoint. Nothing: this process's own.
+  std::optional<Credentials> reader;
 };
 
 // Of a file's size, that of the parts of which digests are taken as well (Target).

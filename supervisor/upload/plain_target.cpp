@@ -158,8 +158,10 @@ Status PlainTarget::send_texts(const Package& package) {
 
 Status PlainTarget::publish_record(const Package& package) {
   const std::string key = manifest_key(package.program, package.step, package.name);
-  auto put =
-      store_->put_text(key, manifest_text(package.program, remote_of(package)), std::nullopt);
+  const Remote remote = remote_of(package);
+  const std::string text = manifest_text(package.program, remote);
+  if (auto ok = check_readable(text, remote); !ok) return ok;
+  auto put = store_->put_text(key, text, std::nullopt);
   if (!put) return propagate(put);
   if (*put) return {};
   // Somebody has published it meanwhile: this process before its answer was lost, or another box.
@@ -272,25 +274,18 @@ Status PlainTarget::verify(const std::string& program, const Remote& remote) {
   return {};
 }
 
-Status PlainTarget::fetch(const std::string& program, const Remote& remote, const fs::path& into,
+Status PlainTarget::fetch(const std::string& program, const Remote& remote, const Into& into,
                           const Progress& progress) {
   std::int64_t done = 0;
   for (const Remote::File& file : remote.files) {
-    const fs::path path = into / file.name;
-    if (auto ok = make_folders(path.parent_path()); !ok) return ok;
-    auto out = open_regular(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    auto out = into(file);
     if (!out) return propagate(out);
     const Progress part = [&](std::int64_t bytes) {
       if (progress) progress(done + bytes);
     };
     const std::string key = file_key(program, remote.name, file.name);
     if (auto ok = store_->fetch(key, file.size, out->get(), part); !ok) return ok;
-    if (::fsync(out->get()) != 0) return fail_errno(errno, "sync", path.string());
-    auto digest = file_digest(out->get(), file.size, path);
-    if (!digest) return propagate(digest);
-    if (*digest != file.sha256) {
-      return fail(ErrorKind::corrupt, "does not hold the bytes that were sent", store_->shown(key));
-    }
+    if (auto ok = settle_fetched(out->get(), file, store_->shown(key)); !ok) return ok;
     done += file.size;
     if (progress) progress(done);
   }

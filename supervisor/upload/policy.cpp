@@ -84,9 +84,8 @@ std::vector<Open> open_ones(const Situation& s) {
   for (const Candidate& candidate : s.candidates) {
     const Known* known = find(s.known, candidate);
     if (known != nullptr && is_closed(s, candidate, *known)) continue;
-    const bool begun = known != nullptr && is_begun(*known);
     const bool late = before != nullptr && age_of(s, *before) > age_of(s, candidate);
-    if (late && !candidate.milestone && !begun) continue;
+    if (late && !candidate.milestone) continue;
     out.push_back({&candidate, known, age_of(s, candidate) == newest});
   }
   std::stable_sort(out.begin(), out.end(), [&](const Open& a, const Open& b) {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "common/base/json.hpp"
+#include "common/base/utf8.hpp"
 #include "supervisor/upload/file_digest.hpp"
 
 namespace trainward::upload {
@@ -43,7 +44,7 @@ Result<Remote::File> parse_file(const json::value& value, std::string_view where
 }  // namespace
 
 bool is_safe_name(std::string_view name) {
-  if (name.empty() || name.size() > longest_name) return false;
+  if (name.empty() || name.size() > longest_name || !is_utf8(name)) return false;
   while (true) {
     const auto slash = name.find('/');
     const std::string_view part = name.substr(0, slash);
@@ -115,6 +116,36 @@ Result<Remote> parse_manifest(std::string_view text, std::string_view where) {
     out.files.push_back(std::move(*file));
   }
   return out;
+}
+
+Status check_readable(std::string_view text, const Remote& remote) {
+  const std::string where = valid_utf8(remote.name);
+  for (const Remote::File& file : remote.files) {
+    if (is_safe_name(file.name)) continue;
+    return fail(ErrorKind::permanent,
+                "could not be restored from elsewhere: its name is too long, "
+                "no UTF-8, or has a backslash or a control character in it",
+                where + "/" + valid_utf8(file.name), "rename the file");
+  }
+  if (text.size() > longest_manifest) {
+    return fail(ErrorKind::permanent,
+                fmt::format("could not be restored from elsewhere: the names of its {} files are "
+                            "too long for one record",
+                            remote.files.size()),
+                where, "put fewer files into a checkpoint, or give them shorter names");
+  }
+  auto read = parse_manifest(text, where);
+  if (read && same_content(*read, remote) && read->origin == remote.origin) return {};
+  return fail(ErrorKind::permanent,
+              fmt::format("could not be restored from elsewhere: {}",
+                          read ? "its record would say something else" : read.error().what),
+              where, "rename the checkpoint, or the folders that it lies in");
+}
+
+Status check_readable(const Package& package) {
+  Remote remote = remote_of(package);
+  for (Remote::File& file : remote.files) file.sha256.assign(64, '0');
+  return check_readable(manifest_text(package.program, remote), remote);
 }
 
 bool is_newer(const Remote& a, const Remote& b) {

@@ -30,6 +30,13 @@ std::string manifest_text(const std::string& program, const Remote& remote);
 // is not known.
 Result<Remote> parse_manifest(std::string_view text, std::string_view where);
 
+// That whoever restores it can read `text`, the record of `remote`, and finds in it what was
+// published. Kind permanent, with what cannot be: a name that is no UTF-8, or more names than a
+// record has room for.
+Status check_readable(std::string_view text, const Remote& remote);
+// The same before any byte is sent; digests need not be known yet.
+Status check_readable(const Package& package);
+
 // Same name, step and files.
 bool same_content(const Remote& a, const Remote& b);
 
@@ -37,7 +44,7 @@ bool same_content(const Remote& a, const Remote& b);
 bool is_newer(const Remote& a, const Remote& b);
 
 // "step-00000500/model.safetensors" below a folder and nowhere else: no empty part, ".", "..", '\\'
-// or control character.
+// or control character; UTF-8, since records are JSON.
 bool is_safe_name(std::string_view name);
 
 // ---- keys ----

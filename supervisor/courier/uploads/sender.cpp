@@ -12,6 +12,7 @@
 
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
+#include "common/os/secret_file.hpp"
 #include "supervisor/courier/uploads/candidates.hpp"
 #include "supervisor/upload/file_digest.hpp"
 #include "supervisor/upload/hub/form.hpp"
@@ -94,6 +95,13 @@ std::string Sender::name() const {
   return fmt::format("upload {}/{}", order_.source.program, target_.name);
 }
 
+std::string Sender::secret() const {
+  std::string file;
+  if (const auto* hub = std::get_if<orders::HubPlace>(&target_.place)) file = hub->token_file;
+  if (const auto* s3 = std::get_if<orders::S3Place>(&target_.place)) file = s3->credentials_file;
+  return file.empty() ? "" : secret_stamp(file);
+}
+
 Result<std::unique_ptr<upload::Target>> Sender::reach(UploadRows& rows,
                                                       std::stop_token stop) const {
   return upload::make_target(target_, rows,
@@ -101,15 +109,19 @@ Result<std::unique_ptr<upload::Target>> Sender::reach(UploadRows& rows,
 }
 
 // As the target's readers want it.
-Result<upload::Package> Sender::form(upload::Package package, const Candidate& what,
+Result<upload::Package> Sender::form(upload::OpenedPackage& opened, const Candidate& what,
                                      std::stop_token stop) const {
   const auto* place = std::get_if<orders::HubPlace>(&target_.place);
-  if (place == nullptr) return package;
+  if (place == nullptr) return std::move(opened.package);
   upload::hub::FormOptions options;
-  options.scratch =
-      state_dir_ / "upload" / fmt::format("{}-{}", order_.source.program, target_.name);
+  // Another user reaches nothing below the state folder.
+  const std::string name = fmt::format("{}-{}", order_.source.program, target_.name);
+  options.scratch = opened.reader
+                        ? std::filesystem::path(what.path).parent_path() / (".tmp-form-" + name)
+                        : state_dir_ / "upload" / name;
+  options.reader = opened.reader;
   options.stop = std::move(stop);
-  return upload::hub::in_form(std::move(package), what.path, place->form, options);
+  return upload::hub::in_form(std::move(opened.package), what.path, place->form, options);
 }
 
 Status Sender::send(const World& world, UploadRows& rows, const Candidate& what,
@@ -123,7 +135,7 @@ Status Sender::send(const World& world, UploadRows& rows, const Candidate& what,
                            [&](std::int64_t size) { return (*target)->part_bytes(size); });
   if (!opened) return failed(world, rows, what, before, opened.error(), std::nullopt);
   fault_point("upload.opened");
-  auto package = form(std::move(opened->package), what, stop.get_token());
+  auto package = form(*opened, what, stop.get_token());
   if (!package) return failed(world, rows, what, before, package.error(), std::nullopt);
   auto run = run_of(world.store, order_.source.program);
   if (!run) return propagate(run);

@@ -15,6 +15,7 @@
 #include "supervisor/net/http_client.hpp"
 #include "supervisor/net/retry.hpp"
 #include "supervisor/orders/targets.hpp"
+#include "supervisor/upload/package.hpp"
 #include "supervisor/upload/policy.hpp"
 #include "supervisor/upload/target.hpp"
 
@@ -31,6 +32,8 @@ class Sender {
   [[nodiscard]] const orders::Target& target() const { return target_; }
   [[nodiscard]] const std::optional<orders::Window>& window() const { return order_.upload.window; }
   [[nodiscard]] std::string name() const;  // "upload trainer/hub"
+  // secret_stamp() of the target's; empty where it needs no file.
+  [[nodiscard]] std::string secret() const;
 
   // `rows` must outlive it.
   Result<std::unique_ptr<upload::Target>> reach(UploadRows& rows, std::stop_token stop) const;
@@ -43,7 +46,7 @@ class Sender {
   Status give_up(const World& world, UploadRows& rows, const std::string& checkpoint) const;
 
  private:
-  Result<upload::Package> form(upload::Package package, const upload::Candidate& what,
+  Result<upload::Package> form(upload::OpenedPackage& opened, const upload::Candidate& what,
                                std::stop_token stop) const;
   Status failed(const World& world, UploadRows& rows, const upload::Candidate& what,
                 const upload::Known& before, const Error& error,

@@ -23,7 +23,8 @@ namespace {
 using upload::Candidate;
 using upload::Known;
 
-constexpr std::int64_t listen_ms = 5'000;  // for what people ask for
+constexpr std::int64_t listen_ms = 5'000;     // for what people ask for
+constexpr const char* secret_key = "secret";  // the one that was used last, by its stamp
 
 class UploadJob : public Job {
  public:
@@ -44,8 +45,11 @@ class UploadJob : public Job {
   }
 
   bool is_asked_for(Journal& journal) override {
-    auto asked = rows_in(journal).asked();
-    return asked && asked->last > last_asked_;
+    UploadRows rows = rows_in(journal);
+    auto asked = rows.asked();
+    if (asked && asked->last > last_asked_) return true;
+    auto used = rows.get(secret_key);
+    return used && *used && **used != sender_.secret();
   }
 
  private:
@@ -58,6 +62,7 @@ class UploadJob : public Job {
     auto asked_for = rows.asked();
     if (!asked_for) return propagate(asked_for);
     last_asked_ = asked_for->last;
+    if (auto ok = notice_secret(rows); !ok) return propagate(ok);
     if (auto ok = oblige(world, rows, *asked_for); !ok) return propagate(ok);
     if (auto ok = check(world, rows); !ok) return propagate(ok);
     const bool asked = asked_for->now;
@@ -91,6 +96,19 @@ class UploadJob : public Job {
       return propagate(ok);
     }
     return now().wall.ms;
+  }
+
+  // Whatever failed may have failed for the one that was there before.
+  Status notice_secret(UploadRows& rows) {
+    const std::string secret = sender_.secret();
+    auto used = rows.get(secret_key);
+    if (!used) return propagate(used);
+    if (*used == secret) return {};
+    if (*used) {
+      checked_ = false;
+      if (auto ok = rows.retry(); !ok) return ok;
+    }
+    return rows.put(secret_key, secret);
   }
 
   // Once a process, so that a key without rights is told now and not in the night.

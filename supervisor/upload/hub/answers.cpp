@@ -18,9 +18,11 @@ constexpr std::int64_t largest_file = std::int64_t{1} << 50;
 constexpr std::int64_t most_parts = 10'000;
 constexpr std::size_t longest_address = 16 * 1024;
 
+// Often it is somebody else who has answered, a hotel's page or a proxy's, and not for long.
 tl::unexpected<Error> unreadable(std::string_view where, std::string_view what) {
-  return fail(ErrorKind::corrupt, fmt::format("its answer was not understood: {}", what),
-              std::string(where), "is it a Hugging Face Hub?");
+  return fail(ErrorKind::transient, fmt::format("its answer was not understood: {}", what),
+              std::string(where),
+              "if it stays so: is it a Hugging Face Hub, and is no proxy in between?");
 }
 
 // Its object, kept alive by `value`.

@@ -132,7 +132,8 @@ Result<net::Answer> Api::ask(const Call& call, bool repeat) {
   }
   request.most_answer_bytes = call.most_bytes;
   request.total_ms = call.total_ms;
-  request.most_redirects = call.most_redirects;
+  request.most_redirects = call.most_redirects;  // of a repository that was renamed
+  request.may_leave_host = false;
   return repeated(request, repeat, {});
 }
 

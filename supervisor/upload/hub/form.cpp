@@ -19,6 +19,7 @@
 #include "checkpoint/pytorch/export.hpp"
 #include "checkpoint/tools/convert.hpp"
 #include "common/os/file.hpp"
+#include "common/os/folder_removal.hpp"
 #include "supervisor/upload/file_digest.hpp"
 
 namespace trainward::upload::hub {
@@ -29,18 +30,6 @@ namespace fs = std::filesystem;
 bool is_our_checkpoint(const Package& package) {
   return std::any_of(package.files.begin(), package.files.end(),
                      [](const File& file) { return file.name == checkpoint::name::manifest; });
-}
-
-// A checkpoint names other folders, of its base model for one, and is read by their names. What its
-// owner may not read, root does not read for them.
-Status check_reader(const fs::path& checkpoint) {
-  struct stat info {};
-  if (::stat(checkpoint.c_str(), &info) != 0) {
-    return fail_errno(errno, "look at", checkpoint.string());
-  }
-  if (::geteuid() != 0 || info.st_uid == 0) return {};
-  return fail(ErrorKind::permanent, "is another user's, and is not put into another form by root",
-              checkpoint.string(), "set form: as-is, or run the supervisor as that user");
 }
 
 // The copy is of about the same size; and training saves its next one on this disk as well.
@@ -63,10 +52,7 @@ class ScratchFolder {
   [[nodiscard]] const fs::path& path() const { return path_; }
 
  private:
-  void remove() const {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
+  void remove() const { (void)remove_tree(path_); }
   fs::path path_;
 };
 
@@ -150,18 +136,19 @@ Result<Package> in_form(Package package, const fs::path& checkpoint, std::string
     return fail(ErrorKind::usage, fmt::format("'{}' is no form of a checkpoint", form), {},
                 "as-is, pytorch, safetensors or folder");
   }
-  if (auto ok = check_reader(checkpoint); !ok) return propagate(ok);
-  if (auto ok = make_folders(options.scratch); !ok) return propagate(ok);
-  // Its name becomes the title of the model's card.
-  const ScratchFolder folder(options.scratch / package.program);
-  if (auto ok = check_room(options.scratch, package); !ok) return propagate(ok);
-  if (auto ok = write_form(checkpoint, folder.path(), package, form, options); !ok)
-    return propagate(ok);
-  auto files = open_files(folder.path(), options.stop);
-  if (!files) return propagate(files);
-  package.files = std::move(*files);
-  package.form = form;
-  return package;
+  return acting_as(options.reader, [&]() -> Result<Package> {
+    const ScratchFolder around(options.scratch);
+    if (auto ok = make_folders(options.scratch); !ok) return propagate(ok);
+    if (auto ok = check_room(options.scratch, package); !ok) return propagate(ok);
+    // Its name becomes the title of the model's card.
+    const fs::path folder = options.scratch / package.program;
+    if (auto ok = write_form(checkpoint, folder, package, form, options); !ok) return propagate(ok);
+    auto files = open_files(folder, options.stop);
+    if (!files) return propagate(files);
+    package.files = std::move(*files);
+    package.form = form;
+    return std::move(package);
+  });
 }
 
 }  // namespace trainward::upload::hub

@@ -8,17 +8,22 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string_view>
 
 #include "checkpoint/huggingface/writing/model_card.hpp"
 #include "common/base/error.hpp"
+#include "common/os/credentials.hpp"
 #include "supervisor/upload/target.hpp"
 
 namespace trainward::upload::hub {
 
 struct FormOptions {
-  std::filesystem::path scratch;  // ours alone: "STATE_DIR/upload/PROGRAM-TARGET"; made when needed
+  std::filesystem::path scratch;  // nobody else's, made when needed
+  // With whose rights the checkpoint is read and the copy written: it names other folders, of its
+  // base model for one, and what its owner may not read nobody reads for them.
+  std::optional<Credentials> reader = {};
   std::stop_token stop = {};
   checkpoint::huggingface::ModelCardFacts card = {};
 };
@@ -28,9 +33,7 @@ struct FormOptions {
 // open it). `checkpoint`: where the package's files lie. Only a checkpoint of our own trainer
 // changes its form: any other package comes back as it is. Errors: as of export_pytorch(),
 // convert_to_plain_model() and export_model(), kind usage for a model that cannot be written so;
-// transient when stopped, or when
-// the disk has no room for the copy and one more checkpoint; permanent where root would have to
-// read what another user's checkpoint names.
+// transient when stopped, or when the disk has no room for the copy and one more checkpoint.
 Result<Package> in_form(Package package, const std::filesystem::path& checkpoint,
                         std::string_view form, const FormOptions& options);
 

@@ -35,7 +35,7 @@ class HubTarget : public Target {
     api_.ask_to_wait(std::nullopt);
     return reading_.verify(program, remote);
   }
-  Status fetch(const std::string& program, const Remote& remote, const std::filesystem::path& into,
+  Status fetch(const std::string& program, const Remote& remote, const Into& into,
                const Progress& progress) override {
     api_.ask_to_wait(std::nullopt);
     return reading_.fetch(program, remote, into, progress);
@@ -50,9 +50,12 @@ class HubTarget : public Target {
 
 Status HubTarget::check() {
   api_.ask_to_wait(std::nullopt);
+  // Uploads need the answer less than the server minds the question: it may be asked a few times in
+  // some minutes, by all of a user's programs.
   auto identity = api_.identify();
-  if (!identity) return propagate(identity);
-  if (identity->role == "read" || !identity->has_write_scope) {
+  if (!identity && identity.error().kind != ErrorKind::transient) return propagate(identity);
+  if (!identity) api_.ask_to_wait(std::nullopt);
+  if (identity && (identity->role == "read" || !identity->has_write_scope)) {
     return fail(ErrorKind::permanent,
                 fmt::format("the token of '{}' may read but not write", identity->name),
                 api_.shown(),

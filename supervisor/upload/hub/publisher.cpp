@@ -319,7 +319,9 @@ Status Publisher::add_texts(Operations& operations, const Package& package, cons
     if (entry != there.files.end() && entry->second.blob == git_blob(text)) return;
     operations.texts.push_back({std::string(path), std::move(text)});
   };
-  put(record_path(package.name), record_text(change.record));
+  const std::string record = record_text(change.record);
+  if (auto ok = check_readable(record, change.record.remote); !ok) return ok;
+  put(record_path(package.name), record);
   if (!change.is_newest) return {};
   put(latest_name, latest_text(change.record));
   auto at = api_.repository();

@@ -129,30 +129,21 @@ Status Reading::check_bytes(const Found& found, const Remote::File& file, const 
   return fail(ErrorKind::corrupt, "does not hold the bytes that were sent", where);
 }
 
-Status Reading::fetch(const std::string& program, const Remote& remote, const fs::path& into,
+Status Reading::fetch(const std::string& program, const Remote& remote, const Into& into,
                       const Progress& progress) {
   auto found = find(program, remote);
   if (!found) return propagate(found);
   std::int64_t done = 0;
   for (const Remote::File& file : remote.files) {
-    if (!is_safe_name(file.name)) {
-      return fail(ErrorKind::corrupt, "a file's name leaves its folder", api_.shown());
-    }
-    const fs::path path = into / file.name;
-    if (auto ok = make_folders(path.parent_path()); !ok) return ok;
-    auto out = open_regular(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    auto out = into(file);
     if (!out) return propagate(out);
     const Progress part = [&](std::int64_t bytes) {
       if (progress) progress(done + bytes);
     };
     if (auto ok = fetch_file(*found, file, out->get(), part); !ok) return ok;
-    if (::fsync(out->get()) != 0) return fail_errno(errno, "sync", path.string());
-    auto digest = file_digest(out->get(), file.size, path, 0, api_.options().stop);
-    if (!digest) return propagate(digest);
-    if (*digest != file.sha256) {
-      return fail(ErrorKind::corrupt, "does not hold the bytes that were sent",
-                  fmt::format("{}/{}", api_.shown(), file_path(found->record, file.name)));
-    }
+    const std::string shown =
+        fmt::format("{}/{}", api_.shown(), file_path(found->record, file.name));
+    if (auto ok = settle_fetched(out->get(), file, shown, api_.options().stop); !ok) return ok;
     done += file.size;
     if (progress) progress(done);
   }
@@ -203,6 +194,12 @@ Status Reading::fetch_file(const Found& found, const Remote::File& file, int des
     if (answer && is_ok(*answer)) {
       if (::fstat(descriptor, &info) != 0) return fail_errno(errno, "look at", file.name);
       if (info.st_size == file.size) return {};
+      // All that there is, by the server's word.
+      if (offset == 0 && answer->status == 200) {
+        return fail(ErrorKind::corrupt,
+                    fmt::format("has {} bytes instead of {}", info.st_size, file.size),
+                    api_.shown() + "/" + path);
+      }
     } else if (answer && !(net::may_be_retried(answer->status) && answer->status != 429)) {
       return api_.refuse(*answer, fmt::format("fetch '{}'", path));
     } else if (!answer && answer.error().kind != ErrorKind::transient) {

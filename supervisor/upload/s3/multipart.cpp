@@ -1,13 +1,15 @@
 // Sending the parts of a large file: two at a time, each over its own connection, so that the line
-// is not idle while the server answers for one. Each that has arrived is on record before the next
-// one goes over its connection.
+// is not idle while the server answers for one. Each that has arrived is on record at once, however
+// long another one takes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <future>
+#include <optional>
+#include <semaphore>
+#include <thread>
 #include <utility>
 
 #include "common/os/fault_point.hpp"
@@ -29,7 +31,9 @@ bool is_lost(const Reply& reply) {
 struct S3Store::Lane {
   Slice slice = {};
   std::atomic<std::int64_t> sent = 0;
-  std::future<Result<Reply>> reply = {};  // the last: its end waits for who uses the others
+  std::optional<Result<Reply>> reply = {};
+  std::atomic<bool> ended = false;  // then `reply` is there
+  std::jthread thread = {};         // the last: its end waits for who uses the others
 };
 
 S3Store::Slice S3Store::slice_of(const File& file, const Upload& upload, std::size_t part) {
@@ -61,30 +65,40 @@ Result<S3Store::Outcome> S3Store::send_parts(const std::string& key, const File&
   Result<Outcome> outcome = Outcome::done;
   const auto goes_on = [&] { return outcome && *outcome == Outcome::done; };
   auto next = missing.begin();
-  for (std::size_t turn = 0;; turn = (turn + 1) % used) {
-    Lane& lane = lanes[turn];
-    if (lane.reply.valid()) {
-      while (lane.reply.wait_for(told_every) == std::future_status::timeout) tell();
-      auto reply = lane.reply.get();
-      lane.sent = 0;
-      // After a failure what is under way may still arrive, and counts then.
-      if (goes_on() || (reply && reply->ok())) {
-        const auto noted = note_part(key, file, upload, lane.slice, std::move(reply));
-        if (noted && *noted == Outcome::done) done += lane.slice.size;
-        if (goes_on()) outcome = noted;
-      }
+  std::size_t under_way = 0;
+  std::counting_semaphore<> arrived(0);
+  const auto begin = [&](Lane& lane) {
+    if (!goes_on() || next == missing.end()) return;
+    lane.slice = std::move(*next++);
+    const auto connection = static_cast<std::size_t>(&lane - lanes.data());
+    ++under_way;
+    lane.thread = std::jthread([&, connection] {
+      lane.reply = send_part(key, file, upload, lane, connection);
+      lane.ended = true;
+      arrived.release();
+    });
+  };
+  for (std::size_t i = 0; i < used; ++i) begin(lanes[i]);
+  while (under_way > 0) {
+    if (!arrived.try_acquire_for(told_every)) {
       tell();
+      continue;
     }
-    if (goes_on() && next != missing.end()) {
-      lane.slice = std::move(*next++);
-      lane.reply = std::async(std::launch::async, [&, turn] {
-        return send_part(key, file, upload, lanes[turn], turn);
-      });
-    } else if (std::none_of(lanes.begin(), lanes.end(),
-                            [](const Lane& one) { return one.reply.valid(); })) {
-      return outcome;
+    Lane& lane = *std::ranges::find_if(lanes, [](const Lane& one) { return one.ended.load(); });
+    lane.thread.join();
+    lane.ended = false;
+    lane.sent = 0;
+    --under_way;
+    // After a failure what is under way may still arrive, and counts then.
+    if (goes_on() || (*lane.reply && (*lane.reply)->ok())) {
+      const auto noted = note_part(key, file, upload, lane.slice, std::move(*lane.reply));
+      if (noted && *noted == Outcome::done) done += lane.slice.size;
+      if (goes_on()) outcome = noted;
     }
+    tell();
+    begin(lane);
   }
+  return outcome;
 }
 
 // By a thread of its own.

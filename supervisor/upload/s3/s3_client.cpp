@@ -118,8 +118,11 @@ net::Request S3Client::make_request(const Call& call, const Keys& keys) const {
     // Completing an upload of many parts may take a server minutes.
     request.total_ms = 300'000;
   }
-  // Some servers send downloads elsewhere; what is sent goes nowhere else.
-  if (call.method == "GET") request.most_redirects = most_redirects;
+  // The Hugging Face gateway has objects read elsewhere. Nothing else is asked for there, and what
+  // is sent goes nowhere else.
+  if (call.method == "GET" && !call.key.empty()) request.most_redirects = most_redirects;
+  // What a server says of an object that it has taken does not matter.
+  request.cut_answer = call.method == "PUT";
   return request;
 }
 

@@ -18,6 +18,7 @@ namespace {
 constexpr std::int64_t most_parts = 10'000;
 constexpr std::size_t most_keys = 100'000;
 constexpr std::size_t listing_bytes = 4U << 20U;
+constexpr int most_pages = 1'000;  // of a thousand keys, usually
 
 // The folder of a checkpoint that a key is in: "PROGRAM/NAME/".
 std::string package_of(const std::string& key) {
@@ -295,7 +296,12 @@ Result<std::vector<std::string>> S3Store::list(const std::string& prefix) {
   const std::string whole = client_.full_key(prefix);
   const std::size_t ours = whole.size() - prefix.size();
   std::string token;
+  int pages = 0;
   do {
+    if (++pages > most_pages) {
+      return fail(ErrorKind::permanent, "lists its objects without end", shown(prefix),
+                  "this is no server that a checkpoint can be sought in; name another endpoint");
+    }
     Call call;
     call.query = {{"list-type", "2"}, {"prefix", whole}};
     if (!token.empty()) call.query.emplace_back("continuation-token", token);

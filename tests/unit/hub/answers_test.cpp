@@ -19,7 +19,7 @@ TEST(Answers, WhoTheTokenIs) {
   EXPECT_EQ(one->name, "me");
   EXPECT_EQ(one->role, "write");
   for (const char* bad : {"", "[]", "{}", R"({"name":7})", R"({"name":"a/b"})"}) {
-    EXPECT_EQ(parse_identity(bad, "h").error().kind, ErrorKind::corrupt) << bad;
+    EXPECT_EQ(parse_identity(bad, "h").error().kind, ErrorKind::transient) << bad;
   }
 }
 

@@ -124,6 +124,32 @@ TEST_F(Form, AFolderThatOthersOpen) {
   }
 }
 
+// A checkpoint names the folder of its base model, and its owner may name any.
+TEST_F(Form, WhatAnotherUserMayNotReadIsNotReadForThem) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can read what others may not";
+  constexpr uid_t somebody_else = 1234;
+  fs::permissions(folder.path(), fs::perms(0755));
+  fs::create_directory(folder.path() / "theirs");
+  ASSERT_EQ(::chown((folder.path() / "theirs").c_str(), somebody_else, 0), 0);
+  const auto formed_for_them = [&] {
+    FormOptions options;
+    options.scratch = folder.path() / "theirs/scratch";
+    options.reader = Credentials{somebody_else, 65'534, {}};
+    return in_form(package(), checkpoint, "folder", options);
+  };
+  fs::permissions(folder.path() / "base", fs::perms(0700));
+  EXPECT_FALSE(formed_for_them());
+  fs::permissions(folder.path() / "base", fs::perms(0755));
+  for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
+    fs::permissions(entry, fs::perms::others_read | fs::perms::others_exec, fs::perm_options::add);
+  }
+  const auto exported = formed_for_them();
+  ASSERT_TRUE(exported) << exported.error().message();
+  EXPECT_TRUE(fs::is_empty(folder.path() / "theirs"));
+  EXPECT_EQ(::geteuid(), 0U);
+  EXPECT_TRUE(formed("folder")) << "root acts as itself again";
+}
+
 TEST_F(Form, WhatADeadProcessLeftIsRemoved) {
   folder.write("scratch/trainer/model.safetensors", "half");
   const auto weights = formed("safetensors");

@@ -1,5 +1,6 @@
 // Checkpoints into a Hub, without faults.
 #include "common/base/json.hpp"
+#include "fetch_into.hpp"
 #include "fixture.hpp"
 
 namespace trainward::upload::test {
@@ -207,7 +208,7 @@ TEST_F(Publish, NamesOfEveryKindArrive) {
   const auto listed = at->list("trainer");
   ASSERT_TRUE(listed && listed->size() == 1);
   const auto into = folder.path() / "back";
-  ASSERT_TRUE(at->fetch("trainer", listed->front(), into, {}));
+  ASSERT_TRUE(at->fetch("trainer", listed->front(), trainward::test::fetch_into(into), {}));
 }
 
 TEST_F(Publish, AnotherBranchIsMade) {

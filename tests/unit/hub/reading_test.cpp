@@ -1,6 +1,7 @@
 // What lies in a Hub: told, checked, brought back.
 #include <fstream>
 
+#include "fetch_into.hpp"
 #include "fixture.hpp"
 
 namespace trainward::upload::test {
@@ -35,7 +36,8 @@ TEST_F(Reading, ListsTheBranchAndTheTags) {
     EXPECT_TRUE(at->verify("trainer", remote));
     const auto into = folder.path() / ("back-" + remote.name);
     std::int64_t told = 0;
-    ASSERT_TRUE(at->fetch("trainer", remote, into, [&](std::int64_t bytes) { told = bytes; }));
+    ASSERT_TRUE(at->fetch("trainer", remote, trainward::test::fetch_into(into),
+                          [&](std::int64_t bytes) { told = bytes; }));
     for (const Content& file : checkpoint_files(static_cast<unsigned>(remote.step))) {
       EXPECT_EQ(read(into / file.name), file.bytes) << file.name;
     }
@@ -120,7 +122,8 @@ TEST_F(Reading, BytesThatAreNotTheSameAreFound) {
   hub.commit("me/run", path + "state.json", "{}\n");
   EXPECT_TRUE(at->verify("trainer", remote));
   for (auto& [oid, bytes] : hub.objects) bytes.back() ^= 1;
-  const auto fetched = at->fetch("trainer", remote, folder.path() / "back", {});
+  const auto fetched =
+      at->fetch("trainer", remote, trainward::test::fetch_into(folder.path() / "back"), {});
   ASSERT_FALSE(fetched);
   EXPECT_EQ(fetched.error().kind, ErrorKind::corrupt);
 }
@@ -137,11 +140,40 @@ TEST_F(Reading, AFetchThatIsCutGoesOn) {
     sent += std::min<std::size_t>(step.body.size(), cuts < 2 ? 300'000 : step.body.size());
     if (cuts++ < 2) step.cut_after = 300'000;
   };
-  const auto fetched = at->fetch("trainer", remote, folder.path() / "back", {});
+  const auto fetched =
+      at->fetch("trainer", remote, trainward::test::fetch_into(folder.path() / "back"), {});
   ASSERT_TRUE(fetched) << fetched.error().message();
   EXPECT_EQ(read(folder.path() / "back" / "model.pt"), noise(900'000, 1));
   EXPECT_EQ(cuts, 3);
   EXPECT_LE(sent, 900'000U + 2 * 300'000U);
+}
+
+// Whatever lies before it can be gone on from.
+TEST_F(Reading, OneThatIsShorterThanItWasIsDamaged) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package_of(folder, "step-1", 1, {{"model.pt", noise(90'000, 1)}}), {}));
+  const Remote remote = at->list("trainer")->front();
+  for (auto& [oid, bytes] : hub.objects) bytes.resize(bytes.size() / 2);
+  const auto fetched =
+      at->fetch("trainer", remote, trainward::test::fetch_into(folder.path() / "back"), {});
+  ASSERT_FALSE(fetched);
+  EXPECT_EQ(fetched.error().kind, ErrorKind::corrupt);
+  EXPECT_THAT(fetched.error().message(), HasSubstr("45000 bytes instead of 90000"));
+}
+
+TEST_F(Reading, ARecordIsReadAtNoOtherServer) {
+  const auto at = target();
+  ASSERT_TRUE(at->publish(package("step-1", 1, 1), {}));
+  trainward::test::HttpScript stranger(
+      [](const trainward::test::HttpRequest&) { return trainward::test::HttpStep{.body = "{}"}; });
+  hub.before =
+      [&](std::size_t,
+          const trainward::test::HttpRequest& request) -> std::optional<trainward::test::HttpStep> {
+    if (request.path().find("/resolve/") == std::string_view::npos) return std::nullopt;
+    return trainward::test::HttpStep{.status = 302, .headers = {{"Location", stranger.url("/x")}}};
+  };
+  EXPECT_FALSE(at->list("trainer"));
+  EXPECT_TRUE(stranger.requests().empty());
 }
 
 TEST_F(Reading, AServerWithoutRangesIsReadFromTheBeginning) {
@@ -155,7 +187,8 @@ TEST_F(Reading, AServerWithoutRangesIsReadFromTheBeginning) {
     step = {.body = noise(90'000, 1)};
     if (cuts++ == 0) step.cut_after = 30'000;
   };
-  const auto fetched = at->fetch("trainer", remote, folder.path() / "back", {});
+  const auto fetched =
+      at->fetch("trainer", remote, trainward::test::fetch_into(folder.path() / "back"), {});
   ASSERT_TRUE(fetched) << fetched.error().message();
   EXPECT_EQ(read(folder.path() / "back" / "model.pt"), noise(90'000, 1));
 }

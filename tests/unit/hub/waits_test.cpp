@@ -221,6 +221,18 @@ TEST_F(Check, SaysWhatIsWrongWithAToken) {
   EXPECT_THAT(target()->check().error().message(), HasSubstr("chmod 600"));
 }
 
+TEST_F(Check, AServerThatIsTiredOfBeingAskedWhoItIsHoldsNothingUp) {
+  hub.before = [&](std::size_t, const HttpRequest& request) -> std::optional<HttpStep> {
+    if (request.target != "/api/whoami-v2") return std::nullopt;
+    return HttpStep{.status = 429, .headers = {{"Retry-After", "300"}}};
+  };
+  const auto at = target();
+  const auto checked = at->check();
+  EXPECT_TRUE(checked) << checked.error().message();
+  EXPECT_EQ(at->wait_ms(), std::nullopt);
+  EXPECT_TRUE(at->publish(package("step-1", 1, 1), {}));
+}
+
 TEST_F(Check, ATokenThatWasReplacedCountsAtOnce) {
   const auto at = target();
   write_token("hf_Old0123456789");

@@ -87,6 +87,7 @@ HttpStep FakeS3::handle(const HttpRequest& request) {
   switch (fault) {
     case Fault::none: {
       HttpStep step = act(request);
+      if (alter_) alter_(request, step);
       if (gate_ && request.target.find(held_) != std::string::npos) step.hold = gate_;
       return step;
     }

@@ -53,6 +53,8 @@ class FakeS3 {
     held_ = std::move(words);
     gate_ = std::move(gate);
   }
+  // What would be answered, before it is; of another thread.
+  void alter(std::function<void(const HttpRequest&, HttpStep&)> how) { alter_ = std::move(how); }
   void ignore_ranges() { ignores_ranges_ = true; }
 
   [[nodiscard]] HttpScript& server() { return server_; }
@@ -74,6 +76,7 @@ class FakeS3 {
   static HttpStep refusal(int status, std::string_view code);
 
   std::function<Fault(std::size_t, const HttpRequest&)> fault_;
+  std::function<void(const HttpRequest&, HttpStep&)> alter_;
   mutable std::mutex mutex_;
   std::size_t number_ = 0;
   std::map<std::string, std::string> objects_;

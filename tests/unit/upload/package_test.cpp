@@ -1,5 +1,6 @@
 #include "supervisor/upload/package.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <fstream>
 
 #include "checkpoint/disk/root_folder.hpp"
+#include "common/base/utf8.hpp"
 #include "fixture.hpp"
 #include "supervisor/upload/digests.hpp"
 #include "supervisor/upload/file_digest.hpp"
@@ -16,6 +18,7 @@ namespace trainward::upload {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::HasSubstr;
 
 struct Packages : testing::Test {
   TemporaryFolder folder;
@@ -87,6 +90,32 @@ TEST_F(Packages, APipeHoldsNobodyUp) {
   folder.write("work/c/good", "g");
   ASSERT_EQ(::mkfifo((folder.path() / "work/c/pipe").c_str(), 0600), 0);
   EXPECT_FALSE(open((folder.path() / "work/c").string()));
+}
+
+TEST_F(Packages, WhatNoRecordCouldNameIsRefusedBeforeAnythingIsSent) {
+  source.foreign = true;
+  folder.write("work/c/good", "g");
+  folder.write("work/c/a\xff.bin", "x");
+  const auto name = open((folder.path() / "work/c").string());
+  ASSERT_FALSE(name);
+  EXPECT_EQ(name.error().kind, ErrorKind::permanent);
+  EXPECT_THAT(name.error().message(), HasSubstr("rename the file"));
+  EXPECT_TRUE(is_utf8(name.error().message()));
+  folder.write("work/d\xfe/good", "g");
+  const auto above = open((folder.path() / "work/d\xfe").string());
+  ASSERT_FALSE(above);
+  EXPECT_THAT(above.error().message(), HasSubstr("no UTF-8"));
+  folder.write("work/e/back\\slash", "g");
+  EXPECT_FALSE(open((folder.path() / "work/e").string()));
+  // 8,000 long names do not fit into one record.
+  const std::string base = "work/f/" + std::string(200, 'n') + "/" + std::string(200, 'm') + "/";
+  folder.write(base + "0", "");
+  for (int i = 1; i < 8'000; ++i) {
+    std::ofstream(folder.path() / (base + std::to_string(i) + std::string(200, 'o')));
+  }
+  const auto many = open((folder.path() / "work/f").string());
+  ASSERT_FALSE(many);
+  EXPECT_THAT(many.error().message(), HasSubstr("shorter names"));
 }
 
 TEST_F(Packages, WhatIsWrittenAfterwardsIsNoticed) {

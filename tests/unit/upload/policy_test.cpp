@@ -104,6 +104,11 @@ TEST(Policy, WhatWasBegunIsFinishedWhereItIsWorthIt) {
   s.known[0].sent_bytes = 60;
   EXPECT_EQ(next_step(s), 1);
   EXPECT_TRUE(decide(s).stale.empty());
+  // Unless a newer one has gone up meanwhile: a second commit for nothing.
+  s.known.push_back(row(s.candidates[1], "done", 160));
+  EXPECT_EQ(next_step(s), -1);
+  EXPECT_EQ(decide(s).stale, std::vector<std::string>{"step-1"});
+  s.known.pop_back();
   s.candidates.erase(s.candidates.begin());
   EXPECT_EQ(decide(s).stale, std::vector<std::string>{"step-1"}) << "it is not there any more";
 }

@@ -32,10 +32,14 @@ struct S3 : testing::Test {
   }
 
   std::unique_ptr<PlainTarget> target(const test::FakeS3& server, TargetOptions options = {}) {
+    return target(server, std::move(options), memory);
+  }
+  std::unique_ptr<PlainTarget> target(const test::FakeS3& server, TargetOptions options,
+                                      Memory& kept) const {
     const orders::S3Place place{server.endpoint(), "bucket", prefix, "eu-test-1", keys};
     // Parts of 1 MiB, so that a small file has several.
     return std::make_unique<PlainTarget>(
-        std::make_unique<s3::S3Store>(place, memory, options, 1 << 20), memory);
+        std::make_unique<s3::S3Store>(place, kept, options, 1 << 20), kept);
   }
 
   Package package() const {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "fetch_into.hpp"
 #include "s3_fixture.hpp"
 #include "supervisor/upload/s3/credentials.hpp"
 #include "supervisor/upload/s3/s3_store.hpp"
@@ -36,7 +37,7 @@ TEST_F(S3, PublishesInPartsAndBringsBack) {
   EXPECT_TRUE(to->verify("gpt", remotes->front()));
   const fs::path into = folder.path() / "back";
   fs::create_directory(into);
-  const auto fetched = to->fetch("gpt", remotes->front(), into, {});
+  const auto fetched = to->fetch("gpt", remotes->front(), trainward::test::fetch_into(into), {});
   ASSERT_TRUE(fetched) << fetched.error().message();
   EXPECT_EQ(fs::file_size(into / "model.safetensors"), 2'500'000U);
   expect_signed(server);
@@ -174,13 +175,53 @@ TEST_F(S3, KeysStayBehindWhenADownloadIsElsewhere) {
   server.redirect_downloads_to(elsewhere.url("/cdn"));
   const fs::path into = folder.path() / "back";
   fs::create_directory(into);
-  const auto fetched = target(server)->fetch("gpt", remotes->front(), into, {});
+  const auto fetched =
+      target(server)->fetch("gpt", remotes->front(), trainward::test::fetch_into(into), {});
   ASSERT_TRUE(fetched) << fetched.error().message();
   ASSERT_FALSE(elsewhere.requests().empty());
   for (const auto& request : elsewhere.requests()) {
     EXPECT_FALSE(request.has("authorization"));
     EXPECT_FALSE(request.has("x-amz-date"));
   }
+}
+
+bool is_listing(const test::HttpRequest& request) {
+  return request.target.find("list-type=2") != std::string::npos;
+}
+
+TEST_F(S3, AListingIsReadAtNoOtherServer) {
+  FakeS3 server;
+  test::HttpScript elsewhere([](const test::HttpRequest&) { return test::HttpStep{.body = ""}; });
+  ASSERT_TRUE(target(server)->publish(package(), {}));
+  server.alter([&](const test::HttpRequest& request, test::HttpStep& step) {
+    if (!is_listing(request)) return;
+    step = {.status = 307, .headers = {{"Location", elsewhere.url("/x")}}};
+  });
+  EXPECT_FALSE(target(server)->list("gpt"));
+  EXPECT_TRUE(elsewhere.requests().empty());
+}
+
+TEST_F(S3, AListingWithoutAnEndHasOne) {
+  FakeS3 server;
+  int page = 0;
+  server.alter([&](const test::HttpRequest& request, test::HttpStep& step) {
+    if (!is_listing(request)) return;
+    step.body = "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>" +
+                std::to_string(++page) + "</NextContinuationToken></ListBucketResult>";
+  });
+  const auto listed = target(server)->list("gpt");
+  ASSERT_FALSE(listed);
+  EXPECT_EQ(listed.error().kind, ErrorKind::permanent);
+  EXPECT_NE(listed.error().message().find("without end"), std::string::npos);
+}
+
+TEST_F(S3, WhatAServerSaysOfAnObjectThatItHasTakenDoesNotMatter) {
+  FakeS3 server;
+  server.alter([](const test::HttpRequest& request, test::HttpStep& step) {
+    if (request.method == "PUT") step.body.assign(200'000, 'x');
+  });
+  const auto published = target(server)->publish(package(), {});
+  EXPECT_TRUE(published) << published.error().message();
 }
 
 TEST_F(S3, ACutDownloadGoesOnWhereItWasCut) {
@@ -195,7 +236,8 @@ TEST_F(S3, ACutDownloadGoesOnWhereItWasCut) {
   ASSERT_TRUE(remotes);
   const fs::path into = folder.path() / "back";
   fs::create_directory(into);
-  const auto fetched = target(server)->fetch("gpt", remotes->front(), into, {});
+  const auto fetched =
+      target(server)->fetch("gpt", remotes->front(), trainward::test::fetch_into(into), {});
   ASSERT_TRUE(fetched) << fetched.error().message();
   EXPECT_EQ(cuts, 4);
 }
@@ -213,7 +255,8 @@ TEST_F(S3, ACutDownloadBeginsAnewWhereTheServerKnowsNoRanges) {
   ASSERT_TRUE(remotes);
   const fs::path into = folder.path() / "back";
   fs::create_directory(into);
-  const auto fetched = target(server)->fetch("gpt", remotes->front(), into, {});
+  const auto fetched =
+      target(server)->fetch("gpt", remotes->front(), trainward::test::fetch_into(into), {});
   ASSERT_TRUE(fetched) << fetched.error().message();
 }
 
