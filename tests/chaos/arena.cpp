@@ -15,6 +15,7 @@
 
 #include "common/os/fd.hpp"
 #include "common/os/file.hpp"
+#include "damage.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
 
 namespace trainward::chaos {
@@ -69,9 +70,14 @@ Result<Arena> Arena::make(std::int64_t seconds) {
       (std::filesystem::temp_directory_path() / "trainward-chaos-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) return fail_errno(errno, "make a folder", pattern);
   arena.folder_ = pattern;
-  for (const auto& made : {arena.folder_ / "disk", arena.book(), arena.folder_ / "files"}) {
+  for (const auto& made : {arena.folder_ / "disk", arena.book(), arena.folder_ / "files",
+                           arena.backup(), arena.victim()}) {
     if (auto ok = make_folders(made); !ok) return propagate(ok);
   }
+  if (auto ok = write_file_durably(arena.victim() / "file", victims_text); !ok) {
+    return propagate(ok);
+  }
+  arena.port_ = free_port();
   arena.disk_bytes_ = smallest_disk + seconds * disk_a_second;
   arena.has_disk_ = own_mounts() && ::mount("chaos", (arena.folder_ / "disk").c_str(), "tmpfs", 0,
                                             fmt::format("size={}", arena.disk_bytes_).c_str()) == 0;
@@ -96,9 +102,11 @@ Status Arena::make_control() {
 }
 
 Status Arena::write_configuration() const {
-  std::string text = "state_dir: " + state().string() + "\nprograms:\n";
+  std::string text =
+      fmt::format("state_dir: {}\nlisten: 127.0.0.1:{}\nprograms:\n", state().string(), port_);
   for (const char* name : programs::always) {
     text += program_text(name, "", "protocol: true", book());
+    text += fmt::format("    upload: {{targets: {{nas: {{folder: {}}}}}}}\n", backup().string());
   }
   text += program_text("mortal", ", --life, '60'", "protocol: true", book());
   text += program_text("silent", ", --silent", "checkpoints: ['files/step*.pt']", book());

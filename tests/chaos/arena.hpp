@@ -37,6 +37,12 @@ class Arena {
                                               std::int64_t number) const;
   // The highest number among the attempts' folders; 0: none.
   [[nodiscard]] std::int64_t newest_attempt(const std::string& program) const;
+  // Where checkpoints of the programs that train for ever go to as well.
+  [[nodiscard]] std::filesystem::path backup() const { return folder_ / "backup"; }
+  // Somebody else's; nothing may change in it.
+  [[nodiscard]] std::filesystem::path victim() const { return folder_ / "victim"; }
+  static constexpr std::string_view victims_text = "of somebody else";
+  [[nodiscard]] std::uint16_t port() const { return port_; }  // of the page
   [[nodiscard]] std::filesystem::path daemon_log() const { return folder_ / "daemon.log"; }
 
   // Null where nothing can be loaded before libc (a sanitizer is there already).
@@ -64,6 +70,7 @@ class Arena {
   Control* control_ = nullptr;
   bool has_disk_ = false;
   std::int64_t disk_bytes_ = 0;
+  std::uint16_t port_ = 0;
 };
 
 }  // namespace trainward::chaos

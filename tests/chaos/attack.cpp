@@ -11,6 +11,7 @@
 
 #include "common/os/file.hpp"
 #include "counts.hpp"
+#include "damage.hpp"
 #include "processes.hpp"
 #include "supervisor/store/store.hpp"
 
@@ -177,7 +178,7 @@ void Attack::tick() {
 void Attack::inflict_due() {
   while (next_ < faults_.size() && faults_[next_].at_ms <= now_ms() - started_ms_ - paused_ms_) {
     const Fault& fault = faults_[next_++];
-    if (fault.kind == Kind::kill_daemon || fault.kind == Kind::end_daemon) end_expected_ = true;
+    if (ends_daemon(fault.kind)) end_expected_ = true;
     if (fault.kind == Kind::end_daemon && asked_to_end_ms_ == 0) asked_to_end_ms_ = boot_ms();
     if (silences_daemon(fault.kind)) silence_until_ms_ = now_ms() + after_silence_ms;
     const std::int64_t began = now_ms();
@@ -203,7 +204,7 @@ bool Attack::all_work() const {
     const auto after = read_counts(file);
     if (!before || !after || after->lines == before->lines) return false;
   }
-  return true;
+  return page_answers(arena_.port());
 }
 
 // Heals everything and waits until every program works.
@@ -277,7 +278,8 @@ void Attack::finish() {
   }
   Problems found;
   figures_.audited = audit_attempts(arena_, inflictor_.spoiled(), found);
-  audit_ledger(arena_, passed, unwanted_ms_, found);
+  audit_ledger(arena_, passed, unwanted_ms_, inflictor_.spoiled(), found);
+  audit_folders(arena_, found);
   for (const auto& group : cgroups_of(arena_))
     found.push_back("a cgroup is left: " + group.string());
   for (const std::string& what : found) broken(what);

@@ -28,6 +28,7 @@ void take(const JournalRecord& record, JournalFacts& facts) {
     facts.dropped_messages += int_or(record.fields, "messages", 0);
     facts.dropped_lines += int_or(record.fields, "log_lines", 0);
   }
+  if (record.type == "started") facts.began = true;
   if (record.type == "exec_failed") facts.ended = true;
   if (record.type == "message") {
     if (const auto step = step_of(record)) facts.steps.push_back(*step);

@@ -13,6 +13,7 @@ struct JournalFacts {
   std::vector<std::int64_t> steps;  // of heartbeats, as they came
   std::int64_t dropped_messages = 0;
   std::int64_t dropped_lines = 0;  // of the logs
+  bool began = false;              // there was a shim
   bool ended = false;              // the shim lived to see the end
   std::optional<int> code;
   std::optional<int> signal;

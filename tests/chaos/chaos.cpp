@@ -66,15 +66,16 @@ void end_everything(const Arena& arena) {
 void report(const Attack& attack, const Figures& f) {
   fmt::print(
       "{} faults, {} starts of trainwardd; {} attempts, {} heartbeats, {} lines of log\n"
-      "  {} lines and {} heartbeats were dropped and owned up to\n"
+      "  {} lines and {} heartbeats were dropped and owned up to; {} attempts were decided on and "
+      "never launched, because the daemon ended\n"
       "  API: {} answers, the slowest after {} ms; loop latency {:.1f} ms (p99), {:.1f} ms at "
       "most\n"
       "  the slowest recovery took {} ms\n"
       "  trainwardd: descriptors {} before, {} after; memory {} KiB before, {} KiB after\n",
       f.faults, f.daemon_starts, f.audited.attempts, f.audited.steps, f.audited.lines,
-      f.audited.dropped_lines, f.audited.dropped_messages, f.api_answers, f.slowest_answer_ms,
-      f.loop.p99, f.loop.most, f.slowest_recovery_ms, f.descriptors_before, f.descriptors_after,
-      f.memory_before_kib, f.memory_after_kib);
+      f.audited.dropped_lines, f.audited.dropped_messages, f.audited.never_launched, f.api_answers,
+      f.slowest_answer_ms, f.loop.p99, f.loop.most, f.slowest_recovery_ms, f.descriptors_before,
+      f.descriptors_after, f.memory_before_kib, f.memory_after_kib);
   fmt::print("{}\n", attack.problems().empty() ? "everything held" : "BROKEN");
 }
 

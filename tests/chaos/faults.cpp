@@ -46,6 +46,12 @@ constexpr std::array descriptions{
     Description{Kind::no_memory, "no_memory", 200, 1'000, true},
     Description{Kind::clock, "clock", 0, 0, false},
     Description{Kind::suspend, "suspend", 0, 0, false},
+    Description{Kind::reload, "reload", 0, 0, true},
+    Description{Kind::port_taken, "port_taken", 200, 3'000, false},
+    Description{Kind::journal_damaged, "journal_damaged", 0, 0, false},
+    Description{Kind::state_damaged, "state_damaged", 0, 0, true},
+    Description{Kind::database_back, "database_back", 0, 0, true},
+    Description{Kind::folders_swapped, "folders_swapped", 200, 3'000, false},
 };
 
 const Description& describe(Kind kind) {
@@ -62,6 +68,11 @@ constexpr std::int64_t longest_pause_ms = 900;
 std::string_view name_of(Kind kind) { return describe(kind).name; }
 
 bool silences_daemon(Kind kind) { return describe(kind).silences; }
+
+bool ends_daemon(Kind kind) {
+  return kind == Kind::kill_daemon || kind == Kind::end_daemon || kind == Kind::state_damaged ||
+         kind == Kind::database_back;
+}
 
 const std::vector<Kind>& all_kinds() {
   static const std::vector<Kind> kinds = [] {

@@ -38,6 +38,12 @@ enum class Kind {
   no_memory,
   clock,
   suspend,
+  reload,
+  port_taken,
+  journal_damaged,
+  state_damaged,
+  database_back,
+  folders_swapped,
 };
 
 struct Fault {
@@ -54,6 +60,8 @@ std::string_view name_of(Kind kind);
 const std::vector<Kind>& all_kinds();
 // The daemon itself is stopped, gone or out of means: how fast it answers meanwhile says nothing.
 bool silences_daemon(Kind kind);
+// The daemon ends, and is to be started again.
+bool ends_daemon(Kind kind);
 // In order of time, none in the last two seconds.
 std::vector<Fault> draw(std::uint64_t seed, std::int64_t ms, const std::vector<Kind>& kinds);
 // "12.345 s  stop_shim  #3  for 1200 ms"

@@ -14,6 +14,7 @@
 #include "checkpoint/checkpoint.hpp"
 #include "common/os/file.hpp"
 #include "common/wire/launch.hpp"
+#include "damage.hpp"
 
 namespace trainward::chaos {
 namespace {
@@ -168,6 +169,39 @@ void Inflictor::move_clock(const Fault& fault) {
   arena_.control()->wall_shift_ns = fault.target % 4 == 0 ? 0 : minutes * minute_ms * 1'000'000;
 }
 
+void Inflictor::damage_newest_journal(const Fault& fault) {
+  const std::string program = program_at(fault.target);
+  const std::int64_t number = arena_.newest_attempt(program);
+  damage_journal(arena_.attempt(program, number) / attempt_files::journal, fault.amount);
+  spoiled_.damaged.insert(program + "/" + std::to_string(number));
+}
+
+// While no daemon has it open.
+void Inflictor::damage_state(const Fault& fault) {
+  const auto found = named(descendants(), names::daemon);
+  if (found.empty() || !kill_and_wait(found.front().pid)) return;
+  spoiled_.database = true;
+  if (fault.kind == Kind::database_back) {
+    take_back(arena_.state(), arena_.folder() / "database-of-before");
+  } else {
+    damage_database(arena_.state(), fault.amount, fault.target);
+  }
+}
+
+void Inflictor::swap_folders(const Fault& fault, std::int64_t now_ms) {
+  const auto folder =
+      arena_.backup() / programs::always[fault.target % std::size(programs::always)];
+  std::vector<std::filesystem::path> choices{folder, folder / "published"};
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    if (entry.path().filename().string().starts_with("step-")) choices.push_back(entry.path());
+  }
+  const auto chosen = choices[fault.amount % choices.size()];
+  if (!std::filesystem::is_directory(std::filesystem::symlink_status(chosen, error))) return;
+  auto exchange = exchange_for_link(chosen, arena_.victim());
+  later(fault, now_ms, [exchange]() mutable { exchange.reset(); });
+}
+
 void Inflictor::inflict(const Fault& fault, std::int64_t now_ms) {
   const auto socket = arena_.state() / "trainward.sock";
   Control* control = arena_.control();
@@ -247,6 +281,19 @@ void Inflictor::inflict(const Fault& fault, std::int64_t now_ms) {
       control->boot_shift_ns +=
           static_cast<std::int64_t>(1 + fault.amount * fault.amount / 100) * 1'000'000'000;
       return;
+    case Kind::reload:
+      return command({"reload"}, now_ms);
+    case Kind::port_taken: {
+      auto thieves = steal_port(arena_.port());
+      return later(fault, now_ms, [thieves]() mutable { thieves.reset(); });
+    }
+    case Kind::journal_damaged:
+      return damage_newest_journal(fault);
+    case Kind::state_damaged:
+    case Kind::database_back:
+      return damage_state(fault);
+    case Kind::folders_swapped:
+      return swap_folders(fault, now_ms);
   }
 }
 

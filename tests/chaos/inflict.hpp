@@ -58,6 +58,9 @@ class Inflictor {
   void hold(const Fault& fault, std::int64_t now_ms, std::vector<Fd> clients);
   void limit(const Fault& fault, std::int64_t now_ms, int resource, std::uint64_t most);
   void move_clock(const Fault& fault);
+  void damage_newest_journal(const Fault& fault);
+  void damage_state(const Fault& fault);
+  void swap_folders(const Fault& fault, std::int64_t now_ms);
 
   const Arena& arena_;
   std::vector<Cure> cures_;
