@@ -56,19 +56,9 @@ std::size_t bytes_of(const Message& message) {
 
 }  // namespace
 
-void TokenBucket::refill(MonoTime at) {
-  const std::int64_t passed = at_ == MonoTime{} ? 0 : std::max<std::int64_t>(at - at_, 0);
-  level_ = std::min(most_, level_ + per_ms_ * static_cast<double>(passed));
-  at_ = std::max(at_, at);
-}
-
-void TokenBucket::take(double amount, double lowest) {
-  level_ = std::max(std::min(level_, lowest), level_ - amount);
-}
-
 bool MessagePace::may_pass(bool repeats) const {
-  return repeats ? repeating_.above(0.999) && bytes_.above(0)
-                 : single_.above(0.999) && bytes_.above(-credit_bytes);
+  return repeats ? repeating_.has_one() && bytes_.above(0)
+                 : single_.has_one() && bytes_.above(-credit_bytes);
 }
 
 void MessagePace::pass(const Waiting& one, const Keep& keep) {

@@ -19,25 +19,10 @@
 #include <vector>
 
 #include "common/base/time.hpp"
+#include "common/base/token_bucket.hpp"
 #include "common/protocol/protocol.hpp"
 
 namespace trainward::shim {
-
-// Up to `most` at once, `per_second` after that.
-class TokenBucket {
- public:
-  TokenBucket(double most, double per_second)
-      : most_(most), per_ms_(per_second / 1000), level_(most) {}
-  void refill(MonoTime at);
-  [[nodiscard]] bool above(double level) const { return level_ > level; }
-  void take(double amount, double lowest);
-
- private:
-  double most_;
-  double per_ms_;
-  double level_;
-  MonoTime at_;
-};
 
 class MessagePace {
  public:
