@@ -76,6 +76,12 @@ JsonText& JsonText::add(std::string_view key, bool value) {
   return add_json(key, value ? "true" : "false");
 }
 
+JsonText& JsonText::add_members(const JsonText& other) {
+  if (!members_.empty() && !other.members_.empty()) members_ += ',';
+  members_ += other.members_;
+  return *this;
+}
+
 JsonText& JsonText::add_json(std::string_view key, std::string_view json) {
   this->key(key);
   members_ += json;

@@ -26,6 +26,9 @@ class JsonText {
   // A member whose value is JSON already: an object or a list.
   JsonText& add_json(std::string_view key, std::string_view json);
 
+  // All of another.
+  JsonText& add_members(const JsonText& other);
+
   // The members, without the braces around them.
   [[nodiscard]] const std::string& members() const { return members_; }
   [[nodiscard]] std::string object() const { return "{" + members_ + "}"; }

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "common/os/file.hpp"
-#include "common/os/json_file.hpp"
 #include "common/protocol/protocol.hpp"
 
 namespace trainward {
@@ -164,8 +163,11 @@ std::string to_json_text(const LaunchSpec& spec) {
   return json::serialize(object);
 }
 
-Result<LaunchSpec> read_launch_spec(const std::filesystem::path& file) {
-  auto value = read_json_file(file, max_spec_bytes);
+namespace {
+
+Result<LaunchSpec> parse_launch_spec(Result<std::string> text, const std::filesystem::path& file) {
+  if (!text) return propagate(text);
+  auto value = parse_json(*text, file.string());
   if (!value) return propagate(value);
   const json::object* object = value->if_object();
   const std::int64_t version = object == nullptr ? 0 : int_or(*object, "version", 0);
@@ -188,6 +190,16 @@ Result<LaunchSpec> read_launch_spec(const std::filesystem::path& file) {
   }
   spec.shortened = bool_or(*object, "shortened", false);
   return spec;
+}
+
+}  // namespace
+
+Result<LaunchSpec> read_launch_spec(const std::filesystem::path& file) {
+  return parse_launch_spec(read_file(file, max_spec_bytes), file);
+}
+
+Result<LaunchSpec> read_launch_spec(const Folder& folder, const std::string& name) {
+  return parse_launch_spec(folder.read(name, max_spec_bytes), folder.path() / name);
 }
 
 Status shorten_launch_file(const std::filesystem::path& file) {

@@ -16,6 +16,7 @@
 
 #include "common/base/error.hpp"
 #include "common/os/credentials.hpp"
+#include "common/os/folder.hpp"
 #include "common/wire/resource_limits.hpp"
 
 namespace trainward {
@@ -59,6 +60,7 @@ inline constexpr const char* shim_log = "shim.log";
 
 std::string to_json_text(const LaunchSpec& spec);
 Result<LaunchSpec> read_launch_spec(const std::filesystem::path& file);
+Result<LaunchSpec> read_launch_spec(const Folder& folder, const std::string& name);
 
 // Of an ended attempt; keeps the file's time, which is that of the launch. Durable, and a crash
 // leaves the whole file or the shortened one. A file that is shortened already, or is not there, is

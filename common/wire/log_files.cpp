@@ -28,8 +28,9 @@ struct IndexEntry {
   std::int64_t base = 0;
 };
 
-std::optional<IndexEntry> read_entry(const std::filesystem::path& file) {
-  const auto text = read_file(log_index(file), 4096);
+constexpr std::size_t max_index_bytes = 4096;
+
+std::optional<IndexEntry> entry_of(const Result<std::string>& text) {
   if (!text) return std::nullopt;
   IndexEntry entry;
   const char* end = text->data() + text->size();
@@ -76,7 +77,7 @@ Result<std::vector<Piece>> stable_pieces(const std::filesystem::path& file) {
   for (int attempt = 0;; ++attempt) {
     auto pieces = open_pieces(file);
     if (!pieces) return pieces;
-    const auto known = read_entry(file);
+    const auto known = entry_of(read_file(log_index(file), max_index_bytes));
     struct stat now {};
     const bool same = ::stat(file.c_str(), &now) == 0 && now.st_ino == pieces->back().inode;
     if (same || attempt == 100) {
@@ -100,10 +101,12 @@ std::string log_index_line(std::uint64_t inode, std::int64_t base) {
   return fmt::format("{:020} {:020}\n", inode, base);
 }
 
-Result<std::int64_t> read_log_index(const std::filesystem::path& file, std::uint64_t inode) {
-  const auto entry = read_entry(file);
+Result<std::int64_t> read_log_index(const Folder& folder, const std::string& name,
+                                    std::uint64_t inode) {
+  const std::string index = log_index(name).string();
+  const auto entry = entry_of(folder.read(index, max_index_bytes));
   if (!entry || entry->inode != inode) {
-    return fail(ErrorKind::corrupt, "is not about this log", log_index(file).string());
+    return fail(ErrorKind::corrupt, "is not about this log", (folder.path() / index).string());
   }
   return entry->base;
 }

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "common/base/error.hpp"
+#include "common/os/folder.hpp"
 
 namespace trainward {
 
@@ -45,6 +46,7 @@ std::filesystem::path log_index(const std::filesystem::path& file);
 // Fixed width, so that it is replaced in place and needs no new disk space.
 std::string log_index_line(std::uint64_t inode, std::int64_t base);
 // The base of the file with this inode; an error when the index is not about it.
-Result<std::int64_t> read_log_index(const std::filesystem::path& file, std::uint64_t inode);
+Result<std::int64_t> read_log_index(const Folder& folder, const std::string& name,
+                                    std::uint64_t inode);
 
 }  // namespace trainward

@@ -19,6 +19,9 @@ namespace {
 constexpr int quiet_after_ms = 50;
 constexpr int messages_a_turn = 256;
 constexpr int look_again_ms = 5;  // at a disk that is behind
+// Messages that were left out are told of so long after the first, and then so often.
+constexpr std::int64_t first_count_ms = 1'000;
+constexpr std::int64_t next_count_ms = 10'000;
 
 std::int64_t milliseconds(const timeval& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1000 + time.tv_usec / 1000;
@@ -46,6 +49,9 @@ Attempt::Attempt(const LaunchSpec& spec, DiskWriter& disk, const MessageSocket& 
       signals_(signals),
       worker_(std::move(worker)),
       cgroup_(cgroup),
+      keep_([&disk](const Message& message, Time at, std::int64_t stands_for) {
+        disk.message(message, at, stands_for);
+      }),
       output_(std::move(worker_.standard_output), Stream::output, disk),
       error_(std::move(worker_.standard_error), Stream::error, disk),
       kill_wait_ms_(spec.kill_wait_ms),
@@ -63,6 +69,10 @@ int Attempt::wait_ms() const {
   };
   sooner(output_.wait_ms());
   sooner(error_.wait_ms());
+  sooner(pace_.wait_ms());
+  if (pace_.left_out() != told_left_out_ && tell_at_ != MonoTime{}) {
+    sooner(std::max<std::int64_t>(tell_at_ - now().mono, 0));
+  }
   if (!quiet_) sooner(quiet_after_ms);
   if (kill_deadline_) sooner(std::max<std::int64_t>(*kill_deadline_ - now().mono, 0));
   return wait;
@@ -85,7 +95,10 @@ void Attempt::wait() {
   if (happened > 0) quiet_ = false;
   // Heartbeats first; logs can wait in their pipes.
   if (watched[1].revents != 0) take_messages(false);
-  const std::int64_t at = now().mono.ms;
+  const Time time = now();
+  if (room) pace_.look(time.mono, keep_);
+  tell_left_out(time, false);
+  const std::int64_t at = time.mono.ms;
   if (watched[2].revents != 0 || output_.wait_ms() >= 0) output_.pump(at);
   if (watched[3].revents != 0 || error_.wait_ms() >= 0) error_.pump(at);
   if (watched[0].revents != 0) take_signals();
@@ -139,10 +152,23 @@ void Attempt::take_messages(bool last) {
   // Bounded a turn for the same reason as the logs; a burst is taken over several turns.
   for (int turn = 0; turn < messages_a_turn; ++turn) {
     if (!last && !disk_.takes_messages(now().mono)) return;
-    const auto message = socket_.receive();
+    auto message = socket_.receive();
     if (!message) return;
-    if (!message->empty()) disk_.message(*message, now());
+    if (!message->empty()) pace_.offer(std::move(*message), now(), keep_);
   }
+}
+
+void Attempt::tell_left_out(Time at, bool last) {
+  if (pace_.left_out() == told_left_out_) return;
+  if (tell_at_ == MonoTime{}) tell_at_ = at.mono + first_count_ms;
+  if (!last && at.mono < tell_at_) return;
+  tell_at_ = at.mono + next_count_ms;
+  told_left_out_ = pace_.left_out();
+  JsonText fields;
+  fields.add("messages", told_left_out_)
+      .add("since_wall_ms", pace_.left_out_since().wall.ms)
+      .add("last", last);
+  disk_.record("thinned", std::move(fields), at, false);
 }
 
 // What is in a pipe, but not until its end: a process the kernel will not let die may hold it open.
@@ -157,6 +183,8 @@ void Attempt::drain(LogIntake& intake) {
 void Attempt::finish() {
   const Swept swept = sweep(cgroup_, worker_.pid, signals_, kill_wait_ms_);
   take_messages(true);
+  pace_.finish(keep_);
+  tell_left_out(now(), true);
   drain(output_);
   drain(error_);
   disk_.drain_logs();

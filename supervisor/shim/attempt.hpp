@@ -12,6 +12,7 @@
 #include "supervisor/containment/cgroup.hpp"
 #include "supervisor/shim/disk_writer.hpp"
 #include "supervisor/shim/log_intake.hpp"
+#include "supervisor/shim/message_pace.hpp"
 #include "supervisor/shim/message_socket.hpp"
 #include "supervisor/shim/sweep.hpp"
 #include "supervisor/shim/worker_process.hpp"
@@ -39,6 +40,7 @@ class Attempt {
   void take_signals();
   void reap();
   void take_messages(bool last);
+  void tell_left_out(Time at, bool last);
   void look_for_unkillable();
   void drain(LogIntake& intake);
   void finish();
@@ -51,6 +53,10 @@ class Attempt {
   int signals_;
   WorkerProcess worker_;
   const containment::Cgroup& cgroup_;
+  MessagePace pace_;
+  MessagePace::Keep keep_;
+  std::int64_t told_left_out_ = 0;
+  MonoTime tell_at_;
   LogIntake output_;
   LogIntake error_;
   std::int64_t kill_wait_ms_;

@@ -147,7 +147,8 @@ Error WorkerImage::error_of(const Refusal& refusal) const {
   using Step = Refusal::Step;
   const std::string as = spec_.user ? fmt::format(" as user {}", spec_.user->user) : "";
   const auto failure = [&](const std::string& what, const std::string& hint) {
-    Error error = fail_errno(refusal.reason, what, "", hint).value();
+    const bool full = refusal.reason == EMFILE;  // that has a hint of its own
+    Error error = fail_errno(refusal.reason, what, "", full ? "" : hint).value();
     if (is_about_the_command(refusal.reason)) error.kind = ErrorKind::usage;
     return error;
   };

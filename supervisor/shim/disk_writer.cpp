@@ -17,7 +17,7 @@ constexpr std::int64_t report_after_ms = 10'000;
 
 }  // namespace
 
-DiskWriter::DiskWriter(JournalWriter journal, LogFile output, LogFile error, LogRing output_ring,
+DiskWriter::DiskWriter(AttemptJournal journal, LogFile output, LogFile error, LogRing output_ring,
                        LogRing error_ring)
     : journal_(std::move(journal)),
       streams_{StreamState{std::move(output), std::move(output_ring)},
@@ -39,11 +39,12 @@ void DiskWriter::record(std::string_view type, JsonText fields, Time at, bool sy
   push({std::string(type), std::move(fields), at, sync, ""});
 }
 
-void DiskWriter::message(const Message& message, Time at) {
+void DiskWriter::message(const Message& message, Time at, std::int64_t stands_for) {
   JsonText pairs;
   for (const auto& [key, value] : message) pairs.add(key, value);
   JsonText fields;
   fields.add_json("fields", pairs.object());
+  if (stands_for > 1) fields.add("stands_for", stands_for);
   const std::lock_guard lock(mutex_);
   push({"message", std::move(fields), at, false, kind_of(message)});
 }
@@ -144,8 +145,7 @@ bool DiskWriter::write_records(std::unique_lock<std::mutex>& lock) {
   while (!queue_.empty()) {
     QueuedRecord record = queue_.take();
     lock.unlock();
-    const bool written =
-        journal_.append(record.type, record.fields, record.at, record.sync).has_value();
+    const bool written = journal_.append(record).has_value();
     lock.lock();
     journal_failed_ = !written;
     if (!written) {

@@ -19,7 +19,7 @@
 #include <thread>
 
 #include "common/base/error.hpp"
-#include "common/wire/journal.hpp"
+#include "supervisor/shim/attempt_journal.hpp"
 #include "supervisor/shim/journal_queue.hpp"
 #include "supervisor/shim/log_file.hpp"
 #include "supervisor/shim/log_ring.hpp"
@@ -34,7 +34,7 @@ constexpr std::string_view to_string(Stream stream) {
 
 class DiskWriter {
  public:
-  DiskWriter(JournalWriter journal, LogFile output, LogFile error, LogRing output_ring,
+  DiskWriter(AttemptJournal journal, LogFile output, LogFile error, LogRing output_ring,
              LogRing error_ring);
   ~DiskWriter();
   DiskWriter(const DiskWriter&) = delete;
@@ -45,7 +45,8 @@ class DiskWriter {
   Status start();
 
   void record(std::string_view type, JsonText fields, Time at, bool sync);
-  void message(const Message& message, Time at);
+  // `stands_for`: itself and those of its kind that were left out for it.
+  void message(const Message& message, Time at, std::int64_t stands_for = 1);
   // Whether another message should be taken from the worker. While a slow disk is behind, messages
   // wait in the socket and the worker with them, so that none is lost; but only for so long, and
   // not at all for a disk that refuses. Then the journal's queue lets old ones go.
@@ -86,7 +87,7 @@ class DiskWriter {
   std::mutex mutex_;
   std::condition_variable wake_;  // for the thread: there is work
   std::condition_variable drained_;
-  JournalWriter journal_;
+  AttemptJournal journal_;
   std::array<StreamState, 2> streams_;
   JournalQueue queue_;
   bool journal_failed_ = false;

@@ -9,7 +9,6 @@
 #include <cstring>
 #include <system_error>
 
-#include "common/os/file.hpp"
 #include "common/wire/log_files.hpp"
 
 namespace trainward::shim {
@@ -26,17 +25,20 @@ std::string drop_notice(const Dropped& dropped, std::string_view why) {
          std::to_string(dropped.lines) + " lines) dropped here: " + std::string(why) + "\n";
 }
 
-Result<LogFile> LogFile::open(const std::filesystem::path& file, std::int64_t max_bytes, int keep) {
-  auto fd = open_regular(file, O_RDWR | O_CREAT | O_APPEND, 0640);
+Result<LogFile> LogFile::open(std::shared_ptr<const Folder> folder, const std::string& name,
+                              std::int64_t max_bytes, int keep) {
+  auto fd = folder->open_file(name, O_RDWR | O_CREAT | O_APPEND, 0640);
   if (!fd) return propagate(fd);
   struct stat info {};
-  if (::fstat(fd->get(), &info) != 0) return fail_errno(errno, "look at the log", file.string());
-  LogFile log(std::move(*fd), file, max_bytes, keep);
+  if (::fstat(fd->get(), &info) != 0) {
+    return fail_errno(errno, "look at the log", (folder->path() / name).string());
+  }
+  LogFile log(std::move(*fd), std::move(folder), name, max_bytes, keep);
   log.inode_ = info.st_ino;
   log.size_ = log.line_start_ = info.st_size;
   log.rotate_at_ = max_bytes;
-  log.base_ = read_log_index(file, log.inode_).value_or(0);
-  if (auto index = open_regular(log_index(file), O_WRONLY | O_CREAT, 0640)) {
+  log.base_ = read_log_index(*log.folder_, name, log.inode_).value_or(0);
+  if (auto index = log.folder_->open_file(log_index(name).string(), O_WRONLY | O_CREAT, 0640)) {
     log.index_ = std::move(*index);
   }
   log.write_index();
@@ -155,24 +157,29 @@ void LogFile::write_index() {
   if (index_) (void)!::pwrite(index_.get(), line.data(), line.size(), 0);
 }
 
+std::string LogFile::rotated(int number) const { return rotated_log(name_, number).string(); }
+
 void LogFile::rotate() {
   rotate_at_ = size_ + max_bytes_;  // should it fail, the next try is one file further on
-  const std::string fresh_name = file_.string() + ".new";
-  auto fresh = open_regular(fresh_name, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0640);
+  const std::string fresh_name = name_ + ".new";
+  auto fresh = folder_->open_file(fresh_name, O_RDWR | O_CREAT | O_TRUNC | O_APPEND, 0640);
   struct stat info {};
   if (!fresh || ::fstat(fresh->get(), &info) != 0) return;
   write_index();
+  const auto is_there = [&](int number) {
+    const auto found = folder_->look(rotated(number));
+    return found && *found;
+  };
   int oldest = 1;
-  while (oldest < keep_ && ::access(rotated_log(file_, oldest).c_str(), F_OK) == 0) ++oldest;
+  while (oldest < keep_ && is_there(oldest)) ++oldest;
   // Deleted rather than renamed over: ext4 takes that for a careful replacement, and writes the
   // file that takes the place to the disk first.
-  if (oldest == keep_) ::unlink(rotated_log(file_, keep_).c_str());
+  if (oldest == keep_) (void)folder_->remove_file(rotated(keep_));
   for (int number = oldest; number > 1; --number) {
-    ::rename(rotated_log(file_, number - 1).c_str(), rotated_log(file_, number).c_str());
+    (void)folder_->rename(rotated(number - 1), rotated(number));
   }
-  if (::rename(file_.c_str(), rotated_log(file_, 1).c_str()) != 0 ||
-      ::rename(fresh_name.c_str(), file_.c_str()) != 0) {
-    ::unlink(fresh_name.c_str());
+  if (!folder_->rename(name_, rotated(1)) || !folder_->rename(fresh_name, name_)) {
+    (void)folder_->remove_file(fresh_name);
     return;
   }
   fd_ = std::move(*fresh);

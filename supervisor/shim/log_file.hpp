@@ -12,11 +12,13 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
+#include <memory>
+#include <string>
 #include <string_view>
 
 #include "common/base/error.hpp"
 #include "common/os/fd.hpp"
+#include "common/os/folder.hpp"
 
 namespace trainward::shim {
 
@@ -32,7 +34,9 @@ std::string drop_notice(const Dropped& dropped, std::string_view why);
 
 class LogFile {
  public:
-  static Result<LogFile> open(const std::filesystem::path& file, std::int64_t max_bytes, int keep);
+  // `name` in `folder`.
+  static Result<LogFile> open(std::shared_ptr<const Folder> folder, const std::string& name,
+                              std::int64_t max_bytes, int keep);
 
   void write(std::string_view bytes, std::int64_t now_ms);
   // The worker has ended: says what is missing, if that was not said yet.
@@ -44,8 +48,14 @@ class LogFile {
   [[nodiscard]] std::int64_t base() const { return base_; }  // stream offset of the current file
 
  private:
-  LogFile(Fd fd, std::filesystem::path file, std::int64_t max_bytes, int keep)
-      : fd_(std::move(fd)), file_(std::move(file)), max_bytes_(max_bytes), keep_(keep) {}
+  LogFile(Fd fd, std::shared_ptr<const Folder> folder, std::string name, std::int64_t max_bytes,
+          int keep)
+      : fd_(std::move(fd)),
+        folder_(std::move(folder)),
+        name_(std::move(name)),
+        max_bytes_(max_bytes),
+        keep_(keep) {}
+  [[nodiscard]] std::string rotated(int number) const;
   std::size_t next_cut(std::string_view bytes) const;
   bool put(std::string_view bytes);
   void take_back_half_line();
@@ -56,7 +66,8 @@ class LogFile {
 
   Fd fd_;
   Fd index_;
-  std::filesystem::path file_;
+  std::shared_ptr<const Folder> folder_;
+  std::string name_;
   std::int64_t max_bytes_;
   int keep_;
   std::uint64_t inode_ = 0;

@@ -8,15 +8,21 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "common/os/unix_socket.hpp"
 
 namespace trainward::shim {
+namespace {
 
-Result<MessageSocket> MessageSocket::open(const std::filesystem::path& folder,
+constexpr const char* socket_name = "worker.sock";
+
+}  // namespace
+
+Result<MessageSocket> MessageSocket::open(std::shared_ptr<const Folder> folder,
                                           const std::optional<Credentials>& user) {
   MessageSocket made;
-  made.path_ = folder / "worker.sock";
+  made.path_ = folder->path() / socket_name;
   if (made.path_.native().size() >= sizeof(sockaddr_un::sun_path)) {
     std::string pattern = "/tmp/trainward-XXXXXX";
     if (::mkdtemp(pattern.data()) == nullptr) {
@@ -26,13 +32,19 @@ Result<MessageSocket> MessageSocket::open(const std::filesystem::path& folder,
     if (user && ::chmod(pattern.c_str(), 0711) != 0) {
       return fail_errno(errno, "open the folder of the worker's socket to its user", pattern);
     }
-    made.path_ = std::filesystem::path(pattern) / "worker.sock";
+    made.path_ = std::filesystem::path(pattern) / socket_name;
+  } else {
+    made.folder_ = std::move(folder);
   }
-  auto fd = bind_datagram(made.path_, 0600);
+  // By the folder that is held, whatever its path leads to by now.
+  const std::filesystem::path place =
+      made.folder_ ? fmt::format("/proc/self/fd/{}/{}", made.folder_->fd(), socket_name)
+                   : made.path_.string();
+  auto fd = bind_datagram(place, 0600);
   if (!fd) return propagate(fd);
   made.fd_ = std::move(*fd);
   // The folder is the shim's own, so that nobody has put another thing in its place.
-  if (user && ::lchown(made.path_.c_str(), user->user, user->group) != 0) {
+  if (user && ::lchown(place.c_str(), user->user, user->group) != 0) {
     return fail_errno(errno, "give the worker's socket to its user", made.path_.string());
   }
   return made;
@@ -40,8 +52,12 @@ Result<MessageSocket> MessageSocket::open(const std::filesystem::path& folder,
 
 MessageSocket::~MessageSocket() {
   if (!fd_) return;
+  if (folder_) {
+    (void)folder_->remove_file(socket_name);
+    return;
+  }
   ::unlink(path_.c_str());
-  if (!temporary_.empty()) ::rmdir(temporary_.c_str());
+  ::rmdir(temporary_.c_str());
 }
 
 std::optional<Message> MessageSocket::receive() const {

@@ -7,20 +7,23 @@
 
 #include <array>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string_view>
 
 #include "common/base/error.hpp"
 #include "common/os/credentials.hpp"
 #include "common/os/fd.hpp"
+#include "common/os/folder.hpp"
 #include "common/protocol/protocol.hpp"
 
 namespace trainward::shim {
 
 class MessageSocket {
  public:
-  // `user`: the worker's, where that is not the shim's; it must be able to enter `folder`.
-  static Result<MessageSocket> open(const std::filesystem::path& folder,
+  // `user`: the worker's, where that is not the shim's; it must be able to enter `folder`, and may
+  // not write in it.
+  static Result<MessageSocket> open(std::shared_ptr<const Folder> folder,
                                     const std::optional<Credentials>& user = std::nullopt);
   MessageSocket(MessageSocket&&) = default;
   MessageSocket& operator=(MessageSocket&&) = delete;
@@ -36,6 +39,7 @@ class MessageSocket {
 
  private:
   MessageSocket() = default;
+  std::shared_ptr<const Folder> folder_;  // that holds it; null: `temporary_` does
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   Fd fd_;

@@ -7,8 +7,10 @@
 
 #include <cerrno>
 #include <csignal>
+#include <memory>
 
 #include "common/os/clock.hpp"
+#include "common/os/folder.hpp"
 #include "common/os/process_id.hpp"
 #include "common/wire/journal.hpp"
 #include "common/wire/launch.hpp"
@@ -44,15 +46,15 @@ struct Parts {
   LogRing error_ring;
 };
 
-Result<Parts> prepare(const std::filesystem::path& folder) {
-  auto spec = read_launch_spec(folder / attempt_files::launch);
+Result<Parts> prepare(const std::shared_ptr<const Folder>& folder) {
+  auto spec = read_launch_spec(*folder, attempt_files::launch);
   if (!spec) return propagate(spec);
   auto signals = take_signals();
   if (!signals) return propagate(signals);
   auto socket = MessageSocket::open(folder, spec->user);
   if (!socket) return propagate(socket);
   const auto open = [&](const char* name) {
-    return LogFile::open(folder / name, spec->log_max_bytes, spec->log_keep);
+    return LogFile::open(folder, name, spec->log_max_bytes, spec->log_keep);
   };
   auto output = open(attempt_files::standard_output);
   if (!output) return propagate(output);
@@ -74,8 +76,7 @@ JsonText started(const LaunchSpec& spec, const ProcessId& worker, const ProcessI
   std::string notes;
   for (const std::string& note : cgroup.notes()) notes += (notes.empty() ? "" : "; ") + note;
   JsonText fields;
-  fields.add("version", journal_version)
-      .add("nonce", spec.nonce)
+  fields.add("nonce", spec.nonce)
       .add("pid", std::int64_t{worker.pid})
       .add("start_ticks", static_cast<std::int64_t>(worker.start_ticks))
       .add("shim_pid", std::int64_t{self.pid})
@@ -89,8 +90,11 @@ JsonText started(const LaunchSpec& spec, const ProcessId& worker, const ProcessI
 
 }  // namespace
 
-Status run(const std::filesystem::path& folder) {
-  auto journal = JournalWriter::open(folder / attempt_files::journal);
+Status run(const std::filesystem::path& path) {
+  auto held = Folder::open(path, Folder::Last::no_link);
+  if (!held) return propagate(held);
+  const auto folder = std::make_shared<const Folder>(std::move(*held));
+  auto journal = JournalWriter::open(folder, attempt_files::journal);
   if (!journal) return propagate(journal);
   // Whatever goes wrong before the worker runs is told in the journal, where the daemon looks.
   const auto give_up = [&](const Error& error) -> Status {
@@ -120,8 +124,9 @@ Status run(const std::filesystem::path& folder) {
   }
   auto identity = identify(worker->pid);
   if (!identity) identity = ProcessId{worker->pid, 0, self->boot};
-  DiskWriter disk(std::move(*journal), std::move(parts->output), std::move(parts->error),
-                  std::move(parts->output_ring), std::move(parts->error_ring));
+  DiskWriter disk(AttemptJournal(std::move(*journal)), std::move(parts->output),
+                  std::move(parts->error), std::move(parts->output_ring),
+                  std::move(parts->error_ring));
   disk.record("started", started(spec, *identity, *self, cgroup), now(), false);
   if (auto ok = disk.start(); !ok) {
     kill_tree(cgroup, worker->pid);

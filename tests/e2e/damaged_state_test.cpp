@@ -73,6 +73,10 @@ INSTANTIATE_TEST_SUITE_P(
     Ways, LostJournal,
     ::testing::Values(Damage{"deleted", [](const fs::path& file) { fs::remove(file); }},
                       Damage{"emptied", [](const fs::path& file) { fs::resize_file(file, 0); }},
+                      Damage{"cut_in_half",
+                             [](const fs::path& file) {
+                               fs::resize_file(file, fs::file_size(file) / 2);
+                             }},
                       Damage{"its_first_bytes",
                              [](const fs::path& file) {
                                std::fstream(file, std::ios::in | std::ios::out)
@@ -89,6 +93,41 @@ INSTANTIATE_TEST_SUITE_P(
                                fs::create_directory(file);
                              }}),
     [](const auto& of) { return of.param.name; });
+
+TEST_P(LostJournal, TheWorkerTrainsOnAndItsLaterStepsAreSeen) {
+  write_trainer();
+  start_daemon({"run.yaml"});
+  train_to(12);
+  const auto before = attempts().front();
+  const Fd worker = watch(before);
+  for (const std::int64_t more : {50, 100}) {
+    GetParam().inflict(journal());
+    train_to(before.last_step + more);
+    std::error_code none;
+    fs::remove(journal().string() + ".set-aside", none);
+  }
+  ASSERT_EQ(attempts().size(), 1U) << daemon_log();
+  EXPECT_EQ(attempts().front().pid, before.pid);
+  EXPECT_EQ(attempts().front().started_ms, before.started_ms);
+  expect_stopped(worker);
+  EXPECT_EQ(attempts().front().exit_code, 75) << daemon_log();
+}
+
+TEST_P(LostJournal, WithoutADaemonTheNextOneSeesTheLaterSteps) {
+  write_trainer();
+  const pid_t first = start_daemon({"run.yaml"});
+  train_to(12);
+  const auto before = attempts().front();
+  const Fd worker = watch(before);
+  kill_daemon(first);
+  GetParam().inflict(journal());
+  start_daemon({"run.yaml"});
+  train_to(before.last_step + 50);
+  ASSERT_EQ(attempts().size(), 1U) << daemon_log();
+  EXPECT_EQ(attempts().front().pid, before.pid);
+  expect_stopped(worker);
+  EXPECT_THAT(daemon_log(), Not(HasSubstr("resume_contract")));
+}
 
 TEST_P(LostJournal, TheDaemonThatRunsCanStopTheWorker) {
   write_trainer();

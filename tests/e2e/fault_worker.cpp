@@ -1,13 +1,14 @@
 // A worker that trains on nothing and fails on purpose: the subject of the fault matrix.
 //
 //   fault-worker [--phase load|compile|train|save --fault NAME] [--steps N] [--every N]
-//                [--lines N] [--step-ms N] [--helper] [--programs]
+//                [--lines N] [--step-ms N] [--flood-ms N] [--helper] [--programs]
 //
 // The fault happens in the first attempt only, at step 7 in the phases train and save. Checkpoints
 // are real ones. Whoever runs beside another copy of itself writes `second-copy`; the moment before
 // a fatal fault goes to `died` (milliseconds of the wall clock).
 //
-// --lines: numbered lines to stdout, in all, spread over the steps; --helper: leaves a process in a
+// --flood-ms: steps as fast as they can be told for so long, which is the end of it then. --lines:
+// numbered lines to stdout, in all, spread over the steps; --helper: leaves a process in a
 // session of its own behind; --programs: tells of two programs, compiled in the first attempt, and
 // in later ones one from the cache and one that was damaged there.
 
@@ -43,6 +44,7 @@ struct Settings {
   long every = 5;
   long lines = 0;
   long step_ms = 5;
+  long flood_ms = 0;
   bool helper = false;
   bool programs = false;
 };
@@ -61,6 +63,7 @@ Settings read_settings(int argc, char** argv) {
     if (key == "--steps") settings.steps = std::atol(value);
     if (key == "--every") settings.every = std::atol(value);
     if (key == "--lines") settings.lines = std::atol(value);
+    if (key == "--flood-ms") settings.flood_ms = std::atol(value);
     if (key == "--step-ms") settings.step_ms = std::atol(value);
   }
   return settings;
@@ -157,8 +160,10 @@ class Run {
         save();
         return exit_code::try_again;
       }
-      ::poll(nullptr, 0, static_cast<int>(settings_.step_ms));
+      if (settings_.flood_ms == 0) ::poll(nullptr, 0, static_cast<int>(settings_.step_ms));
       ++step_;
+      const bool flooded = settings_.flood_ms > 0 && now().mono - begin_ >= settings_.flood_ms;
+      if (flooded) settings_.steps = step_;
       print_lines();
       if (step_ == 7) trouble("train");
       supervisor_.send({{"STEP", std::to_string(step_)}, {"LOSS", "1.5"}, {"TOKENS", "8"}});
@@ -233,6 +238,7 @@ class Run {
   Notifier supervisor_;
   Fd alone_;
   long step_ = 0;
+  MonoTime begin_ = now().mono;
 };
 
 }  // namespace

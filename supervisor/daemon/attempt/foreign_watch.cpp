@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/os/clock.hpp"
 #include "common/wire/launch.hpp"
 
 namespace trainward::daemon {
@@ -127,6 +128,7 @@ void ForeignWatch::read_logs_soon() {
   loop_.post(while_alive(this, alive_, [](auto& self) {
     self.reading_soon_ = false;
     if (!self.read_logs()) return self.read_logs_soon();
+    self.hand_on(self.pace_.rest());
     if (self.recognizer_ && self.progress_.is_behind()) {
       self.recognizer_->go_on_from(self.progress_.seen());
     }
@@ -136,7 +138,10 @@ void ForeignWatch::read_logs_soon() {
 }
 
 void ForeignWatch::tell_output(foreign::Events events) {
-  events = progress_.news(std::move(events));
+  hand_on(pace_.keep(progress_.news(std::move(events)), now().mono));
+}
+
+void ForeignWatch::hand_on(foreign::Events events) {
   const auto named =
       std::stable_partition(events.begin(), events.end(), [](const core::Event& event) {
         return !std::holds_alternative<core::CheckpointReported>(event);
@@ -209,6 +214,7 @@ void ForeignWatch::finish(std::function<void()> done) {
 
 void ForeignWatch::look_for_the_last_time() {
   for (Log& log : logs_) tell_output(log.lines.end());
+  hand_on(pace_.rest());
   if (!foreign::looks_at_folders(spec_)) return end();
   in_background_([this, alive = alive_, looks = looks_]() -> std::function<void()> {
     auto status = looks->status();

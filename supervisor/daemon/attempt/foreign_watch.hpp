@@ -29,6 +29,7 @@
 #include "supervisor/foreign/log_watch.hpp"
 #include "supervisor/foreign/report.hpp"
 #include "supervisor/foreign/spec.hpp"
+#include "supervisor/foreign/step_pace.hpp"
 
 namespace trainward::daemon {
 
@@ -69,6 +70,7 @@ class ForeignWatch {
   bool read_logs();  // false: there is more
   void read_logs_soon();
   void tell_output(foreign::Events events);
+  void hand_on(foreign::Events events);
   void tell(foreign::Events events);
   void tell_checkpoints(const FolderLooks::Found& found);
   void say_why_not(const std::filesystem::path& path, const std::string& why,
@@ -86,6 +88,7 @@ class ForeignWatch {
   std::filesystem::path directory_;
   std::function<std::optional<std::int64_t>(std::int64_t)> step_at_;
   foreign::Progress progress_;
+  foreign::StepPace pace_;                           // of what is printed
   std::shared_ptr<foreign::Recognizer> recognizer_;  // null: its output is read by rules alone
   std::vector<Log> logs_;
   WatchedPaths watched_logs_;

@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "common/base/text.hpp"
@@ -31,6 +32,8 @@ JournalFile::JournalFile(std::string program, std::int64_t attempt, std::filesys
 session::JournalPiece JournalFile::read(std::int64_t offset, std::size_t most_bytes) {
   session::JournalPiece piece;
   piece.next_offset = offset;
+  read_to_ = offset;
+  told_start_ = told_start_ || offset > 0;
   auto batch = read_journal(folder_ / attempt_files::journal, offset, most_bytes);
   if (!batch) {
     if (!std::exchange(told_unreadable_, true)) {
@@ -44,6 +47,7 @@ session::JournalPiece JournalFile::read(std::int64_t offset, std::size_t most_by
   }
   for (const JournalRecord& record : batch->records) take(record, piece);
   piece.next_offset = batch->next_offset;
+  inode_ = batch->inode;
   piece.more = batch->more;
   return piece;
 }
@@ -55,9 +59,9 @@ void JournalFile::take(const JournalRecord& record, session::JournalPiece& piece
   }
   if (of_another_) return;
   if (record.type == "started") {
-    session::Happening started{core::WorkerStarted{int_or(record.fields, "pid", 0)}, record.at};
-    started.processes = processes_of(record.fields);
-    piece.said.push_back(std::move(started));
+    take_start(record, piece);
+  } else if (record.type == "thinned") {
+    take_left_out(record, piece);
   } else if (record.type == "message") {
     take_message(record, piece);
   } else if (record.type == "unkillable") {
@@ -73,7 +77,41 @@ void JournalFile::take(const JournalRecord& record, session::JournalPiece& piece
   }
 }
 
+void JournalFile::take_start(const JournalRecord& record, session::JournalPiece& piece) {
+  const std::string why = string_or(record.fields, "why", "");
+  if (!why.empty() && why != "full") {
+    spdlog::warn("{}: the journal of attempt {} was {} by somebody; its shim has begun it anew",
+                 program_, attempt_, why);
+  }
+  if (std::exchange(told_start_, true)) return;
+  session::Happening started{core::WorkerStarted{int_or(record.fields, "pid", 0)}, record.at};
+  started.processes = processes_of(record.fields);
+  piece.said.push_back(std::move(started));
+}
+
+// An event for the first, for ten times as many, …; the whole count is evidence of the attempt.
+void JournalFile::take_left_out(const JournalRecord& record, session::JournalPiece& piece) {
+  const std::int64_t messages = int_or(record.fields, "messages", 0);
+  const bool last = bool_or(record.fields, "last", false);
+  if (messages < next_left_out_ && !last) return;
+  next_left_out_ = 10 * messages;
+  const std::int64_t since = int_or(record.fields, "since_wall_ms", record.at.wall.ms);
+  const std::string text = fmt::format(
+      "{} left out in {}: it says more than 100 things a second. Of each kind the newest of every "
+      "10 ms is kept",
+      count(messages, "message"),
+      human_duration(std::max<std::int64_t>(record.at.wall.ms - since, 0)));
+  if (last) {
+    piece.said.push_back({core::HostFact{"messages", 5, core::Cause::unknown, text}, record.at});
+  } else {
+    piece.said.push_back({core::Noticed{"messages", text}, record.at});
+  }
+}
+
 void JournalFile::take_message(const JournalRecord& record, session::JournalPiece& piece) {
+  // Of a journal that was begun anew: what has been read in the old one counts once.
+  const bool again = bool_or(record.fields, "again", false);
+  if (again && int_or(record.fields, "at", 0) < read_to_) return;
   if (!told_range_) {
     if (const auto what = out_of_range(record)) {
       told_range_ = true;

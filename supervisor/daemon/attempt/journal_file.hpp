@@ -21,10 +21,14 @@ class JournalFile {
   // About `most_bytes` of whole records from `offset` on; nothing when it cannot be read.
   session::JournalPiece read(std::int64_t offset, std::size_t most_bytes);
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+  // Of the file that was written when it was last read; 0: there was none.
+  [[nodiscard]] std::uint64_t inode() const { return inode_; }
 
  private:
   void take(const JournalRecord& record, session::JournalPiece& piece);
+  void take_start(const JournalRecord& record, session::JournalPiece& piece);
   void take_message(const JournalRecord& record, session::JournalPiece& piece);
+  void take_left_out(const JournalRecord& record, session::JournalPiece& piece);
 
   std::string program_;
   std::int64_t attempt_;
@@ -34,6 +38,10 @@ class JournalFile {
   bool of_another_ = false;  // what was read last
   bool told_unreadable_ = false;
   bool told_range_ = false;  // one warning an attempt
+  bool told_start_ = false;
+  std::int64_t read_to_ = 0;        // what of the journal was read before
+  std::int64_t next_left_out_ = 1;  // so many messages that were left out are worth an event
+  std::uint64_t inode_ = 0;
 };
 
 }  // namespace trainward::daemon

@@ -1,6 +1,7 @@
 #include "supervisor/daemon/attempt/shim_hands.hpp"
 
 #include <spdlog/spdlog.h>
+#include <sys/stat.h>
 
 #include <utility>
 
@@ -27,6 +28,12 @@ std::vector<std::string> boards_of(const core::State& state) {
   std::vector<std::string> serials{state.boards.board};
   for (const core::HeldBoard& held : state.boards.more_boards) serials.push_back(held.serial);
   return serials;
+}
+
+// 0: there is no file.
+std::uint64_t inode_of(const std::filesystem::path& file) {
+  struct stat info {};
+  return ::lstat(file.c_str(), &info) == 0 && S_ISREG(info.st_mode) ? info.st_ino : 0;
 }
 
 }  // namespace
@@ -71,16 +78,7 @@ void ShimHands::follow(std::int64_t attempt) {
   shim_.reset();
   journal_.emplace(c_.name(), attempt, folder, c_.services.paths.checkpoints(c_.name()),
                    recorder_.attempt().nonce);
-  auto watch =
-      c_.services.watcher.handle().add(folder / attempt_files::journal, [this, alive = c_.alive()] {
-        if (*alive) c_.session->journal_grew();
-      });
-  if (watch) {
-    watch_ = std::move(*watch);
-  } else {
-    // Still safe: it is read before each verdict and when the shim ends. Live progress is missing.
-    spdlog::warn("{}: {}", c_.name(), watch.error().message());
-  }
+  watch_journal();
   // A queue of its own: the last look at the end of an attempt waits for no long verification.
   // As the program's user: its names lead nowhere that the user itself could not go.
   auto in_background = [&background = c_.services.background, queue = c_.name() + " folders",
@@ -135,8 +133,33 @@ bool ShimHands::somebody_lives() const {
   return !take_lease(c_.services.paths.program_lease(c_.name()));
 }
 
+// The file that is written now; another takes its place when it is long, or was made anew.
+void ShimHands::watch_journal() {
+  const auto file = journal_->folder() / attempt_files::journal;
+  const auto grew = [this, alive = c_.alive()] {
+    if (*alive) c_.session->journal_grew();
+  };
+  watched_ = inode_of(file);
+  const FileWatcher::Handle watcher = c_.services.watcher.handle();
+  // Somebody has taken it: the shim makes a new one.
+  auto watch = watched_ != 0
+                   ? watcher.add(file, grew)
+                   : watcher.add_folder(journal_->folder(), [grew](const auto&) { grew(); });
+  if (watch) {
+    watch_ = std::move(*watch);
+  } else {
+    // Still safe: it is read before each verdict and when the shim ends. Live progress is missing.
+    spdlog::warn("{}: {}", c_.name(), watch.error().message());
+  }
+}
+
 session::JournalPiece ShimHands::read(std::int64_t offset) {
-  return journal_->read(offset, piece_bytes);
+  auto piece = journal_->read(offset, piece_bytes);
+  if (journal_->inode() != 0 && journal_->inode() != watched_) {
+    watch_journal();
+    piece.more = true;  // what was written before it was watched
+  }
+  return piece;
 }
 
 // ---- its signals ----

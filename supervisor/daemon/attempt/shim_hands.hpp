@@ -52,6 +52,7 @@ class ShimHands final : public session::Shim {
   [[nodiscard]] bool somebody_lives() const;
   void look_at_logs();
   void watch_boards();
+  void watch_journal();
 
   ProgramContext& c_;
   BoardHands& boards_;
@@ -59,6 +60,7 @@ class ShimHands final : public session::Shim {
   std::optional<JournalFile> journal_;
   Fd lease_;  // the program's, from the choice of a checkpoint until the launch
   FileWatcher::Subscription watch_;
+  std::uint64_t watched_ = 0;  // inode of the journal's file that watch_ is about
   std::unique_ptr<ShimProcess> shim_;
   std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside
   std::shared_ptr<WorkerWatch> worker_;

@@ -33,22 +33,34 @@ struct Child {
   rlimit open_files;
 };
 
+// A number that is beyond the limit on open files is no number to the kernel: EBADF, EINVAL. What
+// is missing is room for another one.
+int copy_to(int fd, int number, int flags = 0) {
+  const int copy = flags == 0 ? ::dup2(fd, number) : ::dup3(fd, number, flags);
+  if (copy < 0 && (errno == EBADF || errno == EINVAL)) errno = EMFILE;
+  return copy;
+}
+
 // Of the child, between fork and exec: system calls only. Returns on failure.
 void become_program(Child& child) {
   if (child.own_group) ::setpgid(0, 0);
   const int count = static_cast<int>(child.fds->size());
-  child.report = ::fcntl(child.report, F_DUPFD_CLOEXEC, count + 1);
-  if (child.report < 0) return;
+  const int report = ::fcntl(child.report, F_DUPFD_CLOEXEC, count + 1);
+  if (report < 0) {
+    if (errno == EINVAL) errno = EMFILE;
+    return;
+  }
+  child.report = report;
   // By way of numbers above all of them, so that none is overwritten before it was copied.
   int above = child.report + 1;
   for (const int fd : *child.fds) above = std::max(above, fd + 1);
   for (int i = 0; i < count; ++i) {
-    if (::dup2((*child.fds)[static_cast<std::size_t>(i)], above + i) < 0) return;
+    if (copy_to((*child.fds)[static_cast<std::size_t>(i)], above + i) < 0) return;
   }
   for (int i = 0; i < count; ++i) {
-    if (::dup2(above + i, i) < 0) return;
+    if (copy_to(above + i, i) < 0) return;
   }
-  if (::dup3(child.report, count, O_CLOEXEC) < 0) return;
+  if (copy_to(child.report, count, O_CLOEXEC) < 0) return;
   child.report = count;
   ::closefrom(count + 1);
   ::setrlimit(RLIMIT_NOFILE, &child.open_files);

@@ -5,6 +5,7 @@
 #include <fstream>
 
 #include "common/os/file.hpp"
+#include "held_folder.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward {
@@ -17,7 +18,7 @@ void append_raw(const std::filesystem::path& file, std::string_view text) {
 TEST(Journal, RecordsComeBackOnceAndInOrder) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "journal.ndjson";
-  auto writer = JournalWriter::open(file).value();
+  auto writer = JournalWriter::open(held(folder.path()), "journal.ndjson").value();
   for (int i = 0; i < 100; ++i) {
     ASSERT_TRUE(writer.append("message", JsonText().add("i", std::int64_t{i}), {i, i + 1}, false)
                     .has_value());
@@ -40,10 +41,12 @@ TEST(Journal, RecordsComeBackOnceAndInOrder) {
 TEST(Journal, ATornLastLineIsIgnoredAndCutOffByTheNextWriter) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "journal.ndjson";
-  ASSERT_TRUE(JournalWriter::open(file)->append("started", {}, {}, true).has_value());
+  ASSERT_TRUE(JournalWriter::open(held(folder.path()), "journal.ndjson")
+                  ->append("started", {}, {}, true)
+                  .has_value());
   append_raw(file, R"({"seq":2,"wall_ms":1,"mono)");
   EXPECT_EQ(read_journal(file, 0)->records.size(), 1U);
-  ASSERT_TRUE(JournalWriter::open(file)
+  ASSERT_TRUE(JournalWriter::open(held(folder.path()), "journal.ndjson")
                   ->append("exited", JsonText().add("code", std::int64_t{0}), {}, true)
                   .has_value());
   const auto batch = read_journal(file, 0).value();
@@ -75,7 +78,7 @@ TEST(Journal, AMissingFileIsEmptyAndAnEndlessLineAnError) {
 TEST(Journal, LargeJournalsAreReadInBatches) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "journal.ndjson";
-  auto writer = JournalWriter::open(file).value();
+  auto writer = JournalWriter::open(held(folder.path()), "journal.ndjson").value();
   const std::string filler(10'000, 'f');
   for (int i = 0; i < 300; ++i) {
     ASSERT_TRUE(writer.append("message", JsonText().add("filler", filler), {}, false).has_value());

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/os/file.hpp"
 #include "live_run.hpp"
 #include "supervisor/daemon/records/catch_up.hpp"
 #include "temporary_folder.hpp"
@@ -13,6 +14,7 @@
 namespace trainward::daemon {
 namespace {
 
+namespace fs = std::filesystem;
 using ::testing::ElementsAre;
 using ::testing::SizeIs;
 
@@ -97,6 +99,35 @@ class RebuildTest : public ::testing::Test {
   Paths paths_{folder_.path(), folder_.path()};
   config::Program program_;
 };
+
+// As a shim leaves them that has gone on in a second file in the middle of the attempt.
+void go_on_in_another_file(const fs::path& journal) {
+  const std::string text = read_file(journal, 1 << 20).value();
+  const auto first_end = text.find('\n') + 1;
+  const auto cut = text.find('\n', text.size() / 2) + 1;
+  ASSERT_GT(cut, first_end);
+  fs::rename(journal, journal.string() + ".1");
+  std::string started = text.substr(0, first_end);
+  const std::string type = R"("type":"started",)";
+  started.insert(started.find(type) + type.size(), fmt::format(R"("base":{},"again":true,)", cut));
+  // The first line of the second file is more than the stream had: its places lie further on.
+  std::ofstream(journal) << started << text.substr(cut);
+  fs::resize_file(journal.string() + ".1", cut);
+}
+
+TEST_F(RebuildTest, JournalsInSeveralFilesTellTheSame) {
+  store::Store before = open("before.db");
+  LiveRun run(before, paths_, program_);
+  play(run);
+  if (HasFatalFailure()) return;
+  for (int attempt = 1; attempt <= 4; ++attempt) {
+    go_on_in_another_file(paths_.attempt("run", attempt) / attempt_files::journal);
+  }
+  store::Store after = open("after.db");
+  EXPECT_EQ(rebuild_into(after).steps, before.step_rows("run").value());
+  EXPECT_EQ(text_of(after.history_json("run").value()),
+            text_of(before.history_json("run").value()));
+}
 
 TEST_F(RebuildTest, WhatWasRecordedIsRecordedAgain) {
   store::Store before = open("before.db");

@@ -54,6 +54,22 @@ TEST_F(SpawnTest, DescriptorsMayTradePlaces) {
   EXPECT_EQ(status, 0);
 }
 
+TEST_F(SpawnTest, WantOfDescriptorsIsNamedWithWhatToDo) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const auto null = open_file("/dev/null", O_RDWR).value();
+  const std::vector<int> fds(20, null.get());
+  // So that all that this process needs for it is there, and not what the child does.
+  const rlimit tight{static_cast<rlim_t>(null.get()) + 8, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &tight), 0);
+  const auto pid = spawn({"true"}, fds);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(pid.has_value());
+  EXPECT_EQ(pid.error().kind, ErrorKind::transient);
+  EXPECT_NE(pid.error().message().find("Too many open files"), std::string::npos);
+  EXPECT_NE(pid.error().message().find("LimitNOFILE="), std::string::npos);
+}
+
 TEST_F(SpawnTest, WhatIsNotThereIsAnErrorAndNoChild) {
   while (::waitpid(-1, nullptr, WNOHANG) > 0) {  // of other tests
   }

@@ -9,6 +9,7 @@
 
 #include "common/os/file.hpp"
 #include "common/wire/log_files.hpp"
+#include "held_folder.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::shim {
@@ -30,7 +31,7 @@ TEST_F(LogFileTest, ALineIsNeverSplitWhereverTheChunksEnd) {
     for (const std::int64_t limit : {1, 20, 50, 333}) {
       const TemporaryFolder folder;
       const auto file = folder.path() / "log";
-      auto log = LogFile::open(file, limit, 1000).value();
+      auto log = LogFile::open(held(folder.path()), "log", limit, 1000).value();
       for (std::size_t at = 0; at < whole.size(); at += chunk) {
         log.write(std::string_view(whole).substr(at, chunk), 0);
       }
@@ -49,7 +50,7 @@ TEST_F(LogFileTest, ALineIsNeverSplitWhereverTheChunksEnd) {
 }
 
 TEST_F(LogFileTest, OnlyALineBeyondOneMebibyteIsCut) {
-  auto log = LogFile::open(file_, 100, 10).value();
+  auto log = LogFile::open(held(folder_.path()), "stdout.log", 100, 10).value();
   const std::string line(900'000, 'a');
   log.write(line, 0);
   log.write("\nnext\n", 0);
@@ -63,7 +64,7 @@ TEST_F(LogFileTest, OnlyALineBeyondOneMebibyteIsCut) {
 }
 
 TEST_F(LogFileTest, AnOffsetIsTheSameAfterTheWriterDiedBetweenTwoRenames) {
-  auto log = LogFile::open(file_, 4, 10).value();
+  auto log = LogFile::open(held(folder_.path()), "stdout.log", 4, 10).value();
   for (const char* line : {"aaa\n", "bbb\n", "ccc\n"}) log.write(line, 0);
   EXPECT_EQ(read_log(file_, 4, 4)->bytes, "bbb\n");
   // As far as "current file renamed", but no new one: the reader has nothing newer to show.
@@ -75,7 +76,7 @@ TEST_F(LogFileTest, AnOffsetIsTheSameAfterTheWriterDiedBetweenTwoRenames) {
 }
 
 TEST_F(LogFileTest, WhatTheDiskRefusesIsDroppedInWholeLinesCountedAndNamed) {
-  auto log = LogFile::open(file_, 1 << 20, 3).value();
+  auto log = LogFile::open(held(folder_.path()), "stdout.log", 1 << 20, 3).value();
   rlimit before{};
   ::getrlimit(RLIMIT_FSIZE, &before);
   auto* handler = ::signal(SIGXFSZ, SIG_IGN);

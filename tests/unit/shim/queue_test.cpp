@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/wire/journal.hpp"
+#include "held_folder.hpp"
 #include "supervisor/shim/disk_writer.hpp"
 #include "supervisor/shim/journal_queue.hpp"
 #include "supervisor/shim/log_ring.hpp"
@@ -45,10 +46,10 @@ TEST(JournalQueue, IsBoundedAndKeepsTheNewestOfEachKind) {
 TEST(DiskWriter, MessagesWaitForASlowDiskButNotForLong) {
   const TemporaryFolder folder;
   const auto log = [&](const char* name) {
-    return std::move(*LogFile::open(folder.path() / name, 1 << 20, 1));
+    return std::move(*LogFile::open(held(folder.path()), name, 1 << 20, 1));
   };
-  DiskWriter disk(std::move(*JournalWriter::open(folder.path() / "journal")), log("out"),
-                  log("err"), std::move(*LogRing::make()), std::move(*LogRing::make()));
+  DiskWriter disk(AttemptJournal(std::move(*JournalWriter::open(held(folder.path()), "journal"))),
+                  log("out"), log("err"), std::move(*LogRing::make()), std::move(*LogRing::make()));
   std::int64_t sent = 0;
   for (; disk.takes_messages({1000}); ++sent) {
     ASSERT_LT(sent, 10'000);
