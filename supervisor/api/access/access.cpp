@@ -100,7 +100,9 @@ Result<json::value> Access::link(const Request& request, Role role, const std::s
     return fail(ErrorKind::permanent, "links are given over the Unix socket only", "",
                 "type `trainwardctl open` on the machine where trainwardd runs");
   }
-  if (base_.empty()) {
+  auto base = base_();
+  if (!base) return propagate(base);
+  if (base->empty()) {
     return fail(ErrorKind::permanent,
                 "this trainwardd listens on no address that a browser reaches", "",
                 "add `listen: 127.0.0.1:8420` to the configuration, then `trainwardctl reload`");
@@ -111,7 +113,7 @@ Result<json::value> Access::link(const Request& request, Role role, const std::s
   }
   auto code = links_.make({{role, "link of " + request.by.name}, program}, clock_());
   if (!code) return propagate(code);
-  return json::object{{"url", base_ + "/login?code=" + *code},
+  return json::object{{"url", *base + "/login?code=" + *code},
                       {"expires_in_s", Links::lifetime_ms / 1000}};
 }
 

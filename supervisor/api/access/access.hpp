@@ -43,8 +43,10 @@ class Access {
 
   // Of a configuration read again: logins whose token is gone end.
   void replace(Keys keys);
-  // Where browsers reach the daemon, "http://127.0.0.1:8420"; empty: nowhere.
-  void be_at(std::string base) { base_ = std::move(base); }
+  // Says where browsers reach the daemon, "http://127.0.0.1:8420"; empty: nowhere. Asked anew for
+  // each link.
+  using Place = std::function<Result<std::string>()>;
+  void be_at(Place base) { base_ = std::move(base); }
 
   // The address of the login page's style sheet.
   void dress(std::string style) { style_ = std::move(style); }
@@ -77,7 +79,7 @@ class Access {
 
   Keys keys_;
   Clock clock_;
-  std::string base_;
+  Place base_ = [] { return std::string(); };
   std::string style_;
   Links links_;
   Logins logins_;

@@ -55,7 +55,9 @@ Request over_unix(const std::string& method, const std::string& path) {
 
 class Entering : public testing::Test {
  protected:
-  Entering() { access_.be_at("http://127.0.0.1:8420"); }
+  Entering() {
+    access_.be_at([] { return std::string("http://127.0.0.1:8420"); });
+  }
 
   Response ask(const Request& request) {
     std::optional<Response> got;
@@ -212,7 +214,7 @@ TEST_F(Entering, LinksAreGivenOverTheUnixSocketAndNotWithoutEnd) {
   EXPECT_EQ(refused.error().kind, ErrorKind::transient);
   now_ms_ += Links::lifetime_ms;
   code();
-  access_.be_at("");
+  access_.be_at([] { return std::string(); });
   const auto nowhere = access_.link(over_unix("POST", "/v1/login-link"), Role::viewer, "");
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(nowhere.error().hint, HasSubstr("listen: 127.0.0.1:8420"));
