@@ -107,6 +107,7 @@ Status Daemon::start() {
                                    parts_->options.sockets, std::move(kept), handler());
   if (!listeners) return propagate(listeners);
   listeners_ = std::move(*listeners);
+  access_.behind(parts_->config.listening.proxies);
   access_.be_at([this] { return listeners_->for_browsers(); });
   if (auto ok = recover_removed(); !ok) return ok;
   for (const config::Program& program : parts_->config.programs) {
