@@ -130,6 +130,10 @@ SocketFile::SocketFile(SocketPath path) : path_(std::move(path)) {
   inode_ = bound.st_ino;
 }
 
+SocketFile::SocketFile(SocketPath path, dev_t device, ino_t inode) : SocketFile(std::move(path)) {
+  if (device_ != device || inode_ != inode) path_.reset();
+}
+
 void SocketFile::remove() {
   const auto path = std::exchange(path_, std::nullopt);
   struct stat there {};

@@ -45,6 +45,8 @@ class SocketFile {
  public:
   SocketFile() = default;
   explicit SocketFile(SocketPath path);
+  // Of one that was bound earlier, by this process; empty when another lies there by now.
+  SocketFile(SocketPath path, dev_t device, ino_t inode);
   ~SocketFile() { remove(); }
   SocketFile(SocketFile&& other) noexcept { *this = std::move(other); }
   SocketFile& operator=(SocketFile&& other) noexcept {
@@ -58,6 +60,10 @@ class SocketFile {
   SocketFile& operator=(const SocketFile&) = delete;
 
   void remove();
+
+  explicit operator bool() const { return path_.has_value(); }
+  [[nodiscard]] dev_t device() const { return device_; }
+  [[nodiscard]] ino_t inode() const { return inode_; }
 
  private:
   std::optional<SocketPath> path_;

@@ -23,6 +23,8 @@ enum class Role : std::uint8_t { nobody, viewer, operates };
 struct Peer {
   std::optional<uid_t> user;  // over the Unix socket
   std::string address;        // over TCP: "127.0.0.1", "::1"
+  // Over TCP, from this machine: whose process it is. Nothing where the kernel does not say.
+  std::optional<uid_t> sender = {};
 };
 
 // Who asks. `name` is what events say of it: "uid 1000", "token anna".

@@ -14,9 +14,7 @@
 #include <cerrno>
 #include <chrono>
 
-#include "common/os/fd.hpp"
 #include "common/os/file.hpp"
-#include "common/os/unix_socket.hpp"
 #include "supervisor/api/doorkeeper.hpp"
 #include "supervisor/api/wire.hpp"
 
@@ -135,8 +133,8 @@ Server HttpServer::listen_tcp(asio::io_context& context, const std::string& addr
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
 }
 
-Server HttpServer::adopt(asio::io_context& context, int listening, Handler handler,
-                         Options options) {
+Server HttpServer::adopt(asio::io_context& context, int listening, Handler handler, Options options,
+                         SocketFile file) {
   sockaddr_storage address{};
   socklen_t size = sizeof(address);
   if (::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
@@ -151,8 +149,18 @@ Server HttpServer::adopt(asio::io_context& context, int listening, Handler handl
     return fail(ErrorKind::permanent, "cannot serve on the given socket: " + error.message());
   }
   copy.release();
+  impl->file = std::move(file);
   impl->accept();
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(impl)));
+}
+
+HttpServer::Kept HttpServer::keep() {
+  Kept kept{Fd(::fcntl(impl_->acceptor.native_handle(), F_DUPFD_CLOEXEC, 0)),
+            std::move(impl_->file)};
+  SystemError ignored;
+  impl_->resume.cancel();
+  impl_->acceptor.close(ignored);
+  return kept;
 }
 
 std::uint16_t HttpServer::port() const {

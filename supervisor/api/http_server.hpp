@@ -13,6 +13,8 @@
 #include <string>
 
 #include "common/base/error.hpp"
+#include "common/os/fd.hpp"
+#include "common/os/unix_socket.hpp"
 #include "supervisor/api/guard.hpp"
 #include "supervisor/api/http.hpp"
 #include "supervisor/api/patience.hpp"
@@ -40,10 +42,18 @@ class HttpServer {
                                                         const std::string& address,
                                                         std::uint16_t port, Handler handler,
                                                         Options options);
-  // Serves on a socket of either kind that listens already, made by an init system. Works on a copy
-  // of the descriptor and leaves the socket's file alone.
+  // Serves on a socket of either kind that listens already. Works on a copy of the descriptor.
+  // `file` is removed at the end as that of listen() is; empty: it is somebody else's, such as an
+  // init system's.
   static Result<std::unique_ptr<HttpServer>> adopt(boost::asio::io_context& context, int listening,
-                                                   Handler handler, Options options);
+                                                   Handler handler, Options options,
+                                                   SocketFile file = {});
+  // Takes no more clients, and the socket goes on listening: for whoever adopts it next.
+  struct Kept {
+    Fd listening;
+    SocketFile file;
+  };
+  Kept keep();
   // Of TCP; 0 otherwise.
   [[nodiscard]] std::uint16_t port() const;
   ~HttpServer();

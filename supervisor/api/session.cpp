@@ -4,6 +4,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>
 
+#include "common/os/tcp_peer.hpp"
 #include "supervisor/api/request_check.hpp"
 #include "supervisor/api/wire.hpp"
 
@@ -32,7 +33,9 @@ Session::Session(Socket socket, Owner owner)
       owner_(std::move(owner)),
       peer_(peer_of(socket_.native_handle())),
       deadline_(socket_.get_executor()) {
-  if (!peer_.user) tune(socket_.native_handle());
+  if (peer_.user) return;
+  tune(socket_.native_handle());
+  peer_.sender = user_of_peer(socket_.native_handle());
 }
 
 Session::~Session() { leave(); }

@@ -1,4 +1,4 @@
-// listen, hosts and tokens: who reaches the daemon over the network, and by what.
+// listen, hosts, proxies and tokens: who reaches the daemon over the network, and by what.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -114,6 +114,23 @@ void read_hosts(MapReader& reader, Listening& listening) {
   }
 }
 
+void read_proxies(MapReader& reader, Listening& listening) {
+  const Node* node = reader.take("proxies");
+  if (node == nullptr) return;
+  for (const Node* item : each(*node)) {
+    auto digits = in_digits(item->text, AF_INET);
+    if (!digits) digits = in_digits(item->text, AF_INET6);
+    if (item->kind == Node::Kind::scalar && digits) {
+      listening.proxies.push_back(*digits);
+      continue;
+    }
+    reader.report("proxies", *item,
+                  "expected the address that the proxy asks from, in digits, such as 127.0.0.1, "
+                  "found " +
+                      describe(*item));
+  }
+}
+
 // A token that somebody wrote where its file belongs is not repeated.
 bool may_be_a_token(const std::string& text) {
   return text.size() >= shortest_token && text.find_first_of("/. ") == std::string::npos;
@@ -207,6 +224,7 @@ Listening read_listening(MapReader& reader, const Folders& folders) {
   Listening listening;
   read_addresses(reader, listening);
   read_hosts(reader, listening);
+  read_proxies(reader, listening);
   const std::size_t before = reader.problems().size();
   in_section(reader, "tokens", [&](MapReader& map) {
     TokenReader tokens(folders, listening);

@@ -1,5 +1,5 @@
-// Where the daemon listens besides its Unix socket, and who may come in there: `listen:`, `hosts:`
-// and `tokens:` of the configuration.
+// Where the daemon listens besides its Unix socket, and who may come in there: `listen:`, `hosts:`,
+// `proxies:` and `tokens:` of the configuration.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ struct Token {
 
 struct Listening {
   std::vector<Address> addresses;
-  std::vector<std::string> hosts;  // by which browsers may ask besides localhost; no ports
+  std::vector<std::string> hosts;    // by which browsers may ask besides localhost; no ports
+  std::vector<std::string> proxies;  // addresses in digits that say for whom they ask
   std::vector<Token> tokens;
   std::vector<std::string> token_files;
   std::vector<std::string> unread;  // files of tokens that this process may not read, in words

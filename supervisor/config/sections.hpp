@@ -93,7 +93,7 @@ void read_upload(yaml::MapReader& program, const Folders& folders, Program& out)
 
 // ---- listen_sections.cpp: who reaches the daemon over the network ----
 
-// listen, hosts and tokens of the file itself. Files of tokens are read now.
+// listen, hosts, proxies and tokens of the file itself. Files of tokens are read now.
 Listening read_listening(yaml::MapReader& file, const Folders& folders);
 
 // ---- notify_section.cpp: who is told what ----

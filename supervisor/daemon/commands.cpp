@@ -188,8 +188,8 @@ void Daemon::reexec_soon() {
   });
 }
 
-// Whether the next daemon can listen where the configuration now says. Its own check cannot tell,
-// since this one listens there; what only it can read of the file it has checked itself.
+// Whether the next daemon can listen where the configuration is new, since whoever has just changed
+// it is there to hear. What was an address before is no reason to refuse, whoever has it now.
 Status Daemon::could_listen() const {
   const auto loaded = load_again();
   return loaded ? listeners_->could_open(loaded->listening) : Status{};
@@ -213,6 +213,7 @@ void Daemon::upgrade(const std::string& by, Answer answer) {
           spdlog::warn("no upgrade: {}", may.error().message());
           return answer(propagate(may));
         }
+        upgrade_ = true;
         spdlog::info("upgrading from {} to {}; workers go on", version_text, *version);
         note_request("", fmt::format("the daemon goes from {} to {}", version_text, *version), by);
         reexec_soon();

@@ -101,11 +101,14 @@ Status Daemon::start() {
   });
   parts_->database.on_unfit([this](const Error& why) { replace_database(why); });
   if (auto news = parts_->news.begin(); !news) return news;
-  auto listeners = Listeners::open(parts_->loop.context(), parts_->config.socket,
-                                   parts_->config.listening, parts_->options.sockets, handler());
+  KeptSockets kept =
+      parts_->options.kept == nullptr ? KeptSockets{} : std::exchange(*parts_->options.kept, {});
+  auto listeners = Listeners::open(parts_->loop, parts_->config.socket, parts_->config.listening,
+                                   parts_->options.sockets, std::move(kept), handler());
   if (!listeners) return propagate(listeners);
   listeners_ = std::move(*listeners);
-  access_.be_at(listeners_->for_browsers());
+  access_.behind(parts_->config.listening.proxies);
+  access_.be_at([this] { return listeners_->for_browsers(); });
   if (auto ok = recover_removed(); !ok) return ok;
   for (const config::Program& program : parts_->config.programs) {
     add_program(program);
@@ -116,6 +119,10 @@ Status Daemon::start() {
   machine_restarted_ = false;
   courier_.follow(parts_->config);
   return {};
+}
+
+void Daemon::keep_sockets() {
+  if (listeners_ && parts_->options.kept != nullptr) *parts_->options.kept = listeners_->keep();
 }
 
 // Everything that is served: the API, and the page beside it.
@@ -348,6 +355,9 @@ int Daemon::exit_code() const {
 json::value Daemon::version() const {
   json::array trouble;
   if (auto refused = refusal(); !refused.empty()) trouble.emplace_back(std::move(refused));
+  for (std::string& text : listeners_ ? listeners_->troubles() : std::vector<std::string>()) {
+    trouble.emplace_back(std::move(text));
+  }
   return json::object{{"name", "trainwardd"},
                       {"version", std::string(version_text)},
                       {"api", 1},

@@ -40,6 +40,7 @@ struct Options {
   std::function<void(const std::string&)> tell_status = {};  // whoever started the daemon, in words
   std::filesystem::path executable;  // what a restart in place executes; upgrade() checks it first
   InheritedSockets sockets;          // that somebody else listens on for us; borrowed
+  KeptSockets* kept = nullptr;       // where sockets of ours wait while no Daemon lives; borrowed
   // Asks whoever started the daemon to stop it for good, and calls back when that is not possible.
   // Empty: a shutdown by command is the daemon's own affair.
   std::function<void(std::function<void()>)> stop_service;
@@ -75,6 +76,10 @@ class Daemon final : public api::Control {
   // Valid when the loop has ended: the exit code contract of `--once`, 0 for a daemon.
   [[nodiscard]] int exit_code() const;
   [[nodiscard]] bool wants_reexec() const { return reexec_; }
+  // By the program that lies on the disk now, which was tried out.
+  [[nodiscard]] bool wants_successor() const { return upgrade_; }
+  // Serves nobody any more; what listens goes to options.kept.
+  void keep_sockets();
   // How long the slowest worker may take to save after SIGTERM.
   [[nodiscard]] std::int64_t longest_stop_ms() const;
 
@@ -144,6 +149,7 @@ class Daemon final : public api::Control {
   std::set<std::string> given_up_before_;  // by an earlier daemon, and not started since
   std::string told_status_;
   bool reexec_ = false;
+  bool upgrade_ = false;
   std::int64_t started_ms_ = 0;
   std::optional<std::string> damaged_;  // what was wrong with the run database that was set aside
   std::unique_ptr<SuccessorCheck> successor_;
@@ -157,7 +163,7 @@ class Daemon final : public api::Control {
   std::unique_ptr<api::Feed> feed_;
   Courier courier_;
   api::Access access_;
-  std::optional<Listeners> listeners_;  // last: its handlers use all of the above
+  std::unique_ptr<Listeners> listeners_;  // last: its handlers use all of the above
 };
 
 }  // namespace trainward::daemon

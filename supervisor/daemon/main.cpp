@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 #include <spdlog/spdlog.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
@@ -20,7 +21,9 @@
 #include "supervisor/daemon/boards/host_offer.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
+#include "supervisor/daemon/service/kept_sockets.hpp"
 #include "supervisor/daemon/service/lifetime.hpp"
+#include "supervisor/daemon/service/rehearsed_start.hpp"
 #include "supervisor/daemon/service/successor.hpp"
 #include "supervisor/host/kernel_features.hpp"
 
@@ -31,6 +34,7 @@ using namespace trainward;
 struct Arguments {
   daemon::Options options;
   bool check = false;
+  std::string rehearse;  // a number; empty: no
   std::string log = "auto";
   std::string log_level;
 };
@@ -95,6 +99,16 @@ int check(const config::Config& config) {
   return exit_code::done;
 }
 
+int rehearse(const Arguments& arguments, const config::Config& config) {
+  trainward::set_up_logging("trainwardd", LogTarget::standard_error, "warning");
+  if (said(host::require(host::kernel_features())) ||
+      said(daemon::rehearse_start(arguments.options, config))) {
+    return exit_code::configuration;
+  }
+  std::printf("%s\n", daemon::ready_word(arguments.rehearse).c_str());
+  return exit_code::done;
+}
+
 void set_up_logging(const Arguments& arguments, const config::Config& config) {
   // In --once mode the events are shown on stdout; the log then only adds what is wrong.
   const std::string level = !arguments.log_level.empty() ? arguments.log_level
@@ -118,6 +132,8 @@ int run(int argc, char** argv) {
   app.add_flag("--check", arguments.check,
                "say whether this version could run it here, with what this host offers and exit "
                "code 0 or 78, and end");
+  // Of a daemon that is to be followed by this program (service/successor.hpp).
+  app.add_option("--rehearse", arguments.rehearse)->group("");
   app.add_option("--set", arguments.options.overrides,
                  "override one value: --set programs.NAME.training_config.steps=100")
       ->allow_extra_args(false);
@@ -146,12 +162,17 @@ int run(int argc, char** argv) {
   auto config = load(arguments.options);
   if (!config) return exit_code::configuration;
   if (arguments.check) return check(*config);
+  if (!arguments.rehearse.empty()) return rehearse(arguments, *config);
   // Found here, not by one attempt after the other.
   if (said(host::require(host::kernel_features()))) return exit_code::configuration;
 
   daemon::block_signals(true);
+  // It may have been executed by way of /proc/self/exe.
+  ::prctl(PR_SET_NAME, "trainwardd");
   arguments.options.executable = daemon::own_executable(argv[0]);
   arguments.options.sockets = daemon::inherited_sockets();
+  daemon::KeptSockets kept = daemon::kept_sockets();
+  arguments.options.kept = &kept;
   daemon::protect_from_oom();
   daemon::raise_descriptor_limit();
   set_up_logging(arguments, *config);
@@ -160,9 +181,9 @@ int run(int argc, char** argv) {
   for (;;) {
     const daemon::Ended ended = daemon::live(arguments.options, std::move(*config));
     if (!ended.reexec) return ended.code;
-    daemon::become(arguments.options.executable, argv);
-    spdlog::error("{} does not start: {}; going on as version {}",
-                  arguments.options.executable.string(), std::strerror(errno), version_text);
+    daemon::become(ended.image, argv, kept);
+    spdlog::error("{} does not start: {}; going on as version {}", ended.image.string(),
+                  std::strerror(errno), version_text);
     config = load(arguments.options);
     if (!config) return exit_code::configuration;
   }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "common/os/unix_socket.hpp"
@@ -193,16 +194,58 @@ TEST_F(Surroundings, AnUpgradeToSomethingThatDoesNotWorkIsRefused) {
   EXPECT_NE(picky.err.find("too new"), std::string::npos) << picky.err;
   EXPECT_EQ(ctl({"pid", "run"}).out, std::to_string(worker) + "\n");
 
-  // A reload does not look before it leaps; when the leap fails it lands where it was.
+  // Yes to every question, and nothing behind it.
+  write("script", "#!/bin/sh\n[ $1 = --version ] && echo trainwardd 9.9\nexit 0\n");
+  replace_daemon_by(path("script"));
+  const Output yes = ctl({"upgrade"});
+  EXPECT_EQ(yes.code, 1) << yes.out;
+  EXPECT_NE(yes.err.find("version 9.9 does not start here"), std::string::npos) << yes.err;
+  write("script",
+        "#!/bin/sh\n[ $1 = --version ] && echo trainwardd 9.9\n"
+        "[ $1 = --rehearse ] && echo \"ready $2\"\nexit 0\n");
+  replace_daemon_by(path("script"));
+  EXPECT_EQ(ctl({"upgrade"}).code, 1);
+  EXPECT_EQ(ctl({"pid", "run"}).out, std::to_string(worker) + "\n");
+
+  // A reload goes on with the program that runs, whatever lies there by now.
   write("script", "neither a script nor a program");
   replace_daemon_by(path("script"));
   EXPECT_EQ(ctl({"reload"}).code, 0) << daemon_log();
-  EXPECT_NE(daemon_log().find("going on as version"), std::string::npos) << daemon_log();
+  EXPECT_NE(daemon_log().find("another program lies at"), std::string::npos) << daemon_log();
+  EXPECT_EQ(read_file(fmt::format("/proc/{}/comm", daemon), 64).value(), "trainwardd\n");
+  EXPECT_EQ(ctl({"reload"}).code, 0) << daemon_log();
+  EXPECT_EQ(ctl({"upgrade"}).code, 1) << "it knows where to look for another";
   EXPECT_EQ(ctl({"pid"}).out, std::to_string(daemon) + "\n");
   EXPECT_EQ(ctl({"pid", "run"}).out, std::to_string(worker) + "\n");
   EXPECT_EQ(attempts().size(), 1U);
   ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
+}
+
+TEST_F(Surroundings, AStartIsRehearsedWithoutATrace) {
+  write("run.yaml", idle);
+  const pid_t daemon = start_daemon({"run.yaml"});
+  worker_pid();
+  const auto files = [&] {
+    std::map<std::string, std::filesystem::file_time_type> found;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path(".trainward"))) {
+      if (entry.is_regular_file() && entry.path().extension() != ".db-shm")
+        found[entry.path()] = entry.last_write_time();
+    }
+    return found;
+  };
+  std::filesystem::create_directories(path("tmp"));
+  const auto before = files();
+  const Output rehearsed = run(
+      "/usr/bin/env",
+      {"TMPDIR=" + path("tmp").string(), program("trainwardd"), "--rehearse", "12345", "run.yaml"});
+  EXPECT_EQ(rehearsed.code, 0) << rehearsed.err;
+  EXPECT_TRUE(rehearsed.out.starts_with("ready ")) << rehearsed.out;
+  EXPECT_EQ(rehearsed.out.find("12345"), std::string::npos);
+  EXPECT_EQ(files(), before) << "a rehearsal changes nothing";
+  EXPECT_TRUE(std::filesystem::is_empty(path("tmp")));
+  EXPECT_EQ(attempts().size(), 1U);
+  EXPECT_EQ(ctl({"pid"}).out, std::to_string(daemon) + "\n");
 }
 
 TEST_F(Surroundings, CheckSaysWhetherThisVersionCouldRunIt) {

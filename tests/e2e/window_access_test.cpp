@@ -20,6 +20,7 @@
 
 #include "common/base/text.hpp"
 #include "common/os/fd.hpp"
+#include "common/os/pipe.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {
@@ -176,6 +177,32 @@ class WindowAccess : public World {
     reply.body = all.substr(std::min(end + 4, all.size()));
     return reply;
   }
+  static constexpr uid_t nobody = 65534;
+  // The status that a process of this user is answered with; it waits for that, or is gone at once.
+  int status_as(uid_t user, const std::string& method, const std::string& target,
+                const std::vector<std::string>& headers, bool wait = true) {
+    auto told = make_pipe().value();
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      if (::setresgid(user, user, user) != 0 || ::setresuid(user, user, user) != 0) ::_exit(1);
+      int status = 0;
+      if (wait) {
+        status = ask(method, target, headers).status;
+      } else {
+        const Fd client = connected();
+        std::string text =
+            fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n", method, target, port_);
+        for (const std::string& line : headers) text += line + "\r\n";
+        (void)::send(client.get(), (text + "\r\n").data(), text.size() + 2, MSG_NOSIGNAL);
+      }
+      (void)!::write(told.write.get(), &status, sizeof(status));
+      ::_exit(0);
+    }
+    int status = -1;
+    EXPECT_EQ(::read(told.read.get(), &status, sizeof(status)), ssize_t{sizeof(status)});
+    ::waitpid(pid, nullptr, 0);
+    return status;
+  }
   static std::string as(const std::string& token) { return "Authorization: Bearer " + token; }
   // What a program of one's own sends, which no foreign page can.
   inline static const std::string by_a_program = "X-Trainward: 1";
@@ -214,7 +241,7 @@ TEST_F(WindowAccess, WithoutTokensNoOtherMachineIsServed) {
   }
 }
 
-TEST_F(WindowAccess, AnAddressThatIsTakenFailsTheStart) {
+TEST_F(WindowAccess, AnAddressThatIsNewAndTakenIsSaidBeforeAReload) {
   const Fd other(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -224,19 +251,13 @@ TEST_F(WindowAccess, AnAddressThatIsTakenFailsTheStart) {
   ASSERT_EQ(::listen(other.get(), 1), 0);
   ASSERT_EQ(::getsockname(other.get(), reinterpret_cast<sockaddr*>(&address), &size), 0);
   const std::string taken = fmt::format("127.0.0.1:{}", ntohs(address.sin_port));
-  write("run.yaml", "listen: " + taken + "\n" + idle_program);
-  const Output refused = run("trainwardd", {"run.yaml"});
-  EXPECT_EQ(refused.code, 1);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr(taken), HasSubstr("in use"), HasSubstr("ss -ltnp")));
-
-  // One that runs stays as it is.
   write("run.yaml", idle_program);
   start_daemon({"run.yaml"});
   wait_until([&] { return ctl({"version"}).code == 0; });
   write("run.yaml", "listen: " + taken + "\n" + idle_program);
   const Output reload = ctl({"reload"});
   EXPECT_EQ(reload.code, 1);
-  EXPECT_THAT(reload.err, HasSubstr(taken));
+  EXPECT_THAT(reload.err, AllOf(HasSubstr(taken), HasSubstr("in use"), HasSubstr("ss -ltnp")));
   const Output upgrade = ctl({"upgrade"});
   EXPECT_EQ(upgrade.code, 1) << upgrade.out;
   EXPECT_THAT(upgrade.err, HasSubstr(taken));
@@ -341,6 +362,35 @@ TEST_F(WindowAccess, PagesOfOthersAreRefusedByEveryVerb) {
   EXPECT_EQ(ask("POST", "/v1/programs/run/stop", {cookie, by_a_program}).status, 200);
 }
 
+TEST_F(WindowAccess, ACookieIsOfNoUseToAnotherUserOfTheMachine) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to be somebody else";
+  start_window();
+  const std::string cookie = cookie_in(ask("GET", "/login?code=" + code_of(link())));
+  EXPECT_EQ(ask("GET", "/v1/programs", {cookie}).status, 200);
+  EXPECT_EQ(status_as(nobody, "GET", "/v1/programs", {cookie}), 401);
+  EXPECT_EQ(status_as(nobody, "POST", "/v1/programs/run/stop", {cookie, by_a_program}), 401);
+  EXPECT_EQ(status_as(nobody, "POST", "/logout", {cookie, by_a_program}), 303);
+  EXPECT_EQ(ask("GET", "/v1/programs", {cookie}).status, 200) << "not even to end it";
+  // Who is gone before he is looked at is not taken for root.
+  for (int i = 0; i < 50; ++i) {
+    status_as(nobody, "POST", "/v1/programs/run/stop", {cookie, by_a_program}, false);
+  }
+  EXPECT_EQ(state(), "RUNNING");
+}
+
+TEST_F(WindowAccess, NobodyIsLockedOutByAnotherUserOfTheMachine) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to be somebody else";
+  start_window();
+  const std::string wrong = as(operator_token + "wrong");
+  for (int i = 0; i < 12; ++i) status_as(nobody, "GET", "/v1/programs", {wrong});
+  EXPECT_EQ(status_as(nobody, "GET", "/v1/programs", {wrong}), 429);
+  EXPECT_EQ(status_as(nobody, "GET", "/v1/programs", {as(viewer_token)}), 200) << "a right one";
+  for (int i = 0; i < 12; ++i) status_as(nobody, "GET", "/v1/programs", {wrong});
+  EXPECT_EQ(ask("GET", "/v1/programs", {wrong}).status, 401) << "counted for himself alone";
+  EXPECT_EQ(ask("GET", "/v1/programs", {as(operator_token)}).status, 200);
+  EXPECT_EQ(ask("GET", "/login?code=" + code_of(link())).status, 303);
+}
+
 TEST_F(WindowAccess, ALinkWorksOnceAndForThePersonAlone) {
   start_window();
   const std::string url = link({"run", "--viewer"});
@@ -416,9 +466,12 @@ TEST_F(WindowAccess, ASocketHandedOverIsServedAlsoAfterAReload) {
   write("run.yaml", idle_program);
   {
     const Fd everywhere = hand_over(INADDR_ANY);
-    const pid_t refused = start(command(everywhere.get()));
-    EXPECT_EQ(end_of(refused), 1);
-    EXPECT_THAT(daemon_log(), AllOf(HasSubstr("handed over"), HasSubstr("tokens")));
+    const pid_t daemon = start(command(everywhere.get()));
+    wait_until([&] { return ctl({"pid", "run"}).code == 0; });
+    EXPECT_THAT(ctl({"status"}).err, AllOf(HasSubstr("handed over"), HasSubstr("tokens")));
+    EXPECT_THAT(ctl({"version", "--json"}).out, Not(HasSubstr("http://0.0.0.0")));
+    ask_to_end(daemon);
+    EXPECT_EQ(end_of(daemon), 0);
   }
   Fd here = hand_over(INADDR_LOOPBACK);
   start(command(here.get()));

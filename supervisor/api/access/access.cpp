@@ -100,7 +100,9 @@ Result<json::value> Access::link(const Request& request, Role role, const std::s
     return fail(ErrorKind::permanent, "links are given over the Unix socket only", "",
                 "type `trainwardctl open` on the machine where trainwardd runs");
   }
-  if (base_.empty()) {
+  auto base = base_();
+  if (!base) return propagate(base);
+  if (base->empty()) {
     return fail(ErrorKind::permanent,
                 "this trainwardd listens on no address that a browser reaches", "",
                 "add `listen: 127.0.0.1:8420` to the configuration, then `trainwardctl reload`");
@@ -111,39 +113,41 @@ Result<json::value> Access::link(const Request& request, Role role, const std::s
   }
   auto code = links_.make({{role, "link of " + request.by.name}, program}, clock_());
   if (!code) return propagate(code);
-  return json::object{{"url", base_ + "/login?code=" + *code},
+  return json::object{{"url", *base + "/login?code=" + *code},
                       {"expires_in_s", Links::lifetime_ms / 1000}};
 }
 
-tl::expected<void, Response> Access::may_try(const Request& request) const {
-  const std::int64_t wait_ms = tries_.wait_ms(request.peer.address, clock_());
-  if (wait_ms == 0) return {};
+Response Access::wrong(const Request& request, Response answer) {
+  const std::string place = from(request);
+  const std::int64_t wait_ms = tries_.wait_ms(place, clock_());
+  if (wait_ms == 0) {
+    tries_.wrong(place, clock_());
+    return answer;
+  }
   const std::int64_t seconds = (wait_ms + 999) / 1000;
-  Response refusal =
-      error_response(429, {ErrorKind::transient, "too many wrong tokens or links from this address",
-                           request.peer.address, fmt::format("try again in {} s", seconds)});
+  Response refusal = error_response(
+      429, {ErrorKind::transient, "too many wrong tokens or links from here", place,
+            fmt::format("try again in {} s; a right one is taken at any time", seconds)});
   refusal.headers["Retry-After"] = std::to_string(seconds);
-  return Refusal(std::move(refusal));
+  return refusal;
 }
 
 tl::expected<Access::Admitted, Response> Access::requester(const Request& request) {
   if (request.peer.user) return Admitted{request.by, nullptr};
   if (const auto token = bearer_token(request)) {
-    if (auto may = may_try(request); !may) return Refusal(std::move(may.error()));
     if (const auto key = keys_.find(*token)) {
-      tries_.right(request.peer.address);
+      tries_.right(from(request));
       return Admitted{holder_of(*key), [this, key = *key] { return keys_.has(key); }};
     }
-    tries_.wrong(request.peer.address, clock_());
     Response refusal = error_response(
         401, {ErrorKind::usage, "this token is none of those configured",
               request.method + " " + request.path,
               "compare it with the files under `tokens:`; after a change: trainwardctl update"});
     refusal.headers["WWW-Authenticate"] = R"(Bearer realm="trainward", error="invalid_token")";
-    return Refusal(std::move(refusal));
+    return Refusal(wrong(request, std::move(refusal)));
   }
   for (const std::string& id : session_ids(request)) {
-    if (auto by = logins_.find(id, clock_())) {
+    if (auto by = logins_.find(id, from(request), clock_())) {
       return Admitted{std::move(*by), [this, id] { return logins_.has(id, clock_()); }};
     }
   }
@@ -164,14 +168,18 @@ void Access::end_streams() {
 
 Response Access::let_in(const Request& request, Requester by, std::optional<Key> key,
                         const std::string& program) {
+  const std::string place = from(request);
   // One login a browser: what it had before ends.
-  for (const std::string& id : session_ids(request)) logins_.end(id);
-  auto id = logins_.begin(std::move(by), std::move(key), clock_());
+  for (const std::string& id : session_ids(request)) logins_.end(id, place);
+  // Over TLS the browser keeps the cookie to servers with a certificate of that name; and proxies,
+  // which may be many, come and go.
+  const bool tls = is_behind_tls(request);
+  auto id = logins_.begin(std::move(by), tls ? "" : place, std::move(key), clock_());
   end_streams();
   if (!id) return error_response(503, id.error());
-  tries_.right(request.peer.address);
+  tries_.right(place);
   Response response = see_other(program.empty() ? "/" : "/programs/" + program);
-  response.headers["Set-Cookie"] = session_cookie(*id, is_behind_tls(request));
+  response.headers["Set-Cookie"] = session_cookie(*id, tls);
   return response;
 }
 
@@ -188,32 +196,24 @@ Response Access::follow(const Request& request) {
   if (request.method != "GET" || !is_navigation(request)) {
     return page(403, "This link is for a person to open, in a window of its own.");
   }
-  if (auto may = may_try(request); !may) return std::move(may.error());
   auto link = links_.take(code->second, clock_());
-  if (!link) {
-    tries_.wrong(request.peer.address, clock_());
-    return page(403, used_up);
-  }
+  if (!link) return wrong(request, page(403, used_up));
   return let_in(request, std::move(link->by), std::nullopt, link->program);
 }
 
 Response Access::log_in(const Request& request) {
-  if (auto may = may_try(request); !may) return std::move(may.error());
   const auto fields = is_form(request) ? form_fields(request.body) : std::nullopt;
   if (!fields || !fields->contains("token")) {
     return error_response(400, {ErrorKind::usage, "this is no form with a field 'token'",
                                 "POST /login", "programs send `Authorization: Bearer TOKEN`"});
   }
   const auto key = keys_.find(trim(fields->at("token")));
-  if (!key) {
-    tries_.wrong(request.peer.address, clock_());
-    return page(401, "This token is none of those configured.");
-  }
+  if (!key) return wrong(request, page(401, "This token is none of those configured."));
   return let_in(request, holder_of(*key), key, "");
 }
 
 Response Access::log_out(const Request& request) {
-  for (const std::string& id : session_ids(request)) logins_.end(id);
+  for (const std::string& id : session_ids(request)) logins_.end(id, from(request));
   end_streams();
   Response response = see_other("/login");
   response.headers["Set-Cookie"] = ended_cookie(is_behind_tls(request));

@@ -12,6 +12,10 @@
 //   POST /login         a form with `token`: 303 to the page, with the cookie
 //   POST /logout        ends the login, and the streams it has open: 303 to the login page
 //
+// A login counts from where it was begun, and from nowhere else: its cookie is of no use to another
+// server that the browser sends it to. Right tokens and fresh links are always good; who says wrong
+// ones waits (tries.hpp).
+//
 // A person's browser that asks for a page as nobody gets the login page with the 401. Foreign
 // pages' requests were refused before (guard.hpp). Thread: the loop's.
 #pragma once
@@ -29,6 +33,7 @@
 #include "supervisor/api/access/links.hpp"
 #include "supervisor/api/access/logins.hpp"
 #include "supervisor/api/access/tries.hpp"
+#include "supervisor/api/access/whence.hpp"
 #include "supervisor/api/http.hpp"
 #include "supervisor/api/table.hpp"
 
@@ -41,10 +46,15 @@ class Access {
 
   Access(Keys keys, Clock clock) : keys_(std::move(keys)), clock_(std::move(clock)) {}
 
+  // Addresses of proxies, in digits: whom they say they ask for is believed.
+  void behind(std::vector<std::string> proxies) { proxies_ = std::move(proxies); }
+
   // Of a configuration read again: logins whose token is gone end.
   void replace(Keys keys);
-  // Where browsers reach the daemon, "http://127.0.0.1:8420"; empty: nowhere.
-  void be_at(std::string base) { base_ = std::move(base); }
+  // Says where browsers reach the daemon, "http://127.0.0.1:8420"; empty: nowhere. Asked anew for
+  // each link.
+  using Place = std::function<Result<std::string>()>;
+  void be_at(Place base) { base_ = std::move(base); }
 
   // The address of the login page's style sheet.
   void dress(std::string style) { style_ = std::move(style); }
@@ -72,12 +82,15 @@ class Access {
   [[nodiscard]] Response page(int status, std::string_view said) const;
   Response let_in(const Request& request, Requester by, std::optional<Key> key,
                   const std::string& program);
-  tl::expected<void, Response> may_try(const Request& request) const;
+  // That it was wrong; or, of too many, that it has to wait.
+  Response wrong(const Request& request, Response answer);
+  [[nodiscard]] std::string from(const Request& request) const { return whence(request, proxies_); }
   void end_streams();
 
   Keys keys_;
   Clock clock_;
-  std::string base_;
+  std::vector<std::string> proxies_;
+  Place base_ = [] { return std::string(); };
   std::string style_;
   Links links_;
   Logins logins_;

@@ -1,9 +1,10 @@
-// How often an address may say a wrong token or code.
+// How often somebody may say a wrong token or code; who says a right one is let in at any time, so
+// that nobody can lock another out.
 //
-// Five wrong ones are free; after each further one nothing that the address says is looked at for 1
-// s, then 2 s, and so on up to a minute. A right one, or ten quiet minutes, and all is forgotten.
-// Addresses of IPv6 count by their /64, which is what one person has. At most 1,024 are remembered:
-// then the one that was wrong least lately is forgotten. Times as in links.hpp. Pure.
+// Five wrong ones are free; after each further one the next is told to wait for 1 s, then 2 s, and
+// so on up to a minute. A right one, or ten quiet minutes, and all is forgotten. Counted by names
+// of whence.hpp; at most 1,024 are remembered: then the one that was wrong least lately is
+// forgotten. Times as in links.hpp. Pure.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +22,10 @@ class Tries {
   static constexpr std::int64_t forgotten_after_ms = 600'000;
   static constexpr std::size_t most = 1024;
 
-  // For how long nothing it says is looked at; 0: it may try.
-  [[nodiscard]] std::int64_t wait_ms(const std::string& address, std::int64_t now_ms) const;
-  void wrong(const std::string& address, std::int64_t now_ms);
-  void right(const std::string& address);
+  // For how long a wrong one is told to wait; 0: it may try.
+  [[nodiscard]] std::int64_t wait_ms(const std::string& from, std::int64_t now_ms) const;
+  void wrong(const std::string& from, std::int64_t now_ms);
+  void right(const std::string& from);
   [[nodiscard]] std::size_t count() const { return entries_.size(); }
 
  private:

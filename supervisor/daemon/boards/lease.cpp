@@ -14,7 +14,8 @@ Result<Fd> take_lease(const std::filesystem::path& file) {
   auto fd = open_regular(file, O_RDWR | O_CREAT, 0640);
   if (!fd) {
     if (fd.error().hint.empty())
-      fd.error().hint = "a lock file belongs here: move away what lies there";
+      fd.error().hint = fmt::format(
+          "a lock file belongs here: `mv {0} {0}.away`, and it is made anew", file.string());
     return fd;
   }
   if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) {

@@ -9,10 +9,8 @@
 
 #include <array>
 #include <cstdlib>
-#include <optional>
 
 namespace trainward::daemon {
-namespace {
 
 std::optional<config::Address> address_of(int fd) {
   sockaddr_storage where{};
@@ -29,8 +27,6 @@ std::optional<config::Address> address_of(int fd) {
   ::inet_ntop(AF_INET6, &six->sin6_addr, text.data(), text.size());
   return config::Address{text.data(), ntohs(six->sin6_port)};
 }
-
-}  // namespace
 
 InheritedSockets inherited_sockets() {
   InheritedSockets found;

@@ -2,6 +2,7 @@
 // so that their names (FileDescriptorName=) are free.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,9 @@ struct InheritedSockets {
 };
 
 InheritedSockets inherited_sockets();
+
+// Where a socket of TCP listens; nothing when it is none.
+std::optional<config::Address> address_of(int fd);
 
 // Whether the next image of this process gets them.
 void hand_on(const InheritedSockets& sockets, bool on);

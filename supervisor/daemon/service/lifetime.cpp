@@ -11,6 +11,8 @@
 #include <ctime>
 #include <functional>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "common/protocol/protocol.hpp"
 #include "supervisor/daemon/loop/reaper.hpp"
@@ -45,7 +47,7 @@ Ended refuse(const Error& error) {
     const timespec patience{refused_start_s, 0};
     ::sigtimedwait(&set, nullptr, &patience);
   }
-  return {error.kind == ErrorKind::transient ? exit_code::try_again : exit_code::failed, false};
+  return {error.kind == ErrorKind::transient ? exit_code::try_again : exit_code::failed};
 }
 
 // What a signal leads to.
@@ -150,17 +152,25 @@ void block_signals(bool blocked) {
   ::sigprocmask(blocked ? SIG_BLOCK : SIG_UNBLOCK, &set, nullptr);
 }
 
-void become(const std::filesystem::path& executable, char** argv) {
+void become(const std::filesystem::path& image, char** argv, const KeptSockets& kept) {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   notify(fmt::format("RELOADING=1\nMONOTONIC_USEC={}\nSTATUS=starting anew",
                      now.tv_sec * 1'000'000LL + now.tv_nsec / 1'000));
   const InheritedSockets sockets = inherited_sockets();
+  // Made here, so that nothing else that this process starts ever sees it.
+  std::string variable = as_variable(kept);
+  std::vector<char*> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
+  if (!variable.empty()) environment.push_back(variable.data());
+  environment.push_back(nullptr);
   hand_on(sockets, true);
+  hand_on(kept, true);
   restore_descriptor_limit();
-  ::execv(executable.c_str(), argv);
+  ::execve(image.c_str(), argv, environment.data());
   const int reason = errno;
   raise_descriptor_limit();
+  hand_on(kept, false);
   hand_on(sockets, false);
   errno = reason;
 }
@@ -196,10 +206,21 @@ Ended live(const Options& options, config::Config config) {
                           [] { notify("WATCHDOG=1"); });
   loop.run();
   const bool reexec = daemon.wants_reexec();
-  if (reexec) block_signals(true);
+  if (reexec) {
+    block_signals(true);
+    daemon.keep_sockets();
+  }
   // A daemon that leaves unasked is not stopping: systemd is to start it again.
   if (!reexec && !ending.code) notify("STOPPING=1");
-  return {ending.code.value_or(daemon.exit_code()), reexec};
+  const int code = ending.code.value_or(daemon.exit_code());
+  if (!reexec) return {code};
+  if (daemon.wants_successor()) return {code, true, options.executable};
+  auto image = same_program(options.executable);
+  if (image != options.executable) {
+    spdlog::info("another program lies at {} by now; `trainwardctl upgrade` tries it and takes it",
+                 options.executable.string());
+  }
+  return {code, true, std::move(image)};
 }
 
 }  // namespace trainward::daemon

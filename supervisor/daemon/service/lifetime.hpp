@@ -11,6 +11,8 @@
 // only noted.
 #pragma once
 
+#include <filesystem>
+
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/daemon.hpp"
 
@@ -18,7 +20,8 @@ namespace trainward::daemon {
 
 struct Ended {
   int code = 0;
-  bool reexec = false;  // start the program anew in place of this one
+  bool reexec = false;               // start the program anew in place of this one
+  std::filesystem::path image = {};  // that is to be started
 };
 
 // Returns when the loop has ended, or when the daemon could not start (said on stderr). The signals
@@ -29,8 +32,8 @@ Ended live(const Options& options, config::Config config);
 // image of this process to the next.
 void block_signals(bool blocked);
 
-// Replaces this process's image and returns only when that failed, with errno set. The inherited
-// sockets are handed on, and the init system is told.
-void become(const std::filesystem::path& executable, char** argv);
+// Replaces this process's image and returns only when that failed, with errno set. Sockets that
+// listen, the init system's and `kept`, are handed on, and the init system is told.
+void become(const std::filesystem::path& image, char** argv, const KeptSockets& kept);
 
 }  // namespace trainward::daemon

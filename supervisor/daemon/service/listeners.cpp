@@ -30,53 +30,139 @@ api::Guard guard_of(const config::Listening& wanted, const InheritedSockets& giv
   return guard;
 }
 
-Status needs_no_token(const config::Listening& wanted, const config::Address& address) {
-  if (address.loopback() || !wanted.tokens.empty()) return {};
-  return fail(ErrorKind::permanent,
-              "the socket handed over is reached from other machines, and there are no tokens",
-              address.text(),
-              "add `tokens:` to the configuration, or let the socket unit listen on 127.0.0.1");
+template <typename Sockets>
+bool has(const Sockets& sockets, const config::Address& address) {
+  return std::any_of(sockets.begin(), sockets.end(),
+                     [&](const auto& socket) { return socket.address == address; });
+}
+
+// That of `kept` which listens where it is wanted. For port 0 any of the same host will do that
+// nobody else names, so that a port which the kernel chose stays the same.
+std::vector<KeptSockets::Tcp>::iterator fitting(std::vector<KeptSockets::Tcp>& kept,
+                                                const config::Address& address,
+                                                const std::vector<config::Address>& all) {
+  return std::find_if(kept.begin(), kept.end(), [&](const KeptSockets::Tcp& socket) {
+    if (address.port != 0) return socket.address == address;
+    return socket.address.host == address.host &&
+           std::find(all.begin(), all.end(), socket.address) == all.end();
+  });
 }
 
 }  // namespace
 
-Result<Listeners> Listeners::open(boost::asio::io_context& context,
-                                  const std::filesystem::path& socket,
-                                  const config::Listening& wanted, const InheritedSockets& given,
-                                  api::Handler handler) {
-  using api::HttpServer;
-  Listeners open;
-  open.socket_ = socket;
-  const HttpServer::Options options{.guard = guard_of(wanted, given)};
+Listeners::Listeners(Loop& loop, std::filesystem::path socket, api::HttpServer::Options options,
+                     api::Handler handler)
+    : loop_(loop), socket_(std::move(socket)), options_(std::move(options)), again_(loop) {
   const auto shared = std::make_shared<const api::Handler>(std::move(handler));
-  const auto serve = [shared](const api::Request& request, api::Respond respond) {
+  handler_ = [shared](const api::Request& request, api::Respond respond) {
     (*shared)(request, std::move(respond));
   };
+}
+
+Result<std::unique_ptr<Listeners>> Listeners::open(Loop& loop, const std::filesystem::path& socket,
+                                                   const config::Listening& wanted,
+                                                   const InheritedSockets& given, KeptSockets kept,
+                                                   api::Handler handler) {
+  std::unique_ptr<Listeners> open(
+      new Listeners(loop, socket, {.guard = guard_of(wanted, given)}, std::move(handler)));
   for (const std::string& name : given.others) {
     spdlog::warn("the socket '{}' of the init system is none that the API is served on", name);
   }
-  auto local = given.unix_socket >= 0
-                   ? HttpServer::adopt(context, given.unix_socket, serve, options)
-                   : HttpServer::listen(context, socket, serve, options);
-  if (!local) return propagate(local);
-  open.local_ = std::move(*local);
+  if (auto local = open->open_local(given, std::move(kept.local)); !local) return propagate(local);
   for (const InheritedSockets::Tcp& handed : given.tcp) {
-    if (auto may = needs_no_token(wanted, handed.address); !may) return propagate(may);
-    auto server = HttpServer::adopt(context, handed.fd, serve, options);
-    if (!server) return propagate(server);
-    open.tcp_.push_back({handed.address, std::move(*server)});
+    if (handed.address.loopback() || !wanted.tokens.empty()) {
+      open->adopt(handed.fd, handed.address, false);
+      continue;
+    }
+    open->refused_.push_back(fmt::format(
+        "nobody is served on the socket handed over at {}: it is reached from other machines, and "
+        "there are no tokens; add `tokens:` to the configuration, or let the socket unit listen on "
+        "127.0.0.1",
+        handed.address.text()));
+    spdlog::warn("{}", open->refused_.back());
   }
+  std::vector<config::Address> to_open;
   for (const config::Address& address : wanted.addresses) {
-    const bool handed_over = std::any_of(given.tcp.begin(), given.tcp.end(),
-                                         [&](const auto& tcp) { return tcp.address == address; });
-    if (handed_over) continue;
-    auto server = HttpServer::listen_tcp(context, address.host, address.port, serve, options);
-    if (!server) return propagate(server);
-    const std::uint16_t port = (*server)->port();
-    open.tcp_.push_back({{address.host, port}, std::move(*server)});
+    if (has(given.tcp, address)) continue;
+    if (const auto mine = fitting(kept.tcp, address, wanted.addresses); mine != kept.tcp.end()) {
+      open->adopt(mine->fd.get(), mine->address, true);
+      kept.tcp.erase(mine);
+    } else {
+      to_open.push_back(address);
+    }
   }
-  for (const Tcp& tcp : open.tcp_) spdlog::info("listening on http://{}", tcp.address.text());
+  kept.tcp.clear();  // before others are opened: one of them may be on the same port
+  for (const config::Address& address : to_open) {
+    if (auto opened = open->listen_on(address); !opened) open->miss(address, opened.error());
+  }
+  if (!open->missing_.empty()) {
+    open->again_.after(again_after_ms, [raw = open.get()] { raw->try_again(); });
+  }
   return open;
+}
+
+Status Listeners::open_local(const InheritedSockets& given, std::optional<KeptSockets::Unix> kept) {
+  using api::HttpServer;
+  const bool go_on = given.unix_socket < 0 && kept && kept->path == socket_;
+  if (!go_on) kept.reset();
+  local_is_own_ = given.unix_socket < 0;
+  auto& context = loop_.context();
+  auto local = !local_is_own_ ? HttpServer::adopt(context, given.unix_socket, handler_, options_)
+               : go_on        ? HttpServer::adopt(context, kept->fd.get(), handler_, options_,
+                                                  std::move(kept->file))
+                              : HttpServer::listen(context, socket_, handler_, options_);
+  if (!local) return propagate(local);
+  local_ = std::move(*local);
+  return {};
+}
+
+void Listeners::adopt(int fd, const config::Address& address, bool own) {
+  auto server = api::HttpServer::adopt(loop_.context(), fd, handler_, options_);
+  if (!server) return miss(address, server.error());
+  tcp_.push_back({address, std::move(*server), own});
+  spdlog::info("listening on http://{}", address.text());
+}
+
+Status Listeners::listen_on(const config::Address& address) {
+  auto server =
+      api::HttpServer::listen_tcp(loop_.context(), address.host, address.port, handler_, options_);
+  if (!server) return propagate(server);
+  const std::uint16_t port = (*server)->port();
+  tcp_.push_back({{address.host, port}, std::move(*server)});
+  spdlog::info("listening on http://{}", tcp_.back().address.text());
+  return {};
+}
+
+void Listeners::miss(const config::Address& address, Error why) {
+  missing_.push_back({address, std::move(why)});
+  spdlog::warn("{}", troubles().back());
+}
+
+// What it says may change meanwhile: the newest is the true one.
+void Listeners::try_again() {
+  std::erase_if(missing_, [this](Missing& missing) {
+    auto opened = listen_on(missing.address);
+    if (!opened) missing.why = opened.error();
+    return opened.has_value();
+  });
+  if (!missing_.empty()) again_.after(again_after_ms, [this] { try_again(); });
+}
+
+KeptSockets Listeners::keep() {
+  again_.cancel();
+  KeptSockets kept;
+  if (local_is_own_) {
+    auto local = local_->keep();
+    if (local.listening && local.file) {
+      kept.local = KeptSockets::Unix{std::move(local.listening), socket_, std::move(local.file)};
+    }
+  }
+  for (Tcp& tcp : tcp_) {
+    if (!tcp.own) continue;
+    auto socket = tcp.server->keep();
+    if (socket.listening) kept.tcp.push_back({std::move(socket.listening), tcp.address});
+  }
+  return kept;
 }
 
 Status Listeners::could_open(const config::Listening& wanted) const {
@@ -84,7 +170,7 @@ Status Listeners::could_open(const config::Listening& wanted) const {
     const bool mine = std::any_of(tcp_.begin(), tcp_.end(), [&](const Tcp& tcp) {
       return tcp.address.port == address.port;  // it may be ours on another address
     });
-    if (mine || address.port == 0) continue;
+    if (mine || address.port == 0 || has(missing_, address)) continue;
     boost::asio::io_context nowhere;
     auto tried = api::HttpServer::listen_tcp(
         nowhere, address.host, address.port, [](const api::Request&, const api::Respond&) {},
@@ -100,13 +186,27 @@ json::array Listeners::addresses() const {
   return all;
 }
 
+std::vector<std::string> Listeners::troubles() const {
+  std::vector<std::string> all = refused_;
+  for (const Missing& missing : missing_) {
+    all.push_back(fmt::format(
+        "no page at http://{}: {}; {}; training goes on, and it is tried again every {} s",
+        missing.address.text(), missing.why.what, missing.why.hint, again_after_ms / 1'000));
+  }
+  return all;
+}
+
 // By digits: the name localhost may lead to a socket of ::1 that somebody else listens on.
-std::string Listeners::for_browsers() const {
+Result<std::string> Listeners::for_browsers() const {
   const Tcp* best = nullptr;
   for (const Tcp& tcp : tcp_) {
     if (best == nullptr || (tcp.address.loopback() && !best->address.loopback())) best = &tcp;
   }
-  if (best == nullptr) return {};
+  if (best == nullptr && !missing_.empty()) {
+    return fail(ErrorKind::transient, missing_.front().why.what, missing_.front().address.text(),
+                missing_.front().why.hint);
+  }
+  if (best == nullptr) return std::string();
   config::Address address = best->address;
   if (address.host == "0.0.0.0") address.host = "127.0.0.1";
   if (address.host == "::") address.host = "::1";

@@ -5,6 +5,8 @@
 
 #include "common/base/text.hpp"
 #include "common/os/unix_socket.hpp"
+#include "supervisor/api/access/secret.hpp"
+#include "supervisor/daemon/service/rehearsed_start.hpp"
 #include "supervisor/rules/log_matcher.hpp"
 #include "supervisor/store/store.hpp"
 
@@ -44,6 +46,10 @@ fs::path own_executable(const char* argv0) {
   return path;
 }
 
+fs::path same_program(const fs::path& executable) {
+  return is_this_program(executable) ? executable : fs::path("/proc/self/exe");
+}
+
 Status check_files(const config::Config& config) {
   if (auto rules = rules::LogMatcher::load(config.rules); !rules) return propagate(rules);
   // A socket that lives is the running daemon's.
@@ -75,20 +81,46 @@ void SuccessorCheck::on_version(Result<ChildResult> result) {
         executable_.string(), "nothing was changed; install it again"));
   }
   version_ = said.substr(name.size());
-  std::vector<std::string> command{executable_.string(), "--check"};
-  command.insert(command.end(), arguments_.begin(), arguments_.end());
+  ask({"--check"}, &SuccessorCheck::on_check);
+}
+
+void SuccessorCheck::ask(std::vector<std::string> words,
+                         void (SuccessorCheck::*next)(Result<ChildResult>)) {
+  words.insert(words.begin(), executable_.string());
+  words.insert(words.end(), arguments_.begin(), arguments_.end());
   child_ = std::make_unique<ChildProcess>(
-      loop_, std::move(command), deadline_ms,
-      [this](Result<ChildResult> checked) { on_check(std::move(checked)); });
+      loop_, std::move(words), deadline_ms,
+      [this, next](Result<ChildResult> result) { (this->*next)(std::move(result)); });
 }
 
 void SuccessorCheck::on_check(Result<ChildResult> result) {
   if (!result) return done_(propagate(result));
-  if (result->exit_code == 0) return done_(version_);
+  if (result->exit_code == 0) {
+    auto number = api::new_secret();
+    if (!number) return done_(propagate(number));
+    number_ = std::move(*number);
+    return ask({"--rehearse", number_}, &SuccessorCheck::on_rehearsal);
+  }
   done_(fail(ErrorKind::permanent,
              fmt::format("version {} refuses the configuration or the run database: {}", version_,
                          result->standard_error),
              executable_.string(), "nothing was changed"));
+}
+
+void SuccessorCheck::on_rehearsal(Result<ChildResult> result) {
+  if (!result) return done_(propagate(result));
+  if (result->exit_code == 0 && trim(result->standard_output) == ready_word(number_)) {
+    return done_(version_);
+  }
+  const std::string said =
+      result->exit_code < 0 ? "a signal ended it"
+      : !result->standard_error.empty()
+          ? result->standard_error
+          : fmt::format("it ended with {} before it could supervise", result->exit_code);
+  done_(fail(ErrorKind::permanent,
+             fmt::format("version {} does not start here: {}", version_, said),
+             executable_.string(),
+             "nothing was changed; install it again, or end this daemon and start that one"));
 }
 
 }  // namespace trainward::daemon

@@ -23,8 +23,14 @@ std::filesystem::path own_executable(const char* argv0);
 // Changes nothing.
 Status check_files(const config::Config& config);
 
-// Runs `executable --version`, then `executable --check ARGUMENTS`. `done` is called once, on the
-// loop, with the version ("0.2.0"), or with what speaks against it. Keep the object until then.
+// What to execute to go on with this very program: `executable`, or the image that runs when
+// another lies there by now, which nobody has tried.
+std::filesystem::path same_program(const std::filesystem::path& executable);
+
+// Runs `executable --version`, `--check ARGUMENTS`, and `--rehearse NUMBER ARGUMENTS`, which must
+// get as far as a daemon that supervises (rehearsed_start.hpp): after the exec there is no way
+// back. `done` is called once, on the loop, with the version ("0.2.0"), or with what speaks against
+// it. Keep the object until then.
 class SuccessorCheck {
  public:
   using Done = std::function<void(Result<std::string>)>;
@@ -34,11 +40,14 @@ class SuccessorCheck {
  private:
   void on_version(Result<ChildResult> result);
   void on_check(Result<ChildResult> result);
+  void on_rehearsal(Result<ChildResult> result);
+  void ask(std::vector<std::string> words, void (SuccessorCheck::*next)(Result<ChildResult>));
   Loop& loop_;
   std::filesystem::path executable_;
   std::vector<std::string> arguments_;
   Done done_;
   std::string version_;
+  std::string number_;
   std::unique_ptr<ChildProcess> child_;
 };
 

@@ -55,7 +55,9 @@ Request over_unix(const std::string& method, const std::string& path) {
 
 class Entering : public testing::Test {
  protected:
-  Entering() { access_.be_at("http://127.0.0.1:8420"); }
+  Entering() {
+    access_.be_at([] { return std::string("http://127.0.0.1:8420"); });
+  }
 
   Response ask(const Request& request) {
     std::optional<Response> got;
@@ -83,6 +85,10 @@ class Entering : public testing::Test {
   }
   Response with_cookie(const std::string& cookie, const std::string& path = "/v1/programs") {
     return ask(over_tcp("GET", path, {{"cookie", cookie}}));
+  }
+  static Request by_user(std::optional<uid_t> user, Request request) {
+    request.peer.sender = user;
+    return request;
   }
   static Request form(const std::string& body) {
     Request request =
@@ -212,7 +218,7 @@ TEST_F(Entering, LinksAreGivenOverTheUnixSocketAndNotWithoutEnd) {
   EXPECT_EQ(refused.error().kind, ErrorKind::transient);
   now_ms_ += Links::lifetime_ms;
   code();
-  access_.be_at("");
+  access_.be_at([] { return std::string(); });
   const auto nowhere = access_.link(over_unix("POST", "/v1/login-link"), Role::viewer, "");
   ASSERT_FALSE(nowhere);
   EXPECT_THAT(nowhere.error().hint, HasSubstr("listen: 127.0.0.1:8420"));
@@ -248,21 +254,92 @@ TEST_F(Entering, TheFormTakesATokenAndNeverRepeatsIt) {
   EXPECT_EQ(ask(over_tcp("PUT", "/login")).status, 405);
 }
 
-TEST_F(Entering, WhoeverSaysWrongTokensWaits) {
-  const auto wrong = [&] {
-    return ask(over_tcp("GET", "/v1/programs", {{"authorization", "Bearer wrong"}})).status;
+TEST_F(Entering, WhoeverSaysWrongTokensWaitsAndWhoeverIsRightDoesNot) {
+  const auto wrong = [&](std::optional<uid_t> user = std::nullopt) {
+    return ask(by_user(user, over_tcp("GET", "/v1/programs", {{"authorization", "Bearer wrong"}})));
   };
   const std::string cookie = cookie_of(ask(opening(code())));
-  for (int i = 0; i < Tries::free; ++i) EXPECT_EQ(wrong(), 401);
-  EXPECT_EQ(wrong(), 401);
-  EXPECT_EQ(wrong(), 429);
-  const Response right = ask(form("token=" + operator_token));
-  EXPECT_EQ(right.status, 429);  // not even looked at
-  EXPECT_EQ(right.headers.at("Retry-After"), "1");
+  const std::string fresh = code();
+  for (int i = 0; i <= Tries::free; ++i) EXPECT_EQ(wrong().status, 401);
+  const Response late = wrong();
+  EXPECT_EQ(late.status, 429);
+  EXPECT_EQ(late.headers.at("Retry-After"), "1");
+  EXPECT_EQ(ask(form("token=nonsense")).status, 429);
+  EXPECT_EQ(ask(opening("0123")).status, 429);
   EXPECT_EQ(with_cookie(cookie).status, 200);  // who is in stays in
-  now_ms_ += Tries::first_wait_ms;
+  EXPECT_EQ(ask(opening(fresh)).status, 303) << "a fresh link";
+  for (int i = 0; i <= Tries::free; ++i) wrong();
+  EXPECT_EQ(wrong().status, 429);
+  EXPECT_EQ(
+      ask(over_tcp("GET", "/v1/programs", {{"authorization", "Bearer " + viewer_token}})).status,
+      200);
+  EXPECT_EQ(wrong().status, 401);  // and all is forgotten
+  for (int i = 0; i <= Tries::free; ++i) wrong();
   EXPECT_EQ(ask(form("token=" + operator_token)).status, 303);
-  EXPECT_EQ(wrong(), 401);  // and all is forgotten
+}
+
+TEST_F(Entering, WrongTokensCountForWhoeverSaysThem) {
+  access_.behind({"127.0.0.1", "10.0.0.1"});
+  const auto wrong = [&](const std::string& address, std::optional<uid_t> user,
+                         const std::string& forwarded = "") {
+    Request request = over_tcp("GET", "/v1/programs", {{"authorization", "Bearer wrong"}});
+    request.peer = {std::nullopt, address, user};
+    if (!forwarded.empty()) request.headers["x-forwarded-for"] = forwarded;
+    return ask(request).status;
+  };
+  const auto lock_out = [&](const std::string& address, std::optional<uid_t> user,
+                            const std::string& forwarded = "") {
+    for (int i = 0; i <= Tries::free; ++i) wrong(address, user, forwarded);
+    EXPECT_EQ(wrong(address, user, forwarded), 429);
+  };
+  lock_out("127.0.0.1", 1001);
+  EXPECT_EQ(wrong("127.0.0.1", 1002), 401) << "another user of the machine";
+  EXPECT_EQ(wrong("::1", 1001), 429) << "the same by another way";
+  lock_out("10.0.0.1", std::nullopt, "203.0.113.9");
+  EXPECT_EQ(wrong("10.0.0.1", std::nullopt, "203.0.113.10"), 401) << "another client of the proxy";
+  EXPECT_EQ(wrong("10.0.0.1", std::nullopt, "203.0.113.10, 203.0.113.9"), 429)
+      << "what stands before was said by the client";
+  EXPECT_EQ(wrong("10.0.0.1", std::nullopt, "nonsense"), 401);
+  lock_out("10.0.0.2", std::nullopt, "203.0.113.11");
+  EXPECT_EQ(wrong("10.0.0.2", std::nullopt, "203.0.113.12"), 429) << "no proxy of ours";
+  // One on the same machine is known by its user, whatever somebody else there says.
+  lock_out("127.0.0.1", 33, "203.0.113.9");
+  EXPECT_EQ(wrong("127.0.0.1", 1002, "203.0.113.9"), 401);
+}
+
+TEST_F(Entering, ALoginCountsFromWhereItWasBegun) {
+  const auto at = [&](const std::string& cookie, Peer peer, const std::string& host = "") {
+    Request request = over_tcp("GET", "/v1/programs", {{"cookie", cookie}});
+    request.peer = std::move(peer);
+    if (!host.empty()) request.headers["host"] = host;
+    return ask(request).status;
+  };
+  const std::string local = cookie_of(ask(by_user(1000, opening(code()))));
+  EXPECT_EQ(at(local, {std::nullopt, "127.0.0.1", 1000}), 200);
+  EXPECT_EQ(at(local, {std::nullopt, "::1", 1000}), 200);
+  for (const Peer& other : {Peer{std::nullopt, "127.0.0.1", 1001},
+                            {std::nullopt, "127.0.0.1"},
+                            {std::nullopt, "127.0.0.1", 0},
+                            {std::nullopt, "192.168.1.7"}}) {
+    EXPECT_EQ(at(local, other), 401) << other.address;
+  }
+  // Nor can it be ended from there.
+  Request out = by_user(1001, over_tcp("POST", "/logout", {{"cookie", local}}));
+  ask(out);
+  EXPECT_EQ(at(local, {std::nullopt, "127.0.0.1", 1000}), 200);
+
+  Request typed = form("token=" + operator_token);
+  typed.peer = {std::nullopt, "192.168.1.7"};
+  const std::string remote = cookie_of(ask(typed));
+  EXPECT_EQ(at(remote, {std::nullopt, "192.168.1.7"}), 200);
+  EXPECT_EQ(at(remote, {std::nullopt, "192.168.1.8"}), 401);
+
+  // Over TLS it is kept to servers of that name by the browser, and proxies may be many.
+  typed.headers["host"] = "train.example.org";
+  typed.headers["origin"] = "https://train.example.org";
+  const std::string secure = cookie_of(ask(typed));
+  EXPECT_THAT(secure, StartsWith("__Host-"));
+  EXPECT_EQ(at(secure, {std::nullopt, "192.168.1.8"}, "train.example.org"), 200);
 }
 
 TEST(WrongTries, WaitLongerAndLongerButNoMoreThanAMinute) {
@@ -293,9 +370,12 @@ TEST(Network, IsWhatOnePersonHas) {
 
 TEST(WrongTries, OfOnePersonAndInBoundedMemory) {
   Tries tries;
-  for (int i = 0; i <= Tries::free; ++i) tries.wrong("2001:db8::" + std::to_string(i), 0);
-  EXPECT_GT(tries.wait_ms("2001:db8::ffff", 0), 0);
-  EXPECT_EQ(tries.wait_ms("2001:db8:0:1::1", 0), 0);
+  const auto place = [](const std::string& address) {
+    return whence({.method = "GET", .path = "/", .peer = {std::nullopt, address}}, {});
+  };
+  for (int i = 0; i <= Tries::free; ++i) tries.wrong(place("2001:db8::" + std::to_string(i)), 0);
+  EXPECT_GT(tries.wait_ms(place("2001:db8::ffff"), 0), 0);
+  EXPECT_EQ(tries.wait_ms(place("2001:db8:0:1::1"), 0), 0);
   for (int i = 0; i < 5000; ++i) {
     tries.wrong("10.0." + std::to_string(i / 250) + "." + std::to_string(i % 250), i);
   }
@@ -412,14 +492,14 @@ TEST(LoggedIn, AreBoundedAndTheIdlestLeaves) {
   Logins logins;
   std::vector<std::string> ids;
   for (std::size_t i = 0; i < Logins::most; ++i) {
-    ids.push_back(logins.begin({Role::viewer, "x"}, {}, static_cast<std::int64_t>(i)).value());
+    ids.push_back(logins.begin({Role::viewer, "x"}, "", {}, static_cast<std::int64_t>(i)).value());
   }
-  EXPECT_TRUE(logins.find(ids[0], 1000));
-  const std::string last = logins.begin({Role::viewer, "x"}, {}, 1001).value();
+  EXPECT_TRUE(logins.find(ids[0], "anywhere", 1000));
+  const std::string last = logins.begin({Role::viewer, "x"}, "", {}, 1001).value();
   EXPECT_EQ(logins.count(), Logins::most);
-  EXPECT_TRUE(logins.find(ids[0], 1002));
-  EXPECT_FALSE(logins.find(ids[1], 1002));
-  EXPECT_TRUE(logins.find(last, 1002));
+  EXPECT_TRUE(logins.find(ids[0], "anywhere", 1002));
+  EXPECT_FALSE(logins.find(ids[1], "anywhere", 1002));
+  EXPECT_TRUE(logins.find(last, "anywhere", 1002));
 }
 
 TEST(SessionCookie, IsFoundAmongOthersAndNothingElseIs) {

@@ -19,7 +19,7 @@ TEST_F(ConfigProblems, UnknownKeyWithTheNearestOne) {
               ElementsAre("4:7: unknown key 'lerning_rate'; did you mean 'learning_rate'?"));
   EXPECT_THAT(problems("programs: {a: {}}\nzzz: 1\n"),
               ElementsAre("2:1: unknown key 'zzz'; valid here: state_dir, socket, log_level, "
-                          "rules, listen, hosts, tokens, notify, tracking, programs"));
+                          "rules, listen, hosts, proxies, tokens, notify, tracking, programs"));
   EXPECT_THAT(problems("programs:\n  a:\n    budgets: {hours: 1}\n"),
               ElementsAre("3:15: unknown key 'hours'; valid in programs.a.budgets: attempts, "
                           "attempts_without_progress, time_without_progress"));

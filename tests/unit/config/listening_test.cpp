@@ -61,6 +61,15 @@ TEST_F(Listens, OnAddressesOfThisMachine) {
   EXPECT_EQ(load_text(program + "listen: 127.0.0.1:1\n")->listening.addresses.size(), 1U);
 }
 
+TEST_F(Listens, BehindProxiesOfTheseAddresses) {
+  const auto config = load_text(program + "proxies: [127.0.0.1, \"0:0::1\"]\n");
+  ASSERT_TRUE(config) << config.error().front().text();
+  EXPECT_THAT(config->listening.proxies, ElementsAre("127.0.0.1", "::1"));
+  EXPECT_EQ(load_text(program + "proxies: 10.0.0.7\n")->listening.proxies.size(), 1U);
+  EXPECT_THAT(found("proxies: [example.org, '10.0.0.0/8', '[::1]', {a: 1}]\n"),
+              testing::Each(HasSubstr("proxies: expected the address")));
+}
+
 TEST_F(Listens, BesideAProgramWithoutAName) {
   const auto config = load_text("command: [/bin/true]\nlisten: 127.0.0.1:8420\n");
   ASSERT_TRUE(config) << config.error().front().text();
