@@ -68,6 +68,8 @@ class Folder {
   // Also when it is not there. A folder must be empty.
   [[nodiscard]] Status remove_file(const std::string& name) const;
   [[nodiscard]] Status remove_folder(const std::string& name) const;
+  // The same with all that is in it, as folder_removal.hpp says.
+  [[nodiscard]] Status remove_tree(const std::string& name) const;
 
   [[nodiscard]] Status sync() const;  // what has appeared and gone in it
 

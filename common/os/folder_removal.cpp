@@ -1,0 +1,188 @@
+#include "common/os/folder_removal.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "common/os/folder.hpp"
+
+namespace trainward {
+namespace {
+
+constexpr int most_swaps = 8;    // of a name, while it is being removed
+constexpr int most_nested = 16;  // folders that cannot be moved up, one in the other
+constexpr int entered_folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+// 0: it is gone. ENOTEMPTY: a folder, and no mount point (which would be EBUSY), with something in
+// it.
+int remove_entry(int folder, const char* name) {
+  for (int i = 0; i < most_swaps; ++i) {
+    if (::unlinkat(folder, name, 0) == 0 || errno == ENOENT) return 0;
+    if (errno != EISDIR) return errno;
+    if (::unlinkat(folder, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return 0;
+    if (errno != ENOTDIR) return errno == EEXIST ? ENOTEMPTY : errno;
+  }
+  return EAGAIN;
+}
+
+class Listing {
+ public:
+  explicit Listing(int folder) {
+    if (folder < 0) return;  // with the error of who opened it
+    Fd copy(::openat(folder, ".", entered_folder_flags));
+    if (!copy) return;
+    entries_.reset(::fdopendir(copy.get()));
+    if (entries_) (void)copy.release();
+  }
+  // Null: errno is 0 at the end.
+  const char* next() {
+    do {
+      errno = 0;
+      const dirent* entry = ::readdir(entries_.get());
+      if (entry == nullptr) return nullptr;
+      name_ = entry->d_name;
+    } while (name_ == "." || name_ == "..");
+    return name_.c_str();
+  }
+  void rewind() { ::rewinddir(entries_.get()); }
+  explicit operator bool() const { return entries_ != nullptr; }
+
+ private:
+  struct Close {
+    void operator()(DIR* folder) const { ::closedir(folder); }
+  };
+  std::unique_ptr<DIR, Close> entries_;
+  std::string name_;
+};
+
+// Empties one folder.
+class Removal {
+ public:
+  Removal(int top, std::filesystem::path path) : top_(top), path_(std::move(path)) {
+    (void)::getrandom(&series_, sizeof series_, GRND_NONBLOCK);
+  }
+
+  // A listing may leave out what appears or goes meanwhile, and what could not go may be able to
+  // later: it is read until nothing is in it, or nothing more can go.
+  Status run() {
+    Listing entries(top_);
+    if (!entries) return fail_errno(errno, "read the folder", path_.string());
+    for (bool any = true; any;) {
+      any = false;
+      gone_ = 0;
+      problem_ = {};
+      entries.rewind();
+      while (const char* name = entries.next()) {
+        any = true;
+        follow(name);
+      }
+      if (errno != 0) return fail_errno(errno, "read the folder", path_.string());
+      if (any && gone_ == 0) return problem_;
+    }
+    return {};
+  }
+
+ private:
+  // An entry of the topmost folder, then of what was moved up out of it the last one: a chain of
+  // folders goes in one pass.
+  void follow(std::string name) {
+    for (std::optional<std::string> at = std::move(name); at;) {
+      const int left = remove_entry(top_, at->c_str());
+      if (left == ENOTEMPTY) {
+        at = empty(top_, *at, *at, 0);
+        continue;
+      }
+      note(left, *at);
+      return;
+    }
+  }
+
+  // What was moved up last.
+  std::optional<std::string> empty(int folder, const std::string& name, const std::string& place,
+                                   int depth) {
+    const Fd fd(::openat(folder, name.c_str(), entered_folder_flags));
+    Listing entries(fd ? fd.get() : -1);
+    if (!entries) {
+      note(errno, place);
+      return std::nullopt;
+    }
+    std::optional<std::string> last;
+    while (const char* entry = entries.next()) {
+      int left = remove_entry(fd.get(), entry);
+      if (left == ENOTEMPTY) {
+        std::string fresh = fmt::format(".removing-{:016x}-{}", series_, ++moved_);
+        if (::renameat(fd.get(), entry, top_, fresh.c_str()) == 0) {
+          left = 0;
+          last = std::move(fresh);
+        } else if (errno == EXDEV && depth < most_nested) {
+          // A folder of a lower layer of an overlay, or a subvolume, stays in its place.
+          const std::string inner = entry;
+          (void)empty(fd.get(), inner, place + "/" + inner, depth + 1);
+          continue;
+        } else {
+          left = errno;
+        }
+      }
+      note(left, place + "/" + entry);
+    }
+    if (errno != 0) note(errno, place);
+    if (::unlinkat(folder, name.c_str(), AT_REMOVEDIR) == 0) ++gone_;
+    return last;
+  }
+
+  void note(int left, const std::string& place) {
+    if (left == 0) {
+      ++gone_;
+    } else if (problem_) {
+      problem_ = fail_errno(left, left == EBUSY ? "remove a mount point" : "remove",
+                            (path_ / place).string());
+    }
+  }
+
+  int top_;
+  std::filesystem::path path_;
+  std::uint64_t series_ = 0;
+  std::uint64_t moved_ = 0;
+  std::uint64_t gone_ = 0;  // in this pass: removed, or moved up
+  Status problem_;          // in this pass: the first
+};
+
+}  // namespace
+
+Status Folder::remove_tree(const std::string& name) const {
+  auto at = place(name);
+  if (!at) return propagate(at);
+  int left = 0;
+  for (int i = 0; i < most_swaps; ++i) {
+    left = remove_entry(at->folder, at->last.c_str());
+    if (left == 0) return {};
+    if (left != ENOTEMPTY) break;
+    const Fd top(::openat(at->folder, at->last.c_str(), entered_folder_flags));
+    if (!top && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) continue;  // exchanged
+    if (!top) return fail_errno(errno, "open the folder", (path_ / name).string());
+    if (auto ok = Removal(top.get(), path_ / name).run(); !ok) return ok;
+  }
+  return fail_errno(left, left == EBUSY ? "remove a mount point" : "remove",
+                    (path_ / name).string());
+}
+
+Status remove_tree(const std::filesystem::path& path) {
+  const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
+  const auto parent = plain.has_parent_path() ? plain.parent_path() : std::filesystem::path(".");
+  auto folder = Folder::open(parent);
+  if (folder) return folder->remove_tree(plain.filename().string());
+  std::error_code error;
+  const bool missing = !std::filesystem::exists(parent, error) && !error;
+  return missing ? Status() : propagate(folder);
+}
+
+}  // namespace trainward
