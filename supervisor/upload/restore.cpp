@@ -21,6 +21,7 @@
 #include "common/os/credentials.hpp"
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
+#include "common/os/folder_removal.hpp"
 #include "common/os/rename.hpp"
 #include "common/os/user.hpp"
 #include "supervisor/foreign/checkpoints/pattern.hpp"
@@ -215,13 +216,6 @@ class Restore {
     if (user_) (void)remove_tree(fetched);
     if (!ready) return propagate(ready);
     return place;
-  }
-
-  static Status remove_tree(const fs::path& folder) {
-    std::error_code error;
-    fs::remove_all(folder, error);  // follows no link
-    if (!error) return {};
-    return fail_errno(error.value(), "remove", folder.string());
   }
 
   static Status open_all(const Remote& remote, const fs::path& folder, std::vector<Fd>& files) {

@@ -19,6 +19,7 @@
 #include "checkpoint/pytorch/export.hpp"
 #include "checkpoint/tools/convert.hpp"
 #include "common/os/file.hpp"
+#include "common/os/folder_removal.hpp"
 #include "supervisor/upload/file_digest.hpp"
 
 namespace trainward::upload::hub {
@@ -63,10 +64,7 @@ class ScratchFolder {
   [[nodiscard]] const fs::path& path() const { return path_; }
 
  private:
-  void remove() const {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
+  void remove() const { (void)remove_tree(path_); }
   fs::path path_;
 };
 
