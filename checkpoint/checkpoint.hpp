@@ -11,8 +11,9 @@
 //
 // Writing: `.tmp-step-…/` → files (O_EXCL, direct write, fsync) → manifest (fsync) → fsync of the
 // folder → rename → fsync of the parent → read back from the disk and compared → only then `latest`
-// moves. Reading trusts nothing: select() goes from the newest folder to the oldest until one
-// verifies, renames the bad aside (`.corrupt-…`) and reports them.
+// moves; where it cannot, the checkpoint counts all the same. Reading trusts nothing: select() goes
+// from the newest folder to the oldest until one verifies, renames the bad aside (`.corrupt-…`) and
+// reports them.
 //
 // One writer a folder; readers may run beside it. No function here keeps a global or a thread;
 // saver.hpp is the one that saves in the background.

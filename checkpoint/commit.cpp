@@ -16,6 +16,7 @@
 #include "checkpoint/write_image.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/file.hpp"
+#include "common/os/folder_removal.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;
@@ -83,7 +84,6 @@ Status commit(const Temporary& temporary, const fs::path& folder, const Manifest
   if (!replaced) return propagate(replaced);
   auto proven = fsync_folder(root);
   if (proven) proven = read_back(folder, manifest, io, buffers);
-  if (proven) proven = point_latest(root, folder.filename().string());
   if (!proven) {
     // Back to how it was; the caller removes the temporary folder.
     if (*replaced) {
@@ -93,8 +93,11 @@ Status commit(const Temporary& temporary, const fs::path& folder, const Manifest
     }
     (void)fsync_folder(root);
     restore_latest(root, latest);
+    return proven;
   }
-  return proven;
+  // Only a hint: a checkpoint that has been proven counts without it (latest_problem()).
+  (void)point_latest(root, folder.filename().string());
+  return {};
 }
 
 }  // namespace
@@ -114,8 +117,7 @@ Result<fs::path> commit_image(const fs::path& root, const TrainingState& state, 
   }();
   // On failure what was written, on success what was replaced. It stays for clean_up() when the
   // disk does not confirm what has been renamed: it may be the only copy after a crash.
-  std::error_code ignored;
-  if (done || fsync_folder(root)) fs::remove_all(temporary->path, ignored);
+  if (done || fsync_folder(root)) (void)remove_tree(temporary->path);
   if (!done) return propagate(done);
   return folder;
 }

@@ -27,10 +27,15 @@ Rejected reject(const fs::path& folder, const Error& error) {
 }
 
 // `latest` must not go on naming a folder that has been set aside, now or by an earlier look that
-// could not choose.
+// could not choose, or one that is older than what was chosen because it could not be written then.
+// Words that are not ours stay.
 void repair_latest(const fs::path& root, const Selection& selection) {
   const std::string latest = read_latest(root);
-  if (!step_from_name(latest) || !identity(root / latest).empty()) return;
+  const auto named = step_from_name(latest);
+  const bool missing = latest.empty() && identity(root / name::latest).empty();
+  const bool gone = named && identity(root / latest).empty();
+  const bool older = selection.chosen && (missing || (named && *named < selection.chosen->step));
+  if (!gone && !older) return;
   restore_latest(root, selection.chosen ? last_component(selection.chosen->path) : std::string());
 }
 

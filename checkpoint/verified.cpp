@@ -82,12 +82,18 @@ std::size_t index_of(const Manifest& manifest, std::string_view name) {
   return static_cast<std::size_t>(manifest.find(name) - manifest.files.data());
 }
 
-Result<std::string> text_of(const Verified& checkpoint, std::string_view name,
-                            const fs::path& folder) {
+// `memory`: of what has not been kept.
+Result<std::string_view> text_of(const Verified& checkpoint, std::string_view name,
+                                 const fs::path& folder, std::string& memory) {
   const std::size_t i = index_of(checkpoint.manifest, name);
   const std::span<const std::byte> kept = checkpoint.memory[i].bytes();
-  if (kept.empty()) return read_member(checkpoint.files[i], max_state_bytes, folder / name);
-  return std::string(reinterpret_cast<const char*>(kept.data()), checkpoint.files[i].size);
+  if (!kept.empty()) {
+    return std::string_view(reinterpret_cast<const char*>(kept.data()), checkpoint.files[i].size);
+  }
+  auto text = read_member(checkpoint.files[i], max_state_bytes, folder / name);
+  if (!text) return propagate(text);
+  memory = std::move(*text);
+  return std::string_view(memory);
 }
 
 Result<Header> header_of(const Verified& checkpoint, std::size_t i, const fs::path& where) {
@@ -99,8 +105,9 @@ Result<Header> header_of(const Verified& checkpoint, std::size_t i, const fs::pa
 
 Status check_shards(const Verified& checkpoint, const std::vector<Verified::TensorFile>& files,
                     const std::string& index_name, const fs::path& folder) {
-  auto text = text_of(checkpoint, index_name, folder);
-  if (!text) return propagate(text);
+  std::string memory;
+  const auto text = text_of(checkpoint, index_name, folder, memory);
+  if (!text) return tl::unexpected<Error>(text.error());
   const std::string where = (folder / index_name).string();
   auto index = parse_shard_index(*text, where);
   if (!index) return propagate(index);
@@ -147,8 +154,9 @@ Status check_step(const Verified& checkpoint, const fs::path& folder) {
 }
 
 Status read_meaning(Verified& checkpoint, const fs::path& folder) {
-  auto text = text_of(checkpoint, name::state, folder);
-  if (!text) return propagate(text);
+  std::string memory;
+  const auto text = text_of(checkpoint, name::state, folder, memory);
+  if (!text) return tl::unexpected<Error>(text.error());
   auto state = parse_state(*text, (folder / name::state).string());
   if (!state) return propagate(state);
   checkpoint.state = std::move(*state);

@@ -28,6 +28,14 @@ std::string read_latest(const std::filesystem::path& root) {
   return std::string(trim(text));
 }
 
+std::string latest_problem(const std::filesystem::path& folder) {
+  const std::filesystem::path root = folder.parent_path();
+  const std::string name = folder.filename().string();
+  if (read_latest(root) == name) return {};
+  const Status pointed = point_latest(root, name);
+  return pointed ? "" : pointed.error().message();
+}
+
 void restore_latest(const std::filesystem::path& root, const std::string& folder_name) {
   if (read_latest(root) == folder_name) return;
   if (folder_name.empty()) {

@@ -9,11 +9,15 @@
 
 namespace trainward::checkpoint {
 
-// Replaces the file durably.
+// Replaces the file durably. What lies there and is no file stays: it is somebody else's.
 Status point_latest(const std::filesystem::path& root, std::string_view folder_name);
 
 // The folder name in it, or empty.
 std::string read_latest(const std::filesystem::path& root);
+
+// Why it does not name the checkpoint that has just been saved there, after another try; empty: it
+// does.
+std::string latest_problem(const std::filesystem::path& folder);
 
 // Makes it what read_latest() returned before, as well as the disk lets us.
 void restore_latest(const std::filesystem::path& root, const std::string& folder_name);

@@ -12,6 +12,7 @@
 
 #include "checkpoint/format/names.hpp"
 #include "common/os/file.hpp"
+#include "common/os/folder_removal.hpp"
 #include "common/os/rename.hpp"
 
 namespace trainward::checkpoint {
@@ -85,8 +86,7 @@ void remove_leftover(const fs::path& path) {
   if (!folder || lock(*folder) != Lock::held) return;
   // It may be what a replacement left: until its renames are on the disk, a crash may want it back.
   if (!fsync_folder(path.parent_path())) return;
-  std::error_code ignored;
-  fs::remove_all(path, ignored);
+  (void)remove_tree(path);
 }
 
 void finish_replacement(const fs::path& old, std::string_view name) {
@@ -172,9 +172,7 @@ Result<bool> remove_checkpoint(const fs::path& folder) {
     if (auto ok = rename_folder(folder, aside); !ok) return propagate(ok);
     // First its name, then its files: else a crash could bring back the name without them.
     if (auto ok = fsync_folder(root); !ok) return propagate(ok);
-    std::error_code error;
-    fs::remove_all(aside, error);
-    if (error) return fail_errno(error.value(), "remove the folder", aside.string());
+    if (auto ok = remove_tree(aside); !ok) return propagate(ok);
     return true;
   }
   return fail(ErrorKind::permanent, "cannot find a free name to remove it", folder.string());

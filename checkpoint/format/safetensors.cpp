@@ -129,13 +129,13 @@ Status check_cover(std::vector<Slot>& slots, std::uint64_t data_bytes, std::stri
 }  // namespace
 
 Result<Header> parse_safetensors_header(std::string_view text, std::uint64_t data_bytes,
-                                        std::string_view where) {
+                                        std::string_view where, std::size_t most_entries) {
   if (text.size() > max_header_bytes) {
     return bad(where, fmt::format("declares a header of {} bytes, more than the {} allowed",
                                   text.size(), max_header_bytes));
   }
   if (!text.starts_with('{')) return bad(where, "does not begin its header with '{'");
-  auto parsed = parse_strict_json(text, where);
+  auto parsed = parse_strict_json(text, where, most_entries);
   if (!parsed) return bad(where, "header " + parsed.error().what);
   Header header;
   for (const auto& entry : parsed->get_object()) {
@@ -152,7 +152,7 @@ Result<Header> parse_safetensors_header(std::string_view text, std::uint64_t dat
 }
 
 Result<Header> read_safetensors_header(const ReadAt& read, std::uint64_t file_bytes,
-                                       std::string_view where) {
+                                       std::string_view where, std::size_t most_entries) {
   std::uint64_t length = 0;
   if (file_bytes < sizeof length) {
     return bad(where, fmt::format("is {} bytes, too short for a safetensors file", file_bytes));
@@ -171,7 +171,7 @@ Result<Header> read_safetensors_header(const ReadAt& read, std::uint64_t file_by
   std::string text(length, '\0');
   if (auto ok = read(text.data(), text.size(), raw.size()); !ok) return propagate(ok);
   const std::uint64_t data_offset = raw.size() + length;
-  auto header = parse_safetensors_header(text, file_bytes - data_offset, where);
+  auto header = parse_safetensors_header(text, file_bytes - data_offset, where, most_entries);
   if (header) header->data_offset = data_offset;
   return header;
 }

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checkpoint/format/strict_json.hpp"
 #include "checkpoint/format/tensor.hpp"
 #include "common/base/error.hpp"
 
@@ -42,15 +43,18 @@ struct Header {
 };
 
 // Checks the JSON of a header against the number of bytes that follow it; data_offset stays 0.
+// `most_entries`: as parse_strict_json() has it; each tensor has fourteen.
 Result<Header> parse_safetensors_header(std::string_view text, std::uint64_t data_bytes,
-                                        std::string_view where);
+                                        std::string_view where,
+                                        std::size_t most_entries = max_json_entries);
 
 // Fills `to` with so many bytes of a file from `at` on.
 using ReadAt = std::function<Status(char* to, std::size_t size, std::uint64_t at)>;
 
 // Reads and checks the header of a file of `file_bytes` bytes.
 Result<Header> read_safetensors_header(const ReadAt& read, std::uint64_t file_bytes,
-                                       std::string_view where);
+                                       std::string_view where,
+                                       std::size_t most_entries = max_json_entries);
 
 // The same of a file that lies in memory.
 Result<Header> read_safetensors_header(std::span<const std::byte> file, std::string_view where);

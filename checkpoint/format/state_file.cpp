@@ -6,7 +6,7 @@
 namespace trainward::checkpoint {
 namespace {
 
-Result<TrainingState> read_fields(const json::object& object) {
+Result<TrainingState> read_fields(json::object& object) {
   auto reached = read_reached(object);
   if (!reached) return propagate(reached);
   auto run = get_string(object, "run");
@@ -15,10 +15,14 @@ Result<TrainingState> read_fields(const json::object& object) {
   if (!config) return propagate(config);
   auto parent = get_string(object, "parent");
   if (!parent) return propagate(parent);
-  auto extra = get_object(object, "extra");
-  if (!extra) return propagate(extra);
-  return TrainingState{reached->step, reached->tokens, reached->loss, *run,
-                       *config,       *parent,         **extra};
+  if (auto extra = get_object(object, "extra"); !extra) return propagate(extra);
+  return TrainingState{reached->step,
+                       reached->tokens,
+                       reached->loss,
+                       *run,
+                       *config,
+                       *parent,
+                       std::move(object.at("extra").as_object())};
 }
 
 }  // namespace
@@ -40,7 +44,8 @@ Result<std::string> encode(const TrainingState& state, std::string_view where) {
   }
   if (auto ok = parse_state(text, where); !ok) {
     return fail(ErrorKind::usage, "the training state could not be read back: " + ok.error().what,
-                std::string(where), "use UTF-8 text and finite numbers in it");
+                std::string(where),
+                "use UTF-8 text and finite numbers in it, and keep large data in tensors");
   }
   return text;
 }

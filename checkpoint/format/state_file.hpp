@@ -21,7 +21,7 @@ struct TrainingState {
   json::object extra;
 };
 
-inline constexpr std::size_t max_state_bytes = 64U << 20U;
+inline constexpr std::size_t max_state_bytes = 16U << 20U;
 
 // Refused (kind usage): a negative step, and whatever parse_state could not read back, such as
 // text that is not UTF-8.

@@ -3,8 +3,10 @@
 #include <boost/json/basic_parser_impl.hpp>
 #include <charconv>
 #include <cmath>
+#include <functional>
 #include <limits>
-#include <set>
+#include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace trainward::checkpoint {
@@ -21,7 +23,7 @@ class Builder {
   static constexpr std::size_t max_key_size = json::string::max_size();
   static constexpr std::size_t max_string_size = json::string::max_size();
 
-  Builder() { stack_.reset(); }
+  explicit Builder(std::size_t most_entries) : entries_left_(most_entries) { stack_.reset(); }
 
   json::value release() { return stack_.release(); }
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -29,7 +31,8 @@ class Builder {
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
 
-  bool on_object_begin(error_code&) {
+  bool on_object_begin(error_code& error) {
+    if (!counts(error)) return false;
     keys_.emplace_back();
     return true;
   }
@@ -38,7 +41,7 @@ class Builder {
     stack_.push_object(size);
     return true;
   }
-  bool on_array_begin(error_code&) { return true; }
+  bool on_array_begin(error_code& error) { return counts(error); }
   bool on_array_end(std::size_t size, error_code&) {
     stack_.push_array(size);
     return true;
@@ -50,7 +53,8 @@ class Builder {
   }
   bool on_key(json::string_view part, std::size_t, error_code& error) {
     text_.append(part.data(), part.size());
-    if (!keys_.back().insert(text_).second) {
+    if (!counts(error)) return false;
+    if (!keys_.back().insert(std::hash<std::string>()(text_)).second) {
       problem_ = fmt::format("has the key '{}' twice", text_);
       error = json::error::syntax;
       return false;
@@ -64,7 +68,8 @@ class Builder {
     text_.append(part.data(), part.size());
     return true;
   }
-  bool on_string(json::string_view part, std::size_t, error_code&) {
+  bool on_string(json::string_view part, std::size_t, error_code& error) {
+    if (!counts(error)) return false;
     text_.append(part.data(), part.size());
     stack_.push_string(text_);
     text_.clear();
@@ -78,17 +83,20 @@ class Builder {
   bool on_int64(std::int64_t number, json::string_view part, error_code& error) {
     // "-0" is a fraction's zero: an integer would lose the sign.
     if (number == 0) return on_double(0, part, error);
+    if (!counts(error)) return false;
     text_.clear();
     stack_.push_int64(number);
     return true;
   }
-  bool on_uint64(std::uint64_t number, json::string_view, error_code&) {
+  bool on_uint64(std::uint64_t number, json::string_view, error_code& error) {
+    if (!counts(error)) return false;
     text_.clear();
     stack_.push_uint64(number);
     return true;
   }
   // The library's own conversion may be off by a few units in the last place.
   bool on_double(double, json::string_view part, error_code& error) {
+    if (!counts(error)) return false;
     text_.append(part.data(), part.size());
     if (text_ == "0") {
       stack_.push_int64(0);
@@ -107,11 +115,13 @@ class Builder {
     return true;
   }
 
-  bool on_bool(bool value, error_code&) {
+  bool on_bool(bool value, error_code& error) {
+    if (!counts(error)) return false;
     stack_.push_bool(value);
     return true;
   }
-  bool on_null(error_code&) {
+  bool on_null(error_code& error) {
+    if (!counts(error)) return false;
     stack_.push_null();
     return true;
   }
@@ -119,19 +129,28 @@ class Builder {
   bool on_comment(json::string_view, error_code&) { return true; }
 
  private:
+  bool counts(error_code& error) {
+    if (entries_left_-- > 0) return true;
+    problem_ = "has too many keys and values";
+    error = json::error::array_too_large;
+    return false;
+  }
+
   json::value_stack stack_;
-  std::vector<std::set<std::string>> keys_;  // one set for every object that is open
-  std::string text_;                         // the key, string or number being assembled
+  std::vector<std::unordered_set<std::size_t>> keys_;  // hashes; a set for every open object
+  std::string text_;                                   // the key, string or number being assembled
   std::string problem_;
+  std::size_t entries_left_;
 };
 
 }  // namespace
 
-Result<json::value> parse_strict_json(std::string_view text, std::string_view where) {
+Result<json::value> parse_strict_json(std::string_view text, std::string_view where,
+                                      std::size_t most_entries) {
   json::parse_options options;
   options.max_depth = max_json_depth;
   try {
-    json::basic_parser<Builder> parser(options);
+    json::basic_parser<Builder> parser(options, most_entries);
     error_code error;
     const std::size_t used = parser.write_some(false, text.data(), text.size(), error);
     if (error) {

@@ -30,7 +30,7 @@ using WeightMap = std::map<std::string, std::string, std::less<>>;  // tensor to
 
 // Only what says where a tensor lies: programs disagree on what "metadata" must hold.
 Result<WeightMap> parse_index(std::string_view text, const fs::path& where) {
-  auto value = parse_strict_json(text, where.string());
+  auto value = parse_strict_json(text, where.string(), max_model_json_entries);
   if (!value) return bad(where, value.error().what);
   if (!value->is_object()) return bad(where, "is not a JSON object");
   auto entries = get_object(value->get_object(), "weight_map");
@@ -95,7 +95,8 @@ Status Collected::add(const fs::path& folder, const std::string& name) {
     return fail_errno(errno, "look at the file", where.string());
   }
   WeightsFile file{name, std::move(*fd), static_cast<std::uint64_t>(info.st_size), {}};
-  auto header = read_safetensors_header(file.fd.get(), file.bytes, where.string());
+  auto header =
+      read_safetensors_header(file.fd.get(), file.bytes, where.string(), max_model_json_entries);
   if (!header) {
     if (header.error().kind == ErrorKind::corrupt) header.error().hint = download_hint;
     return propagate(header);

@@ -14,6 +14,7 @@
 #include "checkpoint/tools/plain_model.hpp"
 #include "checkpoint/verified.hpp"
 #include "common/os/file.hpp"
+#include "common/os/folder_removal.hpp"
 
 namespace trainward::checkpoint {
 namespace fs = std::filesystem;
@@ -157,8 +158,7 @@ Status write_plain(const fs::path& folder, const StreamedContents& contents,
     }
     return fsync_folder(parent);
   }();
-  std::error_code ignored;
-  fs::remove_all(temporary->path, ignored);
+  (void)remove_tree(temporary->path);
   return done;
 }
 

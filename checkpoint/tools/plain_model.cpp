@@ -31,7 +31,8 @@ Status add_file(PlainModel& model, int folder_fd, const std::string& name, const
     if (file.error().kind == ErrorKind::corrupt) file.error().hint = download_hint;
     return propagate(file);
   }
-  auto header = read_safetensors_header(file->fd.get(), file->size, (folder / name).string());
+  auto header = read_safetensors_header(file->fd.get(), file->size, (folder / name).string(),
+                                        max_model_json_entries);
   if (!header) return propagate(header);
   model.files.push_back({folder / name, std::move(*file), std::move(*header)});
   return {};

@@ -51,14 +51,20 @@ void point_at_newest(const fs::path& root, bool dry_run, Repair& repair) {
       (repair.good.empty() || *named_step > repair.good.front().step)) {
     return;
   }
+  const bool missing = identity(root / name::latest).empty();
+  if (newest.empty() && missing) return;
   Repair::Step step{Action::pointed_latest,
                     root / name::latest,
                     newest,
-                    named.empty() ? "it was missing" : "it named '" + named + "'",
+                    !named.empty() ? "it named '" + named + "'"
+                    : missing      ? "it was missing"
+                                   : "it named nothing",
                     {}};
   if (!dry_run) {
     restore_latest(root, newest);
-    if (read_latest(root) != newest) step.problem = "it could not be written";
+    if (read_latest(root) != newest) {
+      step.problem = newest.empty() ? "it could not be removed" : latest_problem(root / newest);
+    }
   }
   repair.steps.push_back(std::move(step));
 }

@@ -75,6 +75,7 @@ class Folder {
   [[nodiscard]] Status remove_folder(const std::string& name) const;
   // The same with all that is in it, as folder_removal.hpp says.
   [[nodiscard]] Status remove_tree(const std::string& name) const;
+  [[nodiscard]] Status remove_contents() const;
 
   [[nodiscard]] Status sync() const;  // what has appeared and gone in it
 

@@ -175,6 +175,8 @@ Status Folder::remove_tree(const std::string& name) const {
                     (path_ / name).string());
 }
 
+Status Folder::remove_contents() const { return Removal(fd_.get(), path_).run(); }
+
 Status remove_tree(const std::filesystem::path& path) {
   const std::filesystem::path plain = path.has_filename() ? path : path.parent_path();
   const auto parent = plain.has_parent_path() ? plain.parent_path() : std::filesystem::path(".");

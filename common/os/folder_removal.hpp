@@ -1,4 +1,5 @@
-// A tree removed with all that is in it: Folder::remove_tree(), and the same by a path.
+// A tree removed with all that is in it: Folder::remove_tree() and remove_contents(), and the same
+// by a path.
 //
 // Somebody else may own the tree and change it meanwhile. Everything goes by descriptors, no link
 // is followed, what is mounted in it is neither entered nor removed. Folders that lie deeper are

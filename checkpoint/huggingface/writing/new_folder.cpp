@@ -9,6 +9,7 @@
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/write_image.hpp"
 #include "common/os/file.hpp"
+#include "common/os/folder_removal.hpp"
 
 namespace trainward::checkpoint::huggingface {
 namespace fs = std::filesystem;
@@ -49,8 +50,7 @@ Status write_new_folder(const fs::path& folder, const Image& image, const IoOpti
     // A name that may be gone after a crash is not handed out.
     if (auto back = move_to_free_name(folder, temporary->path); !back) return written;
   }
-  std::error_code ignored;
-  fs::remove_all(temporary->path, ignored);
+  (void)remove_tree(temporary->path);
   if (auto still_new = must_be_new(folder); !still_new) return still_new;
   return written;
 }

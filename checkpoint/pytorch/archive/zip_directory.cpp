@@ -1,14 +1,15 @@
 #include "checkpoint/pytorch/archive/zip_directory.hpp"
 
 #include <algorithm>
-#include <unordered_set>
+#include <string_view>
+#include <vector>
 
 #include "checkpoint/pytorch/archive/zip_format.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {
 
-constexpr std::uint64_t most_directory_bytes = 64ULL << 20U;
+constexpr std::uint64_t most_directory_bytes = 16ULL << 20U;  // some 160,000 tensors
 constexpr std::size_t longest_name = 1024;
 constexpr std::string_view damaged = "the file is damaged or was tampered with; get another copy";
 
@@ -50,14 +51,12 @@ class Reader {
   Result<std::vector<ZipEntry>> run() {
     if (auto ok = find_directory(); !ok) return propagate(ok);
     Cursor in(source_, directory_, directory_end_);
-    std::unordered_set<std::string> names;
+    entries_.reserve(count_);
     for (std::uint64_t i = 0; i < count_; ++i) {
       if (auto ok = read_central(in); !ok) return propagate(ok);
-      if (!names.insert(entries_.back().name).second) {
-        return bad(in.at(), fmt::format("the entry '{}' comes twice", entries_.back().name));
-      }
     }
     if (in.left() != 0) return bad(in.at(), "the central directory has more than its entries");
+    if (auto ok = check_names(); !ok) return propagate(ok);
     if (auto ok = check_cover(); !ok) return propagate(ok);
     return std::move(entries_);
   }
@@ -307,6 +306,16 @@ class Reader {
     }
     entry.data = in.at() + local.extra_size;
     return {};
+  }
+
+  Status check_names() {
+    std::vector<std::string_view> names;
+    names.reserve(entries_.size());
+    for (const ZipEntry& entry : entries_) names.emplace_back(entry.name);
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    if (twice == names.end()) return {};
+    return bad(directory_, fmt::format("the entry '{}' comes twice", *twice));
   }
 
   // --- every byte belongs to one entry -------------------------------------------------------

@@ -13,6 +13,7 @@ constexpr std::int64_t sample_every_ms = 10'000;
 
 std::int64_t bytes_in(const std::vector<std::filesystem::path>& folders) {
   constexpr int most_files = 100'000;  // a cache beyond that is growing or not, whatever its size
+  constexpr int deepest = 32;          // each level costs a descriptor
   std::int64_t bytes = 0;
   int files = 0;
   for (const auto& folder : folders) {
@@ -21,6 +22,7 @@ std::int64_t bytes_in(const std::vector<std::filesystem::path>& folders) {
     for (const std::filesystem::recursive_directory_iterator end; !error && entry != end;
          entry.increment(error)) {
       if (++files > most_files) return bytes;
+      if (entry.depth() >= deepest) entry.disable_recursion_pending();
       std::error_code vanished;
       const auto size = entry->file_size(vanished);
       if (!vanished) bytes += static_cast<std::int64_t>(size);

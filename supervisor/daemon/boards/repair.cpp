@@ -2,6 +2,7 @@
 
 #include <system_error>
 
+#include "common/os/folder.hpp"
 #include "supervisor/config/launch_environment.hpp"
 
 namespace trainward::daemon {
@@ -24,16 +25,12 @@ std::vector<std::filesystem::path> folders_to_purge(const Paths& paths, const co
 std::string purge_folders(const std::vector<std::filesystem::path>& folders) {
   std::string trouble;
   for (const auto& folder : folders) {
-    std::error_code error;
-    for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-      std::error_code stays;
-      std::filesystem::remove_all(entry->path(), stays);
-      if (stays) trouble = entry->path().string() + ": " + stays.message();
-    }
-    if (error && error != std::errc::no_such_file_or_directory) {
-      trouble = folder.string() + ": " + error.message();
-    }
+    std::error_code unknown;
+    if (!std::filesystem::exists(folder, unknown) && !unknown) continue;
+    const auto opened = Folder::open(folder);
+    const Status emptied =
+        opened ? opened->remove_contents() : Status(tl::unexpect, opened.error());
+    if (!emptied) trouble = emptied.error().message();
   }
   return trouble;
 }

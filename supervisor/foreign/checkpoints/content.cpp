@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "common/base/json.hpp"
+#include "common/os/json_file.hpp"
 
 namespace trainward::foreign {
 namespace {
 
-constexpr std::uint64_t max_header_bytes = 64 * 1024 * 1024;
+constexpr std::uint64_t max_header_bytes = 100'000'000;  // as the format has it
 constexpr std::size_t zip_end_bytes = 22;
 constexpr std::size_t zip_comment_bytes = 65'535;
 
@@ -65,32 +66,52 @@ Status check_zip(int fd, std::uint64_t size, const std::filesystem::path& path) 
   return {};
 }
 
+// Where the last tensor ends: the only thing of a header that is kept.
+class HeaderListener : public JsonListener {
+ public:
+  void value(JsonWay at, const JsonScalar& value) override {
+    if (at.empty() || is_offsets(at)) readable_ = false;
+    if (at.size() != 3 || !is_offsets(at.first(2)) || at[2].index != 1) return;
+    const auto* end = std::get_if<std::int64_t>(&value);
+    readable_ = readable_ && end != nullptr && *end >= 0;
+    if (readable_) end_ = std::max(end_, static_cast<std::uint64_t>(*end));
+  }
+  void begin(JsonWay at, bool list) override {
+    if (at.empty() && list) readable_ = false;
+    if (is_offsets(at) && !list) readable_ = false;
+    if (at.size() == 3 && is_offsets(at.first(2))) readable_ = false;
+  }
+  void end(JsonWay at, std::size_t entries) override {
+    if (is_offsets(at) && entries != 2) readable_ = false;
+  }
+  // Nothing: it is no header.
+  [[nodiscard]] std::optional<std::uint64_t> last() const {
+    return readable_ ? std::optional(end_) : std::nullopt;
+  }
+
+ private:
+  static bool is_offsets(JsonWay at) {
+    return at.size() == 2 && !at[0].list && at[1].key == "data_offsets";
+  }
+  std::uint64_t end_ = 0;
+  bool readable_ = true;
+};
+
 Status check_safetensors(int fd, std::uint64_t size, const std::filesystem::path& path) {
   const std::string prefix = read_at(fd, 0, 8);
   if (prefix.size() < 8) return damaged("shorter than a safetensors header", path);
   const std::uint64_t length = little_endian(prefix);
-  if (length > max_header_bytes || length + 8 > size) {
+  if (length > max_header_bytes || length > size - 8) {
     return damaged("the safetensors header does not fit into the file", path);
   }
-  const auto header = parse_json(read_at(fd, 8, static_cast<std::size_t>(length)), path.string());
-  if (!header || !header->is_object()) {
-    return damaged("the safetensors header cannot be read", path);
-  }
-  std::int64_t end = 0;
-  for (const auto& [name, entry] : header->get_object()) {
-    const auto* tensor = entry.if_object();
-    const auto* offsets = tensor == nullptr ? nullptr : tensor->if_contains("data_offsets");
-    if (offsets == nullptr) continue;
-    const auto* pair = offsets->if_array();
-    if (pair == nullptr || pair->size() != 2 || !pair->at(1).is_int64()) {
-      return damaged("the safetensors header cannot be read", path);
-    }
-    end = std::max(end, pair->at(1).get_int64());
-  }
-  if (static_cast<std::uint64_t>(end) != size - 8 - length) {
+  HeaderListener header;
+  const Status told = tell_json(fd, 8, length, path, header);
+  const auto end = told ? header.last() : std::nullopt;
+  if (!end) return damaged("the safetensors header cannot be read", path);
+  if (*end != size - 8 - length) {
     return damaged(fmt::format("the safetensors header promises {} bytes of tensors, the file has "
                                "{}",
-                               end, size - 8 - length),
+                               *end, size - 8 - length),
                    path);
   }
   return {};

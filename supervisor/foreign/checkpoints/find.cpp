@@ -19,6 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_passed_over = 16;
+constexpr std::size_t most_candidates = 20'000;
+constexpr std::size_t most_path_bytes = 8 * 1024 * 1024;  // of the candidates and folders in them
+constexpr std::size_t most_known = 200'000;
 
 // Names of one folder that fit. What is no link lies where its folder does, so that is asked once.
 class FolderLook {
@@ -81,11 +84,48 @@ class FolderLook {
   bool inside_ = false;
 };
 
+std::size_t path_bytes(const Candidate& candidate) {
+  std::size_t bytes = candidate.path.native().size();
+  for (const fs::path& folder : candidate.folders) bytes += folder.native().size();
+  return bytes;
+}
+
+// Keeps the newest of any number, by letting the older half go now and then.
+class Newest {
+ public:
+  explicit Newest(std::vector<Candidate>& candidates) : candidates_(candidates) {}
+
+  // Those that came since the last call.
+  void grew() {
+    for (; counted_ < candidates_.size(); ++counted_) bytes_ += path_bytes(candidates_[counted_]);
+    if (candidates_.size() < 2 * most_candidates && bytes_ < 2 * most_path_bytes) return;
+    sort_newest_first(candidates_);
+    std::size_t kept = 0;
+    for (bytes_ = 0; kept < std::min(candidates_.size(), most_candidates); ++kept) {
+      const std::size_t more = path_bytes(candidates_[kept]);
+      if (kept > 0 && bytes_ + more > most_path_bytes) break;
+      bytes_ += more;
+    }
+    candidates_.erase(candidates_.begin() + static_cast<std::ptrdiff_t>(kept), candidates_.end());
+    counted_ = kept;
+  }
+
+ private:
+  std::vector<Candidate>& candidates_;
+  std::size_t counted_ = 0;
+  std::size_t bytes_ = 0;
+};
+
 }  // namespace
 
 Found find_checkpoints(const WatchSpec& spec, const Folders& folders, std::int64_t since_ns) {
   Found found;
-  std::unordered_set<std::string> known;
+  Newest newest(found.candidates);
+  std::unordered_set<std::size_t> known;  // of several patterns one is enough
+  const auto is_new = [&](const fs::path& path) {
+    return spec.checkpoints.size() < 2 || known.size() >= most_known ||
+           known.insert(fs::hash_value(path)).second;
+  };
   for (const std::string& glob : spec.checkpoints) {
     const Pattern pattern = pattern_of(glob, folders);
     std::error_code error;
@@ -95,11 +135,15 @@ Found find_checkpoints(const WatchSpec& spec, const Folders& folders, std::int64
     for (const fs::path& folder : last_folders(pattern, passed)) {
       FolderLook look(pattern, folder, base);
       each_entry(folder, pattern.parts.back(), [&](const std::string& name) {
-        if (known.insert((folder / name).native()).second) look.take(name, since_ns, found);
+        if (!is_new(folder / name)) return;
+        look.take(name, since_ns, found);
+        newest.grew();
       });
     }
   }
   sort_newest_first(found.candidates);
+  const auto twice = std::unique(found.candidates.begin(), found.candidates.end());
+  found.candidates.erase(twice, found.candidates.end());
   return found;
 }
 

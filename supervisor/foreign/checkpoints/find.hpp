@@ -35,8 +35,9 @@ struct Found {
 };
 
 // Folders that cannot be read are empty. `since_ns`: only what was last written then or later.
-// Linear in the number of names, of which a million a folder are looked at, and of parts; takes as
-// long as the file system does: not on the loop.
+// Linear in the number of names, of which a million a folder are looked at, and of parts; of more
+// than 20,000, or 8 MiB of their paths, the newest. Takes as long as the file system does: not on
+// the loop.
 Found find_checkpoints(const WatchSpec& spec, const Folders& folders, std::int64_t since_ns = 0);
 
 // Newest step first, those without one last; of equal ones the one written last.

@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_entries = 10'000;
 constexpr int deepest = 8;
+constexpr std::size_t most_name_bytes = 4 * 1024 * 1024;  // of all of them together
 
 bool look(const fs::path& path, struct stat& info, Parts& parts) {
   if (::lstat(path.c_str(), &info) != 0) return false;
@@ -36,6 +37,7 @@ Result<Parts> parts_of(const fs::path& folder) {
   std::error_code error;
   fs::recursive_directory_iterator entries(folder, error);
   std::size_t seen = 0;
+  std::size_t name_bytes = 0;
   for (; !error && entries != fs::recursive_directory_iterator(); entries.increment(error)) {
     if (++seen > most_entries) {
       return fail(ErrorKind::corrupt, fmt::format("holds more than {} entries", most_entries),
@@ -46,6 +48,11 @@ Result<Parts> parts_of(const fs::path& folder) {
                   fmt::format("has more than {} folders in each other", deepest), folder.string());
     }
     const fs::path& path = entries->path();
+    name_bytes += path.native().size() - folder.native().size();
+    if (name_bytes > most_name_bytes) {
+      return fail(ErrorKind::corrupt,
+                  fmt::format("has more than {} bytes of names", most_name_bytes), folder.string());
+    }
     if (!look(path, info, parts)) continue;  // gone meanwhile
     if (S_ISDIR(info.st_mode)) {
       parts.folders.push_back(path);

@@ -28,8 +28,8 @@ struct Parts {
 
 std::int64_t modified_ns(const struct stat& info);
 
-// Kind corrupt: more than 10,000 entries, deeper than 8 folders, or something that is neither file
-// nor folder nor link. No link is followed.
+// Kind corrupt: more than 10,000 entries or 4 MiB of names, deeper than 8 folders, or something
+// that is neither file nor folder nor link. No link is followed.
 Result<Parts> parts_of(const std::filesystem::path& folder);
 
 // Names of what is being written: "tmp-checkpoint-500", "500.orbax-checkpoint-tmp-17",

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "common/os/folder.hpp"
+#include "common/os/folder_removal.hpp"
 #include "supervisor/foreign/checkpoints/verify.hpp"
 
 namespace trainward::foreign {
@@ -20,20 +22,19 @@ constexpr const char* removing = ".trainward-removing-";
 // Empty: done, or it was gone; else why not.
 std::string remove(const fs::path& path, const Folders& folders) {
   if (!lies_inside(path, folders)) return "lies elsewhere now";
-  const fs::path aside = path.parent_path() / (removing + path.filename().string());
-  std::error_code error;
-  fs::rename(path, aside, error);
-  if (error == std::errc::no_such_file_or_directory) return "";
-  if (!error) fs::remove_all(aside, error);  // follows no link
-  return error ? error.message() : "";
+  const auto folder = Folder::open(path.parent_path());
+  if (!folder) return folder.error().message();
+  const std::string name = path.filename().string();
+  if (const auto there = folder->look(name); there && !*there) return "";
+  auto gone = folder->rename(name, removing + name);
+  if (gone) gone = folder->remove_tree(removing + name);
+  return gone ? "" : gone.error().message();
 }
 
 // Those that were cut off.
 void finish_removals(const fs::path& folder) {
-  each_entry(folder, std::string(removing) + "*", [&](const std::string& name) {
-    std::error_code error;
-    fs::remove_all(folder / name, error);
-  });
+  each_entry(folder, std::string(removing) + "*",
+             [&](const std::string& name) { (void)remove_tree(folder / name); });
 }
 
 bool is_pinned(const Candidate& candidate) {

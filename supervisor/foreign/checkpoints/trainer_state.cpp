@@ -1,51 +1,97 @@
 #include "supervisor/foreign/checkpoints/trainer_state.hpp"
 
+#include <cstddef>
+#include <string_view>
 #include <utility>
+#include <variant>
+#include <vector>
 
-#include "common/base/json.hpp"
-#include "common/os/file.hpp"
+#include "common/os/json_file.hpp"
 
 namespace trainward::foreign {
 namespace {
 
-constexpr std::size_t most_bytes = 64 * 1024 * 1024;
-constexpr std::int64_t most_logged_step = 1'000'000'000'000;
+constexpr std::uint64_t most_bytes = 64 * 1024 * 1024;
+constexpr std::size_t most_logged = 10'000;  // that were logged: twice as many are kept at most
+constexpr std::int64_t latest_step = 1'000'000'000'000;
 
-bool plausible(std::int64_t step) { return step >= 0 && step <= most_logged_step; }
+bool plausible(std::int64_t step) { return step >= 0 && step <= latest_step; }
 
-// Lines of an evaluation are in the list as well, without a loss.
-void take_entry(const json::value& value, TrainerLog& log) {
-  const auto* entry = value.if_object();
-  if (entry == nullptr) return;
-  const auto loss = get_number(*entry, "loss");
-  const std::int64_t step = int_or(*entry, "step", 0);
-  const std::int64_t before = log.steps.empty() ? 0 : log.steps.back().step;
-  if (!loss || step <= before || !plausible(step)) return;
-  Measures measures;
-  measures.loss = *loss;
-  if (const auto rate = get_number(*entry, "learning_rate")) measures.learning_rate = *rate;
-  if (const auto norm = get_number(*entry, "grad_norm")) measures.grad_norm = *norm;
-  log.steps.push_back({step, measures});
+std::optional<double> number(const JsonScalar& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* whole = std::get_if<std::uint64_t>(&value)) return static_cast<double>(*whole);
+  if (const auto* fraction = std::get_if<double>(&value)) return *fraction;
+  return std::nullopt;
 }
+
+std::int64_t whole_or(const JsonScalar& value, std::int64_t fallback) {
+  const auto* whole = std::get_if<std::int64_t>(&value);
+  return whole == nullptr ? fallback : *whole;
+}
+
+class StateListener : public JsonListener {
+ public:
+  void value(JsonWay at, const JsonScalar& value) override {
+    if (at.size() == 1) take_member(at[0].key, value);
+    if (at.size() == 3 && is_entry(at.first(2))) take_field(at[2].key, value);
+  }
+  void begin(JsonWay at, bool list) override {
+    if (is_entry(at)) entry_ = {};
+    if (at.empty()) object_ = !list;
+  }
+  void end(JsonWay at, std::size_t /*entries*/) override {
+    if (is_entry(at)) take_entry();
+  }
+  std::optional<TrainerState> state() {
+    if (!object_ || !plausible(state_.step)) return std::nullopt;
+    return std::move(state_);
+  }
+
+ private:
+  struct Entry {
+    std::int64_t step = 0;
+    Measures measures;
+  };
+  static bool is_entry(JsonWay at) {
+    return at.size() == 2 && at[0].key == "log_history" && at[1].list;
+  }
+
+  void take_member(std::string_view key, const JsonScalar& value) {
+    if (key == "global_step") state_.step = whole_or(value, -1);
+    if (key != "logging_steps") return;
+    const std::int64_t every = whole_or(value, 0);
+    state_.log.every = every > 0 && plausible(every) ? every : 0;
+  }
+
+  void take_field(std::string_view key, const JsonScalar& value) {
+    if (key == "step") entry_.step = whole_or(value, 0);
+    if (key == "loss") entry_.measures.loss = number(value);
+    if (key == "learning_rate") entry_.measures.learning_rate = number(value);
+    if (key == "grad_norm") entry_.measures.grad_norm = number(value);
+  }
+
+  // Lines of an evaluation are in the list as well, without a loss.
+  void take_entry() {
+    std::vector<Step>& steps = state_.log.steps;
+    const std::int64_t before = steps.empty() ? 0 : steps.back().step;
+    if (!entry_.measures.loss || entry_.step <= before || !plausible(entry_.step)) return;
+    if (steps.size() >= 2 * most_logged) {
+      steps.erase(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(most_logged));
+    }
+    steps.push_back({entry_.step, entry_.measures});
+  }
+
+  TrainerState state_{-1, {}};
+  Entry entry_;
+  bool object_ = false;
+};
 
 }  // namespace
 
 std::optional<TrainerState> read_trainer_state(const std::filesystem::path& folder) {
-  const auto text = read_file(folder / "trainer_state.json", most_bytes);
-  if (!text) return std::nullopt;
-  const auto value = parse_json(*text, "trainer_state.json");
-  const auto* object = value ? value->if_object() : nullptr;
-  if (object == nullptr) return std::nullopt;
-  TrainerState state;
-  state.step = int_or(*object, "global_step", -1);
-  if (!plausible(state.step)) return std::nullopt;
-  const std::int64_t every = int_or(*object, "logging_steps", 0);
-  state.log.every = every > 0 && plausible(every) ? every : 0;
-  const auto* history = object->if_contains("log_history");
-  if (history != nullptr && history->is_array()) {
-    for (const json::value& entry : history->get_array()) take_entry(entry, state.log);
-  }
-  return state;
+  StateListener listener;
+  if (!tell_json_file(folder / "trainer_state.json", most_bytes, listener)) return std::nullopt;
+  return listener.state();
 }
 
 }  // namespace trainward::foreign

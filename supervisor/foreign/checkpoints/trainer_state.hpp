@@ -12,7 +12,7 @@ namespace trainward::foreign {
 
 struct TrainerState {
   std::int64_t step = 0;
-  TrainerLog log;
+  TrainerLog log;  // the newest 10,000 entries at least
 };
 
 // Of a folder. Nothing: there is none, or it cannot be read, or is longer than 64 MiB. Not on the

@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 #include <utility>
 
-#include "common/base/json.hpp"
 #include "common/os/file.hpp"
+#include "common/os/json_file.hpp"
 #include "supervisor/foreign/checkpoints/content.hpp"
 #include "supervisor/foreign/checkpoints/parts.hpp"
 #include "supervisor/foreign/checkpoints/step.hpp"
@@ -20,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_index_bytes = 64 * 1024 * 1024;
+constexpr std::uint64_t most_index_bytes = 64 * 1024 * 1024;
+constexpr std::size_t most_shards = 10'000;
 
 // Files that hold a model's or an optimizer's state: those of a folder must not be empty or cut
 // off.
@@ -46,22 +48,44 @@ Status check_file(const fs::path& path) {
   return check_content(fd->get(), static_cast<std::uint64_t>(info.st_size), path);
 }
 
+// The files that an index names.
+class IndexListener : public JsonListener {
+ public:
+  void value(JsonWay at, const JsonScalar& value) override {
+    if (at.empty() || is_map(at)) readable_ = false;
+    if (at.size() != 2 || !is_map(at.first(1))) return;
+    const auto* name = std::get_if<std::string_view>(&value);
+    if (name == nullptr) {
+      readable_ = false;
+    } else if (!shards_.contains(*name)) {
+      if (shards_.size() < most_shards)
+        shards_.emplace(*name);
+      else
+        readable_ = false;
+    }
+  }
+  void begin(JsonWay at, bool list) override {
+    if (at.empty() && list) readable_ = false;
+    if (is_map(at)) list ? readable_ = false : found_ = true;
+    if (at.size() == 2 && is_map(at.first(1))) readable_ = false;
+  }
+  [[nodiscard]] bool readable() const { return readable_ && found_; }
+  [[nodiscard]] const std::set<std::string, std::less<>>& shards() const { return shards_; }
+
+ private:
+  static bool is_map(JsonWay at) { return at.size() == 1 && at[0].key == "weight_map"; }
+  std::set<std::string, std::less<>> shards_;
+  bool found_ = false;
+  bool readable_ = true;
+};
+
 // Every file of sharded weights that the index names lies beside it and is whole.
 Status check_index(const fs::path& index) {
-  auto text = read_file(index, most_index_bytes);
-  if (!text) return propagate(text);
-  const auto value = parse_json(*text, index.string());
-  const auto* object = value ? value->if_object() : nullptr;
-  const auto* entry = object == nullptr ? nullptr : object->if_contains("weight_map");
-  const auto* map = entry == nullptr ? nullptr : entry->if_object();
-  if (map == nullptr) return damaged("the index of its weights cannot be read", index);
-  std::set<std::string> shards;
-  for (const auto& [weight, file] : *map) {
-    const auto* name = file.if_string();
-    if (name == nullptr) return damaged("the index of its weights cannot be read", index);
-    shards.emplace(*name);
+  IndexListener told;
+  if (!tell_json_file(index, most_index_bytes, told) || !told.readable()) {
+    return damaged("the index of its weights cannot be read", index);
   }
-  for (const std::string& shard : shards) {
+  for (const std::string& shard : told.shards()) {
     if (shard.empty() || fs::path(shard).filename() != shard) {
       return damaged(fmt::format("the index names '{}', which is no file beside it", shard), index);
     }

@@ -10,6 +10,8 @@
 #include <csignal>
 
 #include "checkpoint/checkpoint.hpp"
+#include "checkpoint/disk/latest.hpp"
+#include "checkpoint/tools/repair.hpp"
 #include "support.hpp"
 #include "system_calls.hpp"
 
@@ -92,6 +94,46 @@ TEST_F(Failure, EveryCallOfANewSaveMayFail) {
     fs::remove_all(root_);
     SetUp();
   }
+}
+
+// Many trainers call a folder so.
+TEST_F(Failure, ACheckpointCountsWhateverBecomesOfTheHint) {
+  fs::remove(root_ / "latest");
+  fs::create_directories(root_ / "latest/of/somebody/else");
+  ASSERT_TRUE(save(root_, Sample(3).contents()));
+  EXPECT_TRUE(verify(root_ / "step-00000003"));
+  EXPECT_THAT(latest_problem(root_ / "step-00000003"), HasSubstr("latest"));
+  auto selection = select(root_);
+  ASSERT_TRUE(selection && selection->chosen);
+  EXPECT_EQ(selection->chosen->step, 3);
+  auto repaired = repair(root_, false);
+  ASSERT_TRUE(repaired);
+  ASSERT_EQ(repaired->steps.size(), 1U);
+  EXPECT_EQ(repaired->steps[0].reason, "it named nothing");
+  EXPECT_THAT(repaired->steps[0].problem, HasSubstr("latest"));
+  EXPECT_TRUE(fs::is_directory(root_ / "latest/of/somebody/else"));
+  EXPECT_THAT(names_in(root_),
+              ElementsAre("latest", "step-00000001", "step-00000002", "step-00000003"));
+}
+
+TEST_F(Failure, TheNextLookMendsTheHint) {
+  {
+    const Interception calls([](const Event& event) {
+      return event.to.ends_with("latest") || event.path.starts_with("latest") ? ENOSPC : 0;
+    });
+    ASSERT_TRUE(save(root_, Sample(3).contents(), intercepted()));
+  }
+  EXPECT_EQ(read_bytes(root_ / "latest"), "step-00000002\n");
+  ASSERT_TRUE(select(root_));
+  EXPECT_EQ(read_bytes(root_ / "latest"), "step-00000003\n");
+  fs::remove(root_ / "latest");
+  ASSERT_TRUE(select(root_));
+  EXPECT_EQ(read_bytes(root_ / "latest"), "step-00000003\n");
+  testing::write_bytes(root_ / "latest", "global_step500");  // DeepSpeed's
+  ASSERT_TRUE(select(root_));
+  EXPECT_EQ(read_bytes(root_ / "latest"), "global_step500");
+  EXPECT_EQ(latest_problem(root_ / "step-00000003"), "");
+  EXPECT_EQ(read_bytes(root_ / "latest"), "step-00000003\n");
 }
 
 TEST_F(Failure, EveryCallOfAReplacingSaveMayFail) {

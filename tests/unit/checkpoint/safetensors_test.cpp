@@ -218,7 +218,7 @@ TEST(Safetensors, TensorsMustCoverTheDataExactly) {
 
 TEST(Safetensors, ManyTensorsOverTheSameBytesAreRefused) {
   std::string header = "{" + tensor("1000000", "0,4000000", "t");
-  for (int i = 0; i < 100'000; ++i) {
+  for (int i = 0; i < 15'000; ++i) {
     header += "," + tensor("1000000", "0,4000000", fmt::format("t{}", i));
   }
   EXPECT_THAT(refusal_of(file_of(header + "}", std::string(4'000'000, 'x'))), HasSubstr("overlap"));

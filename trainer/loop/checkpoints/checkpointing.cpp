@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "checkpoint/disk/latest.hpp"
 #include "checkpoint/retention.hpp"
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
@@ -124,6 +125,18 @@ Status Checkpointing::begin(const Progress& progress) {
   return {};
 }
 
+// What is saved counts; that its name could not be written beside it is told once.
+std::optional<CheckpointPort::Outcome> Checkpointing::with_hint(std::optional<Outcome> outcome) {
+  if (!outcome || !outcome->folder || hint_told_) return outcome;
+  const std::string problem = checkpoint::latest_problem(*outcome->folder);
+  if (problem.empty()) return outcome;
+  hint_told_ = true;
+  reporter_.status(fmt::format(
+      "checkpoints are saved, but the file 'latest' beside them does not name the newest: {}",
+      problem));
+  return outcome;
+}
+
 std::optional<std::int64_t> Checkpointing::pending() const {
   return done_ ? std::optional(done_->step) : saver_.pending();
 }
@@ -131,11 +144,11 @@ std::optional<std::int64_t> Checkpointing::pending() const {
 std::optional<CheckpointPort::Outcome> Checkpointing::take() {
   // Asked after every step: now the first is done, for which a run that resumes is waited for.
   if (in_background_) saver_.warm_up();
-  return done_ ? std::exchange(done_, std::nullopt) : saver_.take();
+  return with_hint(done_ ? std::exchange(done_, std::nullopt) : saver_.take());
 }
 
 std::optional<CheckpointPort::Outcome> Checkpointing::wait() {
-  return done_ ? std::exchange(done_, std::nullopt) : saver_.wait();
+  return with_hint(done_ ? std::exchange(done_, std::nullopt) : saver_.wait());
 }
 
 // A pin that somebody made by hand says something else, and stays.

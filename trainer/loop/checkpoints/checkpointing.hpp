@@ -47,6 +47,7 @@ class Checkpointing final : public CheckpointPort {
 
  private:
   [[nodiscard]] checkpoint::Contents contents(const Progress& progress) const;
+  std::optional<Outcome> with_hint(std::optional<Outcome> outcome);
 
   std::filesystem::path root_;
   Trainable& model_;
@@ -55,6 +56,7 @@ class Checkpointing final : public CheckpointPort {
   checkpoint::SaveOptions options_;
   Reporter& reporter_;
   bool in_background_ = false;
+  bool hint_told_ = false;
   std::optional<Outcome> done_;  // of a save the training waited for
   checkpoint::Saver saver_;
 };
