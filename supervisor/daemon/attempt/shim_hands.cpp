@@ -22,7 +22,7 @@ namespace {
 // Of the journal in one turn of the loop: what it tells is decided and recorded in one transaction,
 // and nobody else has a turn meanwhile.
 constexpr std::size_t piece_bytes = 64 * 1024;
-constexpr std::int64_t read_again_ms = 100;
+constexpr std::int64_t read_again_ms = 150;
 
 // Serials; of a program without a board the first is empty.
 std::vector<std::string> boards_of(const core::State& state) {
@@ -135,7 +135,7 @@ bool ShimHands::somebody_lives() const {
 }
 
 // Each time it is read is a commit, which is forty times what a step is. A worker of many steps a
-// second has ten of them a second, after the first twenty.
+// second has six of them a second, after the first twenty.
 void ShimHands::journal_grew() {
   if (reads_later_) return;
   reads_.refill(now().mono);

@@ -62,7 +62,7 @@ class ShimHands final : public session::Shim {
   std::optional<JournalFile> journal_;
   Fd lease_;  // the program's, from the choice of a checkpoint until the launch
   FileWatcher::Subscription watch_;
-  TokenBucket reads_{20, 10};
+  TokenBucket reads_{20, 6};
   Timer read_later_;  // set: the journal has grown, and was read a moment ago
   bool reads_later_ = false;
   std::uint64_t watched_ = 0;  // inode of the journal's file that watch_ is about
