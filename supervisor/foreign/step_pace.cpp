@@ -7,43 +7,55 @@
 namespace trainward::foreign {
 namespace {
 
+constexpr std::int64_t batch_ms = 100;
+
 // A loss that is none ends the attempt: that is no step like the others.
 bool may_wait(const core::Event& event) {
   const auto* step = std::get_if<core::StepDone>(&event);
   return step != nullptr && (!step->loss || std::isfinite(*step->loss));
 }
 
+void append(Events& to, Events&& more) {
+  to.insert(to.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
 }  // namespace
 
 Events StepPace::rest() {
-  Events events;
+  Events events = std::exchange(batch_, {});
   if (waiting_) events.push_back(*std::exchange(waiting_, std::nullopt));
   return events;
 }
 
 Events StepPace::keep(Events events, MonoTime at) {
   tokens_.refill(at);
-  Events kept;
+  bool flood = waiting_.has_value();
+  bool more_than_steps = false;
   for (core::Event& event : events) {
-    if (may_wait(event) && !tokens_.has_one()) {
-      if (waiting_ && !std::exchange(told_, true)) {
-        kept.emplace_back(core::Noticed{
-            "messages",
-            "it prints more than 100 steps a second: of every 10 ms the newest is recorded"});
-      }
+    const bool step = may_wait(event);
+    if (step && !tokens_.has_one()) {
+      flood = true;
       waiting_ = std::move(event);
       continue;
     }
-    if (may_wait(event)) {
+    if (step) {
       waiting_.reset();  // it has been overtaken
       tokens_.take(1, 0);
+    } else {
+      more_than_steps = true;
+      append(batch_, rest());
     }
-    Events before = rest();
-    kept.insert(kept.end(), std::make_move_iterator(before.begin()),
-                std::make_move_iterator(before.end()));
-    kept.push_back(std::move(event));
+    batch_.push_back(std::move(event));
   }
-  return kept;
+  if (flood && !std::exchange(told_, true)) {
+    more_than_steps = true;
+    batch_.emplace_back(core::Noticed{
+        "messages",
+        "it prints more than 100 steps a second: of every 10 ms the newest is recorded"});
+  }
+  if (flood && !more_than_steps && at < next_batch_) return {};
+  next_batch_ = at + batch_ms;
+  return std::exchange(batch_, {});
 }
 
 }  // namespace trainward::foreign

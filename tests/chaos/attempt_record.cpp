@@ -30,7 +30,8 @@ void take(const JournalRecord& record, JournalFacts& facts) {
   }
   if (record.type == "started") facts.began = true;
   if (record.type == "exec_failed") facts.ended = true;
-  if (record.type == "message") {
+  // What is told once more after a journal was made anew was a heartbeat before.
+  if (record.type == "message" && !bool_or(record.fields, "again", false)) {
     if (const auto step = step_of(record)) facts.steps.push_back(*step);
   }
   if (record.type != "exited") return;

@@ -49,6 +49,7 @@ class AttemptAudit {
         row_(row),
         log_spoiled_(spoiled.logs.contains(name())),
         damaged_(spoiled.damaged.contains(name())),
+        spoiled_(spoiled.journals.contains(name())),
         unread_(spoiled.journals.contains(name()) && !row.exit_code && !row.exit_signal),
         problems_(problems),
         journal_(read_journal_facts(arena.attempt(row.program, row.number))),
@@ -102,9 +103,10 @@ class AttemptAudit {
         database_, fmt::format("select step from steps where program = '{}' and attempt = {} "
                                "order by step",
                                row_.program, row_.number));
-    const bool known_so_far = unread_ && recorded.size() < journal_.steps.size() &&
-                              std::equal(recorded.begin(), recorded.end(), journal_.steps.begin());
-    if (recorded != journal_.steps && !known_so_far) {
+    // The shim has begun the journal anew: what it says now is on record, beside what was before.
+    const bool all_there = spoiled_ && std::includes(recorded.begin(), recorded.end(),
+                                                     journal_.steps.begin(), journal_.steps.end());
+    if (recorded != journal_.steps && !all_there && !unread_) {
       broken("the journal has {} heartbeats, the run database {}", journal_.steps.size(),
              recorded.size());
     }
@@ -146,6 +148,7 @@ class AttemptAudit {
   bool log_spoiled_;
   bool damaged_;
   // The journal was away when a daemon took the attempt over, which is all it then knows of it.
+  bool spoiled_;
   bool unread_;
   Problems& problems_;
   JournalFacts journal_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "common/base/token_bucket.hpp"
 #include "supervisor/containment/attempt_signals.hpp"
 #include "supervisor/daemon/attempt/foreign_watch.hpp"
 #include "supervisor/daemon/attempt/journal_file.hpp"
@@ -20,7 +21,7 @@ namespace trainward::daemon {
 class ShimHands final : public session::Shim {
  public:
   ShimHands(ProgramContext& context, BoardHands& boards, const Recorder& recorder)
-      : c_(context), boards_(boards), recorder_(recorder) {}
+      : c_(context), boards_(boards), recorder_(recorder), read_later_(context.services.loop) {}
 
   // Before an attempt begins: takes the program's lease for it, which is given back when none
   // follows. `then`, on the loop: an error when something that still runs holds it.
@@ -53,6 +54,7 @@ class ShimHands final : public session::Shim {
   void look_at_logs();
   void watch_boards();
   void watch_journal();
+  void journal_grew();
 
   ProgramContext& c_;
   BoardHands& boards_;
@@ -60,6 +62,9 @@ class ShimHands final : public session::Shim {
   std::optional<JournalFile> journal_;
   Fd lease_;  // the program's, from the choice of a checkpoint until the launch
   FileWatcher::Subscription watch_;
+  TokenBucket reads_{20, 6};
+  Timer read_later_;  // set: the journal has grown, and was read a moment ago
+  bool reads_later_ = false;
   std::uint64_t watched_ = 0;  // inode of the journal's file that watch_ is about
   std::unique_ptr<ShimProcess> shim_;
   std::unique_ptr<ForeignWatch> foreign_;  // of a command that has to be watched from outside

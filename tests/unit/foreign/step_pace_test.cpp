@@ -55,7 +55,7 @@ TEST(StepPace, WhatIsNoStepAndALossThatIsNoneAreToldInTheirOrder) {
   mixed.emplace_back(core::StepDone{Step{8'011}, NAN});
   const Events kept = pace.keep(std::move(mixed), {1});
   EXPECT_EQ(steps_of(kept), (std::vector<std::int64_t>{8'010, 8'011}));
-  EXPECT_TRUE(std::holds_alternative<core::PhaseEntered>(kept.at(kept.size() - 2)));
+  EXPECT_TRUE(std::holds_alternative<core::PhaseEntered>(kept.at(kept.size() - 3)));
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // What the shim owes its worker and its daemon, with real processes.
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <csignal>
@@ -62,6 +64,49 @@ TEST_F(Shim, WantOfDescriptorsIsNoFaultOfTheCommand) {
     }
   }
   EXPECT_GT(failed, 0);
+}
+
+// Whoever may write above the attempt's folder puts another in its place, with links in it.
+class BentFolder : public Shim {
+ protected:
+  BentFolder() {
+    std::filesystem::create_directory(home_ / "attempt");
+    EXPECT_TRUE(write_file_durably(home_ / "victim", "untouched", 0600).has_value());
+  }
+  [[nodiscard]] std::filesystem::path folder() const override { return place_; }
+  std::filesystem::path home_ = folder_.path();
+  std::filesystem::path place_ = home_ / "attempt";
+};
+
+TEST_F(BentFolder, TheShimStaysInTheOneItHolds) {
+  spec_.log_max_bytes = 10'000;  // so that files are renamed as well
+  start_script("echo first; read x < go; seq 1 20000; exit 3");
+  ASSERT_EQ(::mkfifo((place_ / "go").c_str(), 0600), 0);
+  await("started");
+  until([this] { return log(attempt_files::standard_output) == "first\n"; });
+  std::filesystem::rename(place_, home_ / "moved");
+  std::filesystem::create_directory(place_);
+  for (const char* name : {"journal.ndjson", "journal.ndjson.1", "journal.ndjson.new", "stdout.log",
+                           "stdout.log.new", "stdout.log.1", "stdout.log.index", "worker.sock"}) {
+    std::filesystem::create_symlink(home_ / "victim", place_ / name);
+  }
+  const Fd go = open_file(home_ / "moved" / "go", O_WRONLY).value();
+  ASSERT_TRUE(write_all(go.get(), "1\n", "go").has_value());
+  EXPECT_EQ(wait(), 0);
+  EXPECT_EQ(read_file(home_ / "victim", 1'000).value(), "untouched");
+  EXPECT_TRUE(std::filesystem::is_symlink(place_ / "worker.sock"));
+  place_ = home_ / "moved";
+  EXPECT_EQ(records().back().fields.at("code").as_int64(), 3);
+  EXPECT_TRUE(log(attempt_files::standard_output).ends_with("20000\n"));
+  EXPECT_FALSE(std::filesystem::exists(place_ / "worker.sock"));
+}
+
+TEST_F(BentFolder, ALinkInItIsNotFollowed) {
+  std::filesystem::create_symlink(home_ / "victim", place_ / attempt_files::standard_error);
+  start_script("echo outside >&2");
+  EXPECT_NE(wait(), 0);
+  EXPECT_EQ(records().back().type, "exec_failed");
+  EXPECT_EQ(read_file(home_ / "victim", 1'000).value(), "untouched");
 }
 
 TEST_F(Shim, PassesSigtermOnAndWaitsForTheWorker) {
