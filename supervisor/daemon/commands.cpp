@@ -171,7 +171,7 @@ Result<json::value> Daemon::reload(const std::string& by) {
     return fail(ErrorKind::usage, "the configuration has errors; nothing was changed",
                 loaded.error().front().text(), "`trainwardctl config check` shows them all");
   }
-  if (auto may = listeners_->could_open(loaded->listening); !may) return propagate(may);
+  if (auto may = could_start(*loaded); !may) return propagate(may);
   note_request("", "the daemon starts anew with the configuration as it is now", by);
   reexec_soon();
   return json::object{{"result", "restarting the daemon; workers go on"},
@@ -188,13 +188,6 @@ void Daemon::reexec_soon() {
   });
 }
 
-// Whether the next daemon can listen where the configuration is new, since whoever has just changed
-// it is there to hear. What was an address before is no reason to refuse, whoever has it now.
-Status Daemon::could_listen() const {
-  const auto loaded = load_again();
-  return loaded ? listeners_->could_open(loaded->listening) : Status{};
-}
-
 void Daemon::upgrade(const std::string& by, Answer answer) {
   if (successor_) {
     return answer(
@@ -209,7 +202,9 @@ void Daemon::upgrade(const std::string& by, Answer answer) {
           spdlog::warn("no upgrade: {}", version.error().message());
           return answer(propagate(version));
         }
-        if (auto may = could_listen(); !may) {
+        // What only the next version can read of the file it has checked itself.
+        const auto loaded = load_again();
+        if (auto may = loaded ? could_start(*loaded) : Status{}; !may) {
           spdlog::warn("no upgrade: {}", may.error().message());
           return answer(propagate(may));
         }

@@ -22,6 +22,7 @@
 #include "supervisor/daemon/records/run_database.hpp"
 #include "supervisor/daemon/service/status_words.hpp"
 #include "supervisor/page/serve/pages.hpp"
+#include "supervisor/rules/log_matcher.hpp"
 #include "supervisor/store/damaged_file.hpp"
 
 namespace trainward::daemon {
@@ -119,6 +120,19 @@ Status Daemon::start() {
   machine_restarted_ = false;
   courier_.follow(parts_->config);
   return {};
+}
+
+// What would end the next daemon before it supervises, as far as it is new in the configuration and
+// only this one can tell: it holds the rest. Whoever has just changed it is there to hear.
+Status Daemon::could_start(const config::Config& next) const {
+  if (!next.rules.empty()) {
+    if (auto rules = rules::LogMatcher::load(next.rules); !rules) return propagate(rules);
+  }
+  if (next.state_dir != parts_->services.paths.state) {
+    if (auto made = make_folders(next.state_dir); !made) return made;
+    if (auto lock = take_lease(next.state_dir / lock_name); !lock) return propagate(lock);
+  }
+  return listeners_->could_open(next.socket, next.listening);
 }
 
 void Daemon::keep_sockets() {

@@ -125,7 +125,7 @@ class Daemon final : public api::Control {
   void take_up(const std::string& name);
   Status recover(const std::string& name);
   [[nodiscard]] Loaded load_again() const;
-  [[nodiscard]] Status could_listen() const;
+  [[nodiscard]] Status could_start(const config::Config& next) const;
   void on_change();
   [[nodiscard]] bool all_rest() const;
   void tell_status();

@@ -222,6 +222,43 @@ TEST_F(Surroundings, AnUpgradeToSomethingThatDoesNotWorkIsRefused) {
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
 }
 
+TEST_F(Surroundings, AReloadThatWouldNotStartIsRefused) {
+  write("run.yaml", idle);
+  const pid_t daemon = start_daemon({"run.yaml"});
+  const auto worker = worker_pid();
+  write("rules.yaml", "rules: [{nonsense: 1}]\n");
+  for (const std::string more : {"rules: rules.yaml\n", "socket: nowhere/at/all/x.sock\n",
+                                 "socket: /proc/x.sock\n", "state_dir: /proc/state\n"}) {
+    write("run.yaml", more + idle);
+    for (const char* verb : {"reload", "upgrade"}) {
+      const Output refused = ctl({"--socket", path(".trainward/trainward.sock"), verb});
+      EXPECT_EQ(refused.code, 1) << more << verb << refused.out << refused.err;
+      EXPECT_FALSE(refused.err.empty());
+    }
+  }
+  ASSERT_EQ(ctl({"pid"}).out, std::to_string(daemon) + "\n");
+  EXPECT_EQ(ctl({"pid", "run"}).out, std::to_string(worker) + "\n");
+  // What is right is taken, with another socket too.
+  write("run.yaml", std::string("socket: other.sock\n") + idle);
+  start({program("trainwardctl"), "--socket", path(".trainward/trainward.sock"), "reload"});
+  wait_until([&] {
+    return ctl({"--socket", path("other.sock"), "pid"}).out == std::to_string(daemon) + "\n";
+  });
+  EXPECT_FALSE(std::filesystem::exists(path(".trainward/trainward.sock")));
+  EXPECT_EQ(ctl({"--socket", path("other.sock"), "pid", "run"}).out, std::to_string(worker) + "\n");
+}
+
+TEST_F(Surroundings, AFolderInPlaceOfTheLockIsNamedWithWhatToDo) {
+  std::filesystem::create_directories(path(".trainward/trainwardd.lock"));
+  write("run.yaml", idle);
+  const Output refused = run("trainwardd", {"run.yaml"});
+  EXPECT_EQ(refused.code, 1);
+  const std::string lock = path(".trainward/trainwardd.lock").string();
+  EXPECT_NE(refused.err.find(lock + ": is a folder"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("`mv " + lock + " " + lock + ".away`"), std::string::npos)
+      << refused.err;
+}
+
 TEST_F(Surroundings, AStartIsRehearsedWithoutATrace) {
   write("run.yaml", idle);
   const pid_t daemon = start_daemon({"run.yaml"});

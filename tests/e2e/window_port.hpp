@@ -162,6 +162,7 @@ class PortThroughReloads : public PortWorld {
       ASSERT_EQ(ctl({"reload"}).code, 0) << "reload " << i << '\n' << daemon_log();
       ASSERT_FALSE(strangers.have_it()) << "reload " << i << '\n' << daemon_log();
       ASSERT_EQ(health(port), 200) << "reload " << i;
+      if (i % 10 != 9) continue;  // those tables take long to read
       ASSERT_EQ(listening(daemon), sockets) << "reload " << i << ": they were closed in between";
     }
     EXPECT_EQ(worker(), before);

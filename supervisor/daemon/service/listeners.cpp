@@ -165,16 +165,21 @@ KeptSockets Listeners::keep() {
   return kept;
 }
 
-Status Listeners::could_open(const config::Listening& wanted) const {
+Status Listeners::could_open(const std::filesystem::path& socket,
+                             const config::Listening& wanted) const {
+  boost::asio::io_context nowhere;
+  const auto nobody = [](const api::Request&, const api::Respond&) {};
+  if (socket != socket_) {
+    if (auto tried = api::HttpServer::listen(nowhere, socket, nobody, {}); !tried) {
+      return propagate(tried);
+    }
+  }
   for (const config::Address& address : wanted.addresses) {
     const bool mine = std::any_of(tcp_.begin(), tcp_.end(), [&](const Tcp& tcp) {
       return tcp.address.port == address.port;  // it may be ours on another address
     });
     if (mine || address.port == 0 || has(missing_, address)) continue;
-    boost::asio::io_context nowhere;
-    auto tried = api::HttpServer::listen_tcp(
-        nowhere, address.host, address.port, [](const api::Request&, const api::Respond&) {},
-        api::HttpServer::Options{});
+    auto tried = api::HttpServer::listen_tcp(nowhere, address.host, address.port, nobody, {});
     if (!tried) return propagate(tried);
   }
   return {};

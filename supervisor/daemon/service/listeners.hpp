@@ -38,7 +38,8 @@ class Listeners {
 
   // Whether this process could listen there as well, when it is started anew: what it is not told
   // to listen on yet is tried.
-  [[nodiscard]] Status could_open(const config::Listening& wanted) const;
+  [[nodiscard]] Status could_open(const std::filesystem::path& socket,
+                                  const config::Listening& wanted) const;
 
   // ["unix:/run/trainward/trainward.sock", "http://127.0.0.1:8420"]
   [[nodiscard]] json::array addresses() const;

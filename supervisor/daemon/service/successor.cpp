@@ -1,5 +1,9 @@
 #include "supervisor/daemon/service/successor.hpp"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdlib>
 #include <string_view>
 
@@ -50,10 +54,22 @@ fs::path same_program(const fs::path& executable) {
   return is_this_program(executable) ? executable : fs::path("/proc/self/exe");
 }
 
+Status check_socket_place(const fs::path& socket, const fs::path& state_dir) {
+  // A socket that lives is the running daemon's.
+  if (auto place = look_at_place(socket); !place) return propagate(place);
+  const fs::path folder = socket.parent_path();
+  // The state folder is made where it is missing.
+  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ||
+      (errno == ENOENT && folder == state_dir)) {
+    return {};
+  }
+  return fail_errno(errno, "make the API's socket in this folder", folder.string(),
+                    "make the folder, or name another `socket:`");
+}
+
 Status check_files(const config::Config& config) {
   if (auto rules = rules::LogMatcher::load(config.rules); !rules) return propagate(rules);
-  // A socket that lives is the running daemon's.
-  if (auto place = look_at_place(config.socket); !place) return propagate(place);
+  if (auto place = check_socket_place(config.socket, config.state_dir); !place) return place;
   std::error_code error;
   if (!fs::exists(config.database, error)) return {};
   return store::Store::check(config.database);

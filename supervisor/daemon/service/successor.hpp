@@ -23,6 +23,10 @@ std::filesystem::path own_executable(const char* argv0);
 // Changes nothing.
 Status check_files(const config::Config& config);
 
+// Whether a daemon whose state folder that is can make its socket there. Changes nothing.
+Status check_socket_place(const std::filesystem::path& socket,
+                          const std::filesystem::path& state_dir);
+
 // What to execute to go on with this very program: `executable`, or the image that runs when
 // another lies there by now, which nobody has tried.
 std::filesystem::path same_program(const std::filesystem::path& executable);
