@@ -20,6 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int max_names = 10'000;  // tried until one is free
+constexpr std::size_t most_steps = 20'000;
 
 bool is_there(const fs::path& path) { return !identity(path).empty(); }
 
@@ -196,14 +197,11 @@ Result<fs::path> set_aside(const fs::path& folder, std::string_view prefix) {
 }
 
 void clean_up(const fs::path& root) {
-  std::vector<fs::path> temporary;
-  std::vector<fs::path> replaced;
+  // One by one as they are found: there may be any number.
   (void)for_each_entry(root, [&](const fs::path& path, std::string_view name) {
-    if (name.starts_with(name::temporary)) temporary.push_back(path);
-    if (name.starts_with(name::replaced)) replaced.push_back(path);
+    if (name.starts_with(name::temporary)) remove_leftover(path);
+    if (name.starts_with(name::replaced)) finish_replacement(path, name);
   });
-  for (const fs::path& path : temporary) remove_leftover(path);
-  for (const fs::path& path : replaced) finish_replacement(path, path.filename().string());
 }
 
 std::vector<fs::path> leftovers(const fs::path& root) {
@@ -224,6 +222,9 @@ Result<std::vector<fs::path>> step_folders(const fs::path& root) {
     if (step && fs::symlink_status(path, error).type() == fs::file_type::directory) {
       found.emplace_back(*step, path);
     }
+    if (found.size() < 2 * most_steps) return;
+    std::sort(found.begin(), found.end(), std::greater<>());
+    found.resize(most_steps);
   });
   if (!listed) return propagate(listed);
   std::sort(found.begin(), found.end(), std::greater<>());

@@ -51,6 +51,7 @@ void clean_up(const std::filesystem::path& root);
 std::vector<std::filesystem::path> leftovers(const std::filesystem::path& root);
 
 // Folders named step-…, highest step first; a missing root has none. Symbolic links do not count.
+// Of more than 20,000 at least as many of the highest.
 Result<std::vector<std::filesystem::path>> step_folders(const std::filesystem::path& root);
 
 // Device and inode as text, to see whether a path still means the same folder; empty when missing.

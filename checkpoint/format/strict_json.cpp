@@ -70,6 +70,10 @@ class Builder {
   }
   bool on_string(json::string_view part, std::size_t, error_code& error) {
     if (!counts(error)) return false;
+    if (text_.empty()) {
+      stack_.push_string(part);  // a long one is not copied once more
+      return true;
+    }
     text_.append(part.data(), part.size());
     stack_.push_string(text_);
     text_.clear();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/base/terminal_text.hpp"
 #include "common/base/text.hpp"
 #include "common/base/version.hpp"
 #include "supervisor/ctl/cli.hpp"
@@ -172,7 +173,7 @@ Status take(const Given& given, Settings& settings, Terminal& terminal) {
 }
 
 int wrong_use(const Terminal& terminal, const std::string& what) {
-  terminal.err << "trainwardctl: " << what << '\n';
+  terminal.err << "trainwardctl: " << clean_lines(what) << '\n';
   return exit_status::usage;
 }
 

@@ -44,6 +44,7 @@ struct Terminal {
   std::istream* in = nullptr;           // commands, where none is named; null: there are none
   bool in_is_terminal = false;          // and out is the same one
   bool utf8 = true;                     // else it knows ASCII alone
+  bool out_is_terminal = false;         // what is somebody else's is made safe for it
 };
 
 namespace remote {

@@ -51,7 +51,8 @@ int print_folder(const Context& context, const std::filesystem::path& from,
                                       count(static_cast<std::int64_t>(done.tensors), "tensor"),
                                       done.adapter ? "an adapter" : "a model",
                                       human_bytes(done.bytes));
-  for (const std::string& note : done.notes) context.terminal.out << "note: " << note << '\n';
+  for (const std::string& note : done.notes)
+    context.terminal.out << "note: " << clean(note) << '\n';
   return exit_status::ok;
 }
 

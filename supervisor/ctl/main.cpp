@@ -59,5 +59,6 @@ int main(int argc, char** argv) {
   streams.in = &std::cin;
   streams.in_is_terminal = ::isatty(STDIN_FILENO) == 1 && terminal && !dumb;
   streams.utf8 = speaks_utf8();
+  streams.out_is_terminal = terminal;
   return trainward::ctl::run({argv + 1, argv + argc}, default_state_dir(), streams);
 }

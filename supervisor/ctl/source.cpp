@@ -1,5 +1,6 @@
 #include "supervisor/ctl/source.hpp"
 
+#include "common/base/text.hpp"
 #include "supervisor/ctl/program_names.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
@@ -29,7 +30,8 @@ Answer<json::value> ask_database(const Context& context, const ClientError& daem
   if (!store) return tl::unexpected<Failure>({exit_status::unreachable, std::move(store.error())});
   const std::int64_t newest = store->newest_ms().value_or(0);
   context.terminal.err << fmt::format(
-      "{} ({}); answering from the database{}\n", daemon.error.what, daemon.error.where,
+      "{} ({}); answering from the database{}\n", clean(daemon.error.what),
+      clean(daemon.error.where),
       newest > 0 ? ", as of " + age(context.terminal.now.wall - WallTime{newest}) : "");
   auto value = from_database(*store);
   if (!value) return tl::unexpected<Failure>({exit_status::failed, std::move(value.error())});

@@ -86,7 +86,7 @@ bool settle_what_to_run(daemon::Options& options, bool dashes) {
 }
 
 bool said(const Status& status) {
-  if (!status) std::fprintf(stderr, "trainwardd: %s\n", status.error().message().c_str());
+  if (!status) std::fprintf(stderr, "trainwardd: %s\n", clean(status.error().message()).c_str());
   return !status;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/shim/shim.hpp"
 
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
   ::setsid();
   ::umask(::umask(0) | 027);  // the worker inherits it
   if (auto ended = trainward::shim::run(argv[1]); !ended) {
-    std::fprintf(stderr, "trainward-shim: %s\n", ended.error().message().c_str());
+    std::fprintf(stderr, "trainward-shim: %s\n", trainward::clean(ended.error().message()).c_str());
     return trainward::exit_code::failed;
   }
   return trainward::exit_code::done;

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/base/text.hpp"
 #include "common/os/cgroup.hpp"
 #include "common/os/file.hpp"
 #include "common/protocol/protocol.hpp"
@@ -129,7 +130,8 @@ int become(const Arguments& arguments) {
   if (auto entered = enter_scope(arguments); !entered) {
     const std::string name = arguments.scope.name.substr(0, arguments.scope.name.rfind('.'));
     auto grouped = enter_own_group(name);
-    std::fprintf(stderr, "trainward-unit: no scope: %s; %s\n", entered.error().message().c_str(),
+    std::fprintf(stderr, "trainward-unit: no scope: %s; %s\n",
+                 clean(entered.error().message()).c_str(),
                  grouped ? "a control group inside the service's takes its place"
                          : ("nor a control group: " + grouped.error().message()).c_str());
   }
@@ -151,7 +153,7 @@ int ask(const Arguments& arguments) {
     done = propagate(job);
   }
   if (done) return exit_code::done;
-  std::fprintf(stderr, "trainward-unit: %s\n", done.error().message().c_str());
+  std::fprintf(stderr, "trainward-unit: %s\n", clean(done.error().message()).c_str());
   return exit_code::failed;
 }
 

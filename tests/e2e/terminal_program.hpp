@@ -133,6 +133,7 @@ class TerminalProgram {
   [[nodiscard]] std::size_t bytes() const { return bytes_; }  // read so far
 
   TerminalModel screen;
+  std::string raw;  // what the screen was made of
 
  private:
   [[nodiscard]] bool has_ended() const {
@@ -146,6 +147,7 @@ class TerminalProgram {
     const ssize_t got = ::read(master_.get(), buffer, sizeof(buffer));
     if (got <= 0) return false;
     bytes_ += static_cast<std::size_t>(got);
+    raw.append(buffer, static_cast<std::size_t>(got));
     screen.take({buffer, static_cast<std::size_t>(got)});
     return true;
   }

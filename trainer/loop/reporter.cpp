@@ -119,13 +119,13 @@ void Reporter::saved(const std::filesystem::path& folder, std::int64_t step,
 
 void Reporter::error(std::string_view message) {
   sinks_.notify({{"STATUS", std::string(message)}});
-  sinks_.err(fmt::format("trainward-worker: {}\n", message));
+  sinks_.err(fmt::format("trainward-worker: {}\n", clean(message)));
 }
 
 void Reporter::raw_error(std::string_view text) { sinks_.err(text); }
 
 void Reporter::line(const std::string& text) {
-  sinks_.out(fmt::format("{} {}\n", iso8601(sinks_.now().wall), text));
+  sinks_.out(fmt::format("{} {}\n", iso8601(sinks_.now().wall), clean(text)));
 }
 
 }  // namespace trainward::trainer

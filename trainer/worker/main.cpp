@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
 #include "trainer/cpu/wait_policy.hpp"
 #include "trainer/worker/commands/chat.hpp"
@@ -54,7 +55,7 @@ int main(int argc, char** argv) {
   try {
     return trainward::trainer::run(argc, argv);
   } catch (const std::exception& error) {  // out of memory, for one
-    std::fprintf(stderr, "trainward-worker: %s\n", error.what());
+    std::fprintf(stderr, "trainward-worker: %s\n", trainward::clean(error.what()).c_str());
     return trainward::exit_code::failed;
   }
 }

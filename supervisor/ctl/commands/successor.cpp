@@ -3,6 +3,7 @@
 #include <functional>
 #include <thread>
 
+#include "common/base/text.hpp"
 #include "supervisor/ctl/cli.hpp"
 #include "supervisor/ctl/source.hpp"
 #include "supervisor/ctl/words.hpp"
@@ -36,7 +37,7 @@ int replace_daemon(const Context& context, const std::string& target,
   if (context.settings.json) {
     context.print_json(*answer);
   } else {
-    context.terminal.out << text(*answer) << '\n';
+    context.terminal.out << clean(text(*answer)) << '\n';
   }
   return exit_status::ok;
 }

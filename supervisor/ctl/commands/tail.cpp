@@ -2,6 +2,7 @@
 #include <chrono>
 #include <thread>
 
+#include "common/base/terminal_text.hpp"
 #include "supervisor/ctl/cli.hpp"
 #include "supervisor/ctl/log_source.hpp"
 #include "supervisor/ctl/program_names.hpp"
@@ -19,8 +20,24 @@ struct TailRequest {
 constexpr std::int64_t chunk_bytes = 1 << 20;
 constexpr std::chrono::milliseconds poll_interval{250};
 
+// The bytes as they are for a file or a pipe; for a terminal what cannot do anything to it.
+class Printer {
+ public:
+  explicit Printer(Terminal& terminal) : terminal_(terminal) {}
+
+  void print(const std::string& bytes) {
+    terminal_.out << (terminal_.out_is_terminal ? text_.take(bytes) : bytes);
+    terminal_.out.flush();
+  }
+  void end() { terminal_.out << text_.rest(); }
+
+ private:
+  Terminal& terminal_;
+  TerminalText text_;
+};
+
 // Never returns success: it ends when interrupted or when the log cannot be read any more.
-Failure follow(const Context& context, LogQuery query, const LogPiece& last) {
+Failure follow(const Context& context, LogQuery query, const LogPiece& last, Printer& printer) {
   query.attempt = last.attempt;
   query.offset = last.size;
   query.limit = chunk_bytes;
@@ -29,8 +46,7 @@ Failure follow(const Context& context, LogQuery query, const LogPiece& last) {
     if (!piece) return std::move(piece.error());
     if (piece->size < query.offset) query.offset = 0;  // the daemon was replaced
     if (!piece->bytes.empty()) {
-      context.terminal.out << piece->bytes;
-      context.terminal.out.flush();
+      printer.print(piece->bytes);
       query.offset =
           std::max(query.offset, piece->offset) + static_cast<std::int64_t>(piece->bytes.size());
       continue;
@@ -42,6 +58,7 @@ Failure follow(const Context& context, LogQuery query, const LogPiece& last) {
       if (newest->attempt > query.attempt) {
         query.attempt = newest->attempt;
         query.offset = 0;
+        printer.end();
         context.terminal.err << fmt::format("==> attempt {} <==\n", query.attempt);
         continue;
       }
@@ -70,10 +87,11 @@ int tail(const Context& context, const TailRequest& request) {
                         {"text", piece->bytes}});
     return exit_status::ok;
   }
-  context.terminal.out << piece->bytes;
-  context.terminal.out.flush();
-  if (!request.follow) return exit_status::ok;
-  return finish(context, follow(context, query, *piece));
+  Printer printer(context.terminal);
+  printer.print(piece->bytes);
+  if (request.follow) return finish(context, follow(context, query, *piece, printer));
+  printer.end();
+  return exit_status::ok;
 }
 
 void add_options(Cli& cli, const Verb& verb, TailRequest& request) {

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/daemon/loop/reaper.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
@@ -39,7 +40,7 @@ sigset_t handled() {
 void notify(const std::string& text) { sd_notify(0, text.c_str()); }
 
 Ended refuse(const Error& error) {
-  std::fprintf(stderr, "trainwardd: %s\n", error.message().c_str());
+  std::fprintf(stderr, "trainwardd: %s\n", clean(error.message()).c_str());
   notify("STATUS=" + error.message());
   // systemd starts us again at once, which is right after a crash and useless here.
   if (service_unit()) {

@@ -217,6 +217,19 @@ TEST_F(ControlTest, TailAsksForTheLastBytes) {
   EXPECT_EQ(unknown.code, 1);
 }
 
+TEST_F(ControlTest, ATailMakesALogSafeForATerminalAndLeavesItToAPipe) {
+  const std::string log = "\x1b[31mred\x1b[0m \x1b]0;pwned\a\u202Etxt\n10%\r20%\n\xff";
+  daemon_->answers("GET /v1/programs/a/log?stream=stdout&offset=-1600&limit=1600",
+                   {200, log, "X-Log-Size: 60\r\nX-Log-Attempt: 3\r\n", false});
+  EXPECT_EQ(ctl({"tail", "a"}).out, log);
+  std::ostringstream out;
+  std::ostringstream err;
+  Terminal terminal{out, err, false, 0, Time{now_ms, 0}};
+  terminal.out_is_terminal = true;
+  EXPECT_EQ(run({"tail", "a"}, folder_, terminal), 0) << err.str();
+  EXPECT_EQ(out.str(), "red ?txt\n10%\n20%\n?");
+}
+
 TEST_F(ControlTest, FollowGoesOnWithTheNextAttempt) {
   const std::string log = "GET /v1/programs/a/log?stream=stdout";
   const auto piece = [](const char* bytes, int size, int attempt) {

@@ -322,6 +322,10 @@ TEST_F(LoadExamplesTest, TheCommandShowsATableAndExamples) {
   EXPECT_THAT(said_, HasSubstr("training_config.data_form: the data of this run is one stream"));
   options.config_file = path("missing.json");
   EXPECT_EQ(run_data(options, ports), exit_code::configuration);
+  said_.clear();
+  options.config_file = path("missing\x1b]0;pwned\a\u202E.json");
+  EXPECT_EQ(run_data(options, ports), exit_code::configuration);
+  EXPECT_THAT(said_, HasSubstr("missing?]0;pwned??.json"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/terminal_text.hpp"
 #include "common/protocol/protocol.hpp"
 #include "trainer/worker/commands/line_input.hpp"
 
@@ -51,7 +52,7 @@ class Conversation {
     } else if (line == "/help") {
       ports_.command.err(help);
     } else {
-      ports_.command.err(fmt::format("There is no command '{}'. {}", line, help));
+      ports_.command.err(fmt::format("There is no command '{}'. {}", clean(line), help));
     }
   }
 
@@ -90,12 +91,13 @@ class Conversation {
     request.tokens = options_.tokens;
     request.sampling = options_.sampling;
     request.random = RandomStream(options_.seed, fmt::format("chat {}", answers_++));
+    TerminalText safe;
     request.show = [&](std::string_view news) {
-      ports_.command.out(news);
+      ports_.command.out(ports_.command.out_is_terminal ? safe.take(news) : std::string(news));
       return !ports_.take_interrupt() && !stopped();
     };
     auto done = speaker_.go_on(*text, request);
-    ports_.command.out("\n");
+    ports_.command.out(safe.rest() + "\n");
     return done;
   }
 
@@ -115,8 +117,8 @@ int run_chat(const ChatOptions& options, const ChatPorts& ports) {
   if (auto ok = (*speaker)->make_room(options.context); !ok) return tell(ports.command, ok.error());
   if (ports.terminal) {
     ports.command.err(fmt::format("{}, asked as {}, room for {} tokens; /help tells more.\n",
-                                  (*speaker)->source().path().string(), (*speaker)->format().name(),
-                                  (*speaker)->context()));
+                                  clean((*speaker)->source().path().string()),
+                                  (*speaker)->format().name(), (*speaker)->context()));
   }
   return Conversation(options, ports, **speaker).run();
 }

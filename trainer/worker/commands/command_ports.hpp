@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/base/error.hpp"
+#include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
 #include "common/terminal/progress_bar.hpp"
 #include "trainer/loop/requests.hpp"
@@ -17,11 +18,12 @@ struct CommandPorts {
   std::function<void(std::string_view)> err;
   std::function<int()> err_width;  // columns; 0: no terminal
   std::function<ProgressBar::Time()> now;
+  bool out_is_terminal = false;  // what is somebody else's is made safe for it
 };
 
 // Says the error in a line; the exit code for it.
 inline int tell(const CommandPorts& ports, const Error& error) {
-  ports.err(fmt::format("trainward-worker: {}\n", error.message()));
+  ports.err(fmt::format("trainward-worker: {}\n", clean(error.message())));
   return error.kind == ErrorKind::usage ? exit_code::configuration : exit_code::failed;
 }
 

@@ -152,7 +152,8 @@ void add_data(CLI::App& app, Chosen& chosen) {
   command->callback([options, &chosen] {
     chosen = [options] {
       options->colour = !options->json && ::isatty(STDOUT_FILENO) == 1;
-      return with_terminal([&](const CommandPorts& ports) { return run_data(*options, ports); });
+      return with_terminal([&](const CommandPorts& ports) { return run_data(*options, ports); },
+                           options->colour);
     };
   });
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/base/json_text.hpp"
+#include "common/base/terminal_text.hpp"
 #include "common/protocol/protocol.hpp"
 
 namespace trainward::trainer {
@@ -44,7 +45,11 @@ int run_generate(const GenerateOptions& options, const CommandPorts& ports) {
   if (!text) return tell(ports, text.error());
   const auto length = static_cast<std::int64_t>(text->size());
   if (auto ok = speaker.make_room(length + options.tokens); !ok) return tell(ports, ok.error());
-  if (!options.json && !options.chat) ports.out(options.prompt);
+  TerminalText safe;
+  const auto say = [&](std::string_view text) {
+    ports.out(ports.out_is_terminal ? safe.take(text) : std::string(text));
+  };
+  if (!options.json && !options.chat) say(options.prompt);
   const auto start = ports.now();
   GenerateRequest request;
   request.tokens = options.tokens;
@@ -52,11 +57,11 @@ int run_generate(const GenerateOptions& options, const CommandPorts& ports) {
   request.random = RandomStream(options.seed, "generate");
   request.begins = !options.chat && options.prompt.empty();
   request.show = [&](std::string_view news) {
-    if (!options.json) ports.out(news);
+    if (!options.json) say(news);
     return !ports.requests.stop_requested();
   };
   auto done = speaker.go_on(*text, request);
-  if (!options.json) ports.out("\n");
+  if (!options.json) ports.out(safe.rest() + "\n");
   if (!done) return tell(ports, done.error());
   if (options.json) {
     const double seconds = std::chrono::duration<double>(ports.now() - start).count();

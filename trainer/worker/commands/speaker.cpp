@@ -9,6 +9,7 @@
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/huggingface/folder_path.hpp"
 #include "checkpoint/huggingface/unusable.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -37,7 +38,7 @@ Result<fs::path> find_model(const std::string& named, const CommandPorts& ports)
   for (const checkpoint::Summary& candidate : *present) {
     auto whole = checkpoint::verify(candidate.path);
     if (whole) return candidate.path;
-    ports.err(fmt::format("trainward-worker: not used: {}\n", whole.error().message()));
+    ports.err(fmt::format("trainward-worker: not used: {}\n", clean(whole.error().message())));
   }
   if (!present->empty()) {
     return fail(ErrorKind::usage, "holds no checkpoint that is whole", path.string());

@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <utility>
 
+#include "common/base/terminal_text.hpp"
+#include "common/base/text.hpp"
 #include "common/wire/notifier.hpp"
 #include "trainer/loop/reporter.hpp"
 #include "trainer/loop/signals.hpp"
@@ -23,16 +26,19 @@ int error_width() {
 
 }  // namespace
 
-int with_terminal(const std::function<int(const CommandPorts& ports)>& command) {
+int with_terminal(const std::function<int(const CommandPorts& ports)>& command, bool colours) {
   const Notifier notifier;  // nobody supervises this
   const Sinks sinks = process_sinks(notifier);
   if (auto ok = SignalRequests::install(); !ok) {
-    sinks.err("trainward-worker: " + ok.error().message() + "\n");
+    sinks.err("trainward-worker: " + clean(ok.error().message()) + "\n");
     return exit_code::failed;
   }
   const SignalRequests requests;
-  return command(CommandPorts{requests, sinks.out, sinks.err, error_width,
-                              [] { return std::chrono::steady_clock::now(); }});
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  auto out = sinks.out;
+  if (terminal && !colours) out = [&](std::string_view text) { sinks.out(clean_lines(text)); };
+  return command(CommandPorts{requests, std::move(out), sinks.err, error_width,
+                              [] { return std::chrono::steady_clock::now(); }, terminal});
 }
 
 }  // namespace trainward::trainer

@@ -15,7 +15,9 @@ namespace trainward::trainer {
 // has a function that adds it to the app and sets this when it is named.
 using Chosen = std::function<int()>;
 
-// Runs `command` with what the process has: its terminal, its signals.
-int with_terminal(const std::function<int(const CommandPorts& ports)>& command);
+// Runs `command` with what the process has: its terminal, its signals. What it says reaches a
+// terminal without sequences, unless it `colours`, and then makes it safe itself.
+int with_terminal(const std::function<int(const CommandPorts& ports)>& command,
+                  bool colours = false);
 
 }  // namespace trainward::trainer
