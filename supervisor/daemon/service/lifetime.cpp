@@ -14,6 +14,7 @@
 
 #include "common/protocol/protocol.hpp"
 #include "supervisor/daemon/loop/reaper.hpp"
+#include "supervisor/daemon/service/core_limit.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
 #include "supervisor/daemon/service/init_system.hpp"
@@ -158,9 +159,11 @@ void become(const std::filesystem::path& executable, char** argv) {
   const InheritedSockets sockets = inherited_sockets();
   hand_on(sockets, true);
   restore_descriptor_limit();
+  restore_core_limit();
   ::execv(executable.c_str(), argv);
   const int reason = errno;
   raise_descriptor_limit();
+  leave_no_core();
   hand_on(sockets, false);
   errno = reason;
 }
