@@ -52,8 +52,15 @@ std::string describe(const Node& node) {
     case Node::Kind::scalar:
       break;
   }
-  if (!node.quoted && looks_like_number(node.text)) return "the number " + shown(node.text);
   if (!node.quoted && parse_boolean(node.text)) return node.text;
+  const bool number = !node.quoted && looks_like_number(node.text);
+  if (node.secret) {
+    return std::string(number ? "a number" : "a text") + " (not shown: it may be a secret)";
+  }
+  if (number) return "the number " + shown(node.text);
+  if (node.text.find("://") != std::string::npos) {
+    return "an address (not shown: it may hold a secret)";
+  }
   return fmt::format("the text '{}'", shown(node.text));
 }
 

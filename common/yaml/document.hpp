@@ -40,6 +40,7 @@ struct Node {
   Mark mark;
   std::string text;     // of a scalar, as written
   bool quoted = false;  // "5" is text, 5 is a number
+  bool secret = false;  // no message repeats what stands here; set by who knows what the file is
   std::vector<Node> items;
   std::vector<Member> members;
 
@@ -66,7 +67,8 @@ struct Document {
 // `source` is copied into every Mark.
 Document parse(std::string_view text, const Limits& limits = {}, int source = 0);
 
-// "a list", "the number 5", "the text 'abc'": for messages.
+// "a list", "the number 5", "the text 'abc'": for messages. What is secret, and what looks like an
+// address, which may hold a password, is not repeated.
 std::string describe(const Node& node);
 bool looks_like_number(std::string_view text);
 

@@ -34,10 +34,19 @@ std::string other_spelling(const Node& node) {
   return "";
 }
 
+// A secret may have got where a key belongs, one that is a word has not.
+bool may_be_shown(const Node& map, std::string_view key) {
+  constexpr std::size_t longest_word = 24;
+  return !map.secret ||
+         (key.size() <= longest_word && std::all_of(key.begin(), key.end(), [](char c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+          }));
+}
+
 std::string without_underscores(const Node& node) {
   std::string digits = node.text;
   std::erase(digits, '_');
-  if (!plain(node) || digits == node.text || !looks_like_number(digits)) return "";
+  if (!plain(node) || node.secret || digits == node.text || !looks_like_number(digits)) return "";
   return fmt::format("; write {}", digits);
 }
 
@@ -155,7 +164,7 @@ std::int64_t MapReader::quantity(std::string_view key, std::int64_t fallback, st
   if (value && *value >= least && *value <= most) return *value;
   std::string message = fmt::format("expected a {} from {} to {}, found {}", of.name,
                                     of.text(least), of.text(most), describe(*node));
-  if (scalar && looks_like_number(node->text)) {
+  if (scalar && !node->secret && looks_like_number(node->text)) {
     message += fmt::format("; add a unit ({}), as in '{}{}'", of.units, node->text, of.unit);
   } else if (!value) {
     message += fmt::format("; write it as {}", of.examples);
@@ -188,6 +197,13 @@ std::string MapReader::path_of(std::string_view key) const {
 void MapReader::finish(const OtherNames& other_names) {
   for (const Member& member : node_->members) {
     if (std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
+    if (!may_be_shown(*node_, member.key)) {
+      problems_->push_back(
+          {member.mark,
+           fmt::format("unknown key (not shown: it may be a secret); valid {}: {}",
+                       path_.empty() ? "here" : "in " + path_, fmt::join(known_, ", "))});
+      continue;
+    }
     if (const std::string ours = other_names ? other_names(member.key) : ""; !ours.empty()) {
       problems_->push_back({member.mark, fmt::format("unknown key '{}'; {}", member.key, ours)});
       continue;

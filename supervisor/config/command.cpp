@@ -5,6 +5,7 @@
 
 #include "common/base/shell_words.hpp"
 #include "common/yaml/scalar.hpp"
+#include "supervisor/config/secrets.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/config/single_program.hpp"
 
@@ -137,7 +138,9 @@ std::map<std::string, Template> read_environment(MapReader& program) {
   MapReader map(*node, program.path_of("environment"), program.problems());
   for (const yaml::Member& member : node->members) {
     const auto report = [&](const yaml::Mark& mark, std::string_view message) {
-      program.problems().push_back({mark, fmt::format("{}: {}", map.path_of(member.key), message)});
+      const std::string path =
+          may_be_a_secret(member.key) ? program.path_of("environment") : map.path_of(member.key);
+      program.problems().push_back({mark, fmt::format("{}: {}", path, message)});
     };
     if (member.value.kind == Node::Kind::refused) continue;
     if (!variable_name(member.key)) {

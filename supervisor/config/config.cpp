@@ -11,6 +11,7 @@
 #include "supervisor/config/other_names.hpp"
 #include "supervisor/config/overrides.hpp"
 #include "supervisor/config/reading.hpp"
+#include "supervisor/config/secret_sections.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/config/single_program.hpp"
 
@@ -89,6 +90,12 @@ Config read_config(const Node& root, const std::filesystem::path& file, const Fo
   read_notify(reader, folders, config);
   const ForAll usual{.tracking = read_tracking(reader, folders, {})};
   read_programs(reader, folders, usual, config);
+  for (const orders::Channel& channel : config.channels) {
+    for (const auto& [key, secret] : channel.secrets) {
+      if (secret.variable.empty()) continue;
+      for (Program& program : config.programs) program.withheld.insert(secret.variable);
+    }
+  }
   reader.finish(other_name);
   return config;
 }
@@ -118,6 +125,7 @@ tl::expected<Config, Problems> settle(yaml::Document document, const std::filesy
                                       const std::filesystem::path& working_directory,
                                       const std::vector<std::string>& overrides) {
   std::vector<yaml::Problem> notes;
+  mark_secrets(document.root);
   const std::filesystem::path path = whole_path(file);
   const Folders folders{path.parent_path(), whole_path(working_directory), variable("HOME"),
                         &notes};
@@ -134,6 +142,7 @@ tl::expected<Config, Problems> settle(yaml::Document document, const std::filesy
   name_single_program(document.root, name_of_file(path, find_state_dir(document.root, folders)),
                       notes);
   override_if(false);
+  mark_secrets(document.root);
   Config config = read_config(document.root, path, folders, document.problems);
   if (!document.problems.empty()) {
     return tl::unexpected(placed(std::move(document.problems), file.string()));

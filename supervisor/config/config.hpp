@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,8 +46,9 @@ struct Program {
   foreign::Command command;         // empty: trainward-worker with `worker` below
   std::filesystem::path directory;  // working directory, absolute
   std::map<std::string, foreign::Template> environment;
-  std::optional<User> user;       // as whom the worker runs; none: as trainwardd
-  std::optional<unsigned> umask;  // of the worker; none: trainwardd's
+  std::set<std::string> withheld;  // variables of the daemon that hold secrets of channels
+  std::optional<User> user;        // as whom the worker runs; none: as trainwardd
+  std::optional<unsigned> umask;   // of the worker; none: trainwardd's
   // The trainer's configuration (training_config, device_config, logging_config of the file) with
   // every default filled in, as the worker reads it; empty object for a foreign command.
   json::object worker;

@@ -46,10 +46,17 @@ Environment environment_from(const char* const* variables) {
   return out;
 }
 
+Environment without_withheld(const Program& program, Environment daemon) {
+  std::erase_if(daemon, [&](const auto& one) { return program.withheld.contains(one.first); });
+  return daemon;
+}
+
 Environment inherited_by(const Program& program, const Environment& daemon) {
   Environment out;
   for (const auto& [name, value] : daemon) {
-    if (is_of_the_daemon(name) || (program.user && is_of_its_user(name))) continue;
+    if (is_of_the_daemon(name) || program.withheld.contains(name) ||
+        (program.user && is_of_its_user(name)))
+      continue;
     out.emplace(name, value);
   }
   if (!program.user) return out;

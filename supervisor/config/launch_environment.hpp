@@ -18,6 +18,9 @@ using Environment = std::map<std::string, std::string>;
 // Of an environment as the kernel has it, NAME=VALUE each.
 Environment environment_from(const char* const* variables);
 
+// Without what is nobody's but the daemon's and its courier's: also a shim's.
+Environment without_withheld(const Program& program, Environment daemon);
+
 // Of the daemon's variables those that a worker inherits: not what is about the daemon itself, and
 // for a program with a user of its own not what is about the daemon's user. That program has HOME,
 // USER, LOGNAME and SHELL of its user, as a login has.

@@ -19,6 +19,7 @@
 #include "common/base/text.hpp"
 #include "common/os/path_trust.hpp"
 #include "common/yaml/scalar.hpp"
+#include "supervisor/config/secrets.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/config/token_file.hpp"
 
@@ -133,7 +134,8 @@ void read_proxies(MapReader& reader, Listening& listening) {
 
 // A token that somebody wrote where its file belongs is not repeated.
 bool may_be_a_token(const std::string& text) {
-  return text.size() >= shortest_token && text.find_first_of("/. ") == std::string::npos;
+  return may_be_a_secret(text) ||
+         (text.size() >= shortest_token && text.find_first_of("/. ") == std::string::npos);
 }
 
 class TokenReader {

@@ -24,6 +24,7 @@
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "common/yaml/scalar.hpp"
+#include "supervisor/config/secrets.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
@@ -210,16 +211,16 @@ class ChannelReader {
       map_.report(key.file_name, node, "expected " + expected(key));
       return false;
     }
-    if (node.text.find("://") != std::string::npos || node.text.starts_with("whsec_") ||
-        node.text.starts_with("tk_")) {
+    const auto path = place_of(node);
+    struct stat info {};
+    const bool there = ::stat(path.c_str(), &info) == 0;
+    if (!there && may_be_a_secret(node.text)) {
       map_.report(key.file_name, node,
                   "expected a path, found what looks like the secret itself: put it into a file of "
                   "mode 600, and write that file's path here");
       return false;
     }
-    const auto path = place_of(node);
-    struct stat info {};
-    if (::stat(path.c_str(), &info) != 0) {
+    if (!there) {
       // Secrets may come after the configuration, and the courier says what it misses.
       note(node, fmt::format("{}: {}: {}", map_.path_of(key.file_name), path.string(),
                              errno == ENOENT ? "is not there yet" : "cannot be looked at"));
@@ -256,16 +257,17 @@ class ChannelReader {
                   fmt::format("expected {}, found {}", key.about, describe(*node)));
       return std::nullopt;
     }
-    if (const std::string wrong = wrong_with(key, node->text); !wrong.empty()) {
+    if (const std::string wrong = wrong_with(key, *node); !wrong.empty()) {
       map_.report(key.name, *node, wrong);
       return std::nullopt;
     }
     return node->text;
   }
 
-  [[nodiscard]] std::string wrong_with(const ChannelKey& key, const std::string& text) const {
+  [[nodiscard]] std::string wrong_with(const ChannelKey& key, const Node& node) const {
+    const std::string& text = node.text;
     const auto refuse = [&] {
-      return fmt::format("expected {}, found '{}'", key.about, clean(text));
+      return fmt::format("expected {}, found {}", key.about, describe(node));
     };
     switch (kind_.kind) {
       case ChannelKind::mail:
@@ -302,6 +304,21 @@ class ChannelReader {
   const orders::KindFacts& kind_;
 };
 
+// "{url_file: PATH}", with a line more about that file.
+std::string example_of(const orders::KindFacts& kind) {
+  std::string keys;
+  bool file = false;
+  for (const ChannelKey& key : kind.keys) {
+    if (!key.required) continue;
+    const bool secret = key.type == KeyType::secret;
+    file = file || secret;
+    keys += fmt::format("{}{}: {}", keys.empty() ? "" : ", ", secret ? key.file_name : key.name,
+                        secret ? "PATH" : "…");
+  }
+  return fmt::format("{{{}}}{}", keys,
+                     file ? " (the secret stands alone in that file, of mode 600)" : "");
+}
+
 void read_kind(MapReader& map, const orders::KindFacts& kind, const Node& node,
                const Folders& folders, Channel& channel) {
   channel.kind = kind.kind;
@@ -314,6 +331,11 @@ void read_kind(MapReader& map, const orders::KindFacts& kind, const Node& node,
       channel.words.insert_or_assign(std::string(kind.short_key), std::move(*words));
     }
     return;
+  }
+  if (node.kind != Node::Kind::map && node.kind != Node::Kind::refused) {
+    return map.report(kind.name, node,
+                      fmt::format("expected a map of keys, such as {}, found {}", example_of(kind),
+                                  describe(node)));
   }
   MapReader inner(node, map.path_of(kind.name), map.problems());
   if (node.kind != Node::Kind::map) return;
@@ -349,7 +371,7 @@ std::optional<Channel> read_channel(const Member& member, const std::string& pat
                                     const Folders& folders, std::vector<yaml::Problem>& problems) {
   Channel channel;
   channel.name = member.key;
-  if (!is_name(member.key)) {
+  if (!is_name(member.key)) {  // which is not repeated: an address may have got there
     problems.push_back({member.mark, fmt::format("{}: a channel's name is 1 to 64 letters, digits, "
                                                  "dots, hyphens and underlines",
                                                  path)});

@@ -131,6 +131,19 @@ bool looks_secret(std::string_view name, std::string_view value) {
   return at != std::string_view::npos && host.substr(0, at).find(':') != std::string_view::npos;
 }
 
+bool may_be_a_secret(std::string_view text) {
+  for (const char* begins :
+       {"hf_", "AKIA", "HFAK", "tk_", "whsec_", "xox", "syt_", "ghp_", "sk-"}) {
+    if (text.starts_with(begins)) return true;
+  }
+  if (text.find("://") != std::string_view::npos) return true;
+  if (text.find('/') != std::string_view::npos) return false;
+  constexpr std::size_t longest_name = 19;
+  return text.find_first_of(":@") != std::string_view::npos ||
+         (text.size() > longest_name && text.find_first_of(". ") == std::string_view::npos &&
+          text.find_first_of("0123456789") != std::string_view::npos);
+}
+
 std::vector<std::string> without_secrets(const std::vector<std::string>& words) {
   std::vector<std::string> out;
   Hiding hiding;

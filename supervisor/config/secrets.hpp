@@ -15,6 +15,9 @@ inline constexpr const char* hidden = "(hidden)";
 // tokens.
 bool looks_secret(std::string_view name, std::string_view value);
 
+// Whether a text that stands where a file's path belongs may be what belongs into that file.
+bool may_be_a_secret(std::string_view text);
+
 // The same arguments with `hidden` for the values of --token VALUE, --token=VALUE and TOKEN=VALUE,
 // also within a shell's script (sh -c "…"), and of headers ("Authorization: …").
 std::vector<std::string> without_secrets(const std::vector<std::string>& words);

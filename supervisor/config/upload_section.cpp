@@ -16,6 +16,7 @@
 #include "common/yaml/map_reader.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/reading.hpp"
+#include "supervisor/config/secrets.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/orders/targets.hpp"
 
@@ -102,12 +103,6 @@ std::string text_of(MapReader& map, std::string_view key, std::string_view expec
   if (text) return node->text;
   map.report(key, *node, fmt::format("expected {}", expected));
   return {};
-}
-
-// What somebody may have put where the path of its file belongs is never repeated.
-bool may_be_a_secret(std::string_view text) {
-  return text.starts_with("hf_") || text.starts_with("AKIA") || text.starts_with("HFAK") ||
-         (text.size() >= 32 && text.find_first_of("/. ") == std::string_view::npos);
 }
 
 // A path, or a name that the service manager hands over as a credential.
@@ -280,12 +275,13 @@ void read_targets(MapReader& map, const Folders& folders, const orders::Cadence&
   for (const yaml::Member& member : node->members) {
     orders::Target target;
     target.name = member.key;
-    const std::string path = map.path_of("targets") + "." + member.key;
+    const std::string all = map.path_of("targets");
+    const std::string path = all + "." + member.key;
     if (!is_name(member.key) || member.key == "all") {
       map.problems().push_back(
           {member.mark, fmt::format("{}: a target's name has 1 to 64 of A-Z a-z 0-9 _ . -, and is "
                                     "not 'all'",
-                                    path)});
+                                    all)});
       continue;
     }
     MapReader reader(member.value, path, map.problems());

@@ -19,6 +19,7 @@
 #include "common/protocol/protocol.hpp"
 #include "supervisor/daemon/attempt/oom.hpp"
 #include "supervisor/daemon/boards/host_offer.hpp"
+#include "supervisor/daemon/service/core_limit.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
 #include "supervisor/daemon/service/kept_sockets.hpp"
@@ -159,6 +160,7 @@ int run(int argc, char** argv) {
   arguments.options.working_directory = std::filesystem::current_path(no_directory);
   // Whatever the umask of whoever starts it: what it makes is for its user and group alone.
   ::umask(::umask(0) | 027);
+  daemon::leave_no_core();
   auto config = load(arguments.options);
   if (!config) return exit_code::configuration;
   if (arguments.check) return check(*config);

@@ -1,10 +1,12 @@
 #include "supervisor/metrics/collector.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "common/os/clock.hpp"
 #include "hwprobe/report.hpp"
 #include "supervisor/core/phase.hpp"
 #include "supervisor/metrics/host.hpp"
@@ -280,15 +282,58 @@ void Collector::show_time(Program& program, Time now) {
   }
 }
 
+constexpr std::array host_counters = {
+    std::pair{"busy", &HostFigures::busy_seconds},
+    std::pair{"idle", &HostFigures::idle_seconds},
+    std::pair{"iowait", &HostFigures::iowait_seconds},
+    std::pair{"stalled_cpu", &HostFigures::stalled_cpu_seconds},
+    std::pair{"stalled_io", &HostFigures::stalled_io_seconds},
+    std::pair{"stalled_memory", &HostFigures::stalled_memory_seconds}};
+
+void Collector::go_on_from(const Shown& shown) {
+  for (const auto& [name, before] : shown.programs) {
+    const auto found = programs_.find(name);
+    if (found == programs_.end()) continue;
+    Program& program = found->second;
+    const bool another = before.began_ms != 0 && program.first_begin_ms != 0 &&
+                         before.began_ms != program.first_begin_ms;
+    if (another) continue;
+    for (const auto& [span, ms] : before.spans) {
+      std::int64_t& shown_ms = span_of(program, span.first, span.second).shown_ms;
+      shown_ms = std::max(shown_ms, ms);
+    }
+    program.shown_tokens = std::max(program.shown_tokens, before.tokens);
+    if (program.figures.tokens_processed) program.figures.tokens_processed = program.shown_tokens;
+  }
+  if (shown.boot.empty() || shown.boot != boot_) return;
+  for (const auto& [name, counter] : host_counters) {
+    const auto found = shown.host.find(name);
+    if (found == shown.host.end()) continue;
+    host_.*counter = std::max(host_.*counter, std::optional(found->second));
+  }
+}
+
+Shown Collector::shown_now() const {
+  Shown out;
+  for (const auto& [name, program] : programs_) {
+    Shown::Program& one = out.programs[name];
+    one.began_ms = program.first_begin_ms;
+    one.tokens = program.shown_tokens;
+    for (const Span& span : program.spans) one.spans[{span.phase, span.cause}] = span.shown_ms;
+  }
+  out.boot = boot_;
+  for (const auto& [name, counter] : host_counters) {
+    if (const auto& seconds = host_.*counter) out.host[name] = *seconds;
+  }
+  return out;
+}
+
 // The kernel's own counters may go back a little (proc(5), iowait); what is told does not.
 void Collector::look_at_host(const std::filesystem::path& root) {
   const HostFigures now = metrics::look_at_host(root);
   host_.memory_bytes = now.memory_bytes;
   host_.available_bytes = now.available_bytes;
-  for (const auto counter :
-       {&HostFigures::busy_seconds, &HostFigures::idle_seconds, &HostFigures::iowait_seconds,
-        &HostFigures::stalled_cpu_seconds, &HostFigures::stalled_io_seconds,
-        &HostFigures::stalled_memory_seconds}) {
+  for (const auto& [name, counter] : host_counters) {
     host_.*counter = std::max(host_.*counter, now.*counter);  // unset is the least
   }
 }
@@ -304,7 +349,11 @@ Result<Snapshot> Collector::snapshot(const store::Store& store, const Live& live
     connection_ = connection;
     mark_.clear();
     read_at_.reset();
+    goes_on_ = false;
   }
+  const bool just_shown = as_of_ && now.mono.ms > 0 && now.mono >= as_of_->mono &&
+                          now.mono - as_of_->mono < least_age_ms;
+  if (!just_shown) as_of_ = now;
   const bool young = read_at_ && now.mono >= *read_at_ && now.mono - *read_at_ < least_age_ms;
   if (*mark != mark_ && !young) {
     if (auto read = refresh(store); !read) {
@@ -314,17 +363,29 @@ Result<Snapshot> Collector::snapshot(const store::Store& store, const Live& live
     mark_ = *mark;
     read_at_ = now.mono;
   }
+  const auto state = std::ranges::find_if(live.folders, [](const WatchedFolder& folder) {
+    return folder.folder == "state" && folder.program.empty();
+  });
+  look_at_host(live.root);
+  boot_ = boot_id();
+  if (!goes_on_ && state != live.folders.end()) go_on_from(read_shown(state->path));
+  goes_on_ = true;
   Snapshot snapshot;
   snapshot.version = live.version;
   snapshot.daemon = live.daemon;
   for (const std::string& name : shown_) {
     Program& program = programs_[name];
-    show_time(program, now);
+    show_time(program, *as_of_);
     snapshot.programs.push_back(program.figures);
+  }
+  // Before anybody sees it. On a disk that is full it is shown all the same.
+  if (live.daemon && state != live.folders.end()) {
+    if (Shown shown = shown_now(); shown != kept_) {
+      if (keep_shown(state->path, shown)) kept_ = std::move(shown);
+    }
   }
   snapshot.boards = boards_;
   snapshot.disks = disks_.look(live.folders);
-  look_at_host(live.root);
   snapshot.host = host_;
   if (live.courier) snapshot.courier = live.courier();
   return snapshot;

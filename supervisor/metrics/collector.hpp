@@ -6,7 +6,8 @@
 // it was, or within a second of the last reading. The first scrape of a daemon reads all attempts
 // once.
 //
-// Counters come from the database, so they go on over restarts of the daemon. One thread.
+// Counters come from the database, so they go on over restarts of the daemon, and none is ever
+// shown as less than before (shown.hpp). Time goes on at most once a second. One thread.
 #pragma once
 
 #include <filesystem>
@@ -19,12 +20,14 @@
 #include "common/base/error.hpp"
 #include "common/base/time.hpp"
 #include "supervisor/metrics/disk_room.hpp"
+#include "supervisor/metrics/shown.hpp"
 #include "supervisor/metrics/snapshot.hpp"
 #include "supervisor/store/store.hpp"
 
 namespace trainward::metrics {
 
-// What the daemon gives to a scrape.
+// What the daemon gives to a scrape. The folder "state" is where what was shown is kept; only a
+// daemon writes there.
 struct Live {
   std::string version;
   std::optional<DaemonFigures> daemon;  // unset: none answers; `now` is when it last recorded
@@ -77,6 +80,8 @@ class Collector {
                                                        const store::AttemptFigures& attempt);
   static void show_time(Program& program, Time now);
   void look_at_host(const std::filesystem::path& root);
+  void go_on_from(const Shown& shown);
+  [[nodiscard]] Shown shown_now() const;
   Span& span_of(Program& program, const std::string& phase, const std::string& cause);
 
   DiskRoom disks_;
@@ -89,6 +94,10 @@ class Collector {
   std::vector<std::string> shown_;           // in order
   std::vector<BoardFigures> boards_;
   HostFigures host_;
+  std::optional<Time> as_of_;  // how far time has gone on
+  std::string boot_;           // what `host_` is of
+  bool goes_on_ = false;       // from what was shown before
+  Shown kept_;
 };
 
 }  // namespace trainward::metrics

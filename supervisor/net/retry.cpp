@@ -99,6 +99,12 @@ std::optional<std::int64_t> asked_to_wait_ms(const Answer& answer, std::int64_t 
   return std::min(std::max(after.value_or(0), limit.value_or(0)), longest_wait_ms);
 }
 
+std::optional<std::int64_t> ahead_ms(const Answer& answer, std::int64_t now_ms) {
+  const auto theirs = http_date_ms(trim(answer.header("date")));
+  if (!theirs) return std::nullopt;
+  return now_ms - *theirs;
+}
+
 Backoff::Backoff(std::uint64_t seed, std::int64_t first_ms, std::int64_t most_ms)
     : random_(seed), first_ms_(first_ms), most_ms_(most_ms) {}
 

@@ -16,6 +16,9 @@ bool may_be_retried(int status);
 // from now, at least 0 and at most a day.
 std::optional<std::int64_t> asked_to_wait_ms(const Answer& answer, std::int64_t now_ms);
 
+// By how much this machine's clock is ahead of the server's, as the answer's date has it.
+std::optional<std::int64_t> ahead_ms(const Answer& answer, std::int64_t now_ms);
+
 // 5 s, doubled up to 15 min, each shifted by up to a quarter either way.
 class Backoff {
  public:

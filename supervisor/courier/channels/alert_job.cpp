@@ -12,7 +12,6 @@
 #include "supervisor/courier/channels/intake.hpp"
 #include "supervisor/courier/channels/queue.hpp"
 #include "supervisor/courier/channels/values.hpp"
-#include "supervisor/net/retry.hpp"
 
 namespace trainward::courier {
 namespace {
@@ -38,7 +37,7 @@ struct Alert {
 class AlertJob : public Job {
  public:
   AlertJob(const orders::Channel& channel, const ChannelContext& context)
-      : channel_(channel), context_(context), queue_(channel.name), backoff_(context.seed) {}
+      : channel_(channel), context_(context), queue_(channel.name), pauses_(context.seed) {}
 
   [[nodiscard]] std::string name() const override { return "channel " + channel_.name; }
   [[nodiscard]] Trouble trouble() const override { return trouble_; }
@@ -64,9 +63,8 @@ class AlertJob : public Job {
   orders::Channel channel_;
   ChannelContext context_;
   Queue queue_;
-  net::Backoff backoff_;
+  Pauses pauses_;
   bool recovered_ = false;
-  int failures_ = 0;
   std::int64_t posted_ms_ = 0;  // tried last
   std::int64_t next_post_ms_ = 0;
   Trouble trouble_;
@@ -231,19 +229,19 @@ Status AlertJob::settle(const World& world, ChannelState& state, std::vector<Del
                         const Outcome& outcome) {
   const Verdict& verdict = outcome.verdict;
   const bool taken = verdict.kind == Verdict::Kind::taken;
-  failures_ = taken ? 0 : failures_ + 1;
-  const std::int64_t pause = taken ? again_ms
-                                   : std::max(std::min(backoff_.pause_ms(failures_), again_ms),
-                                              verdict.wait_ms.value_or(0));
   posted_ms_ = world.now_ms;
-  next_post_ms_ = world.now_ms + pause;
+  next_post_ms_ = world.now_ms + again_ms;
   if (taken) {
+    state.pause = {};
     state.last_ok_ms = world.now_ms;
     state.failing_since_ms = 0;
     state.error.clear();
   } else {
     if (state.failing_since_ms == 0) state.failing_since_ms = world.now_ms;
     state.error = verdict.words;
+    // What it does not hear again it forgets, also when it refuses.
+    pauses_.fail(state.pause, verdict, way_of(channel_), world.now_ms, again_ms);
+    next_post_ms_ = state.pause.until_ms;
   }
   trouble_ = taken ? Trouble() : Trouble{state.error, next_post_ms_};
   return world.journal.transact([&](store::Connection& db) -> Status {
@@ -270,6 +268,15 @@ Result<std::int64_t> AlertJob::work(const World& world) {
 Result<std::int64_t> AlertJob::turn(const World& world) {
   ChannelState state;
   if (auto taken = take_in(world, channel_, queue_, state); !taken) return propagate(taken);
+  if (state.pause.tries > 0 && state.pause.way != way_of(channel_)) {
+    state.pause.end_unless_asked();
+    next_post_ms_ = 0;
+  }
+  // Whatever came meanwhile.
+  if (const std::int64_t ends = state.pause.ends_ms(world.now_ms, false); ends > world.now_ms) {
+    trouble_ = Trouble{state.error, ends};
+    return state.pause.look_ms(world.now_ms, false);
+  }
   std::int64_t call_ms = world.now_ms + look_again_ms;
   auto deliveries = due(world, call_ms);
   if (!deliveries) return propagate(deliveries);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -12,7 +13,6 @@
 #include "supervisor/courier/channels/intake.hpp"
 #include "supervisor/courier/channels/queue.hpp"
 #include "supervisor/courier/channels/values.hpp"
-#include "supervisor/net/retry.hpp"
 
 namespace trainward::courier {
 namespace {
@@ -32,7 +32,7 @@ class MessageJob : public Job {
         facts_(orders::facts(channel.kind)),
         context_(context),
         queue_(channel.name),
-        backoff_(context.seed) {}
+        pauses_(context.seed) {}
 
   [[nodiscard]] std::string name() const override { return "channel " + channel_.name; }
   [[nodiscard]] Trouble trouble() const override { return trouble_; }
@@ -44,12 +44,14 @@ class MessageJob : public Job {
     std::optional<Delivery> next;
     std::vector<Delivery> along;  // that are told with it
     std::int64_t call_ms = 0;     // when to look again, if there is none
+    std::int64_t try_ms = 0;      // when what failed is tried again; 0: nothing is to be
   };
 
   Status recover(const World& world);
   Result<std::int64_t> turn(const World& world);
-  [[nodiscard]] Choice choose(const std::vector<Delivery>& waiting, const Bucket& bucket,
-                              std::int64_t now_ms) const;
+  Status see_way(const World& world, ChannelState& state);
+  [[nodiscard]] static Choice choose(const std::vector<Delivery>& waiting,
+                                     const ChannelState& state, std::int64_t now_ms);
   Result<std::int64_t> tell(const World& world, ChannelState& state, Choice choice);
   Status put_as(const World& world, Delivery delivery, std::string_view state, std::string why);
   Status mark(const World& world, ChannelState& state, Delivery& delivery,
@@ -57,13 +59,15 @@ class MessageJob : public Job {
   Status settle(const World& world, ChannelState& state, Delivery delivery, const Outcome& outcome,
                 std::int64_t now_ms);
   [[nodiscard]] Outcome carry_message(const World& world, const store::MessageRow& row,
-                                      const Delivery& delivery) const;
+                                      const Delivery& delivery, bool plainly) const;
+  [[nodiscard]] Outcome carry_plainly_too(const World& world, const store::MessageRow& row,
+                                          const Delivery& delivery, Outcome outcome) const;
 
   orders::Channel channel_;
   const orders::KindFacts& facts_;
   ChannelContext context_;
   Queue queue_;
-  net::Backoff backoff_;
+  Pauses pauses_;
   bool recovered_ = false;
   Trouble trouble_;
 };
@@ -76,35 +80,58 @@ Status MessageJob::recover(const World& world) {
       [&](store::Connection& db) { return queue_.recover(db, !facts_.dedupes, world.now_ms); });
 }
 
-// The oldest that is due, whatever is held back longer. What is tried again keeps the others
-// waiting, so that their order stays.
-MessageJob::Choice MessageJob::choose(const std::vector<Delivery>& waiting, const Bucket& bucket,
-                                      std::int64_t now_ms) const {
+// A secret that was replaced, or another address: what failed so far says nothing any more.
+Status MessageJob::see_way(const World& world, ChannelState& state) {
+  if (state.pause.tries == 0 || state.pause.way == way_of(channel_)) return {};
+  state.pause.end_unless_asked();
+  return world.journal.transact([&](store::Connection& db) -> Status {
+    if (auto hurried = queue_.hurry(db, world.now_ms); !hurried) return hurried;
+    return queue_.put_state(db, state, facts_.name);
+  });
+}
+
+// The oldest that is due, whatever is held back longer. After something that failed the whole
+// channel pauses, so that the order stays; then the most urgent goes first.
+MessageJob::Choice MessageJob::choose(const std::vector<Delivery>& waiting,
+                                      const ChannelState& state, std::int64_t now_ms) {
   Choice out;
   out.call_ms = now_ms + look_again_ms;
   std::vector<Delivery> due;
+  bool urgent = false;
   for (const Delivery& delivery : waiting) {
-    if (delivery.due_ms <= now_ms) {
+    const std::int64_t at = std::max(delivery.due_ms, delivery.next_ms);
+    if (at <= now_ms) {
       due.push_back(delivery);
+      urgent = urgent || (delivery.tier == "critical" && delivery.tries == 0);
     } else {
-      out.call_ms = std::min(out.call_ms, delivery.due_ms);
+      out.call_ms = std::min(out.call_ms, at);
+      if (delivery.tries > 0) out.try_ms = out.try_ms == 0 ? at : std::min(out.try_ms, at);
     }
   }
-  if (due.empty()) return out;
-  const Delivery& first = due.front();
-  if (first.next_ms > now_ms) {
-    out.call_ms = std::min(out.call_ms, first.next_ms);
-    return out;
+  const Pause& pause = state.pause;
+  // Also where all that was refused waits for itself: its file may be replaced any minute.
+  if (pause.lasts(now_ms) || (pause.tries > 0 && out.try_ms > 0)) {
+    out.call_ms = std::min(out.call_ms, pause.look_ms(now_ms, urgent));
+    if (!due.empty()) out.try_ms = pause.ends_ms(now_ms, urgent);
   }
-  if (first.tries > 0) {
-    out.next = first;
-    return out;
-  }
-  if (const std::int64_t wait = bucket.wait_ms(); wait > 0) {
+  if (due.empty() || pause.ends_ms(now_ms, urgent) > now_ms) return out;
+  const std::int64_t wait = state.bucket.wait_ms();
+  // What was tried before has had its share.
+  if (wait > 0) std::erase_if(due, [](const Delivery& one) { return one.tries == 0; });
+  if (due.empty()) {
     out.call_ms = std::min(out.call_ms, now_ms + wait);
     return out;
   }
-  if (bucket.hour >= 2 || due.size() == 1) {
+  const auto before = [&](const Delivery& a, const Delivery& b) {
+    if (pause.tries == 0) return a.message < b.message;
+    // One that is refused for what it says does not stand in the way of the others.
+    const auto rank = [&](const Delivery& one) {
+      return std::tuple(-weight(one.tier), pause.refused ? one.tries : 0, one.message);
+    };
+    return rank(a) < rank(b);
+  };
+  const Delivery& first = *std::min_element(due.begin(), due.end(), before);
+  if (first.tries > 0 || state.bucket.hour >= 2 || due.size() == 1) {
     out.next = first;
     return out;
   }
@@ -157,18 +184,36 @@ Status MessageJob::mark(const World& world, ChannelState& state, Delivery& deliv
 }
 
 Outcome MessageJob::carry_message(const World& world, const store::MessageRow& row,
-                                  const Delivery& delivery) const {
+                                  const Delivery& delivery, bool plainly) const {
   Message message =
       message_of({row.id, row.at_ms, row.episode, row.program, row.tier, row.kind, row.title},
                  row.message, context_.speaker, channel_.log_lines);
   message.more = delivery.more;
   message.more_count = delivery.more_count;
+  if (plainly) message = in_plain(std::move(message));
   auto values = values_of(channel_);
   // What is missing or wrong on this machine may be put right at any time.
   if (!values) return {{Verdict::Kind::again, values.error().message(), {}}};
   auto call = call_of(channel_.kind, message, *values, world.now_ms);
   if (!call) return {{Verdict::Kind::again, call.error().message(), {}}};
   return carry(channel_.kind, *call, context_.network, world.stop, world.now_ms);
+}
+
+// What is critical and not understood is said once more in the plainest way there is.
+Outcome MessageJob::carry_plainly_too(const World& world, const store::MessageRow& row,
+                                      const Delivery& delivery, Outcome outcome) const {
+  const bool of_a_program =
+      channel_.kind == orders::ChannelKind::command || channel_.kind == orders::ChannelKind::mail;
+  if (outcome.verdict.kind != Verdict::Kind::never || outcome.interrupted || of_a_program ||
+      delivery.tier != "critical") {
+    return outcome;
+  }
+  Outcome plain = carry_message(world, row, delivery, true);
+  if (plain.verdict.kind == Verdict::Kind::never) return outcome;
+  if (plain.verdict.kind == Verdict::Kind::taken) {
+    plain.verdict.words = "its title and first lines alone: " + outcome.verdict.words;
+  }
+  return plain;
 }
 
 Status MessageJob::settle(const World& world, ChannelState& state, Delivery delivery,
@@ -181,11 +226,15 @@ Status MessageJob::settle(const World& world, ChannelState& state, Delivery deli
     state.failing_since_ms = 0;
     state.last_ok_ms = now_ms;
     state.error.clear();
+    state.pause = {};
   } else {
     if (outcome.in_doubt && !facts_.dedupes) delivery.in_doubt = true;
     if (state.failing_since_ms == 0) state.failing_since_ms = now_ms;
     state.error = verdict.words;
     const bool late = now_ms - delivery.due_ms >= given_up_after_ms;
+    if (verdict.kind != Verdict::Kind::never) {
+      pauses_.fail(state.pause, verdict, way_of(channel_), now_ms);
+    }
     if (verdict.kind == Verdict::Kind::never) {
       delivery.state = delivery::failed;
     } else if (late) {
@@ -193,8 +242,7 @@ Status MessageJob::settle(const World& world, ChannelState& state, Delivery deli
       delivery.error = "given up after a day: " + verdict.words;
     } else {
       delivery.state = delivery::waiting;
-      delivery.next_ms =
-          now_ms + std::max(backoff_.pause_ms(delivery.tries), verdict.wait_ms.value_or(0));
+      delivery.next_ms = pauses_.next_ms(state.pause, delivery.tries, now_ms);
     }
   }
   return world.journal.transact([&](store::Connection& db) -> Status {
@@ -219,7 +267,8 @@ Result<std::int64_t> MessageJob::tell(const World& world, ChannelState& state, C
   }
   fault_point("courier.channel_marked");
   const MonoTime began = now().mono;
-  const Outcome outcome = carry_message(world, **row, delivery);
+  Outcome outcome = carry_message(world, **row, delivery, false);
+  outcome = carry_plainly_too(world, **row, delivery, std::move(outcome));
   const std::int64_t ended_ms = world.now_ms + (now().mono - began);
   fault_point("courier.channel_carried");
   // As the journal has it: on its way, and perhaps there.
@@ -245,6 +294,7 @@ Result<std::int64_t> MessageJob::work(const World& world) {
 Result<std::int64_t> MessageJob::turn(const World& world) {
   ChannelState state;
   if (auto taken = take_in(world, channel_, queue_, state); !taken) return propagate(taken);
+  if (auto seen = see_way(world, state); !seen) return propagate(seen);
   std::vector<Delivery> waiting;
   auto read = world.journal.read([&](store::Connection& db) -> Status {
     auto rows = queue_.waiting(db, world.now_ms);
@@ -254,10 +304,8 @@ Result<std::int64_t> MessageJob::turn(const World& world) {
   });
   if (!read) return propagate(read);
   state.bucket = state.bucket.at(world.now_ms);
-  Choice choice = choose(waiting, state.bucket, world.now_ms);
-  const bool waits = !waiting.empty() && waiting.front().tries > 0;
-  trouble_ = state.failing_since_ms > 0 ? Trouble{state.error, waits ? waiting.front().next_ms : 0}
-                                        : Trouble();
+  Choice choice = choose(waiting, state, world.now_ms);
+  trouble_ = state.failing_since_ms > 0 ? Trouble{state.error, choice.try_ms} : Trouble();
   if (!choice.next) return choice.call_ms;
   return tell(world, state, std::move(choice));
 }

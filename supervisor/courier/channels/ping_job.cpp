@@ -9,7 +9,6 @@
 #include "supervisor/courier/channels/queue.hpp"
 #include "supervisor/courier/channels/values.hpp"
 #include "supervisor/courier/channels/wellness.hpp"
-#include "supervisor/net/retry.hpp"
 
 namespace trainward::courier {
 namespace {
@@ -25,7 +24,7 @@ class PingJob : public Job {
       : channel_(channel),
         context_(context),
         queue_(channel.name),
-        backoff_(context.seed),
+        pauses_(context.seed),
         every_ms_(duration_of(channel, "every", 60'000)),
         progress_within_ms_(duration_of(channel, "progress_within", 4 * 3'600'000LL)) {}
 
@@ -35,22 +34,32 @@ class PingJob : public Job {
   Result<std::int64_t> work(const World& world) override {
     // A commit of the daemon is no reason for another one.
     if (world.now_ms < next_ms_ && next_ms_ - world.now_ms <= every_ms_) return next_ms_;
+    auto read = world.journal.read([&](store::Connection& db) -> Status {
+      auto known = queue_.state(db);
+      if (!known) return propagate(known);
+      pause_ = known->value_or(ChannelState()).pause;
+      return {};
+    });
+    if (!read) return propagate(read);
+    const std::int64_t ends_ms = pause_.ends_ms(world.now_ms, false);
+    if (ends_ms > world.now_ms) return ends_ms;
     auto well = wellness(world.store, world.now_ms, progress_within_ms_);
     if (!well) return propagate(well);
     if (!well->well) {
       next_ms_ = world.now_ms + every_ms_;
-      failures_ = 0;
+      pause_ = {};
       return record(world, 0, "not sent, as all is not well: " + well->words);
     }
     const Outcome outcome = ping(world, well->words);
     if (outcome.verdict.kind == Verdict::Kind::taken) {
-      failures_ = 0;
+      pause_ = {};
       next_ms_ = world.now_ms + every_ms_;
       return record(world, world.now_ms, "");
     }
     if (outcome.interrupted) return next_ms_;
-    const std::int64_t pause = outcome.verdict.wait_ms.value_or(backoff_.pause_ms(++failures_));
-    next_ms_ = world.now_ms + std::min(std::max<std::int64_t>(pause, 1'000), every_ms_);
+    // Silence is an alarm, so it goes on also where it is refused.
+    pauses_.fail(pause_, outcome.verdict, way_of(channel_), world.now_ms, every_ms_);
+    next_ms_ = pause_.until_ms;
     return record(world, -1, outcome.verdict.words);
   }
 
@@ -73,6 +82,7 @@ class PingJob : public Job {
       if (ok_ms >= 0) state.failing_since_ms = 0;
       if (ok_ms < 0 && state.failing_since_ms == 0) state.failing_since_ms = world.now_ms;
       state.error = error;
+      state.pause = pause_;
       trouble_ = state.failing_since_ms > 0 ? Trouble{error, next_ms_} : Trouble();
       return queue_.put_state(db, state, orders::facts(channel_.kind).name);
     });
@@ -83,11 +93,11 @@ class PingJob : public Job {
   orders::Channel channel_;
   ChannelContext context_;
   Queue queue_;
-  net::Backoff backoff_;
+  Pauses pauses_;
   std::int64_t every_ms_;
   std::int64_t progress_within_ms_;
   std::int64_t next_ms_ = 0;
-  int failures_ = 0;
+  Pause pause_;
   Trouble trouble_;
 };
 

@@ -82,6 +82,16 @@ std::vector<std::string> channel_tables() {
       ") strict",
       "create index if not exists deliveries_by_state on deliveries (channel, state)",
       "create index if not exists deliveries_by_episode on deliveries (channel, episode)",
+      // channels/pause.hpp
+      "create table if not exists channel_pauses ("
+      "  channel  text primary key,"
+      "  tries    integer not null,"
+      "  refused  integer not null,"
+      "  set_ms   integer not null,"
+      "  asked_ms integer not null,"
+      "  until_ms integer not null,"
+      "  way      text not null"
+      ") strict",
       // How many there were of those that were pruned.
       "create table if not exists deliveries_gone ("
       "  channel text not null,"
@@ -113,12 +123,33 @@ Result<std::optional<ChannelState>> Queue::state(store::Connection& db) const {
                            Bucket{row.real(4), row.real(5), row.integer(6)}};
       },
       channel_);
+  if (read && out) {
+    read = db.each(
+        "select tries, refused, set_ms, asked_ms, until_ms, way from channel_pauses "
+        "where channel = ?1",
+        [&](const store::Row& row) {
+          out->pause = {static_cast<int>(row.integer(0)),
+                        row.integer(1) != 0,
+                        row.integer(2),
+                        row.integer(3),
+                        row.integer(4),
+                        row.text(5)};
+        },
+        channel_);
+  }
   if (!read) return propagate(read);
   return out;
 }
 
 Status Queue::put_state(store::Connection& db, const ChannelState& state,
                         std::string_view kind) const {
+  const Pause& pause = state.pause;
+  auto put = db.run(
+      "insert or replace into channel_pauses (channel, tries, refused, set_ms, asked_ms, until_ms, "
+      "way) values (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+      channel_, pause.tries, pause.refused, pause.set_ms, pause.asked_ms, pause.until_ms,
+      pause.way);
+  if (!put) return put;
   return db.run(
       "insert into channels (channel, kind, cursor, failing_since_ms, last_ok_ms, error, at_once, "
       "hour, level_ms) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) on conflict (channel) do update "
@@ -162,6 +193,12 @@ Status Queue::recover(store::Connection& db, bool in_doubt, std::int64_t now_ms)
       channel_, now_ms, in_doubt);
 }
 
+Status Queue::hurry(store::Connection& db, std::int64_t now_ms) const {
+  return db.run(
+      "update deliveries set next_ms = min(next_ms, ?2) where channel = ?1 and state = 'waiting'",
+      channel_, now_ms);
+}
+
 Result<bool> Queue::has_told(store::Connection& db, std::int64_t episode) const {
   bool told = false;
   auto read = db.each(
@@ -183,6 +220,9 @@ Status Queue::forget_others(store::Connection& db, const std::vector<std::string
   if (!given_up) return given_up;
   auto forgotten =
       db.run("delete from alerts where channel not in (select value from json_each(?1))", known);
+  if (!forgotten) return forgotten;
+  forgotten = db.run(
+      "delete from channel_pauses where channel not in (select value from json_each(?1))", known);
   if (!forgotten) return forgotten;
   return db.run("delete from channels where channel not in (select value from json_each(?1))",
                 known);

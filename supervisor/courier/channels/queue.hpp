@@ -12,6 +12,7 @@
 
 #include "common/base/error.hpp"
 #include "supervisor/courier/channels/bucket.hpp"
+#include "supervisor/courier/channels/pause.hpp"
 #include "supervisor/store/connection.hpp"
 
 namespace trainward::courier {
@@ -35,7 +36,7 @@ struct Delivery {
   std::string state = std::string(delivery::waiting);
   int tries = 0;
   std::int64_t due_ms = 0;   // not told before
-  std::int64_t next_ms = 0;  // of the next try
+  std::int64_t next_ms = 0;  // of the next try; the channel's pause counts besides
   std::int64_t at_ms = 0;    // when the state was entered
   std::string error;
   bool in_doubt = false;  // a try was lost, and may have been taken
@@ -54,6 +55,7 @@ struct ChannelState {
   std::int64_t last_ok_ms = 0;        // 0: never
   std::string error;                  // of the last try that was not
   Bucket bucket;
+  Pause pause = {};
 };
 
 class Queue {
@@ -71,6 +73,8 @@ class Queue {
   Result<std::vector<Delivery>> waiting(store::Connection& db, std::int64_t now_ms) const;
   // What was on its way when the courier ended waits again; `in_doubt`: and may have been taken.
   Status recover(store::Connection& db, bool in_doubt, std::int64_t now_ms) const;
+  // Whatever was to wait by itself is tried when the channel is.
+  Status hurry(store::Connection& db, std::int64_t now_ms) const;
   // Whether something of the episode was told here, or is to be.
   Result<bool> has_told(store::Connection& db, std::int64_t episode) const;
   // Of channels that are not among `all`: their state goes, so that one of that name begins anew.

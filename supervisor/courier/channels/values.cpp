@@ -1,8 +1,13 @@
 #include "supervisor/courier/channels/values.hpp"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <string>
 #include <utility>
 
+#include "common/base/digest.hpp"
 #include "common/os/secret_file.hpp"
 
 namespace trainward::courier {
@@ -28,6 +33,27 @@ Result<Values> values_of(const orders::Channel& channel) {
     values.texts[key] = std::move(*text);
   }
   return values;
+}
+
+std::string way_of(const orders::Channel& channel) {
+  std::string all(orders::facts(channel.kind).name);
+  for (const auto& [key, text] : channel.texts) all += fmt::format("\n{}={}", key, text);
+  for (const auto& [key, words] : channel.words) {
+    all += "\n" + key;
+    for (const std::string& word : words) all += fmt::format("\n={}", word);
+  }
+  for (const auto& [key, secret] : channel.secrets) {
+    all += "\n" + key;
+    struct stat file {};
+    if (secret.file.empty()) {
+      all += fmt::format(" {} {}", secret.variable, ::getpid());
+    } else if (::stat(secret.file.c_str(), &file) == 0) {
+      all += fmt::format(" {} {} {} {} {}.{} {}.{} {:o} {}", secret.file, file.st_dev, file.st_ino,
+                         file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
+                         file.st_ctim.tv_sec, file.st_ctim.tv_nsec, file.st_mode, file.st_uid);
+    }
+  }
+  return sha256_hex(all).substr(0, 16);
 }
 
 }  // namespace trainward::courier

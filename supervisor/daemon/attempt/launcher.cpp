@@ -196,7 +196,8 @@ Result<pid_t> launch(const config::Program& program, const LaunchOrder& order, c
       scope_prefix(paths.programs, program.name, order.attempt, program.deadlines.stop_ms);
   command.push_back(paths.program("trainward-shim").string());
   command.push_back(folder.string());
-  auto pid = spawn(command, fds);
+  auto pid =
+      spawn(command, fds, config::without_withheld(program, config::environment_from(::environ)));
   fault_point("launch.spawned");
   return pid;
 }

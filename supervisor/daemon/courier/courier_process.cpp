@@ -28,8 +28,6 @@ namespace {
 
 constexpr std::size_t max_line_bytes = 2 * 1024;
 constexpr std::size_t gulp_bytes = 16 * 1024;
-// One that lived this long begins with the shortest pause again.
-constexpr std::int64_t long_life_ms = 600'000;
 
 // All of the orders lie in the pipe before anybody reads it, so that writing them waits for nobody.
 Result<Pipe> pipe_with(const std::string& orders) {
@@ -97,7 +95,7 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
     if (pid != 0 || orders.empty()) return;
     if (auto started = start(); !started) return failed(started.error().message());
     life_timer.after(settings.silence_ms, guarded([](Impl& self) { self.on_silence(); }));
-    began = std::chrono::steady_clock::now();
+    began = last_sign = std::chrono::steady_clock::now();
     poke_now();
   }
 
@@ -149,6 +147,7 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
     if (got <= 0) return signs.reset();
     if (ending) return;
     trouble.clear();
+    last_sign = std::chrono::steady_clock::now();
     life_timer.after(settings.silence_ms, guarded([](Impl& self) { self.on_silence(); }));
   }
 
@@ -219,9 +218,11 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
     poke_timer.cancel();
     if (orders.empty()) return;
     if (ending) return begin();
-    const bool lived =
-        std::chrono::steady_clock::now() - began > std::chrono::milliseconds(long_life_ms);
-    if (lived) failures = 0;
+    // One that did its work until then begins with the shortest pause again: what is to be told
+    // does not wait for it. One that hung has not.
+    const std::int64_t worked =
+        std::chrono::duration_cast<std::chrono::milliseconds>(last_sign - began).count();
+    if (worked >= std::max(settings.worked_ms, pause_ms)) failures = 0;
     std::string why = std::exchange(why_killed, {});
     if (why.empty()) {
       why = WIFEXITED(status) ? fmt::format("ended with exit code {}", WEXITSTATUS(status))
@@ -233,14 +234,14 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
   }
 
   void failed(const std::string& why) {
-    const std::int64_t pause =
+    pause_ms =
         std::min(settings.longest_pause_ms, settings.first_pause_ms << std::min(failures, 20));
     ++failures;
     std::string now = fmt::format("nothing is delivered: {}; it is started again every {} at most",
                                   why, human_duration(settings.longest_pause_ms));
     if (now != std::exchange(told, now)) spdlog::warn("{}", now);
     trouble = std::move(now);
-    start_timer.after(pause, guarded([](Impl& self) { self.begin(); }));
+    start_timer.after(pause_ms, guarded([](Impl& self) { self.begin(); }));
   }
 
   Loop& loop;
@@ -250,8 +251,10 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
   std::string told;        // of it in the log, so that it stands there once
   std::string why_killed;  // by us
   std::string last_words;
-  int failures = 0;  // since it last lived long
+  int failures = 0;           // since it last worked for long
+  std::int64_t pause_ms = 0;  // the last one
   std::chrono::steady_clock::time_point began;
+  std::chrono::steady_clock::time_point last_sign;
   Timer start_timer;
   Timer life_timer;  // its silence, or its end
   Timer poke_timer;

@@ -26,6 +26,7 @@ class CourierProcess {
     std::int64_t silence_ms = 120'000;    // longest time from a sign of life to the next
     std::int64_t first_pause_ms = 1'000;  // before it is started again; doubled each time
     std::int64_t longest_pause_ms = 300'000;
+    std::int64_t worked_ms = 20'000;   // so long, and longer than it was waited for: has worked
     std::int64_t end_ms = 10'000;      // from being asked to end until it is killed
     std::int64_t farewell_ms = 4'000;  // the same when this is destroyed, which waits as long
     std::int64_t between_pokes_ms = 1'000;

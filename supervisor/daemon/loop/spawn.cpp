@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "common/os/pipe.hpp"
+#include "supervisor/daemon/service/core_limit.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
 
 namespace trainward::daemon {
@@ -31,6 +32,7 @@ struct Child {
   int report;  // gets errno when there is no program to become
   bool own_group;
   rlimit open_files;
+  rlimit core;
 };
 
 // A number that is beyond the limit on open files is no number to the kernel: EBADF, EINVAL. What
@@ -64,6 +66,7 @@ void become_program(Child& child) {
   child.report = count;
   ::closefrom(count + 1);
   ::setrlimit(RLIMIT_NOFILE, &child.open_files);
+  ::setrlimit(RLIMIT_CORE, &child.core);
   for (int number = 1; number < NSIG; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
@@ -115,7 +118,8 @@ Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>
               &fds,
               report->write.get(),
               own_group,
-              inherited_descriptor_limit()};
+              inherited_descriptor_limit(),
+              inherited_core_limit()};
   pid_t pid = 0;
   {
     const SignalsBlocked blocked;

@@ -17,6 +17,7 @@
 #include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/daemon/loop/reaper.hpp"
+#include "supervisor/daemon/service/core_limit.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
 #include "supervisor/daemon/service/init_system.hpp"
@@ -168,9 +169,11 @@ void become(const std::filesystem::path& image, char** argv, const KeptSockets& 
   hand_on(sockets, true);
   hand_on(kept, true);
   restore_descriptor_limit();
+  restore_core_limit();
   ::execve(image.c_str(), argv, environment.data());
   const int reason = errno;
   raise_descriptor_limit();
+  leave_no_core();
   hand_on(kept, false);
   hand_on(sockets, false);
   errno = reason;

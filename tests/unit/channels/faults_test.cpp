@@ -139,7 +139,7 @@ TEST_F(Faults, WhatIsToldWithSomethingOlderIsTriedForADayOfItsOwn) {
 }
 
 TEST_F(Faults, WhatWillNotHelpIsNotTriedAgain) {
-  for (const int status : {400, 401, 403, 404, 410, 413}) {
+  for (const int status : {400, 413, 422}) {
     HttpScript server{{.status = status, .body = secret}, {}};
     auto spec = channel(ChannelKind::telegram, server.url(""));
     spec.name = "s" + std::to_string(status);
@@ -163,7 +163,7 @@ TEST_F(Faults, ARedirectIsNotFollowed) {
   const auto message = tell("one");
   work();
   EXPECT_EQ(elsewhere.requests().size(), 0U);
-  EXPECT_EQ(told(message).state, "failed");
+  EXPECT_EQ(told(message).state, "waiting") << "a portal may have answered";
   EXPECT_THAT(told(message).error, HasSubstr("points to another address"));
 }
 

@@ -77,11 +77,14 @@ class ChannelTest : public testing::Test {
 
   // As the runner does it, until there is nothing left for now. When it wants to be called next.
   std::int64_t work(int most = 200) {
-    auto reader = store::Store::open_read_only(database());
-    EXPECT_TRUE(reader);
+    if (!reader_) {
+      auto reader = store::Store::open_read_only(database());
+      EXPECT_TRUE(reader);
+      reader_.emplace(std::move(*reader));
+    }
     std::int64_t next = 0;
     for (int i = 0; i < most; ++i) {
-      const World world{*reader, *journal_, now_ms_, stop_.get_token()};
+      const World world{*reader_, *journal_, now_ms_, stop_.get_token()};
       auto done = job_->work(world);
       EXPECT_TRUE(done) << done.error().message();
       next = done.value_or(now_ms_ + 1'000'000);
@@ -170,6 +173,7 @@ class ChannelTest : public testing::Test {
 
   const TemporaryFolder folder_;
   std::optional<store::Store> store_;
+  std::optional<store::Store> reader_;  // what jobs see of it
   std::unique_ptr<Journal> journal_;
   std::unique_ptr<Job> job_;
   std::stop_source stop_;

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "common/base/text.hpp"
 #include "messages.hpp"
 #include "supervisor/courier/channels/forms/answer.hpp"
 #include "supervisor/courier/channels/forms/signature.hpp"
@@ -11,6 +12,7 @@ namespace trainward::courier {
 namespace {
 
 using orders::ChannelKind;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -91,10 +93,47 @@ TEST(Forms, MatrixIsPutUnderAnIdThatStays) {
   EXPECT_EQ(body.at("msgtype"), "m.text");
   EXPECT_THAT(std::string(body.at("formatted_body").get_string()),
               HasSubstr("Out of Memory: &lt;tried&gt; &amp; `failed`"));
+  EXPECT_EQ(body.at("m.mentions"), json::object()) << "nobody";
   Message quiet = a_message();
   quiet.tier = "info";
   EXPECT_EQ(json_of(body_of(request_of(matrix_call(quiet, some_values())))).at("msgtype"),
             "m.notice");
+}
+
+TEST(Forms, MatrixWakesNoRoomForALineOfALog) {
+  Message message = a_message();
+  message.title = "@room: given up";
+  message.text = "mail me@roomy.example\n@Room";
+  message.lines = {"hey @ROOM", "@alice:chat.example"};
+  for (const Message& one : {message, in_plain(message)}) {
+    const json::object body = json_of(body_of(request_of(matrix_call(one, some_values()))));
+    for (const auto& [key, value] : body) {
+      if (value.is_string()) {
+        EXPECT_THAT(lower_case(std::string(value.get_string())), Not(HasSubstr("@room"))) << key;
+      }
+    }
+    EXPECT_EQ(body.at("m.mentions"), json::object());
+  }
+}
+
+TEST(Forms, ThePlainestHasNothingThatItCanDoWithout) {
+  Message message = a_message();
+  message.title = "trainer: \u2603 given up";
+  message.text = std::string(3'000, 'x');
+  message.more_count = 3;
+  message.more = {"one"};
+  const Message plain = in_plain(message);
+  EXPECT_EQ(plain.title, "trainer: ? given up");
+  EXPECT_LT(plain.text.size(), 600U);
+  EXPECT_THAT(plain.text, HasSubstr("And 3 more."));
+  const Values values = some_values();
+  EXPECT_EQ(json_of(body_of(request_of(slack_call(plain, values)))).size(), 1U);
+  EXPECT_FALSE(json_of(body_of(request_of(discord_call(plain, values)))).contains("embeds"));
+  EXPECT_FALSE(json_of(body_of(request_of(ntfy_call(plain, values)))).contains("title"));
+  EXPECT_FALSE(json_of(body_of(request_of(matrix_call(plain, values)))).contains("formatted_body"));
+  const auto hook = request_of(webhook_call(plain, values, epoch_ms));
+  EXPECT_EQ(header_of(hook, "webhook-id"), plain.id);
+  EXPECT_LT(body_of(hook).size(), 1'500U);
 }
 
 TEST(Forms, TelegramIsPlainText) {
@@ -198,9 +237,38 @@ TEST(Answers, AreTakenTriedAgainOrNever) {
   for (const int status : {408, 425, 429, 500, 502, 503, 504}) {
     EXPECT_EQ(verdict(status), Kind::again) << status;
   }
-  for (const int status : {301, 302, 307, 400, 401, 403, 404, 410, 413}) {
+  for (const int status : {301, 302, 307, 401, 402, 403, 404, 407, 410}) {
+    EXPECT_EQ(verdict(status), Kind::refused) << status;
+  }
+  for (const int status : {400, 405, 413, 415, 422}) {
     EXPECT_EQ(verdict(status), Kind::never) << status;
   }
+}
+
+TEST(Answers, SayWhenAClockIsWrong) {
+  const auto verdict = [](int status, std::int64_t ahead_ms) {
+    const net::Answer answer{
+        .status = status, .headers = {{"date", "Mon, 24 Nov 2025 16:00:00 GMT"}}, .body = ""};
+    return verdict_on(ChannelKind::webhook, answer, epoch_ms + ahead_ms);
+  };
+  using Kind = Verdict::Kind;
+  EXPECT_EQ(verdict(400, 0).kind, Kind::never);
+  EXPECT_EQ(verdict(400, 299'000).kind, Kind::never);
+  for (const std::int64_t ahead_ms : {20 * 60'000LL, -20 * 60'000LL}) {
+    EXPECT_EQ(verdict(400, ahead_ms).kind, Kind::refused);
+    EXPECT_THAT(verdict(400, ahead_ms).words,
+                AllOf(HasSubstr("clock is 20 min"),
+                      HasSubstr(ahead_ms > 0 ? " ahead of its" : " behind its")));
+    EXPECT_THAT(verdict(400, ahead_ms).words, Not(HasSubstr("kind is right")));
+    EXPECT_THAT(verdict(401, ahead_ms).words, HasSubstr("clock"));
+  }
+  EXPECT_THAT(verdict(401, 0).words, Not(HasSubstr("clock")));
+}
+
+TEST(Answers, OfTelegramsAddressTheTokenIsAPart) {
+  const net::Answer answer{.status = 404, .headers = {}, .body = ""};
+  EXPECT_THAT(verdict_on(ChannelKind::telegram, answer, 0).words, HasSubstr("token"));
+  EXPECT_THAT(verdict_on(ChannelKind::matrix, answer, 0).words, HasSubstr("room"));
 }
 
 TEST(Answers, SayHowLongToWaitEachInItsWay) {

@@ -135,6 +135,21 @@ TEST_F(RunAs, AUserFindsWhatALoginSets) {
   EXPECT_THAT(theirs, Not(Contains(Key("XDG_RUNTIME_DIR"))));
 }
 
+TEST_F(RunAs, WhatChannelsAreGivenInVariablesIsForNoWorker) {
+  const auto config = load_text(
+      "programs:\n  a: {command: [/bin/true]}\n  b: {command: [/bin/true], environment: {TEAM: "
+      "x}}\n"
+      "notify: {channels: {n: {ntfy: {topic: env:NIGHT, token: env:ENTRY}},\n"
+      "  s: {slack: {url: env:TEAM}}}}\n");
+  ASSERT_TRUE(config);
+  const Environment daemon{{"NIGHT", "a"}, {"ENTRY", "b"}, {"TEAM", "c"}, {"LANG", "C"}};
+  const Environment of_a = environment_of(config->programs[0], {}, daemon);
+  for (const char* name : {"NIGHT", "ENTRY", "TEAM"}) EXPECT_FALSE(of_a.contains(name)) << name;
+  EXPECT_EQ(of_a.at("LANG"), "C");
+  EXPECT_EQ(environment_of(config->programs[1], {}, daemon).at("TEAM"), "x") << "it is its own";
+  EXPECT_THAT(without_withheld(config->programs[0], daemon), testing::ElementsAre(Key("LANG")));
+}
+
 TEST_F(RunAs, AProgramIsFoundByItsOwnPath) {
   std::filesystem::create_directories(folder_ / "venv");
   std::ofstream(folder_ / "venv" / "python3") << "#!/bin/sh\n";

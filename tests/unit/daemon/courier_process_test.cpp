@@ -120,6 +120,17 @@ TEST_F(CourierProcessTest, OneThatEndsIsStartedAgainAndItsLastWordsAreKept) {
   EXPECT_THAT(courier.trouble(), HasSubstr("exit code 3: courier.db is damaged"));
 }
 
+TEST_F(CourierProcessTest, OneThatWorkedInBetweenIsNotWaitedForLongerAndLonger) {
+  auto with = settings(
+      "read orders; echo started >> told\n"
+      "echo alive; sleep 0.1; echo alive; exit 1");
+  with.longest_pause_ms = 1'000'000;
+  with.worked_ms = 50;
+  CourierProcess courier(loop_, with);
+  courier.give("{}");
+  run_until([&] { return told().size() >= 16; });  // doubled each time it would take minutes
+}
+
 TEST_F(CourierProcessTest, OneThatIsNotThereIsSaidAndLookedForAgain) {
   auto with = settings("read orders; echo alive; echo here >> told; cat > /dev/null");
   const auto aside = folder_.path() / "aside";

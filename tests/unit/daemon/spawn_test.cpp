@@ -9,6 +9,7 @@
 
 #include "common/os/file.hpp"
 #include "common/os/pipe.hpp"
+#include "supervisor/daemon/service/core_limit.hpp"
 #include "supervisor/daemon/service/descriptor_limit.hpp"
 
 namespace trainward::daemon {
@@ -110,6 +111,23 @@ TEST_F(SpawnTest, AProgramGetsTheLimitOnOpenFilesThatWasThereBefore) {
   ::getrlimit(RLIMIT_NOFILE, &after);
   EXPECT_EQ(after.rlim_cur, 256U);
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+TEST_F(SpawnTest, AProgramMayLeaveACoreFileWhereTheDaemonLeavesNone) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_CORE, &before), 0);
+  const rlimit some{std::min<rlim_t>(before.rlim_max, 1 << 20), before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_CORE, &some), 0);
+  const std::string wanted = shell("ulimit -Sc; ulimit -Hc");
+  leave_no_core();
+  rlimit now{};
+  ::getrlimit(RLIMIT_CORE, &now);
+  EXPECT_EQ(now.rlim_cur, 0U);
+  EXPECT_EQ(shell("ulimit -Sc; ulimit -Hc"), wanted);
+  restore_core_limit();
+  ::getrlimit(RLIMIT_CORE, &now);
+  EXPECT_EQ(now.rlim_cur, some.rlim_cur);
+  ASSERT_EQ(::setrlimit(RLIMIT_CORE, &before), 0);
 }
 
 }  // namespace

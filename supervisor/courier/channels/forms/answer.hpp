@@ -1,4 +1,4 @@
-// What an answer means for a message: taken, to be tried again, or never. Pure.
+// What an answer means for a message: taken, to be tried again, refused for now, or never. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,9 @@
 namespace trainward::courier {
 
 struct Verdict {
-  enum class Kind { taken, again, never };
+  // refused: as somebody or something on the way has it now; once that was put right it may be
+  // taken. never: this message will not be.
+  enum class Kind { taken, again, refused, never };
   Kind kind = Kind::taken;
   // What happened and what to do about it; nothing of what the server said, which may repeat a
   // secret. Empty: taken.

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t most_of_title = 250;
 constexpr std::size_t most_of_field = 1000;
 constexpr std::size_t most_of_description = 3400;
+constexpr std::size_t most_of_content = 1900;  // 2000 are taken
 
 std::string in_discord(std::string_view text, std::size_t most) {
   return escaped(text, most, discord_character);
@@ -23,6 +24,14 @@ std::string in_discord(std::string_view text, std::size_t most) {
 Result<Call> discord_call(const Message& message, const Values& values) {
   const std::string_view url = values.text("url");
   if (auto usable = check_address(url); !usable) return propagate(usable);
+  const bool asks = url.find('?') != std::string_view::npos;
+  const std::string address = fmt::format("{}{}wait=true", url, asks ? '&' : '?');
+  const json::object nobody{{"parse", json::array()}};
+  if (message.plain) {
+    const std::string content = message.title + "\n" + message.text;
+    return json_post(address, json::object{{"content", in_discord(content, most_of_content)},
+                                           {"allowed_mentions", nobody}});
+  }
   json::object embed{{"title", in_discord(message.title, most_of_title)},
                      {"description", in_discord(message.text, most_of_description)},
                      {"color", message.tier == "critical"  ? 0xd55e00
@@ -42,11 +51,9 @@ Result<Call> discord_call(const Message& message, const Values& values) {
         json::object{{"name", "More"}, {"value", in_discord(more_words(message), most_of_field)}});
   }
   if (!fields.empty()) embed["fields"] = std::move(fields);
-  const bool asks = url.find('?') != std::string_view::npos;
-  return json_post(fmt::format("{}{}wait=true", url, asks ? '&' : '?'),
-                   json::object{{"content", in_discord(message.title, most_of_title)},
-                                {"embeds", json::array{std::move(embed)}},
-                                {"allowed_mentions", json::object{{"parse", json::array()}}}});
+  return json_post(address, json::object{{"content", in_discord(message.title, most_of_title)},
+                                         {"embeds", json::array{std::move(embed)}},
+                                         {"allowed_mentions", nobody}});
 }
 
 }  // namespace trainward::courier

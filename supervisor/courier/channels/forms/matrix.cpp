@@ -1,6 +1,7 @@
 // Matrix: PUT with a transaction's id, which makes a repetition harmless.
 #include <fmt/format.h>
 
+#include "common/base/text.hpp"
 #include "supervisor/courier/channels/forms/escape.hpp"
 #include "supervisor/courier/channels/forms/form.hpp"
 
@@ -13,6 +14,17 @@ std::string in_html(std::string_view text) {
   std::string out;
   const std::string plain = escaped(text, most_of_text, html_character);
   for (const char c : plain) out += c == '\n' ? "<br>" : std::string(1, c);
+  return out;
+}
+
+// `m.mentions` says who is mentioned: nobody. Where it is not known yet, "@room" wakes a room.
+std::string nobody_in(std::string_view text) {
+  constexpr std::string_view room = "@room";
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    out += text[at];
+    if (lower_case(text.substr(at, room.size())) == room) out += "\u200b";
+  }
   return out;
 }
 
@@ -33,11 +45,15 @@ Result<Call> matrix_call(const Message& message, const Values& values) {
     formatted += "<pre><code>" + escaped(lines, most_of_text, html_character) + "</code></pre>";
   }
   if (message.more_count > 0) formatted += "<br>" + in_html(more_words(message));
-  net::Request request = json_post(
-      url, json::object{{"msgtype", message.tier == "info" ? "m.notice" : "m.text"},
-                        {"body", cut(message.title + "\n" + body_text(message), most_of_text)},
-                        {"format", "org.matrix.custom.html"},
-                        {"formatted_body", std::move(formatted)}});
+  json::object content{
+      {"msgtype", message.tier == "info" ? "m.notice" : "m.text"},
+      {"body", nobody_in(cut(message.title + "\n" + body_text(message), most_of_text))},
+      {"m.mentions", json::object()}};
+  if (!message.plain) {
+    content["format"] = "org.matrix.custom.html";
+    content["formatted_body"] = nobody_in(formatted);
+  }
+  net::Request request = json_post(url, content);
   request.method = "PUT";
   request.headers.push_back({"Authorization", fmt::format("Bearer {}", token)});
   return request;

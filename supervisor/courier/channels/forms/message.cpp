@@ -135,6 +135,28 @@ Message message_of(const MessageFacts& row, std::string_view body, const Speaker
   return out;
 }
 
+Message in_plain(Message message) {
+  constexpr std::size_t most = 500;
+  const auto ascii = [](std::string_view text) {
+    std::string out;
+    while (!text.empty()) {
+      const std::size_t length = std::max<std::size_t>(utf8_character(text), 1);
+      out += length == 1 && static_cast<unsigned char>(text[0]) < 128 ? text[0] : '?';
+      text.remove_prefix(length);
+    }
+    return out;
+  };
+  message.plain = true;
+  message.title = ascii(message.title);
+  message.text = ascii(cut(message.text, most));
+  if (message.more_count > 0) message.text += fmt::format("\nAnd {} more.", message.more_count);
+  message.fields = {};
+  message.lines.clear();
+  message.more.clear();
+  message.more_count = 0;
+  return message;
+}
+
 std::string more_words(const Message& message) {
   if (message.more_count == 0) return {};
   std::string text = fmt::format("And {} more:", message.more_count);

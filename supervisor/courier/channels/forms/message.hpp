@@ -42,6 +42,7 @@ struct Message {
   bool resolves = false;
   std::vector<std::string> more = {};  // titles of what is told along with it
   std::int64_t more_count = 0;         // how many that are
+  bool plain = false;                  // in_plain(): a form adds nothing that it can do without
 };
 
 // What the outbox has of a message, beside the JSON of its column `message`.
@@ -58,6 +59,10 @@ struct MessageFacts {
 // What of the JSON is missing or of another type is empty. `log_lines`: whether they are told.
 Message message_of(const MessageFacts& row, std::string_view body, const Speaker& speaker,
                    bool log_lines);
+
+// What is left of it for a receiver that does not understand the whole: title and first lines, in
+// ASCII, and how many more there are.
+Message in_plain(Message message);
 
 // Printable: each line as clean() leaves it, line ends kept.
 std::string printable(std::string_view text);

@@ -18,13 +18,15 @@ Result<Call> ntfy_call(const Message& message, const Values& values) {
                                          : "white_check_mark";
   std::string text = cut(body_text(message), most);
   if (text.empty()) text = message.title;  // else it would say "triggered"
-  net::Request request = json_post(server, json::object{{"topic", topic},
-                                                        {"title", message.title},
-                                                        {"message", text},
-                                                        {"priority", critical  ? 5
-                                                                     : warning ? 4
-                                                                               : 3},
-                                                        {"tags", json::array{tag}}});
+  json::object body{{"topic", topic}, {"priority", critical ? 5 : warning ? 4 : 3}};
+  if (message.plain) {
+    body["message"] = cut(message.title + "\n" + message.text, most);
+  } else {
+    body["title"] = message.title;
+    body["message"] = text;
+    body["tags"] = json::array{tag};
+  }
+  net::Request request = json_post(server, body);
   if (const std::string_view token = values.text("token"); !token.empty()) {
     if (auto usable = check_token(token, "token"); !usable) return propagate(usable);
     request.headers.push_back({"Authorization", fmt::format("Bearer {}", token)});

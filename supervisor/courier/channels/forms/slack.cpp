@@ -33,6 +33,10 @@ Result<Call> slack_call(const Message& message, const Values& values) {
                            : message.tier == "warning" ? ":warning: "
                                                        : ":white_check_mark: ";
   const std::string title = escaped(message.title, most_of_a_section / 2, slack_character);
+  if (message.plain) {
+    return json_post(std::string(url),
+                     json::object{{"text", title + "\n" + in_slack(message.text)}});
+  }
   json::array blocks{section(mark + "*" + title + "*")};
   if (!message.text.empty()) blocks.push_back(section(in_slack(message.text)));
   if (!message.lines.empty()) blocks.push_back(section(code(message)));
