@@ -20,7 +20,10 @@ namespace {
 
 constexpr int most_swaps = 8;    // of a name, while it is being removed
 constexpr int most_nested = 16;  // folders that cannot be moved up, one in the other
-constexpr int entered_folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+int open_inner(int folder, const char* name) {
+  return ::openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
 
 // 0: it is gone. ENOTEMPTY: a folder, and no mount point (which would be EBUSY), with something in
 // it.
@@ -38,7 +41,7 @@ class Listing {
  public:
   explicit Listing(int folder) {
     if (folder < 0) return;  // with the error of who opened it
-    Fd copy(::openat(folder, ".", entered_folder_flags));
+    Fd copy(open_inner(folder, "."));
     if (!copy) return;
     entries_.reset(::fdopendir(copy.get()));
     if (entries_) (void)copy.release();
@@ -109,7 +112,7 @@ class Removal {
   // What was moved up last.
   std::optional<std::string> empty(int folder, const std::string& name, const std::string& place,
                                    int depth) {
-    const Fd fd(::openat(folder, name.c_str(), entered_folder_flags));
+    const Fd fd(open_inner(folder, name.c_str()));
     Listing entries(fd ? fd.get() : -1);
     if (!entries) {
       note(errno, place);
@@ -166,7 +169,7 @@ Status Folder::remove_tree(const std::string& name) const {
     left = remove_entry(at->folder, at->last.c_str());
     if (left == 0) return {};
     if (left != ENOTEMPTY) break;
-    const Fd top(::openat(at->folder, at->last.c_str(), entered_folder_flags));
+    const Fd top(open_inner(at->folder, at->last.c_str()));
     if (!top && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)) continue;  // exchanged
     if (!top) return fail_errno(errno, "open the folder", (path_ / name).string());
     if (auto ok = Removal(top.get(), path_ / name).run(); !ok) return ok;
