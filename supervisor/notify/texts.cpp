@@ -88,18 +88,21 @@ bool Words::of_an_end() const {
 
 std::string Words::verdict() const {
   const std::string again = t_.again ? "still " : "";
+  // A title of the word alone would say that the program is not known.
+  const std::string_view cause =
+      cause_.cause == core::Cause::unknown ? "unknown error" : cause_.name;
   switch (t_.kind) {
     case Kind::gave_up:
-      return fmt::format("{}, {}given up (FATAL)", cause_.name, again);
+      return fmt::format("{}, {}given up (FATAL)", cause, again);
     case Kind::disk_full:
-      return fmt::format("{}, {}nothing can be kept", cause_.name, again);
+      return fmt::format("{}, {}nothing can be kept", cause, again);
     case Kind::crashed:
     case Kind::loss:
-      if (e_.goes_on) return fmt::format("{}, {}", cause_.name, begun());
-      return fmt::format("{}, {}", cause_.name, over() ? "not started again" : "starting again");
+      if (e_.goes_on) return fmt::format("{}, {}", cause, begun());
+      return fmt::format("{}, {}", cause, over() ? "not started again" : "starting again");
     case Kind::crash_loop:
-      if (t_.often) return fmt::format("{}, {} times within a day", cause_.name, t_.episodes);
-      return fmt::format("{}, {} attempts without progress", cause_.name,
+      if (t_.often) return fmt::format("{}, {} times within a day", cause, t_.episodes);
+      return fmt::format("{}, {} attempts without progress", cause,
                          t_.state.history.attempts_without_progress);
     case Kind::unkillable:
       return again + "unkillable, nothing can start";

@@ -9,6 +9,9 @@ namespace {
 // other ranks may still print one, and a progress bar its last state.
 constexpr std::int64_t enough_progress = 3;
 
+constexpr std::int64_t longest_traceback = 500;  // lines
+constexpr std::string_view traceback_head = "Traceback (most recent call last)";
+
 }  // namespace
 
 LogClassifier::LogClassifier(const LogMatcher& matcher, const ClassifierLimits& limits)
@@ -21,8 +24,21 @@ void LogClassifier::feed(std::string_view bytes, int stream) {
       bytes, [&](std::string_view line, std::int64_t number) { take_line(target, line, number); });
 }
 
+void LogClassifier::look_for_end(Stream& stream, std::string_view line, std::int64_t number) const {
+  Series& series = stream.series[*stream.headed];
+  if (number - series.line_number > longest_traceback) return stream.headed.reset();
+  if (!line.starts_with(stream.head)) return;  // of another rank
+  const std::string_view rest = line.substr(stream.head.size());
+  if (rest.empty() || rest.front() == ' ' || rest.front() == '\t' || rest.front() == '\r') return;
+  stream.headed.reset();
+  if (rest.starts_with(traceback_head)) return;
+  series.line = printable_line(line, limits_.max_kept_bytes);
+  series.line_number = number;
+}
+
 void LogClassifier::take_line(Stream& stream, std::string_view line, std::int64_t number) {
   ++totals_.lines;
+  if (stream.headed) look_for_end(stream, line, number);
   matcher_->candidates(line, candidates_);
   const bool may_be_traceback =
       !candidates_.empty() && candidates_.back() == matcher_->traceback_mark();
@@ -64,6 +80,10 @@ void LogClassifier::note(Stream& stream, const LogMatcher::LineMatch& match, std
     series.strength = strength;
     series.line = printable_line(line, limits_.max_kept_bytes);
     series.line_number = number;
+    if (const auto head = line.find(traceback_head); head != std::string_view::npos) {
+      stream.headed = match.rule;
+      stream.head = line.substr(0, head);
+    }
   }
   series.last_line = number;
   series.progress = stream.progress;

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,8 +56,12 @@ class LogClassifier {
     std::map<RuleId, Series> series;
     std::int64_t progress = 0;
     std::uint64_t last_mark = 0;
+    // Of a traceback that a rule knows by its first line alone: what it ends with says more.
+    std::optional<RuleId> headed;
+    std::string head;  // what a launcher writes in front of each of its lines
   };
 
+  void look_for_end(Stream& stream, std::string_view line, std::int64_t number) const;
   void take_line(Stream& stream, std::string_view line, std::int64_t number);
   void note(Stream& stream, const LogMatcher::LineMatch& match, std::string_view line,
             std::int64_t number) const;

@@ -139,6 +139,22 @@ TEST_F(Classifier, StreamsAreApart) {
   EXPECT_EQ(classifier.conclude().verdict()->stream, 2);
 }
 
+TEST_F(Classifier, ATracebackThatNoRuleKnowsIsToldByItsEnd) {
+  for (const std::string head : {"", "[rank3]: ", "stderr| "}) {
+    const Conclusion found =
+        classify("step 1\n" + head + "Traceback (most recent call last):\n" + head +
+                 "  File \"toy.py\", line 9, in <module>\n" + head + "    check(weights)\n" + head +
+                 "toys.WeightsDiffer: layer 3 is not what it was\nbye\n");
+    ASSERT_NE(found.verdict(), nullptr) << head;
+    EXPECT_EQ(found.verdict()->line, head + "toys.WeightsDiffer: layer 3 is not what it was");
+    EXPECT_EQ(found.verdict()->line_number, 5);
+  }
+  const Conclusion cut =
+      classify("Traceback (most recent call last):\n  File \"x\", line 1, in y\n");
+  ASSERT_NE(cut.verdict(), nullptr);
+  EXPECT_EQ(cut.verdict()->line, "Traceback (most recent call last):");
+}
+
 TEST_F(Classifier, AnErrorStormCostsNoMemory) {
   LogClassifier classifier(*matcher);
   std::string piece;
