@@ -200,10 +200,11 @@ TEST_F(Messenger, NoSecretIsAnywhere) {
   const auto limits = read_file("/proc/" + std::to_string(*courier) + "/limits", 64 * 1024);
   EXPECT_THAT(limits.value_or(""), testing::ContainsRegex("Max core file size +0 +0 "));
   const auto add = [&](const Output& output) { said += output.out + output.err; };
-  add(ctl({"notify", "test"}));
-  add(ctl({"--json", "notify", "test"}));
+  add(ctl({"notify", "test", "--file", "run.yaml"}));
+  add(ctl({"--json", "notify", "test", "--file", "run.yaml"}));
   ::unsetenv("A_TOPIC");
-  add(ctl({"notify", "test", "variable"}));  // it is not set here, and said by its name
+  add(ctl({"notify", "test", "variable", "--file",
+           "run.yaml"}));  // it is not set here, and said by its name
   add(ctl({"notify", "list"}));
   add(ctl({"--json", "notify", "list"}));
   add(ctl({"status"}));
