@@ -113,7 +113,7 @@ TEST_F(Messenger, NobodyWaitsForOneThatHangs) {
 
 // What reaches nobody is seen where people look.
 TEST_F(Messenger, AChannelThatFailsIsSeenInStatusUntilItWorks) {
-  std::atomic<int> answer = 403;
+  std::atomic<int> answer = 503;
   const test::HttpScript server(
       [&](const test::HttpRequest&) { return test::HttpStep{.status = answer}; });
   configure(server.url("/T0pSecr3t"));
@@ -125,7 +125,7 @@ TEST_F(Messenger, AChannelThatFailsIsSeenInStatusUntilItWorks) {
   wait_until(
       [&] { return ctl({"status"}).out.find("!! channel night fails") != std::string::npos; });
   const Output failing = ctl({"status"});
-  EXPECT_THAT(failing.out, HasSubstr("HTTP 403"));
+  EXPECT_THAT(failing.out, HasSubstr("HTTP 503"));
   EXPECT_THAT(failing.out, Not(HasSubstr("T0pSecr3t")));
   EXPECT_THAT(daemon_log(), HasSubstr("courier: channel night: "));
   answer = 200;
