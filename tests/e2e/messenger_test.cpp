@@ -113,7 +113,7 @@ TEST_F(Messenger, NobodyWaitsForOneThatHangs) {
 
 // What reaches nobody is seen where people look.
 TEST_F(Messenger, AChannelThatFailsIsSeenInStatusUntilItWorks) {
-  std::atomic<int> answer = 403;
+  std::atomic<int> answer = 503;
   const test::HttpScript server(
       [&](const test::HttpRequest&) { return test::HttpStep{.status = answer}; });
   configure(server.url("/T0pSecr3t"));
@@ -125,7 +125,7 @@ TEST_F(Messenger, AChannelThatFailsIsSeenInStatusUntilItWorks) {
   wait_until(
       [&] { return ctl({"status"}).out.find("!! channel night fails") != std::string::npos; });
   const Output failing = ctl({"status"});
-  EXPECT_THAT(failing.out, HasSubstr("HTTP 403"));
+  EXPECT_THAT(failing.out, HasSubstr("HTTP 503"));
   EXPECT_THAT(failing.out, Not(HasSubstr("T0pSecr3t")));
   EXPECT_THAT(daemon_log(), HasSubstr("courier: channel night: "));
   answer = 200;
@@ -200,10 +200,11 @@ TEST_F(Messenger, NoSecretIsAnywhere) {
   const auto limits = read_file("/proc/" + std::to_string(*courier) + "/limits", 64 * 1024);
   EXPECT_THAT(limits.value_or(""), testing::ContainsRegex("Max core file size +0 +0 "));
   const auto add = [&](const Output& output) { said += output.out + output.err; };
-  add(ctl({"notify", "test"}));
-  add(ctl({"--json", "notify", "test"}));
+  add(ctl({"notify", "test", "--file", "run.yaml"}));
+  add(ctl({"--json", "notify", "test", "--file", "run.yaml"}));
   ::unsetenv("A_TOPIC");
-  add(ctl({"notify", "test", "variable"}));  // it is not set here, and said by its name
+  add(ctl({"notify", "test", "variable", "--file",
+           "run.yaml"}));  // it is not set here, and said by its name
   add(ctl({"notify", "list"}));
   add(ctl({"--json", "notify", "list"}));
   add(ctl({"status"}));
