@@ -37,7 +37,7 @@ struct CompiledSums {
 // An attempt, as far as it is counted.
 struct AttemptFigures {
   std::int64_t number = 0;
-  std::int64_t begin_ms = 0;
+  std::int64_t begin_ms = 0;  // decided on; the same from the first moment on
   bool ended = false;
   bool told_to_resume = true;
   std::string cause;

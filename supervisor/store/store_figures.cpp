@@ -120,7 +120,7 @@ Result<std::vector<AttemptFigures>> Store::attempts_after(const std::string& pro
                                                           std::int64_t number) const {
   std::vector<AttemptFigures> rows;
   auto read = impl_->connection->each(
-      "select number, coalesce(nullif(started_ms, 0), intended_ms), ended_ms > 0, told_to_resume, "
+      "select number, coalesce(nullif(intended_ms, 0), started_ms), ended_ms > 0, told_to_resume, "
       "cause, resume_step, first_step, last_step, kept_step from attempts "
       "where program = ? and number > ? order by number",
       [&](const Row& row) {

@@ -226,13 +226,16 @@ TEST_F(ForeignWatchTest, AFloodOfOutputIsReadInSmallPieces) {
   log(flood);
   std::size_t most = 0;
   std::size_t seen = 0;
-  while (events_.empty() || std::get<core::StepDone>(events_.back()).step < Step{20'000}) {
+  Step newest{0};
+  while (newest < Step{20'000}) {
     expected_ = 1'000'000;
     loop_.context().run_one();
     most = std::max(most, events_.size() - seen);
-    seen = events_.size();
+    for (; seen < events_.size(); ++seen) {
+      if (const auto* step = std::get_if<core::StepDone>(&events_[seen])) newest = step->step;
+    }
   }
-  EXPECT_EQ(events_.size(), 20'000U);
+  EXPECT_GE(events_.size(), 8'000U) << "and of the rest the newest";
   EXPECT_LT(most, 6'000U) << "of a turn of the loop";
 }
 
@@ -321,15 +324,19 @@ TEST_F(RecognisedTest, AFloodOfStepsIsReadInSmallPieces) {
   std::size_t most = 0;
   std::size_t seen = 0;
   int steps = 0;
-  while (steps < 16'667) {
+  Step newest{0};
+  while (newest < Step{16'667}) {
     expected_ = 1'000'000;
     loop_.context().run_one();
     most = std::max(most, events_.size() - seen);
     for (; seen < events_.size(); ++seen) {
-      steps += std::holds_alternative<core::StepDone>(events_[seen]) ? 1 : 0;
+      const auto* step = std::get_if<core::StepDone>(&events_[seen]);
+      if (step == nullptr) continue;
+      newest = step->step;
+      ++steps;
     }
   }
-  EXPECT_EQ(steps, 16'667);
+  EXPECT_GE(steps, 8'000) << "and of the rest the newest";
   EXPECT_LT(most, 500U) << "of a turn of the loop: 16 KiB of each log";
 }
 

@@ -44,11 +44,13 @@ class ShownTest : public testing::Test {
     if (rest == 0) return;
     ASSERT_TRUE(store_->add_span("a", {1, "down", "", since_ms_ + ms, rest}));
   }
-  void attempt(std::int64_t began_ms) {
+  void attempt(std::int64_t decided_ms) { attempt(decided_ms, decided_ms); }
+  void attempt(std::int64_t decided_ms, std::int64_t started_ms) {
     store::AttemptRow row;
     row.program = "a";
     row.number = 1;
-    row.intended_ms = row.started_ms = began_ms;
+    row.intended_ms = decided_ms;
+    row.started_ms = started_ms;
     ASSERT_TRUE(store_->put_attempt(row));
   }
   // Seconds by phase.
@@ -70,6 +72,18 @@ class ShownTest : public testing::Test {
   std::int64_t since_ms_ = 0;
   std::string phase_;
 };
+
+// The first attempt is known by when it was decided on, which it is before its worker starts.
+TEST_F(ShownTest, NothingFallsWhenADaemonEndsBetweenTheDecisionAndTheStart) {
+  program("loading", now_ms_);
+  attempt(now_ms_, 0);
+  now_ms_ += 20;
+  EXPECT_EQ(scrape()["loading"], 0.02);
+  attempt(now_ms_ - 20, now_ms_);
+  program("loading", now_ms_ - 10);
+  next_daemon();
+  EXPECT_EQ(scrape()["loading"], 0.02);
+}
 
 TEST_F(ShownTest, NothingFallsWhateverIsBookedInTheEnd) {
   constexpr std::uint64_t seed = 29;
