@@ -129,13 +129,13 @@ class Removal {
         } else if (errno == EXDEV && depth < most_nested) {
           // A folder of a lower layer of an overlay, or a subvolume, stays in its place.
           const std::string inner = entry;
-          (void)empty(fd.get(), inner, place + "/" + inner, depth + 1);
+          (void)empty(fd.get(), inner, fmt::format("{}/{}", place, inner), depth + 1);
           continue;
         } else {
           left = errno;
         }
       }
-      note(left, place + "/" + entry);
+      note(left, fmt::format("{}/{}", place, entry));
     }
     if (errno != 0) note(errno, place);
     if (::unlinkat(folder, name.c_str(), AT_REMOVEDIR) == 0) ++gone_;

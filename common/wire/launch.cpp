@@ -9,6 +9,7 @@
 #include <charconv>
 #include <utility>
 
+#include "common/base/json.hpp"
 #include "common/os/file.hpp"
 #include "common/protocol/protocol.hpp"
 

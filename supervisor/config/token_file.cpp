@@ -101,7 +101,8 @@ Result<std::vector<Token>> read_tokens(const std::filesystem::path& path, bool o
   auto text = read_private(path);
   if (!text) return propagate(text);
   auto tokens = tokens_in(*text, path, operates, without_name);
-  ::explicit_bzero(text->data(), text->size());
+  std::string& secret = *text;
+  ::explicit_bzero(secret.data(), secret.size());
   return tokens;
 }
 

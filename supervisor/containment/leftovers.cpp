@@ -41,7 +41,8 @@ void collect(const CgroupHost& host, const std::string& prefix,
     for (const auto& entry : std::filesystem::directory_iterator(*parent, error)) {
       const std::string name = entry.path().filename().string();
       const auto number = attempt_of(name, prefix);
-      if (number) found.try_emplace(entry.path().string(), Cgroup::existing(host, name), *number);
+      if (!number) continue;
+      found.try_emplace(entry.path().string(), Group{Cgroup::existing(host, name), *number});
     }
   }
 }

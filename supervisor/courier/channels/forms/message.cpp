@@ -95,7 +95,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string cut(std::string_view text, std::size_t most) {
-  const std::string whole = valid_utf8(std::string(text));
+  std::string whole = valid_utf8(std::string(text));
   if (whole.size() <= most) return whole;
   if (most < ellipsis.size()) return {};
   std::size_t end = 0;
