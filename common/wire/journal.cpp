@@ -340,12 +340,16 @@ Result<JournalBatch> read_journal(const std::filesystem::path& file, std::int64_
     if (!before) return before;
     if (before->next_offset < end || !before->records.empty()) {
       before->inode = current->inode;
+      before->end = end + current->size;
       return before;
     }
   }
   const std::int64_t from = std::max(offset, end) - end;
   auto read = read_records({current->fd.get(), file, end}, from, most_bytes);
-  if (read) read->inode = current->inode;
+  if (read) {
+    read->inode = current->inode;
+    read->end = end + current->size;
+  }
   return read;
 }
 

@@ -111,6 +111,7 @@ struct JournalBatch {
   std::int64_t bad_lines = 0;    // whole lines that are not records; skipped
   bool more = false;             // the batch was cut at its size limit
   std::uint64_t inode = 0;       // of the file that is written now; 0: there is none
+  std::int64_t end = 0;          // of the stream, so far
 };
 
 // Reads whole records from `offset` of the stream on, about `most_bytes` of them. What is there no

@@ -1,5 +1,6 @@
 // Where a daemon that starts programs as other users keeps and reads what decides over what it does
-// as root: nobody else may be able to bend the way there.
+// as root, listens for root's commands, and finds what root runs: nobody else may be able to bend
+// the way there.
 #include <unistd.h>
 
 #include <algorithm>
@@ -43,10 +44,31 @@ void add_secrets(const Config& config, std::vector<Place>& places) {
   }
 }
 
+// What root runs itself: programs, and the scripts among their arguments.
+void add_commands(const Config& config, std::vector<Place>& places) {
+  const auto add = [&](const std::string& key, const std::string& word) {
+    if (word.starts_with('/')) places.push_back({key, word});
+  };
+  for (const orders::Channel& channel : config.channels) {
+    for (const auto& [key, words] : channel.words) {
+      for (const std::string& word : words) {
+        add(fmt::format("notify.channels.{}.{}", channel.name, key), word);
+      }
+    }
+  }
+  for (const Program& program : config.programs) {
+    const std::string key = fmt::format("programs.{}", program.name);
+    for (const auto& word : program.probe_command) add(key + ".probe_command", word.text());
+    for (const auto& word : program.reset_command) add(key + ".reset_command", word.text());
+  }
+}
+
 std::vector<Place> places_of(const Config& config) {
   std::vector<Place> places{{"state_dir", config.state_dir}, {"the configuration", config.file}};
   if (!config.rules.empty()) places.push_back({"rules", config.rules});
+  if (!config.socket.empty()) places.push_back({"socket", config.socket});
   add_secrets(config, places);
+  add_commands(config, places);
   return places;
 }
 
@@ -56,6 +78,7 @@ std::string words(const Place& place, const WeakPlace& weak, const std::string& 
       "`{}`",
       place.key, describe(weak), program, place.path.string(), remedy(weak));
   if (place.key == "state_dir") text += ", or `state_dir: /var/lib/trainward`";
+  if (place.key == "the configuration") text += ", or move it to /etc/trainward";
   return text;
 }
 

@@ -79,7 +79,8 @@ void Attack::on_daemon_end(int status) {
   daemon_ = 0;
   pulse_.forget();
   start_due_ms_ = now_ms() + restart_after_ms;
-  const bool hampered = daemon_answered_ ? now_ms() < memory_until_ms_ : start_hampered_;
+  const bool hampered =
+      daemon_answered_ ? now_ms() < std::max(memory_until_ms_, reload_until_ms_) : start_hampered_;
   if (end_expected_ || hampered) return;
   broken(fmt::format("trainwardd ended by itself{}: {} {}",
                      daemon_answered_ ? "" : " before it answered",
@@ -165,6 +166,10 @@ void Attack::tick() {
   // An end for want of memory may be seen only after the memory was given back.
   if (inflictor_.at_work(takes_memory)) memory_until_ms_ = now_ms() + after_silence_ms;
   start_hampered_ = start_hampered_ || inflictor_.at_work(hampers_start);
+  // A reload is a start: one whose disk went away between its rehearsal and the exec may end.
+  if (now_ms() < reloading_until_ms_ && inflictor_.at_work(hampers_start)) {
+    reload_until_ms_ = now_ms() + after_silence_ms;
+  }
   reap();
   inflictor_.heal(now_ms());
   if (daemon_ == 0 && now_ms() >= start_due_ms_) start_daemon();
@@ -179,6 +184,7 @@ void Attack::inflict_due() {
   while (next_ < faults_.size() && faults_[next_].at_ms <= now_ms() - started_ms_ - paused_ms_) {
     const Fault& fault = faults_[next_++];
     if (ends_daemon(fault.kind)) end_expected_ = true;
+    if (fault.kind == Kind::reload) reloading_until_ms_ = now_ms() + after_silence_ms;
     if (fault.kind == Kind::end_daemon && asked_to_end_ms_ == 0) asked_to_end_ms_ = boot_ms();
     if (silences_daemon(fault.kind)) silence_until_ms_ = now_ms() + after_silence_ms;
     const std::int64_t began = now_ms();

@@ -80,8 +80,10 @@ class Attack {
   std::int64_t paused_ms_ = 0;        // time of the attack in which nothing was inflicted
   std::int64_t tick_ms_ = 0;
   std::int64_t silence_until_ms_ = 0;
-  std::int64_t memory_until_ms_ = 0;  // until then the daemon may end for want of memory
-  std::int64_t kept_waiting_ms_ = 0;  // of the daemon, when the last question was asked
+  std::int64_t memory_until_ms_ = 0;     // until then the daemon may end for want of memory
+  std::int64_t reloading_until_ms_ = 0;  // until then a reload may be on its way
+  std::int64_t reload_until_ms_ = 0;     // until then one may end for want of its disk
+  std::int64_t kept_waiting_ms_ = 0;     // of the daemon, when the last question was asked
   std::int64_t answered_ms_ = 0;
   std::int64_t look_ms_ = 0;
   std::set<pid_t> workers_;  // at the last look

@@ -205,6 +205,27 @@ TEST_F(DamagedState, ADatabaseOfBeforeTakesOverTheWorkerThatLives) {
   expect_stopped(worker);
 }
 
+TEST_F(DamagedState, AnOffsetBeyondTheJournalCostsWhatLiesBetweenAndNoWorker) {
+  write_trainer();
+  const pid_t first = start_daemon({"run.yaml"});
+  train_to(12);
+  const Fd worker = watch(attempts().back());
+  kill_daemon(first);
+  sqlite3* raw = nullptr;
+  ASSERT_EQ(sqlite3_open(database().c_str(), &raw), SQLITE_OK);
+  EXPECT_EQ(sqlite3_exec(raw, "update attempts set journal_offset = journal_offset + 777777",
+                         nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(raw);
+  const std::int64_t before = last_step();
+  start_daemon({"run.yaml"});
+  train_to(before + 50);
+  EXPECT_EQ(attempts().size(), 1U);
+  EXPECT_THAT(daemon_log(), HasSubstr("ends before the place that it was read to"));
+  expect_stopped(worker);
+  EXPECT_TRUE(attempts().back().exit_code);
+}
+
 TEST_F(DamagedState, ADatabaseOfBeforeGivesNoNumberTwice) {
   write_trainer();
   const pid_t first = start_daemon({"run.yaml"});
@@ -323,6 +344,25 @@ TEST_F(BentPlace, AConfigurationThatOthersMayReplaceIsRefused) {
   const Output refused = run("trainwardd", {"--check", "shared/run.yaml"});
   EXPECT_EQ(refused.code, 78);
   EXPECT_THAT(refused.err, HasSubstr("`chmod go-w " + path("shared").string() + "`"));
+}
+
+TEST_F(BentPlace, WhatRootRunsAndWhereItListensIsRootsAlone) {
+  ASSERT_TRUE(make_folders(path("home")));
+  write("home/probe.sh", "#!/bin/sh\n");
+  ASSERT_EQ(::chown(path("home").c_str(), 65534, 65534), 0);
+  const std::string program =
+      "programs:\n  run: {command: [/usr/bin/true], user: nobody, autorestart: never";
+  const std::string script = path("home/probe.sh").string();
+  for (const std::string& text :
+       {program + ", board: {mesh_shape: [1, 1]}, probe_command: [/bin/sh, " + script + "]}\n",
+        program + ", board: {mesh_shape: [1, 1]}, reset_command: [" + script + "]}\n",
+        "notify: {channels: {c: {command: [" + script + "]}}}\n" + program + "}\n",
+        "socket: " + path("home/t.sock").string() + "\n" + program + "}\n"}) {
+    write("run.yaml", text);
+    const Output refused = run("trainwardd", {"--check", "run.yaml"});
+    EXPECT_EQ(refused.code, 78) << text;
+    EXPECT_THAT(refused.err, HasSubstr("belongs to user nobody")) << text;
+  }
 }
 
 TEST_F(BentPlace, ASecretOfSomebodyElseIsRefused) {

@@ -41,6 +41,10 @@ session::JournalPiece JournalFile::read(std::int64_t offset, std::size_t most_by
     }
     return piece;
   }
+  if (!std::exchange(found_place_, batch->inode != 0) && offset > batch->end && batch->inode != 0) {
+    counted_to_ = offset;
+    return from_the_end(batch->end);
+  }
   if (batch->bad_lines > 0) {
     spdlog::warn("{}: {} unreadable in the journal of attempt {}", program_,
                  count(batch->bad_lines, "line"), attempt_);
@@ -49,6 +53,25 @@ session::JournalPiece JournalFile::read(std::int64_t offset, std::size_t most_by
   piece.next_offset = batch->next_offset;
   inode_ = batch->inode;
   piece.more = batch->more;
+  return piece;
+}
+
+// What is on record of how far it was read cannot be: a database that was damaged, or a journal
+// that was cut while no daemon read it. Only its end is known to be new.
+session::JournalPiece JournalFile::from_the_end(std::int64_t end) {
+  constexpr std::int64_t tail_bytes = 64 * 1024;
+  spdlog::warn(
+      "{}: the journal of attempt {} ends before the place that it was read to, by the run "
+      "database: what it said in between may be missing",
+      program_, attempt_);
+  session::JournalPiece piece;
+  auto tail = read_journal(folder_ / attempt_files::journal,
+                           std::max<std::int64_t>(end - tail_bytes, 0), tail_bytes * 2);
+  if (tail) {
+    for (const JournalRecord& record : tail->records) take(record, piece);
+  }
+  piece.said.clear();  // it may have been told before; the end of the attempt has not
+  piece.next_offset = end;
   return piece;
 }
 
@@ -111,7 +134,7 @@ void JournalFile::take_left_out(const JournalRecord& record, session::JournalPie
 void JournalFile::take_message(const JournalRecord& record, session::JournalPiece& piece) {
   // Of a journal that was begun anew: what has been read in the old one counts once.
   const bool again = bool_or(record.fields, "again", false);
-  if (again && int_or(record.fields, "at", 0) < read_to_) return;
+  if (again && int_or(record.fields, "at", 0) < std::max(read_to_, counted_to_)) return;
   if (!told_range_) {
     if (const auto what = out_of_range(record)) {
       told_range_ = true;

@@ -25,6 +25,7 @@ class JournalFile {
   [[nodiscard]] std::uint64_t inode() const { return inode_; }
 
  private:
+  session::JournalPiece from_the_end(std::int64_t end);
   void take(const JournalRecord& record, session::JournalPiece& piece);
   void take_start(const JournalRecord& record, session::JournalPiece& piece);
   void take_message(const JournalRecord& record, session::JournalPiece& piece);
@@ -39,7 +40,9 @@ class JournalFile {
   bool told_unreadable_ = false;
   bool told_range_ = false;  // one warning an attempt
   bool told_start_ = false;
+  bool found_place_ = false;        // in the journal, where the first read was to begin
   std::int64_t read_to_ = 0;        // what of the journal was read before
+  std::int64_t counted_to_ = 0;     // the same, by the run database
   std::int64_t next_left_out_ = 1;  // so many messages that were left out are worth an event
   std::uint64_t inode_ = 0;
 };

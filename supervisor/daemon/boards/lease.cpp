@@ -13,7 +13,10 @@ Result<Fd> take_lease(const std::filesystem::path& file) {
   if (auto made = make_folders(file.parent_path()); !made) return propagate(made);
   auto fd = open_regular(file, O_RDWR | O_CREAT, 0640);
   if (!fd) {
-    if (fd.error().hint.empty())
+    // Kinds of open_regular() for what is no file.
+    const bool something_else =
+        fd.error().kind == ErrorKind::usage || fd.error().kind == ErrorKind::corrupt;
+    if (something_else)
       fd.error().hint = fmt::format(
           "a lock file belongs here: `mv {0} {0}.away`, and it is made anew", file.string());
     return fd;
