@@ -12,7 +12,10 @@ constexpr int busy_timeout_ms = 5000;
 
 Error translate(const SQLite::Exception& exception, const std::filesystem::path& file) {
   const std::string where = file.string();
-  switch (exception.getErrorCode()) {
+  // Shorter than its own index says, which no wait mends: its write-ahead log was removed while
+  // somebody had it open.
+  const bool cut = exception.getExtendedErrorCode() == SQLITE_IOERR_SHORT_READ;
+  switch (cut ? SQLITE_CORRUPT : exception.getErrorCode()) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       return {ErrorKind::transient, "another process keeps the run database locked", where,

@@ -1,10 +1,12 @@
 // Files that are not what they should be: each is refused with its kind, the path and a next step.
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 
 #include "fixture.hpp"
@@ -103,6 +105,38 @@ TEST_F(DamageTest, ATruncatedFileIsCorrupt) {
   const auto refused = Store::open(file_);
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().kind, ErrorKind::corrupt) << refused.error().message();
+}
+
+// As the courier may have it, after the daemon was killed.
+TEST_F(DamageTest, AWriteAheadLogThatIsRemovedWhileAnotherProcessReadsIsCorrupt) {
+  std::array<int, 2> go{};
+  std::array<int, 2> ready{};
+  ASSERT_EQ(::pipe2(go.data(), O_CLOEXEC), 0);
+  ASSERT_EQ(::pipe2(ready.data(), O_CLOEXEC), 0);
+  char word = 'x';
+  const pid_t reader = ::fork();
+  if (reader == 0) {
+    ::close(go[1]);
+    (void)!::read(go[0], &word, 1);
+    const SQLite::Database database(file_.string(), SQLite::OPEN_READONLY);
+    SQLite::Statement reading(database, "select count(*) from sqlite_master");
+    reading.executeStep();
+    (void)!::write(ready[1], &word, 1);
+    (void)!::read(go[0], &word, 1);
+    ::_exit(0);
+  }
+  {
+    Store store = open();
+    fill(store);
+    ASSERT_EQ(::write(go[1], &word, 1), 1);
+    ASSERT_EQ(::read(ready[0], &word, 1), 1);
+  }
+  std::filesystem::remove(file_.string() + "-wal");
+  const auto refused = Store::open(file_);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().kind, ErrorKind::corrupt) << refused.error().message();
+  ::close(go[1]);
+  EXPECT_EQ(::waitpid(reader, nullptr, 0), reader);
 }
 
 TEST_F(DamageTest, AnEmptyFileBecomesADatabaseForAWriterOnly) {
