@@ -35,7 +35,7 @@ InheritedSockets inherited_sockets() {
   for (int i = 0; i < count; ++i) {
     const int fd = SD_LISTEN_FDS_START + i;
     const std::string name = names[i];
-    std::free(names[i]);
+    std::free(names[i]);  // NOLINT(cppcoreguidelines-owning-memory): libsystemd's
     const bool local = sd_is_socket_unix(fd, SOCK_STREAM, 1, nullptr, 0) > 0;
     const bool inet = sd_is_socket_inet(fd, AF_UNSPEC, SOCK_STREAM, 1, 0) > 0;
     const auto address = inet ? address_of(fd) : std::nullopt;
@@ -47,7 +47,7 @@ InheritedSockets inherited_sockets() {
       found.others.push_back(name);
     }
   }
-  std::free(names);
+  std::free(names);  // NOLINT(cppcoreguidelines-owning-memory): libsystemd's
   return found;
 }
 

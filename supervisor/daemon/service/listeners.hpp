@@ -32,6 +32,7 @@ class Listeners {
                                                  api::Handler handler);
   Listeners(const Listeners&) = delete;
   Listeners& operator=(const Listeners&) = delete;
+  ~Listeners() = default;
 
   // Serves nobody any more, and hands over what is to go on listening.
   KeptSockets keep();

@@ -34,14 +34,14 @@ fs::path own_executable(const char* argv0) {
   const std::string_view word = argv0 == nullptr ? "" : argv0;
   std::error_code error;
   if (word.find('/') != std::string_view::npos) {
-    const fs::path path = fs::absolute(word, error);
+    fs::path path = fs::absolute(word, error);
     if (!error && is_this_program(path)) return path;
   }
   const char* list = std::getenv("PATH");
   std::string_view rest = list == nullptr ? "" : list;
   while (!word.empty() && !rest.empty()) {
     const auto end = std::min(rest.find(':'), rest.size());
-    const fs::path path = fs::path(rest.substr(0, end)) / word;
+    fs::path path = fs::path(rest.substr(0, end)) / word;
     if (path.is_absolute() && is_this_program(path)) return path;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
