@@ -1,6 +1,5 @@
 #include "common/os/folder.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
@@ -9,19 +8,15 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <memory>
 
 #include "common/os/file.hpp"
+#include "common/os/listing.hpp"
 #include "common/os/rename.hpp"
 
 namespace trainward {
 namespace {
 
 constexpr int folder_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
-
-struct DirCloser {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
 
 bool is_part(std::string_view part) {
   return !part.empty() && part != "." && part != ".." && part.find('\0') == std::string_view::npos;
@@ -201,21 +196,15 @@ Result<std::optional<struct stat>> Folder::look(const std::string& name) const {
 }
 
 Result<std::vector<std::string>> Folder::names(std::size_t most) const {
-  Fd copy(::openat(fd_.get(), ".", folder_flags));
-  if (!copy) return fail_errno(errno, "open the folder", path_.string());
-  const std::unique_ptr<DIR, DirCloser> entries(::fdopendir(copy.get()));
+  Listing entries(fd_.get());
   if (!entries) return fail_errno(errno, "read the folder", path_.string());
-  copy.release();
   std::vector<std::string> found;
-  errno = 0;
-  while (const dirent* entry = ::readdir(entries.get())) {
-    if (!is_part(entry->d_name)) continue;
+  while (const char* name = entries.next()) {
     if (found.size() == most) {
       return fail(ErrorKind::permanent, fmt::format("has more than {} entries", most),
                   path_.string());
     }
-    found.emplace_back(entry->d_name);
-    errno = 0;
+    found.emplace_back(name);
   }
   if (errno != 0) return fail_errno(errno, "read the folder", path_.string());
   return found;

@@ -36,7 +36,7 @@ class Folder {
   Folder(Fd fd, std::filesystem::path path) : fd_(std::move(fd)), path_(std::move(path)) {}
 
   [[nodiscard]] Result<Folder> enter(const std::string& name) const;
-  // Nothing: it, or a folder on the way to it, is not there.
+  // Empty if it, or a folder on the way, does not exist.
   [[nodiscard]] Result<std::optional<Folder>> find(const std::string& name) const;
   // The same, made before where it is missing; each new folder is made durable.
   [[nodiscard]] Result<Folder> make(const std::string& name, unsigned mode = 0750) const;
@@ -56,7 +56,7 @@ class Folder {
   [[nodiscard]] Status write_durably(const std::string& name, std::string_view bytes,
                                      unsigned mode = 0640, const std::string& temporary = "") const;
 
-  // Of the entry itself, a link too; nothing: there is none, nor perhaps a folder to it.
+  // Of the entry itself, also of a link; empty if it, or a folder on the way, does not exist.
   [[nodiscard]] Result<std::optional<struct stat>> look(const std::string& name) const;
   // Without "." and "..", in no order; an error past `most`.
   [[nodiscard]] Result<std::vector<std::string>> names(std::size_t most = 1'000'000) const;
@@ -70,7 +70,7 @@ class Folder {
                               Existing existing = Existing::replace) const {
     return rename(from, *this, name, existing);
   }
-  // Also when it is not there, or no folder to it. A folder must be empty.
+  // Succeeds when it, or a folder on the way, does not exist. A folder must be empty.
   [[nodiscard]] Status remove_file(const std::string& name) const;
   [[nodiscard]] Status remove_folder(const std::string& name) const;
   // The same with all that is in it, as folder_removal.hpp says.

@@ -1,6 +1,5 @@
 #include "common/os/folder_removal.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/random.h>
 #include <unistd.h>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "common/os/folder.hpp"
+#include "common/os/listing.hpp"
 
 namespace trainward {
 namespace {
@@ -36,36 +36,6 @@ int remove_entry(int folder, const char* name) {
   }
   return EAGAIN;
 }
-
-class Listing {
- public:
-  explicit Listing(int folder) {
-    if (folder < 0) return;  // with the error of who opened it
-    Fd copy(open_inner(folder, "."));
-    if (!copy) return;
-    entries_.reset(::fdopendir(copy.get()));
-    if (entries_) (void)copy.release();
-  }
-  // Null: errno is 0 at the end.
-  const char* next() {
-    do {
-      errno = 0;
-      const dirent* entry = ::readdir(entries_.get());
-      if (entry == nullptr) return nullptr;
-      name_ = entry->d_name;
-    } while (name_ == "." || name_ == "..");
-    return name_.c_str();
-  }
-  void rewind() { ::rewinddir(entries_.get()); }
-  explicit operator bool() const { return entries_ != nullptr; }
-
- private:
-  struct Close {
-    void operator()(DIR* folder) const { ::closedir(folder); }
-  };
-  std::unique_ptr<DIR, Close> entries_;
-  std::string name_;
-};
 
 // Empties one folder.
 class Removal {

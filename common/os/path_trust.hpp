@@ -36,11 +36,11 @@ enum class Judged { way_and_end, way };
 Result<std::optional<WeakPlace>> weakest_place(const std::filesystem::path& path,
                                                Judged judged = Judged::way_and_end);
 
-// As whom root works in a folder that somebody named, since whoever could lead the way to it
-// elsewhere must get no more out of it than they could do themselves. Nothing: as itself, because
-// nobody could, or because this process is not root. Kind permanent, with the chmod to run, where
-// that could be more than one user: a folder on the way that everybody may write, or one of root's
-// that a group may.
+// With whose rights root works in a folder that the configuration names: those of the user who
+// could redirect the path to it, who then gains nothing by doing so. Empty: its own, because nobody
+// else could, or because this process is not root. Kind permanent, with the chmod to run, where it
+// could be more than one user: a folder on the way is writable by everybody, or is root's and
+// writable by its group.
 Result<std::optional<Credentials>> rights_in(const std::filesystem::path& folder);
 
 // "'/home/a' belongs to user a (1001), who could put something else in its place"

@@ -51,8 +51,8 @@ Result<std::string> read_secret(const std::filesystem::path& path) {
 std::string secret_stamp(const std::filesystem::path& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return {};
-  return fmt::format("{}:{}.{}:{}", info.st_ino, info.st_ctim.tv_sec, info.st_ctim.tv_nsec,
-                     info.st_size);
+  return fmt::format("{}:{}:{}.{}:{}", info.st_dev, info.st_ino, info.st_ctim.tv_sec,
+                     info.st_ctim.tv_nsec, info.st_size);
 }
 
 std::string secret_variable(const std::string& name) {

@@ -17,8 +17,8 @@ Status check_private(int file, const std::filesystem::path& path);
 // permanent: it is not there, is not private (check_private()), or is empty; with what to do.
 Result<std::string> read_secret(const std::filesystem::path& path);
 
-// Another text for each secret that is put there, or written over it; nothing of the secret is in
-// it. Empty: there is none.
+// Changes whenever the file is replaced, written, or gets another mode or owner; nothing of the
+// secret is in it. Empty if there is no file.
 std::string secret_stamp(const std::filesystem::path& path);
 
 // A variable of this process's environment, without spaces at its ends; empty: it is not set.

@@ -1,8 +1,8 @@
 // Whose process is at the other end of a connection of TCP, when it runs on this machine.
 //
 // The kernel knows every socket by both its addresses: the one that is looked for has ours the
-// other way round. A socket that its process has closed already is nobody's, so nothing is said of
-// who is gone before he is asked for. The user is that of whoever made the socket.
+// other way round. Once its process has closed it, nobody owns it, so a peer that has already
+// disconnected is not identified. The user is the one who created the socket.
 #pragma once
 
 #include <sys/types.h>

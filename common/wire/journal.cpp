@@ -308,7 +308,7 @@ Status JournalWriter::begin_anew(const JsonText& started, Time at) {
     (void)folder_->remove_file(fresh_name);
     return ok;
   }
-  // The last that whoever watches the old file hears of it. One that was cut has a torn line.
+  // Wakes those who watch the old file once more. One that was cut ends in a torn line.
   struct stat old {};
   if (::fstat(fd_.get(), &old) == 0 && old.st_size < size_) {
     (void)!::ftruncate(fd_.get(), old.st_size);

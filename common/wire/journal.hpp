@@ -17,8 +17,8 @@
 //   journal.ndjson.thinned   all before that, thinned out: {"off":OFFSET,"seq":…,…
 // A record's offset in the stream never changes. A file that is not the first begins with a
 // "started" record of version 3, {…,"type":"started","base":OFFSET,"again":true,…}: where in the
-// stream it begins. So does one that was made anew because somebody took, emptied or cut the old
-// one; after that record follows where the worker is, in records with "again" and the offset "at"
+// stream it begins. So does a file that replaces one that was removed, emptied or truncated: after
+// that record follows where the worker is, in records with "again" and the offset "at"
 // which they stood before. Journals of earlier releases have the first file only.
 //
 // One writer. A torn last line (the writer or the machine died) is ignored by readers and cut off
@@ -66,7 +66,7 @@ class JournalWriter {
   enum class Place { ours, cut, taken };  // cut: ours, but shorter than what was written
   [[nodiscard]] Place look() const;
   // Goes on in a new file, which takes the name; what has it now goes, unless it is a folder.
-  // `started`: the fields of its first record. Whoever watches the old file is woken once more.
+  // `started`: the fields of its first record. Those who watch the old file are woken once more.
   Status begin_anew(const JsonText& started, Time at);
 
   [[nodiscard]] std::int64_t size() const { return size_; }         // of this file
@@ -110,7 +110,7 @@ struct JournalBatch {
   std::int64_t next_offset = 0;  // where the next read begins
   std::int64_t bad_lines = 0;    // whole lines that are not records; skipped
   bool more = false;             // the batch was cut at its size limit
-  std::uint64_t inode = 0;       // of the file that is written now; 0: there is none
+  std::uint64_t inode = 0;       // of the current file; 0 if there is none
   std::int64_t end = 0;          // of the stream, so far
 };
 

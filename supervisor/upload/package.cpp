@@ -1,6 +1,5 @@
 #include "supervisor/upload/package.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -10,13 +9,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "common/base/utf8.hpp"
 #include "common/os/file.hpp"
+#include "common/os/listing.hpp"
 #include "common/os/user.hpp"
 #include "supervisor/foreign/checkpoints/verify.hpp"
 #include "supervisor/upload/file_digest.hpp"
@@ -30,10 +29,6 @@ namespace fs = std::filesystem;
 constexpr int deepest = 8;
 constexpr std::string_view manifest = "MANIFEST.json";
 constexpr std::string_view pinned = "PINNED";
-
-struct Closer {
-  void operator()(DIR* folder) const { ::closedir(folder); }
-};
 
 // "a/b" of `path` below `folder`; nothing: it lies elsewhere.
 std::optional<std::string> below(const std::string& path, const std::string& folder) {
@@ -95,14 +90,11 @@ class Collector {
     if (depth > deepest) {
       return fail(ErrorKind::permanent, "has folders too deep in one another", where.string());
     }
-    Fd copy(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!copy) return fail_errno(errno, "open the folder", where.string());
-    const std::unique_ptr<DIR, Closer> entries(::fdopendir(copy.get()));
+    Listing entries(folder);
     if (!entries) return fail_errno(errno, "read the folder", where.string());
-    copy.release();
-    while (const dirent* entry = ::readdir(entries.get())) {
-      const std::string name = entry->d_name;
-      if (name == "." || name == ".." || is_local(name, depth)) continue;
+    while (const char* entry = entries.next()) {
+      const std::string name = entry;
+      if (is_local(name, depth)) continue;
       struct stat info {};
       if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
         return fail_errno(errno, "look at", (where / name).string());

@@ -1,7 +1,6 @@
 #include "supervisor/courier/channels/values.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
@@ -44,13 +43,10 @@ std::string way_of(const orders::Channel& channel) {
   }
   for (const auto& [key, secret] : channel.secrets) {
     all += "\n" + key;
-    struct stat file {};
     if (secret.file.empty()) {
       all += fmt::format(" {} {}", secret.variable, ::getpid());
-    } else if (::stat(secret.file.c_str(), &file) == 0) {
-      all += fmt::format(" {} {} {} {} {}.{} {}.{} {:o} {}", secret.file, file.st_dev, file.st_ino,
-                         file.st_size, file.st_mtim.tv_sec, file.st_mtim.tv_nsec,
-                         file.st_ctim.tv_sec, file.st_ctim.tv_nsec, file.st_mode, file.st_uid);
+    } else {
+      all += fmt::format(" {} {}", secret.file, secret_stamp(secret.file));
     }
   }
   return sha256_hex(all).substr(0, 16);

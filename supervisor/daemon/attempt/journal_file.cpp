@@ -41,7 +41,8 @@ session::JournalPiece JournalFile::read(std::int64_t offset, std::size_t most_by
     }
     return piece;
   }
-  if (!std::exchange(found_place_, batch->inode != 0) && offset > batch->end && batch->inode != 0) {
+  const bool first = batch->inode != 0 && !std::exchange(found_place_, true);
+  if (first && offset > batch->end) {
     counted_to_ = offset;
     return from_the_end(batch->end);
   }

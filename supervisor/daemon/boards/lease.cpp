@@ -16,9 +16,10 @@ Result<Fd> take_lease(const std::filesystem::path& file) {
     // Kinds of open_regular() for what is no file.
     const bool something_else =
         fd.error().kind == ErrorKind::usage || fd.error().kind == ErrorKind::corrupt;
-    if (something_else)
+    if (something_else) {
       fd.error().hint = fmt::format(
           "a lock file belongs here: `mv {0} {0}.away`, and it is made anew", file.string());
+    }
     return fd;
   }
   if (::flock(fd->get(), LOCK_EX | LOCK_NB) != 0) {

@@ -10,8 +10,7 @@
 #include <csignal>
 
 #include "common/os/pipe.hpp"
-#include "supervisor/daemon/service/core_limit.hpp"
-#include "supervisor/daemon/service/descriptor_limit.hpp"
+#include "supervisor/daemon/service/own_limits.hpp"
 
 namespace trainward::daemon {
 namespace {

@@ -18,8 +18,8 @@ namespace trainward::daemon {
 using Environment = std::map<std::string, std::string>;
 
 // fds[i] has the number i in the child. The child has default signal handling, an empty signal mask
-// and the environment given, or else this process's; the limits of descriptor_limit.hpp and
-// core_limit.hpp. argv[0] is a path or is looked up in PATH. `own_group`: it leads a process
+// and the environment given, or else this process's; the limits of own_limits.hpp.
+// argv[0] is a path or is looked up in PATH. `own_group`: it leads a process
 // group, so that it can be ended with all it starts.
 Result<pid_t> spawn(const std::vector<std::string>& argv, const std::vector<int>& fds,
                     const std::optional<Environment>& environment = std::nullopt,

@@ -17,10 +17,9 @@
 #include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
 #include "supervisor/daemon/loop/reaper.hpp"
-#include "supervisor/daemon/service/core_limit.hpp"
-#include "supervisor/daemon/service/descriptor_limit.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
 #include "supervisor/daemon/service/init_system.hpp"
+#include "supervisor/daemon/service/own_limits.hpp"
 #include "supervisor/daemon/service/status_words.hpp"
 
 namespace trainward::daemon {
@@ -168,8 +167,7 @@ void become(const std::filesystem::path& image, char** argv, const KeptSockets& 
   environment.push_back(nullptr);
   hand_on(sockets, true);
   hand_on(kept, true);
-  restore_descriptor_limit();
-  restore_core_limit();
+  restore_limits();
   ::execve(image.c_str(), argv, environment.data());
   const int reason = errno;
   raise_descriptor_limit();

@@ -195,7 +195,10 @@ Status FolderStore::put_file(const std::string& key, const File& file, const Pro
     auto folder = root.enter(place->folder);
     if (!folder) return propagate(folder);
     if (auto ok = is_still(*folder, place->part(), *copy); !ok) return ok;
-    if (auto ok = folder->rename(place->part(), place->name); !ok) return ok;
+    // With its errno: a share that went away just now comes back.
+    if (::renameat(folder->fd(), place->part().c_str(), folder->fd(), place->name.c_str()) != 0) {
+      return fail_io(errno, "rename to", root_ / key);
+    }
     return folder->sync();
   });
 }

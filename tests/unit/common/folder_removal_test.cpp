@@ -17,8 +17,8 @@
 
 #include "common/os/file.hpp"
 #include "common/os/folder.hpp"
+#include "root_and_outside.hpp"
 #include "swapping.hpp"
-#include "temporary_folder.hpp"
 
 namespace trainward {
 namespace {
@@ -26,30 +26,16 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-class FolderRemoval : public ::testing::Test {
+class FolderRemoval : public RootAndOutside {
  protected:
-  void SetUp() override {
-    ASSERT_TRUE(make_folders(path("root/tree")));
-    files_.write("outside/victim", "of somebody else");
-    auto opened = Folder::open(path("root"));
-    ASSERT_TRUE(opened);
-    root_.emplace(std::move(*opened));
-  }
-  [[nodiscard]] fs::path path(const std::string& name) const { return files_.path() / name; }
-  [[nodiscard]] bool untouched() const {
-    auto outside = Folder::open(path("outside"));
-    return outside && outside->names() == std::vector<std::string>{"victim"} &&
-           outside->read("victim", 100) == "of somebody else";
-  }
+  // In memory where that is possible: a journal takes a minute for 30,000 folders.
+  FolderRemoval()
+      : RootAndOutside("tree", ::access("/dev/shm", W_OK) == 0 ? fs::path("/dev/shm")
+                                                               : fs::temp_directory_path()) {}
   [[nodiscard]] bool gone(const std::string& name = "root/tree") const {
     struct stat info {};
     return ::lstat(path(name).c_str(), &info) != 0 && errno == ENOENT;
   }
-
-  // In memory where that is possible: a journal takes a minute for 30,000 folders.
-  TemporaryFolder files_{::access("/dev/shm", W_OK) == 0 ? fs::path("/dev/shm")
-                                                         : fs::temp_directory_path()};
-  std::optional<Folder> root_;
 };
 
 // In a child, whose limits cannot be raised again; its exit status.

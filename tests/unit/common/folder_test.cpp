@@ -11,6 +11,7 @@
 
 #include "common/os/file.hpp"
 #include "common/os/path_trust.hpp"
+#include "root_and_outside.hpp"
 #include "swapping.hpp"
 #include "temporary_folder.hpp"
 
@@ -22,25 +23,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-class FolderTest : public ::testing::Test {
+class FolderTest : public RootAndOutside {
  protected:
-  void SetUp() override {
-    ASSERT_TRUE(make_folders(path("root/a/b")));
-    ASSERT_TRUE(make_folders(path("outside")));
-    files_.write("outside/victim", "of somebody else");
-    auto opened = Folder::open(path("root"));
-    ASSERT_TRUE(opened);
-    root_.emplace(std::move(*opened));
-  }
-  [[nodiscard]] fs::path path(const std::string& name) const { return files_.path() / name; }
-  [[nodiscard]] bool untouched() const {
-    auto outside = Folder::open(path("outside"));
-    return outside && outside->names() == std::vector<std::string>{"victim"} &&
-           outside->read("victim", 100) == "of somebody else";
-  }
-
-  TemporaryFolder files_;
-  std::optional<Folder> root_;
+  FolderTest() : RootAndOutside("a/b") {}
 };
 
 TEST_F(FolderTest, FilesAreMadeReadRenamedAndRemovedByNamesBelowIt) {

@@ -9,8 +9,7 @@
 
 #include "common/os/file.hpp"
 #include "common/os/pipe.hpp"
-#include "supervisor/daemon/service/core_limit.hpp"
-#include "supervisor/daemon/service/descriptor_limit.hpp"
+#include "supervisor/daemon/service/own_limits.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -106,7 +105,7 @@ TEST_F(SpawnTest, AProgramGetsTheLimitOnOpenFilesThatWasThereBefore) {
   const auto file = open_file("/etc/passwd", O_RDONLY).value();
   const Fd high(::fcntl(file.get(), F_DUPFD_CLOEXEC, 300));
   EXPECT_EQ(shell("readlink /proc/$$/fd/3; ulimit -Sn", {high.get()}), "/etc/passwd\n256\n");
-  restore_descriptor_limit();
+  restore_limits();
   rlimit after{};
   ::getrlimit(RLIMIT_NOFILE, &after);
   EXPECT_EQ(after.rlim_cur, 256U);
@@ -124,7 +123,7 @@ TEST_F(SpawnTest, AProgramMayLeaveACoreFileWhereTheDaemonLeavesNone) {
   ::getrlimit(RLIMIT_CORE, &now);
   EXPECT_EQ(now.rlim_cur, 0U);
   EXPECT_EQ(shell("ulimit -Sc; ulimit -Hc"), wanted);
-  restore_core_limit();
+  restore_limits();
   ::getrlimit(RLIMIT_CORE, &now);
   EXPECT_EQ(now.rlim_cur, some.rlim_cur);
   ASSERT_EQ(::setrlimit(RLIMIT_CORE, &before), 0);
