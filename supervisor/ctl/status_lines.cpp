@@ -5,6 +5,7 @@
 #include "common/base/text.hpp"
 #include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/words.hpp"
+#include "supervisor/view/deliveries.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -79,6 +80,17 @@ std::string text_of(const std::vector<StatusLine>& lines, const Style& style) {
     if (!line.trouble.empty()) {
       text += coloured("  !! " + clean(line.trouble), Colour::red, style) + '\n';
     }
+  }
+  return text;
+}
+
+std::string deliveries_text(const json::object& document, const Context& context) {
+  std::string text;
+  for (const views::DeliveryLine& line :
+       views::delivery_lines(document, context.terminal.now.wall.ms)) {
+    const std::string said = clean(line.text);
+    text += line.is_trouble ? coloured("!! " + said, Colour::red, context.style()) : said;
+    text += '\n';
   }
   return text;
 }

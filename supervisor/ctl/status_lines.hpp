@@ -21,6 +21,10 @@ struct StatusLine {
 // `row`: of GET /v1/programs.
 StatusLine status_line(const json::object& row, const Context& context);
 
+// What of the messages and uploads fails or moves, a line each: `document` as of GET
+// /v1/deliveries.
+std::string deliveries_text(const json::object& document, const Context& context);
+
 // Safe to show, whatever the fields are.
 std::string text_of(const std::vector<StatusLine>& lines, const Style& style);
 
