@@ -69,6 +69,9 @@ class JournalWriter {
   // `started`: the fields of its first record. Those who watch the old file are woken once more.
   Status begin_anew(const JsonText& started, Time at);
 
+  // The folder is another one, which has nothing of it yet: begin_anew() is next.
+  void move_to(std::shared_ptr<const Folder> folder) { folder_ = std::move(folder); }
+
   [[nodiscard]] std::int64_t size() const { return size_; }         // of this file
   [[nodiscard]] std::int64_t end() const { return base_ + size_; }  // of the stream
   [[nodiscard]] const Folder& folder() const { return *folder_; }

@@ -123,6 +123,7 @@ struct Attempt {
   std::optional<Kill> kill;
   int kills_sent = 0;
   bool halt = false;               // somebody asked for its end, and for no next one
+  bool from_scratch = false;       // somebody asked for step 0
   std::vector<MachineFact> facts;  // at most 8
   LeakWatch leak;
   friend bool operator==(const Attempt&, const Attempt&) = default;
@@ -130,7 +131,7 @@ struct Attempt {
 BOOST_DESCRIBE_STRUCT(Attempt, (),
                       (pid, resume_from, resume_step, first_step, last_step, target_step,
                        kept_at_launch, highest_at_launch, launched_mono_ms, kill, kills_sent, halt,
-                       facts, leak))
+                       from_scratch, facts, leak))
 
 // What a worker is watched by: deadlines, and what the run has taught of how long things take.
 struct Watch {
@@ -155,6 +156,11 @@ BOOST_DESCRIBE_STRUCT(Watch, (),
 struct History {
   Step highest_step;  // ever finished
   Step kept_step;     // newest verified
+  // The newest checkpoint that verified, also of a program that finds its own place, and the folder
+  // that it lay in then: device and inode.
+  std::string kept_path;
+  std::string kept_in;
+  WallTime from_scratch_wall_ms;  // when somebody asked for step 0; 0: never
   double last_loss = 0;
   Cause last_cause = Cause::none;  // of the attempt before: why there is a replay
   Faults faults;
@@ -174,20 +180,21 @@ struct History {
   friend bool operator==(const History&, const History&) = default;
 };
 BOOST_DESCRIBE_STRUCT(History, (),
-                      (highest_step, kept_step, last_loss, last_cause, faults,
-                       attempts_without_progress, charged_attempts, time_without_progress_ms, rungs,
-                       unreadable, not_ready, planned_restarts, hang_step, hang_silent_ms,
-                       told_of_bursts, trouble_step, rollbacks, boards))
+                      (highest_step, kept_step, kept_path, kept_in, from_scratch_wall_ms, last_loss,
+                       last_cause, faults, attempts_without_progress, charged_attempts,
+                       time_without_progress_ms, rungs, unreadable, not_ready, planned_restarts,
+                       hang_step, hang_silent_ms, told_of_bursts, trouble_step, rollbacks, boards))
 
 // What the next attempt is to do differently.
 struct Amends {
   PlanMemory plan;
   std::vector<DataWindow> skip;  // the newest 32
   Step below;                    // it resumes from before this step; 0: from the newest
+  bool from_scratch = false;     // it begins at step 0, as somebody asked
   std::vector<Remedy> repairs;   // to be done before the launch
   friend bool operator==(const Amends&, const Amends&) = default;
 };
-BOOST_DESCRIBE_STRUCT(Amends, (), (plan, skip, below, repairs))
+BOOST_DESCRIBE_STRUCT(Amends, (), (plan, skip, below, from_scratch, repairs))
 
 // What the program runs on, or did last.
 struct Boards {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "common/base/text.hpp"
 #include "supervisor/core/deadlines.hpp"
@@ -201,11 +202,14 @@ void Turn::select_checkpoint() {
   std::string doing = "looking for the newest verified checkpoint";
   if (!policy_.told_to_resume) {
     doing = "about to start: the program itself finds where to go on";
+  } else if (state_.next.from_scratch) {
+    doing = "about to begin at step 0";
   } else if (state_.next.below) {
     doing = fmt::format("looking for a checkpoint before step {}", state_.next.below);
   }
   enter(Stage::selecting, std::move(doing));
-  act(SelectCheckpoint{state_.next.below});
+  act(SelectCheckpoint{state_.next.from_scratch ? Step{1} : state_.next.below,
+                       state_.history.from_scratch_wall_ms});
 }
 
 Plan Turn::plan_attempt() const {
@@ -226,6 +230,12 @@ void Turn::on(const CheckpointSelected& e) {
   if (state_.stage != Stage::selecting) return;
   History& history = state_.history;
   Amends& next = state_.next;
+  if (e.missing) {
+    // Neither its data nor its program is to blame, and what it would save meanwhile lies where
+    // nobody finds it.
+    if (history.unreadable == 0) note("waiting", e.error);
+    return begin_later(Cause::disk, ++history.unreadable, e.error);
+  }
   if (!e.error.empty()) {
     // A disk that cannot be read now may be later; starting from the beginning would lose the run.
     note("checkpoint", "checkpoints cannot be read: " + e.error);
@@ -233,7 +243,7 @@ void Turn::on(const CheckpointSelected& e) {
   }
   history.unreadable = 0;
   history.not_ready = 0;
-  if (history.trouble_step && next.below && policy_.told_to_resume) {
+  if (history.trouble_step && next.below && !next.from_scratch && policy_.told_to_resume) {
     next.skip.push_back({e.step + 1, history.trouble_step});
     if (next.skip.size() > 32) next.skip.erase(next.skip.begin());
     note("rollback", fmt::format("going back to step {}; the data of steps {} to {} is left out",
@@ -241,6 +251,15 @@ void Turn::on(const CheckpointSelected& e) {
   }
   next.below = {};
   Attempt& attempt = state_.current = {};
+  attempt.from_scratch = std::exchange(next.from_scratch, false);
+  if (attempt.from_scratch) {
+    history.trouble_step = {};
+    next.skip.clear();
+  }
+  if (policy_.told_to_resume || attempt.from_scratch) {
+    history.kept_path = e.path;
+    history.kept_in = e.folder;
+  }
   attempt.resume_from = e.path;
   attempt.resume_step = e.step;
   attempt.last_step = e.step;

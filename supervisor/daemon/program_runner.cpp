@@ -81,9 +81,9 @@ Status ProgramRunner::catch_up_with_folders() {
 }
 
 void ProgramRunner::select(const core::SelectCheckpoint& order) {
-  shim_.reserve([this, below = order.below.number](const Status& ready) {
+  shim_.reserve([this, order](const Status& ready) {
     if (state().stage != core::Stage::selecting) return;
-    if (ready) return checkpoints_.select(below);
+    if (ready) return checkpoints_.select(order);
     handle(core::NotReady{ready.error().message()});
   });
 }

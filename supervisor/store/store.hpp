@@ -287,6 +287,8 @@ class Store {
                                                             std::int64_t attempt,
                                                             std::int64_t after_ms,
                                                             std::int64_t up_to_ms) const;
+  // When its first attempt was about to begin; 0: there was none.
+  Result<std::int64_t> first_attempt_ms(const std::string& program) const;
   // Whether a checkpoint of it was ever found whole.
   Result<bool> has_checkpoints(const std::string& program) const;
   // Where the training that the newest attempt goes on with began: with the newest attempt that was

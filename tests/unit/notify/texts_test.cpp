@@ -236,6 +236,48 @@ TEST_F(Texts, EachTroubleOfItsOwnKind) {
   EXPECT_EQ(newest().title, "trainer: nan, starting again");
 }
 
+// It lasts until what was lost is there again, and not until the next look.
+TEST_F(Texts, ThatItBeginsAnewIsNotOverWithItsNextAttempt) {
+  state_.stage = core::Stage::launching;
+  state_.history.kept_step = {};
+  hear(core::CheckpointSelected{"", {}, ""}, {core::RecordAttemptBegun{13, true}});
+  ASSERT_EQ(newest().kind, Kind::no_checkpoint);
+  for (const std::int64_t step : {0, 0, 10, 3199}) {
+    now_ += 2'000;
+    hear(core::CheckpointSelected{step == 0 ? "" : "/c", {step}, ""}, {});
+    EXPECT_EQ(newest().kind, Kind::no_checkpoint) << step;
+  }
+  hear(core::CheckpointSelected{"/c", {3200}, ""}, {});
+  EXPECT_EQ(newest().kind, Kind::recovered);
+}
+
+TEST_F(Texts, WhatIsMissingIsToldAfterAWhileAndOverWhenItIsBack) {
+  state_.stage = core::Stage::backoff;
+  for (int look = 1; look <= 5; ++look) {
+    now_ += 2'000;
+    state_.history.unreadable = look;
+    hear(
+        core::CheckpointSelected{
+            "", {}, "step 3200 was verified in /nas, which is not there now", true},
+        {});
+    EXPECT_EQ(receiver_.told(Kind::no_checkpoint).size(), look < 3 ? 0U : 1U) << look;
+  }
+  EXPECT_NE(newest().text.find("which is not there now"), std::string::npos) << newest().text;
+  state_.history.unreadable = 0;
+  state_.stage = core::Stage::launching;
+  hear(core::CheckpointSelected{"/nas/3200", {3200}, ""}, {});
+  EXPECT_EQ(newest().kind, Kind::recovered);
+}
+
+// Whoever asks for step 0 knows of it.
+TEST_F(Texts, FromScratchIsNoTrouble) {
+  state_.stage = core::Stage::launching;
+  state_.current.from_scratch = true;
+  const auto before = receiver_.told().size();
+  hear(core::CheckpointSelected{"", {}, ""}, {core::RecordAttemptBegun{13, true}});
+  EXPECT_EQ(receiver_.told().size(), before);
+}
+
 TEST_F(Texts, DoneIsToldWithWhatItCloses) {
   crash();
   now_ += 200'000;
