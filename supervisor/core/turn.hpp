@@ -65,6 +65,7 @@ class Turn {
   void ask_for_repair();
   void ask_again();
   void select_checkpoint();
+  void give_number_back();
   void begin_later(Cause cause, int looks, const std::string& why);
   void report_board(const BoardFound& board);
   void wait_for_board(const ProbeFinished& probe);

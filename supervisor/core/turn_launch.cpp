@@ -187,7 +187,7 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   const auto look = static_cast<std::uint32_t>(looks);
   if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {
     const auto turn = static_cast<std::size_t>(std::countr_zero(look));
-    --state_.attempt;
+    give_number_back();
     drop_boards();
     state_.boards.board = broken.at(turn % broken.size())->serial;
     state_.next.repairs.push_back(Remedy::reset_board);
@@ -277,10 +277,14 @@ void Turn::on(const NotReady& e) {
   begin_later(state_.history.last_cause, looks, e.what);
 }
 
+void Turn::give_number_back() {
+  if (is_on_the_way(state_.stage)) --state_.attempt;
+}
+
 // Nothing was launched: neither an attempt nor a budget is spent.
 void Turn::begin_later(Cause cause, int looks, const std::string& why) {
   state_.history.last_cause = cause;
-  --state_.attempt;
+  give_number_back();
   const std::int64_t wait =
       backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono.ms));
   enter(Stage::backoff, fmt::format("{}; looking again in {}", why, human_duration(wait)));
