@@ -272,6 +272,19 @@ TEST_F(LoadExamplesTest, WhetherDataIsExamples) {
   EXPECT_FALSE(data_is_examples(config_).value()) << "runs from scratch are what they were";
 }
 
+TEST_F(LoadExamplesTest, ATableOfTextIsNeitherExamplesNorMeantAsText) {
+  folder_.write("pairs.csv", "prompt,response\na,b\n");
+  config_.data = {path("pairs.csv")};
+  auto refused = data_is_examples(config_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_THAT(refused.error().message(), AllOf(HasSubstr("pairs.csv: is a table of text (CSV)"),
+                                               HasSubstr("data_form: stream")));
+  EXPECT_FALSE(data_is_examples(config_, true).value()) << "a run that began so goes on so";
+  config_.data_form = "stream";
+  EXPECT_FALSE(data_is_examples(config_).value());
+}
+
 TEST_F(LoadExamplesTest, AModelThatBeginsItsTexts) {
   folder_.write("llama/tokenizer.json", json::serialize(llama2_json()));
   config_.base_model = path("llama");

@@ -8,6 +8,7 @@
 #include "common/base/text.hpp"
 #include "trainer/data/examples/read_examples.hpp"
 #include "trainer/data/examples/row_reader.hpp"
+#include "trainer/data/text/content.hpp"
 #include "trainer/loop/setup/reading_progress.hpp"
 
 namespace trainward::trainer {
@@ -182,17 +183,25 @@ Result<Examples> load_examples(WorkerConfig& config, const fs::path& bad_rows, b
   return examples;
 }
 
-Result<bool> data_is_examples(const WorkerConfig& config) {
+Result<bool> data_is_examples(const WorkerConfig& config, bool resuming) {
   if (config.data_form != "auto") return config.data_form == "examples";
   if (config.base_model.empty() || config.data_format != DataFormat::automatic) return false;
+  bool all = !config.data.empty();
   for (const std::string& path : config.data) {
     auto found = find_files(path);
     if (!found) return propagate(found);
     const bool any = std::ranges::any_of(
         found->files, [](const FoundFile& file) { return holds_rows(file.path); });
-    if (!any) return false;
+    all = all && any;
+    if (any || resuming) continue;
+    for (const FoundFile& file : found->files) {
+      const auto no = why_no_rows("", file.path);
+      if (!no) continue;
+      return fail(ErrorKind::usage, no->what, file.path.string(),
+                  no->hint + "; to train on it as text, say data_form: stream");
+    }
   }
-  return !config.data.empty();
+  return all;
 }
 
 }  // namespace trainward::trainer
