@@ -72,6 +72,11 @@ class Loading {
       // Text that its owner may have put into a model's form already.
       return std::vector{PromptPiece{std::move(conversation->text), true, true}};
     }
+    if (options_.rules.train_on_prompts &&
+        !std::ranges::all_of(conversation->turns, &ChatTurn::trained)) {
+      return fail(ErrorKind::corrupt,
+                  "marks a turn as not to be trained on, and train_on_prompts trains on all of it");
+    }
     auto pieces = options_.format->render(conversation->turns);
     // A form may refuse one conversation and take the next.
     if (!pieces) pieces.error().kind = ErrorKind::corrupt;

@@ -184,6 +184,20 @@ TEST_F(ReadExamplesTest, PromptsAreTargetsWhereThatIsAsked) {
   EXPECT_EQ(loaded->report.targets, loaded->report.tokens - 1);
 }
 
+TEST_F(ReadExamplesTest, WhatIsMarkedIsNotTrainedOn) {
+  folder_.write("a.jsonl",
+                R"({"messages": [{"role": "user", "content": "a"}, )"
+                R"({"role": "assistant", "content": "BAD", "weight": 0}, )"
+                R"({"role": "user", "content": "b"}, {"role": "assistant", "content": "GOOD"}]})");
+  const auto loaded = read({"a.jsonl"});
+  ASSERT_TRUE(loaded);
+  EXPECT_THAT(shown(loaded->set, 0), HasSubstr("BAD<|im_end|>\n"));
+  EXPECT_THAT(shown(loaded->set, 0), HasSubstr("⟦GOOD<|im_end|>⟧"));
+  EXPECT_THAT(shown(loaded->set, 0), Not(HasSubstr("⟦BAD")));
+  options_.rules.train_on_prompts = true;
+  EXPECT_THAT(read({"a.jsonl"}).error().message(), HasSubstr("train_on_prompts"));
+}
+
 TEST_F(ReadExamplesTest, AMisspeltColumnAndTooMuchDataAreErrors) {
   folder_.write("a.jsonl", R"({"prompt": "a", "response": "b"})");
   options_.columns = {{"promt", "a"}};
