@@ -7,6 +7,7 @@
 #include "checkpoint/huggingface/model_record.hpp"
 #include "checkpoint/huggingface/unusable.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/edition.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 
 namespace trainward::trainer {
@@ -100,6 +101,10 @@ Result<ModelSource> ModelSource::open(const fs::path& path, const std::optional<
 
 bool ModelSource::has_adapters() const {
   return adapter_.has_value() || (reader_ && facts().contains("lora"));
+}
+
+int ModelSource::edition() const {
+  return reader_ ? edition_of(reader_->state()) : current_edition;
 }
 
 std::int64_t ModelSource::step() const { return reader_ ? reader_->state().step : 0; }

@@ -128,6 +128,21 @@ void tell(const WorkerConfig& config, const Examples& examples, Reporter& report
   }
 }
 
+// Letters that end an answer teach nobody where to stop. A run that began so goes on.
+Status check_ends(const WorkerConfig& config, const Prompting& prompting, Reporter& reporter) {
+  if (prompting.lost_end.empty()) return {};
+  auto refused =
+      fail(ErrorKind::usage,
+           fmt::format("{} ends answers with {}, which is no token of this tokenizer but several",
+                       prompting.format->name(), prompting.lost_end),
+           "training_config.prompt_format",
+           "choose a form that ends with the tokenizer's own end token (zephyr, llama2, plain), or "
+           "take a tokenizer.json that has this one among its added_tokens");
+  if (config.edition > 1) return refused;
+  reporter.error(refused.value().message());
+  return {};
+}
+
 // The rows that `data` and `validation_data` hold.
 Status read_all(const WorkerConfig& config, const fs::path& bad_rows, const Requests& requests,
                 Reporter& reporter, Examples& examples) {
@@ -162,6 +177,7 @@ Result<Examples> load_examples(WorkerConfig& config, const fs::path& bad_rows, b
     return propagate(prompting);
   }
   examples.prompting = std::move(*prompting);
+  if (auto ok = check_ends(config, examples.prompting, reporter); !ok) return propagate(ok);
   if (auto ok = read_all(config, bad_rows, requests, reporter, examples); !ok) {
     if (resuming && ok.error().kind == ErrorKind::usage) ok.error().kind = ErrorKind::permanent;
     return propagate(ok);
