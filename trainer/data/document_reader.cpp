@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "checkpoint/format/strict_json.hpp"
 #include "common/base/json.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
@@ -154,7 +155,7 @@ std::uint64_t total_bytes(const std::vector<DataFiles>& data) {
 
 Result<std::optional<std::string>> document_of_line(std::string_view line) {
   if (trim(line).empty()) return std::optional<std::string>();
-  auto value = parse_json(line, "");
+  auto value = checkpoint::parse_strict_json(line, "");
   if (!value) return propagate(value);
   if (!value->is_object()) return fail(ErrorKind::corrupt, "is not a JSON object");
   const json::object& object = value->get_object();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checkpoint/format/strict_json.hpp"
 #include "common/base/text.hpp"
 #include "trainer/data/row_source.hpp"
 #include "trainer/data/text/text_file.hpp"
@@ -42,7 +43,7 @@ Status RowReader::tell_bad(const BadLine& row) {
 
 Status RowReader::offer(const FoundFile& file, std::string_view text, std::int64_t number) {
   if (trim(text).empty()) return {};
-  auto value = parse_json(text, "");
+  auto value = checkpoint::parse_strict_json(text, "");
   if (!value) return tell_bad({file.path, number, value.error().what, text});
   auto ok = ports_.row(*value);
   if (!ok && ok.error().kind == ErrorKind::corrupt) {

@@ -184,6 +184,16 @@ TEST_F(ReadExamplesTest, PromptsAreTargetsWhereThatIsAsked) {
   EXPECT_EQ(loaded->report.targets, loaded->report.tokens - 1);
 }
 
+TEST_F(ReadExamplesTest, AMemberThatIsThereTwiceIsNeitherOfThem) {
+  folder_.write("a.jsonl",
+                "{\"prompt\": \"a\", \"response\": \"b\", \"response\": \"c\"}\n"
+                "{\"prompt\": \"a\", \"response\": \"b\"}\n");
+  const auto loaded = read({"a.jsonl"});
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->set.size(), 1U);
+  EXPECT_THAT(loaded->report.first_bad_row, HasSubstr("a.jsonl:1: has the key 'response' twice"));
+}
+
 TEST_F(ReadExamplesTest, WhatIsMarkedIsNotTrainedOn) {
   folder_.write("a.jsonl",
                 R"({"messages": [{"role": "user", "content": "a"}, )"
