@@ -139,9 +139,12 @@ Result<json::object> Store::report_json(const std::string& program) const {
       "limit 1) as evaluation_perplexity, "
       "(select min(loss) from v_evaluations where program = ?) as best_evaluation_loss, "
       "(select text from events where program = ? and kind = 'early_end' and attempt = "
-      "(select max(number) from attempts where program = ?) order by id desc limit 1) as early_end "
-      "from v_status where name = ?",
-      program, program, program, program, program);
+      "(select max(number) from attempts where program = ?) order by id desc limit 1) as "
+      "early_end, "
+      "(select text from events where program = ? and kind = 'data' and attempt = "
+      "(select max(number) from attempts where program = ?) order by id desc limit 1) as "
+      "data_left_out from v_status where name = ?",
+      program, program, program, program, program, program, program);
   if (auto merged = merge(report, std::move(status)); !merged) return propagate(merged);
   auto steps = StepPyramid(db, program).whole();
   if (!steps) return propagate(steps);

@@ -5,12 +5,12 @@
 namespace trainward::trainer {
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 20U;
+constexpr std::size_t line_buffer_bytes = std::size_t{1} << 20U;
 
 }  // namespace
 
 Result<bool> LineReader::refill() {
-  buffer_.resize(buffer_bytes);
+  buffer_.resize(line_buffer_bytes);
   at_ = 0;
   auto got = file_.read(std::as_writable_bytes(std::span(buffer_)));
   buffer_.resize(got ? *got : 0);

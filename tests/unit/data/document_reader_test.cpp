@@ -7,6 +7,7 @@
 #include "common/os/file.hpp"
 #include "scratch_folder.hpp"
 #include "text/packed.hpp"
+#include "trainer/data/left_out.hpp"
 #include "trainer/data/line_reader.hpp"
 #include "trainer/data/row_source.hpp"
 
@@ -81,6 +82,21 @@ TEST(LineReaderTest, OfALongLineItsBeginning) {
   EXPECT_FALSE((*line)->too_long);
   EXPECT_EQ((*line)->text, "ab");
   EXPECT_FALSE(lines.next()->has_value());
+}
+
+TEST(LeftOutTest, SaysHowMuchAndWarnsFromATenthOn) {
+  EXPECT_EQ(left_out_text({.kept = 12}), "");
+  EXPECT_EQ(left_out_text({6, 6, "/d/mine.jsonl:2: has no 'response'", 0, 0}),
+            "warning: 6 of 12 rows (50 %) are left out, the first mine.jsonl:2: has no 'response'");
+  EXPECT_EQ(
+      left_out_text({999, 1, "/d/a.jsonl:7: is not UTF-8", 0, 2}),
+      "1 of 1000 rows (0.1 %) is left out, the first a.jsonl:7: is not UTF-8; 2 files are left "
+      "out");
+  EXPECT_EQ(left_out_text({91, 4, "a.jsonl:1: x", 5, 0}),
+            "9 of 100 rows (9 %) are left out, the first a.jsonl:1: x; 5 too long for block_size");
+  EXPECT_EQ(left_out_text({90, 0, "", 10, 0}),
+            "warning: 10 of 100 rows (10 %) are left out; 10 too long for block_size");
+  EXPECT_EQ(left_out_text({3, 0, "", 0, 1}), "1 file is left out");
 }
 
 class DocumentReaderTest : public testing::Test {

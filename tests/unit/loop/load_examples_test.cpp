@@ -55,7 +55,10 @@ class LoadExamplesTest : public testing::Test {
   Result<Examples> load(bool resuming = false) {
     said_.clear();
     const auto say = [this](std::string_view text) { said_ += text; };
-    Reporter reporter({[](const Message&) {}, say, say, [] { return now(); }});
+    const auto notify = [this](const Message& message) {
+      if (const auto what = find(message, "DATA_LEFT_OUT")) left_out_ = *what;
+    };
+    Reporter reporter({notify, say, say, [] { return now(); }});
     return load_examples(config_, folder_.path() / "checkpoints", resuming, requests_, reporter);
   }
   [[nodiscard]] static std::string first(const Examples& examples) {
@@ -68,6 +71,7 @@ class LoadExamplesTest : public testing::Test {
   RequestsAtSteps requests_;
   std::int64_t never_ = 0;
   std::string said_;
+  std::string left_out_;
 };
 
 TEST_F(LoadExamplesTest, PlainWhereTheFolderHasNoTemplate) {
@@ -200,6 +204,8 @@ TEST_F(LoadExamplesTest, BadRowsGoToTheQuarantine) {
   const auto examples = load();
   ASSERT_TRUE(examples) << examples.error().message();
   EXPECT_EQ(examples->report.bad_rows, 1);
+  EXPECT_EQ(left_out_,
+            "warning: 1 of 2 rows (50 %) is left out, the first bad.jsonl:2: has no 'response'");
   EXPECT_THAT(said_,
               AllOf(HasSubstr("bad.jsonl:2: has no 'response'"), HasSubstr("bad-lines.jsonl")));
   const auto aside = read_json_file(path("checkpoints/bad-lines.jsonl"), 10'000);

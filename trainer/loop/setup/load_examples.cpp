@@ -8,6 +8,7 @@
 #include "common/base/text.hpp"
 #include "trainer/data/examples/read_examples.hpp"
 #include "trainer/data/examples/row_reader.hpp"
+#include "trainer/data/left_out.hpp"
 #include "trainer/data/text/content.hpp"
 #include "trainer/loop/setup/reading_progress.hpp"
 
@@ -143,6 +144,20 @@ Status check_ends(const WorkerConfig& config, const Prompting& prompting, Report
   return {};
 }
 
+std::string left_out_of(const LoadReport& report) {
+  return left_out_text({report.examples, report.bad_rows, report.first_bad_row, report.dropped(),
+                        std::ssize(report.unread)});
+}
+
+void tell_what_was_left_out(const Examples& examples, Reporter& reporter) {
+  std::string text = left_out_of(examples.report);
+  if (examples.validation_report) {
+    const std::string also = left_out_of(*examples.validation_report);
+    if (!also.empty()) text += (text.empty() ? "" : "; ") + ("validation data: " + also);
+  }
+  if (!text.empty()) reporter.left_out(text);
+}
+
 // The rows that `data` and `validation_data` hold.
 Status read_all(const WorkerConfig& config, const fs::path& bad_rows, const Requests& requests,
                 Reporter& reporter, Examples& examples) {
@@ -182,6 +197,7 @@ Result<Examples> load_examples(WorkerConfig& config, const fs::path& bad_rows, b
     if (resuming && ok.error().kind == ErrorKind::usage) ok.error().kind = ErrorKind::permanent;
     return propagate(ok);
   }
+  tell_what_was_left_out(examples, reporter);
   make_rows(config, examples);
   make_sources(config, examples);
   if (config.evaluate_every > 0 && examples.held_out == nullptr) {
