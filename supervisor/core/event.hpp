@@ -164,6 +164,9 @@ struct CheckpointVerified {
   std::string folder = {};  // which one it lies in: device and inode
 };
 
+// The rule whose lines say that a file is not there.
+inline constexpr std::string_view missing_file_rule = "data-missing";
+
 struct LogMatch {
   std::string rule;
   Cause cause = Cause::unknown;

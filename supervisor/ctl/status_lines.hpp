@@ -29,6 +29,6 @@ std::string deliveries_text(const json::object& document, const Context& context
 std::string text_of(const std::vector<StatusLine>& lines, const Style& style);
 
 // supervisorctl's: whether one of them is down.
-int exit_code_of(const json::array& rows);
+int exit_code_of(const json::array& rows, std::int64_t now_ms);
 
 }  // namespace trainward::ctl

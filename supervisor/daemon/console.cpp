@@ -82,7 +82,8 @@ void Console::event(const std::string& program, const std::string& kind, const s
                     Time at) {
   if (!enabled_) return;
   erase_line();
-  const bool ending = kind == "exit";
+  // What a person has to read whole.
+  const bool ending = kind == "exit" || kind == "waiting";
   const std::string whole =
       fmt::format("{}  {}  {:<8}  {}", local_time(at.wall), program, kind,
                   shortened(clean(text), ending ? longest_ending : longest_text));

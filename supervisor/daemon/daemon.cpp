@@ -190,7 +190,7 @@ Status Daemon::rebuild_database() {
       "{}; {} and {} are back from the journals", damaged_.value_or("there was no run database"),
       count(rebuilt->attempts, "attempt"), count(rebuilt->steps, "step"));
   spdlog::warn("{}", what);
-  parts_->news.note(notify::Kind::database, notify::Tier::warning,
+  parts_->news.note(notify::Kind::database,
                     damaged_ ? "the run database was damaged" : "the run database was gone", what);
   return parts_->store.add_event({0, now().wall.ms, "", 0, "database", what});
 }
@@ -263,7 +263,7 @@ void Daemon::on_state_lost(const Error& error) {
   state_lost_ = true;
   spdlog::error("{}; stopping the workers", error.message());
   parts_->console.event("trainwardd", "state", error.message(), now());
-  parts_->news.note(notify::Kind::state_lost, notify::Tier::critical, "the state folder is gone",
+  parts_->news.note(notify::Kind::state_lost, "the state folder is gone",
                     error.message() + "; the workers are stopped");
   if (!shutting_down_) shut_down();
 }

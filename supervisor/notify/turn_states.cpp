@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "supervisor/core/cause.hpp"
+#include "supervisor/core/need.hpp"
 #include "supervisor/notify/turn.hpp"
 
 namespace trainward::notify {
@@ -30,13 +31,9 @@ void Teller::Turn::on_board(const core::RecordBoard& board) {
   tell(episode, Kind::board);
 }
 
-void Teller::Turn::on_looked(const core::ProbeFinished& looked, WallTime now) {
-  const bool none = !looked.boards.empty() && looked.error.empty() &&
-                    std::ranges::all_of(looked.boards, [&](const core::BoardFound& board) {
-                      return core::quarantined(board.record, now);
-                    });
-  if (!none || find(family::boards) != nullptr) return;
-  tell(begin(family::boards, state_.reason), Kind::no_board);
+void Teller::Turn::tell_without_board() {
+  if (core::snag_at(state_, WallTime{now_ms_}) != core::Snag::no_board) return;
+  if (find(family::boards) == nullptr) tell(begin(family::boards, state_.reason), Kind::no_board);
 }
 
 // That they cannot be read is over when they can; that it begins anew, when it has again what was
@@ -44,7 +41,14 @@ void Teller::Turn::on_looked(const core::ProbeFinished& looked, WallTime now) {
 void Teller::Turn::on_selected(const core::CheckpointSelected& selected) {
   Episode* open = find(family::checkpoints);
   if (!selected.error.empty()) {
-    if (open != nullptr || state_.history.unreadable < unreadable_looks) return;
+    const core::History& history = state_.history;
+    // Of a server of others that is to give the first one it may take longer.
+    const bool soon = history.unreadable >= unreadable_looks ||
+                      (history.missing >= unreadable_looks && book_.standing.kept > 0);
+    if (open != nullptr ||
+        (!soon && core::snag_at(state_, {now_ms_}) != core::Snag::no_checkpoint)) {
+      return;
+    }
     Episode& episode =
         begin(family::checkpoints,
               (selected.missing ? "" : "checkpoints cannot be read: ") + selected.error);
@@ -164,6 +168,7 @@ void Teller::Turn::tick() {
     tell(episode != nullptr ? *episode : begin(family::progress, "nothing new was kept"),
          Kind::no_progress);
   }
+  tell_without_board();
   for (Episode& episode : book_.episodes) {
     if (episode.closed_ms != 0) continue;
     if (episode.until_ms > 0 && episode.until_ms <= now_ms_) {

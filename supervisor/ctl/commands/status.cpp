@@ -85,7 +85,7 @@ int show_status(const Context& context, const Names& names) {
       if (document) context.terminal.out << deliveries_text(*document, context);
     }
   }
-  const int code = exit_code_of(shown);
+  const int code = exit_code_of(shown, context.terminal.now.wall.ms);
   return code == exit_status::ok && !unknown.empty() ? exit_status::unreachable : code;
 }
 

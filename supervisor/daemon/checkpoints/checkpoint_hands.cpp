@@ -135,24 +135,35 @@ void CheckpointHands::select_foreign(const Choice& choice) {
 // What had verified is looked for where it was, before anything begins without it.
 void CheckpointHands::judge(const Choice& choice, const Result<checkpoint::Selection>& selection) {
   if (choice.number != choices_) return;
-  if (!selection || choice.kept.path.empty()) return tell_selected(selection);
-  c_.in_background("look for the checkpoint that it kept",
-                   [this, choice, selection, program = c_.program,
-                    paths = c_.services.paths]() -> Background::Then {
-                     const InItsFolders acting(program, paths);
-                     auto gone = acting ? missing(choice.kept, *selection) : std::nullopt;
-                     return [this, choice, selection, gone = std::move(gone)] {
-                       if (choice.number != choices_) return;
-                       if (!gone) return tell_selected(selection);
-                       c_.handle(core::CheckpointSelected{
-                           "",
-                           {},
-                           fmt::format("{}; waiting for it. To begin at step 0 instead: "
-                                       "trainwardctl start {} --from-scratch",
-                                       *gone, c_.name()),
-                           true});
-                     };
-                   });
+  if (!selection) return tell_selected(selection);
+  c_.in_background(
+      "look for the checkpoint that it kept",
+      [this, choice, selection, program = c_.program,
+       paths = c_.services.paths]() -> Background::Then {
+        const InItsFolders acting(program, paths);
+        auto gone = acting ? missing(choice.kept, *selection) : std::nullopt;
+        std::string folder =
+            acting && selection->chosen ? folder_of(selection->chosen->path) : std::string();
+        return [this, choice, selection, gone = std::move(gone), folder = std::move(folder)] {
+          if (choice.number != choices_) return;
+          folder_ = folder;
+          gone_ = gone ? gone->why : "";
+          // Elsewhere one may be left; beneath a mount point nothing is to be put.
+          const bool elsewhere = may_restore_ && gone && gone->folder_there;
+          if (!gone || elsewhere) return tell_selected(selection);
+          tell_rejected(*selection);
+          wait(gone_ + "; waiting for it");
+        };
+      });
+}
+
+void CheckpointHands::wait(const std::string& why) {
+  c_.handle(core::CheckpointSelected{
+      "",
+      {},
+      fmt::format("{}. To begin at step 0 now: trainwardctl start {} --from-scratch", why,
+                  c_.name()),
+      true});
 }
 
 void CheckpointHands::tell_selected(const Result<checkpoint::Selection>& selection) {
@@ -184,12 +195,20 @@ void CheckpointHands::restore() {
   orders.state_dir = paths.state.string();
   orders.database = (paths.state / "trainward.db").string();
   orders.uploads.push_back(config::upload_order_of(c_.program, paths.checkpoints(c_.name())));
-  c_.note("restore", "no checkpoint is here; asking the targets of 'upload' for one");
+  std::string places;
+  for (const orders::Target& target : c_.program.upload.targets) {
+    places += (places.empty() ? "'" : ", '") + target.name + "'";
+  }
+  asked_ = fmt::format("no checkpoint is here: training waits for {}", places);
+  const std::string doing = fmt::format(
+      "{}. To begin at step 0 now: trainwardctl start {} --from-scratch", asked_, c_.name());
+  if (!std::exchange(told_of_asking_, true)) c_.note("waiting", doing);
   RestoreProcess::Told told;
   told.note = [this](const std::string& text) { c_.note("restore", text); };
   told.done = [this](Result<std::string> place, const std::string& words) {
     restored(std::move(place), words);
   };
+  told.doing = doing;
   restore_ = std::make_unique<RestoreProcess>(c_.services.loop, paths.program("trainward-courier"),
                                               orders, std::move(told));
 }
@@ -198,25 +217,27 @@ void CheckpointHands::restore() {
 // asks again.
 void CheckpointHands::restored(Result<std::string> place, const std::string& words) {
   restore_.reset();
-  if (!place) {
-    return tell(fail(ErrorKind::transient,
-                     "none is here, and none could be restored: " + place.error().message(), {},
-                     "`upload.restore: false` starts from the beginning"));
-  }
+  if (!place) return wait(asked_ + ", and none could be restored: " + place.error().message());
+  if (place->empty() && !gone_.empty()) return wait(gone_ + "; no target has one");
+  told_of_asking_ = false;
   c_.note(place->empty() ? "restore" : "restored", words);
   if (place->empty()) return tell(checkpoint::Selection{});
   select_here({});
 }
 
-void CheckpointHands::tell(const Result<checkpoint::Selection>& selection) {
-  if (!selection) return c_.handle(core::CheckpointSelected{"", 0, selection.error().message()});
-  for (const checkpoint::Rejected& bad : selection->rejected) {
+void CheckpointHands::tell_rejected(const checkpoint::Selection& selection) {
+  for (const checkpoint::Rejected& bad : selection.rejected) {
     c_.handle(
         core::CheckpointRejected{bad.original.string(), bad.step, bad.path.string(), bad.reason});
   }
+}
+
+void CheckpointHands::tell(const Result<checkpoint::Selection>& selection) {
+  if (!selection) return c_.handle(core::CheckpointSelected{"", 0, selection.error().message()});
+  tell_rejected(*selection);
   if (!selection->chosen) return c_.handle(core::CheckpointSelected{});
   const std::string path = selection->chosen->path.string();
-  c_.handle(core::CheckpointSelected{path, selection->chosen->step, "", false, folder_of(path)});
+  c_.handle(core::CheckpointSelected{path, selection->chosen->step, "", false, folder_});
 }
 
 void CheckpointHands::verify(const core::VerifyCheckpoint& order) { verify(order, verify_tries); }

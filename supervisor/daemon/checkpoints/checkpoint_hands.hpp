@@ -42,6 +42,9 @@ class CheckpointHands {
   void tell_selected(const Result<checkpoint::Selection>& selection);
   [[nodiscard]] std::optional<WallTime> run_began() const;
   void tell_of_earlier_ones();
+  void tell_rejected(const checkpoint::Selection& selection);
+  // For what is not there, or for somebody who has it.
+  void wait(const std::string& why);
   void prune_foreign();
   void note_pruned(const std::vector<std::filesystem::path>& removed);
 
@@ -51,7 +54,11 @@ class CheckpointHands {
   std::map<std::string, std::string> verified_;  // checkpoint folder to its identity when read
   bool may_restore_ = false;                     // of the selection that is under way
   bool told_of_earlier_ones_ = false;
-  std::int64_t choices_ = 0;  // so far: who is overtaken tells nothing
+  std::int64_t choices_ = 0;     // so far: who is overtaken tells nothing
+  std::string folder_;           // that what was chosen lies in
+  std::string gone_;             // what is missing, in words; empty: nothing
+  std::string asked_;            // who is asked for a checkpoint, in words
+  bool told_of_asking_ = false;  // since one was last there
   std::unique_ptr<RestoreProcess> restore_;
 };
 

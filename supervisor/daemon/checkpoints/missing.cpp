@@ -25,7 +25,7 @@ std::string folder_of(const fs::path& checkpoint) {
   return fmt::format("{}:{}", info.st_dev, info.st_ino);
 }
 
-std::optional<std::string> missing(const Kept& kept, const checkpoint::Selection& selection) {
+std::optional<Gone> missing(const Kept& kept, const checkpoint::Selection& selection) {
   if (kept.path.empty()) return std::nullopt;
   if (selection.chosen && kept.step > 0 && selection.chosen->step >= kept.step) return std::nullopt;
   // It is damaged, and was set aside.
@@ -40,16 +40,16 @@ std::optional<std::string> missing(const Kept& kept, const checkpoint::Selection
                               ? fmt::format("step {} was verified in {}", kept.step, folder)
                               : fmt::format("a checkpoint was verified in {}", folder);
   if (why != ENOENT && why != ENOTDIR) {
-    return fmt::format("{}, which cannot be looked at: {}", was, std::strerror(why));
+    return Gone{fmt::format("{}, which cannot be looked at: {}", was, std::strerror(why))};
   }
   const std::string now = folder_of(kept.path);
-  if (now.empty()) return was + ", which is not there now";
+  if (now.empty()) return Gone{was + ", which is not there now"};
   if (!kept.folder.empty() && now != kept.folder) {
-    return was +
-           ", and another folder is there now: its file system is not mounted, or another one is";
+    return Gone{was +
+                ", and another folder is there now: its file system is not mounted, or another is"};
   }
   if (selection.chosen || !kept.told) return std::nullopt;
-  return was + ", and no checkpoint is left there";
+  return Gone{was + ", and no checkpoint is left there", true};
 }
 
 }  // namespace trainward::daemon

@@ -21,7 +21,12 @@ struct Kept {
   bool told = true;            // the program goes on from what is chosen, or from where it finds
 };
 
-// Why nothing is to be begun now, in words; nothing: it may. Reads the disk: not on the loop.
-std::optional<std::string> missing(const Kept& kept, const checkpoint::Selection& selection);
+struct Gone {
+  std::string why;            // nothing is to be begun now, in words
+  bool folder_there = false;  // the one that it lay in: it was removed from there
+};
+
+// Nothing: it may begin. Reads the disk: not on the loop.
+std::optional<Gone> missing(const Kept& kept, const checkpoint::Selection& selection);
 
 }  // namespace trainward::daemon

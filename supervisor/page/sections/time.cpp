@@ -178,8 +178,9 @@ Html time_section(const Documents& documents) {
   const Html meaning =
       element("p", {},
               {muted("Effective is the time in which steps were done for the first time. What was "
-                     "done again after a crash is replaying; down is the time in which nothing "
-                     "ran.")});
+                     "done again after a crash is replaying; down is time that was lost: nothing "
+                     "ran, or an attempt failed and this was its time since the last step that "
+                     "was seen.")});
   return titled("time", "Where the time went",
                 join({bars, meaning, table.html(), causes(documents.ledger_run)}));
 }
