@@ -137,11 +137,13 @@ class Gathering {
 
   Status programs() {
     const std::int64_t now_ms = into_.view.now_ms;
-    auto rows = ask_({"/v1/programs", [now_ms](const Store& store) -> Result<json::value> {
-                        return store.status_json(Time{WallTime{now_ms}, MonoTime{0}});
-                      }});
-    if (!rows) return propagate(rows);
     const std::string& only = into_.view.program;
+    const std::string target = only.empty() ? "" : "?also=" + views::percent_encoded(only);
+    auto rows =
+        ask_({"/v1/programs" + target, [now_ms, only](const Store& store) -> Result<json::value> {
+                return store.status_json(Time{WallTime{now_ms}, MonoTime{0}}, only);
+              }});
+    if (!rows) return propagate(rows);
     if (rows->is_array()) {
       for (json::value& row : rows->get_array()) {
         if (!row.is_object()) continue;

@@ -17,7 +17,7 @@ void put_plight(json::object& row) {
   row["waits_until_ms"] = int_or(known, "waits_until_ms", 0);
 }
 
-Result<json::array> Store::status_json(Time now) const {
+Result<json::array> Store::status_json(Time now, const std::string& also) const {
   const Snapshot snapshot(*impl_->connection);
   auto rows =
       rows_json(*impl_->connection,
@@ -30,11 +30,12 @@ Result<json::array> Store::status_json(Time now) const {
                 "v.changed_at, p.changed_ms, p.target_step, v.evaluated_step, v.evaluation_loss, "
                 "v.cache_hits, v.cache_misses, coalesce((select e.cause from attempts e where "
                 "e.program = v.name and e.ended_ms > 0 order by e.number desc limit 1), '') "
-                "as cause, p.core_state "
-                "from v_status v join programs p on p.name = v.name "
+                "as cause, p.core_state, p.removed "
+                "from v_programs v join programs p on p.name = v.name "
                 "left join attempts a on a.program = v.name and a.number = "
                 "(select max(number) from attempts where program = v.name) "
-                "order by v.name");
+                "where not p.removed or v.name = ? order by v.name",
+                also);
   if (!rows) return rows;
   for (json::value& value : *rows) {
     json::object& row = value.as_object();
@@ -46,6 +47,12 @@ Result<json::array> Store::status_json(Time now) const {
     if (!share) return propagate(share);
     put_plight(row);
     row["effective_share"] = or_null(*share);
+    if (int_or(row, "removed", 0) != 0) {
+      row["removed"] = true;
+      row["reason"] = "no longer in the configuration";
+    } else {
+      row.erase("removed");
+    }
     row["uptime_ms"] = running ? std::max<std::int64_t>(now.wall - WallTime{started}, 0) : 0;
   }
   return rows;

@@ -135,9 +135,10 @@ Result<json::object> Store::report_json(const std::string& program) const {
       db,
       "select last_step, kept_step, "
       // One whose checkpoints nobody sees: what its own attempts went on from.
-      "case when kept_step > 0 or not exists (select 1 from attempts where program = v_status.name "
+      "case when kept_step > 0 or not exists (select 1 from attempts where program = "
+      "v_programs.name "
       "and not told_to_resume) then kept_step else (select sum(a.steps_kept) from v_attempts a "
-      "where a.program = v_status.name) end as steps_kept, first_loss, last_loss, tokens, "
+      "where a.program = v_programs.name) end as steps_kept, first_loss, last_loss, tokens, "
       "evaluated_step, evaluation_loss, "
       "(select perplexity from evaluations where program = ? order by attempt desc, step desc "
       "limit 1) as evaluation_perplexity, "
@@ -147,7 +148,7 @@ Result<json::object> Store::report_json(const std::string& program) const {
       "early_end, "
       "(select text from events where program = ? and kind = 'data' and attempt = "
       "(select max(number) from attempts where program = ?) order by id desc limit 1) as "
-      "data_left_out from v_status where name = ?",
+      "data_left_out from v_programs where name = ?",
       program, program, program, program, program, program, program);
   if (auto merged = merge(report, std::move(status)); !merged) return propagate(merged);
   auto steps = StepPyramid(db, program).whole();

@@ -41,6 +41,21 @@ void print_troubles(const Context& context, json::array& rows) {
   }
 }
 
+// Those asked for by a name that the configuration has no more.
+void add_removed(const Context& context, const Names& names, json::array& rows) {
+  for (const std::string& word : names) {
+    const std::string name = plain_name(word);
+    if (name == "all" || views::row_named(rows, name) != nullptr) continue;
+    const auto more = as_array(
+        ask(context, programs_with(name), [&](const store::Store& store) -> Result<json::value> {
+          return store.status_json(Time{store.newest_ms().value_or(0), 0}, name);
+        }));
+    if (!more) continue;
+    const json::object* row = views::row_named(*more, name);
+    if (row != nullptr && int_or(*row, "attempts", 0) > 0) rows.emplace_back(*row);
+  }
+}
+
 int show_status(const Context& context, const Names& names) {
   bool from_daemon = true;
   auto rows =
@@ -54,6 +69,7 @@ int show_status(const Context& context, const Names& names) {
     return exit_status::unreachable;
   }
   if (from_daemon && !context.settings.json) print_troubles(context, *rows);
+  add_removed(context, names, *rows);
   json::array shown;
   std::string unknown;
   if (names.empty()) {
