@@ -33,8 +33,12 @@ struct RunFacts {
   std::string parent;  // the checkpoint resumed from, by folder name; empty for a fresh start
   int threads = 1;
   int edition = current_edition;  // that the run began under
+  std::string configuration;      // that the digest is of (setup/run_digest.hpp)
   json::object model;             // Architecture::facts()
 };
+
+// RunFacts::configuration in a checkpoint's `extra`; those of older versions have none.
+inline constexpr std::string_view configuration_key = "configuration";
 
 checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& facts);
 

@@ -11,6 +11,7 @@
 #include "trainer/loop/setup/attempt_plan.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/run_data.hpp"
+#include "trainer/loop/setup/run_digest.hpp"
 #include "trainer/loop/training_loop.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/training/step_flops.hpp"
@@ -191,6 +192,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                  "",
                  config->training.threads,
                  config->edition,
+                 digest_text(*config, data->tokenizer_digest()),
                  facts_of(*chosen, trained,
                           data->examples() != nullptr ? &data->examples()->prompting : nullptr)};
   std::optional<ResumePoint> point;

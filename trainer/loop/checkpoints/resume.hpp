@@ -2,8 +2,9 @@
 //
 // In: where to resume from, the configuration, the data. Out: the checkpoint, opened, with the
 // progress it holds; its tensors are verified when they are read. Errors: usage, when it is of
-// another architecture, was written under another configuration (both digests are named) or holds a
-// place the data does not have; corrupt, when it does not verify.
+// another architecture, was written under another configuration (the settings that differ are named
+// where the checkpoint has them on record) or holds a place the data does not have; corrupt, when
+// it does not verify.
 #pragma once
 
 #include <filesystem>
