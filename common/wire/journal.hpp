@@ -29,6 +29,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/error.hpp"
@@ -39,6 +40,9 @@
 #include "common/os/folder.hpp"
 
 namespace trainward {
+
+// `why` of "dropped", when the disk was only slow.
+inline constexpr std::string_view dropped_by_a_stall = "the disk stalled";
 
 // Version 1 had no cgroup and no containment in "started", and no "rotated" and "unkillable"; 2 is
 // what a journal of one file has.

@@ -52,11 +52,14 @@ std::string without_underscores(const Node& node) {
 
 }  // namespace
 
-MapReader::MapReader(const Node& node, std::string path, std::vector<Problem>& problems)
+MapReader::MapReader(const Node& node, std::string path, std::vector<Problem>& problems,
+                     std::string_view example)
     : node_(&node), path_(std::move(path)), problems_(&problems) {
   if (node.kind == Node::Kind::map || node.kind == Node::Kind::refused) return;
-  problems.push_back({node.mark, fmt::format("{}expected a map of keys, found {}",
-                                             path_.empty() ? "" : path_ + ": ", describe(node))});
+  problems.push_back(
+      {node.mark,
+       fmt::format("{}expected a map of keys{}{}, found {}", path_.empty() ? "" : path_ + ": ",
+                   example.empty() ? "" : ", such as ", example, describe(node))});
 }
 
 const Node* MapReader::take(std::string_view key) {

@@ -160,6 +160,9 @@ struct CheckpointVerified {
   std::string error;  // empty: it verified
 };
 
+// The rule whose lines say that a file is not there.
+inline constexpr std::string_view missing_file_rule = "data-missing";
+
 struct LogMatch {
   std::string rule;
   Cause cause = Cause::unknown;

@@ -65,6 +65,9 @@ std::string_view display(Stage stage);
 // A worker process exists, or may exist.
 bool has_worker(Stage stage);
 
+// An attempt has its number, and is not launched yet.
+bool is_on_the_way(Stage stage);
+
 // What we did to a worker ourselves, and why: the heaviest evidence there is.
 struct Kill {
   Cause cause = Cause::stopped;
@@ -164,20 +167,26 @@ struct History {
   std::map<Cause, int> rungs;  // how far the ladder of a class was climbed; looks for a board
   int unreadable = 0;          // looks for a checkpoint in a row that could not be read
   int not_ready = 0;           // times in a row that what an attempt needs was held
-  std::int64_t planned_restarts = 0;          // in a row
-  Step hang_step;                             // the last step of an attempt called hung; 0: none
-  std::int64_t hang_silent_ms = 0;            // for how long it had been silent
-  bool told_of_bursts = false;                // that it keeps its output back
-  Step trouble_step;                          // where the loss broke; 0: nowhere
-  int rollbacks = 0;                          // since a step beyond it
-  std::map<std::string, std::string> boards;  // serial → verdict last reported to the operator
+  std::int64_t planned_restarts = 0;            // in a row
+  Step hang_step;                               // the last step of an attempt called hung; 0: none
+  std::int64_t hang_silent_ms = 0;              // for how long it had been silent
+  bool told_of_bursts = false;                  // that it keeps its output back
+  Step trouble_step;                            // where the loss broke; 0: nowhere
+  int rollbacks = 0;                            // since a step beyond it
+  std::map<std::string, std::string> boards;    // serial → verdict last reported to the operator
+  std::optional<WallTime> without_board_since;  // none: a board was had, or is merely in use
+  bool disk_refused = false;                    // the newest attempt ended for its disk
+  std::string missing_file;  // what the newest attempt said of it, when it ended at once for one
+  std::string waits_for;     // what a person was told last that is waited for
+  std::string told_snag;     // a name of core/need.hpp
   friend bool operator==(const History&, const History&) = default;
 };
 BOOST_DESCRIBE_STRUCT(History, (),
                       (highest_step, kept_step, last_loss, last_cause, faults,
                        attempts_without_progress, charged_attempts, time_without_progress_ms, rungs,
                        unreadable, not_ready, planned_restarts, hang_step, hang_silent_ms,
-                       told_of_bursts, trouble_step, rollbacks, boards))
+                       told_of_bursts, trouble_step, rollbacks, boards, without_board_since,
+                       disk_refused, missing_file, waits_for, told_snag))
 
 // What the next attempt is to do differently.
 struct Amends {

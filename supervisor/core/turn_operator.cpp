@@ -26,6 +26,9 @@ void Turn::on(const StartRequested& e) {
     state_.history.time_without_progress_ms = 0;
     state_.history.rungs.clear();
     state_.history.rollbacks = 0;
+    state_.history.disk_refused = false;
+    state_.history.missing_file.clear();
+    state_.history.without_board_since.reset();
   }
   begin_attempt(e.anew ? "start requested" + by_whom(e.by) : "the daemon is back");
 }
@@ -46,6 +49,7 @@ void Turn::on(const StopRequested& e) {
   }
   if (!has_worker(state_.stage)) {
     const bool ended = state_.stage == Stage::exited || state_.stage == Stage::fatal;
+    give_number_back();
     if (!ended) settle(Stage::stopped, "stopped by " + e.who);
     return;
   }

@@ -85,7 +85,7 @@ Status ProgramRunner::catch_up_with_folders() {
       fmt::format("the run database was older than {} of {}; back from the journals",
                   count(*unknown, "attempt"), context_.name());
   spdlog::warn("{}", what);
-  services.news.note(notify::Kind::database, notify::Tier::warning,
+  services.news.note(notify::Kind::database,
                      "the run database was older "
                      "than its attempts",
                      what);

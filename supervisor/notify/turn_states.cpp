@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "supervisor/core/cause.hpp"
+#include "supervisor/core/need.hpp"
 #include "supervisor/notify/turn.hpp"
 
 namespace trainward::notify {
@@ -30,13 +31,9 @@ void Teller::Turn::on_board(const core::RecordBoard& board) {
   tell(episode, Kind::board);
 }
 
-void Teller::Turn::on_looked(const core::ProbeFinished& looked, WallTime now) {
-  const bool none = !looked.boards.empty() && looked.error.empty() &&
-                    std::ranges::all_of(looked.boards, [&](const core::BoardFound& board) {
-                      return core::quarantined(board.record, now);
-                    });
-  if (!none || find(family::boards) != nullptr) return;
-  tell(begin(family::boards, state_.reason), Kind::no_board);
+void Teller::Turn::tell_without_board() {
+  if (core::snag_at(state_, WallTime{now_ms_}) != core::Snag::no_board) return;
+  if (find(family::boards) == nullptr) tell(begin(family::boards, state_.reason), Kind::no_board);
 }
 
 void Teller::Turn::on_selected(const core::CheckpointSelected& selected) {
@@ -154,6 +151,7 @@ void Teller::Turn::tick() {
     tell(episode != nullptr ? *episode : begin(family::progress, "nothing new was kept"),
          Kind::no_progress);
   }
+  tell_without_board();
   for (Episode& episode : book_.episodes) {
     if (episode.closed_ms != 0) continue;
     if (episode.until_ms > 0 && episode.until_ms <= now_ms_) {

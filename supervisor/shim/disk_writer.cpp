@@ -202,7 +202,8 @@ void DiskWriter::report_dropped(Time at, bool last) {
   fields.add("messages", static_cast<std::int64_t>(messages_dropped_))
       .add("log_bytes", static_cast<std::int64_t>(total.bytes - reported_.bytes))
       .add("log_lines", static_cast<std::int64_t>(total.lines - reported_.lines))
-      .add("why", error == 0 ? "the disk stalled" : std::generic_category().message(error));
+      .add("why",
+           error == 0 ? std::string(dropped_by_a_stall) : std::generic_category().message(error));
   reported_ = total;
   messages_dropped_ = 0;
   push({"dropped", std::move(fields), at, false, ""});

@@ -6,6 +6,17 @@
 
 namespace trainward::store {
 
+void put_plight(json::object& row) {
+  const auto state = parse_json(string_or(row, "core_state", ""), "state");
+  row.erase("core_state");
+  json::object none;
+  const json::object& known = state && state->is_object() ? state->get_object() : none;
+  const auto held = get_object(known, "held");
+  row["snag"] = held ? string_or(**held, "snag", "") : "";
+  row["snag_from_ms"] = held ? int_or(**held, "from_ms", 0) : 0;
+  row["waits_until_ms"] = int_or(known, "waits_until_ms", 0);
+}
+
 Result<json::array> Store::status_json(Time now) const {
   const Snapshot snapshot(*impl_->connection);
   auto rows =
@@ -13,7 +24,8 @@ Result<json::array> Store::status_json(Time now) const {
                 "select v.name, v.state, v.reason, "
                 "case when a.ended_ms = 0 then a.pid else 0 end as pid, "
                 "coalesce(a.number, 0) as attempt, coalesce(a.started_ms, 0) as started_ms, "
-                "coalesce(a.ended_ms, 0) as ended_ms, v.last_step, v.kept_step, v.attempts, "
+                "coalesce(a.ended_ms, 0) as ended_ms, coalesce(a.first_step, 0) as first_step, "
+                "v.last_step, v.kept_step, v.attempts, "
                 "v.first_loss, v.last_loss as loss, v.tokens, v.tokens_per_second, v.board, "
                 "v.changed_at, p.changed_ms, p.target_step, v.evaluated_step, v.evaluation_loss, "
                 "v.cache_hits, v.cache_misses, coalesce((select e.cause from attempts e where "
@@ -32,7 +44,7 @@ Result<json::array> Store::status_json(Time now) const {
     auto share = effective_share(*impl_->connection, string_or(row, "name", ""),
                                  string_or(row, "core_state", ""), now);
     if (!share) return propagate(share);
-    row.erase("core_state");
+    put_plight(row);
     row["effective_share"] = or_null(*share);
     row["uptime_ms"] = running ? std::max<std::int64_t>(now.wall - WallTime{started}, 0) : 0;
   }

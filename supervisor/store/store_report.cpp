@@ -65,9 +65,13 @@ Result<json::object> Store::why_json(const std::string& program,
   Connection& db = *impl_->connection;
   const Snapshot snapshot(db);
   auto document =
-      row_json(db, "select name as program, state, reason from programs where name = ?", program);
+      row_json(db,
+               "select name as program, state, reason, changed_ms, core_state from programs "
+               "where name = ?",
+               program);
   if (!document) return document;
   if (document->empty()) return no_such_program(program);
+  put_plight(*document);
 
   // Without a number: the newest attempt that has ended, for that is the question asked after a
   // crash; failing that the one that runs.

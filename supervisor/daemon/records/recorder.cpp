@@ -10,6 +10,7 @@
 #include "common/base/cases.hpp"
 #include "common/os/clock.hpp"
 #include "supervisor/config/policy.hpp"
+#include "supervisor/core/need.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -228,6 +229,8 @@ Status Recorder::save(const core::State& state, Time at,
   json::object stored = core::to_json(state);
   const std::int64_t target = core::target_of(state, Step{target_step_}).number;
   stored["boot_id"] = now_.boot;
+  json::object plight = core::plight_of(state, at);
+  for (auto& member : plight) stored[member.key()] = std::move(member.value());
   auto ok = store_.put_program({program_, std::string(core::display(state.stage)), state.reason,
                                 digest_, json::serialize(stored), at.wall.ms, target});
   if (!ok || !read) return ok;

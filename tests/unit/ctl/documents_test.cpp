@@ -216,7 +216,7 @@ TEST_F(FormatWhy, AnUnkillableProcessIsNotNothingToDo) {
   const auto document = parsed(R"({"program":"t","state":"UNKILLABLE","reason":"r",
     "attempt":{"attempt":5,"duration_s":1,"cause":"","verdict":""},"evidence":[]})");
   const std::string told = why(document);
-  EXPECT_THAT(told, HasSubstr("restart of the machine"));
+  EXPECT_THAT(told, HasSubstr("restart the machine"));
   EXPECT_THAT(told, Not(HasSubstr("nothing to do")));
 }
 
@@ -246,7 +246,7 @@ TEST_F(FormatWhy, EndsWithWhatTheWorkerSaidLast) {
 
 TEST_F(FormatWhy, WithoutAnAttempt) {
   EXPECT_EQ(why(parsed(R"({"program":"t","state":"STOPPED","reason":"","attempt":null})")),
-            "t is STOPPED; it has had no attempt yet.\n");
+            "t is STOPPED; it has had no attempt yet.\nNext: To go on: trainwardctl start t\n");
 }
 
 TEST_F(FormatReport, TheWholeRun) {

@@ -188,6 +188,29 @@ TEST_F(Texts, AttemptsInARowAreOneMoreMessage) {
   EXPECT_EQ(newest().title, "trainer: device_oom, 5 attempts without progress");
 }
 
+TEST_F(Texts, TheSameEndTwiceIsCritical) {
+  crash();
+  now_ += 60'000;
+  ++state_.attempt;
+  state_.history.faults = {{core::Cause::device_oom, {3241}, 41, 1000, 0},
+                           {core::Cause::device_oom, {3241}, 41, 1000, 0}};
+  state_.history.attempts_without_progress = 1;
+  crash();
+  EXPECT_EQ(newest().kind, Kind::stuck);
+  EXPECT_EQ(newest().tier, Tier::critical);
+  EXPECT_EQ(newest().title, "trainer: device_oom, the same end 2 times");
+  EXPECT_TRUE(newest().fields.at("must_act").as_bool());
+}
+
+TEST_F(Texts, AMissingFileIsCriticalAtOnce) {
+  state_.history.missing_file = "FileNotFoundError: 'missing.json'";
+  crash(core::Stage::backoff, core::Cause::data);
+  EXPECT_EQ(newest().kind, Kind::stuck);
+  EXPECT_EQ(newest().title, "trainer: a file is missing, it cannot start");
+  EXPECT_NE(newest().text.find("Somebody has to act: Put the file in its place"), std::string::npos)
+      << newest().text;
+}
+
 TEST_F(Texts, NoProgressIsTold) {
   receiver_.pass_time(noon + 4 * 3'600'000 - 1);
   EXPECT_TRUE(receiver_.told().empty());
@@ -217,10 +240,16 @@ TEST_F(Texts, EachTroubleOfItsOwnKind) {
   EXPECT_EQ(newest().kind, Kind::board);
   state_.stage = core::Stage::backoff;
   now_ += 1000;
+  state_.history.without_board_since = WallTime{now_};
   hear(core::ProbeFinished{{{"0100c0c4", "OK", false, "", held, false}}, "", {}}, {});
-  EXPECT_EQ(newest().title, "trainer: no board, all are in quarantine");
+  EXPECT_EQ(newest().kind, Kind::board) << "it may come back in a moment";
+  receiver_.pass_time(now_ + 120'000);
+  now_ += 120'000;
+  EXPECT_EQ(newest().title, "trainer: no board can be used");
+  EXPECT_NE(newest().text.find("trainwardctl probe"), std::string::npos) << newest().text;
   EXPECT_EQ(newest().tier, Tier::critical);
   state_.stage = core::Stage::launching;
+  state_.history.without_board_since.reset();
   now_ += 7 * 3'600'000;
   state_.history.kept_step = {};
   hear(core::CheckpointSelected{"", {}, ""}, {core::RecordAttemptBegun{13, true}});
