@@ -96,6 +96,12 @@ void Console::event(const std::string& program, const std::string& kind, const s
   drawn_at_ = {};
 }
 
+void Console::sample(const std::string& program, const WorkerSample& said, Time at) {
+  std::string text = fmt::format("step {}: {} → {}", said.step, said.prompt, said.answer);
+  std::ranges::replace(text, '\n', ' ');
+  event(program, "sample", text, at);
+}
+
 void Console::progress(const Progress& progress, Time at) {
   if (!enabled_) return;
   if (!terminal_) {

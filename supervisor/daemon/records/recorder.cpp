@@ -56,6 +56,7 @@ Status Recorder::recover(std::int64_t attempt, std::string known_boot) {
 
 void Recorder::settle(bool committed) {
   if (committed) {
+    told_ = std::exchange(now_.samples, {});
     committed_ = now_;
   } else {
     now_ = committed_;
@@ -210,6 +211,7 @@ Status Recorder::add(const session::AttemptProcesses& of, std::int64_t attempt) 
 }
 
 Status Recorder::add(const WorkerSample& said, std::int64_t attempt, Time at) {
+  now_.samples.push_back(said);
   return store_.add_sample(program_, {said.step, attempt, said.prompt, said.answer, said.tokens,
                                       said.end, said.cut, at.wall.ms});
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/os/clock.hpp"
+#include "supervisor/config/policy.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
 
 namespace trainward::daemon {
@@ -112,6 +113,11 @@ Result<std::optional<Stored>> stored_state(const store::Store& store, const Path
   if (!state) return propagate(state);
   stored.state = std::move(*state);
   number_beyond(stored.state, newest_folder(paths, program.name));
+  // One that ended before its last step of itself has not more to do for that: the file must have
+  // changed as well.
+  const std::int64_t target = config::policy_of(program).target_step.number;
+  stored.has_more = stored.state.stage == core::Stage::exited && *row &&
+                    (*row)->config_digest != program.digest && target > (*row)->target_step;
   stored.counted = store.journal_offset(program.name, stored.state.attempt).value_or(0);
   return std::optional(std::move(stored));
 }

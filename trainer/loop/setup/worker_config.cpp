@@ -6,7 +6,7 @@
 #include <array>
 
 #include "common/base/strict_object.hpp"
-#include "common/os/json_file.hpp"
+#include "common/os/file.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/model_spec.hpp"
@@ -263,7 +263,13 @@ Result<WorkerConfig> read_worker_config(const json::object& object) {
 
 Result<WorkerConfig> load_worker_config(const std::string& file) {
   constexpr std::size_t max_bytes = std::size_t{1} << 20;
-  auto parsed = read_json_file(file, max_bytes);
+  auto text = file == "-" ? read_stream("/dev/stdin", max_bytes) : read_stream(file, max_bytes);
+  if (!text) return propagate(text);
+  auto parsed = parse_json(*text, file);
+  if (!parsed && (file.ends_with(".yaml") || file.ends_with(".yml"))) {
+    return fail(ErrorKind::usage, "is YAML, and the worker reads the JSON that comes of it", file,
+                fmt::format("trainwardctl config worker {} | trainward-worker data -", file));
+  }
   if (!parsed) return propagate(parsed);
   if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", file);
   auto config = read_worker_config(parsed->get_object());

@@ -61,7 +61,7 @@ struct WorkerConfig : settings::RunSettings {
 };
 
 Result<WorkerConfig> read_worker_config(const json::object& config);
-// From a file of at most 1 MiB; errors name it.
+// From a file of at most 1 MiB, a pipe, or "-", which is standard input; errors name it.
 Result<WorkerConfig> load_worker_config(const std::string& file);
 
 // For a run that began under this edition; before its data is read.
