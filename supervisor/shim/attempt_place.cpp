@@ -57,7 +57,7 @@ Result<std::shared_ptr<const Folder>> AttemptPlace::look() {
   alignas(inotify_event) std::array<char, 4096> events{};
   while (::read(watch_.get(), events.data(), events.size()) > 0) {
   }
-  const auto there = parent_.look(name_);
+  auto there = parent_.look(name_);
   if (!there) return propagate(there);
   if (*there && (*there)->st_ino == was_.st_ino && (*there)->st_dev == was_.st_dev) return nullptr;
   auto made = make_anew();

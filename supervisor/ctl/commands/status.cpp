@@ -15,6 +15,7 @@
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
+#include "supervisor/view/rows.hpp"
 
 namespace trainward::ctl {
 namespace {
