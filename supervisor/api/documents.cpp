@@ -55,7 +55,7 @@ void add_trouble(Control& control, json::array& programs) {
 void add_documents(Table& table) {
   using store::Store;
   table.read_then(
-      "/v1/programs", {{.name = "also"}},
+      "/v1/programs", {{.name = "also", .text = true}},
       [](const Store& store, const Asked& asked) {
         return store.status_json(now(), asked.word("also", ""));
       },

@@ -61,8 +61,11 @@ class MissingCheckpoints : public World {
     const auto row = store->program("run");
     return row && *row ? (*row)->reason : "";
   }
-  void wait_for_reason(const std::string& words) {
-    wait_until([&] { return reason().find(words) != std::string::npos; });
+  // It looks again all the while, and says so in between.
+  std::string wait_for_reason(const std::string& words) {
+    std::string found;
+    wait_until([&] { return (found = reason()).find(words) != std::string::npos; });
+    return found;
   }
   void share_goes_away() {
     fs::rename(path("nas"), path("nas.away"));
@@ -88,11 +91,11 @@ TEST_F(MissingCheckpoints, AShareThatGoesAwayIsWaitedForAndNothingBeginsBeneathI
   share_goes_away();
   die();
   wait_for_reason("which is not there now");
-  EXPECT_EQ(state(), "BACKOFF");
+  wait_until([&] { return state() == "BACKOFF"; });
   EXPECT_FALSE(fs::exists(path("nas/run"))) << "nothing was begun in there";
   EXPECT_EQ(attempts().size(), 1U);
   EXPECT_THAT(ctl({"events"}).out, HasSubstr("step 40 was verified in"));
-  EXPECT_THAT(ctl({"status"}).out, HasSubstr("waiting"));
+  wait_until([&] { return ctl({"status"}).out.find("waiting for it") != std::string::npos; });
   // The mount point has a folder of that name as well: it is not the one.
   fs::create_directory(path("nas/run"));
   wait_for_reason("another folder is there now");
@@ -134,8 +137,8 @@ TEST_F(MissingCheckpoints, ToBeginAnewTakesAPersonsWord) {
   wait_until([&] { return kept() == 40; });
   for (const auto& entry : fs::directory_iterator(path("nas/run"))) fs::remove(entry.path());
   die();
-  wait_for_reason("no checkpoint is left there");
-  EXPECT_THAT(reason(), HasSubstr("trainwardctl start run --from-scratch"));
+  EXPECT_THAT(wait_for_reason("no checkpoint is left there"),
+              HasSubstr("trainwardctl start run --from-scratch"));
   EXPECT_EQ(ctl({"start", "all", "--from-scratch"}).code, 2);
   fs::remove(path("die"));
   const Output started = ctl({"start", "run", "--from-scratch"});

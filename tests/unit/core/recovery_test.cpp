@@ -268,7 +268,7 @@ TEST(Recovery, WhatVerifiedAndIsNotThereIsWaitedFor) {
     EXPECT_THAT(world.newest<Launch>(), IsEmpty());
     world.feed(TimerFired{}, world.policy.backoff.max_ms);
   }
-  EXPECT_EQ(world.state.history.kept_step, 20);
+  EXPECT_EQ(world.state.history.kept_step.number, 20);
   EXPECT_EQ(world.state.history.attempts_without_progress, 0);
   int told = 0;
   for (const RecordEvent& event : world.every<RecordEvent>()) told += event.kind == "waiting";
@@ -286,17 +286,17 @@ TEST(Recovery, FromScratchIsSaidOnceAndLeavesAllBehind) {
     if (!selecting) world.feed(CheckpointSelected{"", 0, "step 20 is not there", true});
     world.feed(StartRequested{.by = "uid 7", .from_scratch = true}, 5);
     ASSERT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
-    EXPECT_EQ(world.newest<SelectCheckpoint>().at(0).below, 1);
+    EXPECT_EQ(world.newest<SelectCheckpoint>().at(0).below.number, 1);
     EXPECT_EQ(world.newest<SelectCheckpoint>().at(0).since, world.time.wall);
     const WallTime since = world.time.wall;
     world.attempt_to_training(0).steps(1, 5);
     EXPECT_TRUE(world.state.current.from_scratch);
     EXPECT_EQ(world.state.history.kept_path, "");
-    EXPECT_EQ(world.state.history.kept_step, 0);
+    EXPECT_EQ(world.state.history.kept_step.number, 0);
     world.feed(exited_with(1)).feed(TimerFired{}, world.policy.backoff.max_ms);
     ASSERT_EQ(world.state.stage, Stage::selecting);
     const auto selects = world.every<SelectCheckpoint>();
-    EXPECT_EQ(selects.back().below, 0) << "said once";
+    EXPECT_EQ(selects.back().below.number, 0) << "said once";
     EXPECT_EQ(selects.back().since, since) << "what was there before is not gone on from";
   }
 }

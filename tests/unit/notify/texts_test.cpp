@@ -267,7 +267,6 @@ TEST_F(Texts, EachTroubleOfItsOwnKind) {
 
 // It lasts until what was lost is there again, and not until the next look.
 TEST_F(Texts, ThatItBeginsAnewIsNotOverWithItsNextAttempt) {
-  hear(core::Alive{}, {});
   state_.stage = core::Stage::launching;
   state_.history.kept_step = {};
   hear(core::CheckpointSelected{"", {}, ""}, {core::RecordAttemptBegun{13, true}});
@@ -282,7 +281,7 @@ TEST_F(Texts, ThatItBeginsAnewIsNotOverWithItsNextAttempt) {
 }
 
 TEST_F(Texts, WhatIsMissingIsToldAfterAWhileAndOverWhenItIsBack) {
-  hear(core::Alive{}, {});
+  state_.history.missing_since = {now_};
   state_.stage = core::Stage::backoff;
   for (int look = 1; look <= 5; ++look) {
     now_ += 2'000;
@@ -306,7 +305,10 @@ TEST_F(Texts, WhatIsAskedForElsewhereIsToldAfterTenMinutes) {
   state_.history.kept_step = {};
   const core::CheckpointSelected asked{
       "", {}, "no checkpoint is here: training waits for 'hub'", true};
-  hear(core::Alive{}, {});
+  state_.stage = core::Stage::launching;
+  state_.current.from_scratch = true;
+  hear(core::CheckpointSelected{}, {});
+  state_.stage = core::Stage::backoff;
   state_.history.missing_since = {now_};
   const auto before = receiver_.told(Kind::no_checkpoint).size();
   for (int look = 1; look <= 20; ++look) {
@@ -322,7 +324,6 @@ TEST_F(Texts, WhatIsAskedForElsewhereIsToldAfterTenMinutes) {
 
 // Whoever asks for step 0 knows of it.
 TEST_F(Texts, FromScratchIsNoTrouble) {
-  hear(core::Alive{}, {});
   state_.stage = core::Stage::launching;
   state_.current.from_scratch = true;
   const auto before = receiver_.told().size();
