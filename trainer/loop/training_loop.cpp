@@ -126,10 +126,10 @@ bool TrainingLoop::owes_evaluation() const {
          progress_.evaluations.evaluated_step != progress_.step;
 }
 
-// As often as it is evaluated, or where it is not, saved.
 bool TrainingLoop::owes_samples() const {
-  const std::int64_t every =
+  const std::int64_t usual =
       plan_.evaluate_every > 0 ? plan_.evaluate_every : plan_.checkpoint_every;
+  const std::int64_t every = plan_.sample_every > 0 ? plan_.sample_every : usual;
   return ports_.samples != nullptr && is_time(every) &&
          progress_.evaluations.sampled_step != progress_.step;
 }

@@ -71,6 +71,7 @@ struct LoopPlan {
   std::int64_t checkpoint_every = 1;  // counted from step 0, so that attempts save the same steps
   std::int64_t log_every = 1;
   std::int64_t evaluate_every = 0;  // 0: never; likewise counted from step 0
+  std::int64_t sample_every = 0;    // 0: as often as it is evaluated, or where it is not, saved
   bool evaluate_first = false;      // also before the first step of the run; samples likewise
   std::int64_t keep_best = 0;       // checkpoints of the lowest evaluation loss that stay
   std::int64_t patience = 0;        // evaluations without a lower one that end the run; 0: none

@@ -165,6 +165,9 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
   if (!plan) return propagate(plan);
   config->configured = config->training;
   config->training = planned(config->training, *plan);
+  // Saves may come more often after a crash; samples as often as they were asked for.
+  const std::int64_t sample_every =
+      config->evaluate_every > 0 ? config->evaluate_every : config->checkpoint_every;
   if (plan->checkpoint_every > 0) config->checkpoint_every = plan->checkpoint_every;
   const fs::path root =
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
@@ -243,6 +246,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                            .checkpoint_every = config->checkpoint_every,
                            .log_every = config->log_every,
                            .evaluate_every = config->evaluate_every,
+                           .sample_every = sample_every,
                            .evaluate_first = data->examples() != nullptr,
                            .keep_best = config->keep_best,
                            .patience = config->patience,

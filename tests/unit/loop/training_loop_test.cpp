@@ -53,6 +53,16 @@ class FakeCheckpoints final : public CheckpointPort {
   int looks_ = 0;
 };
 
+// The steps at which the model was asked.
+class Spoken final : public Samples {
+ public:
+  Result<bool> speak(std::int64_t step) override {
+    at.push_back(step);
+    return true;
+  }
+  std::vector<std::int64_t> at;
+};
+
 class TrainingLoopTest : public testing::Test {
  protected:
   TrainingLoopTest() {
@@ -74,7 +84,8 @@ class TrainingLoopTest : public testing::Test {
     BatchReader data(*corpus_, 2, 1, 3);
     HeldOut held_out(*corpus_, 3, 2);
     FakeTrainable model(record_);
-    TrainingLoop loop(plan, model, data, {}, {reporter, requests_, checkpoints_, &held_out});
+    TrainingLoop loop(plan, model, data, {},
+                      {reporter, requests_, checkpoints_, &held_out, &samples_});
     return loop.run();
   }
 
@@ -83,7 +94,17 @@ class TrainingLoopTest : public testing::Test {
   RequestsAtSteps requests_;
   FakeRecord record_;
   FakeCheckpoints checkpoints_;
+  Spoken samples_;
 };
+
+// After a crash saves may come more often; what the model says is not asked for more often.
+TEST_F(TrainingLoopTest, SpeaksAsOftenAsItWasAskedFor) {
+  EXPECT_EQ(run({.steps = 10, .checkpoint_every = 4}).value(), Ending::finished);
+  EXPECT_THAT(samples_.at, ElementsAre(4, 8, 10));
+  samples_.at.clear();
+  EXPECT_EQ(run({.steps = 10, .checkpoint_every = 1, .sample_every = 4}).value(), Ending::finished);
+  EXPECT_THAT(samples_.at, ElementsAre(4, 8, 10));
+}
 
 TEST_F(TrainingLoopTest, SavesOnTheCadenceAndAtTheEnd) {
   EXPECT_EQ(run({.steps = 10, .checkpoint_every = 4}).value(), Ending::finished);
