@@ -65,6 +65,9 @@ std::string_view display(Stage stage);
 // A worker process exists, or may exist.
 bool has_worker(Stage stage);
 
+// An attempt has its number, and is not launched yet.
+bool is_on_the_way(Stage stage);
+
 // What we did to a worker ourselves, and why: the heaviest evidence there is.
 struct Kill {
   Cause cause = Cause::stopped;

@@ -65,6 +65,7 @@ class Turn {
   void ask_for_repair();
   void ask_again();
   void select_checkpoint();
+  void give_number_back();
   // `what` is the same for as long as the same is waited for; `why` may say more.
   struct Wait {
     std::string_view kind;  // of the event that tells of it

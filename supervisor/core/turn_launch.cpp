@@ -194,7 +194,7 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   const auto look = static_cast<std::uint32_t>(looks);
   if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {
     const auto turn = static_cast<std::size_t>(std::countr_zero(look));
-    --state_.attempt;
+    give_number_back();
     drop_boards();
     state_.boards.board = broken.at(turn % broken.size())->serial;
     state_.next.repairs.push_back(Remedy::reset_board);
@@ -207,7 +207,7 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
 void Turn::select_checkpoint() {
   std::string doing = "looking for the newest verified checkpoint";
   if (!policy_.told_to_resume) {
-    doing = "about to start: the program itself finds where to go on";
+    doing = "about to start; the program picks its own starting point";
   } else if (state_.next.below) {
     doing = fmt::format("looking for a checkpoint before step {}", state_.next.below);
   }
@@ -252,27 +252,28 @@ void Turn::on(const CheckpointSelected& e) {
   attempt.resume_from = e.path;
   attempt.resume_step = e.step;
   attempt.last_step = e.step;
-  attempt.kept_at_launch = e.step;
   attempt.highest_at_launch = history.highest_step;
   attempt.launched_mono_ms = now_.mono;
-  // A checkpoint that does not verify any more takes the kept step back with it.
-  history.kept_step = e.step;
+  // A checkpoint that does not verify any more takes the kept step back with it. Of one that finds
+  // its own, nothing was chosen.
+  if (policy_.told_to_resume) history.kept_step = e.step;
+  attempt.kept_at_launch = history.kept_step;
   state_.watch.loss.high = 0;
   if (probe_up(next.plan, now_.wall)) {
     note("plan", "trying the next larger plan again");
   }
   enter(Stage::launching, "launching");
   act(RecordAttemptBegun{state_.attempt, policy_.told_to_resume});
-  std::string from = "from the beginning";
+  std::string from = ", from the beginning";
   if (!policy_.told_to_resume) {
-    from = "from where the program itself finds";
+    from = "; the program picks its own starting point";
   } else if (!e.path.empty() && e.step == Step{0}) {
-    from = fmt::format("resuming from {}, of which no step is known",
+    from = fmt::format(", resuming from {}, of which no step is known",
                        e.path.substr(e.path.rfind('/') + 1));
   } else if (!e.path.empty()) {
-    from = fmt::format("resuming from step {}", e.step);
+    from = fmt::format(", resuming from step {}", e.step);
   }
-  note("launch", fmt::format("attempt {}{}, {}", state_.attempt,
+  note("launch", fmt::format("attempt {}{}{}", state_.attempt,
                              state_.boards.board.empty() ? "" : " on " + board_names(), from));
   act(Launch{state_.attempt, state_.boards.board, state_.current.resume_from, plan_attempt(),
              more_serials()});
@@ -283,6 +284,10 @@ void Turn::on(const NotReady& e) {
   begin_later(state_.history.last_cause, ++state_.history.not_ready, {"waiting", e.what, e.what});
 }
 
+void Turn::give_number_back() {
+  if (is_on_the_way(state_.stage)) --state_.attempt;
+}
+
 // Nothing was launched: neither an attempt nor a budget is spent.
 void Turn::begin_later(Cause cause, int looks, const Wait& wait) {
   state_.history.last_cause = cause;
@@ -290,7 +295,7 @@ void Turn::begin_later(Cause cause, int looks, const Wait& wait) {
     state_.history.waits_for = wait.what;
     note(std::string(wait.kind), wait.why);
   }
-  --state_.attempt;
+  give_number_back();
   enter(Stage::backoff, wait.why);
   state_.watch.deadline_mono_ms =
       now_.mono + backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono.ms));

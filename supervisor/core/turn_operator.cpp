@@ -49,6 +49,7 @@ void Turn::on(const StopRequested& e) {
   }
   if (!has_worker(state_.stage)) {
     const bool ended = state_.stage == Stage::exited || state_.stage == Stage::fatal;
+    give_number_back();
     if (!ended) settle(Stage::stopped, "stopped by " + e.who);
     return;
   }

@@ -74,7 +74,7 @@ inline constexpr std::array<KindFacts, 19> kinds{{
     {Kind::no_progress, "no_progress", Tier::critical,
      "nothing new was kept for `no_progress`, while the program is to run", false,
      "look at what it does (trainwardctl why, trainwardctl top)"},
-    {Kind::database, "database", Tier::critical, "the run database was damaged, or refused", false,
+    {Kind::database, "database", Tier::warning, "the run database was damaged, or refused", false,
      "look at the disk of the state folder"},
     {Kind::state_lost, "state_lost", Tier::critical, "the state folder is gone", false,
      "bring the state folder back, then start trainwardd"},

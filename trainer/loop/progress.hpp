@@ -11,6 +11,7 @@
 #include "common/base/error.hpp"
 #include "trainer/batch/batch_source.hpp"
 #include "trainer/loop/evaluations.hpp"
+#include "trainer/model/edition.hpp"
 
 namespace trainward::trainer {
 
@@ -31,7 +32,8 @@ struct RunFacts {
   std::string corpus_digest;
   std::string parent;  // the checkpoint resumed from, by folder name; empty for a fresh start
   int threads = 1;
-  json::object model;  // Architecture::facts()
+  int edition = current_edition;  // that the run began under
+  json::object model;             // Architecture::facts()
 };
 
 checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& facts);

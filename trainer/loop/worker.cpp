@@ -169,6 +169,11 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
   auto from = choose_checkpoint(resume_request(options, environment), root, reporter);
   if (!from) return propagate(from);
+  if (*from) {
+    auto edition = edition_begun_under(**from);
+    if (!edition) return propagate(edition);
+    keep_edition(*config, *edition);
+  }
   auto chosen = as_usage(choose_model(*config, root, reporter));
   if (!chosen) return propagate(chosen);
   if (!*from) settle_precision(*config, ports, reporter);
@@ -185,6 +190,7 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                  data->digest(),
                  "",
                  config->training.threads,
+                 config->edition,
                  facts_of(*chosen, trained,
                           data->examples() != nullptr ? &data->examples()->prompting : nullptr)};
   std::optional<ResumePoint> point;

@@ -81,8 +81,7 @@ std::int64_t newest_folder(const Paths& paths, const std::string& program) {
 // An attempt's folder is its own: a number that has one is not given again.
 void number_beyond(core::State& state, std::int64_t newest) {
   if (core::has_worker(state.stage)) return;
-  const bool on_the_way =
-      state.stage == core::Stage::probing || state.stage == core::Stage::selecting;
+  const bool on_the_way = core::is_on_the_way(state.stage);
   state.attempt = std::max(state.attempt, on_the_way ? newest + 1 : newest);
 }
 

@@ -208,6 +208,24 @@ TEST(Step, AStopAtOnceDoesNotWaitForASave) {
   EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, Cause::stopped);
 }
 
+TEST(Step, AnAttemptThatIsStoppedBeforeItsLaunchTakesNoNumber) {
+  World world;
+  world.policy.needs_board = true;
+  world.feed(StartRequested{});
+  ASSERT_EQ(world.state.stage, Stage::probing);
+  world.feed(StopRequested{"operator"});
+  EXPECT_EQ(world.state.attempt, 0);
+  world.feed(StartRequested{}).feed(ProbeFinished{{{"A", "OK", true, ""}}, ""});
+  ASSERT_EQ(world.state.stage, Stage::selecting);
+  world.feed(StopRequested{"operator"});
+  EXPECT_EQ(world.state.attempt, 0);
+  world.feed(StartRequested{}).feed(ProbeFinished{{{"A", "OK", true, ""}}, ""});
+  world.feed(CheckpointSelected{"", 0, ""}).feed(WorkerStarted{42}, 5);
+  EXPECT_EQ(world.state.attempt, 1);
+  world.feed(StopRequested{"operator"});
+  EXPECT_EQ(world.state.attempt, 1);
+}
+
 TEST(Step, ShutdownKeepsTheIntent) {
   World world;
   world.run_to_training().feed(StopRequested{"shutdown", true}).feed(exited_with(75));

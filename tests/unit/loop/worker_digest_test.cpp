@@ -61,9 +61,13 @@ TEST(WorkerDigestTest, AreWhatTheyAlwaysWere) {
   for (const Recorded& known : recorded) {
     const auto parsed = parse_json(known.config, "test");
     ASSERT_TRUE(parsed) << known.config;
-    const auto config = read_worker_config(parsed->as_object());
+    auto config = read_worker_config(parsed->as_object());
     ASSERT_TRUE(config) << config.error().message();
-    EXPECT_EQ(config->digest, known.digest) << known.config;
+    // What falls does so otherwise today, which is another run; one that began so keeps its digest.
+    const bool falls = config->training.schedule.shape != optim::Schedule::Shape::constant;
+    EXPECT_EQ(config->digest == known.digest, !falls) << known.config;
+    keep_edition(*config, 1);
+    EXPECT_EQ(run_digest(*config, ByteTokenizer().digest()), known.digest) << known.config;
   }
 }
 

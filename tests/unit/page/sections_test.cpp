@@ -98,7 +98,7 @@ TEST(PageSections, ARunOfOneStep) {
                        {"attempt", json::array{1}}}}};
   const std::string markup = section("curve", documents).markup();
   expect_safe(parsed(markup, true));
-  EXPECT_THAT(markup, HasSubstr("The loss is 2.500 at step 1"));
+  EXPECT_THAT(markup, HasSubstr("The loss is 2.500"));
 }
 
 TEST(PageSections, TheCurveMarksCrashesWithTheirCause) {
@@ -107,7 +107,7 @@ TEST(PageSections, TheCurveMarksCrashesWithTheirCause) {
   const auto crash = page.select_node("//path[@class='crash']/title");
   ASSERT_TRUE(crash);
   EXPECT_THAT(text_of(crash.node()),
-              HasSubstr("attempt 1 after step 14: hang, it stopped moving, and something noticed"));
+              HasSubstr("attempt 1 after step 14: hang, it made no progress, so it was ended"));
   EXPECT_TRUE(page.select_node("//path[@class='ghost']"));
   EXPECT_TRUE(page.select_node("//path[@class='band']"));
   EXPECT_TRUE(page.select_node("//path[@class='attempt']"));
@@ -119,6 +119,43 @@ TEST(PageSections, TheCurveMarksCrashesWithTheirCause) {
 TEST(PageSections, TheLineThatDecidedIsMarked) {
   const pugi::xml_document page = parsed(section("why", full_documents("hang")).markup(), true);
   EXPECT_EQ(text_of(page.select_node("//pre[@class='excerpt']/mark").node()), "hang\n");
+}
+
+TEST(PageSections, EachOfManyProgramsIsARowWithItsCurveFiguresAndButtons) {
+  Documents documents = full_documents("run");
+  documents.view.program.clear();
+  documents.view.operates = true;
+  json::object& row = documents.programs[0].as_object();
+  row["last_step"] = 40;
+  row["target_step"] = 1'000;
+  row["effective_share"] = 0.875;
+  const std::string name = string_or(row, "name", "");
+  documents.curves[name] = documents.curve;
+  const pugi::xml_document page = parsed(section("summary", documents).markup(), true);
+  expect_safe(page);
+  const pugi::xml_node line = page.select_node("//li[@class='row']").node();
+  ASSERT_TRUE(line);
+  EXPECT_TRUE(line.select_node(".//svg[@class='spark']/path[@class='mean']"));
+  const std::string figures = text_of(line.select_node("./div[@class='figures']").node());
+  for (const char* part : {"40 of 1,000", "last step", "just now", "87.5 %"}) {
+    EXPECT_THAT(figures, HasSubstr(part));
+  }
+  EXPECT_TRUE(line.select_node("./div[@class='actions']/form"));
+  documents.curves.clear();
+  row["last_step"] = 0;
+  const std::string bare = section("summary", documents).markup();
+  EXPECT_THAT(bare, Not(HasSubstr("<svg"))) << "it made no step yet";
+}
+
+TEST(PageSections, WindowsThatWouldShowTheSameAgainAreLeftOut) {
+  Documents documents = full_documents("run");
+  const auto bars = [&](double seconds) {
+    documents.ledger_run["total_seconds"] = seconds;
+    return parsed(section("time", documents).markup(), true).select_nodes("//svg").size();
+  };
+  EXPECT_EQ(bars(600), 1U);
+  EXPECT_EQ(bars(7'200), 2U);
+  EXPECT_EQ(bars(100'000), 3U);
 }
 
 TEST(PageSections, OnlyWhoOperatesSeesButtons) {

@@ -73,6 +73,17 @@ Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
   return std::optional<fs::path>();
 }
 
+Result<int> edition_begun_under(const fs::path& folder) {
+  auto reader = checkpoint::Reader::open(folder);
+  if (!reader) return propagate(reader);
+  const int edition = edition_of(reader->state());
+  if (edition >= 1 && edition <= current_edition) return edition;
+  return fail(ErrorKind::usage,
+              fmt::format("began under edition {} of what settings mean, and this version knows {}",
+                          edition, current_edition),
+              folder.string(), "go on with the version that wrote it, or a later one");
+}
+
 Result<ResumePoint> open_checkpoint(const fs::path& folder, const ModelSpec& model,
                                     const hf::BaseModel& base, const RunFacts& facts) {
   auto reader = checkpoint::Reader::open(folder);

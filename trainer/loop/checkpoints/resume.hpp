@@ -33,6 +33,10 @@ Result<std::optional<std::filesystem::path>> choose_checkpoint(const ResumeReque
                                                                const std::filesystem::path& root,
                                                                Reporter& reporter);
 
+// The edition (edition.hpp) that the run of this checkpoint began under. Usage: one of a later
+// version of this program.
+Result<int> edition_begun_under(const std::filesystem::path& folder);
+
 struct ResumePoint {
   checkpoint::Reader reader;
   Progress progress;

@@ -287,8 +287,9 @@ std::string run_digest(const WorkerConfig& config, const std::string& tokenizer_
   if (t.precision == graph::Precision::bf16) text += "bf16\n";
   if (t.schedule.shape != optim::Schedule::Shape::constant) {
     const bool cosine = t.schedule.shape == optim::Schedule::Shape::cosine;
-    text += fmt::format("{} over {} steps to {}\n", cosine ? "cosine" : "linear",
-                        t.schedule.total_steps, t.schedule.final_share);
+    text += fmt::format("{} over {} steps to {}{}\n", cosine ? "cosine" : "linear",
+                        t.schedule.total_steps, t.schedule.final_share,
+                        t.schedule.from_one ? "" : ", from 0");
   }
   text += tuning_lines(config);
   if (config.held_out() > 0) text += fmt::format("held out {}\n", config.held_out());
@@ -305,6 +306,12 @@ std::string run_digest(const WorkerConfig& config, const std::string& tokenizer_
     text += fmt::format("tokenizer {}\n", tokenizer_digest);
   }
   return sha256_hex(text);
+}
+
+void keep_edition(WorkerConfig& config, int edition) {
+  config.edition = edition;
+  config.training.schedule.from_one = edition == 1;
+  if (config.configured) config.configured->schedule.from_one = edition == 1;
 }
 
 Result<WorkerConfig> read_worker_config(const json::object& object) {
