@@ -30,8 +30,8 @@ TEST_F(CtlTest, WrongUseIsExitCodeTwo) {
 }
 
 TEST_F(CtlTest, WrongUseSaysWhatWouldBeRight) {
-  EXPECT_THAT(ctl({"ckpt"}).err, testing::AllOf(HasSubstr("'ckpt' is followed by one of: "),
-                                                HasSubstr("verify")));
+  EXPECT_THAT(ctl({"ckpt"}).err,
+              testing::AllOf(HasSubstr("'ckpt' is followed by one of: "), HasSubstr("verify")));
   EXPECT_THAT(ctl({"history", "-n", "x"}).err, HasSubstr("a whole number from 1 on, not x"));
   EXPECT_LT(ctl({"history", "-n", "0"}).err.size(), 120U) << ctl({"history", "-n", "0"}).err;
   EXPECT_THAT(ctl({"curve"}).err, HasSubstr("'top' draws the loss"));
