@@ -82,8 +82,10 @@ std::string read_place(MapReader& reader, std::string_view key, const settings::
   if (!there) {
     reader.report(
         key, *node,
-        fmt::format("no such {}: {}; expected {} on this machine, for nothing is downloaded",
-                    of.folder ? "folder" : "file", path.string(), of.what));
+        fmt::format(
+            "no such {}: {}; expected {} on this machine. Nothing is downloaded: hf download NAME "
+            "--local-dir DIR",
+            of.folder ? "folder" : "file", path.string(), of.what));
   }
   return path.string();
 }

@@ -19,8 +19,8 @@ namespace {
 using yaml::Member;
 using yaml::Node;
 
-constexpr std::array<std::string_view, 8> keys_of_the_file{
-    "state_dir", "socket", "log_level", "rules", "listen", "hosts", "proxies", "tokens"};
+constexpr std::array<std::string_view, 9> keys_of_the_file{
+    "state_dir", "socket", "log_level", "rules", "listen", "hosts", "proxies", "tokens", "notify"};
 constexpr std::string_view any_program = "main";
 
 bool of_the_file(const Member& member) {

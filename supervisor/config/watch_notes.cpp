@@ -33,8 +33,10 @@ std::string unseen(const Program& program) {
     return "what it is told of where to go on ({checkpoint}, {resume_step}) is always the "
            "beginning: watch.checkpoints says where its checkpoints lie";
   }
-  return "its checkpoints will not be seen, and it goes on after a crash from where it itself "
-         "finds. To change that: watch.checkpoints, and {checkpoint} in its command";
+  // What is always started again has no place to go on from.
+  if (program.autorestart == core::Autorestart::always) return "";
+  return "I can't see checkpoints; after a crash the command is simply started again. If it saves, "
+         "say where: watch: {checkpoints: ['out/ckpt*.pt']}";
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ namespace trainward::core {
 struct RecordEvent {
   std::string kind;
   std::string text;
-  std::string by = {};  // whose request led to it: "uid 1000", "token anna"; empty: nobody's
+  std::string by = {};       // whose request led to it: "uid 1000", "token anna"; empty: nobody's
+  std::int64_t attempt = 0;  // that it is about; the next may have begun in the same turn
 };
 struct RecordStep {
   Step step;

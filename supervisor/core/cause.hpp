@@ -105,7 +105,7 @@ struct CauseFacts {
   Cause cause = Cause::none;
   std::string_view name;
   std::string_view words;        // what it means
-  std::string_view advice = {};  // what a person can do to have less of it, beyond what is done
+  std::string_view advice = {};  // what a person can do to prevent it, beyond what is done
   Then then = Then::climb;
   Ladder ladder = ladders::usual;
   bool in_rules = false;    // a crash rule may name it
@@ -165,7 +165,7 @@ inline constexpr std::array<CauseFacts, 31> causes{{
      .of_board = true},
     {.cause = Cause::hang,
      .name = "hang",
-     .words = "it stopped moving, and something noticed",
+     .words = "it made no progress, so it was ended",
      .ladder = ladders::hang,
      .in_rules = true,
      .of_board = true,
@@ -179,7 +179,7 @@ inline constexpr std::array<CauseFacts, 31> causes{{
     {.cause = Cause::device_oom,
      .name = "device_oom",
      .words = "the device's memory is full",
-     .advice = "a smaller batch or block needs less device memory",
+     .advice = "use a smaller batch or block",
      .ladder = ladders::device_memory,
      .in_rules = true,
      .of_process = true},
@@ -211,8 +211,8 @@ inline constexpr std::array<CauseFacts, 31> causes{{
      .exit_status = exit_code::do_not_requeue},
     {.cause = Cause::nan,
      .name = "nan",
-     .words = "the numbers are no numbers any more",
-     .advice = "a lower learning rate or stronger gradient clipping may help",
+     .words = "the loss became NaN or infinite",
+     .advice = "try a lower learning rate or stronger gradient clipping",
      .ladder = ladders::loss,
      .in_rules = true,
      .hopeless = true,
@@ -236,14 +236,14 @@ inline constexpr std::array<CauseFacts, 31> causes{{
     {.cause = Cause::loss_spike,
      .name = "loss_spike",
      .words = "the loss jumped far above what it was, and stayed there",
-     .advice = "a lower learning rate or stronger gradient clipping may help",
+     .advice = "try a lower learning rate or stronger gradient clipping",
      .ladder = ladders::loss,
      .hopeless = true,
      .exit_status = exit_code::do_not_requeue},
     {.cause = Cause::resume_contract,
      .name = "resume_contract",
      .words = "it began before the checkpoint that it was told to resume from",
-     .advice = "the program must load the checkpoint it is given (TRAINWARD_RESUME_FROM)",
+     .advice = "make the program load the checkpoint it is given (TRAINWARD_RESUME_FROM)",
      .ladder = ladders::retry_once,
      .hopeless = true,
      .exit_status = exit_code::do_not_requeue},

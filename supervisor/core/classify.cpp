@@ -37,8 +37,7 @@ Evidence from_phase(const State& state) {
                             : state.stage == Stage::stopping
                                 ? "it had been asked to stop"
                                 : fmt::format("it was {}", to_string(state.stage));
-  return {"phase", 10, Cause::unknown, fmt::format("{} at step {}", doing, state.current.last_step),
-          ""};
+  return {"phase", 10, Cause::unknown, doing + at_step(state), ""};
 }
 
 // Whoever has worked for a while was set up well enough to: what it then stumbles over is a fault
@@ -55,8 +54,8 @@ Verdict conclude(const State& state, std::vector<Evidence> evidence) {
   const Evidence& heaviest = evidence.front();
   Verdict verdict;
   verdict.cause = heaviest.cause;
-  verdict.sentence = fmt::format("{} at step {}: {}", to_string(heaviest.cause),
-                                 state.current.last_step, heaviest.text);
+  verdict.sentence =
+      fmt::format("{}{}: {}", to_string(heaviest.cause), at_step(state), heaviest.text);
   verdict.evidence = std::move(evidence);
   return verdict;
 }
@@ -72,6 +71,12 @@ std::vector<Evidence> begin_evidence(const State& state) {
 }
 
 }  // namespace
+
+std::string at_step(const State& state) {
+  if (state.current.last_step) return fmt::format(" at step {}", state.current.last_step);
+  const Step before = state.history.highest_step;
+  return before ? fmt::format(" before its first step ({} was reached before)", before) : "";
+}
 
 std::string log_rule(std::string_view rule) { return fmt::format("log rule {}", rule); }
 

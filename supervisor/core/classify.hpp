@@ -37,6 +37,10 @@ bool still_counts(const State& state, const MachineFact& fact, MonoTime now);
 Evidence from_exit_code(int code);
 Evidence from_signal(int number);
 
+// Where the attempt is: " at step 41", " before its first step (41 was reached before)"; "" for one
+// of which no step is known.
+std::string at_step(const State& state);
+
 // Where evidence of a rule comes from: "log rule data-missing".
 std::string log_rule(std::string_view rule);
 

@@ -43,7 +43,7 @@ Next decide_next(const State& state, const Policy& policy, const Verdict& verdic
   const History& history = state.history;
   using Kind = Next::Kind;
   if (verdict.cause == Cause::done && policy.autorestart != Autorestart::always) {
-    return {Kind::finished, 0, fmt::format("done at step {}", state.current.last_step)};
+    return {Kind::finished, 0, "done" + at_step(state)};
   }
   if (policy.autorestart == Autorestart::never) {
     return {Kind::finished, 0, verdict.sentence};

@@ -55,7 +55,7 @@ bool Turn::listening() const {
 }
 
 void Turn::note(std::string kind, std::string text) {
-  act(RecordEvent{std::move(kind), std::move(text), by_});
+  act(RecordEvent{std::move(kind), std::move(text), by_, state_.attempt});
 }
 
 void Turn::progress() {

@@ -114,6 +114,8 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
       break;
     case Remedy::quarantine_board:
       each_board([&](const std::string& serial, BoardRecord& record) {
+        // This very end has put it there already: once more would double its time.
+        if (quarantined(record, now_.wall)) return;
         quarantine(record, std::string(to_string(cause)), policy_.quarantine, now_.wall);
         note("board",
              fmt::format("board {} goes into quarantine for {}: nothing else helped against {}",
@@ -152,8 +154,7 @@ std::string Turn::in_vain(const Verdict& verdict) const {
   const bool one_step = std::all_of(faults.rbegin(), faults.rbegin() + alike,
                                     [&](const Fault& f) { return f.step == faults.back().step; });
   return fmt::format("{}; gave up: the last {} attempts all ended in {}{}", verdict.sentence, alike,
-                     to_string(verdict.cause),
-                     one_step ? fmt::format(" at step {}", faults.back().step) : "");
+                     to_string(verdict.cause), one_step ? at_step(state_) : "");
 }
 
 void Turn::end_attempt(const Verdict& by_itself, std::optional<int> code,

@@ -208,7 +208,7 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
 void Turn::select_checkpoint() {
   std::string doing = "looking for the newest verified checkpoint";
   if (!policy_.told_to_resume) {
-    doing = "about to start: the program itself finds where to go on";
+    doing = "about to start; the program picks its own starting point";
   } else if (state_.next.from_scratch) {
     doing = "about to begin at step 0";
   } else if (state_.next.below) {
@@ -272,27 +272,28 @@ void Turn::on(const CheckpointSelected& e) {
   attempt.resume_from = e.path;
   attempt.resume_step = e.step;
   attempt.last_step = e.step;
-  attempt.kept_at_launch = e.step;
   attempt.highest_at_launch = history.highest_step;
   attempt.launched_mono_ms = now_.mono;
-  // A checkpoint that does not verify any more takes the kept step back with it.
-  history.kept_step = e.step;
+  // A checkpoint that does not verify any more takes the kept step back with it. Of one that finds
+  // its own, nothing was chosen.
+  if (policy_.told_to_resume) history.kept_step = e.step;
+  attempt.kept_at_launch = history.kept_step;
   state_.watch.loss.high = 0;
   if (probe_up(next.plan, now_.wall)) {
     note("plan", "trying the next larger plan again");
   }
   enter(Stage::launching, "launching");
   act(RecordAttemptBegun{state_.attempt, policy_.told_to_resume});
-  std::string from = "from the beginning";
+  std::string from = ", from the beginning";
   if (!policy_.told_to_resume) {
-    from = "from where the program itself finds";
+    from = "; the program picks its own starting point";
   } else if (!e.path.empty() && e.step == Step{0}) {
-    from = fmt::format("resuming from {}, of which no step is known",
+    from = fmt::format(", resuming from {}, of which no step is known",
                        e.path.substr(e.path.rfind('/') + 1));
   } else if (!e.path.empty()) {
-    from = fmt::format("resuming from step {}", e.step);
+    from = fmt::format(", resuming from step {}", e.step);
   }
-  note("launch", fmt::format("attempt {}{}, {}", state_.attempt,
+  note("launch", fmt::format("attempt {}{}{}", state_.attempt,
                              state_.boards.board.empty() ? "" : " on " + board_names(), from));
   act(Launch{state_.attempt, state_.boards.board, state_.current.resume_from, plan_attempt(),
              more_serials()});

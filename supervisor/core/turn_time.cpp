@@ -74,10 +74,9 @@ void Turn::on(const TimerFired& /*e*/) {
 }
 
 void Turn::kill_hung(std::int64_t silent_ms) {
-  std::string why =
-      fmt::format("no progress for {} while {} at step {} (allowed: {})", human_duration(silent_ms),
-                  to_string(state_.stage), state_.current.last_step,
-                  human_duration(allowed_ms(state_, policy_)));
+  std::string why = fmt::format("no progress for {} while {}{} (allowed: {})",
+                                human_duration(silent_ms), to_string(state_.stage), at_step(state_),
+                                human_duration(allowed_ms(state_, policy_)));
   const bool asked_of_more =
       state_.stage == Stage::training && silence_is_no_proof(state_, policy_);
   if (asked_of_more) {

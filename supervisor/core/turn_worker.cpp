@@ -98,13 +98,13 @@ void Turn::on(const StepDone& e) {
 void Turn::notice_resume(Step first) {
   const Step highest = state_.history.highest_step;
   if (first > highest) {
-    if (first > Step{1}) note("resume", fmt::format("it goes on with step {}", first));
+    // The first step that a first attempt tells of need not be 1.
+    if (highest) note("resume", fmt::format("resumed at step {}", first));
     return;
   }
   rebook_as_replay(state_, state_.history.last_cause);
-  note("resume", fmt::format("it goes on with step {}, and step {} had been reached before: what "
-                             "lies between is done again",
-                             first, highest));
+  note("resume",
+       fmt::format("resumed at step {}; steps {} to {} are being repeated", first, first, highest));
 }
 
 // Said once: what comes late is told late, and is no reason to worry.

@@ -34,7 +34,7 @@ struct ForeignVerb {
   std::string_view word;
   std::string_view here;
 };
-constexpr std::array<ForeignVerb, 8> foreign_verbs{{
+constexpr std::array<ForeignVerb, 12> foreign_verbs{{
     {"fg", "a worker has no terminal; 'tail -f NAME' shows what it prints"},
     {"exit", "it ends the shell, which 'trainwardctl' alone begins"},
     {"quit", "it ends the shell, which 'trainwardctl' alone begins"},
@@ -42,6 +42,10 @@ constexpr std::array<ForeignVerb, 8> foreign_verbs{{
     {"logs", "'tail NAME' shows them"},
     {"log", "'tail NAME' shows it"},
     {"ps", "'status' lists the programs"},
+    {"curve", "'top' draws the loss, 'open' shows the page"},
+    {"loss", "'top' draws the loss, 'open' shows the page"},
+    {"plot", "'top' draws the loss, 'open' shows the page"},
+    {"dashboard", "'open' shows the page, 'top' is one in the terminal"},
     {"list", "'status' lists the programs, 'avail' those of the configuration file"},
 }};
 
@@ -144,8 +148,10 @@ void add_options(CLI::App& app, Given& given, Settings& settings) {
   app.add_flag("--no-color", given.no_colour, "no colours; also $NO_COLOR");
   // A socket asks for neither; what is given is forgotten at once.
   const auto forget = [](const std::string&) {};
-  app.add_option_function<std::string>("-u,--username", forget, "taken and not used");
-  app.add_option_function<std::string>("-p,--password", forget, "taken and not used");
+  app.add_option_function<std::string>("-u,--username", forget,
+                                       "accepted for compatibility, ignored");
+  app.add_option_function<std::string>("-p,--password", forget,
+                                       "accepted for compatibility, ignored");
 }
 
 Status take(const Given& given, Settings& settings, Terminal& terminal) {
@@ -160,6 +166,7 @@ Status take(const Given& given, Settings& settings, Terminal& terminal) {
   }
   if (!given.server.empty()) {
     if (auto taken = take_server(given.server, settings); !taken) return taken;
+    settings.socket_alone = given.state_dir.empty() && given.configuration.empty();
   }
   const bool here =
       !given.state_dir.empty() || !given.configuration.empty() || !settings.socket.empty();
@@ -255,6 +262,13 @@ int run(std::vector<std::string> arguments, const std::filesystem::path& default
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ParseError& error) {
+    const auto groups = app.get_subcommands();
+    const Names verbs = groups.empty() ? Names() : verbs_below(*groups.front());
+    if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
+        !verbs.empty()) {
+      return wrong_use(terminal, fmt::format("'{}' is followed by one of: {}",
+                                             groups.front()->get_name(), fmt::join(verbs, ", ")));
+    }
     const int code = app.exit(error, terminal.out, terminal.err);
     return code == 0 ? exit_status::ok : exit_status::usage;
   }

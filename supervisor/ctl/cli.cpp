@@ -12,7 +12,14 @@ Option& Option::required() {
 }
 
 Option& Option::positive() {
-  option_.check(CLI::PositiveNumber);
+  // CLI11's own says the largest double with all of its digits.
+  option_.check(CLI::Validator(
+      [](const std::string& word) {
+        const bool digits = !word.empty() && word.find_first_not_of("0123456789") == word.npos;
+        const bool zero = word.find_first_not_of('0') == word.npos;
+        return digits && !zero ? std::string() : "expected a whole number from 1 on, not " + word;
+      },
+      "NUMBER"));
   return *this;
 }
 

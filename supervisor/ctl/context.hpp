@@ -54,6 +54,7 @@ class Connection;
 struct Settings {
   std::filesystem::path state_dir = ".trainward";
   std::filesystem::path socket;  // empty: STATE_DIR/trainward.sock, or the system service's
+  bool socket_alone = false;     // named without a folder: which database is its is not known
   std::string host;              // an address of another machine, as it was typed; empty: this one
   std::shared_ptr<remote::Connection> connection = {};  // to `host`, once there is one
   bool json = false;

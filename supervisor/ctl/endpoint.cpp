@@ -33,9 +33,8 @@ Status take_server(const std::string& text, Settings& settings) {
     return {};
   }
   return fail(ErrorKind::usage,
-              "trainwardd listens on a Unix socket only, for on a network port everybody could "
-              "give it commands",
-              text, "name the socket with -s unix:///PATH; from elsewhere: --host ssh://HOST");
+              "trainwardctl talks to a Unix socket, and to other machines through ssh", text,
+              "name the socket with -s unix:///PATH; from elsewhere: --host ssh://HOST");
 }
 
 Status take_configuration(const std::filesystem::path& file, Settings& settings,

@@ -17,6 +17,11 @@ Failure wrong_shape(std::string_view expected) {
 Answer<json::value> ask_database(const Context& context, const ClientError& daemon,
                                  const FromDatabase& from_database) {
   const std::filesystem::path file = context.settings.database();
+  if (context.settings.socket_alone) {
+    Error error = daemon.error;
+    error.hint = "to look into a run database instead, name its folder with --state-dir";
+    return tl::unexpected<Failure>({exit_status::unreachable, std::move(error)});
+  }
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
     return tl::unexpected<Failure>(

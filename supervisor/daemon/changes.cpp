@@ -92,7 +92,7 @@ void Daemon::update(const std::string& only, const std::string& by, Answer answe
 // As the configuration has it now.
 void Daemon::take_up(const std::string& name) {
   if (const config::Program* program = program_in(parts_->config, name)) add_program(*program);
-  if (auto ok = recover(name); !ok) spdlog::error(ok.error().message());
+  if (auto ok = recover(name, parts_->options.once); !ok) spdlog::error(ok.error().message());
 }
 
 Result<json::value> Daemon::available() {

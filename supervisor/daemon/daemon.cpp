@@ -45,9 +45,11 @@ Result<std::unique_ptr<Daemon>> Daemon::make(Loop& loop, Options options, config
   auto lock = take_lease(config.state_dir / lock_name);
   if (!lock) {
     if (lock.error().kind == ErrorKind::transient) {
-      return fail(ErrorKind::transient, "another trainwardd works in this state folder",
-                  config.state_dir.string(),
-                  "talk to it with `trainwardctl status`, or end it with `trainwardctl shutdown`");
+      return fail(
+          ErrorKind::transient, "another trainwardd works in this state folder",
+          config.state_dir.string(),
+          "talk to it with `trainwardctl status`, or end it with `trainwardctl shutdown`; for a "
+          "second one beside it: --set state_dir=.trainward-2");
     }
     return propagate(lock);
   }
@@ -113,7 +115,7 @@ Status Daemon::start() {
   if (auto ok = recover_removed(); !ok) return ok;
   for (const config::Program& program : parts_->config.programs) {
     add_program(program);
-    if (auto ok = recover(program.name); !ok) return ok;
+    if (auto ok = recover(program.name, parts_->options.once); !ok) return ok;
     // A command that somebody has just typed runs, also when it was done or given up before.
     if (!parts_->options.command.empty()) find(program.name)->handle(core::StartRequested{});
   }
@@ -156,8 +158,8 @@ api::Handler Daemon::handler() {
   };
 }
 
-Status Daemon::recover(const std::string& name) {
-  auto recovered = find(name)->recover(machine_restarted_, parts_->options.once);
+Status Daemon::recover(const std::string& name, bool begins) {
+  auto recovered = find(name)->recover(machine_restarted_, begins);
   if (find(name)->state().stage == core::Stage::fatal) given_up_before_.insert(name);
   return recovered;
 }
@@ -220,7 +222,8 @@ Status Daemon::recover_removed() {
     gone.name = row.name;
     gone.autostart = false;
     add_program(gone);
-    if (auto ok = recover(row.name); !ok) return ok;
+    // Nobody wants it to run: it is not begun to be stopped.
+    if (auto ok = recover(row.name, false); !ok) return ok;
     find(row.name)->handle(core::StopRequested{"configuration", false});
     waiters_.emplace_back([this, name = row.name] {
       const ProgramRunner* runner = find(name);

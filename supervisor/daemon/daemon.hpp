@@ -128,7 +128,7 @@ class Daemon final : public api::Control {
   Status recover_removed();
   void remove_program(const std::string& name);
   void take_up(const std::string& name);
-  Status recover(const std::string& name);
+  Status recover(const std::string& name, bool begins);
   [[nodiscard]] Loaded load_again() const;
   [[nodiscard]] Status could_start(const config::Config& next) const;
   void on_change();

@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -57,6 +58,12 @@ std::optional<config::Config> load(const daemon::Options& options) {
   return std::move(*config);
 }
 
+std::string words_of(int argc, char** argv) {
+  std::string words;
+  for (int i = 1; i < argc; ++i) words += (i > 1 ? " " : "") + std::string(argv[i]);
+  return words;
+}
+
 // What stands behind "--" is the command to run.
 std::vector<std::string> take_command(int& argc, char** argv) {
   char** const end = argv + argc;
@@ -65,6 +72,19 @@ std::vector<std::string> take_command(int& argc, char** argv) {
   if (dashes == end) return {};
   argc = static_cast<int>(dashes - argv);
   return {dashes + 1, end};
+}
+
+bool is_script(const std::filesystem::path& file) {
+  return file.extension() == ".py" || file.extension() == ".sh";
+}
+// A script that lies here is found by its path alone, and only where it may be executed.
+bool can_be_run(const std::filesystem::path& script) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(script, error)) return true;  // elsewhere: in $PATH
+  return script.has_parent_path() && ::access(script.c_str(), X_OK) == 0;
+}
+std::string run_as(const std::filesystem::path& script) {
+  return (script.extension() == ".py" ? "python3 " : "bash ") + clean(script.string());
 }
 
 // What to run, once the command line is read; false when it names nothing, which was said.
@@ -77,7 +97,17 @@ bool settle_what_to_run(daemon::Options& options, bool dashes) {
   if (dashes && !options.config_file.empty()) {
     return said("takes a configuration file or, behind '--', a command, and not both");
   }
+  if (dashes && is_script(options.command.front()) && !can_be_run(options.command.front())) {
+    std::fprintf(stderr, "trainwardd: %s is no command; it is run so: trainwardd -- %s\n",
+                 clean(options.command.front()).c_str(), run_as(options.command.front()).c_str());
+    return false;
+  }
   options.once = options.once || dashes;
+  if (is_script(options.config_file)) {
+    std::fprintf(stderr, "trainwardd: %s is a program, not a configuration: trainwardd -- %s\n",
+                 clean(options.config_file.string()).c_str(), run_as(options.config_file).c_str());
+    return false;
+  }
   if (dashes || !options.config_file.empty()) return true;
   options.config_file = config::usual_file;
   std::error_code error;
@@ -162,6 +192,12 @@ int run(int argc, char** argv) {
   arguments.options.command = take_command(count, argv);
   try {
     app.parse(count, argv);
+  } catch (const CLI::ExtrasError& error) {
+    // "trainwardd python3 train.py": what was meant is a command.
+    const std::string command = words_of(count, argv);
+    std::fprintf(stderr, "trainwardd: %s; to run a command: trainwardd -- %s\n", error.what(),
+                 clean(command).c_str());
+    return exit_code::usage;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? exit_code::done : exit_code::usage;
   }
@@ -195,7 +231,13 @@ int run(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on files is a full disk, and no reason to die
   for (;;) {
     const daemon::Ended ended = daemon::live(arguments.options, std::move(*config));
-    if (!ended.reexec) return ended.code;
+    if (!ended.reexec) {
+      if (!arguments.options.command.empty()) {
+        std::fputs("trainwardd: the whole run: trainwardctl report; its end: trainwardctl why\n",
+                   stderr);
+      }
+      return ended.code;
+    }
     daemon::become(ended.image, argv, kept);
     spdlog::error("{} does not start: {}; going on as version {}", ended.image.string(),
                   std::strerror(errno), version_text);

@@ -154,10 +154,12 @@ void ProgramRunner::recorded(const core::Actions& actions, Time at) {
       }
     }
     if (const auto* step = std::get_if<core::RecordStep>(&action)) {
+      if (step->loss) told_loss_ = step->loss;
+      if (step->tokens_per_second) told_rate_ = step->tokens_per_second;
       context_.services.console.progress(
           {context_.name(), std::string(core::display(state().stage)), state().attempt,
            step->step.number, core::target_of(state(), context_.policy.target_step).number,
-           step->loss, step->tokens_per_second},
+           told_loss_, told_rate_},
           at);
     }
   }

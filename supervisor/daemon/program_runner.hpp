@@ -69,6 +69,9 @@ class ProgramRunner final : private session::Hands {
   ShimHands shim_;
   LoopClock clock_;
   session::Session session_;
+  // The newest that was told: not every line of a program tells them.
+  std::optional<double> told_loss_;
+  std::optional<double> told_rate_;
 };
 
 }  // namespace trainward::daemon

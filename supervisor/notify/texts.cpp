@@ -137,7 +137,7 @@ std::string Words::verdict() const {
                  ? fmt::format("{}, recovered", cause_.name)
                  : fmt::format("{}, over", e_.standing ? to_string(*e_.standing) : e_.family);
     case Kind::closed:
-      return "stopped; nobody is told of it any more";
+      return "stopped; no more messages about it";
     case Kind::done:
       return t_.state.current.last_step
                  ? "done at step " + grouped(t_.state.current.last_step.number)
@@ -218,15 +218,16 @@ std::string Words::act() const {
   const std::string what = todo();
   switch (facts(t_.kind).tier) {
     case Tier::critical:
-      return what.empty() ? "Somebody has to act." : fmt::format("Somebody has to act: {}.", what);
+      return what.empty() ? "Your action is needed."
+                          : fmt::format("Your action is needed: {}.", what);
     case Tier::warning:
-      if (over()) return "Nobody starts it again: somebody has to act if it should go on.";
-      return what.empty() ? "Nobody has to act now."
-                          : fmt::format("Nobody has to act now. To have less of it: {}.", what);
+      if (over()) return "It is not started again. If it should go on, start it.";
+      return what.empty() ? "No action is needed now."
+                          : fmt::format("No action is needed now. To prevent this: {}.", what);
     case Tier::info:
       break;
   }
-  return "Nobody has to act.";
+  return "No action is needed.";
 }
 
 std::string Words::look() const {
@@ -359,10 +360,10 @@ Message worded(Kind kind, std::string_view program, std::string_view title, std:
       fmt::format("{}: {}.", program.empty() ? "trainwardd" : said(program, 80), said(what, 1000));
   const bool must = row.tier == Tier::critical;
   if (!row.todo.empty()) {
-    message.text +=
-        fmt::format("\n{}: {}.", must ? "Somebody has to act" : "Nobody has to act now", row.todo);
+    message.text += fmt::format(
+        "\n{}: {}.", must ? "Your action is needed" : "No action is needed now", row.todo);
   } else if (!must) {
-    message.text += "\nNobody has to act.";
+    message.text += "\nNo action is needed.";
   }
   const std::string command = "trainwardctl status";
   message.text += "\nLook: " + command;

@@ -135,10 +135,13 @@ Result<json::object> Store::report_json(const std::string& program) const {
       db,
       "select last_step, kept_step, "
       // One whose checkpoints nobody sees: what its own attempts went on from.
-      "case when kept_step > 0 or not exists (select 1 from attempts where program = "
-      "v_programs.name "
-      "and not told_to_resume) then kept_step else (select sum(a.steps_kept) from v_attempts a "
-      "where a.program = v_programs.name) end as steps_kept, first_loss, last_loss, tokens, "
+      // What was done again from the start is the same steps.
+      "case when (select cause from attempts where program = v_programs.name "
+      "order by number desc limit 1) = 'done' then last_step "
+      "when kept_step > 0 or not exists (select 1 from attempts where program = v_programs.name "
+      "and not told_to_resume) then kept_step else (select min(sum(a.steps_kept), "
+      "max(a.last_step)) from v_attempts a where a.program = v_programs.name) end as steps_kept, "
+      "first_loss, last_loss, tokens, "
       "evaluated_step, evaluation_loss, "
       "(select perplexity from evaluations where program = ? order by attempt desc, step desc "
       "limit 1) as evaluation_perplexity, "

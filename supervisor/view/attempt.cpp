@@ -55,15 +55,14 @@ std::string steps_words(const json::object& attempt) {
   if (last == 0 && told) {
     return fmt::format("none, it was to go on from step {}", int_or(attempt, "resume_step", 0));
   }
-  if (last == 0) return "none seen, it was to go on from where the program itself finds";
-  std::string text =
-      fmt::format("{} to {}: {} kept, {} lost, {} done again", int_or(attempt, "first_step", 0),
-                  last, count_or_dash(attempt, "steps_kept"), count_or_dash(attempt, "steps_lost"),
-                  count_or_dash(attempt, "steps_replayed"));
+  if (last == 0) return "none seen; the program picks its own starting point";
+  const std::string range = fmt::format("{} to {}: ", int_or(attempt, "first_step", 0), last);
+  const std::string repeated = count_or_dash(attempt, "steps_replayed") + " repeated";
   if (!get_int(attempt, "steps_lost")) {
-    text += "; what was lost shows in the first step of the next attempt";
+    return range + repeated + "; kept and lost are known once the next attempt starts";
   }
-  return text;
+  return fmt::format("{}{} kept, {} lost, {}", range, count_or_dash(attempt, "steps_kept"),
+                     count_or_dash(attempt, "steps_lost"), repeated);
 }
 
 std::string short_serial(const std::string& serial) {
@@ -74,7 +73,7 @@ std::string short_serial(const std::string& serial) {
 
 std::string advice_words(std::string_view cause) {
   const std::string_view advice = core::facts(core::cause_from(cause)).advice;
-  return advice.empty() ? "" : fmt::format("To have less of it: {}", advice);
+  return advice.empty() ? "" : fmt::format("To prevent this: {}", advice);
 }
 
 core::Tone tone_of(std::string_view word) {

@@ -21,12 +21,12 @@ std::string remedy_words(std::string_view remedy);
 
 // "41 steps lost", "nothing lost", "what was lost is not known yet"
 std::string lost_words(const json::object& attempt);
-// "1 to 40: 30 kept, 10 lost, 0 done again"
+// "1 to 40: 30 kept, 10 lost, 0 repeated"
 std::string steps_words(const json::object& attempt);
 // Serials are long and differ at the end: "…F00123", or "-".
 std::string short_serial(const std::string& serial);
 
-// "To have less of it: …"; empty where nothing is known beyond what is done.
+// "To prevent this: …"; empty where nothing is known beyond what is done.
 std::string advice_words(std::string_view cause);
 
 // Of a program's state, a board's verdict, a cause, or what became of a checkpoint.

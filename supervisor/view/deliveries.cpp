@@ -26,7 +26,8 @@ std::vector<const json::object*> rows_of(const json::object& document, std::stri
 std::string failing_text(const json::object& job, std::int64_t now_ms) {
   std::string text = fmt::format("{} fails", said(string_or(job, "name", "a receiver")));
   if (const std::int64_t since = int_or(job, "since_ms", 0); since > 0 && since <= now_ms) {
-    text += " since " + span(now_ms - since);
+    text = fmt::format("{} has been failing for {}", said(string_or(job, "name", "a receiver")),
+                       span(now_ms - since));
   }
   if (const std::string error = said(string_or(job, "error", ""), longest_error); !error.empty()) {
     text += ": " + error;

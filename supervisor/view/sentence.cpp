@@ -110,7 +110,7 @@ Rest held_rest(const json::object& row, core::Snag snag, const std::string& name
   const std::string_view advice = advice_of(row);
   if (snag == core::Snag::same_end && !advice.empty()) todo = upper_first(std::string(advice));
   if (todo.find("trainwardctl ") == std::string::npos) todo += ". Look: " + command_of("why", name);
-  return {Need::must, fmt::format("somebody has to act: {}", facts.words), std::move(todo)};
+  return {Need::must, fmt::format("your action is needed: {}", facts.words), std::move(todo)};
 }
 
 Rest rest_of(const json::object& row, Shown shown, const std::string& name, std::int64_t now_ms) {
@@ -127,14 +127,14 @@ Rest rest_of(const json::object& row, Shown shown, const std::string& name, std:
     case Shown::exited:
       return {need, "nothing to do"};
     case Shown::stopped:
-      return {need, "it rests until somebody starts it", "To go on: " + command_of("start", name)};
+      return {need, "start it when you like", "To go on: " + command_of("start", name)};
     case Shown::unkillable:
-      return {need, "somebody has to act if it stays so",
+      return {need, "your action is needed if it stays so",
               "Wait for the process to end: the next attempt starts then. If it stays, restart the "
               "machine, since nothing else ends it"};
     case Shown::fatal: {
       const std::string_view advice = advice_of(row);
-      return {need, "somebody has to act",
+      return {need, "your action is needed",
               fmt::format("{}, then: {}",
                           advice.empty() ? "Remove the cause" : upper_first(std::string(advice)),
                           command_of("start", name))};
@@ -142,7 +142,7 @@ Rest rest_of(const json::object& row, Shown shown, const std::string& name, std:
     case Shown::unknown:
       break;
   }
-  return {need, "somebody may have to look",
+  return {need, "you may have to look",
           "Ask for its state with the trainwardctl of the daemon's own version: " +
               command_of("status", name)};
 }
@@ -207,7 +207,7 @@ Sentence sentence_of(const json::object& row, std::int64_t now_ms) {
   if (const std::string trouble = said(string_or(row, "trouble", "")); !trouble.empty()) {
     sentence.tone = Tone::bad;
     rest.need = Need::must;
-    rest.what = "somebody has to act, since trainwardd cannot look after it as it should";
+    rest.what = "your action is needed, since trainwardd cannot look after it as it should";
     std::string todo = "Set right what is in the way: " + trouble;
     if (!rest.todo.empty()) todo += ". " + rest.todo;
     rest.todo = std::move(todo);
@@ -253,10 +253,10 @@ std::string headline_of(const std::vector<Told>& programs) {
     return told.sentence.need == Need::may;
   });
   std::string text = count(std::ssize(programs), "program");
-  if (need == 0 && rests == 0) return text + ", nothing to do.";
-  if (need > 0) text += fmt::format(", {} {} somebody", need, need == 1 ? "needs" : "need");
+  if (need == 0 && rests == 0) return text + "; nothing to do.";
+  if (need > 0) text += fmt::format("; {} {} attention", need, need == 1 ? "needs" : "need");
   if (rests > 0) {
-    text += fmt::format(", {} {} until somebody starts {}", rests, rests == 1 ? "rests" : "rest",
+    text += fmt::format("; {} {} stopped until you start {}", rests, rests == 1 ? "is" : "are",
                         rests == 1 ? "it" : "them");
   }
   return text + ".";

@@ -37,7 +37,7 @@ struct Sentence {
 // `snag_from_ms` (core/need.hpp), `waits_until_ms`.
 //
 //   "RUNNING for 3 h, step 41,200 of 50,000, loss 2.310, effective 87 %; nothing to do."
-//   "FATAL for 2 h at step 41,200 of 50,000: the disk is full; somebody has to act."
+//   "FATAL for 2 h at step 41,200 of 50,000: the disk is full; your action is needed."
 Sentence sentence_of(const json::object& row, std::int64_t now_ms);
 
 // What somebody can do about it, in a sentence: `todo`, or that there is nothing.
@@ -55,7 +55,7 @@ bool before_its_first_step(const json::object& row);
 // All programs of a list, those that need somebody first, by name within.
 std::vector<Told> told_of(const json::array& rows, std::int64_t now_ms);
 
-// Of all of them: "2 programs, 1 of them needs somebody." A whole sentence, too.
+// Of all of them: "2 programs; 1 needs attention." A whole sentence, too.
 std::string headline_of(const std::vector<Told>& programs);
 
 // "trainwardctl start NAME", quoted as a shell needs it.

@@ -62,6 +62,16 @@ TEST_F(FirstHour, DashesWantACommandAndNoFile) {
   EXPECT_EQ(run("trainwardd", {"--"}).code, 2);
   EXPECT_EQ(run("trainwardd", {"run.yaml", "--", "true"}).code, 2);
   EXPECT_EQ(run("trainwardd", {"--", ""}).code, 78);
+  const Output words = run("trainwardd", {"python3", "train.py"});
+  EXPECT_EQ(words.code, 2);
+  EXPECT_NE(words.err.find("trainwardd -- python3 train.py"), std::string::npos) << words.err;
+  write("train.py", "print('step 1')\n");
+  for (const std::vector<std::string>& typed :
+       {std::vector<std::string>{"train.py"}, std::vector<std::string>{"--", "train.py"}}) {
+    const Output script = run("trainwardd", typed);
+    EXPECT_EQ(script.code, 2);
+    EXPECT_NE(script.err.find("trainwardd -- python3 train.py"), std::string::npos) << script.err;
+  }
 }
 
 TEST_F(FirstHour, WhatInitWritesRuns) {

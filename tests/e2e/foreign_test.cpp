@@ -221,7 +221,7 @@ TEST_F(Foreign, WhyTellsWhatARefusingWorkerSaid) {
   EXPECT_NE(run("trainwardd", {"--once", "run.yaml"}).code, 0);
   ASSERT_EQ(attempts().size(), 1U) << "a retry cannot help";
   EXPECT_EQ(attempts().front().verdict,
-            "config at step 0: exit code 78: the worker refused its configuration; its last line: "
+            "config: exit code 78: the worker refused its configuration; its last line: "
             "\"train.yaml:3: lr must be above 0\"");
   const Output why = ctl({"why", "run"});
   EXPECT_NE(why.out.find("\"train.yaml:3: lr must be above 0\" [stderr.log:1]"), std::string::npos)
@@ -235,7 +235,7 @@ TEST_F(Foreign, AnExitCodeWithoutAMeaningComesWithTheLastLine) {
   run("trainwardd", {"--once", "run.yaml"});
   ASSERT_EQ(attempts().size(), 1U);
   EXPECT_EQ(attempts().front().verdict,
-            "unknown at step 0: exit code 3; its last line: \"the moon is full\"");
+            "unknown: exit code 3; its last line: \"the moon is full\"");
 }
 
 // A model's name is no number: an end that nothing explains must not be called a NaN.

@@ -52,11 +52,12 @@ TEST_F(SelfResuming, WhatItReallyLostIsInItsHistory) {
   const Output history = ctl({"history", "run"});
   EXPECT_NE(history.out.find("1→25    20     5  exit 1"), std::string::npos) << history.out;
   const Output why = ctl({"why", "run", "1"});
-  EXPECT_NE(why.out.find("1 to 25: 20 kept, 5 lost, 0 done again"), std::string::npos) << why.out;
+  EXPECT_NE(why.out.find("1 to 25: 20 kept, 5 lost, 0 repeated"), std::string::npos) << why.out;
   const Output events = ctl({"events", "run"});
-  EXPECT_NE(events.out.find("attempt 2, from where the program itself finds"), std::string::npos)
+  EXPECT_NE(events.out.find("attempt 2; the program picks its own starting point"),
+            std::string::npos)
       << events.out;
-  EXPECT_NE(events.out.find("goes on with step 21, and step 25 had been reached before"),
+  EXPECT_NE(events.out.find("resumed at step 21; steps 21 to 25 are being repeated"),
             std::string::npos)
       << events.out;
   EXPECT_EQ(events.out.find("from the beginning"), std::string::npos) << events.out;
@@ -111,7 +112,7 @@ TEST_F(SelfResuming, CheckSaysWhatWillNotBeSeen) {
   write_script();
   const Output checked = ctl({"config", "check", "run.yaml"});
   EXPECT_EQ(checked.code, 0) << checked.err;
-  EXPECT_NE(checked.out.find("its checkpoints will not be seen"), std::string::npos) << checked.out;
+  EXPECT_NE(checked.out.find("I can't see checkpoints"), std::string::npos) << checked.out;
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ void settle_base_model(Entry& entry) {
     } else {
       entry.report(said->where, value.mark,
                    fmt::format("{} is no folder of this machine, and nothing is downloaded; name "
-                               "the model's folder: base_model: FOLDER",
+                               "the model's folder: base_model: FOLDER (hf download NAME "
+                               "--local-dir FOLDER)",
                                describe(value)));
     }
   }

@@ -24,10 +24,11 @@ struct SectionWord {
 constexpr std::array sections{
     SectionWord{"include", "other files are not read: import each, and put their programs below"},
     SectionWord{"group:", "there are no groups: programs are named one by one, or 'all'"},
-    SectionWord{"eventlistener:", "there are no listeners: 'trainwardctl events' has what happens"},
+    SectionWord{"eventlistener:",
+                "events go to programs of yours by notify.channels: {kind: command}; 'trainwardctl "
+                "events' lists them"},
     SectionWord{"fcgi-program:", "there are no FastCGI programs"},
-    SectionWord{"inet_http_server",
-                "nothing listens on the network: the socket in the state folder is all there is"},
+    SectionWord{"inet_http_server", "the page and API on a port are listen: and tokens:"},
     SectionWord{"unix_http_server",
                 "the socket is STATE_DIR/trainward.sock, unless 'socket' says "
                 "another"},

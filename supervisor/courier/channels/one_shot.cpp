@@ -33,7 +33,7 @@ Message test_message(const orders::Channel& channel, const Speaker& speaker, std
   const json::object body{
       {"text",
        fmt::format("This is a test of the channel '{}', sent by trainwardctl notify test on "
-                   "{}. Nobody has to act.",
+                   "{}. No action is needed.",
                    channel.name, speaker.host)}};
   const MessageFacts row{now_ms,
                          now_ms,

@@ -115,9 +115,10 @@ int show_boards(const Context& context, const BoardsRequest& request) {
       as_array(ask(context, "/v1/boards", [](const store::Store& store) -> Result<json::value> {
         return store.boards_json();
       }));
-  return print_rows(context, rows, "No board was ever looked at", [&](const json::array& found) {
-    return format_boards(found, context.terminal.now.wall.ms, context.style());
-  });
+  return print_rows(context, rows, "No board has been looked at yet",
+                    [&](const json::array& found) {
+                      return format_boards(found, context.terminal.now.wall.ms, context.style());
+                    });
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ int connect(const Context& context, const ConnectRequest& request) {
 
 void add_connect(Cli& cli) {
   auto& request = cli.keep<ConnectRequest>();
-  const Verb verb = cli.verb("connect", "what --host of another machine's trainwardctl calls here");
+  const Verb verb = cli.verb("connect", "internal: answers --host from other machines");
   verb.flag("--only", request.only, "no other socket than the one that this line names");
   cli.on(verb, request, connect);
 }

@@ -31,7 +31,7 @@ int replace_daemon(const Context& context, const std::string& target,
   if (!answer) return finish(context, answer.error());
   const std::int64_t started_ms = int_or(*answer, "started_ms", 0);
   if (started_ms > 0 && !wait_for_successor(context, started_ms)) {
-    context.terminal.err << "trainwardd does not answer since; its log says why\n";
+    context.terminal.err << "trainwardd has not answered since then; its log says why\n";
     return exit_status::failed;
   }
   if (context.settings.json) {

@@ -61,7 +61,7 @@ std::string format_look(const json::object& document, const Style& style) {
   if (document.at("format").is_null()) {
     text += fmt::format(
         "no steps are recognised in {} lines; the program would be started, logged and started "
-        "again, and never judged by its silence\n",
+        "again; a hang shows only when it neither computes nor writes (deadlines.silence)\n",
         lines);
     if (rows && !(*rows)->empty()) {
       text += "lines that say something, but not enough, or not in order:\n";

@@ -66,8 +66,8 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// add_argument("--resume", …) that takes a value.
-std::string resume_option_of(std::string_view text) {
+// add_argument("--resume", …): with a value, or as a flag.
+void read_resume_option(std::string_view text, Script& script) {
   constexpr std::array<std::string_view, 9> names{"--resume_from_checkpoint",
                                                   "--resume-from-checkpoint",
                                                   "--resume_from",
@@ -83,10 +83,11 @@ std::string resume_option_of(std::string_view text) {
       const auto at = text.find(quoted);
       if (at == std::string_view::npos) continue;
       const std::string_view call = text.substr(at, text.find('\n', text.find(')', at)) - at);
-      if (!has(call, "store_true") && !has(call, "BooleanOptionalAction")) return std::string(name);
+      const bool flag = has(call, "store_true") || has(call, "BooleanOptionalAction");
+      std::string& found = flag ? script.resume_flag : script.resume_option;
+      if (found.empty()) found = name;
     }
   }
-  return "";
 }
 
 }  // namespace
@@ -102,10 +103,13 @@ Script read_script(std::string_view text) {
     script.framework = found->name;
     script.resumes = found->resumes;
   }
-  script.resume_option = resume_option_of(text);
+  read_resume_option(text, script);
   script.distributed = has(text, "init_process_group") || has(text, "LOCAL_RANK");
   for (const char* sign : {".backward(", ".fit(", ".train(", "train_step", "value_and_grad"}) {
     script.trains = script.trains || has(text, sign);
+  }
+  for (const char* sign : {".save(", "save_", "savez(", ".dump("}) {
+    script.saves = script.saves || has(text, sign);
   }
   return script;
 }

@@ -60,13 +60,20 @@ Script script_in(const fs::path& file) {
 
 void choose_script(const fs::path& folder, const std::vector<fs::path>& files, Surroundings& out) {
   std::vector<std::pair<int, fs::path>> scripts;
+  std::vector<fs::path> others;  // that are of a framework, or save something
   for (const fs::path& file : files) {
     if (file.has_parent_path() || file.extension() != ".py") continue;
     if (scripts.size() == most_scripts) break;
-    const int points = likelihood(file.stem().string(), script_in(folder / file));
-    if (points >= 3) scripts.emplace_back(-points, file);
+    const Script script = script_in(folder / file);
+    const int points = likelihood(file.stem().string(), script);
+    if (points >= 3) {
+      scripts.emplace_back(-points, file);
+    } else if (!script.framework.empty() || script.saves) {
+      others.push_back(file);
+    }
   }
   std::sort(scripts.begin(), scripts.end());
+  if (scripts.empty() && others.size() == 1) scripts.emplace_back(0, others.front());
   if (scripts.empty()) return;
   out.script = scripts.front().second;
   for (std::size_t i = 1; i < scripts.size(); ++i) {
@@ -74,14 +81,16 @@ void choose_script(const fs::path& folder, const std::vector<fs::path>& files, S
   }
 }
 
-// "ckpts/step_00100.pt": "ckpts/step_*.pt"; empty when no number is in the file's name.
+// "ckpts/step_00100.pt": "ckpts/step_*.pt"; "out/ckpt.pt" as it is; empty for what has neither a
+// number in its name nor is called a checkpoint.
 std::string pattern_of(const fs::path& file) {
   const auto digit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
   const std::string name = file.filename().string();
   const std::string path = file.string();
-  if (std::none_of(name.begin(), name.end(), digit) ||
-      path.find_first_of("*?[]") != std::string::npos) {
-    return "";
+  if (path.find_first_of("*?[]") != std::string::npos) return "";
+  if (std::none_of(name.begin(), name.end(), digit)) {
+    const bool called = name.starts_with("ckpt") || name.starts_with("checkpoint");
+    return called ? path : "";
   }
   std::string pattern = file.parent_path() / "";
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -97,7 +106,9 @@ std::string pattern_of(const fs::path& file) {
 std::string checkpoint_pattern(const std::vector<fs::path>& files) {
   std::map<std::string, int> patterns;
   for (const fs::path& file : files) {
-    if (!is_one_of(file.extension().string(), {".pt", ".pth", ".ckpt", ".safetensors"})) continue;
+    if (!is_one_of(file.extension().string(),
+                   {".pt", ".pth", ".ckpt", ".safetensors", ".pkl", ".npz"}))
+      continue;
     if (const std::string pattern = pattern_of(file); !pattern.empty()) ++patterns[pattern];
   }
   const auto most =

@@ -45,11 +45,14 @@ std::string of_script(const Surroundings& around) {
   if (!script.resumes.empty()) {
     text += fmt::format("    # to go on after a crash: {}\n", script.resumes);
   }
-  const bool told = !script.resume_option.empty() && !around.checkpoints.empty();
-  const std::string resume = fmt::format(
-      "[{}, \"{{checkpoint}}\"]", script.resume_option.empty() ? "--resume" : script.resume_option);
+  const bool takes_path = !script.resume_option.empty();
+  const bool told = (takes_path || !script.resume_flag.empty()) && !around.checkpoints.empty();
+  const std::string resume =
+      !takes_path && !script.resume_flag.empty()
+          ? fmt::format("\"{{checkpoint:+{}}}\"", script.resume_flag)
+          : fmt::format("[{}, \"{{checkpoint}}\"]", takes_path ? script.resume_option : "--resume");
   if (told) {
-    text += "    # what is in brackets is left out while there is no checkpoint\n";
+    text += "    # what names the checkpoint is left out while there is none\n";
     text += fmt::format("    command: [{}, {}]\n", start, resume);
   } else {
     text += fmt::format("    command: [{}]\n", start);

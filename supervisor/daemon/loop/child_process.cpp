@@ -97,6 +97,9 @@ struct ChildProcess::Impl {
 
   void on_exit() {
     int status = 0;
+    // While its number is its own: what it has left behind would go on with what it was given, and
+    // a reset goes on for as long as one of its processes has the board.
+    kill_all();
     if (::waitpid(pid, &status, WNOHANG) != pid) return;
     reaped = true;
     output.take(0);

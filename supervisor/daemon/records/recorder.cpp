@@ -91,7 +91,7 @@ Status Recorder::record(const core::Action& action, const core::State& state, Ti
   return std::visit(
       Cases{
           [&](const core::RecordEvent& e) -> Status {
-            return store_.add_event({0, at.wall.ms, program_, state.attempt, e.kind, e.text, e.by});
+            return store_.add_event({0, at.wall.ms, program_, e.attempt, e.kind, e.text, e.by});
           },
           [&](const core::RecordStep& e) { return add(e, state.attempt, at); },
           [&](const core::RecordEvaluation& e) -> Status {

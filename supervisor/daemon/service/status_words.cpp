@@ -15,7 +15,7 @@ std::string status_words(std::size_t programs, std::span<const GivenUp> given_up
                         to_string(given_up[i].cause));
   }
   if (given_up.size() > most) text += fmt::format(" and {} more", given_up.size() - most);
-  return fmt::format("{}; somebody has to act: {}", text,
+  return fmt::format("{}; your action is needed: {}", text,
                      given_up.size() == 1 ? views::command_of("why", given_up.front().program)
                                           : "trainwardctl status");
 }

@@ -44,8 +44,8 @@ Result<Parts> parts_of(const fs::path& folder) {
                   folder.string());
     }
     if (entries.depth() >= deepest) {
-      return fail(ErrorKind::corrupt,
-                  fmt::format("has more than {} folders in each other", deepest), folder.string());
+      return fail(ErrorKind::corrupt, fmt::format("has folders nested more than {} deep", deepest),
+                  folder.string());
     }
     const fs::path& path = entries->path();
     name_bytes += path.native().size() - folder.native().size();

@@ -119,8 +119,8 @@ Html boards_section(const Documents& documents) {
   if (table.empty()) {
     return titled("boards", "Boards",
                   element("p", {},
-                          {"No board was ever looked at: the program runs on none, or has "
-                           "not begun."}));
+                          {"No board has been looked at yet: the program needs none, or has "
+                           "not started."}));
   }
   return titled("boards", "Boards", join({table.html(), links_of(documents.probe)}));
 }

@@ -223,7 +223,9 @@ Drawing drawing_of(const std::vector<CurvePoint>& points) {
           {losses.least() - more, losses.most() + more, bottom, top}};
 }
 
-std::string in_words(const json::object& curve, const std::vector<CurvePoint>& points) {
+// By steps where they are known, and else by the pieces that are drawn, which are means.
+std::string in_words(const Documents& documents, const std::vector<CurvePoint>& points) {
+  const json::object& curve = documents.curve;
   const auto told = [](const CurvePoint& p) { return p.mean.has_value(); };
   const auto first = std::ranges::find_if(points, told);
   if (first == points.end()) return "No step has told a loss.";
@@ -241,13 +243,21 @@ std::string in_words(const json::object& curve, const std::vector<CurvePoint>& p
     if (!cause.empty() && core::is_fault(core::cause_from(cause))) ++failed;
     lost += std::max<std::int64_t>(int_or(row, "steps_lost", 0), 0);
   });
-  std::string text = fmt::format(
-      "The loss is {} at step {} and was {} at step {}; the least mean of a piece of the run is "
-      "{}.",
-      number_text(*last->mean),
-      views::grouped(int_or(curve, "newest_step", std::llround(last->step))),
-      number_text(*first->mean), views::grouped(std::llround(first->step)),
-      number_text(means.least()));
+  const json::object* row = row_of(documents);
+  const auto figure = [&](std::string_view key, double mean) {
+    const auto told = row != nullptr ? get_number(*row, key) : get_number(curve, key);
+    return number_text(told.value_or(mean));
+  };
+  std::string text;
+  if (last != points.rbegin()) {
+    text =
+        fmt::format("The loss has not been a number since about step {}; before that it was {}.",
+                    views::grouped(std::llround(std::prev(last)->step)), number_text(*last->mean));
+  } else {
+    text = fmt::format("The loss is {} and was {} at first.", figure("loss", *last->mean),
+                       figure("first_loss", *first->mean));
+  }
+  text += fmt::format(" Lowest average of a stretch of steps: {}.", number_text(means.least()));
   text += fmt::format(" {} in what is drawn, {} failed; {} {} lost.", count(attempts, "attempt"),
                       failed == 0 ? "none" : views::grouped(failed), count(lost, "step"),
                       lost == 1 ? "was" : "were");
@@ -287,7 +297,7 @@ std::string faultless() {
 Html curve_section(const Documents& documents) {
   const View& view = documents.view;
   const std::vector<CurvePoint> points = points_of(documents.curve, most_points);
-  const std::string words = in_words(documents.curve, points);
+  const std::string words = in_words(documents, points);
   std::vector<Attribute> attributes{{"class", "curve"}};
   if (!view.still) {
     attributes.push_back({"data-source", Url::path({"v1", "programs", view.program, "curve"})});

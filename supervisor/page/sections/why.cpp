@@ -110,7 +110,7 @@ Html why_section(const Documents& documents) {
              {"what was done",
               runs ? Html() : Html(views::remedy_words(string_or(attempt, "remedy", "")))},
              {"programs", Html(views::programs_text(attempt))},
-             {"to have less of it",
+             {"to prevent this",
               Html(core::facts(core::cause_from(runs ? "done" : std::string_view(cause))).advice)},
              {"files", mono_or_none(string_or(attempt, "folder", ""), 300)}});
   content += evidence_of(documents.why);

@@ -78,9 +78,10 @@ with eras as (  -- an era ends with a clean end; windows, since a run may have t
 ), raw as (
   select placed.*,
          case when ended_ms = 0 then 0
+              -- Whoever has finished has what it was to have, whether or not a file says so.
+              when cause = 'done' then 0
               when told_to_resume then
                 case when last > 0 then max(last - max(kept, resume_step), 0) else 0 end
-              when cause = 'done' then 0
               when last > 0 then max(last - next_began, 0) end as lost
   from placed
 )
@@ -96,7 +97,8 @@ select program,
        first as first_step,
        last as last_step,
        kept as kept_step,
-       case when told_to_resume then max(min(last, kept) - resume_step, 0)
+       case when told_to_resume and cause = 'done' then max(last - resume_step, 0)
+            when told_to_resume then max(min(last, kept) - resume_step, 0)
             when ended_ms > 0 and lost is not null then max(last - lost - began, 0)
             when kept > 0 then max(min(last, kept) - began, 0) end as steps_kept,
        lost as steps_lost,

@@ -155,6 +155,7 @@ TEST(Safetensors, HeaderMustBeStrictJson) {
               HasSubstr("key '__metadata__' twice"));
   EXPECT_THAT(refusal_of(file_of(R"({"__metadata__":{"a":1}})", "")), HasSubstr("not text"));
   EXPECT_THAT(refusal_of(file_of(R"({"__metadata__":[]})", "")), HasSubstr("not an object"));
+  EXPECT_EQ(refusal_of(file_of(R"({"__metadata__":null})", "")), "accepted");
   EXPECT_THAT(refusal_of(file_of("{" + tensor("1", "0,4", "\\u0000") + "}", "abcd")),
               HasSubstr("control"));
   EXPECT_THAT(refusal_of(file_of("{\"a\":5}", "")), HasSubstr("not an object"));

@@ -30,10 +30,9 @@ class WatchNotes : public ConfigTest {
 };
 
 TEST_F(WatchNotes, CheckpointsThatNobodySees) {
-  EXPECT_THAT(notes(""),
-              ElementsAre("programs.a.watch: its checkpoints will not be seen, and it goes on "
-                          "after a crash from where it itself finds. To change that: "
-                          "watch.checkpoints, and {checkpoint} in its command"));
+  EXPECT_THAT(notes(""), ElementsAre("programs.a.watch: I can't see checkpoints; after a crash the "
+                                     "command is simply started again. If it saves, say where: "
+                                     "watch: {checkpoints: ['out/ckpt*.pt']}"));
   EXPECT_EQ(notes("", {"watch: {status_file: s.json}"}).size(), 1U);
   EXPECT_THAT(notes("", {"watch: {checkpoints: ['*.pt']}"}), IsEmpty())
       << "it goes on by itself from what is seen";

@@ -73,7 +73,7 @@ TEST(Classify, AWorkerThatRefusesItsConfigurationIsQuoted) {
   const Verdict verdict = classify(training_at(0), exit);
   EXPECT_EQ(verdict.cause, Cause::config);
   EXPECT_EQ(verdict.sentence,
-            "config at step 0: exit code 78: the worker refused its configuration; its last line: "
+            "config: exit code 78: the worker refused its configuration; its last line: "
             "\"train.yaml:3: lr must be above 0\"");
   EXPECT_EQ(verdict.evidence.front().location, "stderr.log:12");
   // What a rule found does not silence it: the worker knows better.

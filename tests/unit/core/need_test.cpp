@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "world.hpp"
 
 namespace trainward::core {
@@ -182,6 +184,52 @@ TEST(Need, WhatAWaitMayCureIsWaitedForLonger) {
   EXPECT_EQ(world.snag(), Snag::same_end);
   world.feed(StartRequested{});
   EXPECT_EQ(told_of_attention(world), 1U);
+}
+
+// The end that puts a board into quarantine does so once: a second time would double it.
+TEST(Need, OneEndQuarantinesOnce) {
+  World world;
+  world.policy.needs_board = true;
+  world.policy.quarantine.faults = 3;
+  world.policy.can_reset = true;
+  world.feed(StartRequested{});
+  for (int end = 0; end < 3; ++end) {
+    while (world.state.stage == Stage::backoff) world.feed(TimerFired{}, 300'000);
+    if (world.state.stage == Stage::repairing) world.feed(Repaired{Remedy::reset_board});
+    const BoardRecord record = world.state.boards.board_record;
+    world.feed(ProbeFinished{{{"A", "OK", true, "", record}}, "", {}});
+    world.feed(CheckpointSelected{"", {}, ""}).feed(WorkerStarted{42}, 5);
+    world.feed(failed("lost", Cause::device_lost, "chip is gone"), 100);
+  }
+  EXPECT_EQ(world.state.boards.board_record.quarantined_until_wall_ms - world.time.wall,
+            world.policy.quarantine.first_ms);
+}
+
+// The next attempt begins in the turn in which the one before ends.
+TEST(Need, AnEventBelongsToTheAttemptItIsAbout) {
+  World world;
+  world.run_to_training();
+  world.steps(1, 9);
+  world.feed(CheckpointVerified{1, "/c/9", {9}, 1, ""});
+  world.feed(ended_by(9), 10);
+  std::map<std::string, std::int64_t> attempts;
+  for (const RecordEvent& event : world.newest<RecordEvent>()) attempts[event.kind] = event.attempt;
+  EXPECT_EQ(attempts.at("exit"), 1);
+  EXPECT_EQ(world.state.attempt, 2);
+}
+
+// What it has verified stays verified, whatever it goes on from.
+TEST(Need, WhoeverFindsItsOwnPlaceKeepsWhatItHasKept) {
+  Stranger world;
+  world.policy.keeps_checkpoints = true;
+  world.feed(StartRequested{}).feed(CheckpointSelected{}).feed(WorkerStarted{42}, 5);
+  world.feed(StepDone{{30}, 1.0}, 10).feed(CheckpointVerified{1, "/c/30", {30}, 1, ""});
+  world.feed(exited_with(1), 10);
+  world.ends_at_once(failed("config", Cause::unknown, "FileNotFoundError: best"));
+  EXPECT_EQ(world.state.history.kept_step, Step{30});
+  EXPECT_THAT(world.newest<RecordAttemptEnded>().at(0).verdict,
+              HasSubstr("before its first step (30 was reached before)"));
+  EXPECT_EQ(world.state.history.attempts_without_progress, 1);
 }
 
 TEST(Need, WhoeverStartsItAnewHasLooked) {

@@ -50,7 +50,8 @@ struct OwnPlace : World {
 
 TEST(OwnPlace, ItIsToldFromWhereTheProgramItselfFinds) {
   OwnPlace world;
-  EXPECT_THAT(world.told("launch"), ElementsAre("attempt 1, from where the program itself finds"));
+  EXPECT_THAT(world.told("launch"),
+              ElementsAre("attempt 1; the program picks its own starting point"));
   EXPECT_FALSE(world.every<RecordAttemptBegun>().at(0).told_to_resume);
   World told;
   told.run_to_training();
@@ -86,10 +87,10 @@ TEST(OwnPlace, ItsFirstStepTellsWhereItGoesOn) {
   EXPECT_THAT(world.told("resume"), IsEmpty()) << "a run that begins";
   world.launch().steps(21, 40);
   EXPECT_THAT(world.told("resume"),
-              ElementsAre(HasSubstr("goes on with step 21, and step 30 had been reached before")));
+              ElementsAre(HasSubstr("resumed at step 21; steps 21 to 30 are being repeated")));
   world.feed(exited_with(1), 10);
   world.launch().steps(41, 41);
-  EXPECT_THAT(world.told("resume").at(1), "it goes on with step 41");
+  EXPECT_THAT(world.told("resume").at(1), "resumed at step 41");
 }
 
 // Until the first step nobody knows whether it is a new one.

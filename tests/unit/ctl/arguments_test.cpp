@@ -1,6 +1,7 @@
 #include <fstream>
 
 #include "fixture.hpp"
+#include "supervisor/store/store.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -26,6 +27,25 @@ TEST_F(CtlTest, WrongUseIsExitCodeTwo) {
   EXPECT_EQ(ctl({"tail", "trainer", "stdlog"}).code, 2);
   EXPECT_EQ(ctl({"tail", "-f", "trainer", "--json"}).code, 2);
   EXPECT_EQ(ctl({"ckpt"}).code, 2);
+}
+
+TEST_F(CtlTest, WrongUseSaysWhatWouldBeRight) {
+  EXPECT_THAT(ctl({"ckpt"}).err,
+              testing::AllOf(HasSubstr("'ckpt' is followed by one of: "), HasSubstr("verify")));
+  EXPECT_THAT(ctl({"history", "-n", "x"}).err, HasSubstr("a whole number from 1 on, not x"));
+  EXPECT_LT(ctl({"history", "-n", "0"}).err.size(), 120U) << ctl({"history", "-n", "0"}).err;
+  EXPECT_THAT(ctl({"curve"}).err, HasSubstr("'top' draws the loss"));
+}
+
+// The folder here may be another daemon's.
+TEST_F(CtlTest, ASocketThatIsNotThereIsNotAnsweredFromAnotherDatabase) {
+  ASSERT_TRUE(store::Store::open(folder_ / "trainward.db").has_value());
+  EXPECT_EQ(ctl({"status"}).code, 0) << "from the database";
+  const Ran ran = ctl({"-s", "/nope", "status"});
+  EXPECT_EQ(ran.code, 4);
+  EXPECT_THAT(ran.err, HasSubstr("/nope"));
+  EXPECT_THAT(ran.err, HasSubstr("--state-dir"));
+  EXPECT_EQ(ran.err.find("answering from the database"), std::string::npos) << ran.err;
 }
 
 TEST_F(CtlTest, HelpAndVersionAreNoFailure) {

@@ -171,7 +171,7 @@ TEST_F(FormatWhy, VerdictThenEvidenceByWeight) {
             "  started  2025-11-20 22:40:20 (3 min ago)\n"
             "  took     1 min 30 s, ended with SIGKILL\n"
             "  board    B1\n"
-            "  steps    25 to 30: 4 kept, 2 lost, 1 done again\n"
+            "  steps    25 to 30: 4 kept, 2 lost, 1 repeated\n"
             "  files    /s/2\n"
             "\n"
             "Evidence, strongest first:\n"
@@ -193,14 +193,13 @@ TEST_F(FormatWhy, OfAProgramThatFindsItsOwnPlace) {
   };
   EXPECT_THAT(steps(R"("first_step":1,"last_step":30,"steps_kept":null,"steps_lost":null,
                        "steps_replayed":0)"),
-              HasSubstr("  steps    1 to 30: - kept, - lost, 0 done again; what was lost shows in "
-                        "the first step of the next attempt\n"));
+              HasSubstr("  steps    1 to 30: 0 repeated; kept and lost are known once the next "
+                        "attempt starts\n"));
   EXPECT_THAT(steps(R"("first_step":1,"last_step":30,"steps_kept":20,"steps_lost":10,
                        "steps_replayed":0)"),
-              HasSubstr("  steps    1 to 30: 20 kept, 10 lost, 0 done again\n"));
+              HasSubstr("  steps    1 to 30: 20 kept, 10 lost, 0 repeated\n"));
   EXPECT_THAT(steps(R"("last_step":0,"resume_step":null)"),
-              HasSubstr("  steps    none seen, it was to go on from where the program itself "
-                        "finds\n"));
+              HasSubstr("  steps    none seen; the program picks its own starting point\n"));
 }
 
 TEST_F(FormatWhy, TellsWhatToDoWhenItGaveUp) {

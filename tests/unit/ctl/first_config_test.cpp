@@ -55,6 +55,18 @@ TEST_F(FirstConfig, InitWritesWhatItFindsAndConfigCheckAccepts) {
   EXPECT_THAT(checked.out, HasSubstr("trainward.yaml: ok, 1 program\n"));
 }
 
+// The only script, whatever it is called; one file without a number; a flag that takes no path.
+TEST_F(FirstConfig, InitSeesWhatAPlainScriptSaves) {
+  write("hf.py",
+        "import torch\np.add_argument('--resume', action='store_true')\ntorch.save(m, f)\n");
+  write("out/ckpt.pt", "x");
+  EXPECT_EQ(ctl({"init"}).code, 0);
+  const std::string text = text_of("trainward.yaml");
+  EXPECT_THAT(text, HasSubstr("command: [python3, hf.py, \"{checkpoint:+--resume}\"]"));
+  EXPECT_THAT(text, HasSubstr("checkpoints: [out/ckpt.pt]"));
+  EXPECT_EQ(ctl({"config", "check"}).code, 0) << ctl({"config", "check"}).out;
+}
+
 TEST_F(FirstConfig, InitNeverOverwritesUnlessTold) {
   write("trainward.yaml", "mine");
   const Ran refused = ctl({"init"});
@@ -109,6 +121,7 @@ TEST_F(FirstConfig, FrameworksAreKnownByTheirImports) {
   EXPECT_EQ(name("  import jax.numpy as jnp\n"), "JAX");
   EXPECT_EQ(name("# import torch\nimportant = 1\n"), "");
   EXPECT_EQ(read_script("p.add_argument('--resume', action='store_true')").resume_option, "");
+  EXPECT_EQ(read_script("p.add_argument('--resume', action='store_true')").resume_flag, "--resume");
   EXPECT_EQ(read_script("p.add_argument(\"--ckpt\", help=\"x\")\n").resume_option, "--ckpt");
   EXPECT_TRUE(read_script("rank = os.environ['LOCAL_RANK']").distributed);
 }
@@ -126,7 +139,7 @@ TEST_F(FirstConfig, CheckTellsWhatIsNotWrongToo) {
   EXPECT_EQ(ran.code, 0);
   EXPECT_THAT(ran.out, HasSubstr("no such script: "));
   EXPECT_THAT(ran.out, HasSubstr("one program, 'main'"));
-  EXPECT_THAT(ran.out, HasSubstr("its checkpoints will not be seen"));
+  EXPECT_THAT(ran.out, HasSubstr("I can't see checkpoints"));
   const auto document = json::parse(ctl({"config", "check", "--json"}).out).as_object();
   EXPECT_EQ(document.at("notes").as_array().size(), 3U);
   EXPECT_EQ(document.at("problems").as_array().size(), 0U);

@@ -91,7 +91,7 @@ TEST_F(Fleet, OneTableUnderOneHeadline) {
   std::istringstream lines(ran.out);
   std::string text;
   std::getline(lines, text);
-  EXPECT_EQ(text, "3 hosts: 2 programs, 1 needs somebody. 1 host does not answer.");
+  EXPECT_EQ(text, "3 hosts: 2 programs; 1 needs attention. 1 host does not answer.");
   std::getline(lines, text);
   EXPECT_THAT(text, HasSubstr("/a  gpu-1"));
   EXPECT_THAT(text, HasSubstr("RUNNING      pid 11, uptime 13:03:20"));
@@ -138,7 +138,7 @@ TEST_F(Fleet, AMachineOfAnotherVersionIsARow) {
   daemon("c", running);
   const Ran ran = ctl({"status", "--hosts", hosts(line("a") + line("b") + line("c"))});
   EXPECT_EQ(ran.code, 4);
-  EXPECT_THAT(ran.out, HasSubstr("3 hosts: 1 program, nothing to do. 2 hosts do not answer."));
+  EXPECT_THAT(ran.out, HasSubstr("3 hosts: 1 program; nothing to do. 2 hosts do not answer."));
 }
 
 // More of them than are asked at once, in a file that has the one that answers last.

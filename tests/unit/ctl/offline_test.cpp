@@ -71,7 +71,7 @@ TEST_F(OfflineTest, ReadingCommandsAnswer) {
   EXPECT_THAT(ctl({"ckpt", "list"}).out, HasSubstr("/c/step-1"));
   EXPECT_THAT(ctl({"ckpt", "list", "a"}).out, HasSubstr("/c/step-1"));
   EXPECT_EQ(ctl({"probe"}).code, 3);
-  EXPECT_THAT(ctl({"boards"}).out, HasSubstr("No board was ever looked at"));
+  EXPECT_THAT(ctl({"boards"}).out, HasSubstr("No board has been looked at yet"));
   EXPECT_THAT(ctl({"boards", "ff"}).err, HasSubstr("no such board: ff"));
 }
 

@@ -127,8 +127,7 @@ TEST_F(Supervisorctl, ANetworkAddressIsRefusedWithTheReason) {
   const Ran ran = ctl({"-s", "http://localhost:9001", "-u", "a", "-p", "secret", "status"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.out, IsEmpty());
-  EXPECT_THAT(ran.err,
-              HasSubstr("http://localhost:9001: trainwardd listens on a Unix socket only"));
+  EXPECT_THAT(ran.err, HasSubstr("http://localhost:9001: trainwardctl talks to a Unix socket"));
   EXPECT_THAT(ran.err, HasSubstr("-s unix:///PATH"));
   EXPECT_THAT(ran.err, Not(HasSubstr("secret")));
 }

@@ -283,13 +283,12 @@ TEST(StatusWords, NameWhatWasGivenUp) {
   const std::array<GivenUp, 1> one{{{"trainer", core::Cause::device_oom}}};
   EXPECT_EQ(
       status_words(2, one),
-      "Supervising 2 programs; FATAL: trainer (device_oom); somebody has to act: trainwardctl "
+      "Supervising 2 programs; FATAL: trainer (device_oom); your action is needed: trainwardctl "
       "why trainer");
   const std::vector<GivenUp> many(5, {"a\nb", core::Cause::hang});
-  EXPECT_EQ(
-      status_words(9, many),
-      "Supervising 9 programs; FATAL: a b (hang), a b (hang), a b (hang) and 2 more; somebody "
-      "has to act: trainwardctl status");
+  EXPECT_EQ(status_words(9, many),
+            "Supervising 9 programs; FATAL: a b (hang), a b (hang), a b (hang) and 2 more; your "
+            "action is needed: trainwardctl status");
 }
 
 }  // namespace

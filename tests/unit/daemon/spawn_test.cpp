@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,7 +11,9 @@
 
 #include "common/os/file.hpp"
 #include "common/os/pipe.hpp"
+#include "supervisor/daemon/loop/child_process.hpp"
 #include "supervisor/daemon/service/own_limits.hpp"
+#include "temporary_folder.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -52,6 +56,27 @@ TEST_F(SpawnTest, DescriptorsMayTradePlaces) {
   int status = 0;
   ::waitpid(*pid, &status, 0);
   EXPECT_EQ(status, 0);
+}
+
+// A reset that leaves a process behind would leave the board busy for as long as that lives.
+TEST_F(SpawnTest, WhatACommandLeavesBehindEndsWithIt) {
+  const TemporaryFolder folder;
+  const std::string fifo = folder.path() / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  const Fd reader(::open(fifo.c_str(), O_RDONLY | O_NONBLOCK));  // ends when its writers have
+  ASSERT_TRUE(reader.get() >= 0);
+  Loop loop;
+  int code = -1;
+  const ChildProcess child(loop, {"sh", "-c", "exec 9>" + fifo + "; sleep 1000 & exit 0"}, 60'000,
+                           [&](const Result<ChildResult>& result) {
+                             if (result) code = result->exit_code;
+                             loop.stop();
+                           });
+  loop.run();
+  EXPECT_EQ(code, 0);
+  pollfd ended{reader.get(), POLLIN, 0};
+  EXPECT_EQ(::poll(&ended, 1, 60'000), 1);
+  EXPECT_TRUE((ended.revents & POLLHUP) != 0);
 }
 
 TEST_F(SpawnTest, WantOfDescriptorsIsNamedWithWhatToDo) {

@@ -78,10 +78,10 @@ TEST(Digests, SayWhatTheDayCameTo) {
   figures.boards = {"0100c0c4: in quarantine"};
   figures.waited = {"trainer: device_oom, resumed from step 3,200"};
   const Message message = worded(figures, Policy{});
-  EXPECT_EQ(message.title, "Digest: 1 program, nothing to do.");
+  EXPECT_EQ(message.title, "Digest: 1 program; nothing to do.");
   EXPECT_EQ(message.tier, Tier::info);
   EXPECT_EQ(message.text,
-            "What happened since 2025-11-20 00:00:00 UTC: 1 program, nothing to do.\n"
+            "What happened since 2025-11-20 00:00:00 UTC: 1 program; nothing to do.\n"
             "trainer: RUNNING for 24 h, step 1,000 of 2,000, loss 2.310, effective 87 %, attempt "
             "18; nothing to do.\n"
             "  500 new steps, 500 to 1,000; 17 attempts ended: 16 device_oom, 1 hang; effective 87 "

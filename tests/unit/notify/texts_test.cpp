@@ -92,8 +92,7 @@ TEST_F(Texts, ACrashThatResumesMeanwhileIsOneMessage) {
             "Evidence: stderr.log:117 \"Out of Memory: ?[31mno room\".\n"
             "Done: a smaller plan, resumed from step 3,200 on board 0100c0c4.\n"
             "Lost: 41 steps, 3 min 00 s. Effective 87 % of the last 24 h.\n"
-            "Nobody has to act now. To have less of it: a smaller batch or block needs less device "
-            "memory.\n"
+            "No action is needed now. To prevent this: use a smaller batch or block.\n"
             "Look: trainwardctl why trainer");
   EXPECT_EQ(told.lines, (std::vector<std::string>{"Traceback (most recent call last):",
                                                   "RuntimeError: Out of Memory"}));
@@ -121,7 +120,7 @@ TEST_F(Texts, TheAllClearSaysWhatItCost) {
             "The newest: attempt 12 ended: device_oom at step 3,241 (18 attempts in 24 h): the "
             "device's memory is full.\n"
             "Lost: 82 steps, 3 min 00 s over 2 attempts. Effective 87 % of the last 24 h.\n"
-            "Nobody has to act.\n"
+            "No action is needed.\n"
             "Look: trainwardctl why trainer");
 }
 
@@ -145,8 +144,8 @@ TEST_F(Texts, WhatIsGivenUpIsToldAtOnceAndAgainWhileItLasts) {
   EXPECT_EQ(told.not_before_ms, noon);
   EXPECT_EQ(told.title, "trainer: device_oom, given up (FATAL)");
   EXPECT_NE(
-      told.text.find("Somebody has to act: A smaller batch or block needs less device memory, "
-                     "then: trainwardctl start trainer."),
+      told.text.find(
+          "Your action is needed: Use a smaller batch or block, then: trainwardctl start trainer."),
       std::string::npos)
       << told.text;
   EXPECT_TRUE(told.fields.at("must_act").as_bool());
@@ -207,7 +206,8 @@ TEST_F(Texts, AMissingFileIsCriticalAtOnce) {
   crash(core::Stage::backoff, core::Cause::data);
   EXPECT_EQ(newest().kind, Kind::stuck);
   EXPECT_EQ(newest().title, "trainer: a file is missing, it cannot start");
-  EXPECT_NE(newest().text.find("Somebody has to act: Put the file in its place"), std::string::npos)
+  EXPECT_NE(newest().text.find("Your action is needed: Put the file in its place"),
+            std::string::npos)
       << newest().text;
 }
 

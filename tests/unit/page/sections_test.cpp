@@ -98,7 +98,7 @@ TEST(PageSections, ARunOfOneStep) {
                        {"attempt", json::array{1}}}}};
   const std::string markup = section("curve", documents).markup();
   expect_safe(parsed(markup, true));
-  EXPECT_THAT(markup, HasSubstr("The loss is 2.500 at step 1"));
+  EXPECT_THAT(markup, HasSubstr("The loss is 2.500"));
 }
 
 TEST(PageSections, TheCurveMarksCrashesWithTheirCause) {
@@ -107,7 +107,7 @@ TEST(PageSections, TheCurveMarksCrashesWithTheirCause) {
   const auto crash = page.select_node("//path[@class='crash']/title");
   ASSERT_TRUE(crash);
   EXPECT_THAT(text_of(crash.node()),
-              HasSubstr("attempt 1 after step 14: hang, it stopped moving, and something noticed"));
+              HasSubstr("attempt 1 after step 14: hang, it made no progress, so it was ended"));
   EXPECT_TRUE(page.select_node("//path[@class='ghost']"));
   EXPECT_TRUE(page.select_node("//path[@class='band']"));
   EXPECT_TRUE(page.select_node("//path[@class='attempt']"));

@@ -107,7 +107,7 @@ TEST_F(PageRoutes, TheOverviewHasAllProgramsAndOfASingleOneItsPage) {
   const Response response = get("/", Role::operates);
   expect_safe(parsed(response.body, false));
   EXPECT_THAT(response.body, HasSubstr("<main>"));
-  EXPECT_THAT(response.body, HasSubstr("2 programs, 1 needs somebody."));
+  EXPECT_THAT(response.body, HasSubstr("2 programs; 1 needs attention."));
   EXPECT_THAT(response.body, HasSubstr("href=\"/programs/other\""));
   EXPECT_EQ(get("/sections/summary", Role::viewer).status, 200);
 }

@@ -48,6 +48,36 @@ TEST_F(ViewsTest, AttemptsCountKeptLostAndReplayed) {
             "3|28|29|40|36|8|0|2\n");
 }
 
+// A last checkpoint that nobody saw, or that has no number, is no loss of a run that is done; and
+// the same steps done twice from the beginning are as many once.
+TEST_F(ViewsTest, WhatIsDoneIsKept) {
+  Store store = open();
+  ASSERT_TRUE(store.put_program({"done", "EXITED", "", "", "", epoch_ms, 600}));
+  AttemptRow row;
+  row.program = "done";
+  row.number = 1;
+  row.started_ms = epoch_ms;
+  row.ended_ms = epoch_ms + 60'000;
+  row.first_step = 1;
+  row.last_step = 600;
+  row.kept_step = 590;
+  row.exit_code = 0;
+  row.cause = "done";
+  ASSERT_TRUE(store.put_attempt(row));
+  EXPECT_EQ(query("select steps_kept, steps_lost from v_attempts where program = 'done'"),
+            "600|0\n");
+  EXPECT_EQ(int_or(store.report_json("done").value(), "steps_kept", 0), 600);
+  ASSERT_TRUE(store.put_program({"twice", "EXITED", "", "", "", epoch_ms, 0}));
+  row.program = "twice";
+  row.told_to_resume = false;
+  row.kept_step = 0;
+  row.last_step = 1490;
+  ASSERT_TRUE(store.put_attempt(row));
+  row.number = 2;
+  ASSERT_TRUE(store.put_attempt(row));
+  EXPECT_EQ(int_or(store.report_json("twice").value(), "steps_kept", 0), 1490);
+}
+
 TEST_F(ViewsTest, AttemptsSayHowTheyEnded) {
   EXPECT_EQ(query("select attempt, exit, cause, duration_s, evidence from v_attempts "
                   "order by attempt"),

@@ -34,7 +34,7 @@ inline Snapshot sample_snapshot() {
       {"broken",
        looks::bad,
        "✖",
-       "FATAL for 2 h at step 41,200 of 50,000: the disk is full; somebody has to act.",
+       "FATAL for 2 h at step 41,200 of 50,000: the disk is full; your action is needed.",
        "Free space on the disk, then: trainwardctl start broken",
        true,
        {}},

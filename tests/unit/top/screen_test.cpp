@@ -32,7 +32,7 @@ TEST(Screen, WhichEndsAreFailures) {
 TEST(Screen, OnTheUsualTerminal) {
   EXPECT_EQ(screen(sample_ui({80, 24})), R"(
 trainward  1 needs you  2 programs                                      21:41:07
-✖ broken  FATAL for 2 h at step 41,200 of 50,000: the disk is full; somebody ha…
+✖ broken  FATAL for 2 h at step 41,200 of 50,000: the disk is full; your action…
 ▶ trainer  RUNNING for 3 h, step 1,000 of 5,000, loss 2.040, effective 87 %;
   nothing to do.
 ─ 1 curve ─ loss 2.042 · steps 0–999 · ✗ 1 failed attempt · ○ held out ─────────
@@ -61,7 +61,7 @@ q quit   ? help   s start   t stop   r restart   / filter   +- zoom   1-5 panes
 TEST(Screen, OnALargeOne) {
   EXPECT_EQ(screen(sample_ui({120, 40})), R"(
 trainward  1 needs you  2 programs                                                                              21:41:07
-✖ broken  FATAL for 2 h at step 41,200 of 50,000: the disk is full; somebody has to act.
+✖ broken  FATAL for 2 h at step 41,200 of 50,000: the disk is full; your action is needed.
 ▶ trainer  RUNNING for 3 h, step 1,000 of 5,000, loss 2.040, effective 87 %; nothing to do.
 ─ 1 curve ─ loss 2.042 · ✗ 1 failed attempt · ○ held out ─────────────── 2 time    run  ██████████▓▒  87 %  replaying 6…
    8.200 ⡄                                    ┊                                    24 h ███████████▒  91 %  saving 9 %
@@ -133,7 +133,7 @@ TEST(Screen, WithoutUtf8) {
   ui.ascii = true;
   EXPECT_EQ(screen(ui), R"(
 trainward  1 needs you  2 programs                                      21:41:07
-x broken  FATAL for 2 h at step 41,200 of 50,000: the disk is full; somebody ha~
+x broken  FATAL for 2 h at step 41,200 of 50,000: the disk is full; your action~
 > trainer  RUNNING for 3 h, step 1,000 of 5,000, loss 2.040, effective 87 %;
   nothing to do.
 - 1 curve - loss 2.042 - steps 0-999 - x 1 failed attempt - o held out ---------

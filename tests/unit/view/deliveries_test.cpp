@@ -38,9 +38,10 @@ TEST(Deliveries, WhatFailsComesBeforeWhatMoves) {
                          "error":"ntfy.sh: no connection","next_ms":10240000}],
                 "uploads":[{"program":"a","target":"hub","name":"step-00000010","state":"sending",
                             "bytes":4294967296,"sent_bytes":1073741824}]})"),
-      ElementsAre("!! nothing is delivered: it is not installed",
-                  "!! channel night fails since 2 h: ntfy.sh: no connection; tried again in 4 min",
-                  "a uploads step-00000010 to hub: 1.00 GiB of 4.00 GiB (25 %)"));
+      ElementsAre(
+          "!! nothing is delivered: it is not installed",
+          "!! channel night has been failing for 2 h: ntfy.sh: no connection; tried again in 4 min",
+          "a uploads step-00000010 to hub: 1.00 GiB of 4.00 GiB (25 %)"));
 }
 
 TEST(Deliveries, ADocumentOfAnotherShapeIsNoHarm) {

@@ -48,7 +48,7 @@ TEST(SentenceOf, WhatIsGivenUpNamesTheCommand) {
   row["cause"] = "disk";
   const Sentence sentence = sentence_of(row, now_ms);
   EXPECT_EQ(sentence.text,
-            "FATAL for 1 h at step 41,200 of 50,000: the disk is full; somebody has to act.");
+            "FATAL for 1 h at step 41,200 of 50,000: the disk is full; your action is needed.");
   EXPECT_EQ(sentence.todo,
             "Free space on the disk that holds the checkpoints, then: trainwardctl start run");
   EXPECT_EQ(sentence.need, Need::must);
@@ -111,7 +111,7 @@ TEST(SentenceOf, HowLongItStillWaits) {
 
 TEST(SentenceOf, OthersStates) {
   EXPECT_EQ(sentence_of({{"name", "a b"}, {"state", "STOPPED"}, {"attempts", 0}}, now_ms).text,
-            "STOPPED: not started yet; it rests until somebody starts it.");
+            "STOPPED: not started yet; start it when you like.");
   EXPECT_EQ(sentence_of({{"name", "a b"}, {"state", "STOPPED"}, {"attempts", 0}}, now_ms).todo,
             "To go on: trainwardctl start 'a b'");
   EXPECT_EQ(sentence_of({{"state", "STOPPING"},
@@ -122,7 +122,7 @@ TEST(SentenceOf, OthersStates) {
                 .text,
             "STOPPING for 5 s: waiting for the worker to save and exit; nothing to do.");
   EXPECT_EQ(sentence_of({{"state", "FROZEN"}, {"attempts", 2}}, now_ms).text,
-            "UNKNOWN: the state FROZEN is of another version; somebody may have to look.");
+            "UNKNOWN: the state FROZEN is of another version; you may have to look.");
 }
 
 // Every state with every cause and any members missing: one whole line, safe to show, that says
@@ -139,9 +139,11 @@ void expect_whole(const json::object& row) {
   EXPECT_TRUE(sentence.ascii_glyph > ' ' && sentence.ascii_glyph < 0x7F);
   EXPECT_EQ(sentence.todo.empty(), sentence.need == Need::nothing) << shown;
   const bool says = sentence.text.find("nothing to do") != std::string::npos ||
-                    sentence.text.find("somebody") != std::string::npos;
+                    (sentence.text.find("your action") != std::string::npos ||
+                     sentence.text.find("you may") != std::string::npos ||
+                     sentence.text.find("start it when you like") != std::string::npos);
   EXPECT_TRUE(says) << shown;
-  const bool acts = sentence.text.find("somebody has to act") != std::string::npos;
+  const bool acts = sentence.text.find("your action is needed") != std::string::npos;
   EXPECT_EQ(acts, sentence.need == Need::must) << shown;
 }
 
@@ -210,10 +212,10 @@ TEST(ToldOf, ProblemsComeFirst) {
   for (const Told& told : programs) names.push_back(told.name);
   EXPECT_THAT(names, ElementsAre("c", "z", "b", "a"));
   EXPECT_EQ(headline_of(programs),
-            "4 programs, 2 need somebody, 1 rests until somebody starts it.");
+            "4 programs; 2 need attention; 1 is stopped until you start it.");
   EXPECT_EQ(headline_of({}), "No program is configured.");
   EXPECT_EQ(headline_of(told_of({json::object{{"state", "EXITED"}}}, now_ms)),
-            "1 program, nothing to do.");
+            "1 program; nothing to do.");
 }
 
 TEST(CommandOf, IsQuotedAsAShellNeedsIt) {

@@ -84,10 +84,11 @@ int list_deliveries(const Context& context, const ListRequest& request) {
     return exit_status::ok;
   }
   if (channels.empty()) {
-    context.terminal.out << (request.channel.empty()
-                                 ? "No channel is on record: none is configured, or trainwardd did "
-                                   "not run since (docs/messenger.md)\n"
-                                 : "No such channel is on record; without a name all are shown\n");
+    context.terminal.out
+        << (request.channel.empty()
+                ? "No channel is on record: none is configured, or trainwardd has not "
+                  "run since it was (docs/messenger.md)\n"
+                : "No such channel is on record; without a name all are shown\n");
     return exit_status::ok;
   }
   context.terminal.out << channels_text(channels, context.terminal.now.wall.ms, context.style());
