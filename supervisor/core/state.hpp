@@ -202,11 +202,11 @@ struct Amends {
   PlanMemory plan;
   std::vector<DataWindow> skip;  // the newest 32
   Step below;                    // it resumes from before this step; 0: from the newest
-  bool from_scratch = false;     // it begins at step 0, as somebody asked
+  bool anew = false;             // it begins at step 0, as somebody asked
   std::vector<Remedy> repairs;   // to be done before the launch
   friend bool operator==(const Amends&, const Amends&) = default;
 };
-BOOST_DESCRIBE_STRUCT(Amends, (), (plan, skip, below, from_scratch, repairs))
+BOOST_DESCRIBE_STRUCT(Amends, (), (plan, skip, below, anew, repairs))
 
 // What the program runs on, or did last.
 struct Boards {

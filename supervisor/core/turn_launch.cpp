@@ -209,13 +209,13 @@ void Turn::select_checkpoint() {
   std::string doing = "looking for the newest verified checkpoint";
   if (!policy_.told_to_resume) {
     doing = "about to start; the program picks its own starting point";
-  } else if (state_.next.from_scratch) {
+  } else if (state_.next.anew) {
     doing = "about to begin at step 0";
   } else if (state_.next.below) {
     doing = fmt::format("looking for a checkpoint before step {}", state_.next.below);
   }
   enter(Stage::selecting, std::move(doing));
-  act(SelectCheckpoint{state_.next.from_scratch ? Step{1} : state_.next.below,
+  act(SelectCheckpoint{state_.next.anew ? Step{1} : state_.next.below,
                        state_.history.from_scratch_wall_ms});
 }
 
@@ -252,7 +252,7 @@ void Turn::on(const CheckpointSelected& e) {
   history.missing = 0;
   history.not_ready = 0;
   history.waits_for.clear();
-  if (history.trouble_step && next.below && !next.from_scratch && policy_.told_to_resume) {
+  if (history.trouble_step && next.below && !next.anew && policy_.told_to_resume) {
     next.skip.push_back({e.step + 1, history.trouble_step});
     if (next.skip.size() > 32) next.skip.erase(next.skip.begin());
     note("rollback", fmt::format("going back to step {}; the data of steps {} to {} is left out",
@@ -260,7 +260,7 @@ void Turn::on(const CheckpointSelected& e) {
   }
   next.below = {};
   Attempt& attempt = state_.current = {};
-  attempt.from_scratch = std::exchange(next.from_scratch, false);
+  attempt.from_scratch = std::exchange(next.anew, false);
   if (attempt.from_scratch) {
     history.trouble_step = {};
     next.skip.clear();

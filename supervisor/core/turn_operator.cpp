@@ -20,7 +20,7 @@ void Turn::on(const StartRequested& e) {
     note("state", "start requested by " + e.by + ", for when the old worker has ended");
   }
   if (e.from_scratch) {
-    state_.next.from_scratch = true;
+    state_.next.anew = true;
     state_.history.from_scratch_wall_ms = now_.wall;
     note("state", "to begin at step 0, as asked" + by_whom(e.by));
     if (state_.stage == Stage::selecting) return select_checkpoint();

@@ -160,6 +160,8 @@ TEST_F(RoutesOfAProgram, AParameterThatIsNotKnownIsRefused) {
 
 TEST_F(Routes, CommandsGoToTheDaemon) {
   ask("POST", "/v1/programs/a/start");
+  ask("POST", "/v1/programs/a/start", {{"from_scratch", "1"}});
+  wrong("POST", "/v1/programs/start", {{"from_scratch", "1"}});
   ask("POST", "/v1/programs/a/restart");
   ask("POST", "/v1/programs/stop");
   ask("GET", "/v1/programs/a/log", {{"stream", "stderr"}, {"offset", "-1600"}});
@@ -168,7 +170,7 @@ TEST_F(Routes, CommandsGoToTheDaemon) {
   ask("POST", "/v1/upgrade");
   ask("POST", "/v1/shutdown");
   EXPECT_EQ(control_.asked,
-            (std::vector<std::string>{"command a 0", "command a 2", "command all 1",
+            (std::vector<std::string>{"command a 0", "command a 1", "command a 3", "command all 2",
                                       "log a stderr -1600 1048576", "probe",
                                       "probe deep unrecorded", "upgrade", "shutdown"}));
 }
@@ -260,7 +262,7 @@ TEST_F(Routes, ARehearsalDoesNothing) {
   ask("POST", "/v1/programs/a/stop", {{"dry_run", "0"}});
   wrong("POST", "/v1/programs/a/stop", {{"dry_run", "yes"}});
   EXPECT_EQ(control_.asked,
-            (std::vector<std::string>{"rehearse a 1", "rehearse all 2", "command a 1"}));
+            (std::vector<std::string>{"rehearse a 2", "rehearse all 3", "command a 2"}));
 }
 
 TEST_F(Routes, HealthIsThatWhatHappensIsRecorded) {
