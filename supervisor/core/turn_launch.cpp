@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "common/base/text.hpp"
 #include "supervisor/core/deadlines.hpp"
@@ -240,7 +241,11 @@ void Turn::on(const CheckpointSelected& e) {
                                  e.step, e.step + 1, history.trouble_step));
   }
   next.below = {};
-  Attempt& attempt = state_.current = {};
+  const Attempt before = std::exchange(state_.current, {});
+  Attempt& attempt = state_.current;
+  // Where its counter ends, until it shows that anew.
+  attempt.counter_end = before.counter_end;
+  attempt.counts_run = before.counts_run;
   attempt.resume_from = e.path;
   attempt.resume_step = e.step;
   attempt.last_step = e.step;
