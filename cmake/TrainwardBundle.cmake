@@ -4,8 +4,6 @@
 #
 #   ninja bundle      build/PRESET/bundle/trainward-VERSION-Linux-x86_64.tar.gz
 
-include(GNUInstallDirs)
-
 get_property(programs GLOBAL PROPERTY TRAINWARD_PROGRAMS)
 set(TRAINWARD_PROGRAM_FILES "")
 foreach(program ${programs})

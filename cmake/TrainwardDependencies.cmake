@@ -25,6 +25,7 @@ pkg_check_modules(re2 REQUIRED IMPORTED_TARGET re2)
 pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(seccomp REQUIRED IMPORTED_TARGET libseccomp)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 
 # Debian's dnnl-config.cmake demands OpenCL headers, which the CPU engine does not use.
 find_path(DNNL_INCLUDE_DIR dnnl.hpp REQUIRED)

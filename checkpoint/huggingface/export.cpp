@@ -1,5 +1,6 @@
 #include "checkpoint/huggingface/export.hpp"
 
+#include <set>
 #include <utility>
 
 #include "checkpoint/format/floats.hpp"
@@ -12,6 +13,7 @@
 #include "checkpoint/huggingface/writing/new_folder.hpp"
 #include "checkpoint/huggingface/writing/written_config.hpp"
 #include "checkpoint/progress.hpp"
+#include "common/base/text.hpp"
 
 namespace trainward::checkpoint::huggingface {
 namespace fs = std::filesystem;
@@ -61,6 +63,25 @@ Status check_against_base(const TensorInfo& info, const std::optional<ModelFolde
               fmt::format("tensor '{}' is [{}] there and [{}] in the checkpoint", info.name,
                           fmt::join(found->info.shape, ","), fmt::join(info.shape, ",")),
               base->path().string(), "name the base model that the run began from");
+}
+
+// A run of an older version may have trained on a part of its base model.
+void add_what_is_lost(const ModelFolder& base, const std::vector<TensorSource>& tensors,
+                      std::vector<std::string>& notes) {
+  std::set<std::string_view> there;
+  for (const TensorSource& tensor : tensors) there.insert(tensor.info.name);
+  std::vector<std::string_view> lost;
+  for (const TensorView& tensor : base.tensors()) {
+    const std::string_view name = tensor.info.name;
+    const bool copied =
+        there.contains(name) || name == "lm_head.weight" || name.ends_with(".rotary_emb.inv_freq");
+    if (!copied) lost.push_back(name);
+  }
+  if (lost.empty()) return;
+  notes.push_back(fmt::format(
+      "{} of the base model {} not in it, such as {}: the run was not "
+      "trained with them",
+      count(std::ssize(lost), "tensor"), lost.size() == 1 ? "is" : "are", lost.front()));
 }
 
 Result<std::vector<TensorSource>> model_tensors(const CheckpointModel& checkpoint,
@@ -136,7 +157,9 @@ Result<Exported> export_whole(const CheckpointModel& checkpoint, const fs::path&
   auto image = model_image(contents, options.shard_bytes, folder);
   if (!image) return propagate(image);
   if (auto ok = check_and_write(checkpoint, folder, *image, options.io); !ok) return propagate(ok);
-  return Exported{false, contents.tensors.size(), image->bytes(), notes_of(contents)};
+  std::vector<std::string> notes = notes_of(contents);
+  if (*base) add_what_is_lost(**base, contents.tensors, notes);
+  return Exported{false, contents.tensors.size(), image->bytes(), std::move(notes)};
 }
 
 // An adapter's folder has no place for tokens that end an answer.

@@ -8,6 +8,7 @@
 #include "checkpoint/huggingface/adapter/adapter.hpp"
 #include "checkpoint/huggingface/adapter/merged_source.hpp"
 #include "checkpoint/huggingface/export.hpp"
+#include "checkpoint/huggingface/finite.hpp"
 #include "checkpoint/huggingface/folder_path.hpp"
 #include "checkpoint/huggingface/unusable.hpp"
 #include "checkpoint/huggingface/writing/checked_source.hpp"
@@ -109,6 +110,9 @@ Result<std::vector<TensorSource>> merged_tensors(const ModelFolder& base, const 
   if (tied) {
     if (auto ok = check_head(base); !ok) return propagate(ok);
   }
+  std::vector<const TensorView*> all;
+  for (const TensorView& tensor : base.tensors()) all.push_back(&tensor);
+  if (auto ok = check_finite(all, base.path().string()); !ok) return propagate(ok);
   std::set<std::string_view> used;
   std::vector<TensorSource> tensors;
   for (const TensorView& tensor : base.tensors()) {

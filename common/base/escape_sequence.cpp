@@ -1,5 +1,7 @@
 #include "common/base/escape_sequence.hpp"
 
+#include <algorithm>
+
 namespace trainward {
 namespace {
 
@@ -29,6 +31,18 @@ std::size_t escape_sequence_length(std::string_view text) {
   }
   if (is_between(kind, ' ', '/')) return with_final(text, 2, '/', '0');
   return is_between(kind, '@', '_') ? 2 : 1;
+}
+
+std::string without_escape_sequences(std::string_view text) {
+  std::string plain;
+  plain.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\x1b'), text.size());
+    plain += text.substr(0, end);
+    text.remove_prefix(end);
+    if (!text.empty()) text.remove_prefix(escape_sequence_length(text));
+  }
+  return plain;
 }
 
 }  // namespace trainward

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace trainward {
@@ -10,5 +11,7 @@ namespace trainward {
 // title, a link, a character set; as far as it goes where its end is missing, and 1 for an ESC that
 // begins none.
 std::size_t escape_sequence_length(std::string_view text);
+
+std::string without_escape_sequences(std::string_view text);
 
 }  // namespace trainward

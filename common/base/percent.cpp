@@ -1,13 +1,32 @@
 #include "common/base/percent.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "common/base/utf8.hpp"
 
 namespace trainward {
+
+std::string percent_encoded(std::string_view text, std::string_view kept) {
+  constexpr std::string_view plain = "-._~";
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const bool stays = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
+                       plain.find(c) != plain.npos || kept.find(c) != kept.npos;
+    if (stays) {
+      out += c;
+    } else {
+      fmt::format_to(std::back_inserter(out), "%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return out;
+}
 
 std::optional<std::string> percent_decoded(std::string_view text) {
   std::string plain;

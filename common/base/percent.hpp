@@ -8,6 +8,9 @@
 
 namespace trainward {
 
+// Each byte as %XX but letters, digits, -._~ and those of `kept`.
+std::string percent_encoded(std::string_view text, std::string_view kept = "");
+
 // Nothing when an escape is incomplete, or when the whole is not UTF-8.
 std::optional<std::string> percent_decoded(std::string_view text);
 

@@ -32,6 +32,7 @@ namespace exit_code {
 inline constexpr int done = 0;
 inline constexpr int failed = 1;
 inline constexpr int usage = 2;
+inline constexpr int left_behind = 74;     // done, and not all of it left this machine (EX_IOERR)
 inline constexpr int try_again = 75;       // sysexits EX_TEMPFAIL
 inline constexpr int configuration = 78;   // sysexits EX_CONFIG: do not retry
 inline constexpr int do_not_requeue = 93;  // another host would not help either

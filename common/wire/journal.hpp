@@ -29,6 +29,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/base/error.hpp"
@@ -39,6 +40,9 @@
 #include "common/os/folder.hpp"
 
 namespace trainward {
+
+// `why` of "dropped", when the disk was only slow.
+inline constexpr std::string_view dropped_by_a_stall = "the disk stalled";
 
 // Version 1 had no cgroup and no containment in "started", and no "rotated" and "unkillable"; 2 is
 // what a journal of one file has.
@@ -68,6 +72,9 @@ class JournalWriter {
   // Goes on in a new file, which takes the name; what has it now goes, unless it is a folder.
   // `started`: the fields of its first record. Those who watch the old file are woken once more.
   Status begin_anew(const JsonText& started, Time at);
+
+  // The folder is another one, which has nothing of it yet: begin_anew() is next.
+  void move_to(std::shared_ptr<const Folder> folder) { folder_ = std::move(folder); }
 
   [[nodiscard]] std::int64_t size() const { return size_; }         // of this file
   [[nodiscard]] std::int64_t end() const { return base_ + size_; }  // of the stream

@@ -52,11 +52,14 @@ std::string without_underscores(const Node& node) {
 
 }  // namespace
 
-MapReader::MapReader(const Node& node, std::string path, std::vector<Problem>& problems)
+MapReader::MapReader(const Node& node, std::string path, std::vector<Problem>& problems,
+                     std::string_view example)
     : node_(&node), path_(std::move(path)), problems_(&problems) {
   if (node.kind == Node::Kind::map || node.kind == Node::Kind::refused) return;
-  problems.push_back({node.mark, fmt::format("{}expected a map of keys, found {}",
-                                             path_.empty() ? "" : path_ + ": ", describe(node))});
+  problems.push_back(
+      {node.mark,
+       fmt::format("{}expected a map of keys{}{}, found {}", path_.empty() ? "" : path_ + ": ",
+                   example.empty() ? "" : ", such as ", example, describe(node))});
 }
 
 const Node* MapReader::take(std::string_view key) {
@@ -195,6 +198,7 @@ std::string MapReader::path_of(std::string_view key) const {
 }
 
 void MapReader::finish(const OtherNames& other_names) {
+  bool listed = false;
   for (const Member& member : node_->members) {
     if (std::find(known_.begin(), known_.end(), member.key) != known_.end()) continue;
     if (!may_be_shown(*node_, member.key)) {
@@ -208,12 +212,14 @@ void MapReader::finish(const OtherNames& other_names) {
       problems_->push_back({member.mark, fmt::format("unknown key '{}'; {}", member.key, ours)});
       continue;
     }
-    const std::string near = nearest(member.key, known_);
-    problems_->push_back(
-        {member.mark,
-         near.empty() ? fmt::format("unknown key '{}'; valid {}: {}", member.key,
-                                    path_.empty() ? "here" : "in " + path_, fmt::join(known_, ", "))
-                      : fmt::format("unknown key '{}'; did you mean '{}'?", member.key, near)});
+    std::string hint;
+    if (const std::string near = nearest(member.key, known_); !near.empty()) {
+      hint = fmt::format("; did you mean '{}'?", near);
+    } else if (!std::exchange(listed, true)) {  // once a map: they are the same for all of it
+      hint = fmt::format("; valid {}: {}", path_.empty() ? "here" : "in " + path_,
+                         fmt::join(known_, ", "));
+    }
+    problems_->push_back({member.mark, fmt::format("unknown key '{}'{}", member.key, hint)});
   }
 }
 

@@ -31,7 +31,9 @@ struct SizeRange {
 class MapReader {
  public:
   // `path` is the dotted name of the map ("programs.quickstart"), empty for the whole file.
-  MapReader(const Node& node, std::string path, std::vector<Problem>& problems);
+  // `example`: of such a map, for whoever wrote something else; may be empty.
+  MapReader(const Node& node, std::string path, std::vector<Problem>& problems,
+            std::string_view example = "");
 
   // The value of a key, or nullptr when absent, empty (reported) or refused (reported before).
   const Node* take(std::string_view key);

@@ -18,12 +18,18 @@ void add_verb(Table& table, const std::string& word, Verb verb) {
                }
                control.command_all(verb, asked.by().name, answer_to(respond, 404));
              });
-  table.post("/v1/programs/*/" + word, parameters,
+  // What throws a run's checkpoints away is asked of one program by its name.
+  Table::Parameters of_one = parameters;
+  if (verb == Verb::start) of_one.push_back({.name = "from_scratch", .words = {"0", "1"}});
+  table.post("/v1/programs/*/" + word, of_one,
              [&control, verb](const Asked& asked, const Respond& respond) {
+               const bool from_scratch =
+                   verb == Verb::start && asked.word("from_scratch", "0") == "1";
+               const Verb wish = from_scratch ? Verb::start_from_scratch : verb;
                if (asked.word("dry_run", "0") == "1") {
-                 return respond(response_of(control.rehearse(asked.name(), verb), 404));
+                 return respond(response_of(control.rehearse(asked.name(), wish), 404));
                }
-               control.command(asked.name(), verb, asked.by().name, answer_to(respond, 404));
+               control.command(asked.name(), wish, asked.by().name, answer_to(respond, 404));
              });
 }
 

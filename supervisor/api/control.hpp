@@ -13,7 +13,7 @@
 
 namespace trainward::api {
 
-enum class Verb { start, stop, restart };
+enum class Verb { start, start_from_scratch, stop, restart };
 
 struct LogSlice {
   std::string bytes;

@@ -55,7 +55,10 @@ void add_trouble(Control& control, json::array& programs) {
 void add_documents(Table& table) {
   using store::Store;
   table.read_then(
-      "/v1/programs", {}, [](const Store& store, const Asked&) { return store.status_json(now()); },
+      "/v1/programs", {{.name = "also"}},
+      [](const Store& store, const Asked& asked) {
+        return store.status_json(now(), asked.word("also", ""));
+      },
       add_trouble);
   table.read("/v1/history", {},
              [](const Store& store, const Asked&) { return store.history_json(""); });

@@ -5,29 +5,19 @@
 #include <algorithm>
 #include <limits>
 
+#include "common/base/percent.hpp"
 #include "supervisor/api/table.hpp"
 
 namespace trainward::api {
 namespace {
 
-std::string encoded(std::string_view text, std::string_view kept) {
-  std::string plain;
-  for (const char c : text) {
-    const bool safe = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      kept.find(c) != std::string_view::npos;
-    plain += safe ? std::string(1, c)
-                  : fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-  }
-  return plain;
-}
-
 std::string link_to(const Request& request, std::int64_t after) {
   auto query = request.query;
   query["after"] = std::to_string(after);
-  std::string target = encoded(request.path, "/-._~");
+  std::string target = percent_encoded(request.path, "/");
   char separator = '?';
   for (const auto& [name, value] : query) {
-    target += separator + encoded(name, "-._~") + "=" + encoded(value, "-._~");
+    target += separator + percent_encoded(name) + "=" + percent_encoded(value);
     separator = '&';
   }
   return "<" + target + ">; rel=\"next\"";

@@ -14,6 +14,10 @@ Status known_program(const store::Store& store, const std::string& name) {
   auto program = store.program(name);
   if (!program) return propagate(program);
   if (*program) return {};
+  // What happened stays on record.
+  program = store.removed_program(name);
+  if (!program) return propagate(program);
+  if (*program) return {};
   return fail(ErrorKind::usage, "no such program", name,
               "`trainwardctl status` lists the programs");
 }

@@ -25,6 +25,7 @@ Response response_of(Result<Document> result, int usage) {
 
 Control::Answer answer_to(const Respond& respond, int usage);
 // An error when no program of that name is here.
+// Also one that is no longer in the configuration.
 Status known_program(const store::Store& store, const std::string& name);
 
 class Table {

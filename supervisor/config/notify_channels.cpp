@@ -3,28 +3,21 @@
 //
 // Secrets stay where they are: a channel names files of mode 600, or variables of the daemon's
 // environment, and no message repeats what stands in their place.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstddef>
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "common/base/text.hpp"
-#include "common/os/file.hpp"
 #include "common/yaml/scalar.hpp"
-#include "supervisor/config/secrets.hpp"
+#include "supervisor/config/secret_path.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {
@@ -207,46 +200,9 @@ class ChannelReader {
   }
 
   bool read_file(const ChannelKey& key, const Node& node, Channel& channel) {
-    if (node.kind != Node::Kind::scalar || !on_one_line(node.text)) {
-      map_.report(key.file_name, node, "expected " + expected(key));
-      return false;
-    }
-    const auto path = place_of(node);
-    struct stat info {};
-    const bool there = ::stat(path.c_str(), &info) == 0;
-    if (!there && may_be_a_secret(node.text)) {
-      map_.report(key.file_name, node,
-                  "expected a path, found what looks like the secret itself: put it into a file of "
-                  "mode 600, and write that file's path here");
-      return false;
-    }
-    if (!there) {
-      // Secrets may come after the configuration, and the courier says what it misses.
-      note(node, fmt::format("{}: {}: {}", map_.path_of(key.file_name), path.string(),
-                             errno == ENOENT ? "is not there yet" : "cannot be looked at"));
-    } else if (!S_ISREG(info.st_mode)) {
-      map_.report(key.file_name, node, path.string() + ": is not a file");
-      return false;
-    } else if ((info.st_mode & 077) != 0) {
-      map_.report(key.file_name, node,
-                  fmt::format("{0}: may be read or written by others than its owner (`chmod 600 "
-                              "{0}`)",
-                              path.string()));
-      return false;
-    }
-    channel.secrets[std::string(key.name)].file = path.string();
-    return true;
-  }
-
-  // A service has its secrets in $CREDENTIALS_DIRECTORY, by their names.
-  [[nodiscard]] std::filesystem::path place_of(const Node& node) const {
-    const std::string_view credentials = variable("CREDENTIALS_DIRECTORY");
-    if (!credentials.empty() && node.text.find('/') == std::string::npos) {
-      std::error_code error;
-      auto there = std::filesystem::path(credentials) / node.text;
-      if (std::filesystem::exists(there, error)) return there;
-    }
-    return folders_.resolve(node);
+    const auto path = secret_path(map_, key.file_name, node, folders_);
+    if (path) channel.secrets[std::string(key.name)].file = path->string();
+    return path.has_value();
   }
 
   std::optional<std::string> read_text(const ChannelKey& key) {
@@ -295,10 +251,6 @@ class ChannelReader {
     return words_of(map_, key, *node);
   }
 
-  void note(const Node& node, std::string text) const {
-    if (folders_.notes != nullptr) folders_.notes->push_back({node.mark, std::move(text)});
-  }
-
   MapReader& map_;
   const Folders& folders_;
   const orders::KindFacts& kind_;
@@ -332,12 +284,7 @@ void read_kind(MapReader& map, const orders::KindFacts& kind, const Node& node,
     }
     return;
   }
-  if (node.kind != Node::Kind::map && node.kind != Node::Kind::refused) {
-    return map.report(kind.name, node,
-                      fmt::format("expected a map of keys, such as {}, found {}", example_of(kind),
-                                  describe(node)));
-  }
-  MapReader inner(node, map.path_of(kind.name), map.problems());
+  MapReader inner(node, map.path_of(kind.name), map.problems(), example_of(kind));
   if (node.kind != Node::Kind::map) return;
   ChannelReader(inner, folders, kind).read(channel);
   inner.finish(other_key);

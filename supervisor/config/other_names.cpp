@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "common/settings/worker_settings.hpp"
+#include "supervisor/config/elsewhere/hints.hpp"
 #include "supervisor/config/elsewhere/names.hpp"
 #include "supervisor/config/import/program_entry.hpp"
 
@@ -14,15 +14,6 @@ namespace trainward::config {
 namespace {
 
 using Name = ProgramWord;
-
-// Other trainers' that have no value here; those that have are read (elsewhere/names.cpp).
-constexpr std::array trainers{
-    Name{"per_device_train_batch_size", "training_config.batch_size", "over all devices together"},
-    Name{"weight_tying", "training_config.tie_weights", ""},
-    Name{"checkpoint_dir", "", "checkpoints lie in STATE_DIR/runs/NAME/checkpoints"},
-    Name{"output_dir", "", "checkpoints lie in STATE_DIR/runs/NAME/checkpoints"},
-    Name{"checkpoint_path", "", "checkpoints lie in STATE_DIR/runs/NAME/checkpoints"},
-};
 
 // What other supervisors and launchers call it; supervisord's words are a table of their own
 // (import/program_words.cpp).
@@ -46,12 +37,8 @@ constexpr std::array<std::string_view, 29> program_keys{
     "stop_signal",     "exit_codes",    "upload",         "tracking"};
 
 const Name* find_other(std::string_view key) {
-  for (const auto& names : {std::span<const Name>(trainers), std::span<const Name>(supervisors)}) {
-    for (const Name& name : names) {
-      if (name.theirs == key) return &name;
-    }
-  }
-  return find_program_word(key);
+  const auto* const name = std::ranges::find(supervisors, key, &Name::theirs);
+  return name != supervisors.end() ? name : find_program_word(key);
 }
 
 // Of a key that is read where it belongs, and stands somewhere else.
@@ -74,6 +61,7 @@ std::string other_name(std::string_view key) {
   }
   if (is_program_key(key)) return "it belongs to a program: programs.NAME." + std::string(key);
   if (std::string ours = from_elsewhere(key); !ours.empty()) return ours;
+  if (std::string ours = elsewhere::hint_for(key); !ours.empty()) return ours;
   const Name* name = find_other(key);
   if (name == nullptr) return "";
   if (name->ours.empty()) return fmt::format("there is no such key here: {}", name->why);

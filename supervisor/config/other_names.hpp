@@ -6,9 +6,9 @@
 
 namespace trainward::config {
 
-// Where a key that nobody asked for belongs, or by which key it is said here: of tt-train's,
-// tt-blacksmith's and Hugging Face's configurations, of supervisord's, and of our own in a wrong
-// place. A whole sentence; empty when it is nobody's we know.
+// Where a key that nobody asked for belongs, or by which key it is said here: of other trainers'
+// configurations (elsewhere/), of supervisord's, and of our own in a wrong place. A whole sentence;
+// empty when it is nobody's we know.
 std::string other_name(std::string_view key);
 
 // Whether the key stands in a program's entry, or would for one of the others.

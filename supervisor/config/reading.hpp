@@ -37,12 +37,14 @@ std::optional<int> minute_of_day(std::string_view text);
 std::optional<std::filesystem::path> read_described_host(yaml::MapReader& map,
                                                          const Folders& folders);
 
-// Runs `read` over the map under `key`, or does nothing when it is absent.
+// Runs `read` over the map under `key`, or does nothing when it is absent. `example`: of such a
+// map.
 template <typename Read>
-void in_section(yaml::MapReader& outer, std::string_view key, Read read) {
+void in_section(yaml::MapReader& outer, std::string_view key, Read read,
+                std::string_view example = "") {
   const yaml::Node* node = outer.take(key);
   if (node == nullptr) return;
-  yaml::MapReader reader(*node, outer.path_of(key), outer.problems());
+  yaml::MapReader reader(*node, outer.path_of(key), outer.problems(), example);
   read(reader);
   reader.finish();
 }

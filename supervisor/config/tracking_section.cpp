@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "supervisor/config/secret_path.hpp"
 #include "supervisor/config/secrets.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/config/tracked.hpp"
@@ -54,7 +55,7 @@ std::optional<std::string> url_in(MapReader& map, std::string_view key, const No
   return url;
 }
 
-// A path, a name in $CREDENTIALS_DIRECTORY or env:NAME. It is read when it is needed.
+// A file of a secret, or env:NAME. It is read when it is needed.
 std::string read_token_file(MapReader& map, const Folders& folders) {
   const Node* node = map.take("token_file");
   if (node == nullptr) return "";
@@ -70,10 +71,8 @@ std::string read_token_file(MapReader& map, const Folders& folders) {
     map.report("token_file", *node, "expected env: and the name of a variable");
     return "";
   }
-  if (node->text.find('/') == std::string::npos && !variable("CREDENTIALS_DIRECTORY").empty()) {
-    return node->text;
-  }
-  return folders.resolve(*node).string();
+  const auto path = secret_path(map, "token_file", *node, folders);
+  return path ? path->string() : std::string();
 }
 
 orders::Mlflow read_server(MapReader& map, const Folders& folders, const orders::Mlflow& usual) {

@@ -16,7 +16,7 @@
 #include "common/yaml/map_reader.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/reading.hpp"
-#include "supervisor/config/secrets.hpp"
+#include "supervisor/config/secret_path.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/orders/targets.hpp"
 
@@ -36,6 +36,7 @@ bool is_this_machine(std::string_view address) {
 using yaml::MapReader;
 using yaml::Node;
 
+constexpr std::array<std::string_view, 3> place_kinds{"folder", "s3", "hub"};
 constexpr std::size_t most_targets = 16;
 constexpr std::int64_t minute_ms = 60'000;
 constexpr std::int64_t year_ms = 365 * 24 * 60 * minute_ms;
@@ -105,30 +106,10 @@ std::string text_of(MapReader& map, std::string_view key, std::string_view expec
   return {};
 }
 
-// A path, or a name that the service manager hands over as a credential.
 std::string read_secret_file(MapReader& map, std::string_view key, const Folders& folders) {
   const Node* node = map.take(key);
-  if (node == nullptr) return {};
-  if (node->kind != Node::Kind::scalar || node->text.empty() ||
-      node->text.find('\0') != std::string::npos) {
-    map.report(key, *node, "expected the path of a file of mode 600");
-    return {};
-  }
-  const bool plain = node->text.find('/') == std::string::npos;
-  const std::string_view handed = variable("CREDENTIALS_DIRECTORY");
-  std::error_code error;
-  if (plain && !handed.empty() &&
-      std::filesystem::exists(std::filesystem::path(handed) / node->text, error)) {
-    return (std::filesystem::path(handed) / node->text).string();
-  }
-  const auto path = folders.resolve(*node);
-  if (may_be_a_secret(node->text) && !std::filesystem::exists(path, error)) {
-    map.report(key, *node,
-               "names no file, and looks like the secret itself: put it into a file of mode 600, "
-               "and write that file's path here");
-    return {};
-  }
-  return path.string();
+  const auto path = node == nullptr ? std::nullopt : secret_path(map, key, *node, folders);
+  return path ? path->string() : std::string();
 }
 
 orders::FolderPlace read_folder(MapReader& map, const Folders& folders) {
@@ -242,14 +223,17 @@ orders::HubPlace read_hub(MapReader& map, const Folders& folders) {
 }
 
 void read_place(MapReader& map, const Folders& folders, orders::Target& target) {
-  constexpr std::array<std::string_view, 3> kinds{"folder", "s3", "hub"};
   std::vector<std::string_view> given;
-  for (const std::string_view kind : kinds) {
+  for (const std::string_view kind : place_kinds) {
     if (map.node().find(kind) != nullptr) given.push_back(kind);
   }
   target.place = read_folder(map, folders);
-  in_section(map, "s3", [&](MapReader& s3) { target.place = read_s3(s3, folders); });
-  in_section(map, "hub", [&](MapReader& hub) { target.place = read_hub(hub, folders); });
+  in_section(
+      map, "s3", [&](MapReader& s3) { target.place = read_s3(s3, folders); },
+      "{endpoint: https://s3.example.com, bucket: my-runs}");
+  in_section(
+      map, "hub", [&](MapReader& hub) { target.place = read_hub(hub, folders); },
+      "{repo: me/my-run}");
   if (given.empty()) {
     map.need("folder",
              "a place: {folder: /mnt/nas/run}, {s3: {endpoint: …, bucket: …}} or "
@@ -284,11 +268,37 @@ void read_targets(MapReader& map, const Folders& folders, const orders::Cadence&
                                     all)});
       continue;
     }
-    MapReader reader(member.value, path, map.problems());
+    MapReader reader(member.value, path, map.problems(), "{hub: {repo: me/my-run}}");
     read_place(reader, folders, target);
     target.cadence = read_cadence(reader, cadence);
     reader.finish();
     upload.targets.push_back(std::move(target));
+  }
+}
+
+// What a target is, said where the targets belong.
+void report_places_without_a_name(MapReader& map) {
+  for (const std::string_view kind : place_kinds) {
+    const Node* node = map.take(kind);
+    if (node == nullptr) continue;
+    map.report(
+        kind, *node,
+        fmt::format("belongs to a target, which has a name: `targets: {{mine: {{{}: …}}}}`", kind));
+  }
+}
+
+// A model's folder is written for the architecture that a Hugging Face folder has told.
+void check_forms(MapReader& map, const Program& program) {
+  if (!program.command.empty()) return;
+  const json::object& training = program.worker.at("training_config").as_object();
+  if (!string_or(training, "base_model", "").empty()) return;
+  for (const orders::Target& target : program.upload.targets) {
+    const auto* hub = std::get_if<orders::HubPlace>(&target.place);
+    if (hub == nullptr || hub->form != "folder") continue;
+    map.report("targets", *map.node().find("targets"),
+               fmt::format("target '{}': form 'folder' needs a training with 'base_model'; write "
+                           "safetensors, or leave 'form' out",
+                           target.name));
   }
 }
 
@@ -316,8 +326,13 @@ orders::UploadOrder upload_order_of(const Program& program,
 void read_upload(MapReader& program, const Folders& folders, Program& out) {
   in_section(program, "upload", [&](MapReader& map) {
     const orders::Cadence cadence = read_cadence(map, {});
-    map.need("targets", "where to, such as {nas: {folder: /mnt/nas/run}}");
+    const std::size_t before = map.problems().size();
+    report_places_without_a_name(map);
+    if (map.problems().size() == before) {
+      map.need("targets", "where to, such as {nas: {folder: /mnt/nas/run}}");
+    }
     read_targets(map, folders, cadence, out.upload);
+    check_forms(map, out);
     constexpr std::int64_t least = 1024;
     out.upload.bytes_per_second = map.size_bytes("bandwidth", 0, {least, tib});
     out.upload.window = read_window(map);

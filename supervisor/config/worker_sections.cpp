@@ -82,7 +82,11 @@ void settle_model(MapReader& reader, json::object& training) {
   if (fine && reader.node().find("head_learning_rate") == nullptr) {
     training["head_learning_rate"] = training["learning_rate"];
   }
-  if (training.contains("lora") && (given.empty() || given[0] != "base_model")) {
+  // A model that was named and cannot be taken is one problem, not two.
+  const bool told = std::ranges::any_of(reader.problems(), [](const yaml::Problem& problem) {
+    return problem.message.find("base_model: FOLDER") != std::string::npos;
+  });
+  if (training.contains("lora") && !told && (given.empty() || given[0] != "base_model")) {
     reader.report("lora", *reader.node().find("lora"),
                   "adapts a model that is there already; name its folder: base_model");
   }

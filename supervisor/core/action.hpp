@@ -96,9 +96,11 @@ struct Repair {
   std::vector<std::string> more = {};  // that the program ran on as well, to be reset with it
 };
 // Newest verified first. Checkpoints of step `below` and later are set aside before the choice:
-// they hold what went wrong. 0: none are.
+// they hold what went wrong, or somebody has asked for step 0. 0: none are. Of a command's, which
+// stay where they are, none that was written before `since` is chosen.
 struct SelectCheckpoint {
   Step below;
+  WallTime since = {};
 };
 struct Launch {
   std::int64_t attempt = 0;

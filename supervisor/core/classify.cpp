@@ -61,6 +61,13 @@ Evidence from_phase(const State& state) {
   return {"phase", 10, Cause::unknown, fmt::format("{} at step {}", doing, standing_at(state)), ""};
 }
 
+// Whoever has worked for a while was set up well enough to: what it then stumbles over is a fault
+// of the program, or of its data, and another attempt may not meet it again.
+bool has_worked(const State& state) {
+  constexpr std::int64_t a_while_ms = 600'000;
+  return state.current.first_step || state.seen.mono - state.current.launched_mono_ms >= a_while_ms;
+}
+
 Verdict conclude(const State& state, std::vector<Evidence> evidence) {
   evidence.push_back(from_phase(state));
   std::stable_sort(evidence.begin(), evidence.end(),
@@ -143,6 +150,8 @@ std::optional<Evidence> from_early_end(const State& state, const WorkerExited& e
 
 }  // namespace
 
+std::string log_rule(std::string_view rule) { return fmt::format("log rule {}", rule); }
+
 Evidence from_exit_code(int code) {
   const auto evidence = [code](int weight, Cause cause, std::string_view meaning) {
     return Evidence{"exit status", weight, cause, fmt::format("exit code {}{}", code, meaning), ""};
@@ -211,8 +220,9 @@ Verdict classify(const State& state, const WorkerExited& exit, const ExitCodes& 
          ""});
   }
   for (const LogMatch& match : exit.matches) {
-    evidence.push_back(
-        {"log rule " + match.rule, match.weight, match.cause, match.line, match.location});
+    const bool set_up = match.cause == Cause::config && has_worked(state);
+    evidence.push_back({log_rule(match.rule), match.weight, set_up ? Cause::crash : match.cause,
+                        match.line, match.location});
   }
   return conclude(state, std::move(evidence));
 }

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/protocol/protocol.hpp"
@@ -42,6 +43,9 @@ bool still_counts(const State& state, const MachineFact& fact, MonoTime now);
 // What the way a process ended says by itself. Everybody who judges an end asks here.
 Evidence from_exit_code(int code);
 Evidence from_signal(int number);
+
+// Where evidence of a rule comes from: "log rule data-missing".
+std::string log_rule(std::string_view rule);
 
 // "SIGKILL", "signal 40"
 std::string signal_name(int number);

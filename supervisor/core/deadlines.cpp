@@ -75,6 +75,10 @@ bool shows_nothing(const State& state, const Policy& policy) {
   return !policy.speaks && !policy.watch_cpu && !state.current.first_step;
 }
 
+bool stepped_before(const State& state) {
+  return state.history.highest_step && !state.current.first_step;
+}
+
 bool silence_is_no_proof(const State& state, const Policy& policy) {
   return policy.watch_cpu || shows_nothing(state, policy) ||
          (policy.foreign && !knows_the_clock(state, policy)) || hung_here_before(state, policy);

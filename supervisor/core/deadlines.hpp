@@ -22,6 +22,8 @@ std::int64_t usual_step_ms(const State& state);
 bool silence_is_no_proof(const State& state, const Policy& policy);
 // It shows nothing at all: neither steps nor anything that we know how to read.
 bool shows_nothing(const State& state, const Policy& policy);
+// It has shown steps in attempts before, and none in this one.
+bool stepped_before(const State& state);
 
 // How often to ask what a silent worker uses, in a stage with this deadline: often enough that the
 // deadline is kept to within a sixteenth, and at most a minute.

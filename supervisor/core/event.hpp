@@ -18,7 +18,8 @@ struct StartRequested {
   // By a person, who has looked at it: budgets and ladders begin anew. Otherwise the daemon goes on
   // with what it was stopped in by a shutdown.
   bool anew = true;
-  std::string by = {};  // "uid 1000", "token anna": into the events; empty: nobody asked
+  std::string by = {};        // "uid 1000", "token anna": into the events; empty: nobody asked
+  bool from_scratch = false;  // at step 0, whatever checkpoints there are
 };
 struct StopRequested {
   std::string who;           // for whom or what, in words: "uid 1000", "update", "shutdown"
@@ -67,7 +68,9 @@ struct Repaired {
 struct CheckpointSelected {
   std::string path;  // empty: start from the beginning, or from where the program itself finds
   Step step;
-  std::string error;  // the folder could not be read at all
+  std::string error;        // the folder could not be read at all
+  bool missing = false;     // what `error` says: what had verified is not where it was
+  std::string folder = {};  // which one `path` lies in: device and inode
 };
 
 // Instead of the choice: what the next attempt needs is held by something that still runs, or
@@ -159,8 +162,12 @@ struct CheckpointVerified {
   std::string path;
   Step step;
   std::uint64_t bytes = 0;
-  std::string error;  // empty: it verified
+  std::string error;        // empty: it verified
+  std::string folder = {};  // which one it lies in: device and inode
 };
+
+// The rule whose lines say that a file is not there.
+inline constexpr std::string_view missing_file_rule = "data-missing";
 
 struct LogMatch {
   std::string rule;

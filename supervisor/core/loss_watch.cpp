@@ -13,6 +13,7 @@ constexpr std::size_t enough = 32;
 constexpr int patience = 5;
 constexpr double scatters = 8.0;
 constexpr double share = 0.5;
+constexpr double noticeable = 0.02;  // of the largest
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -41,12 +42,13 @@ std::optional<LossTrouble> watch_loss(LossWatch& watch, Step step, double loss,
     watch.high = 0;
     if (watch.recent.size() >= remembered) watch.recent.erase(watch.recent.begin());
     watch.recent.push_back(loss);
+    watch.largest = std::max(watch.largest, std::abs(loss));
     // The limit moves slowly, so it is worked out now and then and not at each of a million steps.
     if (watch.recent.size() < enough || ++watch.since_limit < 8) return std::nullopt;
     watch.since_limit = 0;
     const double centre = median(watch.recent);
-    watch.usual_limit =
-        centre + std::max(scatters * scatter(watch.recent, centre), share * std::abs(centre));
+    watch.usual_limit = centre + std::max({scatters * scatter(watch.recent, centre),
+                                           share * std::abs(centre), noticeable * watch.largest});
     return std::nullopt;
   }
   if (watch.high++ == 0) watch.high_since = step;

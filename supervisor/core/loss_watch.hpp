@@ -18,9 +18,10 @@ struct LossWatch {
   int since_limit = 7;         // steps since it was
   int high = 0;                // steps in a row that are far above
   Step high_since;             // the first of them
+  double largest = 0;          // of all that were fine: the size of what is learned away
   friend bool operator==(const LossWatch&, const LossWatch&) = default;
 };
-BOOST_DESCRIBE_STRUCT(LossWatch, (), (recent, usual_limit, since_limit, high, high_since))
+BOOST_DESCRIBE_STRUCT(LossWatch, (), (recent, usual_limit, since_limit, high, high_since, largest))
 
 struct LossTrouble {
   Cause cause = Cause::nan;  // or loss_spike
@@ -29,7 +30,8 @@ struct LossTrouble {
 };
 
 // Far above: more than eight times the usual scatter (median absolute deviation) over the median,
-// and half of the median; in trouble after five such steps in a row.
+// half of the median, and a fiftieth of the largest loss so far, below which a model that has
+// learned nearly everything only breathes; in trouble after five such steps in a row.
 std::optional<LossTrouble> watch_loss(LossWatch& watch, Step step, double loss, bool spikes_matter);
 
 }  // namespace trainward::core

@@ -30,28 +30,18 @@ struct ShownFacts {
   bool down = false;  // `trainwardctl status` ends with 3, as supervisorctl does
   bool over = false;  // nothing runs, and nothing will by itself
   Tone tone = Tone::changing;
-  std::string_view next;  // what the reader of `trainwardctl why` can do; {}: the program
 };
 
-namespace next_words {
-inline constexpr std::string_view nothing = "nothing to do: trainwardd goes on by itself";
-}
-
 inline constexpr std::array<ShownFacts, 9> shown_states{{
-    {Shown::stopped, "STOPPED", true, true, Tone::quiet,
-     "it was stopped. To go on: trainwardctl start {}"},
-    {Shown::starting, "STARTING", false, false, Tone::changing, next_words::nothing},
-    {Shown::running, "RUNNING", false, false, Tone::good, next_words::nothing},
-    {Shown::backoff, "BACKOFF", false, false, Tone::changing, next_words::nothing},
-    {Shown::stopping, "STOPPING", false, false, Tone::changing, next_words::nothing},
-    {Shown::unkillable, "UNKILLABLE", true, false, Tone::bad,
-     "the next attempt starts when this process is gone. If it stays, only a restart of the "
-     "machine ends it"},
-    {Shown::exited, "EXITED", true, true, Tone::quiet,
-     "nothing to do. The whole run: trainwardctl report {}"},
-    {Shown::fatal, "FATAL", true, true, Tone::bad,
-     "trainwardd has given up. Remove the cause, then: trainwardctl start {}"},
-    {Shown::unknown, "UNKNOWN", true, false, Tone::changing, next_words::nothing},
+    {Shown::stopped, "STOPPED", true, true, Tone::quiet},
+    {Shown::starting, "STARTING", false, false, Tone::changing},
+    {Shown::running, "RUNNING", false, false, Tone::good},
+    {Shown::backoff, "BACKOFF", false, false, Tone::changing},
+    {Shown::stopping, "STOPPING", false, false, Tone::changing},
+    {Shown::unkillable, "UNKILLABLE", true, false, Tone::bad},
+    {Shown::exited, "EXITED", true, true, Tone::quiet},
+    {Shown::fatal, "FATAL", true, true, Tone::bad},
+    {Shown::unknown, "UNKNOWN", true, false, Tone::changing},
 }};
 
 constexpr const ShownFacts& facts(Shown shown) {

@@ -49,6 +49,7 @@ std::string_view to_string(Stage stage) { return row(stage).name; }
 Shown shown(Stage stage) { return row(stage).shown; }
 std::string_view display(Stage stage) { return to_string(shown(stage)); }
 bool has_worker(Stage stage) { return row(stage).worker; }
+bool is_on_the_way(Stage stage) { return stage == Stage::probing || stage == Stage::selecting; }
 
 bool from_string(std::string_view name, Stage& stage) {
   const auto* const found = std::ranges::find(stages, name, &StageName::name);

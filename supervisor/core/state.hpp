@@ -65,6 +65,9 @@ std::string_view display(Stage stage);
 // A worker process exists, or may exist.
 bool has_worker(Stage stage);
 
+// An attempt has its number, and is not launched yet.
+bool is_on_the_way(Stage stage);
+
 // What we did to a worker ourselves, and why: the heaviest evidence there is.
 struct Kill {
   Cause cause = Cause::stopped;
@@ -125,6 +128,7 @@ struct Attempt {
   std::optional<Kill> kill;
   int kills_sent = 0;
   bool halt = false;               // somebody asked for its end, and for no next one
+  bool from_scratch = false;       // somebody asked for step 0
   std::vector<MachineFact> facts;  // at most 8
   LeakWatch leak;
   friend bool operator==(const Attempt&, const Attempt&) = default;
@@ -132,7 +136,7 @@ struct Attempt {
 BOOST_DESCRIBE_STRUCT(Attempt, (),
                       (pid, resume_from, resume_step, first_step, last_step, target_step,
                        counter_end, counts_run, kept_at_launch, highest_at_launch, launched_mono_ms,
-                       kill, kills_sent, halt, facts, leak))
+                       kill, kills_sent, halt, from_scratch, facts, leak))
 
 // What a worker is watched by: deadlines, and what the run has taught of how long things take.
 struct Watch {
@@ -157,6 +161,11 @@ BOOST_DESCRIBE_STRUCT(Watch, (),
 struct History {
   Step highest_step;  // ever finished
   Step kept_step;     // newest verified
+  // The newest checkpoint that verified, also of a program that finds its own place, and the folder
+  // that it lay in then: device and inode.
+  std::string kept_path;
+  std::string kept_in;
+  WallTime from_scratch_wall_ms;  // when somebody asked for step 0; 0: never
   double last_loss = 0;
   Cause last_cause = Cause::none;  // of the attempt before: why there is a replay
   Faults faults;
@@ -165,31 +174,41 @@ struct History {
   std::int64_t time_without_progress_ms = 0;
   std::map<Cause, int> rungs;  // how far the ladder of a class was climbed; looks for a board
   int unreadable = 0;          // looks for a checkpoint in a row that could not be read
+  int missing = 0;             // looks in a row at which what had verified was not where it was
+  WallTime missing_since;      // the first of them
   int not_ready = 0;           // times in a row that what an attempt needs was held
-  std::int64_t planned_restarts = 0;          // in a row
-  Step hang_step;                             // the last step of an attempt called hung; 0: none
-  std::int64_t hang_silent_ms = 0;            // for how long it had been silent
-  bool told_of_bursts = false;                // that it keeps its output back
-  Step trouble_step;                          // where the loss broke; 0: nowhere
-  int rollbacks = 0;                          // since a step beyond it
-  std::map<std::string, std::string> boards;  // serial → verdict last reported to the operator
+  std::int64_t planned_restarts = 0;            // in a row
+  Step hang_step;                               // the last step of an attempt called hung; 0: none
+  std::int64_t hang_silent_ms = 0;              // for how long it had been silent
+  bool told_of_bursts = false;                  // that it keeps its output back
+  Step trouble_step;                            // where the loss broke; 0: nowhere
+  int rollbacks = 0;                            // since a step beyond it
+  std::map<std::string, std::string> boards;    // serial → verdict last reported to the operator
+  std::optional<WallTime> without_board_since;  // none: a board was had, or is merely in use
+  bool disk_refused = false;                    // the newest attempt ended for its disk
+  std::string missing_file;  // what the newest attempt said of it, when it ended at once for one
+  std::string waits_for;     // what a person was told last that is waited for
+  std::string told_snag;     // a name of core/need.hpp
   friend bool operator==(const History&, const History&) = default;
 };
 BOOST_DESCRIBE_STRUCT(History, (),
-                      (highest_step, kept_step, last_loss, last_cause, faults,
-                       attempts_without_progress, charged_attempts, time_without_progress_ms, rungs,
-                       unreadable, not_ready, planned_restarts, hang_step, hang_silent_ms,
-                       told_of_bursts, trouble_step, rollbacks, boards))
+                      (highest_step, kept_step, kept_path, kept_in, from_scratch_wall_ms, last_loss,
+                       last_cause, faults, attempts_without_progress, charged_attempts,
+                       time_without_progress_ms, rungs, unreadable, missing, missing_since,
+                       not_ready, planned_restarts, hang_step, hang_silent_ms, told_of_bursts,
+                       trouble_step, rollbacks, boards, without_board_since, disk_refused,
+                       missing_file, waits_for, told_snag))
 
 // What the next attempt is to do differently.
 struct Amends {
   PlanMemory plan;
   std::vector<DataWindow> skip;  // the newest 32
   Step below;                    // it resumes from before this step; 0: from the newest
+  bool from_scratch = false;     // it begins at step 0, as somebody asked
   std::vector<Remedy> repairs;   // to be done before the launch
   friend bool operator==(const Amends&, const Amends&) = default;
 };
-BOOST_DESCRIBE_STRUCT(Amends, (), (plan, skip, below, repairs))
+BOOST_DESCRIBE_STRUCT(Amends, (), (plan, skip, below, from_scratch, repairs))
 
 // What the program runs on, or did last.
 struct Boards {

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "common/base/text.hpp"
 #include "supervisor/core/deadlines.hpp"
 #include "supervisor/core/ledger.hpp"
+#include "supervisor/core/need.hpp"
 
 namespace trainward::core {
 
@@ -34,7 +36,17 @@ void Turn::take(const Event& event) {
         on(e);
       },
       event);
+  tell_snag();
   state_.seen = now_;
+}
+
+// Once each time that something begins to need a person.
+void Turn::tell_snag() {
+  const SnagFacts& snag = facts(snag_at(state_, now_.wall));
+  if (state_.history.told_snag == snag.name) return;
+  state_.history.told_snag = snag.name;
+  if (snag.snag == Snag::none) return;
+  note("attention", fmt::format("your action is needed: {}; {}", snag.words, snag.todo));
 }
 
 bool Turn::listening() const {
@@ -74,10 +86,10 @@ void Turn::watch_activity() {
   const bool may_compile = state_.stage == Stage::training && !state_.history.hang_step;
   const std::int64_t excused =
       as_long_again * (may_compile ? std::max(allowed, policy_.deadlines.compile_ms) : allowed);
-  // Work is all that a program which shows nothing is asked for.
-  state_.watch.activity.limit_mono_ms =
-      now_.mono +
-      (state_.stage == Stage::training && shows_nothing(state_, policy_) ? for_ever : excused);
+  // Work is all that a program which shows nothing, and never has, is asked for.
+  const bool mute =
+      state_.stage == Stage::training && shows_nothing(state_, policy_) && !stepped_before(state_);
+  state_.watch.activity.limit_mono_ms = now_.mono + (mute ? for_ever : excused);
 }
 
 void Turn::book_training(bool replaying) {

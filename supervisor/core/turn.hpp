@@ -66,7 +66,14 @@ class Turn {
   void ask_for_repair();
   void ask_again();
   void select_checkpoint();
-  void begin_later(Cause cause, int looks, const std::string& why);
+  void give_number_back();
+  // `what` is the same for as long as the same is waited for; `why` may say more.
+  struct Wait {
+    std::string_view kind;  // of the event that tells of it
+    std::string what;
+    std::string why;
+  };
+  void begin_later(Cause cause, int looks, const Wait& wait);
   void report_board(const BoardFound& board);
   void wait_for_board(const ProbeFinished& probe);
   [[nodiscard]] const BoardFound* cleanest_board(const ProbeFinished& probe) const;
@@ -83,6 +90,9 @@ class Turn {
   }
   [[nodiscard]] Plan plan_attempt() const;
   void end_attempt(const Verdict& verdict, std::optional<int> code, std::optional<int> signal);
+  // Twice for the same missing file, before anything was done: it will be missing the third time.
+  [[nodiscard]] Verdict judged(const Verdict& verdict);
+  [[nodiscard]] std::string in_vain(const Verdict& verdict) const;
   void charge(bool advanced);
   void charge_board(Cause cause, const std::string& why);
   // What is done about it, already under way; stop: there is nothing left to try.
@@ -106,6 +116,7 @@ class Turn {
   // ---- bookkeeping ----
   [[nodiscard]] bool listening() const;  // what the worker says still decides something
   void note(std::string kind, std::string text);
+  void tell_snag();
   void progress();
   void watch_activity();
   void enter(Stage stage, std::string reason);

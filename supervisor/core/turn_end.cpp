@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "common/base/text.hpp"
 #include "supervisor/core/ledger.hpp"
@@ -147,7 +148,39 @@ Remedy Turn::apply_remedy(Cause cause, bool advanced) {
   return remedy;
 }
 
-void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::optional<int> signal) {
+Verdict Turn::judged(const Verdict& verdict) {
+  constexpr std::int64_t at_once_ms = 60'000;
+  const bool missing = !verdict.evidence.empty() &&
+                       verdict.evidence.front().source == log_rule(missing_file_rule) &&
+                       !state_.current.first_step && lived_ms() < at_once_ms;
+  const std::string line = missing ? verdict.evidence.front().text : "";
+  const std::string before = std::exchange(state_.history.missing_file, line);
+  // A run that has trained had its files: whatever took them away may bring them back.
+  if (line.empty() || line != before || state_.history.highest_step) return verdict;
+  Verdict changed = verdict;
+  changed.cause = Cause::config;
+  changed.sentence = fmt::format("config: the same file is missing again: {}", line);
+  return changed;
+}
+
+// Why it is given up, with what was tried.
+std::string Turn::in_vain(const Verdict& verdict) const {
+  const Faults& faults = state_.history.faults;
+  const auto alike =
+      std::find_if(faults.rbegin(), faults.rend(),
+                   [&](const Fault& fault) { return fault.cause != verdict.cause; }) -
+      faults.rbegin();
+  if (alike < 2) return verdict.sentence + "; nothing that can be done here would help";
+  const bool one_step = std::all_of(faults.rbegin(), faults.rbegin() + alike,
+                                    [&](const Fault& f) { return f.step == faults.back().step; });
+  return fmt::format("{}; gave up: the last {} attempts all ended in {}{}", verdict.sentence, alike,
+                     to_string(verdict.cause),
+                     one_step ? fmt::format(" at step {}", faults.back().step) : "");
+}
+
+void Turn::end_attempt(const Verdict& by_itself, std::optional<int> code,
+                       std::optional<int> signal) {
+  const Verdict verdict = judged(by_itself);
   Attempt& ended = state_.current;
   History& history = state_.history;
   const bool fault = is_fault(verdict.cause);
@@ -156,6 +189,7 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
   note("exit", verdict.sentence);
   ended.pid = 0;
   history.last_cause = verdict.cause;
+  history.disk_refused = verdict.cause == Cause::disk;
   const bool asked_for = ended.halt;
   ended.kill.reset();
   ended.halt = false;
@@ -189,17 +223,12 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
     const bool again = next.kind == Next::Kind::at_once || next.kind == Next::Kind::after_wait;
     if (again && fault) remedy = apply_remedy(verdict.cause, advanced);
     if (remedy == Remedy::stop) {
-      const bool tried = std::ranges::count(history.faults, verdict.cause, &Fault::cause) > 1;
       const bool behind_its_end = !advanced && fails_behind_its_end(verdict.cause);
-      next = {
-          Next::Kind::give_up, 0,
-          fmt::format("{}; {}", verdict.sentence,
-                      behind_its_end ? fmt::format("step {} is done, its last, and what comes "
-                                                   "after it fails again: its checkpoints are kept",
-                                                   history.highest_step)
-                      : tried        ? fmt::format("everything that helps against {} was tried",
-                                                   to_string(verdict.cause))
-                                     : "nothing that can be done here would help")};
+      next = {Next::Kind::give_up, 0,
+              behind_its_end ? fmt::format("{}; step {} is done, its last, and what comes after it "
+                                           "fails again: its checkpoints are kept",
+                                           verdict.sentence, history.highest_step)
+                             : in_vain(verdict)};
     }
     if (next.kind == Next::Kind::give_up) remedy = Remedy::stop;
   }
@@ -224,8 +253,7 @@ void Turn::end_attempt(const Verdict& verdict, std::optional<int> code, std::opt
               ? std::string(to_string(verdict.cause))
               : fmt::format("{}, {}", to_string(verdict.cause), to_string(*remedy)));
     case Next::Kind::after_wait:
-      enter(Stage::backoff,
-            fmt::format("{}; next attempt in {}", next.why, human_duration(next.wait_ms)));
+      enter(Stage::backoff, next.why);
       state_.watch.deadline_mono_ms = now_.mono + next.wait_ms;
       return;
   }

@@ -105,6 +105,7 @@ void Turn::on(const ProbeFinished& e) {
   for (const BoardFound& board : e.boards) report_board(board);
   if (!e.error.empty() || !take_boards(e)) return wait_for_board(e);
   state_.history.rungs.erase(Cause::no_board);
+  state_.history.without_board_since.reset();
   select_checkpoint();
 }
 
@@ -162,20 +163,26 @@ std::string Turn::board_names() const {
 
 // No board is not an attempt: nothing was launched, so no budget is charged but patience is.
 void Turn::wait_for_board(const ProbeFinished& probe) {
-  std::string why = "no board found";
+  Wait wait{"board", "no board found", "no board found"};
   if (!probe.error.empty()) {
-    why = "the probe failed: " + probe.error;
-    note("probe", why);
+    wait = {"probe", probe.error, "the probe failed: " + probe.error};
   } else if (probe.set && !probe.set->refusal.empty()) {
-    why = "no place to run: " + probe.set->refusal;
-    // Once for each time that there is none.
-    if (!state_.history.rungs.contains(Cause::no_board)) note("placement", why);
+    // Whom it waits for may change with each look.
+    wait = {"placement", "no place to run", "no place to run: " + probe.set->refusal};
   } else if (!probe.boards.empty()) {
-    why = "no usable board: ";
+    wait = {"board", "no usable board", "no usable board: "};
     for (const BoardFound& board : probe.boards) {
-      if (&board != &probe.boards.front()) why += "; ";
-      why += describe(board, now_.wall);
+      if (&board != &probe.boards.front()) wait.why += "; ";
+      wait.why += describe(board, now_.wall);
     }
+  }
+  // What another program works on comes free without anybody's help.
+  const bool in_use = std::ranges::any_of(probe.boards, &BoardFound::in_use);
+  std::optional<WallTime>& since = state_.history.without_board_since;
+  if (in_use) {
+    since.reset();
+  } else if (!since) {
+    since = now_.wall;
   }
   state_.history.last_cause = Cause::no_board;
   const int looks = ++state_.history.rungs[Cause::no_board];
@@ -188,25 +195,28 @@ void Turn::wait_for_board(const ProbeFinished& probe) {
   const auto look = static_cast<std::uint32_t>(looks);
   if (policy_.can_reset && std::has_single_bit(look) && !broken.empty()) {
     const auto turn = static_cast<std::size_t>(std::countr_zero(look));
-    --state_.attempt;
+    give_number_back();
     drop_boards();
     state_.boards.board = broken.at(turn % broken.size())->serial;
     state_.next.repairs.push_back(Remedy::reset_board);
-    note("board", why);
+    note("board", wait.why);
     return next_repair();
   }
-  begin_later(Cause::no_board, looks, why);
+  begin_later(Cause::no_board, looks, wait);
 }
 
 void Turn::select_checkpoint() {
   std::string doing = "looking for the newest verified checkpoint";
   if (!policy_.told_to_resume) {
     doing = "about to start: the program itself finds where to go on";
+  } else if (state_.next.from_scratch) {
+    doing = "about to begin at step 0";
   } else if (state_.next.below) {
     doing = fmt::format("looking for a checkpoint before step {}", state_.next.below);
   }
   enter(Stage::selecting, std::move(doing));
-  act(SelectCheckpoint{state_.next.below});
+  act(SelectCheckpoint{state_.next.from_scratch ? Step{1} : state_.next.below,
+                       state_.history.from_scratch_wall_ms});
 }
 
 Plan Turn::plan_attempt() const {
@@ -227,14 +237,22 @@ void Turn::on(const CheckpointSelected& e) {
   if (state_.stage != Stage::selecting) return;
   History& history = state_.history;
   Amends& next = state_.next;
+  if (e.missing) {
+    // Neither its data nor its program is to blame, and what it would save meanwhile lies where
+    // nobody finds it.
+    if (history.missing == 0) history.missing_since = now_.wall;
+    return begin_later(Cause::disk, ++history.missing, {"waiting", e.error, e.error});
+  }
   if (!e.error.empty()) {
     // A disk that cannot be read now may be later; starting from the beginning would lose the run.
-    note("checkpoint", "checkpoints cannot be read: " + e.error);
-    return begin_later(Cause::disk, ++history.unreadable, "checkpoints cannot be read: " + e.error);
+    return begin_later(Cause::disk, ++history.unreadable,
+                       {"checkpoint", e.error, "checkpoints cannot be read: " + e.error});
   }
   history.unreadable = 0;
+  history.missing = 0;
   history.not_ready = 0;
-  if (history.trouble_step && next.below && policy_.told_to_resume) {
+  history.waits_for.clear();
+  if (history.trouble_step && next.below && !next.from_scratch && policy_.told_to_resume) {
     next.skip.push_back({e.step + 1, history.trouble_step});
     if (next.skip.size() > 32) next.skip.erase(next.skip.begin());
     note("rollback", fmt::format("going back to step {}; the data of steps {} to {} is left out",
@@ -246,6 +264,15 @@ void Turn::on(const CheckpointSelected& e) {
   // Where its counter ends, until it shows that anew.
   attempt.counter_end = before.counter_end;
   attempt.counts_run = before.counts_run;
+  attempt.from_scratch = std::exchange(next.from_scratch, false);
+  if (attempt.from_scratch) {
+    history.trouble_step = {};
+    next.skip.clear();
+  }
+  if (policy_.told_to_resume || attempt.from_scratch) {
+    history.kept_path = e.path;
+    history.kept_in = e.folder;
+  }
   attempt.resume_from = e.path;
   attempt.resume_step = e.step;
   attempt.last_step = e.step;
@@ -277,19 +304,24 @@ void Turn::on(const CheckpointSelected& e) {
 
 void Turn::on(const NotReady& e) {
   if (state_.stage != Stage::selecting) return;
-  const int looks = ++state_.history.not_ready;
-  if (looks == 1) note("waiting", e.what);
-  begin_later(state_.history.last_cause, looks, e.what);
+  begin_later(state_.history.last_cause, ++state_.history.not_ready, {"waiting", e.what, e.what});
+}
+
+void Turn::give_number_back() {
+  if (is_on_the_way(state_.stage)) --state_.attempt;
 }
 
 // Nothing was launched: neither an attempt nor a budget is spent.
-void Turn::begin_later(Cause cause, int looks, const std::string& why) {
+void Turn::begin_later(Cause cause, int looks, const Wait& wait) {
   state_.history.last_cause = cause;
-  --state_.attempt;
-  const std::int64_t wait =
-      backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono.ms));
-  enter(Stage::backoff, fmt::format("{}; looking again in {}", why, human_duration(wait)));
-  state_.watch.deadline_mono_ms = now_.mono + wait;
+  if (state_.history.waits_for != wait.what) {
+    state_.history.waits_for = wait.what;
+    note(std::string(wait.kind), wait.why);
+  }
+  give_number_back();
+  enter(Stage::backoff, wait.why);
+  state_.watch.deadline_mono_ms =
+      now_.mono + backoff_ms(policy_.backoff, looks, static_cast<std::uint64_t>(now_.mono.ms));
 }
 
 void Turn::on(const CheckpointRejected& e) {

@@ -19,6 +19,12 @@ void Turn::on(const StartRequested& e) {
   if (state_.restart_when_stopped && !e.by.empty()) {
     note("state", "start requested by " + e.by + ", for when the old worker has ended");
   }
+  if (e.from_scratch) {
+    state_.next.from_scratch = true;
+    state_.history.from_scratch_wall_ms = now_.wall;
+    note("state", "to begin at step 0, as asked" + by_whom(e.by));
+    if (state_.stage == Stage::selecting) return select_checkpoint();
+  }
   if (under_way) return;
   if (e.anew) {
     state_.history.attempts_without_progress = 0;
@@ -26,6 +32,9 @@ void Turn::on(const StartRequested& e) {
     state_.history.time_without_progress_ms = 0;
     state_.history.rungs.clear();
     state_.history.rollbacks = 0;
+    state_.history.disk_refused = false;
+    state_.history.missing_file.clear();
+    state_.history.without_board_since.reset();
   }
   begin_attempt(e.anew ? "start requested" + by_whom(e.by) : "the daemon is back");
 }
@@ -46,6 +55,7 @@ void Turn::on(const StopRequested& e) {
   }
   if (!has_worker(state_.stage)) {
     const bool ended = state_.stage == Stage::exited || state_.stage == Stage::fatal;
+    give_number_back();
     if (!ended) settle(Stage::stopped, "stopped by " + e.who);
     return;
   }

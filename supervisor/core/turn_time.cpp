@@ -83,7 +83,10 @@ void Turn::kill_hung(std::int64_t silent_ms) {
                   human_duration(allowed_ms(state_, policy_)));
   const bool asked_of_more =
       state_.stage == Stage::training && silence_is_no_proof(state_, policy_);
-  if (asked_of_more) why += "; it used next to no processor time and wrote nothing";
+  if (asked_of_more) {
+    why += stepped_before(state_) ? "; it used next to no processor time and wrote little"
+                                  : "; it used next to no processor time and wrote nothing";
+  }
   if (policy_.foreign) {
     state_.history.hang_step = state_.current.last_step;
     state_.history.hang_silent_ms = silent_ms;
@@ -96,9 +99,16 @@ void Turn::kill_hung(std::int64_t silent_ms) {
 void Turn::on(const ActivitySeen& e) {
   Activity& activity = state_.watch.activity;
   if (!activity.next_mono_ms || !listening()) return;
-  const bool works = activity.seen_mono_ms &&
-                     (e.cpu_ms - activity.cpu_ms > (now_.mono - *activity.seen_mono_ms) / 20 ||
-                      e.cache_bytes > activity.cache_bytes);
+  bool works = false;
+  if (activity.seen_mono_ms) {
+    const std::int64_t since_ms = now_.mono - *activity.seen_mono_ms;
+    // What only says over and over that it waits writes too. Of a program that has shown steps
+    // before, that is no life.
+    constexpr std::int64_t talk_bytes_per_ms = 4;
+    const std::int64_t talk = stepped_before(state_) ? talk_bytes_per_ms * since_ms : 0;
+    works =
+        e.cpu_ms - activity.cpu_ms > since_ms / 20 || e.cache_bytes - activity.cache_bytes > talk;
+  }
   activity.cpu_ms = e.cpu_ms;
   activity.cache_bytes = e.cache_bytes;
   activity.seen_mono_ms = now_.mono;

@@ -177,7 +177,11 @@ void Turn::on(const CheckpointVerified& e) {
   }
   // Of an attempt that was rolled back meanwhile: it is known, and not resumed from.
   if (e.attempt != state_.attempt) return;
-  state_.history.kept_step = std::max(state_.history.kept_step, e.step);
+  if (e.step >= state_.history.kept_step) {
+    state_.history.kept_step = e.step;
+    state_.history.kept_path = e.path;
+    state_.history.kept_in = e.folder;
+  }
   note("checkpoint", fmt::format("step {} verified, {}", e.step, human_bytes(e.bytes)));
   act(PruneCheckpoints{});
   if (state_.history.trouble_step && state_.history.kept_step > state_.history.trouble_step) {

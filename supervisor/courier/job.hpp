@@ -23,6 +23,8 @@ struct World {
   Journal& journal;           // shared; locks itself
   std::int64_t now_ms = 0;
   std::stop_token stop;  // to end soon: leave what is under way as the journal has it
+  // The box may be gone soon: whatever can leave does so now, and waits for no rhythm and no hour.
+  bool leaving = false;
 };
 
 // That a receiver could not be reached, say, though its job did all it could.
@@ -55,6 +57,9 @@ class Job {
   // After a call without an error: what stands in the journal as if it were one, while the job is
   // called when it wants to be.
   [[nodiscard]] virtual Trouble trouble() const { return {}; }
+
+  // Whether something has not left yet, as far as the last call knows, also one with an error.
+  [[nodiscard]] virtual bool owes() const { return false; }
 };
 
 }  // namespace trainward::courier

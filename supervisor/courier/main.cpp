@@ -16,6 +16,7 @@
 #include "supervisor/courier/quiet.hpp"
 #include "supervisor/courier/service.hpp"
 #include "supervisor/courier/uploads/commands.hpp"
+#include "supervisor/courier/uploads/upload_rows.hpp"
 
 namespace {
 
@@ -47,7 +48,8 @@ int run(int argc, char** argv) {
   if (word == "ask") return courier::ask_command({argv + 2, argv + argc});
   if (argc > 1 || ::isatty(STDIN_FILENO) != 0) return explain(stderr, exit_code::usage);
   courier::be_quiet();
-  return courier::serve({courier::jobs_of, courier::all_tables(), courier::forget_what_is_gone});
+  return courier::serve({courier::jobs_of, courier::all_tables(), courier::forget_what_is_gone,
+                         courier::measure_uploads});
 }
 
 }  // namespace

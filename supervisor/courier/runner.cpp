@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <random>
@@ -41,20 +42,38 @@ struct Runner::Shared {
   Pace pace;
   std::stop_source stop;
 
+  // How a job stands, by its last call.
+  struct Standing {
+    bool owes = true;
+    std::string trouble;
+  };
+
   std::mutex mutex;
   std::condition_variable_any changed;
   std::uint64_t pokes = 0;
+  bool leaving = false;
+  std::map<std::string, Standing> standing;
   std::size_t working = 0;  // threads
 
-  [[nodiscard]] std::uint64_t pokes_so_far() {
+  struct Call {
+    std::uint64_t pokes = 0;
+    bool leaving = false;
+  };
+  [[nodiscard]] Call next_call() {
     const std::lock_guard lock(mutex);
-    return pokes;
+    return {pokes, leaving};
   }
 
-  // Until the time has come, or something was committed since `seen`.
-  void wait(std::int64_t until_ms, std::optional<std::uint64_t> seen) {
+  // What was committed during the call is still to be looked at.
+  void called(const std::string& job, const Call& call, bool owes, const std::string& trouble) {
+    const std::lock_guard lock(mutex);
+    standing[job] = {owes || pokes != call.pokes || leaving != call.leaving, trouble};
+  }
+
+  // Until the time has come, something was committed since `seen`, or all is to leave.
+  void wait(std::int64_t until_ms, std::optional<std::uint64_t> seen, bool leaves) {
     std::unique_lock lock(mutex);
-    const auto poked = [&] { return seen && pokes != *seen; };
+    const auto poked = [&] { return leaving != leaves || (seen && pokes != *seen); };
     const Time began = now();
     const Deadline deadline(std::max(until_ms, began.wall.ms + least_pause_ms), began);
     std::int64_t left = deadline.left_ms(began);
@@ -67,12 +86,13 @@ struct Runner::Shared {
 
   // After an error: until the time has come, or somebody asks for it.
   template <typename Worker>
-  void wait_for_another_try(std::int64_t until_ms, Worker& worker) {
+  void wait_for_another_try(std::int64_t until_ms, Worker& worker, const Call& call) {
     const Deadline deadline(until_ms, now());
     while (!stop.stop_requested() && !worker.is_asked_for()) {
+      if (next_call().leaving != call.leaving) return;
       const std::int64_t left = deadline.left_ms(now());
       if (left <= 0) return;
-      wait(now().wall.ms + std::min(left, pace.listen_ms), std::nullopt);
+      wait(now().wall.ms + std::min(left, pace.listen_ms), std::nullopt, call.leaving);
     }
   }
 };
@@ -89,14 +109,15 @@ class Worker {
         database_(database),
         journal_(std::move(journal)),
         stop_(std::move(stop)),
+        pace_(pace),
         backoff_(std::random_device()(), pace.first_pause_ms, pace.most_pause_ms) {}
 
   struct Next {
     std::int64_t at_ms = 0;
     bool failed = false;
   };
-  Next turn() {
-    auto result = call();
+  Next turn(bool leaving) {
+    auto result = call(leaving);
     if (stop_.stop_requested()) return {};
     const std::int64_t now_ms = now().wall.ms;
     if (result) {
@@ -105,10 +126,16 @@ class Worker {
       record({name_, !trouble.what.empty(), now_ms, clean(trouble.what), trouble.next_ms});
       return {*result, false};
     }
-    const std::int64_t next_ms = now_ms + backoff_.pause_ms(++failures_);
+    const std::int64_t pause_ms = backoff_.pause_ms(++failures_);
+    const std::int64_t next_ms =
+        now_ms + (leaving ? std::min(pause_ms, pace_.leaving_pause_ms) : pause_ms);
     record({name_, true, now_ms, clean(result.error().message()), next_ms});
     return {next_ms, true};
   }
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] bool owes() const { return job_->owes(); }
+  [[nodiscard]] const std::string& trouble() const { return told_.error; }
 
   bool is_asked_for() {
     try {
@@ -119,7 +146,7 @@ class Worker {
   }
 
  private:
-  Result<std::int64_t> call() {
+  Result<std::int64_t> call(bool leaving) {
     try {
       if (!store_) {
         auto opened = store::Store::open_read_only(database_);
@@ -127,7 +154,7 @@ class Worker {
         store_.emplace(std::move(*opened));
       }
       fault_point("courier.job");
-      auto result = job_->work({*store_, *journal_, now().wall.ms, stop_});
+      auto result = job_->work({*store_, *journal_, now().wall.ms, stop_, leaving});
       // It may be another file by now.
       if (!result) store_.reset();
       return result;
@@ -157,6 +184,7 @@ class Worker {
   std::filesystem::path database_;
   std::shared_ptr<Journal> journal_;
   std::stop_token stop_;
+  Runner::Pace pace_;
   net::Backoff backoff_;
   std::optional<store::Store> store_;
   JobState told_;
@@ -173,7 +201,10 @@ Result<std::unique_ptr<Runner>> Runner::start(std::vector<std::unique_ptr<Job>> 
   shared->journal = std::move(journal);
   shared->pace = pace;
   std::set<std::string> names;
-  for (const auto& job : jobs) names.insert(job->name());
+  for (const auto& job : jobs) {
+    names.insert(job->name());
+    shared->standing[job->name()] = {};
+  }
   if (auto kept = keep_jobs(*shared->journal, names); !kept) return propagate(kept);
   std::unique_ptr<Runner> runner(new Runner(shared));
   for (auto& job : jobs) {
@@ -183,12 +214,13 @@ Result<std::unique_ptr<Runner>> Runner::start(std::vector<std::unique_ptr<Job>> 
       const std::lock_guard lock(shared->mutex);
       std::thread([shared, worker]() mutable {
         while (!shared->stop.stop_requested()) {
-          const std::uint64_t seen = shared->pokes_so_far();
-          const auto next = worker->turn();
+          const auto call = shared->next_call();
+          const auto next = worker->turn(call.leaving);
+          shared->called(worker->name(), call, worker->owes(), worker->trouble());
           if (next.failed) {
-            shared->wait_for_another_try(next.at_ms, *worker);
+            shared->wait_for_another_try(next.at_ms, *worker, call);
           } else {
-            shared->wait(next.at_ms, seen);
+            shared->wait(next.at_ms, call.pokes, call.leaving);
           }
         }
         worker.reset();
@@ -211,6 +243,22 @@ void Runner::poke() {
   const std::lock_guard lock(shared_->mutex);
   ++shared_->pokes;
   shared_->changed.notify_all();
+}
+
+void Runner::leave() {
+  const std::lock_guard lock(shared_->mutex);
+  if (std::exchange(shared_->leaving, true)) return;
+  for (auto& [name, standing] : shared_->standing) standing.owes = true;
+  shared_->changed.notify_all();
+}
+
+std::vector<orders::Left::Job> Runner::left() const {
+  std::vector<orders::Left::Job> out;
+  const std::lock_guard lock(shared_->mutex);
+  for (const auto& [name, standing] : shared_->standing) {
+    if (standing.owes) out.push_back({name, 0, 0, standing.trouble});
+  }
+  return out;
 }
 
 bool Runner::end() {

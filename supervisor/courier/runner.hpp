@@ -13,6 +13,7 @@
 #include "common/base/error.hpp"
 #include "supervisor/courier/job.hpp"
 #include "supervisor/courier/journal.hpp"
+#include "supervisor/orders/left.hpp"
 
 namespace trainward::courier {
 
@@ -23,6 +24,7 @@ class Runner {
     std::int64_t most_pause_ms = 1'800'000;
     std::chrono::milliseconds patience{3'000};  // at the end
     std::int64_t listen_ms = 5'000;             // after an error, to what people ask for
+    std::int64_t leaving_pause_ms = 3'000;      // longest after an error, once it is to leave
   };
 
   // Kind transient when a thread could not be had.
@@ -36,6 +38,10 @@ class Runner {
   // Something was committed that may concern them. Jobs that wait after an error go on waiting,
   // unless somebody asks for them.
   void poke();
+  // Every job is called at once, and from now on with World::leaving.
+  void leave();
+  // The jobs that have not been called since leave(), or owe something.
+  [[nodiscard]] std::vector<orders::Left::Job> left() const;
   // Ends them: true when all have. Once; the destructor does not wait again.
   bool end();
 

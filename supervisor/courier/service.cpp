@@ -10,6 +10,8 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +29,15 @@ namespace trainward::courier {
 namespace {
 
 constexpr std::int64_t look_for_lease_ms = 250;
+constexpr std::int64_t look_for_left_ms = 100;
+constexpr std::int64_t tell_left_at_least_ms = 1'000;
+
+// Also from the memory that the kernel keeps of files; 0 where it does not say.
+std::int64_t read_so_far() {
+  const auto text = read_file("/proc/self/io", 4096).value_or("");
+  long long bytes = 0;
+  return std::sscanf(text.c_str(), "rchar: %lld", &bytes) == 1 ? bytes : 0;
+}
 
 Fd asked_to_end() {
   sigset_t signals;
@@ -53,6 +64,7 @@ class Service {
       const std::int64_t now_ms = now().mono.ms;
       if (now_ms >= next_beat_ms_) beat(now_ms);
       if (orders_ && !runner_ && now_ms >= next_try_ms_) begin(now_ms);
+      if (!code_ && leaving_ && runner_) tell_what_is_left(now_ms);
       if (!code_) wait(now_ms);
     }
     if (runner_ && !runner_->end()) {
@@ -71,6 +83,7 @@ class Service {
   void wait(std::int64_t now_ms) {
     std::int64_t until = next_beat_ms_;
     if (orders_ && !runner_) until = std::min(until, next_try_ms_);
+    if (leaving_ && runner_) until = std::min(until, now_ms + look_for_left_ms);
     std::array<pollfd, 2> watched{{{STDIN_FILENO, POLLIN, 0}, {signals_.get(), POLLIN, 0}}};
     const auto pause = std::clamp<std::int64_t>(until - now_ms, 0, 60'000);
     if (::poll(watched.data(), watched.size(), static_cast<int>(pause)) <= 0) return;
@@ -95,6 +108,10 @@ class Service {
 
   void take_line(std::string_view line) {
     if (orders_) {
+      if (line == orders::leave_word) {
+        leaving_ = true;
+        if (runner_) runner_->leave();
+      }
       if (runner_) runner_->poke();
       return;
     }
@@ -102,6 +119,19 @@ class Service {
     if (!orders) return refuse(orders.error().message());
     orders_ = std::move(*orders);
     fault_point("courier.ordered");
+  }
+
+  void tell_what_is_left(std::int64_t now_ms) {
+    orders::Left left{runner_->left(), read_so_far()};
+    if (trade_.measure && !left.jobs.empty()) {
+      if (auto measured = trade_.measure(*journal_, left.jobs); !measured) {
+        spdlog::warn("{}", clean(measured.error().message()));
+      }
+    }
+    if (left.jobs == told_left_.jobs && now_ms < next_left_ms_) return;
+    next_left_ms_ = now_ms + tell_left_at_least_ms;
+    (void)write_all(STDOUT_FILENO, orders::line_of(left) + "\n", "stdout");
+    told_left_ = std::move(left);
   }
 
   // With the lease comes the work.
@@ -129,10 +159,11 @@ class Service {
     }
     auto jobs = trade_.jobs(*orders_);
     if (!jobs) return refuse(jobs.error().message());
-    auto runner =
-        Runner::start(std::move(*jobs), orders_->database, std::move(*journal), trade_.pace);
+    journal_ = std::move(*journal);
+    auto runner = Runner::start(std::move(*jobs), orders_->database, journal_, trade_.pace);
     if (!runner) return give_up(runner.error());
     runner_ = std::move(*runner);
+    if (leaving_) runner_->leave();
   }
 
   // Who started it says so in `status`, and starts it again.
@@ -151,7 +182,11 @@ class Service {
   std::string input_;
   std::optional<orders::Orders> orders_;
   std::optional<Fd> lease_;  // given back after the jobs have ended
+  std::shared_ptr<Journal> journal_;
   std::unique_ptr<Runner> runner_;
+  bool leaving_ = false;
+  orders::Left told_left_;
+  std::int64_t next_left_ms_ = 0;
   std::int64_t next_beat_ms_ = 0;
   std::int64_t next_try_ms_ = 0;
   bool told_of_wait_ = false;

@@ -1,8 +1,9 @@
 // The process between its supervisor and its jobs.
 //
-//   stdin   one line: the orders; then a line whenever something was committed. Its end, or
-//           SIGTERM: to end soon. What is under way stays as the journal has it.
-//   stdout  "alive" at the start and every `beat_ms`.
+//   stdin   one line: the orders; then a line whenever something was committed, and "leave" when
+//           the daemon is about to end (orders/left.hpp). Its end, or SIGTERM: to end soon. What
+//           is under way stays as the journal has it.
+//   stdout  "alive" at the start and every `beat_ms`; what has not left yet, once it was asked.
 //   stderr  the log: "W text".
 //
 // Exit codes: 0 asked to end; 78 the orders make no sense; 75 this machine gave no journal or
@@ -18,6 +19,7 @@
 #include "common/base/error.hpp"
 #include "supervisor/courier/job.hpp"
 #include "supervisor/courier/runner.hpp"
+#include "supervisor/orders/left.hpp"
 #include "supervisor/orders/orders.hpp"
 
 namespace trainward::courier {
@@ -27,6 +29,8 @@ struct Trade {
   std::vector<std::string> tables;
   // Once, before the jobs begin.
   std::function<Status(Journal&, const orders::Orders&)> prepare = {};
+  // How far they are with it.
+  std::function<Status(Journal&, std::vector<orders::Left::Job>&)> measure = {};
   Runner::Pace pace = {};
   std::int64_t beat_ms = 30'000;
 };

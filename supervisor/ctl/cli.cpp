@@ -81,6 +81,11 @@ template Option Verb::option(const std::string&, std::optional<std::int64_t>&,
 template Option Verb::option(const std::string&, std::optional<std::uint64_t>&,
                              const std::string&) const;
 
+Option& Option::one_value_each() {
+  option_.allow_extra_args(false);
+  return *this;
+}
+
 Option Verb::option_read_by(const std::string& name,
                             std::function<std::string(const std::string&)> read,
                             const std::string& help) const {

@@ -33,6 +33,7 @@ class Option {
   Option& one_of(const std::vector<std::string>& words);
   Option& one_of_any_case(const std::vector<std::string>& words);  // the value is as in `words`
   Option& size();                                                  // "4GB", "512MiB"
+  Option& one_value_each();  // of a list: the option is repeated, and takes no positional
   Option& excludes(const std::string& other);
   Option& needs(const std::string& other);
   template <typename Number>

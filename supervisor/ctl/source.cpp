@@ -112,6 +112,10 @@ int finish(const Context& context, const Failure& failure) {
   return failure.exit_code;
 }
 
+std::string programs_with(const std::string& also) {
+  return also.empty() ? "/v1/programs" : "/v1/programs?also=" + percent_encoded(plain_name(also));
+}
+
 std::string target_of(const std::string& program, std::string_view document) {
   return program.empty()
              ? fmt::format("/v1/{}", document)

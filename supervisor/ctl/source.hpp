@@ -29,6 +29,9 @@ struct Failure {
 template <typename T>
 using Answer = tl::expected<T, Failure>;
 
+// The list of programs, with `also`, which may be no longer in the configuration; "": without.
+std::string programs_with(const std::string& also);
+
 // Of the daemon that the settings name, here or elsewhere.
 Client client_of(const Context& context);
 

@@ -5,6 +5,8 @@
 #include "common/base/text.hpp"
 #include "supervisor/core/shown.hpp"
 #include "supervisor/ctl/words.hpp"
+#include "supervisor/view/deliveries.hpp"
+#include "supervisor/view/sentence.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -31,16 +33,16 @@ std::string detail_of(const json::object& row, const std::string& state, const C
   std::string text = fmt::format("pid {}, uptime {}", int_or(row, "pid", 0),
                                  clock_duration(int_or(row, "uptime_ms", 0)));
   const std::int64_t step = int_or(row, "last_step", 0);
-  if (step > 0) {
-    text += fmt::format(", step {}", step);
-    if (const std::int64_t target = int_or(row, "target_step", 0); target > 0) {
-      text += fmt::format("/{}", target);
-    }
+  std::string reached = step > 0 ? fmt::format("step {}", step) : "";
+  if (const std::int64_t target = int_or(row, "target_step", 0); step > 0 && target > 0) {
+    reached += fmt::format("/{}", target);
   }
-  if (auto loss = get_number(row, "loss")) {
-    text += fmt::format(", loss {}", number_text(*loss));
+  // What was reached before is another attempt's, and so is its loss.
+  if (views::before_its_first_step(row)) {
+    text += reached.empty() ? ", no step yet" : fmt::format(", no step yet ({} before)", reached);
   } else if (step > 0) {
-    text += ", loss -";
+    const auto loss = get_number(row, "loss");
+    text += fmt::format(", {}, loss {}", reached, loss ? number_text(*loss) : "-");
   }
   if (auto loss = get_number(row, "evaluation_loss")) {
     text += fmt::format(", held out {} at step {}", number_text(*loss),
@@ -54,8 +56,14 @@ std::string detail_of(const json::object& row, const std::string& state, const C
 
 StatusLine status_line(const json::object& row, const Context& context) {
   const std::string state = string_or(row, "state", "UNKNOWN");
-  return {"", string_or(row, "name", "-"), state, detail_of(row, state, context),
-          string_or(row, "trouble", "")};
+  std::string trouble = string_or(row, "trouble", "");
+  const core::ShownFacts& shown = core::facts(core::shown_from(state));
+  // A state that is bad by itself needs no second line.
+  if (trouble.empty() && shown.tone != core::Tone::bad) {
+    const auto sentence = views::sentence_of(row, context.terminal.now.wall.ms);
+    if (sentence.need == views::Need::must) trouble = sentence.todo;
+  }
+  return {"", string_or(row, "name", "-"), state, detail_of(row, state, context), trouble};
 }
 
 std::string text_of(const std::vector<StatusLine>& lines, const Style& style) {
@@ -83,11 +91,24 @@ std::string text_of(const std::vector<StatusLine>& lines, const Style& style) {
   return text;
 }
 
-int exit_code_of(const json::array& rows) {
-  const bool down = std::any_of(rows.begin(), rows.end(), [](const json::value& row) {
-    return core::facts(core::shown_from(string_or(row.get_object(), "state", ""))).down;
+std::string deliveries_text(const json::object& document, const Context& context) {
+  std::string text;
+  for (const views::DeliveryLine& line :
+       views::delivery_lines(document, context.terminal.now.wall.ms)) {
+    const std::string said = clean(line.text);
+    text += line.is_trouble ? coloured("!! " + said, Colour::red, context.style()) : said;
+    text += '\n';
+  }
+  return text;
+}
+
+int exit_code_of(const json::array& rows, std::int64_t now_ms) {
+  const bool bad = std::any_of(rows.begin(), rows.end(), [&](const json::value& value) {
+    const json::object& row = value.get_object();
+    return core::facts(core::shown_from(string_or(row, "state", ""))).down ||
+           views::sentence_of(row, now_ms).need == views::Need::must;
   });
-  return down ? exit_status::not_all_running : exit_status::ok;
+  return bad ? exit_status::not_all_running : exit_status::ok;
 }
 
 }  // namespace trainward::ctl

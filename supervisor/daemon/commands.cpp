@@ -60,14 +60,19 @@ void Daemon::command(const std::string& name, api::Verb verb, const std::string&
     return answer(fail(ErrorKind::transient, "trainwardd is shutting down: it starts nothing more",
                        name, "start trainwardd again; it goes on with what was running"));
   }
-  const core::Event wish = verb == api::Verb::start ? core::Event(core::StartRequested{.by = by})
-                                                    : core::Event(core::RestartRequested{by});
+  const bool from_scratch = verb == api::Verb::start_from_scratch;
+  const core::Event wish =
+      verb == api::Verb::restart
+          ? core::Event(core::RestartRequested{by})
+          : core::Event(core::StartRequested{.by = by, .from_scratch = from_scratch});
   if (parts_->turns.refusal()) {
     runner.handle(wish);
     return answer(fail(ErrorKind::transient, "it starts when that is mended: " + refusal(), name,
                        "mend what the database says (free space, permissions)"));
   }
-  if (verb == api::Verb::start && up && runner.state().wanted) {
+  // One that waits for its checkpoints has not begun.
+  const bool begun = up && !(from_scratch && !core::has_worker(runner.state().stage));
+  if (verb != api::Verb::restart && begun && runner.state().wanted) {
     return answer(command_answer(name, "already started", false, runner.state().reason));
   }
   const std::int64_t before = runner.state().attempt;

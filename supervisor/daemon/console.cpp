@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t redraw_ms = 100;
 constexpr std::int64_t plain_every = 25;
+constexpr std::int64_t plain_wait_ms = 10'000;
 constexpr std::int64_t bar_cells = 24;
 // The whole text is in the database: `trainwardctl why` and `events` show it. How an attempt ended
 // names what has to be mended, often behind a long path.
@@ -81,7 +82,8 @@ void Console::event(const std::string& program, const std::string& kind, const s
                     Time at) {
   if (!enabled_) return;
   erase_line();
-  const bool ending = kind == "exit";
+  // What a person has to read whole.
+  const bool ending = kind == "exit" || kind == "waiting";
   const std::string whole =
       fmt::format("{}  {}  {:<8}  {}", local_time(at.wall), program, kind,
                   shortened(clean(text), ending ? longest_ending : longest_text));
@@ -94,6 +96,12 @@ void Console::event(const std::string& program, const std::string& kind, const s
   drawn_at_ = {};
 }
 
+void Console::sample(const std::string& program, const WorkerSample& said, Time at) {
+  std::string text = fmt::format("step {}: {} → {}", said.step, said.prompt, said.answer);
+  std::ranges::replace(text, '\n', ' ');
+  event(program, "sample", text, at);
+}
+
 void Console::progress(const Progress& progress, Time at) {
   if (!enabled_) return;
   if (!terminal_) {
@@ -103,10 +111,29 @@ void Console::progress(const Progress& progress, Time at) {
   }
   if (at.mono - drawn_at_ < redraw_ms) return;
   drawn_at_ = at.mono;
+  draw(bar(progress) + describe(progress));
+}
+
+void Console::draw(const std::string& line) {
   erase_line();
-  fmt::print(out_, "{}", fitted(bar(progress) + describe(progress)));
+  fmt::print(out_, "{}", fitted(line));
   std::fflush(out_);
   line_drawn_ = true;
+}
+
+void Console::waiting(const std::string& what, std::size_t others, Time at) {
+  if (!enabled_) return;
+  const std::string who = what.substr(0, what.find(','));
+  const bool same = who == waited_for_;
+  const std::int64_t pause = terminal_ ? redraw_ms : plain_wait_ms;
+  if (same && at.mono - drawn_at_ < pause) return;
+  waited_for_ = who;
+  drawn_at_ = at.mono;
+  const std::string line = "waiting for " + clean(what) +
+                           (others == 0 ? "" : fmt::format(", and {} more", others)) +
+                           "; Ctrl-C leaves it";
+  if (terminal_) return draw(line);
+  print_line(fmt::format("{}  {}", local_time(at.wall), line));
 }
 
 }  // namespace trainward::daemon

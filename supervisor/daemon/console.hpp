@@ -7,6 +7,7 @@
 #include <string>
 
 #include "common/base/time.hpp"
+#include "common/protocol/worker_sample.hpp"
 
 namespace trainward::daemon {
 
@@ -32,10 +33,16 @@ class Console {
 
   void event(const std::string& program, const std::string& kind, const std::string& text, Time at);
   void progress(const Progress& progress, Time at);
+  // What the model says, in a line; `trainwardctl report` has the newest whole.
+  void sample(const std::string& program, const WorkerSample& said, Time at);
+  // What the end is waited with: "upload trainer/hub, 40 %", and so many besides. A plain line is
+  // printed when it is another one, and every ten seconds.
+  void waiting(const std::string& what, std::size_t others, Time at);
 
  private:
   void erase_line();
   void print_line(const std::string& line);
+  void draw(const std::string& line);
   [[nodiscard]] std::string fitted(const std::string& line) const;
   bool enabled_;
   std::FILE* out_;
@@ -43,6 +50,7 @@ class Console {
   bool line_drawn_ = false;
   MonoTime drawn_at_;
   std::int64_t plain_step_ = 0;
+  std::string waited_for_;
 };
 
 }  // namespace trainward::daemon

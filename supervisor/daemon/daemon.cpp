@@ -190,7 +190,7 @@ Status Daemon::rebuild_database() {
       "{}; {} and {} are back from the journals", damaged_.value_or("there was no run database"),
       count(rebuilt->attempts, "attempt"), count(rebuilt->steps, "step"));
   spdlog::warn("{}", what);
-  parts_->news.note(notify::Kind::database, notify::Tier::warning,
+  parts_->news.note(notify::Kind::database,
                     damaged_ ? "the run database was damaged" : "the run database was gone", what);
   return parts_->store.add_event({0, now().wall.ms, "", 0, "database", what});
 }
@@ -263,7 +263,7 @@ void Daemon::on_state_lost(const Error& error) {
   state_lost_ = true;
   spdlog::error("{}; stopping the workers", error.message());
   parts_->console.event("trainwardd", "state", error.message(), now());
-  parts_->news.note(notify::Kind::state_lost, notify::Tier::critical, "the state folder is gone",
+  parts_->news.note(notify::Kind::state_lost, "the state folder is gone",
                     error.message() + "; the workers are stopped");
   if (!shutting_down_) shut_down();
 }
@@ -275,18 +275,45 @@ void Daemon::on_change() {
   for (Waiter& waiter : waiting) {
     if (!waiter()) waiters_.push_back(std::move(waiter));
   }
-  if ((shutting_down_ || parts_->options.once) && all_rest() && waiters_.empty()) {
-    parts_->loop.stop();
-  }
   tell_status();
-  if (parts_->options.fail_on_fatal && !shutting_down_ && gave_up_meanwhile() && all_rest() &&
-      waiters_.empty()) {
+  const bool gave_up = gave_up_meanwhile();
+  // Whoever is started meanwhile is not left.
+  if (!all_rest() || !waiters_.empty()) return departure_.reset();
+  if (parts_->options.once) return leave();
+  if (shutting_down_) return parts_->loop.stop();
+  if (!parts_->options.fail_on_fatal || !gave_up) return;
+  if (!std::exchange(failed_, true)) {
     spdlog::error(
         "nothing runs any more, and a program was given up: ending, as --fail-on-fatal "
         "asks for");
-    failed_ = true;
-    parts_->loop.stop();
   }
+  leave();
+}
+
+// Whoever ends by itself may take its machine along: what is new is sent and told before.
+void Daemon::leave() {
+  if (departure_) return;
+  const std::int64_t most_ms = parts_->options.leave_within_ms;
+  if (state_lost_ || hurried_ || most_ms <= 0 || !courier_.needed()) return parts_->loop.stop();
+  departure_ = std::make_unique<Departure>(
+      parts_->loop, courier_, parts_->console, most_ms,
+      [this](const std::vector<orders::Left::Job>& behind) { on_left(behind); });
+  if (shutting_down_) departure_->within(stop_by_ - now().mono);
+}
+
+void Daemon::on_left(const std::vector<orders::Left::Job>& behind) {
+  left_behind_ = !behind.empty();
+  for (const orders::Left::Job& job : behind) {
+    const std::string what =
+        fmt::format("{} has not left this machine{}; the next start goes on with it",
+                    orders::words_of(job), job.trouble.empty() ? "" : ": " + job.trouble);
+    parts_->console.event("trainwardd", "left", what, now());
+    spdlog::error("{}", what);
+    if (auto ok = parts_->store.add_event({0, now().wall.ms, "", 0, "left", what}); !ok) {
+      spdlog::warn("{}", ok.error().message());
+    }
+  }
+  parts_->loop.stop();
 }
 
 // What an earlier daemon has given up was told then: whoever starts this one is to have the time to
@@ -326,6 +353,12 @@ bool Daemon::all_rest() const {
 }
 
 void Daemon::shut_down(bool at_once) {
+  hurried_ = hurried_ || at_once;
+  if (!shutting_down_) stop_by_ = now().mono + longest_stop_ms();
+  if (departing()) {
+    shutting_down_ = true;
+    return departure_->within(at_once ? 0 : stop_by_ - now().mono);
+  }
   if (std::exchange(shutting_down_, true)) {
     if (at_once) {
       parts_->console.event("trainwardd", "shutdown", "ending the workers at once", now());
@@ -363,6 +396,7 @@ int Daemon::exit_code() const {
       code = exit_code::try_again;  // not finished, whatever it was doing
     }
   }
+  if (code == exit_code::done && left_behind_) return exit_code::left_behind;
   return code;
 }
 

@@ -17,6 +17,7 @@
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/attempt/launch_files.hpp"
 #include "supervisor/daemon/courier/courier.hpp"
+#include "supervisor/daemon/courier/departure.hpp"
 #include "supervisor/daemon/program_diff.hpp"
 #include "supervisor/daemon/program_runner.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
@@ -35,6 +36,8 @@ struct Options {
       {};  // the page's files, while they are being changed; empty: our own
   std::vector<std::string> overrides;
   bool once = false;  // end when every program has; show progress on stdout
+  // How long an end is held up at most for what has not left this machine.
+  std::int64_t leave_within_ms = 600'000;
   // End with a failing status when nothing runs any more and a program was given up meanwhile.
   bool fail_on_fatal = false;
   std::function<void(const std::string&)> tell_status = {};  // whoever started the daemon, in words
@@ -70,8 +73,10 @@ class Daemon final : public api::Control {
   Status start();
 
   // Stops every program, lets workers save, then ends the loop. A call while that goes on changes
-  // nothing, but with `at_once`: then workers are killed.
+  // nothing, but with `at_once`: then workers are killed, and nothing is waited for.
   void shut_down(bool at_once = false);
+  // Every program has ended, and only what has not left this machine is waited for.
+  [[nodiscard]] bool departing() const { return departure_ != nullptr; }
 
   // Valid when the loop has ended: the exit code contract of `--once`, 0 for a daemon.
   [[nodiscard]] int exit_code() const;
@@ -128,6 +133,8 @@ class Daemon final : public api::Control {
   [[nodiscard]] Status could_start(const config::Config& next) const;
   void on_change();
   [[nodiscard]] bool all_rest() const;
+  void leave();
+  void on_left(const std::vector<orders::Left::Job>& behind);
   void tell_status();
   [[nodiscard]] bool gave_up_meanwhile();
   void stop(const std::string& name, const std::string& by, Answer answer);
@@ -146,6 +153,9 @@ class Daemon final : public api::Control {
   bool change_posted_ = false;
   bool shutting_down_ = false;
   bool failed_ = false;                    // a program was given up, and nobody else runs
+  MonoTime stop_by_;                       // of a shutdown
+  bool hurried_ = false;                   // nothing is to be waited for any more
+  bool left_behind_ = false;               // something has not left this machine
   std::set<std::string> given_up_before_;  // by an earlier daemon, and not started since
   std::string told_status_;
   bool reexec_ = false;
@@ -162,6 +172,7 @@ class Daemon final : public api::Control {
   std::unique_ptr<api::Reader> reader_;
   std::unique_ptr<api::Feed> feed_;
   Courier courier_;
+  std::unique_ptr<Departure> departure_;
   api::Access access_;
   std::unique_ptr<Listeners> listeners_;  // last: its handlers use all of the above
 };

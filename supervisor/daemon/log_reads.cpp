@@ -31,8 +31,9 @@ void Daemon::log(const api::LogRequest& request, api::Listener<Result<api::LogSl
     if (!std::exchange(*told, true)) listener(std::move(slice));
   };
   if (auto ok = known(request.program); !ok) return answer(propagate(ok));
-  const std::int64_t attempt =
-      request.attempt.value_or(runners_.at(request.program)->state().attempt);
+  const core::State& state = runners_.at(request.program)->state();
+  const std::int64_t launched = state.attempt - (core::is_on_the_way(state.stage) ? 1 : 0);
+  const std::int64_t attempt = request.attempt.value_or(launched);
   const auto file =
       parts_->services.paths.attempt(request.program, attempt) /
       (request.stream == "stdout" ? attempt_files::standard_output : attempt_files::standard_error);

@@ -17,6 +17,7 @@
 #include "common/base/version.hpp"
 #include "common/os/log.hpp"
 #include "common/protocol/protocol.hpp"
+#include "common/yaml/scalar.hpp"
 #include "supervisor/daemon/attempt/oom.hpp"
 #include "supervisor/daemon/boards/host_offer.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
@@ -35,6 +36,7 @@ struct Arguments {
   daemon::Options options;
   bool check = false;
   std::string rehearse;  // a number; empty: no
+  std::string once_wait;
   std::string log = "auto";
   std::string log_level;
 };
@@ -126,6 +128,15 @@ int run(int argc, char** argv) {
                  "named");
   app.add_flag("--once", arguments.options.once,
                "end when every program has ended, with a worker's exit codes");
+  app.add_option("--once-wait", arguments.once_wait,
+                 "with --once: how long to wait at most for uploads and messages that get on; what "
+                 "stays behind is named, and exit code 0 becomes 74")
+      ->type_name("DURATION")
+      ->default_str("10m")
+      ->check([](const std::string& text) {
+        return yaml::parse_duration_ms(text) ? std::string()
+                                             : "a duration as 90s, 10m or 2h is wanted";
+      });
   app.add_flag("--fail-on-fatal", arguments.options.fail_on_fatal,
                "end with 93 when nothing runs any more and a program was given up meanwhile, so "
                "that a service's OnFailure= tells somebody");
@@ -155,6 +166,9 @@ int run(int argc, char** argv) {
     return app.exit(error) == 0 ? exit_code::done : exit_code::usage;
   }
   if (!settle_what_to_run(arguments.options, count < argc)) return exit_code::usage;
+  if (const auto wait = yaml::parse_duration_ms(arguments.once_wait)) {
+    arguments.options.leave_within_ms = *wait;
+  }
   std::error_code no_directory;
   arguments.options.working_directory = std::filesystem::current_path(no_directory);
   // Whatever the umask of whoever starts it: what it makes is for its user and group alone.

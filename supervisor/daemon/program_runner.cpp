@@ -50,7 +50,7 @@ Status ProgramRunner::recover(bool machine_restarted, bool by_hand) {
   // Which start of the machine a program has heard of is committed with its state: a daemon may
   // have died before it could tell.
   const std::string& known_boot = (*stored)->boot_id;
-  const bool returns = (*stored)->returns;
+  const bool returns = (*stored)->returns || (*stored)->has_more;
   if (!known_boot.empty()) machine_restarted = started_since(known_boot);
   if (auto ok = recorder_.recover((*stored)->state.attempt, known_boot); !ok) return ok;
   // What says so may be damaged; a shim that lives is a fact.
@@ -60,7 +60,19 @@ Status ProgramRunner::recover(bool machine_restarted, bool by_hand) {
   if (returns && context_.program.autostart) handle(core::StartRequested{});
   const bool given_up = state().stage == core::Stage::fatal && state().wanted;
   if (given_up && by_hand) handle(core::StartRequested{});
+  if (state().stage == core::Stage::exited && !returns) tell_that_it_is_done();
   return {};
+}
+
+// Whoever types the same again sees nothing happen otherwise.
+void ProgramRunner::tell_that_it_is_done() const {
+  const bool own = !context_.program.worker.empty();
+  context_.services.console.event(
+      context_.name(), "state",
+      fmt::format("EXITED: {}; {}", state().reason,
+                  own ? "more steps in its configuration let it go on"
+                      : fmt::format("trainwardctl start {} runs it again", context_.name())),
+      now());
 }
 
 Status ProgramRunner::catch_up_with_folders() {
@@ -73,7 +85,7 @@ Status ProgramRunner::catch_up_with_folders() {
       fmt::format("the run database was older than {} of {}; back from the journals",
                   count(*unknown, "attempt"), context_.name());
   spdlog::warn("{}", what);
-  services.news.note(notify::Kind::database, notify::Tier::warning,
+  services.news.note(notify::Kind::database,
                      "the run database was older "
                      "than its attempts",
                      what);
@@ -81,9 +93,9 @@ Status ProgramRunner::catch_up_with_folders() {
 }
 
 void ProgramRunner::select(const core::SelectCheckpoint& order) {
-  shim_.reserve([this, below = order.below.number](const Status& ready) {
+  shim_.reserve([this, order](const Status& ready) {
     if (state().stage != core::Stage::selecting) return;
-    if (ready) return checkpoints_.select(below);
+    if (ready) return checkpoints_.select(order);
     handle(core::NotReady{ready.error().message()});
   });
 }
@@ -131,6 +143,9 @@ void ProgramRunner::turned(bool committed) {
 }
 
 void ProgramRunner::recorded(const core::Actions& actions, Time at) {
+  for (const WorkerSample& sample : recorder_.samples()) {
+    context_.services.console.sample(context_.name(), sample, at);
+  }
   for (const core::Action& action : actions) {
     if (const auto* event = std::get_if<core::RecordEvent>(&action)) {
       spdlog::info("{}: {}: {}", context_.name(), event->kind, event->text);

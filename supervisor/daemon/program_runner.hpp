@@ -48,6 +48,7 @@ class ProgramRunner final : private session::Hands {
 
  private:
   Status catch_up_with_folders();
+  void tell_that_it_is_done() const;
 
   // ---- session::Hands ----
   void probe() override { boards_.probe(); }

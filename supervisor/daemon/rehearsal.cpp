@@ -54,7 +54,12 @@ Result<json::value> Daemon::rehearse(const std::string& program, api::Verb verb)
   const Cost cost = cost_of(state);
   std::string would;
   std::string message;
-  if (verb == api::Verb::start) {
+  if (verb == api::Verb::start_from_scratch) {
+    const bool nothing = has_worker && state.wanted;
+    would = nothing ? "nothing" : "start";
+    message = nothing ? start_message(runner, true)
+                      : "it starts at step 0; what it has saved so far is not gone on from";
+  } else if (verb == api::Verb::start) {
     const bool nothing = !runner.at_rest() && state.stage != core::Stage::backoff && state.wanted;
     would = nothing ? "nothing" : "start";
     message = start_message(runner, nothing);
@@ -68,7 +73,7 @@ Result<json::value> Daemon::rehearse(const std::string& program, api::Verb verb)
     message = has_worker ? price(cost, saves) + "; then " : "";
     message += start_message(runner, false);
   }
-  const bool ends_worker = has_worker && verb != api::Verb::start && would != "nothing";
+  const bool ends_worker = has_worker && would != "start" && would != "nothing";
   return json::object{{"program", program},
                       {"would", would},
                       {"last_step", cost.last_step},

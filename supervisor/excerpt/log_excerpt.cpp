@@ -115,16 +115,7 @@ json::object cut(const std::string& file, const json::object& attempt,
 
 }  // namespace
 
-std::string plain_line(std::string_view line) {
-  std::string text;
-  while (!line.empty()) {
-    const std::size_t end = std::min(line.find('\x1b'), line.size());
-    text += line.substr(0, end);
-    line.remove_prefix(end);
-    if (!line.empty()) line.remove_prefix(escape_sequence_length(line));
-  }
-  return clean(text);
-}
+std::string plain_line(std::string_view line) { return clean(without_escape_sequences(line)); }
 
 json::value log_excerpt(const json::object& why, int around) {
   const auto attempt = get_object(why, "attempt");

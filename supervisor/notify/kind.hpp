@@ -31,6 +31,7 @@ enum class Kind : std::uint8_t {
   no_board,
   no_checkpoint,
   disk_full,
+  stuck,
   no_progress,
   database,
   state_lost,
@@ -57,22 +58,23 @@ struct KindFacts {
   std::string_view todo = {};  // what somebody has to do, where the program's state says nothing
 };
 
-inline constexpr std::array<KindFacts, 18> kinds{{
+inline constexpr std::array<KindFacts, 19> kinds{{
     {Kind::gave_up, "gave_up", Tier::critical, "a program is FATAL: trainwardd has given up"},
     {Kind::unkillable, "unkillable", Tier::critical,
      "the kernel does not let a worker die, and nothing can start before it has"},
-    {Kind::no_board, "no_board", Tier::critical, "all boards are in quarantine", false,
-     "look at the boards (trainwardctl boards); a quarantine ends by itself"},
+    {Kind::no_board, "no_board", Tier::critical, "no board could be used for two minutes"},
     {Kind::no_checkpoint, "no_checkpoint", Tier::critical,
      "no checkpoint can be used, though there were some", false,
      "stop the program if it must not begin anew, and look at its checkpoints (trainwardctl ckpt "
      "list)"},
     {Kind::disk_full, "disk_full", Tier::critical,
      "an attempt ended because a disk is full, damaged or gone"},
+    {Kind::stuck, "stuck", Tier::critical,
+     "attempts end the same way again and again, or for want of a file"},
     {Kind::no_progress, "no_progress", Tier::critical,
      "nothing new was kept for `no_progress`, while the program is to run", false,
      "look at what it does (trainwardctl why, trainwardctl top)"},
-    {Kind::database, "database", Tier::critical, "the run database was damaged, or refused", false,
+    {Kind::database, "database", Tier::warning, "the run database was damaged, or refused", false,
      "look at the disk of the state folder"},
     {Kind::state_lost, "state_lost", Tier::critical, "the state folder is gone", false,
      "bring the state folder back, then start trainwardd"},

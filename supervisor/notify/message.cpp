@@ -13,19 +13,6 @@ namespace {
 constexpr std::size_t longest_line = 300;  // columns
 constexpr std::size_t least_name = 12;     // columns of a program's name that stay
 
-std::string without_sequences(std::string_view text) {
-  std::string plain;
-  while (!text.empty()) {
-    if (text.front() == '\x1b') {
-      text.remove_prefix(escape_sequence_length(text));
-    } else {
-      plain += text.front();
-      text.remove_prefix(1);
-    }
-  }
-  return plain;
-}
-
 }  // namespace
 
 json::object body_of(const Message& message) {
@@ -52,7 +39,7 @@ std::vector<std::string> shown_lines(const std::vector<std::string>& lines, int 
   std::vector<std::string> shown;
   std::size_t bytes = 0;
   for (auto line = lines.rbegin(); line != lines.rend() && std::ssize(shown) < most; ++line) {
-    std::string text = shortened(clean(without_sequences(*line)), longest_line);
+    std::string text = shortened(clean(without_escape_sequences(*line)), longest_line);
     bytes += text.size() + 1;
     if (bytes > longest_lines) break;
     shown.push_back(std::move(text));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "supervisor/core/need.hpp"
 #include "supervisor/notify/turn.hpp"
 
 namespace trainward::notify {
@@ -60,9 +61,8 @@ void Teller::take(Book& book, const core::Event& event, Time at, const core::Sta
       turn.on_begun();
     }
   }
-  if (const auto* looked = std::get_if<core::ProbeFinished>(&event)) {
-    turn.on_looked(*looked, at.wall);
-  } else if (const auto* selected = std::get_if<core::CheckpointSelected>(&event)) {
+  turn.tell_without_board();
+  if (const auto* selected = std::get_if<core::CheckpointSelected>(&event)) {
     turn.on_selected(*selected);
   }
   turn.on_kept();
@@ -76,6 +76,13 @@ void Teller::tick(Book& book, std::int64_t now_ms, const core::State& state, Ord
 std::optional<std::int64_t> Teller::next(const Book& book, const core::State& state) const {
   std::optional<std::int64_t> due = no_progress_due(book, state);
   const auto also = [&](std::int64_t at) { due = due ? std::min(*due, at) : at; };
+  const core::Held held = core::held_by(state);
+  if (held.snag == core::Snag::no_board &&
+      std::ranges::none_of(book.episodes, [](const Episode& episode) {
+        return episode.closed_ms == 0 && episode.family == family::boards;
+      })) {
+    also(held.from.ms);
+  }
   for (const Episode& episode : book.episodes) {
     if (episode.closed_ms != 0) continue;
     if (episode.until_ms > 0) also(episode.until_ms);

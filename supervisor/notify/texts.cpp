@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/base/text.hpp"
+#include "supervisor/core/need.hpp"
 #include "supervisor/core/remedy.hpp"
 #include "supervisor/view/attempt.hpp"
 #include "supervisor/view/sentence.hpp"
@@ -73,6 +74,7 @@ bool Words::of_an_end() const {
   switch (t_.kind) {
     case Kind::gave_up:
     case Kind::disk_full:
+    case Kind::stuck:
     case Kind::crashed:
     case Kind::crash_loop:
     case Kind::loss:
@@ -96,6 +98,12 @@ std::string Words::verdict() const {
       return fmt::format("{}, {}given up (FATAL)", cause, again);
     case Kind::disk_full:
       return fmt::format("{}, {}nothing can be kept", cause, again);
+    case Kind::stuck:
+      if (core::held_by(t_.state).snag == core::Snag::missing_file) {
+        return again + "a file is missing, it cannot start";
+      }
+      return fmt::format("{}, {}the same end {} times", cause, again,
+                         core::equal_ends(t_.state.history));
     case Kind::crashed:
     case Kind::loss:
       if (e_.goes_on) return fmt::format("{}, {}", cause, begun());
@@ -107,7 +115,7 @@ std::string Words::verdict() const {
     case Kind::unkillable:
       return again + "unkillable, nothing can start";
     case Kind::no_board:
-      return again + "no board, all are in quarantine";
+      return again + "no board can be used";
     case Kind::no_checkpoint:
       return again + "no checkpoint can be used";
     case Kind::no_progress:
@@ -191,12 +199,16 @@ std::string Words::lost() const {
 }
 
 std::string Words::todo() const {
-  if (t_.kind == Kind::gave_up || t_.kind == Kind::unkillable) {
-    return views::sentence_of({{"name", t_.program},
-                               {"state", core::display(t_.state.stage)},
-                               {"cause", cause_.name}},
-                              t_.at_ms)
-        .todo;
+  if (facts(t_.kind).tier == Tier::critical && facts(t_.kind).todo.empty()) {
+    std::string todo =
+        views::sentence_of({{"name", t_.program},
+                            {"state", core::display(t_.state.stage)},
+                            {"cause", cause_.name},
+                            {"snag", to_string(core::snag_at(t_.state, WallTime{t_.at_ms}))}},
+                           t_.at_ms)
+            .todo;
+    // The message's last line says it.
+    return todo.substr(0, todo.find(". Look: "));
   }
   if (!facts(t_.kind).todo.empty()) return std::string(facts(t_.kind).todo);
   return facts(t_.kind).tier == Tier::info ? "" : std::string(cause_.advice);
@@ -272,7 +284,8 @@ std::string Words::text() const {
     if (!line.empty()) text += "\n" + line;
   };
   const bool plain_end = t_.kind == Kind::gave_up || t_.kind == Kind::disk_full ||
-                         t_.kind == Kind::crashed || t_.kind == Kind::loss;
+                         t_.kind == Kind::stuck || t_.kind == Kind::crashed ||
+                         t_.kind == Kind::loss;
   if (plain_end) {
     text += what_ended();
   } else {

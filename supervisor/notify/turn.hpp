@@ -23,7 +23,7 @@ class Teller::Turn {
   void on_step(const core::RecordStep& step);
   void on_begun();
   void on_board(const core::RecordBoard& board);
-  void on_looked(const core::ProbeFinished& looked, WallTime now);
+  void tell_without_board();
   void on_selected(const core::CheckpointSelected& selected);
   void on_kept();
   void on_shown(bool ended_now);

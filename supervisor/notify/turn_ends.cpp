@@ -4,6 +4,7 @@
 
 #include "common/base/utf8.hpp"
 #include "supervisor/core/cause.hpp"
+#include "supervisor/core/need.hpp"
 #include "supervisor/core/remedy.hpp"
 #include "supervisor/notify/turn.hpp"
 
@@ -69,6 +70,12 @@ void Teller::Turn::tell_of_end(Episode& episode, bool fresh, Kind kind) {
   }
   if (notify::facts(kind).tier == Tier::critical) {
     if (!episode.standing) tell(episode, kind);
+    return;
+  }
+  if (const core::Snag snag = core::snag_at(state_, WallTime{now_ms_});
+      snag == core::Snag::same_end || snag == core::Snag::missing_file) {
+    episode.looped = true;
+    if (!episode.standing) tell(episode, Kind::stuck);
     return;
   }
   const bool looped = std::ranges::any_of(

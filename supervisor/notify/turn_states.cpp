@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "supervisor/core/cause.hpp"
+#include "supervisor/core/need.hpp"
 #include "supervisor/notify/turn.hpp"
 
 namespace trainward::notify {
@@ -30,37 +31,50 @@ void Teller::Turn::on_board(const core::RecordBoard& board) {
   tell(episode, Kind::board);
 }
 
-void Teller::Turn::on_looked(const core::ProbeFinished& looked, WallTime now) {
-  const bool none = !looked.boards.empty() && looked.error.empty() &&
-                    std::ranges::all_of(looked.boards, [&](const core::BoardFound& board) {
-                      return core::quarantined(board.record, now);
-                    });
-  if (!none || find(family::boards) != nullptr) return;
-  tell(begin(family::boards, state_.reason), Kind::no_board);
+void Teller::Turn::tell_without_board() {
+  if (core::snag_at(state_, WallTime{now_ms_}) != core::Snag::no_board) return;
+  if (find(family::boards) == nullptr) tell(begin(family::boards, state_.reason), Kind::no_board);
 }
 
+// That they cannot be read is over when they can; that it begins anew, when it has again what was
+// lost.
 void Teller::Turn::on_selected(const core::CheckpointSelected& selected) {
   Episode* open = find(family::checkpoints);
   if (!selected.error.empty()) {
-    if (open == nullptr && state_.history.unreadable >= unreadable_looks) {
-      tell(begin(family::checkpoints, "checkpoints cannot be read: " + selected.error),
-           Kind::no_checkpoint);
+    const core::History& history = state_.history;
+    // Of a server of others that is to give the first one it may take longer.
+    const bool soon = history.unreadable >= unreadable_looks ||
+                      (history.missing >= unreadable_looks && book_.standing.kept > 0);
+    if (open != nullptr ||
+        (!soon && core::snag_at(state_, {now_ms_}) != core::Snag::no_checkpoint)) {
+      return;
+    }
+    Episode& episode =
+        begin(family::checkpoints,
+              (selected.missing ? "" : "checkpoints cannot be read: ") + selected.error);
+    episode.past_kept = 0;
+    return tell(episode, Kind::no_checkpoint);
+  }
+  const std::int64_t lost = book_.standing.kept;
+  const bool anew = selected.path.empty() && t_.policy_.told_to_resume && lost > 0 &&
+                    state_.stage == core::Stage::launching;
+  if (anew) {
+    // What it does from here on is more than what is there.
+    book_.standing.kept = 0;
+    for (Episode& episode : book_.episodes) episode.past_kept = 0;
+  }
+  if (!anew || state_.current.from_scratch) {
+    if (open != nullptr && selected.step.number >= open->past_kept) {
+      close(*open, Kind::recovered);
     }
     return;
   }
-  const bool anew = selected.path.empty() && t_.policy_.told_to_resume && book_.standing.kept > 0 &&
-                    state_.stage == core::Stage::launching;
-  if (!anew) {
-    if (open != nullptr) close(*open, Kind::recovered);
-    return;
-  }
   const std::string what = "no checkpoint can be used, so that it begins anew, though step " +
-                           std::to_string(book_.standing.kept) + " had been kept";
-  // What it does from here on is more than what is there.
-  book_.standing.kept = 0;
-  for (Episode& episode : book_.episodes) episode.past_kept = 0;
-  if (open != nullptr) open->what = what;
-  tell(open != nullptr ? *open : begin(family::checkpoints, what), Kind::no_checkpoint);
+                           std::to_string(lost) + " had been kept";
+  Episode& episode = open != nullptr ? *open : begin(family::checkpoints, what);
+  episode.what = what;
+  episode.past_kept = lost;
+  tell(episode, Kind::no_checkpoint);
 }
 
 // ---- states ----
@@ -154,6 +168,7 @@ void Teller::Turn::tick() {
     tell(episode != nullptr ? *episode : begin(family::progress, "nothing new was kept"),
          Kind::no_progress);
   }
+  tell_without_board();
   for (Episode& episode : book_.episodes) {
     if (episode.closed_ms != 0) continue;
     if (episode.until_ms > 0 && episode.until_ms <= now_ms_) {

@@ -40,6 +40,7 @@ struct View {
 struct Documents {
   View view;
   json::array programs;  // rows of /v1/programs: this one, or all of them
+  json::object curves;   // of all of them, program: its curve in a few points
   json::object curve;
   json::object ledger_run, ledger_day, ledger_hour;
   json::array attempts;  // rows of history, newest first, one more than is shown if there is one

@@ -15,6 +15,8 @@ namespace {
 using store::Store;
 
 constexpr std::int64_t curve_points = 300;
+constexpr std::int64_t small_curve_points = 60;
+constexpr std::size_t most_small_curves = 50;
 constexpr int most_samples = 5'000;  // of a board in six hours, at one each ten seconds: 2,160
 constexpr std::int64_t six_hours_ms = 6 * 3'600'000LL;
 constexpr std::size_t most_sampled_boards = 16;
@@ -36,6 +38,13 @@ Question ledger(const std::string& program, std::optional<std::int64_t> seconds,
                       seconds ? fmt::format("?window={}", *seconds) : ""),
           [=](const Store& store) -> Result<json::value> {
             return store.ledger_json(program, seconds, Time{WallTime{now_ms}, MonoTime{0}});
+          }};
+}
+
+Question curve(const std::string& program, std::int64_t points) {
+  return {fmt::format("/v1/programs/{}/curve?buckets={}", views::percent_encoded(program), points),
+          [=](const Store& store) -> Result<json::value> {
+            return store.curve_json(program, {.buckets = points});
           }};
 }
 
@@ -74,16 +83,14 @@ class Gathering {
 
   Status all() {
     if (auto got = programs(); !got) return got;
-    if (into_.view.program.empty()) return {};
+    if (into_.view.program.empty()) {
+      small_curves();
+      return {};
+    }
     const View& view = into_.view;
     const std::string& program = view.program;
     const std::string encoded = views::percent_encoded(program);
-    if (wanted("curve")) {
-      object(into_.curve, {fmt::format("/v1/programs/{}/curve?buckets={}", encoded, curve_points),
-                           [program](const Store& store) -> Result<json::value> {
-                             return store.curve_json(program, {.buckets = curve_points});
-                           }});
-    }
+    if (wanted("curve")) object(into_.curve, curve(program, curve_points));
     if (wanted("time")) {
       object(into_.ledger_run, ledger(program, {}, view.now_ms));
       object(into_.ledger_day, ledger(program, 86'400, view.now_ms));
@@ -130,11 +137,13 @@ class Gathering {
 
   Status programs() {
     const std::int64_t now_ms = into_.view.now_ms;
-    auto rows = ask_({"/v1/programs", [now_ms](const Store& store) -> Result<json::value> {
-                        return store.status_json(Time{WallTime{now_ms}, MonoTime{0}});
-                      }});
-    if (!rows) return propagate(rows);
     const std::string& only = into_.view.program;
+    const std::string target = only.empty() ? "" : "?also=" + views::percent_encoded(only);
+    auto rows =
+        ask_({"/v1/programs" + target, [now_ms, only](const Store& store) -> Result<json::value> {
+                return store.status_json(Time{WallTime{now_ms}, MonoTime{0}}, only);
+              }});
+    if (!rows) return propagate(rows);
     if (rows->is_array()) {
       for (json::value& row : rows->get_array()) {
         if (!row.is_object()) continue;
@@ -144,6 +153,18 @@ class Gathering {
       }
     }
     return {};
+  }
+
+  void small_curves() {
+    std::size_t left = most_small_curves;
+    views::for_each_row(into_.programs, [&](const json::object& row) {
+      const std::string name = string_or(row, "name", "");
+      if (name.empty() || int_or(row, "last_step", 0) == 0 || left == 0) return;
+      --left;
+      json::object found;
+      object(found, curve(name, small_curve_points));
+      into_.curves[name] = std::move(found);
+    });
   }
 
   void boards() {

@@ -72,15 +72,19 @@ std::string measure_or_dash(const json::object& row, std::string_view key) {
   return number && std::isfinite(*number) ? number_text(*number) : "-";
 }
 
+// More columns than a phone has room for: a row is a card there, its cells below one another.
+constexpr std::size_t most_beside = 4;
+
 void Table::add(std::vector<Html> cells, std::string_view key) {
   Html row;
   for (std::size_t i = 0; i < cells.size() && i < columns_.size(); ++i) {
+    std::vector<Attribute> attributes{{"data-label", columns_[i].title}};
     if (i == 0) {
-      row += element("th", {{"scope", "row"}}, {cells[i]});
-    } else if (columns_[i].number) {
-      row += element("td", {{"class", "num"}}, {cells[i]});
+      attributes.push_back({"scope", "row"});
+      row += element("th", attributes, {cells[i]});
     } else {
-      row += element("td", {}, {cells[i]});
+      if (columns_[i].number) attributes.push_back({"class", "num"});
+      row += element("td", attributes, {cells[i]});
     }
   }
   body_ += key.empty() ? element("tr", {}, {row}) : element("tr", {{"id", key}}, {row});
@@ -96,7 +100,7 @@ Html Table::html() const {
   return element(
       "div", {{"class", "scroll"}, {"tabindex", "0"}, {"role", "region"}, {"aria-label", caption_}},
       {element(
-          "table", {},
+          "table", {{"class", columns_.size() > most_beside ? "stacks" : "plain"}},
           {element("caption", {}, {caption_}), element("thead", {}, {element("tr", {}, {heads})}),
            element("tbody", {}, {body_})})});
 }

@@ -22,11 +22,11 @@ constexpr std::array<Titled, section_ids.size()> sections{{
     {"curve", "Loss", curve_section},
     {"time", "Time", time_section},
     {"attempts", "Attempts", attempts_section},
-    {"why", "Why", why_section},
+    {"why", "Why it ended", why_section},
     {"log", "Log", log_section},
     {"boards", "Boards", boards_section},
     {"checkpoints", "Checkpoints", checkpoints_section},
-    {"learning", "Learned", learning_section},
+    {"learning", "Samples", learning_section},
     {"events", "Events", events_section},
 }};
 

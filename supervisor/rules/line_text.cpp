@@ -1,27 +1,17 @@
 #include "supervisor/rules/line_text.hpp"
 
+#include "common/base/escape_sequence.hpp"
 #include "common/base/text.hpp"
 #include "common/base/utf8.hpp"
 
 namespace trainward::rules {
-namespace {
-
-// Length of the escape sequence at the start of `text`: ESC [ parameters letter, or ESC alone.
-std::size_t escape_length(std::string_view text) {
-  if (text.size() < 2 || text[1] != '[') return 1;
-  std::size_t end = 2;
-  while (end < text.size() && static_cast<unsigned char>(text[end]) < 0x40) ++end;
-  return end < text.size() ? end + 1 : end;
-}
-
-}  // namespace
 
 std::string printable_line(std::string_view line, std::size_t max_bytes) {
   std::string out;
   line = trim(line);
   while (!line.empty()) {
     if (line[0] == '\x1b') {
-      line.remove_prefix(escape_length(line));
+      line.remove_prefix(escape_sequence_length(line));
       continue;
     }
     const std::size_t length = utf8_character(line);

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdio>
+#include <utility>
 
 #include "common/os/clock.hpp"
 
@@ -18,6 +20,7 @@ namespace {
 // So long after the last event memory is given back, once.
 constexpr int quiet_after_ms = 50;
 constexpr int messages_a_turn = 256;
+constexpr std::size_t most_sockets = 4;
 constexpr int look_again_ms = 5;  // at a disk that is behind
 // Messages that were left out are told of so long after the first, and then so often.
 constexpr std::int64_t first_count_ms = 1'000;
@@ -55,9 +58,12 @@ std::vector<containment::Survivor> described(const std::vector<pid_t>& pids) {
 
 }  // namespace
 
-Attempt::Attempt(const LaunchSpec& spec, DiskWriter& disk, const MessageSocket& socket, int signals,
-                 WorkerProcess worker, const containment::Cgroup& cgroup)
+Attempt::Attempt(const LaunchSpec& spec, DiskWriter& disk, AttemptPlace& place,
+                 const MessageSocket& socket, int signals, WorkerProcess worker,
+                 const containment::Cgroup& cgroup)
     : disk_(disk),
+      place_(place),
+      user_(spec.user),
       socket_(socket),
       signals_(signals),
       worker_(std::move(worker)),
@@ -117,10 +123,15 @@ int Attempt::wait_ms() const {
 
 void Attempt::wait() {
   const bool room = disk_.takes_messages(now().mono);
-  std::array<pollfd, 4> watched{{{signals_, POLLIN, 0},
-                                 {room ? socket_.fd() : -1, POLLIN, 0},
-                                 {output_.poll_fd(), POLLIN, 0},
-                                 {error_.poll_fd(), POLLIN, 0}}};
+  std::array<pollfd, 5 + most_sockets> watched{{{signals_, POLLIN, 0},
+                                                {room ? socket_.fd() : -1, POLLIN, 0},
+                                                {output_.poll_fd(), POLLIN, 0},
+                                                {error_.poll_fd(), POLLIN, 0},
+                                                {place_.fd(), POLLIN, 0}}};
+  for (std::size_t i = 0; i < most_sockets; ++i) {
+    const bool there = room && i < more_sockets_.size();
+    watched[5 + i] = {there ? more_sockets_[i]->fd() : -1, POLLIN, 0};
+  }
   const int limit = room ? wait_ms() : look_again_ms;
   const int happened = ::poll(watched.data(), watched.size(), limit);
   if (happened < 0) return;
@@ -131,7 +142,12 @@ void Attempt::wait() {
   }
   if (happened > 0) quiet_ = false;
   // Heartbeats first; logs can wait in their pipes.
-  if (watched[1].revents != 0) take_messages(false);
+  if (std::any_of(watched.begin() + 5, watched.end(),
+                  [](const pollfd& one) { return one.revents != 0; }) ||
+      watched[1].revents != 0) {
+    take_messages(false);
+  }
+  if (watched[4].revents != 0) look_for_place();
   const Time time = now();
   if (room) pace_.look(time.mono, keep_);
   tell_left_out(time, false);
@@ -193,11 +209,39 @@ void Attempt::look_for_unkillable() {
   if (!survivors.empty()) record_unkillable(survivors);
 }
 
+// What is written into a folder that is no more is seen by nobody.
+void Attempt::look_for_place() {
+  auto made = place_.look();
+  if (made && !*made) return;
+  if (!made) {
+    std::fprintf(stderr,
+                 "trainward-shim: the attempt's folder is gone and cannot be made anew: %s; the "
+                 "worker trains on\n",
+                 made.error().message().c_str());
+    return;
+  }
+  std::fputs("trainward-shim: somebody has removed the attempt's folder; it was made anew\n",
+             stderr);
+  auto socket = MessageSocket::open(*made, user_);
+  disk_.move_to(std::move(*made));
+  if (!socket) {
+    std::fprintf(stderr, "trainward-shim: %s\n", socket.error().message().c_str());
+    return;
+  }
+  if (more_sockets_.size() == most_sockets) more_sockets_.erase(more_sockets_.begin());
+  more_sockets_.push_back(std::make_unique<MessageSocket>(std::move(*socket)));
+}
+
 void Attempt::take_messages(bool last) {
+  take_messages(socket_, last);
+  for (const auto& socket : more_sockets_) take_messages(*socket, last);
+}
+
+void Attempt::take_messages(const MessageSocket& socket, bool last) {
   // Bounded a turn for the same reason as the logs; a burst is taken over several turns.
   for (int turn = 0; turn < messages_a_turn; ++turn) {
     if (!last && !disk_.takes_messages(now().mono)) return;
-    auto message = socket_.receive();
+    auto message = socket.receive();
     if (!message) return;
     if (!message->empty()) pace_.offer(std::move(*message), now(), keep_);
   }

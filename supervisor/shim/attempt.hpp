@@ -6,12 +6,14 @@
 #include <sys/resource.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/wire/launch.hpp"
 #include "supervisor/containment/cgroup.hpp"
+#include "supervisor/shim/attempt_place.hpp"
 #include "supervisor/shim/disk_writer.hpp"
 #include "supervisor/shim/log_intake.hpp"
 #include "supervisor/shim/message_pace.hpp"
@@ -25,8 +27,9 @@ namespace trainward::shim {
 class Attempt {
  public:
   // `signals`: a signalfd for SIGTERM, SIGINT, SIGUSR1, SIGUSR2 and SIGCHLD.
-  Attempt(const LaunchSpec& spec, DiskWriter& disk, const MessageSocket& socket, int signals,
-          WorkerProcess worker, const containment::Cgroup& cgroup);
+  Attempt(const LaunchSpec& spec, DiskWriter& disk, AttemptPlace& place,
+          const MessageSocket& socket, int signals, WorkerProcess worker,
+          const containment::Cgroup& cgroup);
 
   // Returns when the worker and all it left have ended, and the exit record is on the disk.
   void run();
@@ -43,6 +46,8 @@ class Attempt {
   void take_signals();
   void reap();
   void take_messages(bool last);
+  void take_messages(const MessageSocket& socket, bool last);
+  void look_for_place();
   void tell_left_out(Time at, bool last);
   void look_for_unkillable();
   void drain(LogIntake& intake);
@@ -54,7 +59,12 @@ class Attempt {
   void record_unkillable(const std::vector<containment::Survivor>& survivors);
 
   DiskWriter& disk_;
+  AttemptPlace& place_;
+  std::optional<Credentials> user_;
   const MessageSocket& socket_;
+  // In the folder's place, each time that it was made anew: whoever was connected before stays
+  // with the socket of then.
+  std::vector<std::unique_ptr<MessageSocket>> more_sockets_;
   int signals_;
   WorkerProcess worker_;
   const containment::Cgroup& cgroup_;

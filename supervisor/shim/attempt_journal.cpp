@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "supervisor/shim/journal_fold.hpp"
 
@@ -49,6 +50,11 @@ void AttemptJournal::look_after(Time at) {
   } else {
     next_file_at_ = writer_.size() + next_try_bytes;
   }
+}
+
+void AttemptJournal::move_to(std::shared_ptr<const Folder> folder, Time at) {
+  writer_.move_to(std::move(folder));
+  if (!identity_.members().empty()) complain(make_anew(JournalWriter::Place::taken, at), at);
 }
 
 // Into the place of the older file, which is thinned out first.

@@ -31,6 +31,8 @@ class AttemptJournal {
 
   // "started" gets its version here.
   Status append(const QueuedRecord& record);
+  // Goes on in another folder, which has nothing of it.
+  void move_to(std::shared_ptr<const Folder> folder, Time at);
   void close() { writer_.close(); }
 
  private:

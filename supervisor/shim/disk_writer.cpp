@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <system_error>
+#include <utility>
 
 #include "common/os/clock.hpp"
 
@@ -127,6 +128,7 @@ void DiskWriter::stop() {
 void DiskWriter::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
+    if (next_folder_) move(lock);
     const bool wrote = write_records(lock);
     if (write_logs(lock) || wrote) continue;
     if (stop_ && queue_.empty()) return;
@@ -136,6 +138,24 @@ void DiskWriter::work() {
       wake_.wait_for(lock, std::chrono::milliseconds(retry_after_ms));
     }
   }
+}
+
+void DiskWriter::move_to(std::shared_ptr<const Folder> folder) {
+  const std::lock_guard lock(mutex_);
+  next_folder_ = std::move(folder);
+  wake_.notify_one();
+}
+
+void DiskWriter::move(std::unique_lock<std::mutex>& lock) {
+  const auto folder = std::exchange(next_folder_, nullptr);
+  busy_ = true;
+  lock.unlock();
+  journal_.move_to(folder, now());
+  for (StreamState& state : streams_) state.file.move_to(folder);
+  lock.lock();
+  busy_ = false;
+  for (const Stream stream : both_streams) report_rotation(of(stream), stream);
+  if (!logs_waiting()) drained_.notify_all();
 }
 
 // Writes what is queued; true when there may be more to do at once.
@@ -202,7 +222,8 @@ void DiskWriter::report_dropped(Time at, bool last) {
   fields.add("messages", static_cast<std::int64_t>(messages_dropped_))
       .add("log_bytes", static_cast<std::int64_t>(total.bytes - reported_.bytes))
       .add("log_lines", static_cast<std::int64_t>(total.lines - reported_.lines))
-      .add("why", error == 0 ? "the disk stalled" : std::generic_category().message(error));
+      .add("why",
+           error == 0 ? std::string(dropped_by_a_stall) : std::generic_category().message(error));
   reported_ = total;
   messages_dropped_ = 0;
   push({"dropped", std::move(fields), at, false, ""});

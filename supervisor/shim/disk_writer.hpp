@@ -13,6 +13,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string_view>
@@ -63,6 +64,9 @@ class DiskWriter {
   // Lines the main thread had to drop because the disk stalled.
   void count_dropped(const Dropped& dropped);
 
+  // The attempt's folder is another one: journal and logs go on in there.
+  void move_to(std::shared_ptr<const Folder> folder);
+
   // Waits until every log byte has been written or dropped.
   void drain_logs();
   // Waits until every record is on the disk, however long that takes, and ends the thread.
@@ -77,6 +81,7 @@ class DiskWriter {
   StreamState& of(Stream stream) { return streams_[static_cast<std::size_t>(stream)]; }
 
   void work();
+  void move(std::unique_lock<std::mutex>& lock);
   bool write_records(std::unique_lock<std::mutex>& lock);
   bool write_logs(std::unique_lock<std::mutex>& lock);
   void report_rotation(StreamState& state, Stream stream);
@@ -90,6 +95,7 @@ class DiskWriter {
   AttemptJournal journal_;
   std::array<StreamState, 2> streams_;
   JournalQueue queue_;
+  std::shared_ptr<const Folder> next_folder_;  // null: they are where they belong
   bool journal_failed_ = false;
   MonoTime retry_at_;
   std::optional<MonoTime> behind_since_;  // none: it is not

@@ -148,6 +148,25 @@ bool LogFile::resume() {
   return false;
 }
 
+bool LogFile::move_to(std::shared_ptr<const Folder> folder) {
+  auto fresh = folder->open_file(name_, O_RDWR | O_CREAT | O_APPEND, 0640);
+  struct stat info {};
+  if (!fresh || ::fstat(fresh->get(), &info) != 0) return false;
+  folder_ = std::move(folder);
+  fd_ = std::move(*fresh);
+  inode_ = info.st_ino;
+  base_ += size_;
+  size_ = line_start_ = 0;
+  rotate_at_ = max_bytes_;
+  ++rotations_;
+  index_.reset();
+  if (auto index = folder_->open_file(log_index(name_).string(), O_WRONLY | O_CREAT, 0640)) {
+    index_ = std::move(*index);
+  }
+  write_index();
+  return true;
+}
+
 void LogFile::finish() {
   if (dropping_) (void)resume();
 }

@@ -39,6 +39,8 @@ class LogFile {
                               std::int64_t max_bytes, int keep);
 
   void write(std::string_view bytes, std::int64_t now_ms);
+  // Goes on in another folder, which has nothing of it. True: as if it had been rotated.
+  bool move_to(std::shared_ptr<const Folder> folder);
   // The worker has ended: says what is missing, if that was not said yet.
   void finish();
 

@@ -16,6 +16,7 @@
 #include "common/wire/launch.hpp"
 #include "supervisor/containment/cgroup.hpp"
 #include "supervisor/shim/attempt.hpp"
+#include "supervisor/shim/attempt_place.hpp"
 #include "supervisor/shim/disk_writer.hpp"
 #include "supervisor/shim/message_socket.hpp"
 #include "supervisor/shim/worker_process.hpp"
@@ -91,9 +92,9 @@ JsonText started(const LaunchSpec& spec, const ProcessId& worker, const ProcessI
 }  // namespace
 
 Status run(const std::filesystem::path& path) {
-  auto held = Folder::open(path, Folder::Last::no_link);
-  if (!held) return propagate(held);
-  const auto folder = std::make_shared<const Folder>(std::move(*held));
+  auto place = AttemptPlace::open(path);
+  if (!place) return propagate(place);
+  const std::shared_ptr<const Folder> folder = place->folder();
   auto journal = JournalWriter::open(folder, attempt_files::journal);
   if (!journal) return propagate(journal);
   // Whatever goes wrong before the worker runs is told in the journal, where the daemon looks.
@@ -134,7 +135,8 @@ Status run(const std::filesystem::path& path) {
     cgroup.remove();
     return ok;
   }
-  Attempt(spec, disk, parts->socket, parts->signals.get(), std::move(*worker), cgroup).run();
+  Attempt(spec, disk, *place, parts->socket, parts->signals.get(), std::move(*worker), cgroup)
+      .run();
   disk.stop();
   cgroup.remove();
   return {};

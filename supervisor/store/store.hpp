@@ -206,7 +206,8 @@ class Store {
   Result<std::vector<BoardRow>> board_rows() const;
 
   // The JSON that the API serves and `--json` prints (docs/database.md); `now` for ages.
-  Result<json::array> status_json(Time now) const;
+  // Of the configuration, and `also` that one when it is no longer in it: it says so by "removed".
+  Result<json::array> status_json(Time now, const std::string& also = {}) const;
   Result<json::array> history_json(const std::string& program) const;  // "" for all
   // Rows of history, the newest first: at most `limit` of those before the attempt `before`.
   Result<json::array> newest_attempts_json(const std::string& program,
@@ -287,6 +288,8 @@ class Store {
                                                             std::int64_t attempt,
                                                             std::int64_t after_ms,
                                                             std::int64_t up_to_ms) const;
+  // When its first attempt was about to begin; 0: there was none.
+  Result<std::int64_t> first_attempt_ms(const std::string& program) const;
   // Whether a checkpoint of it was ever found whole.
   Result<bool> has_checkpoints(const std::string& program) const;
   // Where the training that the newest attempt goes on with began: with the newest attempt that was

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "common/base/json.hpp"
 #include "supervisor/store/connection.hpp"
 #include "supervisor/store/store.hpp"
 
@@ -14,6 +15,10 @@ namespace trainward::store {
 
 // 16 letters of chance.
 std::string own_mark();
+
+// Takes `core_state` out of a program's row and puts in what readers are told of it: what holds it
+// (a name of core/need.hpp) and from when somebody has to act, and until when it waits; "" and 0.
+void put_plight(json::object& row);
 
 // Of all of a run's time, with the span of `core_state` that is not booked yet, what brought it on;
 // none: no time is known. What ledger_json() says of the whole run.

@@ -6,23 +6,36 @@
 
 namespace trainward::store {
 
-Result<json::array> Store::status_json(Time now) const {
+void put_plight(json::object& row) {
+  const auto state = parse_json(string_or(row, "core_state", ""), "state");
+  row.erase("core_state");
+  json::object none;
+  const json::object& known = state && state->is_object() ? state->get_object() : none;
+  const auto held = get_object(known, "held");
+  row["snag"] = held ? string_or(**held, "snag", "") : "";
+  row["snag_from_ms"] = held ? int_or(**held, "from_ms", 0) : 0;
+  row["waits_until_ms"] = int_or(known, "waits_until_ms", 0);
+}
+
+Result<json::array> Store::status_json(Time now, const std::string& also) const {
   const Snapshot snapshot(*impl_->connection);
   auto rows =
       rows_json(*impl_->connection,
                 "select v.name, v.state, v.reason, "
                 "case when a.ended_ms = 0 then a.pid else 0 end as pid, "
                 "coalesce(a.number, 0) as attempt, coalesce(a.started_ms, 0) as started_ms, "
-                "coalesce(a.ended_ms, 0) as ended_ms, v.last_step, v.kept_step, v.attempts, "
+                "coalesce(a.ended_ms, 0) as ended_ms, coalesce(a.first_step, 0) as first_step, "
+                "v.last_step, v.kept_step, v.attempts, "
                 "v.first_loss, v.last_loss as loss, v.tokens, v.tokens_per_second, v.board, "
                 "v.changed_at, p.changed_ms, p.target_step, v.evaluated_step, v.evaluation_loss, "
                 "v.cache_hits, v.cache_misses, coalesce((select e.cause from attempts e where "
                 "e.program = v.name and e.ended_ms > 0 order by e.number desc limit 1), '') "
-                "as cause, p.core_state "
-                "from v_status v join programs p on p.name = v.name "
+                "as cause, p.core_state, p.removed "
+                "from v_programs v join programs p on p.name = v.name "
                 "left join attempts a on a.program = v.name and a.number = "
                 "(select max(number) from attempts where program = v.name) "
-                "order by v.name");
+                "where not p.removed or v.name = ? order by v.name",
+                also);
   if (!rows) return rows;
   for (json::value& value : *rows) {
     json::object& row = value.as_object();
@@ -32,8 +45,14 @@ Result<json::array> Store::status_json(Time now) const {
     auto share = effective_share(*impl_->connection, string_or(row, "name", ""),
                                  string_or(row, "core_state", ""), now);
     if (!share) return propagate(share);
-    row.erase("core_state");
+    put_plight(row);
     row["effective_share"] = or_null(*share);
+    if (int_or(row, "removed", 0) != 0) {
+      row["removed"] = true;
+      row["reason"] = "no longer in the configuration";
+    } else {
+      row.erase("removed");
+    }
     row["uptime_ms"] = running ? std::max<std::int64_t>(now.wall - WallTime{started}, 0) : 0;
   }
   return rows;

@@ -98,6 +98,13 @@ Result<std::int64_t> Store::newest_checkpoint(const std::string& program) const 
       program);
 }
 
+Result<std::int64_t> Store::first_attempt_ms(const std::string& program) const {
+  return one_integer(
+      *impl_->connection,
+      "select coalesce(min(intended_ms), 0) from attempts where program = ? and intended_ms > 0",
+      program);
+}
+
 Result<std::string> Store::board_record(const std::string& serial) const {
   std::string record;
   auto read = impl_->connection->each(

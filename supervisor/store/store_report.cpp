@@ -65,9 +65,13 @@ Result<json::object> Store::why_json(const std::string& program,
   Connection& db = *impl_->connection;
   const Snapshot snapshot(db);
   auto document =
-      row_json(db, "select name as program, state, reason from programs where name = ?", program);
+      row_json(db,
+               "select name as program, state, reason, changed_ms, core_state from programs "
+               "where name = ?",
+               program);
   if (!document) return document;
   if (document->empty()) return no_such_program(program);
+  put_plight(*document);
 
   // Without a number: the newest attempt that has ended, for that is the question asked after a
   // crash; failing that the one that runs.
@@ -131,17 +135,21 @@ Result<json::object> Store::report_json(const std::string& program) const {
       db,
       "select last_step, kept_step, "
       // One whose checkpoints nobody sees: what its own attempts went on from.
-      "case when kept_step > 0 or not exists (select 1 from attempts where program = v_status.name "
+      "case when kept_step > 0 or not exists (select 1 from attempts where program = "
+      "v_programs.name "
       "and not told_to_resume) then kept_step else (select sum(a.steps_kept) from v_attempts a "
-      "where a.program = v_status.name) end as steps_kept, first_loss, last_loss, tokens, "
+      "where a.program = v_programs.name) end as steps_kept, first_loss, last_loss, tokens, "
       "evaluated_step, evaluation_loss, "
       "(select perplexity from evaluations where program = ? order by attempt desc, step desc "
       "limit 1) as evaluation_perplexity, "
       "(select min(loss) from v_evaluations where program = ?) as best_evaluation_loss, "
       "(select text from events where program = ? and kind = 'early_end' and attempt = "
-      "(select max(number) from attempts where program = ?) order by id desc limit 1) as early_end "
-      "from v_status where name = ?",
-      program, program, program, program, program);
+      "(select max(number) from attempts where program = ?) order by id desc limit 1) as "
+      "early_end, "
+      "(select text from events where program = ? and kind = 'data' and attempt = "
+      "(select max(number) from attempts where program = ?) order by id desc limit 1) as "
+      "data_left_out from v_programs where name = ?",
+      program, program, program, program, program, program, program);
   if (auto merged = merge(report, std::move(status)); !merged) return propagate(merged);
   auto steps = StepPyramid(db, program).whole();
   if (!steps) return propagate(steps);

@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "common/base/utf8.hpp"
-#include "common/os/file.hpp"
 #include "common/os/listing.hpp"
+#include "common/os/path_trust.hpp"
 #include "common/os/user.hpp"
 #include "supervisor/foreign/checkpoints/verify.hpp"
 #include "supervisor/upload/file_digest.hpp"
@@ -54,23 +54,13 @@ std::optional<Place> place_of(const orders::Source& source, const std::string& p
   return std::nullopt;
 }
 
-Result<Fd> enter(int folder, const std::string& name, const fs::path& where) {
-  Fd fd(::openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (fd) return fd;
-  if (errno == ELOOP || errno == ENOTDIR) {
-    return fail(ErrorKind::permanent, "is a link or no folder", where.string(),
-                "only files and folders are sent; links could lead anywhere");
-  }
-  return fail_errno(errno, "open the folder", where.string());
-}
-
 class Collector {
  public:
   explicit Collector(bool of_ours) : of_ours_(of_ours) {}
 
-  Status add_file(int folder, const std::string& name, const fs::path& where,
-                  std::string shown_name) {
-    auto fd = open_regular_at(folder, name, where, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  Status add_file(const Folder& folder, const std::string& name, std::string shown_name) {
+    const fs::path where = folder.path() / name;
+    auto fd = folder.open_file(name, O_RDONLY | O_CLOEXEC);
     if (!fd) {
       // A link, a pipe, a socket: nobody can make it fit by waiting.
       if (fd.error().kind == ErrorKind::corrupt) fd.error().kind = ErrorKind::permanent;
@@ -86,26 +76,22 @@ class Collector {
     return {};
   }
 
-  Status add_folder(int folder, const fs::path& where, const std::string& prefix, int depth) {
+  Status add_folder(const Folder& folder, const std::string& prefix, int depth) {
     if (depth > deepest) {
-      return fail(ErrorKind::permanent, "has folders too deep in one another", where.string());
+      return fail(ErrorKind::permanent, "has folders nested too deeply", folder.path().string());
     }
-    Listing entries(folder);
-    if (!entries) return fail_errno(errno, "read the folder", where.string());
+    Listing entries(folder.fd());
+    if (!entries) return fail_errno(errno, "read the folder", folder.path().string());
     while (const char* entry = entries.next()) {
       const std::string name = entry;
       if (is_local(name, depth)) continue;
-      struct stat info {};
-      if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-        return fail_errno(errno, "look at", (where / name).string());
-      }
-      if (S_ISDIR(info.st_mode)) {
-        auto inner = enter(folder, name, where / name);
+      auto info = folder.look(name);
+      if (!info) return propagate(info);
+      if (*info && S_ISDIR((*info)->st_mode)) {
+        auto inner = folder.enter(name);
         if (!inner) return propagate(inner);
-        if (auto ok = add_folder(inner->get(), where / name, prefix + name + "/", depth + 1); !ok) {
-          return ok;
-        }
-      } else if (auto ok = add_file(folder, name, where, prefix + name); !ok) {
+        if (auto ok = add_folder(*inner, prefix + name + "/", depth + 1); !ok) return ok;
+      } else if (auto ok = add_file(folder, name, prefix + name); !ok) {
         return ok;
       }
     }
@@ -141,40 +127,38 @@ Result<OpenedPackage> open_files(const orders::Source& source, const Candidate& 
   package.saved_ms = candidate.at_ms;
   if (candidate.milestone) package.milestone = fmt::format("step-{}", candidate.step);
 
-  auto folder = open_file(place.folder, O_RDONLY | O_DIRECTORY);
-  if (!folder) return propagate(folder);
-  fs::path where = place.folder;
   const fs::path rest = place.rest;
-  for (const fs::path& part : rest.parent_path()) {
-    where /= part;
-    auto inner = enter(folder->get(), part.string(), where);
-    if (!inner) return propagate(inner);
-    *folder = std::move(*inner);
-  }
   const std::string name = rest.filename().string();
-  struct stat info {};
-  if (::fstatat(folder->get(), name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0) {
-    return fail_errno(errno, "open the checkpoint", (where / name).string());
-  }
+  auto folder = Folder::open(place.folder);
+  if (folder && rest.has_parent_path()) folder = folder->enter(rest.parent_path().string());
+  if (!folder) return propagate(folder);
+  auto info = folder->look(name);
+  if (!info) return propagate(info);
   Collector collector(!source.foreign);
-  if (S_ISDIR(info.st_mode)) {
-    auto inner = enter(folder->get(), name, where / name);
+  if (*info && S_ISDIR((*info)->st_mode)) {
+    auto inner = folder->enter(name);
     if (!inner) return propagate(inner);
     // As whoever loads a checkpoint does; without it the descriptors still keep the bytes.
-    (void)::flock(inner->get(), LOCK_SH | LOCK_NB);
-    if (auto ok = collector.add_folder(inner->get(), where / name, "", 0); !ok) {
-      return propagate(ok);
-    }
-    out.lock = std::move(*inner);
-  } else if (auto ok = collector.add_file(folder->get(), name, where, name); !ok) {
+    (void)::flock(inner->fd(), LOCK_SH | LOCK_NB);
+    if (auto ok = collector.add_folder(*inner, "", 0); !ok) return propagate(ok);
+    out.folder = std::move(*inner);
+  } else if (auto ok = collector.add_file(*folder, name, name); !ok) {
     return propagate(ok);
   }
   package.files = collector.take();
   if (package.files.empty()) {
-    return fail(ErrorKind::permanent, "holds no file", (where / name).string());
+    return fail(ErrorKind::permanent, "holds no file", (folder->path() / name).string());
   }
   if (auto ok = check_readable(package); !ok) return propagate(ok);
   return out;
+}
+
+// The program's user, or whoever could make the way to its folder lead elsewhere.
+Result<std::optional<Credentials>> reader_of(const orders::Source& source, const Place& place) {
+  if (source.user.empty()) return rights_in(place.folder);
+  auto found = find_user(source.user);
+  if (!found) return propagate(found);
+  return found->credentials;
 }
 
 // After it was opened, so that what is written over it from now on changes its files' times: a
@@ -195,29 +179,26 @@ Result<OpenedPackage> open_package(const orders::Source& source, const Candidate
                                    const PartBytes& part_bytes) {
   const auto place = place_of(source, candidate.path);
   if (!place && !is_utf8(candidate.path)) {
-    return fail(ErrorKind::permanent, "has a name that is no UTF-8, which no record can hold",
+    return fail(ErrorKind::permanent, "has a name that is not UTF-8, which no record can hold",
                 valid_utf8(candidate.path), "rename the checkpoint, or the folder that it lies in");
   }
   if (!place) {
     return fail(ErrorKind::permanent, "lies in none of the program's folders", candidate.path);
   }
-  std::optional<Credentials> user;
-  if (!source.user.empty()) {
-    auto found = find_user(source.user);
-    if (!found) return propagate(found);
-    user = found->credentials;
-  }
-  auto opened = acting_as(user, [&]() -> Result<OpenedPackage> {
+  auto user = reader_of(source, *place);
+  if (!user) return propagate(user);
+  auto opened = acting_as(*user, [&]() -> Result<OpenedPackage> {
     auto files = open_files(source, candidate, *place);
     if (!files) return files;
     if (auto ok = verify(source, candidate, files->package); !ok) return propagate(ok);
     return files;
   });
   if (!opened) return opened;
-  opened->reader = user;
+  opened->reader = std::move(*user);
   struct stat info {};
-  const int file = opened->lock ? opened->lock.get() : opened->package.files[0].descriptor.get();
-  if (!user && ::geteuid() == 0 && ::fstat(file, &info) == 0 && info.st_uid != 0) {
+  const int file =
+      opened->folder ? opened->folder->fd() : opened->package.files[0].descriptor.get();
+  if (!opened->reader && ::geteuid() == 0 && ::fstat(file, &info) == 0 && info.st_uid != 0) {
     auto owner = credentials_of(info.st_uid);
     if (!owner) return propagate(owner);
     opened->reader = std::move(*owner);

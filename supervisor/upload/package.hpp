@@ -13,7 +13,7 @@
 #include <string>
 
 #include "common/os/credentials.hpp"
-#include "common/os/fd.hpp"
+#include "common/os/folder.hpp"
 #include "supervisor/orders/targets.hpp"
 #include "supervisor/upload/policy.hpp"
 #include "supervisor/upload/target.hpp"
@@ -22,7 +22,7 @@ namespace trainward::upload {
 
 struct OpenedPackage {
   Package package;
-  Fd lock;  // of the folder, if it is one
+  std::optional<Folder> folder;  // with a shared lock on it, if the checkpoint is one
   // With whose rights more is to be read there: the program's user, or else whoever owns the
   // checkpoint. Nothing: this process's own.
   std::optional<Credentials> reader;

@@ -45,7 +45,7 @@ const Known* newest_done(const Situation& s) {
 
 // When the candidate may go up by the rhythm; later than now: not yet.
 std::optional<std::int64_t> due_ms(const Situation& s, const Candidate& candidate) {
-  if (s.asked || candidate.milestone) return s.now_ms;
+  if (s.asked || s.leaving || candidate.milestone) return s.now_ms;
   if (s.cadence.milestones) return std::nullopt;
   const Known* before = newest_done(s);
   if (before == nullptr || before->began_ms > s.now_ms + day_ms) return s.now_ms;
@@ -130,7 +130,10 @@ Decision decide(const Situation& s) {
   const auto consider = [&](const Open& one) {
     if (chosen != nullptr) return;
     const std::int64_t not_before = one.known == nullptr || s.asked ? 0 : one.known->next_ms;
-    if (not_before > s.now_ms && not_before <= s.now_ms + day_ms) return later(not_before);
+    if (not_before > s.now_ms && not_before <= s.now_ms + day_ms) {
+      out.waits = true;
+      return later(not_before);
+    }
     chosen = one.candidate;
   };
   // What has been begun comes before what has not.

@@ -53,12 +53,14 @@ struct Situation {
   std::int64_t now_ms = 0;
   bool asked = false;     // somebody wants the newest up now, whatever hour it is
   bool has_tags = false;  // the target names milestones
+  bool leaving = false;   // the box may be gone soon: the newest goes up now, in its hours
 };
 
 struct Decision {
   std::optional<Candidate> next;
   std::vector<std::string> stale;  // names of what was begun and is not worth finishing any more
   bool held = false;               // only the hours of the day stand against `next`
+  bool waits = false;              // something that is due is only tried again later
   std::int64_t again_ms = 0;       // when to decide anew at the latest; wall ms
 };
 

@@ -124,7 +124,7 @@ Status check_readable(std::string_view text, const Remote& remote) {
     if (is_safe_name(file.name)) continue;
     return fail(ErrorKind::permanent,
                 "could not be restored from elsewhere: its name is too long, "
-                "no UTF-8, or has a backslash or a control character in it",
+                "not UTF-8, or has a backslash or a control character in it",
                 where + "/" + valid_utf8(file.name), "rename the file");
   }
   if (text.size() > longest_manifest) {

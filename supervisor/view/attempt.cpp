@@ -72,13 +72,6 @@ std::string short_serial(const std::string& serial) {
   return serial.size() <= shown + 1 ? serial : "…" + serial.substr(serial.size() - shown);
 }
 
-std::string next_step(const std::string& program, const std::string& state) {
-  const core::ShownFacts& shown = core::facts(core::shown_from(state));
-  std::string text = fmt::format(fmt::runtime(shown.next), program);
-  if (shown.next == core::next_words::nothing) text += fmt::format(" ({})", state);
-  return text;
-}
-
 std::string advice_words(std::string_view cause) {
   const std::string_view advice = core::facts(core::cause_from(cause)).advice;
   return advice.empty() ? "" : fmt::format("To have less of it: {}", advice);

@@ -26,8 +26,6 @@ std::string steps_words(const json::object& attempt);
 // Serials are long and differ at the end: "…F00123", or "-".
 std::string short_serial(const std::string& serial);
 
-// What the reader of a verdict can do.
-std::string next_step(const std::string& program, const std::string& state);
 // "To have less of it: …"; empty where nothing is known beyond what is done.
 std::string advice_words(std::string_view cause);
 

@@ -11,7 +11,7 @@
 namespace trainward::views {
 namespace {
 
-constexpr std::size_t longest_error = 200;
+constexpr std::size_t longest_error = 400;  // with the remedy, which comes last
 
 std::vector<const json::object*> rows_of(const json::object& document, std::string_view key) {
   std::vector<const json::object*> rows;

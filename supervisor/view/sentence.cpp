@@ -53,7 +53,11 @@ std::string place(const json::object& row) {
 std::string progress(const json::object& row) {
   std::string text = place(row);
   if (text.empty()) text = "no step yet";
-  if (const auto loss = get_number(row, "loss"); loss && std::isfinite(*loss)) {
+  if (before_its_first_step(row)) {
+    // What was reached before is another attempt's, and so is its loss.
+    text = int_or(row, "last_step", 0) > 0 ? fmt::format("no step yet, {} before", place(row))
+                                           : "no step yet";
+  } else if (const auto loss = get_number(row, "loss"); loss && std::isfinite(*loss)) {
     text += fmt::format(", loss {}", number_text(*loss));
   }
   if (const auto share = get_number(row, "effective_share"); share && std::isfinite(*share)) {
@@ -93,26 +97,44 @@ struct Rest {
   std::string todo = {};
 };
 
-Rest rest_of(const json::object& row, Shown shown, const std::string& name) {
+core::Snag snag_of(const json::object& row, std::int64_t now_ms) {
+  return int_or(row, "snag_from_ms", 0) <= now_ms ? core::snag_from(string_or(row, "snag", ""))
+                                                  : core::Snag::none;
+}
+
+// What holds it, and what is done about that: with the advice on how it ends, where that is what
+// holds it.
+Rest held_rest(const json::object& row, core::Snag snag, const std::string& name) {
+  const core::SnagFacts& facts = core::facts(snag);
+  std::string todo = upper_first(std::string(facts.todo));
+  const std::string_view advice = advice_of(row);
+  if (snag == core::Snag::same_end && !advice.empty()) todo = upper_first(std::string(advice));
+  if (todo.find("trainwardctl ") == std::string::npos) todo += ". Look: " + command_of("why", name);
+  return {Need::must, fmt::format("somebody has to act: {}", facts.words), std::move(todo)};
+}
+
+Rest rest_of(const json::object& row, Shown shown, const std::string& name, std::int64_t now_ms) {
+  const core::Snag snag = snag_of(row, now_ms);
+  const Need need = core::need_of(shown, snag);
   switch (shown) {
     case Shown::running:
     case Shown::starting:
     case Shown::stopping:
-      return {Need::nothing, "nothing to do"};
     case Shown::backoff:
-      return {Need::nothing, "nothing to do, trainwardd goes on by itself"};
+      if (need == Need::must) return held_rest(row, snag, name);
+      return {need, shown == Shown::backoff ? "nothing to do, trainwardd goes on by itself"
+                                            : "nothing to do"};
     case Shown::exited:
-      return {Need::nothing, "nothing to do"};
+      return {need, "nothing to do"};
     case Shown::stopped:
-      return {Need::may, "it rests until somebody starts it",
-              "To go on: " + command_of("start", name)};
+      return {need, "it rests until somebody starts it", "To go on: " + command_of("start", name)};
     case Shown::unkillable:
-      return {Need::must, "somebody has to act if it stays so",
+      return {need, "somebody has to act if it stays so",
               "Wait for the process to end: the next attempt starts then. If it stays, restart the "
               "machine, since nothing else ends it"};
     case Shown::fatal: {
       const std::string_view advice = advice_of(row);
-      return {Need::must, "somebody has to act",
+      return {need, "somebody has to act",
               fmt::format("{}, then: {}",
                           advice.empty() ? "Remove the cause" : upper_first(std::string(advice)),
                           command_of("start", name))};
@@ -120,7 +142,7 @@ Rest rest_of(const json::object& row, Shown shown, const std::string& name) {
     case Shown::unknown:
       break;
   }
-  return {Need::may, "somebody may have to look",
+  return {need, "somebody may have to look",
           "Ask for its state with the trainwardctl of the daemon's own version: " +
               command_of("status", name)};
 }
@@ -141,6 +163,8 @@ Glyph glyph_of(Tone tone) {
   return {"✖", '!'};
 }
 
+bool before_its_first_step(const json::object& row) { return int_or(row, "first_step", 1) == 0; }
+
 std::string command_of(std::string_view verb, std::string_view program) {
   std::string name = clean(program);
   const bool plain =
@@ -158,7 +182,7 @@ Sentence sentence_of(const json::object& row, std::int64_t now_ms) {
   const std::string told_state = said(string_or(row, "state", ""), longest_name);
   const core::ShownFacts& shown = core::facts(core::shown_from(told_state));
   const std::string name = said(string_or(row, "name", ""), longest_name);
-  Rest rest = rest_of(row, shown.shown, name);
+  Rest rest = rest_of(row, shown.shown, name, now_ms);
   Sentence sentence;
   sentence.tone = shown.tone;
   sentence.state = shown.name;
@@ -174,7 +198,12 @@ Sentence sentence_of(const json::object& row, std::int64_t now_ms) {
       reason = with(fmt::format("the state {} is of another version", told_state), ", ", reason);
     }
     text = with(std::move(text), ": ", reason);
+    const std::int64_t left_ms = int_or(row, "waits_until_ms", 0) - now_ms;
+    if (shown.shown == Shown::backoff && left_ms > 0) {
+      text += fmt::format(", next attempt in {}", span(left_ms));
+    }
   }
+  if (rest.need == Need::must) sentence.tone = Tone::bad;
   if (const std::string trouble = said(string_or(row, "trouble", "")); !trouble.empty()) {
     sentence.tone = Tone::bad;
     rest.need = Need::must;
@@ -190,6 +219,14 @@ Sentence sentence_of(const json::object& row, std::int64_t now_ms) {
   sentence.glyph = glyph.character;
   sentence.ascii_glyph = glyph.ascii;
   return sentence;
+}
+
+std::string next_step(const Sentence& sentence, std::string_view program) {
+  if (!sentence.todo.empty()) return sentence.todo;
+  if (sentence.state == core::to_string(Shown::exited)) {
+    return "nothing to do. The whole run: " + command_of("report", program);
+  }
+  return fmt::format("nothing to do: trainwardd goes on by itself ({})", sentence.state);
 }
 
 std::vector<Told> told_of(const json::array& rows, std::int64_t now_ms) {

@@ -9,16 +9,11 @@
 #include <vector>
 
 #include "common/base/json.hpp"
-#include "supervisor/core/shown.hpp"
+#include "supervisor/core/need.hpp"
 
 namespace trainward::views {
 
-// Whether a person has to do something about a program; the first comes first.
-enum class Need : std::uint8_t {
-  must,     // it does not go on, or not as it should, until somebody acts
-  may,      // it rests because somebody wanted it to, and goes on when somebody says so
-  nothing,  // it goes on by itself, or has done its work
-};
+using core::Need;  // the first comes first
 
 // Tones told apart by their shape.
 struct Glyph {
@@ -38,17 +33,24 @@ struct Sentence {
 };
 
 // `row`: of GET /v1/programs; what is missing in it is left out. Also taken where they are there:
-// `effective_share` (of the whole run) and `cause` (why the newest attempt that ended did).
+// `effective_share` (of the whole run), `cause` (why the newest attempt that ended did), `snag` and
+// `snag_from_ms` (core/need.hpp), `waits_until_ms`.
 //
 //   "RUNNING for 3 h, step 41,200 of 50,000, loss 2.310, effective 87 %; nothing to do."
 //   "FATAL for 2 h at step 41,200 of 50,000: the disk is full; somebody has to act."
 Sentence sentence_of(const json::object& row, std::int64_t now_ms);
+
+// What somebody can do about it, in a sentence: `todo`, or that there is nothing.
+std::string next_step(const Sentence& sentence, std::string_view program);
 
 struct Told {
   std::string name;                   // of the program, safe to show
   const json::object* row = nullptr;  // one of the rows that were given
   Sentence sentence;
 };
+
+// Of a row: the attempt that runs has made no step. False where that is not known.
+bool before_its_first_step(const json::object& row);
 
 // All programs of a list, those that need somebody first, by name within.
 std::vector<Told> told_of(const json::array& rows, std::int64_t now_ms);

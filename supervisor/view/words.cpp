@@ -115,16 +115,4 @@ bool is_plain(char c) {
   return letter || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
 }
 
-std::string percent_encoded(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    if (is_plain(c) || c == '~') {
-      result += c;
-    } else {
-      result += fmt::format("%{:02X}", static_cast<unsigned>(static_cast<unsigned char>(c)));
-    }
-  }
-  return result;
-}
-
 }  // namespace trainward::views

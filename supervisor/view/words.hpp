@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "common/base/json.hpp"
+#include "common/base/percent.hpp"
 #include "common/base/time.hpp"
 
 namespace trainward::views {
@@ -28,7 +29,7 @@ std::string programs_text(const json::object& counts);
 std::string percent(double share);  // "62.3 %"
 // Whether it means only itself in a URL and in a shell: A-Z a-z 0-9 - _ .
 bool is_plain(char c);
-std::string percent_encoded(std::string_view text);
+using trainward::percent_encoded;
 
 // Somebody's text as a part of a sentence of ours: on one line, safe to show, without a full stop,
 // and at most `longest` characters.

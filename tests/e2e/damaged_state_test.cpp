@@ -1,6 +1,7 @@
 // Journals that are gone, databases of before, leases that are held: one copy of the worker, which
 // can be stopped, and nothing that is said of it is wrong.
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <sqlite3.h>
 #include <sys/file.h>
 
@@ -86,6 +87,17 @@ INSTANTIATE_TEST_SUITE_P(
                              [](const fs::path& file) {
                                fs::remove(file);
                                std::ofstream(file) << "{\"seq\":1}\n";
+                             }},
+                      Damage{"its_folder",
+                             [](const fs::path& file) {
+                               const auto is = [folder = file.parent_path()] {
+                                 struct stat info {};
+                                 return ::stat(folder.c_str(), &info) == 0 ? info.st_ino : 0;
+                               };
+                               std::error_code busy;
+                               for (const auto was = is(); is() == was;) {
+                                 fs::remove_all(file.parent_path(), busy);
+                               }
                              }},
                       Damage{"a_folder",
                              [](const fs::path& file) {

@@ -83,5 +83,54 @@ TEST_F(FirstHour, WhatImportWritesRuns) {
   EXPECT_EQ(read_file(path("out1"), 100).value_or(""), "a 1\n");
 }
 
+// The file that the command names is not there: told at the first end, given up at the second.
+TEST_F(FirstHour, AMissingFileIsAWrongCommand) {
+  write("train.sh", "cat missing.json\n");
+  const Output output =
+      run("trainwardd", {"--set", "programs.train.backoff.first=0s", "--", "sh", "train.sh"});
+  EXPECT_EQ(output.code, 78) << output.out << output.err;
+  EXPECT_EQ(attempts("train").size(), 2U);
+  EXPECT_EQ(attempts("train").back().cause, "config");
+  EXPECT_NE(output.out.find("attention"), std::string::npos) << output.out;
+  EXPECT_NE(ctl({"why", "train"}).out.find("missing.json"), std::string::npos);
+}
+
+TEST_F(FirstHour, AFullDiskNeedsSomebodyWhileItIsTriedAgain) {
+  write("train.sh", "echo 'OSError: [Errno 28] No space left on device' >&2; exit 1\n");
+  const pid_t daemon =
+      start_daemon({"--set", "programs.train.backoff.first=1h", "--", "sh", "train.sh"});
+  wait_until([&] { return state("train") == "BACKOFF"; });
+  const Output status = ctl({"status"});
+  EXPECT_EQ(status.code, 3);
+  EXPECT_NE(status.out.find("Free space on it"), std::string::npos) << status.out;
+  EXPECT_NE(ctl({"why"}).out.find("Free space on it"), std::string::npos);
+  EXPECT_NE(daemon_log().find("your action is needed: a disk is full"), std::string::npos)
+      << daemon_log();
+  EXPECT_EQ(attempts("train").front().cause, "disk");
+  ask_to_end(daemon);
+  end_of(daemon);
+}
+
+// A program that trained and now only says that it waits is ended, and goes on.
+TEST_F(FirstHour, WhoeverOnlySaysThatItWaitsIsEnded) {
+  write("train.sh",
+        "echo x >> n\n"
+        "case $(wc -l < n) in\n"
+        "1) for i in 1 2 3; do echo \"step $i loss 2.$i\"; done; exit 1;;\n"
+        "2) while :; do echo 'Still waiting... {0: True}'; sleep 0.1; done;;\n"
+        "esac\n"
+        "echo 'step 4 loss 2.0'\n");
+  std::vector<std::string> words;
+  for (const char* setting : {"backoff.first=0s", "deadlines.silence=1s", "deadlines.load=1s",
+                              "deadlines.compile=1s", "deadlines.train_floor=1s"}) {
+    words.insert(words.end(), {"--set", std::string("programs.train.") + setting});
+  }
+  words.insert(words.end(), {"--", "sh", "train.sh"});
+  const Output output = run("trainwardd", words);
+  EXPECT_EQ(output.code, 0) << output.out << output.err;
+  ASSERT_EQ(attempts("train").size(), 3U);
+  EXPECT_EQ(attempts("train")[1].cause, "hang");
+}
+
 }  // namespace
 }  // namespace trainward::e2e

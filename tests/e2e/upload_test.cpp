@@ -129,5 +129,26 @@ TEST_F(Boxes, ATargetThatIsAwayIsWaitedFor) {
   EXPECT_EQ(end_of(daemon), 0);
 }
 
+// What fails before anything is sent has no row of its own, and whoever looks there is told all the
+// same.
+TEST_F(Uploads, AListNamesTheTargetThatCannotBeReached) {
+  record_checkpoint(".trainward", 4096);
+  const auto orders =
+      orders_of(".trainward", {{"nas", orders::FolderPlace{path("away/nas").string()}, {}}});
+  std::string log;
+  run_courier(orders, "", log, "upload run/nas: ");
+  for (const auto& named :
+       std::vector<std::vector<std::string>>{{}, {"run"}, {"--target", "nas"}}) {
+    std::vector<std::string> words{"upload", "list"};
+    words.insert(words.end(), named.begin(), named.end());
+    const Output list = ctl(words);
+    EXPECT_EQ(list.code, 0) << list.err;
+    EXPECT_NE(list.out.find("!! upload run/nas"), std::string::npos) << list.out << log;
+    EXPECT_NE(list.out.find("away/nas"), std::string::npos) << list.out;
+  }
+  EXPECT_EQ(ctl({"upload", "list", "--target", "as"}).out.find("away/nas"), std::string::npos);
+  EXPECT_EQ(ctl({"upload", "list", "--json"}).out, "[]\n");
+}
+
 }  // namespace
 }  // namespace trainward::e2e

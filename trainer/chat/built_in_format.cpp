@@ -75,7 +75,7 @@ class BuiltInFormat final : public PromptFormat {
     if (style.begins_with_bos) pieces.markup(tokens_.bos);
     for (std::size_t i = 0; i < turns.size(); ++i) {
       const ChatTurn& turn = turns[i];
-      const bool answer = turn.role == "assistant";
+      const bool answer = is_learned(turn);
       if (turn.role == "tool" && style.tool_role.empty()) {
         return fail(ErrorKind::usage,
                     fmt::format("the prompt form {} has no turns of tools", form_.name),
@@ -113,8 +113,8 @@ class BuiltInFormat final : public PromptFormat {
         pieces.people(turn.content);
       } else {
         pieces.markup(style.answer);
-        pieces.answer(turn.content);
-        pieces.answer_end(tokens_.eos);
+        pieces.add(turn.content, turn.trained, false);
+        pieces.add(tokens_.eos, turn.trained, true);
       }
     }
     if (assistant_is_next) pieces.markup(style.answer);
@@ -138,9 +138,9 @@ class BuiltInFormat final : public PromptFormat {
     }
     for (std::size_t i = has_system ? 1 : 0; i < turns.size(); ++i) {
       if (turns[i].role == "assistant") {
-        pieces.answer_end(" ");
-        pieces.answer(trim(turns[i].content));
-        pieces.answer_end(" " + tokens_.eos);
+        pieces.add(" ", turns[i].trained, true);
+        pieces.add(trim(turns[i].content), turns[i].trained, false);
+        pieces.add(" " + tokens_.eos, turns[i].trained, true);
         continue;
       }
       pieces.markup(tokens_.bos);

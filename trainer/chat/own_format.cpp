@@ -1,6 +1,7 @@
 // The form of a model's own template: which part of what it renders is an answer is found by
 // rendering the conversation up to where the assistant is to speak, and up to where it has spoken.
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -22,6 +23,7 @@ constexpr std::string_view remedy =
 struct Stretch {
   std::size_t begin = 0;
   std::size_t end = 0;
+  bool trained = true;
 };
 
 tl::unexpected<Error> of_template(Error error) {
@@ -43,6 +45,17 @@ std::size_t answer_end(const Text& text, Stretch answer) {
   return end;
 }
 
+// Where a conversation begins with the assistant nobody has asked, and what templates make of no
+// turns at all is not what stands before its first: the answer begins where its words do.
+std::size_t first_words(const Text& text) {
+  std::size_t begin = 0;
+  for (const Text::Run& run : text.runs()) {
+    if ((run.mark & jinja::of_people) != 0) break;
+    begin = run.end;
+  }
+  return begin;
+}
+
 std::vector<Stretch> generated_spans(const Text& text) {
   std::vector<Stretch> spans;
   std::size_t begin = 0;
@@ -51,7 +64,7 @@ std::vector<Stretch> generated_spans(const Text& text) {
       if (!spans.empty() && spans.back().end == begin) {
         spans.back().end = run.end;
       } else {
-        spans.push_back({begin, run.end});
+        spans.push_back({begin, run.end, true});
       }
     }
     begin = run.end;
@@ -85,6 +98,8 @@ class OwnFormat final : public PromptFormat {
   Result<Text> text(std::span<const ChatTurn> turns, bool assistant_is_next) const;
   Result<std::vector<Stretch>> answers(std::span<const ChatTurn> turns, const Text& whole,
                                        bool last_only) const;
+  static Result<std::vector<Stretch>> marked_answers(std::span<const ChatTurn> turns,
+                                                     const Text& whole);
   Result<Stretch> answer(std::span<const ChatTurn> turns, std::size_t index,
                          const Text& whole) const;
   Result<std::vector<PromptPiece>> pieces(std::span<const ChatTurn> turns,
@@ -149,8 +164,6 @@ Result<Text> OwnFormat::text(std::span<const ChatTurn> turns, bool assistant_is_
 
 Result<Stretch> OwnFormat::answer(std::span<const ChatTurn> turns, std::size_t index,
                                   const Text& whole) const {
-  auto before = text(turns.first(index), true);
-  if (!before) return propagate(before);
   std::optional<Text> shorter;
   if (index + 1 < turns.size()) {
     auto through = text(turns.first(index + 1), false);
@@ -158,6 +171,16 @@ Result<Stretch> OwnFormat::answer(std::span<const ChatTurn> turns, std::size_t i
     shorter = std::move(*through);
   }
   const Text& through = shorter ? *shorter : whole;
+  if (!whole.bytes().starts_with(through.bytes())) {
+    return of_template(
+        {ErrorKind::usage,
+         "the template writes this answer otherwise once there is a later turn, so what is to be "
+         "trained on cannot be told",
+         turn_name(index), "end the conversation with this answer, or " + std::string(remedy)});
+  }
+  if (index == 0) return Stretch{first_words(through), through.size(), turns[index].trained};
+  auto before = text(turns.first(index), true);
+  if (!before) return propagate(before);
   if (!through.bytes().starts_with(before->bytes())) {
     return of_template(
         {ErrorKind::usage,
@@ -166,23 +189,36 @@ Result<Stretch> OwnFormat::answer(std::span<const ChatTurn> turns, std::size_t i
          turn_name(index),
          "mark it by {% generation %} in the template, or " + std::string(remedy)});
   }
-  if (!whole.bytes().starts_with(through.bytes())) {
+  return Stretch{before->size(), through.size(), turns[index].trained};
+}
+
+Result<std::vector<Stretch>> OwnFormat::marked_answers(std::span<const ChatTurn> turns,
+                                                       const Text& whole) {
+  std::vector<Stretch> spans = generated_spans(whole);
+  std::vector<bool> trained;
+  for (const ChatTurn& turn : turns) {
+    if (turn.role == "assistant") trained.push_back(turn.trained);
+  }
+  if (std::ranges::all_of(trained, std::identity())) return spans;
+  if (trained.size() != spans.size()) {
     return of_template(
         {ErrorKind::usage,
-         "the template writes this answer otherwise once there is a later turn, so what is to be "
-         "trained on cannot be told",
-         turn_name(index), "end the conversation with this answer, or " + std::string(remedy)});
+         "a turn is marked as not to be trained on, and the template does not mark each answer by "
+         "itself, so which one it is cannot be told",
+         "", "leave the row out, or " + std::string(remedy)});
   }
-  return Stretch{before->size(), through.size()};
+  for (std::size_t i = 0; i < spans.size(); ++i) spans[i].trained = trained[i];
+  return spans;
 }
 
 Result<std::vector<Stretch>> OwnFormat::answers(std::span<const ChatTurn> turns, const Text& whole,
                                                 bool last_only) const {
-  if (template_.has_generation()) return generated_spans(whole);
+  if (template_.has_generation()) return marked_answers(turns, whole);
   std::vector<Stretch> spans;
   for (std::size_t i = 0; i < turns.size(); ++i) {
     if (turns[i].role != "assistant") continue;
     if (last_only && i + 1 < turns.size()) continue;
+    if (!turns[i].trained && closing_.empty()) continue;
     auto span = answer(turns, i, whole);
     if (!span) return propagate(span);
     span->end = answer_end(whole, *span);
@@ -219,9 +255,10 @@ Result<std::vector<PromptPiece>> OwnFormat::pieces(std::span<const ChatTurn> tur
     }
   };
   for (const Stretch& span : spans) {
+    const bool learned = !assistant_is_next && span.trained;
     add_until(span.begin, false);
-    add_until(span.end, !assistant_is_next);
-    made.add(closing_, !assistant_is_next, true);
+    add_until(span.end, learned);
+    made.add(closing_, learned, true);
   }
   add_until(whole->size(), false);
   return made.take();
@@ -244,7 +281,7 @@ Status OwnFormat::learn(const TemplateTokens& tokens) {
   }
   // With {% generation %} the end may stand behind what is marked.
   const std::size_t begin = content + std::string_view("Answer").size();
-  const std::size_t end = answer_end(*whole, {begin, whole->size()});
+  const std::size_t end = answer_end(*whole, {begin, whole->size(), true});
   std::string_view tail = whole->bytes().substr(begin, std::max(begin, end) - begin);
   while (!tail.empty() && white(tail.front())) tail.remove_prefix(1);
   if (tail.empty()) {

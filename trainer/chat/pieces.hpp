@@ -22,8 +22,6 @@ class Pieces {
   }
   void markup(std::string_view text) { add(text, false, true); }
   void people(std::string_view text) { add(text, false, false); }
-  void answer(std::string_view text) { add(text, true, false); }
-  void answer_end(std::string_view text) { add(text, true, true); }
 
   std::vector<PromptPiece> take() { return std::move(pieces_); }
 

@@ -24,14 +24,15 @@ namespace trainward::trainer {
 struct ChatTurn {
   std::string role;
   std::string content;
+  bool trained = true;  // of an answer; false: its row says that nothing is to be learned from it
 
   friend bool operator==(const ChatTurn&, const ChatTurn&) = default;
 };
 
 struct PromptPiece {
   std::string text;
-  // Trained on: what the assistant says, with the token that ends its turn; not the white space
-  // that a template puts between turns.
+  // Trained on: what the assistant says where its turn is to be learned, with the token that ends
+  // the turn; not the white space that a template puts between turns.
   bool answer = false;
   // Of the form itself; the rest is text of people.
   bool markup = false;

@@ -12,6 +12,8 @@ namespace trainward::trainer {
 // "turn 3", counted from one.
 std::string turn_name(std::size_t index);
 
+inline bool is_learned(const ChatTurn& turn) { return turn.role == "assistant" && turn.trained; }
+
 // The roles are known ones, there is a turn at all, text is UTF-8, and where the assistant is to
 // speak it has not spoken last. An input follows a user's turn.
 Status check_turns(std::span<const ChatTurn> turns, bool assistant_is_next);

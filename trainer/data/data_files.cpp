@@ -4,13 +4,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <set>
 #include <system_error>
 
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
+#include "trainer/data/row_source.hpp"
+#include "trainer/data/text/content.hpp"
 #include "trainer/data/token_file.hpp"
 
 namespace trainward::trainer {
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 void add_if_regular(const fs::path& path, FileList& list) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) {
-    list.unread.push_back({path, std::generic_category().message(errno)});
+    list.unread.push_back({path, std::generic_category().message(errno), ""});
     return;
   }
   if (S_ISREG(info.st_mode)) {
@@ -42,6 +43,7 @@ void walk(const fs::path& root, FileList& list) {
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
          entry.increment(error)) {
+      if (entry->path().filename().native().starts_with('.')) continue;
       std::error_code ignored;
       if (entry->symlink_status(ignored).type() == fs::file_type::directory) {
         pending.push_back(entry->path());
@@ -49,7 +51,7 @@ void walk(const fs::path& root, FileList& list) {
         add_if_regular(entry->path(), list);
       }
     }
-    if (error) list.unread.push_back({folder, error.message()});
+    if (error) list.unread.push_back({folder, error.message(), ""});
   }
 }
 
@@ -87,30 +89,36 @@ Result<FileList> find_files(const fs::path& path) {
 
 namespace {
 
-// A file that cannot be opened is no token file; reading it will say why.
-bool has_token_magic(const std::filesystem::path& path) {
-  auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
+// A file that cannot be opened begins with nothing; reading it will say why.
+bool begins_with(const fs::path& path, std::string_view beginning) {
+  auto fd = open_regular(path, O_RDONLY);
   if (!fd) return false;
-  std::array<char, token_file_magic.size()> bytes{};
+  std::string bytes(beginning.size(), '\0');
   const auto got = read_at(fd->get(), std::as_writable_bytes(std::span(bytes)), 0, path);
-  return got && std::string_view(bytes.data(), *got) == token_file_magic;
+  return got && *got == bytes.size() && bytes == beginning;
+}
+
+// README.md as the hub has it: words about the data, in a folder that was cloned or downloaded.
+bool is_card(const fs::path& path) {
+  std::error_code ignored;
+  return path.filename() == "README.md" && begins_with(path, "---") &&
+         fs::exists(path.parent_path() / ".gitattributes", ignored);
 }
 
 std::optional<DataFile::Kind> kind_of(const FoundFile& file, DataFormat format) {
   using Kind = DataFile::Kind;
   switch (format) {
     case DataFormat::text:
-      return Kind::text;
+      return Kind::bytes;
     case DataFormat::u16:
     case DataFormat::u32:
       return Kind::raw_tokens;
     case DataFormat::automatic:
       break;
   }
-  const std::string extension = file.path.extension().string();
-  if (extension == ".jsonl" || extension == ".ndjson") return Kind::jsonl;
-  if (has_token_magic(file.path)) return Kind::tokens;
-  if (extension == ".bin" && file.bytes > 0) return std::nullopt;
+  if (is_lines_by_name(file.path)) return Kind::jsonl;
+  if (begins_with(file.path, token_file_magic)) return Kind::tokens;
+  if (unpacked_name(file.path).extension() == ".bin" && file.bytes > 0) return std::nullopt;
   return Kind::text;
 }
 
@@ -131,13 +139,14 @@ Result<std::vector<DataFiles>> find_data(std::span<const std::string> paths, Dat
     if (!found) return propagate(found);
     DataFiles& here = data.emplace_back(DataFiles{path, {}, std::move(found->unread)});
     for (FoundFile& file : found->files) {
-      if (const auto kind = kind_of(file, format)) {
-        here.files.push_back({std::move(file), *kind});
+      const auto kind = kind_of(file, format);
+      if (!kind) {
+        here.unread.push_back({file.path, "is a .bin file without our header",
+                               "data_format says what is in it: u16, u32 or text", true});
+      } else if (*kind == DataFile::Kind::text && file.path != path && is_card(file.path)) {
+        here.unread.push_back({file.path, "is the card of a data set, not its data", "", true});
       } else {
-        here.unread.push_back({file.path,
-                               "is a .bin file without our header; data_format says what is in it: "
-                               "u16, u32 or text",
-                               true});
+        here.files.push_back({std::move(file), *kind});
       }
     }
   }
@@ -150,13 +159,22 @@ tl::unexpected<Error> nothing_to_read(const std::string& path, const std::vector
                 "data needs files that are not empty");
   }
   const bool for_good = std::ranges::all_of(unread, &Unread::for_good);
+  const auto helped =
+      std::ranges::find_if(unread, [](const Unread& of) { return !of.hint.empty(); });
+  const Unread& told = helped == unread.end() ? unread.front() : *helped;
+  if (unread.size() == 1 && told.path == path) {
+    return fail(for_good ? ErrorKind::usage : ErrorKind::permanent, told.reason, path, told.hint);
+  }
+  std::string hint = told.hint;
+  if (hint.empty()) {
+    hint = for_good ? "mend the files, or name others"
+                    : "give this user read permission, or mend the files";
+  }
   return fail(for_good ? ErrorKind::usage : ErrorKind::permanent,
-              fmt::format("nothing here could be read; {} failed, the first {}: {}",
+              fmt::format("nothing here could be read; {} failed, such as {}: {}",
                           count(static_cast<std::int64_t>(unread.size()), "file"),
-                          unread.front().path.string(), unread.front().reason),
-              path,
-              for_good ? "mend the files, or name others"
-                       : "give this user read permission, or mend the files");
+                          told.path.string(), told.reason),
+              path, std::move(hint));
 }
 
 }  // namespace trainward::trainer

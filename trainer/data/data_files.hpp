@@ -2,10 +2,10 @@
 //
 // In: the paths that `data` names and the format that was asked for. Out: their files in order,
 // each with its kind. `automatic` goes by the file itself: token files by their first bytes,
-// *.jsonl and *.ndjson by name, everything else is text; a *.bin file without our header is left
-// out, for its bytes could be anything. Errors: usage, when a path is not there or is neither file
-// nor folder; permanent, when it may not be read. What cannot be looked at below it is listed in
-// `unread` and is no error.
+// *.jsonl and *.ndjson by name, packed or not, everything else is text; a *.bin file without our
+// header is left out, for its bytes could be anything, and so is the card of a data set. Errors:
+// usage, when a path is not there or is neither file nor folder; permanent, when it may not be
+// read. What cannot be looked at below it is listed in `unread` and is no error.
 #pragma once
 
 #include <sys/types.h>
@@ -26,6 +26,7 @@ namespace trainward::trainer {
 struct Unread {
   std::filesystem::path path;
   std::string reason;
+  std::string hint;       // what makes it readable; may be empty
   bool for_good = false;  // its content is the reason: reading it again finds the same
 };
 
@@ -41,14 +42,15 @@ struct FileList {
 };
 
 // The regular files of a file or a folder, sorted by path (byte order), folders searched
-// recursively. A symbolic link to a regular file counts as that file; a link to a folder is not
+// recursively but for what is hidden (.git, .cache, .gitattributes, as downloads leave them beside
+// the data). A symbolic link to a regular file counts as that file; a link to a folder is not
 // followed, so a walk always ends. The same file met twice (by link or hard link: equal device and
 // inode) counts once, under the first path. Sockets, pipes and devices are passed over.
 Result<FileList> find_files(const std::filesystem::path& path);
 
 enum class DataFormat {
   automatic,
-  text,  // every file is one document
+  text,  // every file is one document, whatever its bytes
   u16,   // every file is token ids, two bytes each, little-endian
   u32,   // the same with four
 };
@@ -57,7 +59,7 @@ enum class DataFormat {
 std::optional<DataFormat> data_format(std::string_view name);
 
 struct DataFile {
-  enum class Kind { text, jsonl, tokens, raw_tokens };
+  enum class Kind { text, bytes, jsonl, tokens, raw_tokens };  // bytes: text, whatever they are
   FoundFile file;
   Kind kind = Kind::text;
 

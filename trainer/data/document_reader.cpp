@@ -1,12 +1,13 @@
 #include "trainer/data/document_reader.hpp"
 
-#include <fcntl.h>
+#include <utility>
 
+#include "checkpoint/format/strict_json.hpp"
 #include "common/base/json.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
-#include "trainer/data/byte_order_mark.hpp"
-#include "trainer/data/line_reader.hpp"
+#include "trainer/data/row_source.hpp"
+#include "trainer/data/text/text_file.hpp"
 
 namespace trainward::trainer {
 
@@ -28,17 +29,39 @@ Status DocumentReader::tell_bad(const BadLine& line) {
   return ports_.bad_line ? ports_.bad_line(line) : Status();
 }
 
-Result<std::int64_t> DocumentReader::read_text(const DataFile& file) {
-  auto text = read_file(file.file.path, ports_.max_file_bytes);
-  if (!text) {
-    if (text.error().kind == ErrorKind::corrupt) {
-      return fail(ErrorKind::usage,
-                  fmt::format("there is more than {} of text", human_bytes(ports_.max_file_bytes)),
-                  file.file.path.string(), "name fewer files or folders under data");
-    }
-    unread_.push_back({file.file.path, text.error().what});
-    return 0;
+Status DocumentReader::leave_out(const DataFile& file, Error& error, std::string_view after) {
+  if (error.kind == ErrorKind::usage) return tl::unexpected(std::move(error));
+  unread_.push_back({file.file.path, fmt::format("{}{}", error.what, after), error.hint,
+                     error.kind == ErrorKind::corrupt});
+  return {};
+}
+
+Result<std::optional<std::string>> DocumentReader::whole_text(const DataFile& file) {
+  const auto too_much = [&] {
+    return fail(ErrorKind::usage,
+                fmt::format("there is more than {} of text", human_bytes(ports_.max_file_bytes)),
+                file.file.path.string(), "name fewer files or folders under data");
+  };
+  Result<std::string> text;
+  if (file.kind == DataFile::Kind::bytes) {
+    text = read_file(file.file.path, ports_.max_file_bytes);
+    if (!text && text.error().kind == ErrorKind::corrupt) return too_much();
+  } else if (auto opened = TextFile::open(file.file.path)) {
+    text = opened->read_to_end(ports_.max_file_bytes, file.file.bytes);
+    if (!text && text.error().kind == ErrorKind::corrupt) return too_much();
+  } else {
+    text = propagate(opened);
   }
+  if (text) return std::optional(std::move(*text));
+  if (auto ok = leave_out(file, text.error(), ""); !ok) return propagate(ok);
+  return std::optional<std::string>();
+}
+
+Result<std::int64_t> DocumentReader::read_text(const DataFile& file) {
+  auto whole = whole_text(file);
+  if (!whole) return propagate(whole);
+  const std::optional<std::string>& text = *whole;
+  if (!text) return 0;
   std::int64_t found = 0;
   if (!text->empty()) {
     if (auto ok = offer(*text); ok) {
@@ -46,10 +69,10 @@ Result<std::int64_t> DocumentReader::read_text(const DataFile& file) {
     } else if (ok.error().kind != ErrorKind::corrupt) {
       return propagate(ok);
     } else {
-      unread_.push_back({file.file.path, ok.error().what});
+      unread_.push_back({file.file.path, ok.error().what, ""});
     }
   }
-  if (auto ok = advance(text->size()); !ok) return propagate(ok);
+  if (auto ok = advance(file.file.bytes); !ok) return propagate(ok);
   return found;
 }
 
@@ -65,7 +88,6 @@ Result<bool> DocumentReader::offer_line(const DataFile& file, std::string_view t
   if (too_long) {
     return bad(fmt::format("is longer than the {} allowed", human_bytes(max_line_bytes)));
   }
-  if (number == 1) text = without_byte_order_mark(text);
   auto document = document_of_line(text);
   if (!document) return bad(document.error().what);
   if (!*document || (*document)->empty()) return false;
@@ -75,33 +97,29 @@ Result<bool> DocumentReader::offer_line(const DataFile& file, std::string_view t
   return true;
 }
 
-Result<std::int64_t> DocumentReader::read_lines(const DataFile& file) {
-  auto fd = open_file(file.file.path, O_RDONLY);
-  if (!fd) {
-    unread_.push_back({file.file.path, fd.error().what});
-    return 0;
-  }
-  LineReader lines(std::move(*fd), file.file.path, max_line_bytes);
+Result<std::int64_t> DocumentReader::read_rows(const DataFile& file) {
   std::int64_t found = 0;
+  const auto left_out = [&](Error& error, std::string_view after) -> Result<std::int64_t> {
+    if (auto ok = leave_out(file, error, after); !ok) return propagate(ok);
+    return found;
+  };
+  auto source = open_rows(file.file.path);
+  if (!source) return left_out(source.error(), "");
   std::uint64_t told = 0;
   const std::int64_t bad_before = bad_lines_;
   for (;;) {
-    auto line = lines.next();
-    if (!line) {
-      unread_.push_back({file.file.path,
-                         fmt::format("{}, after {}", line.error().what, count(found, "document"))});
-      return found;
-    }
-    if (!*line) break;
-    auto good = offer_line(file, (*line)->text, (*line)->number, (*line)->too_long);
+    auto row = (*source)->next();
+    if (!row) return left_out(row.error(), fmt::format(", after {}", count(found, "document")));
+    if (!*row) break;
+    auto good = offer_line(file, (*row)->text, (*row)->number, (*row)->too_long);
     if (!good) return propagate(good);
     found += *good ? 1 : 0;
-    if (auto ok = advance(lines.bytes_done() - told); !ok) return propagate(ok);
-    told = lines.bytes_done();
+    const std::uint64_t done = (*source)->bytes_done();
+    if (auto ok = advance(done - std::exchange(told, done)); !ok) return propagate(ok);
   }
   if (const auto bad = bad_lines_ - bad_before; found == 0 && bad > 0) {
     unread_.push_back(
-        {file.file.path, fmt::format("has no good line; {} bad", count(bad, "line")), true});
+        {file.file.path, fmt::format("has no good line; {} bad", count(bad, "line")), "", true});
   }
   return found;
 }
@@ -115,7 +133,7 @@ Status DocumentReader::read(const DataFiles& data) {
       any = true;
       continue;
     }
-    auto found = file.kind == DataFile::Kind::jsonl ? read_lines(file) : read_text(file);
+    auto found = file.kind == DataFile::Kind::jsonl ? read_rows(file) : read_text(file);
     if (!found) return propagate(found);
     if (*found == 0) continue;
     taken_.insert(file.file.identity);
@@ -137,7 +155,7 @@ std::uint64_t total_bytes(const std::vector<DataFiles>& data) {
 
 Result<std::optional<std::string>> document_of_line(std::string_view line) {
   if (trim(line).empty()) return std::optional<std::string>();
-  auto value = parse_json(line, "");
+  auto value = checkpoint::parse_strict_json(line, "");
   if (!value) return propagate(value);
   if (!value->is_object()) return fail(ErrorKind::corrupt, "is not a JSON object");
   const json::object& object = value->get_object();

@@ -1,12 +1,13 @@
 // Documents, one by one, from files of text and of JSONL.
 //
-// In: data files, in order. Out: each document's bytes, through a port; a text file is one
-// document, a JSONL file one a line; empty ones are not told. A file reached from two
-// paths counts once. Not fatal, and counted: a line that is no document goes to the port bad_line;
-// a file that cannot be read, or holds no good line at all, to unread(). Errors: usage or
-// permanent, when a path yields no document at all; whatever a port returns, except that the kind
-// corrupt from `document` means that this document is bad and the next is wanted. Memory: the
-// largest text file or line. One thread.
+// In: data files, in order, packed or not. Out: each document's bytes, through a port; a text file
+// is one document, a JSONL file one a row (row_source.hpp); empty ones are not told. A file reached
+// from two paths counts once. Not fatal, and counted: a row that is no document goes to the port
+// bad_line; a file that cannot be read, is no text, or holds no good row at all, to unread().
+// Errors: usage or permanent, when a path yields no document at all; usage, with the file, where it
+// is packed and damaged, or is data in another form (text/content.hpp); whatever a port returns,
+// except that the kind corrupt from `document` means that this document is bad and the next is
+// wanted. Memory: the largest text file or line. One thread.
 #pragma once
 
 #include <functional>
@@ -32,8 +33,6 @@ struct DocumentPorts {
   std::uint64_t max_file_bytes = std::uint64_t{2} << 30U;  // of text; a longer one is an error
 };
 
-inline constexpr std::size_t max_line_bytes = std::size_t{64} << 20U;
-
 class DocumentReader {
  public:
   explicit DocumentReader(DocumentPorts ports) : ports_(std::move(ports)) {}
@@ -50,7 +49,10 @@ class DocumentReader {
  private:
   // The number of documents.
   Result<std::int64_t> read_text(const DataFile& file);
-  Result<std::int64_t> read_lines(const DataFile& file);
+  Result<std::int64_t> read_rows(const DataFile& file);
+  // Nothing when the file is left out, which is told.
+  Result<std::optional<std::string>> whole_text(const DataFile& file);
+  Status leave_out(const DataFile& file, Error& error, std::string_view after);
   Result<bool> offer_line(const DataFile& file, std::string_view text, std::int64_t number,
                           bool too_long);
   Status tell_bad(const BadLine& line);

@@ -2,19 +2,17 @@
 
 #include <span>
 
-#include "common/os/file.hpp"
-
 namespace trainward::trainer {
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{1} << 20U;
+constexpr std::size_t line_buffer_bytes = std::size_t{1} << 20U;
 
 }  // namespace
 
 Result<bool> LineReader::refill() {
-  buffer_.resize(buffer_bytes);
+  buffer_.resize(line_buffer_bytes);
   at_ = 0;
-  auto got = read_at(fd_.get(), std::as_writable_bytes(std::span(buffer_)), taken_, path_);
+  auto got = file_.read(std::as_writable_bytes(std::span(buffer_)));
   buffer_.resize(got ? *got : 0);
   if (!got) return propagate(got);
   taken_ += *got;

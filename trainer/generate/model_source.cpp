@@ -7,6 +7,7 @@
 #include "checkpoint/huggingface/model_record.hpp"
 #include "checkpoint/huggingface/unusable.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/edition.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 
 namespace trainward::trainer {
@@ -94,12 +95,20 @@ Result<ModelSource> ModelSource::open(const fs::path& path, const std::optional<
     ok = fail(ErrorKind::usage, "holds a whole model, which needs no base", path.string(),
               "name only the model, or a folder of adapters beside the base");
   }
+  // What is no checkpoint of ours somebody has to mend, or to name another.
+  if (!ok && !source.reader_ && ok.error().kind != ErrorKind::transient) {
+    ok.error().kind = ErrorKind::usage;
+  }
   if (!ok) return propagate(ok);
   return source;
 }
 
 bool ModelSource::has_adapters() const {
   return adapter_.has_value() || (reader_ && facts().contains("lora"));
+}
+
+int ModelSource::edition() const {
+  return reader_ ? edition_of(reader_->state()) : current_edition;
 }
 
 std::int64_t ModelSource::step() const { return reader_ ? reader_->state().step : 0; }
@@ -154,8 +163,9 @@ Status ModelSource::open_adapter(const std::optional<fs::path>& base) {
 }
 
 Status ModelSource::open_base(const fs::path& folder) {
-  auto opened = BaseModel::open(folder.string());
+  auto opened = BaseModel::open(folder.string(), edition());
   if (!opened) return propagate(opened);
+  if (auto ok = (*opened)->check_numbers(); !ok) return ok;
   base_ = *std::move(opened);
   add_folder(base_->folder().path());
   add_ends(base_->folder().config());

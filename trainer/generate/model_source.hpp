@@ -62,6 +62,8 @@ class ModelSource {
   [[nodiscard]] bool is_checkpoint() const { return reader_.has_value(); }
   [[nodiscard]] bool has_adapters() const;
   [[nodiscard]] std::int64_t step() const;  // of a checkpoint; else 0
+  // That a checkpoint's run began under (edition.hpp); else the current one.
+  [[nodiscard]] int edition() const;
   // Where tokenizer, chat template and generation settings may lie, the likeliest first; these
   // folders exist.
   [[nodiscard]] const std::vector<std::filesystem::path>& folders() const { return folders_; }

@@ -6,7 +6,7 @@ namespace trainward::trainer {
 
 Result<std::vector<TokenId>> PromptTokens::of_text(std::string_view text) {
   const PromptPiece piece{std::string(text), false, true};
-  auto tokens = encoder_.encode_prompt(std::span(&piece, 1));
+  auto tokens = encoder_.encode_prompt(std::span(&piece, 1), ExampleEncoder::Of::text);
   if (tokens && tokens->empty()) tokens->push_back(tokenizer_->end_of_text());
   return tokens;
 }

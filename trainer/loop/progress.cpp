@@ -9,8 +9,9 @@ namespace {
 
 // What to_state() puts beside the fields that every checkpoint has.
 constexpr std::string_view evaluations_key = "evaluations";
-constexpr std::array<std::string_view, 7> own_keys{
-    "cursor", "epoch", "optimizer_steps", "threads", "corpus_digest", model_facts, evaluations_key};
+constexpr std::array<std::string_view, 9> own_keys{
+    configuration_key, "cursor",    "epoch",         "optimizer_steps", "threads",
+    "corpus_digest",   model_facts, evaluations_key, edition_key};
 
 // Another program's checkpoint says nothing of our data: the run begins with its first block.
 bool is_imported(const checkpoint::TrainingState& state) {
@@ -38,6 +39,9 @@ checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& fac
   state.extra["epoch"] = progress.cursor.epoch;
   state.extra["optimizer_steps"] = progress.step;
   state.extra["threads"] = facts.threads;
+  state.extra[configuration_key] = facts.configuration;
+  // The first edition is what it was: without a word of it.
+  if (facts.edition > 1) state.extra[edition_key] = facts.edition;
   state.extra["corpus_digest"] = facts.corpus_digest;
   if (!facts.model.empty()) state.extra[model_facts] = facts.model;
   state.extra[evaluations_key] = to_json(progress.evaluations);

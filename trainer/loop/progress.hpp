@@ -11,6 +11,7 @@
 #include "common/base/error.hpp"
 #include "trainer/batch/batch_source.hpp"
 #include "trainer/loop/evaluations.hpp"
+#include "trainer/model/edition.hpp"
 
 namespace trainward::trainer {
 
@@ -31,8 +32,13 @@ struct RunFacts {
   std::string corpus_digest;
   std::string parent;  // the checkpoint resumed from, by folder name; empty for a fresh start
   int threads = 1;
-  json::object model;  // Architecture::facts()
+  int edition = current_edition;  // that the run began under
+  std::string configuration;      // that the digest is of (setup/run_digest.hpp)
+  json::object model;             // Architecture::facts()
 };
+
+// RunFacts::configuration in a checkpoint's `extra`; those of older versions have none.
+inline constexpr std::string_view configuration_key = "configuration";
 
 checkpoint::TrainingState to_state(const Progress& progress, const RunFacts& facts);
 

@@ -107,6 +107,8 @@ void Reporter::early_end(const std::string& why) {
   line(why);
 }
 
+void Reporter::left_out(const std::string& what) { sinks_.notify({{"DATA_LEFT_OUT", what}}); }
+
 void Reporter::alive() { sinks_.notify({{"WATCHDOG", "1"}}); }
 
 void Reporter::saved(const std::filesystem::path& folder, std::int64_t step,

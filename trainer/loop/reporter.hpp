@@ -68,6 +68,7 @@ class Reporter {
   void evaluated(std::int64_t step, double loss);
   void sampled(const WorkerSample& sample);
   void early_end(const std::string& why);  // the run is done before its last step
+  void left_out(const std::string& what);  // of the data; the log has had it in full
   void alive();                            // in a long phase
   // `write_ms` 0: the training waited for it.
   void saved(const std::filesystem::path& folder, std::int64_t step, std::int64_t write_ms);

@@ -11,6 +11,7 @@
 #include "trainer/loop/setup/attempt_plan.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/run_data.hpp"
+#include "trainer/loop/setup/run_digest.hpp"
 #include "trainer/loop/training_loop.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/training/step_flops.hpp"
@@ -169,6 +170,11 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
       options.checkpoint_dir.value_or(environment.checkpoint_dir.value_or("checkpoints"));
   auto from = choose_checkpoint(resume_request(options, environment), root, reporter);
   if (!from) return propagate(from);
+  if (*from) {
+    auto edition = edition_begun_under(**from);
+    if (!edition) return propagate(edition);
+    keep_edition(*config, *edition);
+  }
   auto chosen = as_usage(choose_model(*config, root, reporter));
   if (!chosen) return propagate(chosen);
   if (!*from) settle_precision(*config, ports, reporter);
@@ -185,6 +191,8 @@ Result<Ending> work(const WorkerOptions& options, const WorkerEnvironment& envir
                  data->digest(),
                  "",
                  config->training.threads,
+                 config->edition,
+                 digest_text(*config, data->tokenizer_digest()),
                  facts_of(*chosen, trained,
                           data->examples() != nullptr ? &data->examples()->prompting : nullptr)};
   std::optional<ResumePoint> point;

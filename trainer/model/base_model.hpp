@@ -2,8 +2,9 @@
 //
 // In: a folder as Hugging Face's tools write it (checkpoint/huggingface/model_folder.hpp), of the
 // Llama family (llama/config.hpp). Out: the sizes its config.json says, and its tensors where they
-// are mapped. Errors: usage with what to do, for a folder that is none, a family that is not built,
-// and an output head that is said to be tied to the embedding and is another.
+// are mapped. Errors: usage with what to do, for a folder that is none or damaged, a family that is
+// not built, tensors that config.json has no place for, and an output head that is said to be tied
+// to the embedding and is another; transient, where reading may succeed later.
 #pragma once
 
 #include <memory>
@@ -13,6 +14,7 @@
 
 #include "checkpoint/huggingface/model_folder.hpp"
 #include "common/base/error.hpp"
+#include "trainer/model/edition.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/model/training/base_weights.hpp"
 
@@ -20,20 +22,27 @@ namespace trainward::trainer {
 
 class BaseModel final : public BaseWeights {
  public:
-  // `folder` as a person wrote it: "~/models/tiny".
-  static Result<std::unique_ptr<BaseModel>> open(std::string_view folder);
+  // `folder` as a person wrote it: "~/models/tiny". `edition`: of the run that it is opened for;
+  // the first left tensors out that have no place, and knew of keys that contradict each other
+  // which one counts.
+  static Result<std::unique_ptr<BaseModel>> open(std::string_view folder,
+                                                 int edition = current_edition);
+
+  // Usage: a weight that is no number. Reads all of them.
+  [[nodiscard]] Status check_numbers() const;
 
   [[nodiscard]] std::optional<Tensor> find(std::string_view name) const override;
 
   // With the vocabulary of the config.json; frozen matrices are bf16 where all of the files' are.
   [[nodiscard]] const ModelSpec& model() const { return model_; }
   [[nodiscard]] const checkpoint::huggingface::ModelFolder& folder() const { return folder_; }
-  // Tensors that the model does not have: nothing is done with them.
+  // Tensors that the model does not have and does not miss: nothing is done with them.
   [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
   explicit BaseModel(checkpoint::huggingface::ModelFolder folder) : folder_(std::move(folder)) {}
-  Status look();
+  Status look(int edition);
+  [[nodiscard]] Status check_left_out() const;
 
   checkpoint::huggingface::ModelFolder folder_;
   ModelSpec model_;

@@ -7,7 +7,8 @@
 namespace trainward::optim {
 
 double rate_factor(const Schedule& schedule, std::int64_t step) {
-  const auto at = static_cast<double>(step);
+  const bool from_zero = schedule.shape != Schedule::Shape::constant && !schedule.from_one;
+  const auto at = static_cast<double>(from_zero ? step - 1 : step);
   const auto warmup = static_cast<double>(schedule.warmup_steps);
   if (at < warmup) return at / warmup;
   if (schedule.shape == Schedule::Shape::constant) return 1;

@@ -1,5 +1,7 @@
 // What the keys of other trainers' configurations are here: the lessons', tt-train's,
-// tt-blacksmith's and Hugging Face's. The one table; docs/finetune.md is tested against it. Pure.
+// tt-blacksmith's and Hugging Face's, and what axolotl's, TRL's, LLaMA-Factory's, torchtune's and
+// Unsloth's mean word for word (hints.hpp has the others). The one table; docs/finetune.md is
+// tested against it. Pure.
 #pragma once
 
 #include <span>

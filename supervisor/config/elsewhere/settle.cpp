@@ -228,7 +228,8 @@ void settle_rates(Entry& entry) {
 void settle_end_of_schedule(Entry& entry) {
   constexpr std::string_view share = "training_config.final_learning_rate_share";
   const std::string called = entry.called(schedule);
-  if (!called.ends_with("lr_scheduler_type") || entry.find(share) != nullptr) return;
+  const bool theirs = called.ends_with("lr_scheduler_type") || called.ends_with("lr_scheduler");
+  if (!theirs || entry.find(share) != nullptr) return;
   const Node like = *entry.find(schedule);
   entry.put(share, called, like.mark, plain("0", like));
 }

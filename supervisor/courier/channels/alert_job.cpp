@@ -41,6 +41,7 @@ class AlertJob : public Job {
 
   [[nodiscard]] std::string name() const override { return "channel " + channel_.name; }
   [[nodiscard]] Trouble trouble() const override { return trouble_; }
+  [[nodiscard]] bool owes() const override { return owes_; }
 
   Result<std::int64_t> work(const World& world) override;
 
@@ -65,6 +66,8 @@ class AlertJob : public Job {
   Queue queue_;
   Pauses pauses_;
   bool recovered_ = false;
+  bool hurried_ = false;
+  bool owes_ = true;
   std::int64_t posted_ms_ = 0;  // tried last
   std::int64_t next_post_ms_ = 0;
   Trouble trouble_;
@@ -84,7 +87,8 @@ Result<std::vector<Delivery>> AlertJob::due(const World& world, std::int64_t& ca
     auto waiting = queue_.waiting(db, world.now_ms);
     if (!waiting) return propagate(waiting);
     for (Delivery& delivery : *waiting) {
-      const std::int64_t at = std::max(delivery.due_ms, delivery.next_ms);
+      const bool hurries = world.leaving && delivery.tries == 0;
+      const std::int64_t at = hurries ? world.now_ms : std::max(delivery.due_ms, delivery.next_ms);
       if (at > world.now_ms) {
         call_ms = std::min(call_ms, at);
       } else if (out.size() < most_alerts) {
@@ -262,13 +266,21 @@ Result<std::int64_t> AlertJob::work(const World& world) {
   if (auto done = recover(world); !done) return propagate(done);
   auto result = turn(world);
   recovered_ = result.has_value();
+  auto looked = world.journal.read([&](store::Connection& db) -> Status {
+    auto waiting = queue_.waiting(db, world.now_ms);
+    if (!waiting) return propagate(waiting);
+    owes_ = !waiting->empty();
+    return {};
+  });
+  if (!looked) return propagate(looked);
   return result;
 }
 
 Result<std::int64_t> AlertJob::turn(const World& world) {
   ChannelState state;
   if (auto taken = take_in(world, channel_, queue_, state); !taken) return propagate(taken);
-  if (state.pause.tries > 0 && state.pause.way != way_of(channel_)) {
+  const bool hurries = world.leaving && !std::exchange(hurried_, true);
+  if (hurries || (state.pause.tries > 0 && state.pause.way != way_of(channel_))) {
     state.pause.end_unless_asked();
     next_post_ms_ = 0;
   }

@@ -36,6 +36,7 @@ class MessageJob : public Job {
 
   [[nodiscard]] std::string name() const override { return "channel " + channel_.name; }
   [[nodiscard]] Trouble trouble() const override { return trouble_; }
+  [[nodiscard]] bool owes() const override { return owes_; }
 
   Result<std::int64_t> work(const World& world) override;
 
@@ -51,7 +52,7 @@ class MessageJob : public Job {
   Result<std::int64_t> turn(const World& world);
   Status see_way(const World& world, ChannelState& state);
   [[nodiscard]] static Choice choose(const std::vector<Delivery>& waiting,
-                                     const ChannelState& state, std::int64_t now_ms);
+                                     const ChannelState& state, const World& world);
   Result<std::int64_t> tell(const World& world, ChannelState& state, Choice choice);
   Status put_as(const World& world, Delivery delivery, std::string_view state, std::string why);
   Status mark(const World& world, ChannelState& state, Delivery& delivery,
@@ -69,6 +70,8 @@ class MessageJob : public Job {
   Queue queue_;
   Pauses pauses_;
   bool recovered_ = false;
+  bool hurried_ = false;
+  bool owes_ = true;
   Trouble trouble_;
 };
 
@@ -80,9 +83,12 @@ Status MessageJob::recover(const World& world) {
       [&](store::Connection& db) { return queue_.recover(db, !facts_.dedupes, world.now_ms); });
 }
 
-// A secret that was replaced, or another address: what failed so far says nothing any more.
+// A secret that was replaced, or another address: what failed so far says nothing any more. Once it
+// is to leave nothing waits for its next try.
 Status MessageJob::see_way(const World& world, ChannelState& state) {
-  if (state.pause.tries == 0 || state.pause.way == way_of(channel_)) return {};
+  const bool hurries = world.leaving && !std::exchange(hurried_, true);
+  const bool other = state.pause.tries > 0 && state.pause.way != way_of(channel_);
+  if (!hurries && !other) return {};
   state.pause.end_unless_asked();
   return world.journal.transact([&](store::Connection& db) -> Status {
     if (auto hurried = queue_.hurry(db, world.now_ms); !hurried) return hurried;
@@ -93,13 +99,16 @@ Status MessageJob::see_way(const World& world, ChannelState& state) {
 // The oldest that is due, whatever is held back longer. After something that failed the whole
 // channel pauses, so that the order stays; then the most urgent goes first.
 MessageJob::Choice MessageJob::choose(const std::vector<Delivery>& waiting,
-                                      const ChannelState& state, std::int64_t now_ms) {
+                                      const ChannelState& state, const World& world) {
+  const std::int64_t now_ms = world.now_ms;
   Choice out;
   out.call_ms = now_ms + look_again_ms;
   std::vector<Delivery> due;
   bool urgent = false;
   for (const Delivery& delivery : waiting) {
-    const std::int64_t at = std::max(delivery.due_ms, delivery.next_ms);
+    // Nobody would be there to tell it later.
+    const bool hurries = world.leaving && delivery.tries == 0;
+    const std::int64_t at = hurries ? now_ms : std::max(delivery.due_ms, delivery.next_ms);
     if (at <= now_ms) {
       due.push_back(delivery);
       urgent = urgent || (delivery.tier == "critical" && delivery.tries == 0);
@@ -304,7 +313,8 @@ Result<std::int64_t> MessageJob::turn(const World& world) {
   });
   if (!read) return propagate(read);
   state.bucket = state.bucket.at(world.now_ms);
-  Choice choice = choose(waiting, state, world.now_ms);
+  owes_ = !waiting.empty();
+  Choice choice = choose(waiting, state, world);
   trouble_ = state.failing_since_ms > 0 ? Trouble{state.error, choice.try_ms} : Trouble();
   if (!choice.next) return choice.call_ms;
   return tell(world, state, std::move(choice));

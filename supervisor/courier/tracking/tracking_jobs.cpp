@@ -27,9 +27,12 @@ class FilesJob final : public Job {
                 row_) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] bool owes() const override { return owes_; }
 
   Result<std::int64_t> work(const World& world) override {
-    if (world.now_ms < not_before_ms_ && not_before_ms_ - world.now_ms <= files_every_ms) {
+    owes_ = true;
+    if (!world.leaving && world.now_ms < not_before_ms_ &&
+        not_before_ms_ - world.now_ms <= files_every_ms) {
       return not_before_ms_;
     }
     not_before_ms_ = world.now_ms + files_every_ms;
@@ -37,6 +40,7 @@ class FilesJob final : public Job {
     auto done =
         writer_.advance(world.store, world.now_ms, [&] { return world.stop.stop_requested(); });
     if (!done) return propagate(done);
+    owes_ = false;
     return world.now_ms + files_at_least_ms;
   }
 
@@ -45,6 +49,7 @@ class FilesJob final : public Job {
   TrackedRow row_;
   tracking::RunWriter writer_;
   std::int64_t not_before_ms_ = 0;
+  bool owes_ = true;
 };
 
 class ServerJob final : public Job {
@@ -57,11 +62,14 @@ class ServerJob final : public Job {
              order_.tracking.mlflow->url + " " + order_.tracking.mlflow->experiment) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
+  [[nodiscard]] bool owes() const override { return owes_; }
 
   Result<std::int64_t> work(const World& world) override {
+    owes_ = true;
     // Asked to wait: the same answer as before, without asking again.
     if (refused_ && world.now_ms < wait_until_ms_) return tl::unexpected<Error>(*refused_);
-    if (world.now_ms < not_before_ms_ && not_before_ms_ - world.now_ms <= server_every_ms) {
+    if (!world.leaving && world.now_ms < not_before_ms_ &&
+        not_before_ms_ - world.now_ms <= server_every_ms) {
       return not_before_ms_;
     }
     row_.use(world.journal, world.now_ms);
@@ -73,6 +81,7 @@ class ServerJob final : public Job {
       return propagate(more);
     }
     refused_.reset();
+    owes_ = *more;
     not_before_ms_ = world.now_ms + (*more ? 0 : server_every_ms);
     return not_before_ms_;
   }
@@ -86,6 +95,7 @@ class ServerJob final : public Job {
   std::optional<Error> refused_;
   std::int64_t wait_until_ms_ = 0;
   std::int64_t not_before_ms_ = 0;
+  bool owes_ = true;
 };
 
 }  // namespace

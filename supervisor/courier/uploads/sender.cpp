@@ -91,9 +91,7 @@ Sender::Sender(orders::UploadOrder order, orders::Target target, net::Settings n
       state_dir_(std::move(state_dir)),
       backoff_(std::random_device{}()) {}
 
-std::string Sender::name() const {
-  return fmt::format("upload {}/{}", order_.source.program, target_.name);
-}
+std::string Sender::name() const { return job_name(order_.source.program, target_.name); }
 
 std::string Sender::secret() const {
   std::string file;

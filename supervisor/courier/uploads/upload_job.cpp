@@ -33,6 +33,7 @@ class UploadJob : public Job {
   [[nodiscard]] std::string name() const override { return sender_.name(); }
 
   [[nodiscard]] Trouble trouble() const override { return trouble_; }
+  [[nodiscard]] bool owes() const override { return owes_; }
 
   Result<std::int64_t> work(const World& world) override {
     UploadRows rows = rows_in(world.journal);
@@ -63,12 +64,14 @@ class UploadJob : public Job {
     if (!asked_for) return propagate(asked_for);
     last_asked_ = asked_for->last;
     if (auto ok = notice_secret(rows); !ok) return propagate(ok);
+    if (auto ok = hurry(world, rows); !ok) return propagate(ok);
     if (auto ok = oblige(world, rows, *asked_for); !ok) return propagate(ok);
-    if (auto ok = check(world, rows); !ok) return propagate(ok);
     const bool asked = asked_for->now;
     auto situation = situation_of(world, rows, asked);
     if (!situation) return propagate(situation);
     const upload::Decision decision = upload::decide(*situation);
+    owes_ = decision.next || decision.waits;
+    if (auto ok = check(world, rows); !ok) return propagate(ok);
     for (const std::string& name : decision.stale) {
       if (auto ok = sender_.give_up(world, rows, name); !ok) return propagate(ok);
     }
@@ -96,6 +99,12 @@ class UploadJob : public Job {
       return propagate(ok);
     }
     return now().wall.ms;
+  }
+
+  // Once it is to leave nothing waits for its next try.
+  Status hurry(const World& world, UploadRows& rows) {
+    if (!world.leaving || std::exchange(hurried_, true)) return {};
+    return rows.retry();
   }
 
   // Whatever failed may have failed for the one that was there before.
@@ -179,12 +188,15 @@ class UploadJob : public Job {
     out.minute_of_day = minute_of_day(world.now_ms);
     out.now_ms = world.now_ms;
     out.asked = asked;
+    out.leaving = world.leaving;
     out.has_tags = std::holds_alternative<orders::HubPlace>(sender_.target().place);
     return out;
   }
 
   Sender sender_;
   bool checked_ = false;
+  bool hurried_ = false;
+  bool owes_ = true;
   std::int64_t last_asked_ = 0;  // that a call has seen
   Trouble trouble_;
 };

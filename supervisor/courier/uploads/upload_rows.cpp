@@ -1,5 +1,8 @@
 #include "supervisor/courier/uploads/upload_rows.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cstdlib>
 
 namespace trainward::courier {
@@ -235,6 +238,25 @@ Status UploadRows::forget(const std::string& prefix) {
         "delete from upload_memory where program = ?1 and target = ?2 "
         "and substr(key, 1, length(?3)) = ?3",
         program_, target_, prefix);
+  });
+}
+
+std::string job_name(const std::string& program, const std::string& target) {
+  return fmt::format("upload {}/{}", program, target);
+}
+
+Status measure_uploads(Journal& journal, std::vector<orders::Left::Job>& jobs) {
+  return journal.read([&](Connection& db) {
+    return db.each(
+        "select program, target, sent_bytes, bytes from uploads "
+        "where state in ('sending', 'waiting', 'held', 'failed') order by saved_ms",
+        [&](const Row& row) {
+          const std::string name = job_name(row.text(0), row.text(1));
+          const auto job = std::ranges::find(jobs, name, &orders::Left::Job::name);
+          if (job == jobs.end()) return;
+          job->done = row.integer(2);
+          job->of = row.integer(3);
+        });
   });
 }
 

@@ -10,6 +10,7 @@
 #include "common/base/error.hpp"
 #include "supervisor/courier/job.hpp"
 #include "supervisor/courier/journal.hpp"
+#include "supervisor/orders/left.hpp"
 #include "supervisor/upload/policy.hpp"
 #include "supervisor/upload/target.hpp"
 
@@ -69,6 +70,12 @@ class UploadRows : public upload::Memory {
   std::string program_;
   std::string target_;
 };
+
+// How much of the newest checkpoint that is on its way has arrived, by the names of jobs.
+Status measure_uploads(Journal& journal, std::vector<orders::Left::Job>& jobs);
+
+// What a target's job is called: "upload trainer/hub".
+std::string job_name(const std::string& program, const std::string& target);
 
 // "now", "retry" or "verify", of a program ("": every one) and target ("": every one).
 Status ask_for_upload(Journal& journal, const std::string& what, const std::string& program,

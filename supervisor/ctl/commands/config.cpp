@@ -3,6 +3,7 @@
 
 #include "common/base/text.hpp"
 #include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/model_check.hpp"
 #include "supervisor/ctl/words.hpp"
 
 namespace trainward::ctl {
@@ -11,6 +12,7 @@ namespace {
 struct ConfigRequest {
   std::string file;
   std::string name;  // of a program; empty: the only one
+  std::vector<std::string> overrides;
 };
 
 std::string lines_of(const config::Problems& problems) {
@@ -42,8 +44,8 @@ const config::Program* find_program(const std::vector<config::Program>& programs
 
 int show_worker_config(const Context& context, const ConfigRequest& request) {
   std::error_code ignored;
-  const auto loaded =
-      config::load(request.file, std::filesystem::current_path(ignored), {}, config::Accept::pipes);
+  const auto loaded = config::load(request.file, std::filesystem::current_path(ignored),
+                                   request.overrides, config::Accept::pipes);
   if (!loaded) {
     context.terminal.err << lines_of(loaded.error());
     return exit_status::failed;
@@ -73,9 +75,11 @@ int check_config(const Context& context, const ConfigRequest& request) {
     return exit_status::usage;
   }
   const std::string file = request.file.empty() ? config::usual_file : request.file;
-  auto loaded = config::load(file, std::filesystem::current_path(error), {}, config::Accept::pipes);
+  auto loaded = config::load(file, std::filesystem::current_path(error), request.overrides,
+                             config::Accept::pipes);
   if (loaded) {
     auto bent = config::check_places(*loaded);
+    if (bent.empty()) bent = check_models(*loaded);
     if (!bent.empty()) loaded = tl::unexpected(std::move(bent));
   }
   const config::Problems none;
@@ -107,10 +111,14 @@ void add_config(Cli& cli) {
   cli.group("config", "configuration files: check, import, show, worker");
   const Verb check = cli.verb("config check", "find every problem in a file");
   check.option("FILE", request.file, "trainward.yaml, when none is named");
+  const std::string as_there =
+      "as trainwardd has it: --set programs.NAME.training_config.steps=100";
+  check.option("--set", request.overrides, as_there).one_value_each();
   cli.on(check, request, check_config);
   const Verb worker = cli.verb("config worker", "what trainward-worker is given, as JSON");
   worker.option("FILE", request.file).required();
   worker.option("NAME", request.name, "the program, when there are several");
+  worker.option("--set", request.overrides, as_there).one_value_each();
   cli.on(worker, request, show_worker_config);
 }
 

@@ -38,6 +38,21 @@ std::vector<Outcome> stops_of(const std::vector<Outcome>& restarts) {
   return stops;
 }
 
+// What a run has saved is left behind by name only.
+int start_from_scratch(const Context& context, const Names& asked) {
+  if (std::find(asked.begin(), asked.end(), "all") != asked.end()) {
+    return print_outcomes(
+        context,
+        tl::unexpected<Failure>({exit_status::usage,
+                                 {ErrorKind::usage, "--from-scratch takes the names of programs",
+                                  "", "name each one whose run is to begin at step 0"}}),
+        "start");
+  }
+  const auto names = meant_by(context, asked);
+  if (!names) return print_outcomes(context, tl::unexpected<Failure>(names.error()), "start");
+  return print_outcomes(context, ask_each(context, "start?from_scratch=1", *names), "start");
+}
+
 int control(const Context& context, const std::string& verb, const Names& asked) {
   auto outcomes = ask_those(context, verb, asked);
   if (!outcomes || verb != "restart") return print_outcomes(context, outcomes, verb);
@@ -66,7 +81,15 @@ void add_control(Cli& cli) {
     verb.option("NAME", names, "program names, globs, or all").required();
     cli.on(verb, [&names, word](const Context& context) { return control(context, word, names); });
   };
-  add("start", "start programs");
+  auto& from_scratch = cli.keep<bool>();
+  const Verb start = cli.verb("start", "start programs");
+  start.option("NAME", names, "program names, globs, or all").required();
+  start.flag("--from-scratch", from_scratch,
+             "begin at step 0: what was saved so far is not gone on from (our own worker's "
+             "checkpoints are set aside, a command's stay where they are)");
+  cli.on(start, [&names, &from_scratch](const Context& context) {
+    return from_scratch ? start_from_scratch(context, names) : control(context, "start", names);
+  });
   add("stop", "stop programs: they save and exit");
   add("restart", "stop, then start; the configuration is not read again");
 }

@@ -79,6 +79,12 @@ std::string early_end_line(const json::object& report) {
   return why.empty() ? "" : report_line("ended early", why);
 }
 
+// Of a run that does not see all of its data; nothing otherwise.
+std::string data_line(const json::object& report) {
+  const std::string what = clean(string_or(report, "data_left_out", ""));
+  return what.empty() ? "" : report_line("data", what);
+}
+
 // Of a run whose worker tells of compiled programs; nothing otherwise.
 std::string programs_line(const json::object& report) {
   const std::string text = programs_text(report);
@@ -148,6 +154,7 @@ std::string format_report(const json::object& report, const Style& style) {
   text += report_line("loss", loss_text(report));
   text += held_out_line(report);
   text += early_end_line(report);
+  text += data_line(report);
   text += report_line("tokens", tokens_text(report));
   text += programs_line(report);
   text += report_line("wall time", human_seconds(number_or(report, "wall_seconds", 0)));

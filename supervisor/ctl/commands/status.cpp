@@ -15,7 +15,6 @@
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/store/store.hpp"
-#include "supervisor/view/deliveries.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -42,17 +41,18 @@ void print_troubles(const Context& context, json::array& rows) {
   }
 }
 
-// Below the table: what of the messages and uploads fails or moves. Their trouble is none of the
-// programs', so neither the exit code nor what is asked of one program changes.
-void print_deliveries(const Context& context) {
-  const auto document = as_object(call(context, Method::get, "/v1/deliveries"));
-  if (!document) return;
-  const std::int64_t now_ms = context.terminal.now.wall.ms;
-  for (const views::DeliveryLine& line : views::delivery_lines(*document, now_ms)) {
-    const std::string text = clean(line.text);
-    context.terminal.out << (line.is_trouble ? coloured("!! " + text, Colour::red, context.style())
-                                             : text)
-                         << '\n';
+// Those asked for by a name that the configuration has no more.
+void add_removed(const Context& context, const Names& names, json::array& rows) {
+  for (const std::string& word : names) {
+    const std::string name = plain_name(word);
+    if (name == "all" || views::row_named(rows, name) != nullptr) continue;
+    const auto more = as_array(
+        ask(context, programs_with(name), [&](const store::Store& store) -> Result<json::value> {
+          return store.status_json(Time{store.newest_ms().value_or(0), 0}, name);
+        }));
+    if (!more) continue;
+    const json::object* row = views::row_named(*more, name);
+    if (row != nullptr && int_or(*row, "attempts", 0) > 0) rows.emplace_back(*row);
   }
 }
 
@@ -69,6 +69,7 @@ int show_status(const Context& context, const Names& names) {
     return exit_status::unreachable;
   }
   if (from_daemon && !context.settings.json) print_troubles(context, *rows);
+  add_removed(context, names, *rows);
   json::array shown;
   std::string unknown;
   if (names.empty()) {
@@ -94,9 +95,13 @@ int show_status(const Context& context, const Names& names) {
     std::vector<StatusLine> lines;
     for (const json::value& row : shown) lines.push_back(status_line(row.get_object(), context));
     context.terminal.out << text_of(lines, context.style()) << unknown;
-    if (from_daemon && names.empty()) print_deliveries(context);
+    // Not the programs' trouble: the exit code stays, and one program's status does not have it.
+    if (from_daemon && names.empty()) {
+      const auto document = as_object(call(context, Method::get, "/v1/deliveries"));
+      if (document) context.terminal.out << deliveries_text(*document, context);
+    }
   }
-  const int code = exit_code_of(shown);
+  const int code = exit_code_of(shown, context.terminal.now.wall.ms);
   return code == exit_status::ok && !unknown.empty() ? exit_status::unreachable : code;
 }
 

@@ -15,6 +15,7 @@
 #include "supervisor/ctl/program_output.hpp"
 #include "supervisor/ctl/rows.hpp"
 #include "supervisor/ctl/source.hpp"
+#include "supervisor/ctl/status_lines.hpp"
 #include "supervisor/ctl/table.hpp"
 #include "supervisor/ctl/words.hpp"
 #include "supervisor/upload/record/uploads.hpp"
@@ -99,12 +100,34 @@ std::string format_uploads(const json::array& rows, const Context& context) {
   return table.text(context.style());
 }
 
+// Targets that cannot be reached or refuse the key fail before there is any row of an upload.
+std::string failing_targets(const Context& context, const UploadRequest& request) {
+  const auto recorded = courier::recorded(context.settings.state_dir);
+  const auto jobs = recorded ? get_array(*recorded, "jobs") : tl::unexpected(recorded.error());
+  if (!jobs) return "";
+  json::array asked_for;
+  for (const json::value& job : **jobs) {
+    const std::string name = job.is_object() ? string_or(job.get_object(), "name", "") : "";
+    // "upload PROGRAM/TARGET"
+    const bool program = name.starts_with(
+        request.program.empty() ? "upload " : fmt::format("upload {}/", request.program));
+    const bool target = request.target.empty() || name.ends_with("/" + request.target);
+    if (program && target) asked_for.push_back(job);
+  }
+  return deliveries_text({{"jobs", std::move(asked_for)}}, context);
+}
+
 int list_uploads(const Context& context, const UploadRequest& request) {
-  return print_rows(
+  const std::string failing = context.settings.json ? "" : failing_targets(context, request);
+  const int code = print_rows(
       context, uploads_of(context, request, request.limit),
-      "Nothing was sent yet: a checkpoint goes up when it has verified, to where 'upload' "
-      "of its program's configuration says (docs/upload.md)",
+      failing.empty()
+          ? "Nothing sent yet. Each checkpoint is uploaded once it has been verified, to "
+            "the targets in its program's 'upload' section (docs/upload.md)"
+          : "Nothing sent yet",
       [&](const json::array& rows) { return format_uploads(rows, context); });
+  context.terminal.out << failing;
+  return code;
 }
 
 // On record for the courier. Its answer, or why there is none.
@@ -177,6 +200,9 @@ int verify_uploads(const Context& context, const UploadRequest& request) {
     return finish(context, {exit_status::unreachable,
                             Error{ErrorKind::permanent, "nobody runs who could compare them", "",
                                   "start trainwardd; it is done then"}});
+  }
+  if (!context.settings.json) {
+    context.terminal.err << "Comparing what was sent last with what lies there; at most 2 min\n";
   }
   const std::int64_t since = int_or(*asked, "at_ms", 0);
   const MonoTime end = now().mono + patience_ms;

@@ -13,6 +13,7 @@
 #include "supervisor/excerpt/log_excerpt.hpp"
 #include "supervisor/store/store.hpp"
 #include "supervisor/view/attempt.hpp"
+#include "supervisor/view/sentence.hpp"
 
 namespace trainward::ctl {
 namespace {
@@ -113,9 +114,14 @@ std::string format_why(const json::object& why, const std::string& standard_erro
   const std::string state = clean(string_or(why, "state", "UNKNOWN"));
   const std::string reason = clean(string_or(why, "reason", ""));
   const auto found = get_object(why, "attempt");
+  json::object row = why;
+  row["name"] = name;
+  row["cause"] = found ? string_or(**found, "cause", "") : "";
+  const views::Sentence sentence = views::sentence_of(row, context.terminal.now.wall.ms);
+  const std::string next = fmt::format("Next: {}\n", views::next_step(sentence, name));
   if (!found) {
-    return fmt::format("{} is {}{}; it has had no attempt yet.\n", name, state,
-                       reason.empty() ? "" : " (" + reason + ")");
+    return fmt::format("{} is {}{}; it has had no attempt yet.\n{}", name, state,
+                       reason.empty() ? "" : " (" + reason + ")", next);
   }
   const json::object& attempt = **found;
   const std::string cause = clean(string_or(attempt, "cause", ""));
@@ -145,8 +151,10 @@ std::string format_why(const json::object& why, const std::string& standard_erro
   text += last_words(standard_error, style);
   text += log_of(why, style);
   text += fmt::format("\nNow:  {}{}\n", state, reason.empty() ? "" : ", " + reason);
-  text += fmt::format("Next: {}\n", views::next_step(name, state));
-  if (const std::string advice = views::advice_words(cause); !advice.empty()) {
+  text += next;
+  // What is to be done says it already where somebody has to act.
+  if (const std::string advice = views::advice_words(cause);
+      !advice.empty() && sentence.need != views::Need::must) {
     text += fmt::format("      {}\n", advice);
   }
   return text;

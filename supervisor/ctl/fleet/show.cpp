@@ -123,8 +123,9 @@ int show(const Context& context, std::vector<HostAnswer> answers, const Names& n
   }
   int worst = unknown.empty() ? exit_status::ok : exit_status::unreachable;
   for (const HostAnswer& answer : answers) {
-    worst =
-        std::max(worst, answer.failure ? exit_status::unreachable : exit_code_of(answer.programs));
+    worst = std::max(worst, answer.failure
+                                ? exit_status::unreachable
+                                : exit_code_of(answer.programs, context.terminal.now.wall.ms));
   }
   return worst;
 }

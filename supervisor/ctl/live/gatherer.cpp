@@ -47,8 +47,10 @@ json::object object_or_none(const json::value& value) {
 // screen shows as nothing there.
 class Gatherer::Reader {
  public:
-  explicit Reader(const Context& context) : client_(client_of(context)) {
-    auto programs = client_.document(Method::get, "/v1/programs", deadline);
+  // `selected`: also when it is no longer in the configuration.
+  Reader(const Context& context, const std::string& selected)
+      : client_(client_of(context)), selected_(selected) {
+    auto programs = client_.document(Method::get, programs_with(selected), deadline);
     if (programs && programs->is_array()) {
       origin_ = top::Origin::daemon;
       programs_ = std::move(programs->get_array());
@@ -95,7 +97,7 @@ class Gatherer::Reader {
     }
     const std::int64_t newest = store->newest_ms().value_or(0);
     // Uptimes as of the last record: nobody watched since.
-    auto programs = store->status_json(Time{newest, 0});
+    auto programs = store->status_json(Time{newest, 0}, selected_);
     if (!programs) {
       trouble_ += ", and " + programs.error().message();
       return;
@@ -110,6 +112,7 @@ class Gatherer::Reader {
   }
 
   Client client_;
+  std::string selected_;
   std::optional<store::Store> store_;
   top::Origin origin_ = top::Origin::nothing;
   std::string trouble_;
@@ -134,7 +137,7 @@ const json::value& Gatherer::kept(const std::string& name, const std::string& of
 top::Documents Gatherer::look(const top::Interest& interest, Time now,
                               const std::function<bool()>& stopped) {
   now_ms_ = now.wall.ms;
-  const Reader reader(context_);
+  const Reader reader(context_, interest.program);
   top::Documents documents;
   documents.now_ms = now_ms_;
   documents.ascii = ascii_;

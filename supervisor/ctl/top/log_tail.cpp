@@ -1,33 +1,12 @@
 #include "supervisor/ctl/top/log_tail.hpp"
 
-#include "common/base/text.hpp"
+#include "common/base/escape_sequence.hpp"
 
 namespace trainward::ctl::top {
 namespace {
 
 constexpr std::size_t most_kept_lines = 2'000;
 constexpr std::size_t longest_line = 4'096;  // bytes; what is behind them is left out
-constexpr char escape = '\x1b';
-
-// Length of the escape sequence at the start of `text`: ESC [ … letter, ESC ] … BEL or ESC \, or
-// ESC and a character.
-std::size_t escape_length(std::string_view text) {
-  if (text.size() < 2) return text.size();
-  if (text[1] == '[') {
-    std::size_t end = 2;
-    while (end < text.size() && static_cast<unsigned char>(text[end]) < 0x40) ++end;
-    return end < text.size() ? end + 1 : end;
-  }
-  if (text[1] == ']') {
-    for (std::size_t end = 2; end < text.size(); ++end) {
-      if (text[end] == '\a') return end + 1;
-      if (text[end] == escape)
-        return end + 1 < text.size() && text[end + 1] == '\\' ? end + 2 : end;
-    }
-    return text.size();
-  }
-  return 2;
-}
 
 }  // namespace
 
@@ -38,8 +17,8 @@ std::string printed_line(std::string_view raw) {
   }
   std::string text;
   while (!raw.empty() && text.size() < longest_line) {
-    if (raw.front() == escape) {
-      raw.remove_prefix(escape_length(raw));
+    if (raw.front() == '\x1b') {
+      raw.remove_prefix(escape_sequence_length(raw));
       continue;
     }
     if (raw.front() == '\t') {

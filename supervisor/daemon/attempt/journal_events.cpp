@@ -135,6 +135,9 @@ std::vector<core::Event> message_events(const JournalRecord& record,
   if (const auto why = find(message, "EARLY_END")) {
     events.emplace_back(core::Noticed{"early_end", host::printable(*why, max_reason_bytes)});
   }
+  if (const auto what = find(message, "DATA_LEFT_OUT")) {
+    events.emplace_back(core::Noticed{"data", host::printable(*what, max_reason_bytes)});
+  }
   const auto path = find(message, "CHECKPOINT");
   if (path && lies_in(*path, checkpoints)) {
     events.emplace_back(core::CheckpointReported{

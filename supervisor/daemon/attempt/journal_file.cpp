@@ -93,10 +93,7 @@ void JournalFile::take(const JournalRecord& record, session::JournalPiece& piece
   } else if (record.type == "outlived") {
     piece.said.push_back({outlived_event(record), record.at});
   } else if (record.type == "dropped") {
-    spdlog::warn("{}: the disk refused {} and {} of logs of attempt {}", program_,
-                 count(int_or(record.fields, "messages", 0), "message"),
-                 human_bytes(static_cast<std::uint64_t>(int_or(record.fields, "log_bytes", 0))),
-                 attempt_);
+    take_dropped(record, piece);
   } else if (auto exit = exit_event(record)) {
     piece.ending_offset = record.offset;
     piece.ending = session::Happening{std::move(*exit), record.at};
@@ -113,6 +110,23 @@ void JournalFile::take_start(const JournalRecord& record, session::JournalPiece&
   session::Happening started{core::WorkerStarted{int_or(record.fields, "pid", 0)}, record.at};
   started.processes = processes_of(record.fields);
   piece.said.push_back(std::move(started));
+}
+
+// A disk that does not take a log does not take a checkpoint either.
+void JournalFile::take_dropped(const JournalRecord& record, session::JournalPiece& piece) {
+  const std::int64_t messages = int_or(record.fields, "messages", 0);
+  const auto bytes = static_cast<std::uint64_t>(int_or(record.fields, "log_bytes", 0));
+  std::string what = bytes > 0 ? human_bytes(bytes) + " of the log" : "";
+  if (messages > 0) what += (what.empty() ? "" : " and ") + count(messages, "message");
+  const std::string why = string_or(record.fields, "why", "");
+  const std::string text = fmt::format("{} of attempt {} were dropped: {}",
+                                       what.empty() ? "records" : what, attempt_, why);
+  spdlog::warn("{}: {}", program_, text);
+  // A disk that stalls may be busy with the checkpoint.
+  const bool refused = !why.empty() && why != dropped_by_a_stall;
+  piece.said.push_back({core::HostFact{"logs", refused ? 30 : 5,
+                                       refused ? core::Cause::disk : core::Cause::unknown, text},
+                        record.at});
 }
 
 // An event for the first, for ten times as many, …; the whole count is evidence of the attempt.

@@ -29,6 +29,7 @@ class JournalFile {
   void take(const JournalRecord& record, session::JournalPiece& piece);
   void take_start(const JournalRecord& record, session::JournalPiece& piece);
   void take_message(const JournalRecord& record, session::JournalPiece& piece);
+  void take_dropped(const JournalRecord& record, session::JournalPiece& piece);
   void take_left_out(const JournalRecord& record, session::JournalPiece& piece);
 
   std::string program_;

@@ -9,10 +9,12 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/retention.hpp"
+#include "common/os/clock.hpp"
 #include "supervisor/config/policy.hpp"
 #include "supervisor/courier/record/record.hpp"
 #include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/checkpoints/foreign_checkpoints.hpp"
+#include "supervisor/daemon/checkpoints/missing.hpp"
 #include "supervisor/foreign/checkpoints/find.hpp"
 #include "supervisor/foreign/checkpoints/retention.hpp"
 #include "supervisor/orders/orders.hpp"
@@ -37,51 +39,76 @@ void hold_uploads(const config::Program& program, const Paths& paths,
   }
 }
 
+// "checkpoint-500, checkpoint-600 and 3 more".
+std::string names_of(const std::vector<std::filesystem::path>& paths) {
+  constexpr std::size_t shown = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(paths.size(), shown); ++i) {
+    names += (i == 0 ? "" : ", ") + paths[i].filename().string();
+  }
+  return paths.size() <= shown ? names : fmt::format("{} and {} more", names, paths.size() - shown);
+}
+
 }  // namespace
 
-void CheckpointHands::select(std::int64_t below) {
+struct CheckpointHands::Choice {
+  core::SelectCheckpoint order;
+  Kept kept;
+  std::int64_t number = 0;
+};
+
+void CheckpointHands::select(const core::SelectCheckpoint& order) {
   // What a run is taken back from must not come back from elsewhere.
-  may_restore_ = below == 0 && c_.program.upload.restore && !c_.program.upload.targets.empty();
+  may_restore_ = !order.below && c_.program.upload.restore && !c_.program.upload.targets.empty();
   restore_.reset();
-  select_here(below);
+  select_here(order);
 }
 
 void CheckpointHands::turned() {
   if (restore_ && c_.session->state().stage != core::Stage::selecting) restore_.reset();
 }
 
-void CheckpointHands::select_here(std::int64_t below) {
-  if (has_foreign_checkpoints(c_.program)) return select_foreign(below);
-  select_ours(below);
+void CheckpointHands::select_here(const core::SelectCheckpoint& order) {
+  const core::History& history = c_.session->state().history;
+  Choice choice{order, {}, ++choices_};
+  // Whoever takes a run back wants to be without it.
+  if (!order.below) {
+    choice.kept = {history.kept_path, history.kept_in, history.kept_step.number,
+                   !has_foreign_checkpoints(c_.program) || config::is_told_to_resume(c_.program)};
+  }
+  if (has_foreign_checkpoints(c_.program)) return select_foreign(choice);
+  select_ours(choice);
 }
 
-void CheckpointHands::select_ours(std::int64_t below) {
+void CheckpointHands::select_ours(const Choice& choice) {
   const auto root = c_.services.paths.checkpoints(c_.name());
   const std::string what = "look for the newest verified checkpoint in " + root.string();
   c_.in_background(
       what,
-      [this, root, below, program = c_.program, paths = c_.services.paths]() -> Background::Then {
+      [this, root, choice, program = c_.program, paths = c_.services.paths]() -> Background::Then {
         const InItsFolders acting(program, paths);
-        if (!acting) return [this, why = acting.why()] { tell_selected(why); };
-        if (below > 0) {
-          if (auto gone = checkpoint::roll_back(root, below); !gone) {
-            return [this, why = propagate(gone)] { tell_selected(why); };
+        if (!acting) return [this, choice, why = acting.why()] { judge(choice, why); };
+        if (choice.order.below) {
+          if (auto gone = checkpoint::roll_back(root, choice.order.below.number); !gone) {
+            return [this, choice, why = propagate(gone)] { judge(choice, why); };
           }
         }
-        return [this, selection = checkpoint::select(root)] { tell_selected(selection); };
+        return [this, choice, selection = checkpoint::select(root)] { judge(choice, selection); };
       });
 }
 
 // What has no step in its name or in it is of the step that was done when it was written, which the
 // database knows.
-void CheckpointHands::select_foreign(std::int64_t below) {
+void CheckpointHands::select_foreign(const Choice& choice) {
   const auto root = c_.services.paths.checkpoints(c_.name());
+  tell_of_earlier_ones();
   c_.in_background(
       "look for its newest checkpoint",
-      [this, root, below, program = c_.program, paths = c_.services.paths]() -> Background::Then {
+      [this, root, choice, program = c_.program, paths = c_.services.paths]() -> Background::Then {
         const InItsFolders acting(program, paths);
-        if (!acting) return [this, why = acting.why()] { tell_selected(why); };
-        return [this, root, below, candidates = foreign_candidates(program, root)]() mutable {
+        if (!acting) return [this, choice, why = acting.why()] { judge(choice, why); };
+        return [this, root, choice,
+                candidates = foreign_candidates(program, root, choice.order.since)]() mutable {
           for (foreign::Candidate& candidate : candidates) {
             if (candidate.step) continue;
             const auto step =
@@ -89,18 +116,54 @@ void CheckpointHands::select_foreign(std::int64_t below) {
             candidate.step = step.value_or(std::nullopt);
           }
           foreign::sort_newest_first(candidates);
-          c_.in_background(
-              "verify its newest checkpoint",
-              [this, root, below, program = c_.program, paths = c_.services.paths,
-               candidates = std::move(candidates)]() -> Background::Then {
-                const InItsFolders acting(program, paths);
-                auto selection = acting
-                                     ? select_foreign_checkpoint(program, root, candidates, below)
-                                     : Result<checkpoint::Selection>(acting.why());
-                return [this, selection = std::move(selection)] { tell_selected(selection); };
-              });
+          c_.in_background("verify its newest checkpoint",
+                           [this, root, choice, program = c_.program, paths = c_.services.paths,
+                            candidates = std::move(candidates)]() -> Background::Then {
+                             const InItsFolders acting(program, paths);
+                             auto selection =
+                                 acting ? select_foreign_checkpoint(program, root, candidates,
+                                                                    choice.order.below.number)
+                                        : Result<checkpoint::Selection>(acting.why());
+                             return [this, choice, selection = std::move(selection)] {
+                               judge(choice, selection);
+                             };
+                           });
         };
       });
+}
+
+// What had verified is looked for where it was, before anything begins without it.
+void CheckpointHands::judge(const Choice& choice, const Result<checkpoint::Selection>& selection) {
+  if (choice.number != choices_) return;
+  if (!selection) return tell_selected(selection);
+  c_.in_background(
+      "look for the checkpoint that it kept",
+      [this, choice, selection, program = c_.program,
+       paths = c_.services.paths]() -> Background::Then {
+        const InItsFolders acting(program, paths);
+        auto gone = acting ? missing(choice.kept, *selection) : std::nullopt;
+        std::string folder =
+            acting && selection->chosen ? folder_of(selection->chosen->path) : std::string();
+        return [this, choice, selection, gone = std::move(gone), folder = std::move(folder)] {
+          if (choice.number != choices_) return;
+          folder_ = folder;
+          gone_ = gone ? gone->why : "";
+          // Elsewhere one may be left; beneath a mount point nothing is to be put.
+          const bool elsewhere = may_restore_ && gone && gone->folder_there;
+          if (!gone || elsewhere) return tell_selected(selection);
+          tell_rejected(*selection);
+          wait(gone_ + "; waiting for it");
+        };
+      });
+}
+
+void CheckpointHands::wait(const std::string& why) {
+  c_.handle(core::CheckpointSelected{
+      "",
+      {},
+      fmt::format("{}. To begin at step 0 now: trainwardctl start {} --from-scratch", why,
+                  c_.name()),
+      true});
 }
 
 void CheckpointHands::tell_selected(const Result<checkpoint::Selection>& selection) {
@@ -132,12 +195,20 @@ void CheckpointHands::restore() {
   orders.state_dir = paths.state.string();
   orders.database = (paths.state / "trainward.db").string();
   orders.uploads.push_back(config::upload_order_of(c_.program, paths.checkpoints(c_.name())));
-  c_.note("restore", "no checkpoint is here; asking the targets of 'upload' for one");
+  std::string places;
+  for (const orders::Target& target : c_.program.upload.targets) {
+    places += (places.empty() ? "'" : ", '") + target.name + "'";
+  }
+  asked_ = fmt::format("no checkpoint is here: training waits for {}", places);
+  const std::string doing = fmt::format(
+      "{}. To begin at step 0 now: trainwardctl start {} --from-scratch", asked_, c_.name());
+  if (!std::exchange(told_of_asking_, true)) c_.note("waiting", doing);
   RestoreProcess::Told told;
   told.note = [this](const std::string& text) { c_.note("restore", text); };
   told.done = [this](Result<std::string> place, const std::string& words) {
     restored(std::move(place), words);
   };
+  told.doing = doing;
   restore_ = std::make_unique<RestoreProcess>(c_.services.loop, paths.program("trainward-courier"),
                                               orders, std::move(told));
 }
@@ -146,25 +217,27 @@ void CheckpointHands::restore() {
 // asks again.
 void CheckpointHands::restored(Result<std::string> place, const std::string& words) {
   restore_.reset();
-  if (!place) {
-    return tell(fail(ErrorKind::transient,
-                     "none is here, and none could be restored: " + place.error().message(), {},
-                     "`upload.restore: false` starts from the beginning"));
-  }
+  if (!place) return wait(asked_ + ", and none could be restored: " + place.error().message());
+  if (place->empty() && !gone_.empty()) return wait(gone_ + "; no target has one");
+  told_of_asking_ = false;
   c_.note(place->empty() ? "restore" : "restored", words);
   if (place->empty()) return tell(checkpoint::Selection{});
-  select_here(0);
+  select_here({});
+}
+
+void CheckpointHands::tell_rejected(const checkpoint::Selection& selection) {
+  for (const checkpoint::Rejected& bad : selection.rejected) {
+    c_.handle(
+        core::CheckpointRejected{bad.original.string(), bad.step, bad.path.string(), bad.reason});
+  }
 }
 
 void CheckpointHands::tell(const Result<checkpoint::Selection>& selection) {
   if (!selection) return c_.handle(core::CheckpointSelected{"", 0, selection.error().message()});
-  for (const checkpoint::Rejected& bad : selection->rejected) {
-    c_.handle(
-        core::CheckpointRejected{bad.original.string(), bad.step, bad.path.string(), bad.reason});
-  }
+  tell_rejected(*selection);
   if (!selection->chosen) return c_.handle(core::CheckpointSelected{});
-  c_.handle(
-      core::CheckpointSelected{selection->chosen->path.string(), selection->chosen->step, ""});
+  const std::string path = selection->chosen->path.string();
+  c_.handle(core::CheckpointSelected{path, selection->chosen->step, "", false, folder_});
 }
 
 void CheckpointHands::verify(const core::VerifyCheckpoint& order) { verify(order, verify_tries); }
@@ -183,9 +256,11 @@ void CheckpointHands::verify(const core::VerifyCheckpoint& order, int tries) {
         const InItsFolders acting(program, paths);
         // Of the folder before it was read: what replaces it meanwhile has not been verified.
         std::string identity = checkpoint::identity(order.path);
+        std::string folder = folder_of(order.path);
         auto summary = acting ? verify_checkpoint(program, root, order, writer)
                               : Result<checkpoint::Summary>(acting.why());
-        return [this, order, tries, summary = std::move(summary), identity = std::move(identity)] {
+        return [this, order, tries, summary = std::move(summary), identity = std::move(identity),
+                folder = std::move(folder)] {
           // Without memory or descriptors nothing is known of it; soon there may be some.
           const bool later = !summary && tries > 1 && summary.error().kind == ErrorKind::transient;
           if (later) {
@@ -198,6 +273,7 @@ void CheckpointHands::verify(const core::VerifyCheckpoint& order, int tries) {
           if (summary) {
             event.step = {summary->step};
             event.bytes = summary->bytes;
+            event.folder = folder;
             verified_[order.path] = identity;
           } else {
             event.error = summary.error().message();
@@ -258,9 +334,46 @@ void CheckpointHands::prune() {
       });
 }
 
+// When the run began whose checkpoints these are; nothing: that cannot be read now.
+std::optional<WallTime> CheckpointHands::run_began() const {
+  const auto first = c_.services.store.first_attempt_ms(c_.name());
+  if (!first) return std::nullopt;
+  const WallTime began = *first == 0 ? now().wall : WallTime{*first};
+  return std::max(began, c_.session->state().history.from_scratch_wall_ms);
+}
+
+// What an earlier run has left where this one saves is neither counted nor removed.
+void CheckpointHands::tell_of_earlier_ones() {
+  if (!c_.program.prunes_foreign || std::exchange(told_of_earlier_ones_, true)) return;
+  const auto began = run_began();
+  if (!began) return;
+  const foreign::Folders folders{c_.program.directory, c_.services.paths.checkpoints(c_.name())};
+  c_.in_background(
+      "look for checkpoints of an earlier run",
+      [this, folders, began = *began, program = c_.program,
+       paths = c_.services.paths]() -> Background::Then {
+        const InItsFolders acting(program, paths);
+        std::vector<std::filesystem::path> earlier;
+        if (acting) {
+          for (auto& candidate : foreign::find_checkpoints(program.watch, folders).candidates) {
+            if (candidate.modified_ns < began.ms * 1'000'000) {
+              earlier.push_back(std::move(candidate.path));
+            }
+          }
+        }
+        return [this, earlier = std::move(earlier)] {
+          if (earlier.empty()) return;
+          c_.note("earlier", "older than this run, and left as they are: " + names_of(earlier));
+        };
+      });
+}
+
 void CheckpointHands::prune_foreign() {
   if (!c_.program.prunes_foreign) return;
-  foreign::Retention retention{c_.program.checkpoints_keep, c_.program.checkpoints_keep_every, {}};
+  const std::optional<WallTime> began = run_began();
+  if (!began) return;
+  foreign::Retention retention{
+      c_.program.checkpoints_keep, c_.program.checkpoints_keep_every, {}, began->ms * 1'000'000};
   const std::string& resumed_from = c_.session->state().current.resume_from;
   if (!resumed_from.empty()) retention.held.emplace_back(resumed_from);
   const foreign::Folders folders{c_.program.directory, c_.services.paths.checkpoints(c_.name())};
@@ -272,6 +385,10 @@ void CheckpointHands::prune_foreign() {
                      auto pruned = acting ? foreign::prune(program.watch, folders, retention)
                                           : foreign::Pruned{{}, {acting.why().value().message()}};
                      return [this, pruned = std::move(pruned)] {
+                       if (!pruned.removed.empty()) {
+                         c_.note("checkpoint",
+                                 "removed, as newer ones are kept: " + names_of(pruned.removed));
+                       }
                        for (const std::string& problem : pruned.problems) {
                          spdlog::warn("{}: an old checkpoint stays: {}", c_.name(), problem);
                        }

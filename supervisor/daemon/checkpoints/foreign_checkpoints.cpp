@@ -45,9 +45,12 @@ bool has_foreign_checkpoints(const config::Program& program) {
 }
 
 std::vector<foreign::Candidate> foreign_candidates(const config::Program& program,
-                                                   const std::filesystem::path& root) {
+                                                   const std::filesystem::path& root,
+                                                   WallTime since) {
   if (!config::is_told_to_resume(program)) return {};
-  auto candidates = foreign::find_checkpoints(program.watch, {program.directory, root}).candidates;
+  auto candidates =
+      foreign::find_checkpoints(program.watch, {program.directory, root}, since.ms * 1'000'000)
+          .candidates;
   constexpr int most_read = 64;
   int read = 0;
   for (foreign::Candidate& candidate : candidates) {

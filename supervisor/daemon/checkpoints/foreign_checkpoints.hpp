@@ -31,9 +31,11 @@ bool has_foreign_checkpoints(const config::Program& program);
 // The functions below read files: not on the loop. `root`: the program's checkpoint folder.
 
 // What there is to resume from, newest step first; those of which neither name nor content says the
-// step come last. Empty for a program that is not told from where to resume.
+// step come last; none that was written before `since`. Empty for a program that is not told from
+// where to resume.
 std::vector<foreign::Candidate> foreign_candidates(const config::Program& program,
-                                                   const std::filesystem::path& root);
+                                                   const std::filesystem::path& root,
+                                                   WallTime since);
 
 // The first of them that verifies, before `below_step` (0: any). Damaged ones stay where they are
 // and are logged.

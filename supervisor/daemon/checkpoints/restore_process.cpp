@@ -140,7 +140,7 @@ struct RestoreProcess::Impl : std::enable_shared_from_this<Impl> {
 
   Loop& loop;
   Told told;
-  std::string doing = "no checkpoint is here; asking the targets of 'upload' for one";
+  std::string doing = told.doing;
   std::optional<Result<std::string>> result;
   std::string result_words;
   LineSplitter lines;

@@ -16,6 +16,7 @@ namespace trainward::daemon {
 class RestoreProcess {
  public:
   struct Told {
+    std::string doing;  // what doing() says before a checkpoint is found
     // What was passed over and why.
     std::function<void(const std::string&)> note;
     // Once, unless this is destroyed before: the place it was restored to ("": no target has one),

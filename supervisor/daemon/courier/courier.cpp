@@ -40,9 +40,7 @@ std::function<void()> Courier::committing() {
   };
 }
 
-json::object Courier::state() const {
-  return {{"needed", needed_}, {"trouble", process_->trouble()}};
-}
+json::object Courier::state() const { return {{"needed", needed_}, {"trouble", trouble()}}; }
 
 std::optional<metrics::CourierFigures> courier_figures(const std::filesystem::path& state_folder) {
   const auto counts = courier::counted(state_folder, now().wall.ms);

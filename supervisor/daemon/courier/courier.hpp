@@ -30,6 +30,12 @@ class Courier {
   void follow(const config::Config& config);
   // For Store::on_commit(): pokes it when the commit had something for it.
   [[nodiscard]] std::function<void()> committing();
+  // Whether anybody is to be told or sent anything.
+  [[nodiscard]] bool needed() const { return needed_; }
+  // All is to leave now; `heard` is called with what has not.
+  void leave(std::function<void(const orders::Left&)> heard) { process_->leave(std::move(heard)); }
+  // Why nothing is delivered, in words; "" all is well.
+  [[nodiscard]] std::string trouble() const { return process_->trouble(); }
   // {"needed": whether anybody is to be told or sent anything, "trouble": why nothing is delivered,
   // in words; "" all is well}
   [[nodiscard]] json::object state() const;

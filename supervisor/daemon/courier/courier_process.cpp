@@ -27,6 +27,7 @@ namespace trainward::daemon {
 namespace {
 
 constexpr std::size_t max_line_bytes = 2 * 1024;
+constexpr std::size_t max_answer_bytes = 256 * 1024;
 constexpr std::size_t gulp_bytes = 16 * 1024;
 
 // All of the orders lie in the pipe before anybody reads it, so that writing them waits for nobody.
@@ -55,6 +56,7 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
         start_timer(loop_in),
         life_timer(loop_in),
         poke_timer(loop_in),
+        answers(max_answer_bytes),
         said(max_line_bytes) {}
 
   template <typename Work>
@@ -81,6 +83,18 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
     poke_timer.after(settings.between_pokes_ms, guarded([](Impl& self) { self.poke_now(); }));
   }
 
+  void leave(std::function<void(const orders::Left&)> heard) {
+    on_left = std::move(heard);
+    tell_to_leave();
+  }
+
+  void tell_to_leave() {
+    if (!on_left || !input) return;
+    const std::string line = std::string(orders::leave_word) + "\n";
+    // Where pokes fill the pipe it does not read, and whoever waits for it sees that.
+    (void)!::write(input.get(), line.data(), line.size());
+  }
+
   void poke_now() {
     poke_due = false;
     if (!input) return;
@@ -96,6 +110,7 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
     if (auto started = start(); !started) return failed(started.error().message());
     life_timer.after(settings.silence_ms, guarded([](Impl& self) { self.on_silence(); }));
     began = last_sign = std::chrono::steady_clock::now();
+    tell_to_leave();
     poke_now();
   }
 
@@ -131,6 +146,7 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
     input = std::move(in->write);
     output = std::move(out->read);
     error = std::move(err->read);
+    answers = LineSplitter(max_answer_bytes);
     said = LineSplitter(max_line_bytes);
     signs.emplace(loop, output.get(), guarded([](Impl& self) { self.on_sign(); }));
     words.emplace(loop, error.get(), guarded([](Impl& self) {
@@ -149,6 +165,11 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
     trouble.clear();
     last_sign = std::chrono::steady_clock::now();
     life_timer.after(settings.silence_ms, guarded([](Impl& self) { self.on_silence(); }));
+    answers.feed(std::string_view(chunk.data(), static_cast<std::size_t>(got)),
+                 [this](std::string_view line, std::int64_t) {
+                   const auto left = on_left ? orders::left_from(line) : std::nullopt;
+                   if (left) on_left(*left);
+                 });
   }
 
   // False: nothing more will come, or nothing more has.
@@ -258,7 +279,9 @@ struct CourierProcess::Impl : std::enable_shared_from_this<Impl> {
   Timer start_timer;
   Timer life_timer;  // its silence, or its end
   Timer poke_timer;
+  LineSplitter answers;
   LineSplitter said;
+  std::function<void(const orders::Left&)> on_left;
   pid_t pid = 0;
   bool ending = false;
   bool poke_due = false;
@@ -278,6 +301,9 @@ CourierProcess::~CourierProcess() { impl_->say_farewell(); }
 
 void CourierProcess::give(const std::string& orders) { impl_->give(orders); }
 void CourierProcess::poke() { impl_->poke(); }
+void CourierProcess::leave(std::function<void(const orders::Left&)> heard) {
+  impl_->leave(std::move(heard));
+}
 std::string CourierProcess::trouble() const { return impl_->trouble; }
 
 }  // namespace trainward::daemon

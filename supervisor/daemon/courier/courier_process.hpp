@@ -6,16 +6,19 @@
 //
 // It reads one line of orders (JSON), then an empty line for each poke, and ends soon after the
 // end of its input: with the daemon, however that ends. It prints a line every now and then as a
-// sign of life; what it says on standard error goes to the daemon's log. Destroying this asks it to
-// end, and ends it when it has not after `farewell_ms`. One thread: the loop's.
+// sign of life, and once it was told that all is to leave, what has not left
+// (supervisor/orders/left.hpp); what it says on standard error goes to the daemon's log. Destroying
+// this asks it to end, and ends it when it has not after `farewell_ms`. One thread: the loop's.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
 #include "supervisor/daemon/loop/loop.hpp"
+#include "supervisor/orders/left.hpp"
 
 namespace trainward::daemon {
 
@@ -44,6 +47,9 @@ class CourierProcess {
 
   // There may be something new in the run database. Cheap: many at once become one.
   void poke();
+
+  // All is to leave now; `heard` is called with what has not. This courier and those after it.
+  void leave(std::function<void(const orders::Left&)> heard);
 
   // Why nothing is delivered though there are orders, in words; "" when all is well.
   [[nodiscard]] std::string trouble() const;

@@ -21,10 +21,13 @@ bool is_zombie(pid_t pid) {
 
 }  // namespace
 
-Reaper::Reaper(Loop& loop)
-    : timer_(loop), children_(loop, {SIGCHLD}, [this](int) {
-        if (!std::exchange(armed_, true)) timer_.after(patience_ms, [this] { look(); });
-      }) {}
+Reaper::Reaper(Loop& loop) : timer_(loop), children_(loop, {SIGCHLD}, [this](int) { arm(); }) {
+  arm();
+}
+
+void Reaper::arm() {
+  if (!std::exchange(armed_, true)) timer_.after(patience_ms, [this] { look(); });
+}
 
 void Reaper::look() {
   armed_ = false;
@@ -41,9 +44,7 @@ void Reaper::look() {
     }
   }
   seen_ = std::move(left);
-  if (seen_.empty()) return;
-  armed_ = true;
-  timer_.after(patience_ms, [this] { look(); });
+  if (!seen_.empty()) arm();
 }
 
 }  // namespace trainward::daemon

@@ -3,7 +3,8 @@
 //
 // Children of ours are waited for by their owners, by pid, in the turn in which they end. So only a
 // zombie that was there at an earlier look, at least a second ago, is taken: by then an owner has
-// had its turn. Looks happen after SIGCHLD only; an idle daemon does not wake up.
+// had its turn. Looks happen at the beginning, for what ended before there was a handler (while the
+// daemon became its next image), and after SIGCHLD; an idle daemon does not wake up.
 #pragma once
 
 #include <sys/types.h>
@@ -20,6 +21,7 @@ class Reaper {
   explicit Reaper(Loop& loop);
 
  private:
+  void arm();
   void look();
   Timer timer_;
   bool armed_ = false;

@@ -20,6 +20,7 @@ namespace {
 constexpr std::int64_t day_ms = 86'400'000;
 constexpr std::int64_t longest_wait_ms = 900'000;  // the wall clock may be set meanwhile
 constexpr std::int64_t try_again_ms = 60'000;
+constexpr std::int64_t told_again_ms = 12 * 3'600'000LL;  // that the database refused
 constexpr std::int64_t most_looked_at = 1'000;
 
 std::int64_t local_offset_ms(std::int64_t wall_ms) {
@@ -178,14 +179,12 @@ void News::removed(const std::string& program) {
   }
 }
 
-void News::note(notify::Kind kind, notify::Tier tier, const std::string& title,
-                const std::string& what) {
+void News::note(notify::Kind kind, const std::string& title, const std::string& what) {
   const std::int64_t now_ms = now().wall.ms;
   notify::Message message = notify::worded(kind, "", title, what, around_.policy);
   message.id = new_id(now_ms);
-  message.tier = tier;
   message.at_ms = message.started_ms = now_ms;
-  message.not_before_ms = tier == notify::Tier::critical
+  message.not_before_ms = message.tier == notify::Tier::critical
                               ? now_ms
                               : notify::unhurried(around_.policy, now_ms, around_.zone);
   if (auto written = write({{}, {message}}); !written) {
@@ -197,10 +196,9 @@ void News::note(notify::Kind kind, notify::Tier tier, const std::string& title,
 void News::refused(const Error& why, std::int64_t lasted_ms) {
   const std::int64_t now_ms = now().wall.ms;
   if (lasted_ms < around_.policy.hold_ms) return;
-  if (told_refusal_ms_ > 0 && now_ms - told_refusal_ms_ < around_.policy.repeat_ms) return;
+  if (told_refusal_ms_ > 0 && now_ms - told_refusal_ms_ < told_again_ms) return;
   told_refusal_ms_ = now_ms;
-  note(notify::Kind::database, notify::Tier::warning,
-       "the run database refused for " + human_duration(lasted_ms),
+  note(notify::Kind::database, "the run database refused for " + human_duration(lasted_ms),
        fmt::format("for {} the run database did not take what happened: {}; workers went on, and "
                    "all of it is recorded now. Look at the disk of the state folder",
                    human_duration(lasted_ms), why.message()));

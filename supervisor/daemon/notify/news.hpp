@@ -40,8 +40,7 @@ class News {
   // It is supervised no more: whatever stands with it is over.
   void removed(const std::string& program);
   // Something that is over already, or will be told by nobody else.
-  void note(notify::Kind kind, notify::Tier tier, const std::string& title,
-            const std::string& what);
+  void note(notify::Kind kind, const std::string& title, const std::string& what);
   // The run database takes again what it has refused for so long.
   void refused(const Error& why, std::int64_t lasted_ms);
 

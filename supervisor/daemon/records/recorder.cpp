@@ -10,6 +10,7 @@
 #include "common/base/cases.hpp"
 #include "common/os/clock.hpp"
 #include "supervisor/config/policy.hpp"
+#include "supervisor/core/need.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -55,6 +56,7 @@ Status Recorder::recover(std::int64_t attempt, std::string known_boot) {
 
 void Recorder::settle(bool committed) {
   if (committed) {
+    told_ = std::exchange(now_.samples, {});
     committed_ = now_;
   } else {
     now_ = committed_;
@@ -209,6 +211,7 @@ Status Recorder::add(const session::AttemptProcesses& of, std::int64_t attempt) 
 }
 
 Status Recorder::add(const WorkerSample& said, std::int64_t attempt, Time at) {
+  now_.samples.push_back(said);
   return store_.add_sample(program_, {said.step, attempt, said.prompt, said.answer, said.tokens,
                                       said.end, said.cut, at.wall.ms});
 }
@@ -226,6 +229,8 @@ Status Recorder::save(const core::State& state, Time at,
   json::object stored = core::to_json(state);
   const std::int64_t target = core::target_of(state, Step{target_step_}).number;
   stored["boot_id"] = now_.boot;
+  json::object plight = core::plight_of(state, at);
+  for (auto& member : plight) stored[member.key()] = std::move(member.value());
   auto ok = store_.put_program({program_, std::string(core::display(state.stage)), state.reason,
                                 digest_, json::serialize(stored), at.wall.ms, target});
   if (!ok || !read) return ok;

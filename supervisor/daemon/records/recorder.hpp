@@ -30,6 +30,8 @@ class Recorder final : public session::Records {
 
   // As it was when the transaction that is open began, with what that has added so far.
   [[nodiscard]] const store::AttemptRow& attempt() const { return now_.attempt; }
+  // Of the turn that was committed last.
+  [[nodiscard]] const std::vector<WorkerSample>& samples() const { return told_; }
   // What the worker is known to have been told, of an attempt that somebody else has launched.
   void told(std::string nonce, std::string plan);
 
@@ -53,9 +55,11 @@ class Recorder final : public session::Records {
   struct Known {
     store::AttemptRow attempt;  // number 0: none yet
     std::string boot;
+    std::vector<WorkerSample> samples = {};  // of this turn
   };
   Known now_;
   Known committed_;
+  std::vector<WorkerSample> told_;
 };
 
 }  // namespace trainward::daemon

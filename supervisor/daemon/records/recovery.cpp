@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "common/os/clock.hpp"
+#include "supervisor/config/policy.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
 
 namespace trainward::daemon {
@@ -81,8 +82,7 @@ std::int64_t newest_folder(const Paths& paths, const std::string& program) {
 // An attempt's folder is its own: a number that has one is not given again.
 void number_beyond(core::State& state, std::int64_t newest) {
   if (core::has_worker(state.stage)) return;
-  const bool on_the_way =
-      state.stage == core::Stage::probing || state.stage == core::Stage::selecting;
+  const bool on_the_way = core::is_on_the_way(state.stage);
   state.attempt = std::max(state.attempt, on_the_way ? newest + 1 : newest);
 }
 
@@ -113,6 +113,11 @@ Result<std::optional<Stored>> stored_state(const store::Store& store, const Path
   if (!state) return propagate(state);
   stored.state = std::move(*state);
   number_beyond(stored.state, newest_folder(paths, program.name));
+  // One that ended before its last step of itself has not more to do for that: the file must have
+  // changed as well.
+  const std::int64_t target = config::policy_of(program).target_step.number;
+  stored.has_more = stored.state.stage == core::Stage::exited && *row &&
+                    (*row)->config_digest != program.digest && target > (*row)->target_step;
   stored.counted = store.journal_offset(program.name, stored.state.attempt).value_or(0);
   return std::optional(std::move(stored));
 }

@@ -17,6 +17,7 @@ struct Stored {
   std::int64_t counted = 0;  // of the journal of its attempt, in bytes
   std::string boot_id;       // of the machine's start that it knows of; empty: it does not say
   bool returns = false;      // it was removed, and is in the configuration again
+  bool has_more = false;     // it was done, and its configuration asks for more steps now
 };
 
 // Nothing for a program without a past in this database.

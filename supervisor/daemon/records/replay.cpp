@@ -43,8 +43,7 @@ Replay::Replay(store::Store& store, const Paths& paths, const config::Program& p
                [this](core::State& state, const core::Event& event, const core::Policy& policy,
                       Time at, core::Actions& actions) {
                  // Numbers of attempts that were decided on and never made are gaps now.
-                 const bool on_the_way =
-                     state.stage == core::Stage::probing || state.stage == core::Stage::selecting;
+                 const bool on_the_way = core::is_on_the_way(state.stage);
                  if (past_ != nullptr && on_the_way) state.attempt = past_->number;
                  // Of the attempt that the database was last told of: nobody took it over then.
                  if (std::holds_alternative<core::Adopted>(event)) return;

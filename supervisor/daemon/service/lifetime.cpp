@@ -63,7 +63,7 @@ class Ending {
           "SIG{} means nothing to this daemon; `trainwardctl --help` lists what does",
           ::sigabbrev_np(number));
     }
-    const bool again = std::exchange(asked_, true);
+    const bool again = std::exchange(asked_, true) || daemon_.departing();
     if (!init_ || again) return stop_runs(again && number == SIGINT);
     init_->why_stopped([this](StopReason reason) {
       if (reason == StopReason::stop) return stop_runs(false);

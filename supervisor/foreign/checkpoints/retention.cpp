@@ -52,7 +52,7 @@ bool is_link(const fs::path& path) {
 Pruned prune(const WatchSpec& spec, const Folders& folders, const Retention& retention) {
   Pruned out;
   std::map<std::int64_t, std::vector<Candidate>, std::greater<>> by_step;
-  for (Candidate& candidate : find_checkpoints(spec, folders).candidates) {
+  for (Candidate& candidate : find_checkpoints(spec, folders, retention.since_ns).candidates) {
     if (candidate.step) by_step[*candidate.step].push_back(std::move(candidate));
   }
   int good = 0;

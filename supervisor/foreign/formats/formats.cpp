@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/base/escape_sequence.hpp"
 #include "common/base/text.hpp"
 #include "supervisor/foreign/formats/letters.hpp"
 #include "supervisor/foreign/formats/readers.hpp"
@@ -88,20 +89,10 @@ bool may_matter(std::string_view line) {
 
 bool is_obeyed(char c) { return c == '\x1b' || c == '\b'; }
 
-// Without what colours text or moves the cursor: ESC [ … letter, and backspaces.
+// Without what colours text or moves the cursor, backspaces among it.
 std::string without_escapes(std::string_view line) {
-  std::string out;
-  out.reserve(line.size());
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\b') continue;
-    if (line[i] != '\x1b') {
-      out += line[i];
-      continue;
-    }
-    if (i + 1 >= line.size() || line[i + 1] != '[') continue;
-    i += 2;
-    while (i < line.size() && (line[i] < '@' || line[i] > '~')) ++i;
-  }
+  std::string out = without_escape_sequences(line);
+  std::erase(out, '\b');
   return out;
 }
 

@@ -316,7 +316,7 @@ function marks(g, at_, data, view, look) {
   let done = -Infinity;
   for (const {step, state} of data.checkpoints) {
     const x = Math.round(at_.x(at(data, view.mode, step)));
-    if (x < at_.left || x > at_.right || x - done < 3) continue;
+    if (x < at_.left || x > at_.right || x - done < 8) continue;
     done = x;
     g.fillStyle = state === 'corrupt' ? look.crash : look.soft;
     g.fillRect(x - 1, at_.bottom - 7, 2, 7);

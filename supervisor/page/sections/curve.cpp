@@ -9,6 +9,7 @@
 
 #include "common/base/text.hpp"
 #include "supervisor/core/cause.hpp"
+#include "supervisor/page/curve_points.hpp"
 #include "supervisor/page/pieces.hpp"
 #include "supervisor/page/plot.hpp"
 #include "supervisor/page/render.hpp"
@@ -24,48 +25,6 @@ constexpr std::size_t most_ghosts = 200;
 constexpr double mark_width = 9;       // marks closer than this are one
 constexpr std::size_t most_told = 40;  // marks that say what they are when pointed at
 
-std::optional<double> number_at(const json::array& column, std::size_t i) {
-  if (i >= column.size()) return std::nullopt;
-  const json::value& value = column[i];
-  double number = 0;
-  if (value.is_double())
-    number = value.get_double();
-  else if (value.is_int64())
-    number = static_cast<double>(value.get_int64());
-  else if (value.is_uint64())
-    number = static_cast<double>(value.get_uint64());
-  else
-    return std::nullopt;
-  return std::isfinite(number) ? std::optional(number) : std::nullopt;
-}
-
-struct Point {
-  double step = 0;
-  std::optional<double> least, most, mean;
-  std::int64_t attempt = 0;
-};
-
-// Every n-th of what is too much for a drawing.
-std::vector<Point> points_of(const json::object& curve) {
-  std::vector<Point> points;
-  const auto found = get_object(curve, "columns");
-  if (!found) return points;
-  const json::object& columns = **found;
-  const json::array& steps = views::list_in(columns, "step");
-  const json::array& least = views::list_in(columns, "min");
-  const json::array& most = views::list_in(columns, "max");
-  const json::array& mean = views::list_in(columns, "mean");
-  const json::array& attempt = views::list_in(columns, "attempt");
-  const std::size_t stride = steps.size() / most_points + 1;
-  for (std::size_t i = 0; i < steps.size(); i += stride) {
-    const auto step = number_at(steps, i);
-    if (!step) continue;
-    points.push_back({*step, number_at(least, i), number_at(most, i), number_at(mean, i),
-                      static_cast<std::int64_t>(number_at(attempt, i).value_or(0))});
-  }
-  return points;
-}
-
 struct Drawing {
   Scale x;
   Scale y;
@@ -75,18 +34,7 @@ Html path(std::string_view kind, const std::string& d) {
   return d.empty() ? Html() : element("path", {{"class", kind}, {"d", d}});
 }
 
-// A line that is broken where there is no number.
-Html mean_line(const std::vector<Point>& points, const Drawing& drawing) {
-  std::string d;
-  bool on = false;
-  for (const Point& p : points) {
-    if (p.mean) d += (on ? "L" : "M") + point(drawing.x(p.step), drawing.y(*p.mean));
-    on = p.mean.has_value();
-  }
-  return path("mean", d);
-}
-
-Html band(const std::vector<Point>& points, const Drawing& drawing) {
+Html band(const std::vector<CurvePoint>& points, const Drawing& drawing) {
   std::string d;
   for (std::size_t i = 0; i < points.size();) {
     std::string there;
@@ -239,26 +187,31 @@ Html axes(const Drawing& drawing) {
     if (mark != std::floor(mark)) continue;
     const std::string x = fmt::format("{:.1f}", drawing.x(mark));
     drawn += element("path", {{"class", "axis"}, {"d", fmt::format("M{} {}v4", x, bottom)}});
-    drawn += element("text",
-                     {{"x", x}, {"y", fmt::format("{}", bottom + 17)}, {"text-anchor", "middle"}},
-                     {views::grouped(std::llround(mark))});
+    // In the middle below its mark, but for the last one, which would be cut off.
+    const bool last = drawing.x(mark) > right - 28;
+    drawn += element(
+        "text",
+        {{"x", x}, {"y", fmt::format("{}", bottom + 17)}, {"text-anchor", last ? "end" : "middle"}},
+        {views::grouped(std::llround(mark))});
   }
   drawn += element(
       "path", {{"class", "axis"}, {"d", fmt::format("M{} {}V{}H{}", left, top, bottom, right)}});
   drawn += element("text",
-                   {{"x", fmt::format("{}", right)},
+                   {{"class", "unit"},
+                    {"x", fmt::format("{}", right)},
                     {"y", fmt::format("{}", bottom + 33)},
                     {"text-anchor", "end"}},
                    {"step"});
-  drawn += element("text", {{"x", "4"}, {"y", fmt::format("{}", top - 8)}}, {"loss"});
+  drawn +=
+      element("text", {{"class", "unit"}, {"x", "4"}, {"y", fmt::format("{}", top - 8)}}, {"loss"});
   return drawn;
 }
 
 // Where the axis of the loss ends: a few wild points at the beginning do not press the rest flat.
-Drawing drawing_of(const std::vector<Point>& points) {
+Drawing drawing_of(const std::vector<CurvePoint>& points) {
   Extent steps;
   Extent losses;
-  for (const Point& p : points) {
+  for (const CurvePoint& p : points) {
     steps.add(p.step);
     for (const auto& number : {p.least, p.most, p.mean}) {
       if (number) losses.add(*number);
@@ -270,13 +223,13 @@ Drawing drawing_of(const std::vector<Point>& points) {
           {losses.least() - more, losses.most() + more, bottom, top}};
 }
 
-std::string in_words(const json::object& curve, const std::vector<Point>& points) {
-  const auto told = [](const Point& p) { return p.mean.has_value(); };
+std::string in_words(const json::object& curve, const std::vector<CurvePoint>& points) {
+  const auto told = [](const CurvePoint& p) { return p.mean.has_value(); };
   const auto first = std::ranges::find_if(points, told);
   if (first == points.end()) return "No step has told a loss.";
   const auto last = std::find_if(points.rbegin(), points.rend(), told);
   Extent means;
-  for (const Point& p : points) {
+  for (const CurvePoint& p : points) {
     if (p.mean) means.add(*p.mean);
   }
   std::int64_t failed = 0;
@@ -301,7 +254,7 @@ std::string in_words(const json::object& curve, const std::vector<Point>& points
   return text;
 }
 
-Html table_of(const std::vector<Point>& points) {
+Html table_of(const std::vector<CurvePoint>& points) {
   Table table("The loss by step",
               {{"from step"}, {"mean", true}, {"least", true}, {"most", true}, {"attempt", true}});
   const auto text = [](const std::optional<double>& number) {
@@ -310,7 +263,7 @@ Html table_of(const std::vector<Point>& points) {
   constexpr std::size_t rows = 12;
   const std::size_t stride = points.size() / rows + 1;
   for (std::size_t i = 0; i < points.size(); i += stride) {
-    const Point& p = points[i];
+    const CurvePoint& p = points[i];
     table.add({views::grouped(std::llround(p.step)), text(p.mean), text(p.least), text(p.most),
                views::grouped(p.attempt)});
   }
@@ -333,7 +286,7 @@ std::string faultless() {
 
 Html curve_section(const Documents& documents) {
   const View& view = documents.view;
-  const std::vector<Point> points = points_of(documents.curve);
+  const std::vector<CurvePoint> points = points_of(documents.curve, most_points);
   const std::string words = in_words(documents.curve, points);
   std::vector<Attribute> attributes{{"class", "curve"}};
   if (!view.still) {
@@ -341,13 +294,14 @@ Html curve_section(const Documents& documents) {
     attributes.push_back({"data-faultless", faultless()});
   }
   Html drawn;
-  if (std::ranges::any_of(points, [](const Point& p) { return p.mean.has_value(); })) {
+  if (std::ranges::any_of(points, [](const CurvePoint& p) { return p.mean.has_value(); })) {
     const Drawing drawing = drawing_of(points);
-    drawn = element("svg", {{"viewBox", "0 0 800 300"}, {"role", "img"}, {"aria-label", words}},
-                    {shades(documents.curve, drawing), axes(drawing), band(points, drawing),
-                     ghosts(documents.curve, drawing), mean_line(points, drawing),
-                     held_out(documents.curve, drawing), checkpoints(documents.curve, drawing),
-                     crashes(documents.curve, drawing)});
+    drawn = element(
+        "svg", {{"viewBox", "0 0 800 300"}, {"role", "img"}, {"aria-label", words}},
+        {shades(documents.curve, drawing), axes(drawing), band(points, drawing),
+         ghosts(documents.curve, drawing), path("mean", mean_line(points, drawing.x, drawing.y)),
+         held_out(documents.curve, drawing), checkpoints(documents.curve, drawing),
+         crashes(documents.curve, drawing)});
   }
   Html content = element("figure", attributes, {drawn, element("figcaption", {}, {words})});
   if (!drawn.empty()) content += table_of(points);

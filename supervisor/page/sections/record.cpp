@@ -108,7 +108,7 @@ Html learning_section(const Documents& documents) {
   if (content.empty()) {
     content = element("p", {}, {"It has evaluated nothing, and its model was asked nothing yet."});
   }
-  return titled("learning", "What it has learned", content);
+  return titled("learning", "Held-out loss and samples", content);
 }
 
 Html events_section(const Documents& documents) {

@@ -1,10 +1,12 @@
-// Where the time went: of the run, of the last day and hour, a bar each and a table of all three.
+// Where the time went: of the run, of the last day and hour, a bar each and a table of all.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "supervisor/core/phase.hpp"
 #include "supervisor/page/pieces.hpp"
@@ -15,15 +17,17 @@
 namespace trainward::page {
 namespace {
 
-struct Window {
-  std::string_view id;
-  std::string_view words;
-  const json::object* ledger;
-};
-
 struct Share {
   double seconds = 0;
   double share = 0;
+};
+
+struct Window {
+  std::string_view id;
+  std::string_view words;
+  std::string_view column;  // what its column of the table is called
+  const json::object* ledger = nullptr;
+  std::map<std::string, Share> shares;  // of phases
 };
 
 // A phase that this version does not know is looked at as time that was lost.
@@ -60,15 +64,15 @@ Html pattern(const std::string& id, std::string_view lines) {
                                    {"stroke-width", "1"}})});
 }
 
-Html bar(const Window& window, const std::map<std::string, Share>& shares) {
+Html bar(const Window& window) {
   constexpr double width = 1000;
   Html defs;
   Html rects;
   double x = 0;
   for (std::size_t i = 0; i < core::phase_names.size(); ++i) {
     const std::string phase(core::phase_names.at(i));
-    const auto found = shares.find(phase);
-    if (found == shares.end() || found->second.share <= 0) continue;
+    const auto found = window.shares.find(phase);
+    if (found == window.shares.end() || found->second.share <= 0) continue;
     const double part = std::min(found->second.share * width, width - x);
     const std::vector<Attribute> place{{"x", fmt::format("{:.1f}", x)},
                                        {"y", "0"},
@@ -118,41 +122,54 @@ Html causes(const json::object& ledger) {
   return table.empty() ? Html() : details("Causes", "time-causes", table.html());
 }
 
+// Of a run that is younger than a window, the window would show the same again.
+std::vector<Window> windows_of(const Documents& documents) {
+  std::vector<Window> windows;
+  const auto add = [&](Window window) {
+    window.shares = shares_of(*window.ledger);
+    if (!window.shares.empty()) windows.push_back(std::move(window));
+  };
+  add({"run", "The whole run", "run", &documents.ledger_run, {}});
+  const double total = number_or(documents.ledger_run, "total_seconds", 0);
+  if (total > 86'400) add({"day", "The last 24 h", "24 h", &documents.ledger_day, {}});
+  if (total > 3'600) add({"hour", "The last hour", "1 h", &documents.ledger_hour, {}});
+  return windows;
+}
+
 }  // namespace
 
 Html time_section(const Documents& documents) {
-  const std::array<Window, 3> windows{{{"run", "the whole run", &documents.ledger_run},
-                                       {"day", "the last 24 h", &documents.ledger_day},
-                                       {"hour", "the last hour", &documents.ledger_hour}}};
-  std::array<std::map<std::string, Share>, 3> shares;
+  const std::vector<Window> windows = windows_of(documents);
+  if (windows.empty()) {
+    return titled("time", "Where the time went",
+                  element("p", {}, {"No time is booked yet: it begins with the first start."}));
+  }
   Html bars;
-  for (std::size_t i = 0; i < windows.size(); ++i) {
-    const Window& window = windows.at(i);
-    shares.at(i) = shares_of(*window.ledger);
-    if (shares.at(i).empty()) continue;
+  std::vector<Column> columns{{"phase"}};
+  for (const Window& window : windows) {
     const double total = number_or(*window.ledger, "total_seconds", 0);
     bars += element("h3", {},
                     {fmt::format("{}: {} of {} effective", window.words,
                                  views::percent(number_or(*window.ledger, "effective_share", 0)),
                                  views::human_seconds(total))});
-    bars += bar(window, shares.at(i));
+    bars += bar(window);
+    columns.push_back({window.column, true});
   }
-  if (bars.empty()) {
-    return titled("time", "Where the time went",
-                  element("p", {}, {"No time is booked yet: it begins with the first start."}));
-  }
-  Table table("Share and time of each phase",
-              {{"phase"}, {"run", true}, {"24 h", true}, {"1 h", true}});
+  Table table("Share and time of each phase", std::move(columns));
+  const auto seconds = [](const Window& window, std::string_view phase) {
+    const auto found = window.shares.find(std::string(phase));
+    return found == window.shares.end() ? Share{} : found->second;
+  };
   std::vector<std::string_view> phases(core::phase_names.begin(), core::phase_names.end());
   std::ranges::stable_sort(phases, [&](std::string_view a, std::string_view b) {
-    return shares.at(0)[std::string(a)].seconds > shares.at(0)[std::string(b)].seconds;
+    return seconds(windows.front(), a).seconds > seconds(windows.front(), b).seconds;
   });
   for (const std::string_view phase : phases) {
     std::vector<Html> cells{
         join({element("i", {{"class", fmt::format("key phase-{}", phase)}}, {""}), phase})};
     bool any = false;
-    for (auto& window : shares) {
-      const Share share = window[std::string(phase)];
+    for (const Window& window : windows) {
+      const Share share = seconds(window, phase);
       any = any || share.seconds > 0;
       cells.emplace_back(share.seconds > 0 ? share_text(share) : "-");
     }
@@ -161,8 +178,9 @@ Html time_section(const Documents& documents) {
   const Html meaning =
       element("p", {},
               {muted("Effective is the time in which steps were done for the first time. What was "
-                     "done again after a crash is replaying; down is the time in which nothing "
-                     "ran.")});
+                     "done again after a crash is replaying; down is time that was lost: nothing "
+                     "ran, or an attempt failed and this was its time since the last step that "
+                     "was seen.")});
   return titled("time", "Where the time went",
                 join({bars, meaning, table.html(), causes(documents.ledger_run)}));
 }

@@ -11,6 +11,7 @@ drop view if exists v_events;
 drop view if exists v_goodput;
 drop view if exists v_ledger;
 drop view if exists v_status;
+drop view if exists v_programs;
 drop view if exists v_attempts;
 
 -- A row per attempt. What the attempt's own row does not hold yet, because the attempt still runs,
@@ -128,9 +129,9 @@ select program,
        told_to_resume
 from raw;
 
--- A row per program of the configuration. Not every line of a program tells all: a loss, tokens and
+-- A row per program, also of those that are no longer in the configuration. Not every line of a program tells all: a loss, tokens and
 -- a rate are those of the newest of 64 steps that has one.
-create view v_status as
+create view v_programs as
 select p.name,
        p.state,
        p.reason,
@@ -172,7 +173,13 @@ select p.name,
           (select max(a.number) from attempts a where a.program = p.name)) as cache_hits,
        (select count(*) from compiled c where c.program = p.name and not c.hit and c.attempt =
           (select max(a.number) from attempts a where a.program = p.name)) as cache_misses
-from programs p
+from programs p;
+
+-- Those of the configuration.
+create view v_status as
+select v.*
+from v_programs v
+join programs p on p.name = v.name
 where not p.removed;
 
 -- Seconds per program, phase and cause; share of all the program's booked time.

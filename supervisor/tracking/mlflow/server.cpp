@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/percent.hpp"
 #include "supervisor/net/retry.hpp"
 #include "supervisor/tracking/credential.hpp"
 #include "supervisor/tracking/mlflow/words.hpp"
@@ -15,19 +16,6 @@ namespace trainward::tracking {
 namespace {
 
 constexpr const char* run_tag = "trainward.run";
-
-std::string percent_encoded(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (std::isalnum(byte) != 0 || c == '-' || c == '_' || c == '.') {
-      out += c;
-    } else {
-      out += fmt::format("%{:02X}", byte);
-    }
-  }
-  return out;
-}
 
 }  // namespace
 

@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <chrono>
 #include <cstddef>
+#include <ctime>
 
+#include "common/base/percent.hpp"
 #include "common/base/text.hpp"
 
 namespace trainward::upload::hub {
@@ -16,19 +17,6 @@ constexpr std::size_t longest_repository_name = 96;
 
 bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-std::string encoded_but(std::string_view text, std::string_view also_plain) {
-  std::string out;
-  for (const char c : text) {
-    if (is_word(c) || std::string_view("-_.~").find(c) != std::string_view::npos ||
-        also_plain.find(c) != std::string_view::npos) {
-      out += c;
-    } else {
-      out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-  }
-  return out;
 }
 
 // "https://host:port" of an address; empty: it is none.
@@ -76,8 +64,8 @@ std::optional<std::string_view> query_value(std::string_view url, std::string_vi
   return std::nullopt;
 }
 
-std::optional<int> digits(std::string_view text) {
-  int value = 0;
+std::optional<std::int64_t> digits(std::string_view text) {
+  std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
   return value;
@@ -85,20 +73,11 @@ std::optional<int> digits(std::string_view text) {
 
 // "20261123T201530Z"
 std::optional<std::int64_t> amazon_time_ms(std::string_view text) {
-  if (text.size() != 16 || text[8] != 'T' || text[15] != 'Z') return std::nullopt;
-  const auto year = digits(text.substr(0, 4));
-  const auto month = digits(text.substr(4, 2));
-  const auto day = digits(text.substr(6, 2));
-  const auto hour = digits(text.substr(9, 2));
-  const auto minute = digits(text.substr(11, 2));
-  const auto second = digits(text.substr(13, 2));
-  if (!year || !month || !day || !hour || !minute || !second) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(*year),
-                                         std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day))};
-  if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
-  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
-  return (((days * 24 + *hour) * 60 + *minute) * 60 + *second) * 1000;
+  std::tm parts{};
+  const std::string whole(text);
+  const char* end = ::strptime(whole.c_str(), "%Y%m%dT%H%M%SZ", &parts);
+  if (end == nullptr || *end != '\0' || whole.size() != 16) return std::nullopt;
+  return std::int64_t{::timegm(&parts)} * 1000;
 }
 
 }  // namespace
@@ -128,9 +107,6 @@ bool is_repository_name(std::string_view name) {
   return is_part(name.substr(0, slash)) && is_part(name.substr(slash + 1));
 }
 
-std::string encoded(std::string_view text) { return encoded_but(text, ""); }
-std::string encoded_path(std::string_view path) { return encoded_but(path, "/"); }
-
 std::string api_url(const Repository& at, std::string_view rest) {
   return fmt::format("{}/api/models/{}{}", at.endpoint, at.id, rest);
 }
@@ -140,8 +116,8 @@ std::string batch_url(const Repository& at) {
 }
 
 std::string resolve_url(const Repository& at, std::string_view revision, std::string_view path) {
-  return fmt::format("{}/{}/resolve/{}/{}", at.endpoint, at.id, encoded(revision),
-                     encoded_path(path));
+  return fmt::format("{}/{}/resolve/{}/{}", at.endpoint, at.id, percent_encoded(revision),
+                     percent_encoded(path, "/"));
 }
 
 std::string shown_commit(const Repository& at, std::string_view commit) {
@@ -149,7 +125,7 @@ std::string shown_commit(const Repository& at, std::string_view commit) {
 }
 
 std::string shown_tree(const Repository& at, std::string_view revision) {
-  return fmt::format("{}/{}/tree/{}", at.endpoint, at.id, encoded(revision));
+  return fmt::format("{}/{}/tree/{}", at.endpoint, at.id, percent_encoded(revision));
 }
 
 bool same_origin(std::string_view a, std::string_view b) {
@@ -176,7 +152,7 @@ std::optional<std::int64_t> good_until_ms(std::string_view url) {
   const auto begin = amazon_time_ms(*from);
   const auto length = digits(*seconds);
   if (!begin || !length) return std::nullopt;
-  return *begin + std::int64_t{*length} * 1000;
+  return *begin + *length * 1000;
 }
 
 }  // namespace trainward::upload::hub

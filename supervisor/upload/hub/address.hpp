@@ -26,10 +26,6 @@ Result<std::string> checked_endpoint(std::string_view text);
 // "run" or "me/run", by the Hub's own rules.
 bool is_repository_name(std::string_view name);
 
-// Each byte but letters, digits and -_.~ as %XX; encoded_path() leaves '/' alone.
-std::string encoded(std::string_view text);
-std::string encoded_path(std::string_view path);
-
 // "/api/models/me/run" + rest, at the endpoint.
 std::string api_url(const Repository& at, std::string_view rest);
 std::string batch_url(const Repository& at);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "common/base/json.hpp"
+#include "common/base/percent.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/secret_file.hpp"
 #include "supervisor/net/retry.hpp"
@@ -217,7 +218,7 @@ Status Api::create(const Repository& at) {
 
 Status Api::make_branch(const Repository& at) {
   auto answer = ask({.method = "POST",
-                     .url = api_url(at, "/branch/" + encoded(at.revision)),
+                     .url = api_url(at, "/branch/" + percent_encoded(at.revision)),
 
                      .body = "{}"});
   if (!answer) return propagate(answer);
@@ -231,7 +232,7 @@ Result<Head> Api::head() {
   bool created = false;
   bool branched = false;
   while (true) {
-    auto answer = ask({.url = api_url(*at, "/revision/" + encoded(at->revision))});
+    auto answer = ask({.url = api_url(*at, "/revision/" + percent_encoded(at->revision))});
     if (!answer) return propagate(answer);
     if (is_ok(*answer)) return parse_revision(answer->body, shown());
     const std::string_view code = error_code(*answer);
@@ -251,7 +252,7 @@ Result<std::optional<Head>> Api::find_head() {
   auto at = repository();
   if (!at) return propagate(at);
   for (bool created = false;; created = true) {
-    auto answer = ask({.url = api_url(*at, "/revision/" + encoded(at->revision))});
+    auto answer = ask({.url = api_url(*at, "/revision/" + percent_encoded(at->revision))});
     if (!answer) return propagate(answer);
     if (is_ok(*answer)) {
       auto head = parse_revision(answer->body, shown());
@@ -269,7 +270,7 @@ Result<std::vector<Entry>> Api::tree(const std::string& revision) {
   auto at = repository();
   if (!at) return propagate(at);
   std::vector<Entry> out;
-  std::string url = api_url(*at, fmt::format("/tree/{}?recursive=true", encoded(revision)));
+  std::string url = api_url(*at, fmt::format("/tree/{}?recursive=true", percent_encoded(revision)));
   for (int page = 0; page < most_pages && out.size() < most_entries; ++page) {
     auto answer = ask({.url = url, .most_bytes = large_answer});
     if (!answer) return propagate(answer);
@@ -309,7 +310,7 @@ Result<Modes> Api::preupload(const std::vector<Sample>& files) {
   auto at = repository();
   if (!at) return propagate(at);
   auto answer = ask({.method = "POST",
-                     .url = api_url(*at, "/preupload/" + encoded(at->revision)),
+                     .url = api_url(*at, "/preupload/" + percent_encoded(at->revision)),
 
                      .body = preupload_body(files)});
   if (!answer) return propagate(answer);
@@ -344,7 +345,7 @@ Committed Api::commit(const Operations& operations, const std::string& parent) {
   auto at = repository();
   if (!at) return {State::refused, {}, std::move(at.error())};
   auto answer = ask({.method = "POST",
-                     .url = api_url(*at, "/commit/" + encoded(at->revision)),
+                     .url = api_url(*at, "/commit/" + percent_encoded(at->revision)),
 
                      .body = commit_body(operations, parent),
                      .type = "application/x-ndjson",
@@ -383,7 +384,7 @@ Result<bool> Api::make_tag(const std::string& name, const std::string& commit) {
   auto at = repository();
   if (!at) return propagate(at);
   auto answer = ask({.method = "POST",
-                     .url = api_url(*at, "/tag/" + encoded(commit)),
+                     .url = api_url(*at, "/tag/" + percent_encoded(commit)),
 
                      .body = json::serialize(json::object{{"tag", name}})});
   if (!answer) return propagate(answer);
@@ -396,7 +397,7 @@ Status Api::squash(const std::string& message) {
   auto at = repository();
   if (!at) return propagate(at);
   auto answer = ask({.method = "POST",
-                     .url = api_url(*at, "/super-squash/" + encoded(at->revision)),
+                     .url = api_url(*at, "/super-squash/" + percent_encoded(at->revision)),
 
                      .body = json::serialize(json::object{{"message", message}}),
                      .total_ms = commit_ms});

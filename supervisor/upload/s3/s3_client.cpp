@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/base/digest.hpp"
+#include "common/base/percent.hpp"
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "supervisor/net/retry.hpp"
@@ -29,7 +30,7 @@ Address address_of(const std::string& endpoint) {
   const std::string rest = endpoint.substr(scheme + 3);
   const auto slash = rest.find('/');
   Address out{rest.substr(0, slash), slash == std::string::npos ? "" : rest.substr(slash)};
-  out.path = encoded(out.path, true);
+  out.path = percent_encoded(out.path, "/");
   // curl leaves the usual port out.
   const std::string usual = endpoint.starts_with("https") ? ":443" : ":80";
   if (out.host.ends_with(usual)) out.host.resize(out.host.size() - usual.size());
@@ -81,8 +82,8 @@ net::Request S3Client::make_request(const Call& call, const Keys& keys) const {
   const Address address = address_of(place_.endpoint);
   ToSign to_sign;
   to_sign.method = call.method;
-  to_sign.path = address.path + "/" + encoded(place_.bucket, false);
-  if (!call.key.empty()) to_sign.path += "/" + encoded(full_key(call.key), true);
+  to_sign.path = address.path + "/" + percent_encoded(place_.bucket);
+  if (!call.key.empty()) to_sign.path += "/" + percent_encoded(full_key(call.key), "/");
   to_sign.query = call.query;
   const auto* text = std::get_if<std::string>(&call.body);
   to_sign.payload_sha256 = std::holds_alternative<net::FileSlice>(call.body)

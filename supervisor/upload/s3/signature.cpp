@@ -10,6 +10,7 @@
 #include <iterator>
 
 #include "common/base/digest.hpp"
+#include "common/base/percent.hpp"
 
 namespace trainward::upload::s3 {
 namespace {
@@ -64,25 +65,10 @@ std::string scope(std::string_view time, std::string_view region, std::string_vi
 
 }  // namespace
 
-std::string encoded(std::string_view text, bool keep_slashes) {
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~' || (keep_slashes && c == '/');
-    if (plain) {
-      out += c;
-    } else {
-      fmt::format_to(std::back_inserter(out), "%{:02X}", byte);
-    }
-  }
-  return out;
-}
-
 std::string query_text(const Pairs& query) {
   Pairs ready;
   for (const auto& [name, value] : query) {
-    ready.emplace_back(encoded(name, false), encoded(value, false));
+    ready.emplace_back(percent_encoded(name), percent_encoded(value));
   }
   std::string out;
   for (const auto& [name, value] : sorted(std::move(ready))) {

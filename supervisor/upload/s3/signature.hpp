@@ -25,8 +25,6 @@ struct ToSign {
   std::string payload_sha256;  // 64 hexadecimal digits
 };
 
-// %XX for all but A-Z a-z 0-9 - . _ ~, and '/' where it is to stay.
-std::string encoded(std::string_view text, bool keep_slashes);
 // "list-type=2&prefix=runs%2F": encoded and sorted, which is also how it is to be sent.
 std::string query_text(const Pairs& query);
 

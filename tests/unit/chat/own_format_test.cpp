@@ -1,3 +1,4 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -59,6 +60,39 @@ TEST(OwnFormat, MarksWhatTheTemplateMarks) {
   EXPECT_EQ(shown(format->render(one_round)),
             "<|im_start|>user\n‹U›<|im_end|>\n<|im_start|>assistant\n[‹A›][<|im_end|>]\n");
   EXPECT_EQ(format->ends(), std::vector<std::string>{"<|im_end|>"});
+}
+
+// What a row says is not to be learned is asked about, and the answer after it is trained on.
+TEST(OwnFormat, TurnsMarkedAsNotToBeLearnedAreContextAlone) {
+  std::vector<ChatTurn> turns = rounds;
+  turns[2].trained = false;
+  const auto without_first = [](std::string text) {
+    text.replace(text.find("[‹A›]"), std::string_view("[‹A›]").size(), "‹A›");
+    const auto end = text.find("[", text.find("‹A›"));
+    text.erase(end, 1).erase(text.find("]", end), 1);
+    return text;
+  };
+  for (const std::string_view name : built_in_format_names()) {
+    const auto form = built_in(name);
+    EXPECT_EQ(shown(form->render(turns)), shown(own(form->as_template(false))->render(turns)))
+        << name;
+    EXPECT_EQ(joined(form->render(turns)), joined(form->render(rounds))) << name;
+    EXPECT_THAT(shown(form->render(turns)), testing::HasSubstr("[‹B›]")) << name;
+    EXPECT_THAT(shown(form->render(turns)), testing::Not(testing::HasSubstr("[‹A›"))) << name;
+  }
+  const auto marked = own(template_file("marked"));
+  EXPECT_EQ(shown(marked->render(turns)), without_first(shown(marked->render(rounds))));
+}
+
+// Of the answer its words, not the header that nobody asks for.
+TEST(OwnFormat, AConversationMayBeginWithTheAssistant) {
+  const std::vector<ChatTurn> turns = {{"assistant", "Hello"}, {"user", "U"}, {"assistant", "A"}};
+  for (const std::string file : {"chatml", "zephyr", "llama3"}) {
+    // Some templates write a system turn of their own in front.
+    EXPECT_THAT(shown(own(template_file(file))->render(turns)),
+                testing::EndsWith(shown(built_in(file)->render(turns))))
+        << file;
+  }
 }
 
 // Qwen3's way: thoughts are kept in the last turn and taken out of earlier ones.

@@ -32,6 +32,7 @@ TEST(EscapeSequence, IsAsLongAsATerminalTakesIt) {
   EXPECT_EQ(escape_sequence_length("\x1b[31"), 4U);
   EXPECT_EQ(escape_sequence_length("\x1b\n"), 1U);
   EXPECT_EQ(escape_sequence_length("\x1b"), 1U);
+  EXPECT_EQ(without_escape_sequences("\x1b[1mloss\x1b(B\x1b[m: \x1b]0;t\a2.5\x1b"), "loss: 2.5");
 }
 
 TEST(Text, DurationsAndSizesForPeople) {

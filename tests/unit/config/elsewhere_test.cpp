@@ -6,6 +6,7 @@
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "fixture.hpp"
+#include "supervisor/config/elsewhere/hints.hpp"
 #include "supervisor/config/elsewhere/names.hpp"
 
 namespace trainward::config {
@@ -416,6 +417,66 @@ TEST_F(Elsewhere, EveryNameLeadsToAKeyOfOurs) {
       EXPECT_THAT(problem, testing::Not(HasSubstr("unknown key"))) << name.theirs;
     }
   }
+}
+
+// A key that is not read leads to one that is there, or to the reason why there is none.
+TEST_F(Elsewhere, EveryHintLeadsToAKeyOfOurs) {
+  std::set<std::string_view> seen;
+  for (const elsewhere::Hint& hint : elsewhere::all_hints()) {
+    EXPECT_TRUE(seen.insert(hint.theirs).second) << hint.theirs << " is there twice";
+    EXPECT_EQ(elsewhere::find_name(hint.theirs), nullptr) << hint.theirs << " is read";
+    EXPECT_FALSE(hint.ours.empty() && hint.says.empty()) << hint.theirs;
+    const auto problems = refused(fmt::format("{}: x", hint.theirs));
+    EXPECT_THAT(problems,
+                testing::Contains(HasSubstr(
+                    hint.ours.empty() ? "there is no such key here: " + std::string(hint.says)
+                                      : "here it is " + std::string(hint.ours))))
+        << hint.theirs;
+    if (hint.ours.empty()) continue;
+    std::string text(hint.ours);
+    std::string closing;
+    for (auto dot = text.find('.'); dot != std::string::npos; dot = text.find('.')) {
+      text.replace(dot, 1, ": {");
+      closing += "}";
+    }
+    for (const std::string& problem : wrong(text + ": [[]]" + closing)) {
+      EXPECT_THAT(problem, testing::Not(HasSubstr("unknown key"))) << hint.theirs;
+    }
+  }
+}
+
+// The configurations that these trainers' own pages begin with.
+TEST_F(Elsewhere, OtherTrainersKeysAllHaveAWord) {
+  for (const char* name :
+       {"axolotl.yaml", "llama_factory.yaml", "torchtune.yaml", "trl.yaml", "unsloth.yaml"}) {
+    const auto loaded = file(name);
+    ASSERT_FALSE(loaded) << name;
+    for (const Problem& problem : loaded.error()) {
+      EXPECT_THAT(problem.message, testing::Not(HasSubstr("valid in"))) << name;
+      EXPECT_THAT(problem.message,
+                  testing::Not(testing::MatchesRegex(".*unknown key '[a-z_0-9]*'")))
+          << name;
+    }
+  }
+}
+
+TEST_F(Elsewhere, WordsOfOtherTrainersAreReadWhereTheyMeanTheSame) {
+  const auto axolotl = training(
+      "base_model: TinyLlama, data: train.jsonl, sequence_len: 64, sample_packing: true, "
+      "lora_rank: 4, "
+      "lora_target_linear: true, train_on_inputs: true, bf16: true, lr_scheduler: cosine, "
+      "eval_strategy: 'no'");
+  EXPECT_EQ(axolotl.at("block_size"), 64);
+  EXPECT_EQ(axolotl.at("packing"), true);
+  EXPECT_EQ(axolotl.at("lora").at("r"), 4);
+  EXPECT_EQ(axolotl.at("train_on_prompts"), true);
+  EXPECT_EQ(axolotl.at("precision"), "bf16");
+  EXPECT_EQ(axolotl.at("final_learning_rate_share").to_number<double>(), 0);
+  EXPECT_EQ(training("base_model: TinyLlama, data: train.jsonl, assistant_only_loss: false")
+                .at("train_on_prompts"),
+            true);
+  EXPECT_THAT(refused("load_in_4bit: true"),
+              testing::Contains(HasSubstr("weights are f32 or bf16")));
 }
 
 TEST_F(Elsewhere, EveryNameIsOnThePage) {

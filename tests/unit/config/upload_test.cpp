@@ -1,6 +1,8 @@
 // Where a program's checkpoints go to, and when.
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
 #include <variant>
 
 #include "fixture.hpp"
@@ -8,6 +10,8 @@
 namespace trainward::config {
 namespace {
 
+namespace fs = std::filesystem;
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -107,6 +111,37 @@ TEST_F(ConfigUpload, WhatCannotBeIsSaid) {
   }
   EXPECT_THAT(refused("{targets: {nas: {folder: /a}}, window: \"07:00-07:00\"}"),
               ElementsAre(HasSubstr("whole day")));
+}
+
+TEST_F(ConfigUpload, WhatIsWrittenInAnotherShapeIsAnsweredWithTheRightLine) {
+  EXPECT_THAT(refused("{hub: {repo: me/run}}"),
+              ElementsAre(HasSubstr("`targets: {mine: {hub: …}}`")));
+  EXPECT_THAT(refused("{targets: {mine: me/run}}"),
+              Contains(HasSubstr("such as {hub: {repo: me/my-run}}")));
+  EXPECT_THAT(refused("{targets: {mine: {hub: me/run}}}"),
+              Contains(HasSubstr("such as {repo: me/my-run}")));
+  EXPECT_THAT(refused("{targets: {mine: {s3: \"https://s3.example.com\"}}}"),
+              Contains(HasSubstr("bucket: my-runs")));
+}
+
+TEST_F(ConfigUpload, AModelsFolderIsMadeOfATrainingThatBeganWithOne) {
+  EXPECT_THAT(refused("{targets: {mine: {hub: {repo: me/run, form: folder}}}}"),
+              ElementsAre(HasSubstr("base_model")));
+}
+
+TEST_F(ConfigUpload, FilesOfSecretsAreLookedAt) {
+  const std::string file = (folder_ / "hf").string();
+  const auto with = [&] { return "{targets: {b: {hub: {repo: a/b, token_file: " + file + "}}}}"; };
+  const auto missing = load_text("programs:\n  a:\n    upload: " + with() + "\n");
+  ASSERT_TRUE(missing);
+  EXPECT_THAT(missing->notes,
+              Contains(testing::Field(&Problem::message, HasSubstr("hf: is not there yet"))));
+  std::ofstream(file) << "hf_x";
+  fs::permissions(file, fs::perms(0644));
+  EXPECT_THAT(refused(with()), ElementsAre(HasSubstr("chmod 600")));
+  fs::permissions(file, fs::perms(0600));
+  EXPECT_EQ(std::get<orders::HubPlace>(program(with()).upload.targets.at(0).place).token_file,
+            file);
 }
 
 TEST_F(ConfigUpload, ASecretInTheWrongPlaceIsNotRepeated) {

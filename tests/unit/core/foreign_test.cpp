@@ -56,6 +56,50 @@ struct Foreign : World {
   std::int64_t cpu_ms = 0;
 };
 
+// It says over and over that it waits: 800 bytes a second, next to no processor time.
+TEST(Foreign, ChatterBeforeTheFirstStepIsNoLifeOnceStepsWereSeen) {
+  for (const bool stepped : {true, false}) {
+    SCOPED_TRACE(stepped);
+    Foreign run;
+    if (stepped) {
+      run.burst(20);
+      run.feed(exited_with(1), 10);
+    } else {
+      run.feed(exited_with(1), 10);
+    }
+    while (run.state.stage == Stage::backoff) run.feed(TimerFired{}, second_ms);
+    run.feed(CheckpointSelected{}).feed(WorkerStarted{43}, 5);
+    std::int64_t written = 0;
+    std::int64_t lasted = 0;
+    for (; lasted < 6 * hour_ms && run.state.stage != Stage::killing; lasted += second_ms) {
+      run.feed(TimerFired{}, second_ms);
+      written += 800;
+      if (!run.newest<CheckActivity>().empty()) run.feed(ActivitySeen{0, written});
+    }
+    EXPECT_EQ(run.state.stage == Stage::killing, stepped);
+    if (stepped) {
+      EXPECT_LE(lasted, run.policy.deadlines.silence_ms * 17 / 16 + minute_ms);
+      EXPECT_THAT(run.state.current.kill->why, HasSubstr("wrote little"));
+    }
+  }
+}
+
+// Compiling, copying data: work before the first step is not ended.
+TEST(Foreign, WorkBeforeTheFirstStepStaysLifeWhenStepsWereSeen) {
+  Foreign run;
+  run.burst(20);
+  run.feed(exited_with(1), 10);
+  while (run.state.stage == Stage::backoff) run.feed(TimerFired{}, second_ms);
+  run.feed(CheckpointSelected{}).feed(WorkerStarted{43}, 5);
+  std::int64_t written = 0;
+  for (std::int64_t lasted = 0; lasted < 3 * hour_ms; lasted += second_ms) {
+    run.feed(TimerFired{}, second_ms);
+    written += 20'000;
+    if (!run.newest<CheckActivity>().empty()) run.feed(ActivitySeen{0, written});
+  }
+  EXPECT_EQ(run.state.stage, Stage::training);
+}
+
 // nanoGPT tells of the step it resumed at once more; the step of a file that is written while the
 // program goes on is known by its time alone.
 TEST(Foreign, GoingOnNearTheCheckpointIsNoBreach) {

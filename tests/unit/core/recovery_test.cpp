@@ -254,6 +254,53 @@ TEST(Recovery, CheckpointsThatCannotBeReadNowAreReadLater) {
   EXPECT_EQ(world.newest<Launch>().at(0).attempt, 1);
 }
 
+// A share that is away is nobody's fault: it costs neither an attempt nor a budget, and is told
+// once.
+TEST(Recovery, WhatVerifiedAndIsNotThereIsWaitedFor) {
+  World world;
+  world.run_to_training().steps(1, 20);
+  world.feed(CheckpointVerified{1, "/nas/20", 20, 1, "", "7:70"}).feed(exited_with(1));
+  EXPECT_EQ(world.state.history.kept_path, "/nas/20");
+  EXPECT_EQ(world.state.history.kept_in, "7:70");
+  for (int look = 0; look < 50; ++look) {
+    world.feed(CheckpointSelected{"", 0, "step 20 is not there", true});
+    ASSERT_EQ(world.state.stage, Stage::backoff) << look;
+    EXPECT_THAT(world.newest<Launch>(), IsEmpty());
+    world.feed(TimerFired{}, world.policy.backoff.max_ms);
+  }
+  EXPECT_EQ(world.state.history.kept_step, 20);
+  EXPECT_EQ(world.state.history.attempts_without_progress, 0);
+  int told = 0;
+  for (const RecordEvent& event : world.every<RecordEvent>()) told += event.kind == "waiting";
+  EXPECT_EQ(told, 1);
+  world.feed(CheckpointSelected{"/nas/20", 20, "", false, "8:70"});
+  EXPECT_EQ(world.newest<Launch>().at(0).attempt, 2);
+  EXPECT_EQ(world.state.history.kept_in, "8:70");
+}
+
+TEST(Recovery, FromScratchIsSaidOnceAndLeavesAllBehind) {
+  for (const bool selecting : {false, true}) {
+    World world;
+    world.run_to_training().steps(1, 20);
+    world.feed(CheckpointVerified{1, "/c/20", 20, 1, "", "7:70"}).feed(exited_with(1));
+    if (!selecting) world.feed(CheckpointSelected{"", 0, "step 20 is not there", true});
+    world.feed(StartRequested{.by = "uid 7", .from_scratch = true}, 5);
+    ASSERT_THAT(world.newest<SelectCheckpoint>(), SizeIs(1));
+    EXPECT_EQ(world.newest<SelectCheckpoint>().at(0).below, 1);
+    EXPECT_EQ(world.newest<SelectCheckpoint>().at(0).since, world.time.wall);
+    const WallTime since = world.time.wall;
+    world.attempt_to_training(0).steps(1, 5);
+    EXPECT_TRUE(world.state.current.from_scratch);
+    EXPECT_EQ(world.state.history.kept_path, "");
+    EXPECT_EQ(world.state.history.kept_step, 0);
+    world.feed(exited_with(1)).feed(TimerFired{}, world.policy.backoff.max_ms);
+    ASSERT_EQ(world.state.stage, Stage::selecting);
+    const auto selects = world.every<SelectCheckpoint>();
+    EXPECT_EQ(selects.back().below, 0) << "said once";
+    EXPECT_EQ(selects.back().since, since) << "what was there before is not gone on from";
+  }
+}
+
 TEST(Budget, AStoppedAttemptThatKeptSomethingClearsIt) {
   World world;
   world.run_to_training().feed(ended_by(11)).feed(TimerFired{}, 10'000).attempt_to_training(0);

@@ -88,6 +88,16 @@ TEST(StateJson, EachMemberOfEachPartHasANameOfItsOwn) {
                                        count_leaves(state.next) + count_leaves(state.boards));
 }
 
+// What `now` has of the members that were there once: later ones stand beside them.
+json::value as_far_as(const json::value& once, const json::value& now) {
+  if (!once.is_object() || !now.is_object()) return now;
+  json::object same;
+  for (const auto& [name, value] : once.get_object()) {
+    if (now.get_object().contains(name)) same[name] = as_far_as(value, now.at(name));
+  }
+  return same;
+}
+
 // As it was written when a state had no parts, with every member set.
 TEST(StateJson, AStateStoredBeforeItHadPartsIsReadAndWrittenAsItWas) {
   std::ifstream file(SOURCE_FOLDER "/tests/unit/core/stored_state.json");
@@ -98,7 +108,7 @@ TEST(StateJson, AStateStoredBeforeItHadPartsIsReadAndWrittenAsItWas) {
   const json::object written = to_json(*state);
   for (const auto& [name, value] : stored.as_object()) {
     ASSERT_TRUE(written.contains(name)) << name;
-    EXPECT_EQ(parsed(written).at(name), value) << name;
+    EXPECT_EQ(as_far_as(value, parsed(written).at(name)), value) << name;
   }
   const json::object usual = to_json(State{});
   for (const auto& [name, value] : stored.as_object()) EXPECT_NE(usual.at(name), value) << name;

@@ -164,7 +164,7 @@ TEST(Step, ThatEverythingWasTriedIsSaidOnlyWhenSomethingWas) {
     later.feed(no_number(101)).feed(ended_by(9));
   }
   EXPECT_EQ(display(later.state.stage), "FATAL");
-  EXPECT_THAT(later.state.reason, HasSubstr("everything that helps against nan was tried"));
+  EXPECT_THAT(later.state.reason, HasSubstr("attempts all ended in nan"));
 }
 
 TEST(Step, AttemptsWithoutProgressEndInFatalWithAReason) {
@@ -206,6 +206,24 @@ TEST(Step, AStopAtOnceDoesNotWaitForASave) {
   EXPECT_EQ(display(world.state.stage), "STOPPED");
   EXPECT_TRUE(world.state.wanted);
   EXPECT_EQ(world.newest<RecordAttemptEnded>()[0].cause, Cause::stopped);
+}
+
+TEST(Step, AnAttemptThatIsStoppedBeforeItsLaunchTakesNoNumber) {
+  World world;
+  world.policy.needs_board = true;
+  world.feed(StartRequested{});
+  ASSERT_EQ(world.state.stage, Stage::probing);
+  world.feed(StopRequested{"operator"});
+  EXPECT_EQ(world.state.attempt, 0);
+  world.feed(StartRequested{}).feed(ProbeFinished{{{"A", "OK", true, ""}}, ""});
+  ASSERT_EQ(world.state.stage, Stage::selecting);
+  world.feed(StopRequested{"operator"});
+  EXPECT_EQ(world.state.attempt, 0);
+  world.feed(StartRequested{}).feed(ProbeFinished{{{"A", "OK", true, ""}}, ""});
+  world.feed(CheckpointSelected{"", 0, ""}).feed(WorkerStarted{42}, 5);
+  EXPECT_EQ(world.state.attempt, 1);
+  world.feed(StopRequested{"operator"});
+  EXPECT_EQ(world.state.attempt, 1);
 }
 
 TEST(Step, ShutdownKeepsTheIntent) {

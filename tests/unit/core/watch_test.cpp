@@ -36,6 +36,24 @@ TEST(LossWatch, AJumpThatStaysIsTroubleFromItsFirstStep) {
   EXPECT_EQ(trouble->from, Step{103});
 }
 
+// A model that has nearly learned its data by heart: from 5.5 to 0.01, and up to 0.1 for a while.
+TEST(LossWatch, WhatIsLeftOfALossMayBreathe) {
+  LossWatch watch;
+  for (int step = 1; step <= 800; ++step) {
+    const double loss =
+        step % 200 > 180 && step > 400 ? 0.1 : 5.5 * std::exp(-step / 40.0) + 0.0097;
+    ASSERT_FALSE(watch_loss(watch, {step}, loss, true)) << step;
+  }
+  std::optional<LossTrouble> trouble;
+  for (int step = 801; step <= 805; ++step) trouble = watch_loss(watch, {step}, 0.5, true);
+  EXPECT_TRUE(trouble) << "a tenth of where it began is more than that";
+  // The same of a loss that was never large.
+  LossWatch small;
+  for (int step = 1; step <= 100; ++step) ASSERT_FALSE(watch_loss(small, {step}, 1e-4, true));
+  for (int step = 101; step <= 105; ++step) trouble = watch_loss(small, {step}, 1e-3, true);
+  EXPECT_TRUE(trouble);
+}
+
 TEST(LossWatch, WhatIsNotANumberIsTroubleAtOnce) {
   LossWatch watch;
   const auto trouble = watch_loss(watch, {7}, std::numeric_limits<double>::infinity(), false);

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
+
+#include "supervisor/orders/left.hpp"
 
 namespace trainward::orders {
 namespace {
@@ -18,6 +21,19 @@ TEST(Orders, ComeBackAsTheyWere) {
   const auto back = from_line(line);
   ASSERT_TRUE(back.has_value()) << back.error().message();
   EXPECT_EQ(to_json(*back), to_json(orders));
+}
+
+TEST(Left, ComesBackAsItWas) {
+  Left left;
+  left.jobs = {{"upload run/box", 40, 100, ""}, {"channel night", 0, 0, "ntfy.sh: no connection"}};
+  left.read_bytes = 7;
+  EXPECT_EQ(left_from(line_of(left)), left);
+  EXPECT_EQ(left_from(line_of(Left{})), Left{});
+  EXPECT_EQ(words_of(left.jobs[0]), "upload run/box, 40 %");
+  EXPECT_EQ(words_of(left.jobs[1]), "channel night");
+  for (const char* line : {"", "alive", "{}", "[]", R"({"left":7})", R"({"left":[7]})"}) {
+    EXPECT_EQ(left_from(line), std::nullopt) << line;
+  }
 }
 
 TEST(Orders, WhatIsNoneIsRefused) {

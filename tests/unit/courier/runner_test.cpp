@@ -12,6 +12,7 @@
 #include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -157,6 +158,47 @@ TEST_F(RunnerTest, ATroubleIsOnRecordThoughTheJobGoesOnAsItWants) {
   EXPECT_EQ(row.at("state"), "failing");
   EXPECT_EQ(row.at("error"), "ntfy.sh: no connection");
   EXPECT_EQ(row.at("next_ms"), 77);
+}
+
+// Asked to leave: who waits for its time or after an error is called at once, and is named until it
+// owes nothing.
+TEST_F(RunnerTest, WhatIsToLeaveIsCalledAtOnceAndNamedUntilItHas) {
+  class Owing final : public Job {
+   public:
+    Owing(std::string name, bool fails, std::shared_future<void> paid)
+        : name_(std::move(name)), fails_(fails), paid_(std::move(paid)) {}
+    [[nodiscard]] std::string name() const override { return name_; }
+    [[nodiscard]] bool owes() const override { return owes_; }
+    Result<std::int64_t> work(const World& world) override {
+      if (world.leaving) paid_.wait();
+      owes_ = !world.leaving;
+      if (fails_ && owes_) return fail(ErrorKind::transient, "no connection", "box");
+      return never;
+    }
+
+   private:
+    std::string name_;
+    bool fails_;
+    std::shared_future<void> paid_;
+    bool owes_ = true;
+  };
+  std::promise<void> pay;
+  const auto paid = pay.get_future().share();
+  pace_.first_pause_ms = pace_.most_pause_ms = 3'600'000;
+  pace_.listen_ms = 3'600'000;
+  auto runner = start(std::make_unique<Owing>("channel night", false, paid),
+                      std::make_unique<Owing>("upload run/box", true, paid));
+  const auto names = [&] {
+    std::vector<std::string> out;
+    for (const auto& job : runner->left()) out.push_back(job.name);
+    return out;
+  };
+  while (jobs().empty()) std::this_thread::yield();
+  runner->leave();
+  EXPECT_THAT(names(), testing::ElementsAre("channel night", "upload run/box"));
+  pay.set_value();
+  while (!names().empty()) std::this_thread::yield();
+  EXPECT_TRUE(runner->end());
 }
 
 TEST_F(RunnerTest, AnErrorIsOnRecordUntilItWorksAgain) {

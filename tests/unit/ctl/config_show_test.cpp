@@ -51,6 +51,32 @@ TEST_F(ConfigShow, TheCommandItsPlaceAndWhatItFinds) {
   EXPECT_THAT(ran.out, Not(HasSubstr("hunter")));
 }
 
+// What is met at the start otherwise, minutes later.
+TEST_F(ConfigShow, ACheckOpensTheModelAndTakesWhatIsSet) {
+  fs::create_directories("model");
+  std::ofstream("model/config.json")
+      << R"({"model_type": "llama", "max_position_embeddings": 128})";
+  std::ofstream("rows.jsonl") << "{}\n";
+  std::ofstream("tune.yaml") << "programs: {t: {training_config: {base_model: model, "
+                                "data: rows.jsonl, steps: 5, block_size: 64}}}\n";
+  Ran ran = ctl({"config", "check", "tune.yaml"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("tune.yaml: programs.t.training_config.base_model: "),
+                             HasSubstr("model.safetensors")));
+  std::ofstream("model/model.safetensors", std::ios::binary)
+      << std::string("\x02\0\0\0\0\0\0\0{}", 10);
+  ran = ctl({"config", "check", "tune.yaml"});
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  const auto set = [](const std::string& value) { return "programs.t.training_config." + value; };
+  ran = ctl({"config", "check", "--set", set("block_size=256"), "--set", set("evaluate_every=5"),
+             "tune.yaml"});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("block_size: is 256, and the model knows 128 positions"),
+                             HasSubstr("evaluate_every: there is nothing to evaluate on")));
+  EXPECT_THAT(ctl({"config", "worker", "tune.yaml", "--set", set("seed=9")}).out,
+              HasSubstr("\"seed\":9"));
+}
+
 TEST_F(ConfigShow, AsADocument) {
   const Ran ran = ctl({"--json", "config", "show", "a"});
   EXPECT_EQ(ran.code, 0) << ran.err;

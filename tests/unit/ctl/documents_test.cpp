@@ -216,7 +216,7 @@ TEST_F(FormatWhy, AnUnkillableProcessIsNotNothingToDo) {
   const auto document = parsed(R"({"program":"t","state":"UNKILLABLE","reason":"r",
     "attempt":{"attempt":5,"duration_s":1,"cause":"","verdict":""},"evidence":[]})");
   const std::string told = why(document);
-  EXPECT_THAT(told, HasSubstr("restart of the machine"));
+  EXPECT_THAT(told, HasSubstr("restart the machine"));
   EXPECT_THAT(told, Not(HasSubstr("nothing to do")));
 }
 
@@ -246,7 +246,7 @@ TEST_F(FormatWhy, EndsWithWhatTheWorkerSaidLast) {
 
 TEST_F(FormatWhy, WithoutAnAttempt) {
   EXPECT_EQ(why(parsed(R"({"program":"t","state":"STOPPED","reason":"","attempt":null})")),
-            "t is STOPPED; it has had no attempt yet.\n");
+            "t is STOPPED; it has had no attempt yet.\nNext: To go on: trainwardctl start t\n");
 }
 
 TEST_F(FormatReport, TheWholeRun) {
@@ -311,6 +311,7 @@ TEST_F(FormatReport, EvaluationsWithPerplexityAndTheBest) {
   const json::value document = parsed(fmt::format(
       R"({{"program":"t","state":"RUNNING","evaluated_step":1200,"evaluation_loss":2.5,
           "evaluation_perplexity":12.1825,"best_evaluation_loss":2.25,"early_end":"no\u001b better",
+          "data_left_out":"warning: 6 of 12 rows (50 %) are left out",
           "best_evaluation":{{"step":800,"loss":2.25,"perplexity":9.4877,"checkpoint":"{}"}},
           "evaluations":[{{"step":0,"loss":null,"perplexity":null}},
                          {{"step":800,"loss":2.25,"perplexity":9.4877}},
@@ -319,7 +320,8 @@ TEST_F(FormatReport, EvaluationsWithPerplexityAndTheBest) {
   const std::string told = report(document);
   EXPECT_THAT(told, HasSubstr("\n  held-out loss       2.500 at step 1,200 (perplexity 12.18), "
                               "2.250 best\n"
-                              "  ended early         no? better\n"));
+                              "  ended early         no? better\n"
+                              "  data                warning: 6 of 12 rows (50 %) are left out\n"));
   EXPECT_THAT(told, HasSubstr("\nEvaluations:\n"
                               "   STEP   LOSS  PERPLEXITY\n"
                               "      0      -           -\n"

@@ -85,6 +85,15 @@ TEST(Console, TheLiveLineFitsATerminalThatIsNarrow) {
   EXPECT_THAT(shown, HasSubstr("…"));
 }
 
+TEST(Console, WhatTheModelSaysIsALine) {
+  const auto lines = lines_in(on_a_terminal(100, [](Console& console) {
+    console.sample("p", {40, "Capital of France?", "Paris.\nOn the Seine.\x1b[2J"}, {1, 1});
+  }));
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines[0],
+              HasSubstr("sample    step 40: Capital of France? → Paris. On the Seine.?[2J"));
+}
+
 TEST(Console, AFileGetsALineEvery25Steps) {
   const File out(std::tmpfile());
   Console console(true, out.get());

@@ -158,6 +158,12 @@ TEST(JournalEvents, AnEarlyEndIsNoticed) {
   EXPECT_EQ(noticed.text, "no better?[2J");
 }
 
+TEST(JournalEvents, DataThatIsLeftOutIsNoticed) {
+  const auto noticed = only<core::Noticed>(message(R"({"DATA_LEFT_OUT":"6 of 12 rows\u001b[2J"})"));
+  EXPECT_EQ(noticed.kind, "data");
+  EXPECT_EQ(noticed.text, "6 of 12 rows?[2J");
+}
+
 TEST(JournalEvents, ASampleIsForTheRecordAndASignOfLife) {
   const std::string fields =
       R"({"SAMPLE_STEP":"40","SAMPLE_PROMPT":"\"a\\nb\"","SAMPLE_ANSWER":"\"c\"","SAMPLE_TOKENS":"1"})";

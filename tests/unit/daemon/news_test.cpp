@@ -169,6 +169,18 @@ TEST_F(NewsOfAProgram, TroublesOfOthersAreToldOnceAndAreOver) {
   EXPECT_EQ(told()[2].episode, told()[0].episode);
 }
 
+// As often as the documents say, whatever `repeat` is for what is critical.
+TEST_F(NewsOfAProgram, ADatabaseThatRefusesNowAndThenIsToldOnce) {
+  notify::Policy policy;
+  policy.repeat_ms = 0;
+  News news(loop_, store_, {policy}, folder_.path());
+  ASSERT_TRUE(news.begin().has_value());
+  for (int i = 0; i < 3; ++i) news.refused({ErrorKind::transient, "disk full", "", ""}, 600'000);
+  ASSERT_EQ(told().size(), 1U);
+  EXPECT_EQ(told()[0].kind, "database");
+  EXPECT_EQ(told()[0].tier, "warning");
+}
+
 // An hour, and once: an hour's outage of a hub is nobody's night.
 TEST_F(NewsOfAProgram, AnUploadThatFailsForAnHourIsToldUntilItIsOver) {
   Background background(loop_);

@@ -6,11 +6,15 @@
 #include "common/base/json.hpp"
 #include "common/os/file.hpp"
 #include "scratch_folder.hpp"
+#include "text/packed.hpp"
+#include "trainer/data/left_out.hpp"
 #include "trainer/data/line_reader.hpp"
+#include "trainer/data/row_source.hpp"
 
 namespace trainward::trainer {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -47,7 +51,7 @@ TEST(LineReaderTest, WholeLinesOfAnySize) {
   const ScratchFolder folder;
   const std::string large(3'000'000, 'x');
   folder.write("f", "a\n\n" + large + "\nlast");
-  LineReader lines(open_file(folder.path("f"), 0).value(), folder.path("f"), 4'000'000);
+  LineReader lines(TextFile::open(folder.path("f")).value(), 4'000'000);
   std::vector<std::size_t> sizes;
   for (;;) {
     auto line = lines.next();
@@ -64,7 +68,7 @@ TEST(LineReaderTest, WholeLinesOfAnySize) {
 TEST(LineReaderTest, OfALongLineItsBeginning) {
   const ScratchFolder folder;
   folder.write("f", "abcdef\n" + std::string(2'500'000, 'y') + "\nab\n");
-  LineReader lines(open_file(folder.path("f"), 0).value(), folder.path("f"), 4);
+  LineReader lines(TextFile::open(folder.path("f")).value(), 4);
   auto line = lines.next();
   ASSERT_TRUE(line && *line);
   EXPECT_TRUE((*line)->too_long);
@@ -78,6 +82,21 @@ TEST(LineReaderTest, OfALongLineItsBeginning) {
   EXPECT_FALSE((*line)->too_long);
   EXPECT_EQ((*line)->text, "ab");
   EXPECT_FALSE(lines.next()->has_value());
+}
+
+TEST(LeftOutTest, SaysHowMuchAndWarnsFromATenthOn) {
+  EXPECT_EQ(left_out_text({.kept = 12}), "");
+  EXPECT_EQ(left_out_text({6, 6, "/d/mine.jsonl:2: has no 'response'", 0, 0}),
+            "warning: 6 of 12 rows (50 %) are left out, the first mine.jsonl:2: has no 'response'");
+  EXPECT_EQ(
+      left_out_text({999, 1, "/d/a.jsonl:7: is not UTF-8", 0, 2}),
+      "1 of 1000 rows (0.1 %) is left out, the first a.jsonl:7: is not UTF-8; 2 files are left "
+      "out");
+  EXPECT_EQ(left_out_text({91, 4, "a.jsonl:1: x", 5, 0}),
+            "9 of 100 rows (9 %) are left out, the first a.jsonl:1: x; 5 too long for block_size");
+  EXPECT_EQ(left_out_text({90, 0, "", 10, 0}),
+            "warning: 10 of 100 rows (10 %) are left out; 10 too long for block_size");
+  EXPECT_EQ(left_out_text({3, 0, "", 0, 1}), "1 file is left out");
 }
 
 class DocumentReaderTest : public testing::Test {
@@ -195,7 +214,58 @@ TEST_F(DocumentReaderTest, ABinFileWithoutOurHeaderIsNoText) {
   ASSERT_TRUE(read({"d"}));
   EXPECT_THAT(documents_, ElementsAre("text"));
   ASSERT_EQ(reader_->unread().size(), 1U);
-  EXPECT_THAT(reader_->unread()[0].reason, HasSubstr("data_format"));
+  EXPECT_THAT(reader_->unread()[0].hint, HasSubstr("data_format"));
+}
+
+TEST_F(DocumentReaderTest, PackedFilesAreReadAsWhatTheyHold) {
+  folder_.write("d/a.txt.gz", gzipped("one"));
+  folder_.write("d/b.jsonl.zst", zstandard("{\"text\": \"two\"}\n{\"text\": \"three\"}\n"));
+  ASSERT_TRUE(read({"d"}));
+  EXPECT_THAT(documents_, ElementsAre("one", "two", "three"));
+  EXPECT_EQ(bytes_, total_);
+  folder_.write("d/c.txt.gz", gzipped("four").substr(0, 15));
+  auto cut = read({"d"});
+  ASSERT_FALSE(cut) << "a part of it would be trained on unnoticed";
+  EXPECT_THAT(cut.error().message(), HasSubstr("c.txt.gz: is no whole gzip file"));
+}
+
+TEST_F(DocumentReaderTest, AnArrayInAFileOfLinesLosesNothing) {
+  folder_.write("a.jsonl", "[\n{\"text\": \"one\"},\n{\"text\": \"two\"}\n]\n");
+  ASSERT_TRUE(read({"a.jsonl"}));
+  EXPECT_THAT(documents_, ElementsAre("one", "two"));
+}
+
+// What is no text is left out beside text, and refused where nothing else was named.
+TEST_F(DocumentReaderTest, WhatIsNoTextIsNotTrainedOn) {
+  folder_.write("d/a.txt", "text");
+  folder_.write("d/picture", std::string("\x89PNG\r\n") + std::string(500, '\1'));
+  ASSERT_TRUE(read({"d"}));
+  EXPECT_THAT(documents_, ElementsAre("text"));
+  ASSERT_EQ(reader_->unread().size(), 1U);
+  EXPECT_THAT(reader_->unread()[0].reason, HasSubstr("is binary"));
+  auto alone = read({"d/picture"});
+  ASSERT_FALSE(alone);
+  EXPECT_EQ(alone.error().kind, ErrorKind::usage);
+  EXPECT_THAT(alone.error().message(),
+              AllOf(HasSubstr("picture: is binary, not text"), HasSubstr("data_format: text")));
+}
+
+// As `hf download NAME --repo-type dataset --local-dir d` leaves it.
+TEST_F(DocumentReaderTest, AFolderOfTheHubIsItsDataOrSaysWhatToDo) {
+  folder_.write("d/.gitattributes", "*.parquet filter=lfs\n");
+  folder_.write("d/.cache/huggingface/download/data/rows.jsonl.metadata", "abc\n");
+  folder_.write("d/README.md", "---\nlicense: mit\n---\n# Rows\n");
+  folder_.write("d/data/rows.jsonl", "{\"text\": \"one\"}\n");
+  ASSERT_TRUE(read({"d"}));
+  EXPECT_THAT(documents_, ElementsAre("one"));
+  ASSERT_EQ(reader_->unread().size(), 1U);
+  EXPECT_THAT(reader_->unread()[0].reason, HasSubstr("card of a data set"));
+  folder_.write("d/data/train-00000.parquet", "PAR1xyz");
+  auto parquet = read({"d"});
+  ASSERT_FALSE(parquet);
+  EXPECT_THAT(
+      parquet.error().message(),
+      AllOf(HasSubstr("d/data/train-00000.parquet: is a Parquet file"), HasSubstr("read_parquet")));
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ TEST(Formats, TorchtitanWithItsColours) {
   EXPECT_THAT(
       recognized("[rank0]:[titan] 2026-01-02 10:00:00,123 - root - INFO - \x1b[31mstep: 10  "
                  "\x1b[32mloss:  7.1250  \x1b[38;2;180;60;0mgrad_norm:  1.2  \x1b[36mmemory:  "
-                 "4.21GiB(4.44%)  \x1b[34mtps: 12,345  tflops: 5.6  mfu: 41.67%\x1b[39m\n"
+                 "4.21GiB(4.44%)  \x1b[34mtps: 12,345  tflops: 5.6  mfu: 41.67%\x1b(B\x1b[m\n"
                  "step: 20  loss:  7.0  grad_norm:  1.2  memory:  4.2GiB(4%)  tps: 12,000\n"),
       ElementsAre("noticed: recognised the output of torchtitan: step, loss, gradient norm, tokens "
                   "a second, MFU, device memory",

@@ -197,12 +197,22 @@ TEST_F(GenerateFolderTest, AsksInTheModelsOwnFormOrAnother) {
   options.speaker.format = "alpaca";
   EXPECT_EQ(run(options), exit_code::done) << err_;
   EXPECT_NE(out_, own);
-  // The template written out is the same text.
+  // Written out it is the same text, which begins with the tokenizer's begin token; the template
+  // begins with it only where it says so.
   options.speaker.format.clear();
   options.chat = false;
   options.prompt = "<|user|>\nHi yo</s>\n<|assistant|>\n";
   EXPECT_EQ(run(options), exit_code::done) << err_;
-  EXPECT_EQ(out_, options.prompt + own);
+  const std::string begun = out_;
+  EXPECT_NE(begun, options.prompt + own);
+  test::write_file(
+      base_ / "chat_template.jinja",
+      "{{ bos_token }}{% for m in messages %}<|{{ m.role }}|>\n{{ m.content }}</s>\n{% endfor %}"
+      "{% if add_generation_prompt %}<|assistant|>\n{% endif %}");
+  options.chat = true;
+  options.prompt = "Hi yo";
+  EXPECT_EQ(run(options), exit_code::done) << err_;
+  EXPECT_EQ("<|user|>\nHi yo</s>\n<|assistant|>\n" + out_, begun);
   options.chat = true;
   options.speaker.format = "chatlm";
   EXPECT_EQ(run(options), exit_code::configuration);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/base/base64.hpp"
+#include "common/base/percent.hpp"
 #include "supervisor/upload/hub/attributes.hpp"
 #include "supervisor/upload/hub/refusal.hpp"
 #include "supervisor/upload/hub/requests.hpp"
@@ -36,7 +37,7 @@ TEST(Address, NamesOfRepositories) {
 
 TEST(Address, RevisionsAreEncodedWhole) {
   const Repository at{"https://h", "me/run", "runs/one"};
-  EXPECT_EQ(api_url(at, "/revision/" + encoded(at.revision)),
+  EXPECT_EQ(api_url(at, "/revision/" + percent_encoded(at.revision)),
             "https://h/api/models/me/run/revision/runs%2Fone");
   EXPECT_EQ(resolve_url(at, "a/b", "c d/é.pt"), "https://h/me/run/resolve/a%2Fb/c%20d/%C3%A9.pt");
 }

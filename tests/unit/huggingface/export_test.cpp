@@ -194,6 +194,22 @@ TEST_F(ExportTest, EndTokensJoinThoseOfTheBase) {
   EXPECT_THAT(read_bytes(to_ / "README.md"), HasSubstr("| tokens that end an answer | 7, 2 |"));
 }
 
+// A run of an older version may have trained on a part of its base.
+TEST_F(ExportTest, WhatTheBaseHadAndTheRunHasNotIsTold) {
+  base();
+  const fs::path checkpoint = from_base();
+  auto tensors = testing::tensors_of({}, DType::bf16);
+  tensors.push_back(tensors.back());
+  tensors.back().info.name = "model.layers.7.mlp.up_proj.weight";
+  tensors.push_back(tensors.back());
+  tensors.back().info.name = "model.layers.0.self_attn.rotary_emb.inv_freq";  // is computed
+  testing::write_safetensors(base_ / "model.safetensors", tensors);
+  const auto done = exported(checkpoint);
+  ASSERT_TRUE(done) << done.error().message();
+  EXPECT_THAT(done->notes, ElementsAre(HasSubstr("1 tensor of the base model is not in it, such as "
+                                                 "model.layers.7.mlp.up_proj.weight")));
+}
+
 TEST_F(ExportTest, AModelFromScratchNeedsATokenizerNamed) {
   base();
   ModelRecord record = record_for(base_);

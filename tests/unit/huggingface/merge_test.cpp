@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
+#include <limits>
 #include <map>
 
 #include "checkpoint/format/floats.hpp"
@@ -212,6 +214,21 @@ TEST_F(MergeTest, ABaseThatDoesNotFit) {
   Shape shallow;
   shallow.layers = 1;
   EXPECT_THAT(with(shallow), HasSubstr("holds no 'model.layers.1."));
+}
+
+TEST_F(MergeTest, AWeightThatIsNoNumberIsNamed) {
+  make_base(DType::f32);
+  const fs::path from = checkpoint();
+  auto tensors = testing::tensors_of({}, DType::f32);
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  std::memcpy(tensors[2].bytes.data() + 8, &nan, sizeof nan);
+  testing::write_safetensors(base_ / "model.safetensors", tensors);
+  ExportOptions options;
+  options.any_base = true;
+  const auto damaged = merge_to(from, options);
+  ASSERT_FALSE(damaged);
+  EXPECT_EQ(damaged.error().kind, ErrorKind::usage);
+  EXPECT_THAT(damaged.error().message(), HasSubstr(tensors[2].info.name + "' holds nan at ["));
 }
 
 TEST_F(MergeTest, AWholeModelHasNothingToMerge) {

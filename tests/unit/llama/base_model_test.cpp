@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <fstream>
+
 #include "checkpoint/format/floats.hpp"
 #include "llama/rows.hpp"
 #include "temporary_folder.hpp"
@@ -139,9 +142,11 @@ TEST_F(BaseModelFolder, TensorsMayLieAnywhere) {
     const hf::Shape shape{.vocabulary = 96};
     auto tensors = hf::tensors_of(shape, type);
     const auto aligned = opened(write(shape, type, tensors));
-    tensors.insert(tensors.begin(), {{"a.stray", DType::u8, {3}}, std::vector<std::byte>(3)});
+    const std::string stray =
+        "model.layers.0.self_attn.rotary_emb.inv_freq";  // as older files have it
+    tensors.insert(tensors.begin(), {{stray, DType::u8, {3}}, std::vector<std::byte>(3)});
     const auto moved = opened(write(shape, type, tensors));
-    EXPECT_THAT(moved->left_out(), ::testing::ElementsAre("a.stray"));
+    EXPECT_THAT(moved->left_out(), ::testing::ElementsAre(stray));
     EXPECT_TRUE(aligned->left_out().empty());
     for (const bool lora : {false, true}) {
       const auto run = [&](const BaseModel& base) {
@@ -198,6 +203,56 @@ TEST_F(BaseModelFolder, WhatDoesNotFitItsConfigIsRefusedByItsName) {
                 tensor.info.name = "model.layers.1.mlp.other.weight";
               })),
               HasSubstr(name));
+}
+
+// Files that hold more than their config.json says would lose it, and the run be one of a stump.
+TEST_F(BaseModelFolder, WhatItsConfigHasNoPlaceForIsRefused) {
+  const hf::Shape shape;
+  auto tensors = hf::tensors_of(shape, DType::f32);
+  hf::OwnedTensor extra = tensors.back();
+  extra.info.name = "model.layers.0.self_attn.q_proj.bias";
+  tensors.push_back(extra);
+  const auto with_bias = write(shape, DType::f32, tensors);
+  EXPECT_THAT(refusal(with_bias), AllOf(HasSubstr("'model.layers.0.self_attn.q_proj.bias'"),
+                                        HasSubstr("no place (1 tensor in all)")));
+  tensors.back().info.name = fmt::format("model.layers.{}.mlp.up_proj.weight", shape.layers);
+  EXPECT_THAT(
+      refusal(write(shape, DType::f32, tensors)),
+      HasSubstr(fmt::format("holds {} layers, and num_hidden_layers in its config.json is {}",
+                            shape.layers + 1, shape.layers)));
+  const auto older = BaseModel::open(with_bias.string(), 1);
+  ASSERT_TRUE(older) << "a run that began so goes on";
+  EXPECT_EQ((*older)->left_out().size(), 1U);
+}
+
+TEST_F(BaseModelFolder, AWeightThatIsNoNumberIsNamedWithItsPlace) {
+  for (const auto& [type, bits] :
+       {std::pair(DType::bf16, 0x7FC0U), {DType::f16, 0x7E00U}, {DType::f32, 0xFF800000U}}) {
+    const hf::Shape shape;
+    auto tensors = hf::tensors_of(shape, type);
+    EXPECT_TRUE(opened(write(shape, type, tensors))->check_numbers());
+    for (hf::OwnedTensor& tensor : tensors) {
+      if (tensor.info.name != "model.layers.1.mlp.up_proj.weight") continue;
+      const std::size_t width = tensor.bytes.size() / (40 * 16);
+      std::memcpy(tensor.bytes.data() + (3 * 16 + 5) * width, &bits, width);
+    }
+    const auto damaged = opened(write(shape, type, tensors))->check_numbers();
+    ASSERT_FALSE(damaged);
+    EXPECT_EQ(damaged.error().kind, ErrorKind::usage);
+    EXPECT_THAT(
+        damaged.error().message(),
+        HasSubstr(type == DType::f32 ? "'model.layers.1.mlp.up_proj.weight' holds -inf at [3,5]"
+                                     : "'model.layers.1.mlp.up_proj.weight' holds nan at [3,5]"));
+  }
+}
+
+TEST_F(BaseModelFolder, DamageIsForAPersonToMend) {
+  const auto folder = write({});
+  std::filesystem::resize_file(folder / "model.safetensors", 3000);
+  EXPECT_THAT(refusal(folder), HasSubstr("model.safetensors"));
+  const auto no_json = write({});
+  std::ofstream(no_json / "config.json") << "{";
+  EXPECT_THAT(refusal(no_json), HasSubstr("config.json"));
 }
 
 TEST_F(BaseModelFolder, ACopyOfATiedHeadMustBeTheEmbedding) {

@@ -92,7 +92,7 @@ TEST(LlamaConfig, AFamilysDefaultsAreThoseOfItsClass) {
   EXPECT_EQ(kv_of("qwen2", 64), 32);
   EXPECT_EQ(kv_of("qwen3", 64), 32);
   EXPECT_THAT(refusal(without(plain("qwen2"), "num_key_value_heads")),
-              HasSubstr("4 heads of queries cannot share 32"));
+              HasSubstr("num_key_value_heads is 32, which does not divide"));
   // Null says: as many as heads, for each of them.
   for (const std::string_view type : {"llama", "mistral", "qwen2", "qwen3"}) {
     EXPECT_EQ(read(R"({"num_key_value_heads": null})", type).llama.kv_heads, 4) << type;
@@ -109,9 +109,10 @@ TEST(LlamaConfig, HeadsMayBeWiderThanTheirShare) {
   EXPECT_EQ(read("{}", "qwen3").llama.head_width, 128);
   EXPECT_EQ(read(R"({"head_dim": 16})", "qwen3").llama.head_width, 16);
   EXPECT_THAT(refusal(R"({"head_dim": null})", "qwen3"), HasSubstr("head_dim"));
-  EXPECT_THAT(refusal(R"({"head_dim": 15})"), HasSubstr("even width"));
+  EXPECT_THAT(refusal(R"({"head_dim": 15})"), HasSubstr("head_dim is 15, and heads need an even"));
   EXPECT_THAT(refusal(R"({"head_dim": 0})"), HasSubstr("above 0"));
-  EXPECT_THAT(refusal(R"({"num_key_value_heads": 3})"), HasSubstr("cannot share 3"));
+  EXPECT_THAT(refusal(R"({"num_key_value_heads": 3})"),
+              HasSubstr("num_key_value_heads is 3, which does not divide"));
   EXPECT_THAT(refusal(R"({"num_key_value_heads": 0})"), HasSubstr("above 0"));
 }
 
@@ -175,7 +176,7 @@ TEST(LlamaConfig, ARotationThatIsNotBuiltIsRefusedByItsName) {
            {R"({"rope_scaling": "linear"})", "rope_scaling"},
            {R"({"rope_scaling": {"type": "llama3", "factor": 8}})", "original_max_position"},
            {R"({"rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": "1",
-                "original_max_position_embeddings": 16}})",
+                "high_freq_factor": 4, "original_max_position_embeddings": 16}})",
             "low_freq_factor"},
            {R"({"rope_scaling": {"type": "llama3", "factor": 8, "low_freq_factor": 4,
                 "high_freq_factor": 1, "original_max_position_embeddings": 16}})",
@@ -188,6 +189,26 @@ TEST(LlamaConfig, ARotationThatIsNotBuiltIsRefusedByItsName) {
        }) {
     EXPECT_THAT(refusal(text), HasSubstr(key)) << text;
   }
+}
+
+// transformers 4 reads one of them, transformers 5 the other.
+TEST(LlamaConfig, KeysThatContradictEachOtherAreRefused) {
+  constexpr std::string_view both =
+      R"({"rope_theta": 1e4, "rope_parameters": {"rope_theta": 777}})";
+  EXPECT_THAT(refusal(both), AllOf(HasSubstr("rope_theta is 10000"), HasSubstr("777")));
+  EXPECT_EQ(read(R"({"rope_theta": 777, "rope_parameters": {"rope_theta": 777}})").llama.rope,
+            (RopeSpec{.theta = 777}));
+  EXPECT_THAT(refusal(R"({"rope_scaling": {"type": "linear", "factor": 2},
+                          "rope_parameters": {"rope_theta": 1e4}})"),
+              HasSubstr("rope_scaling says another thing"));
+  EXPECT_THAT(refusal(R"({"rope_scaling": {"rope_type": "llama3", "factor": 8,
+                          "original_max_position_embeddings": 64}})"),
+              HasSubstr("needs low_freq_factor, high_freq_factor too"));
+  auto object = parse_json(both, "")->as_object();
+  for (const auto& [key, value] : plain()) object.emplace(key, value);
+  const auto older = read_llama_config(object, "config.json", 1);
+  ASSERT_TRUE(older) << "a run that began so goes on";
+  EXPECT_EQ(older->llama.rope.theta, 777);
 }
 
 TEST(LlamaConfig, OtherFamiliesAreRefusedByTheirName) {

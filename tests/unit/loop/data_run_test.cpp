@@ -126,6 +126,7 @@ TEST_F(DataRunTest, BadLinesAreToldAndPutAside) {
   EXPECT_THAT(bench_.said.err, HasSubstr("text.jsonl:61: is not valid JSON"));
   EXPECT_THAT(bench_.said.err, HasSubstr("2 lines in all"));
   EXPECT_TRUE(std::filesystem::exists(bench_.checkpoints() / "bad-lines.jsonl"));
+  EXPECT_THAT(bench_.said.all("DATA_LEFT_OUT"), ElementsAre(HasSubstr("left out, the first ")));
   // It does not stand in the way of a later start.
   bench_.environment.resume_from = bench_.checkpoint(12).string();
   EXPECT_EQ(run(), exit_code::done);

@@ -55,7 +55,10 @@ class LoadExamplesTest : public testing::Test {
   Result<Examples> load(bool resuming = false) {
     said_.clear();
     const auto say = [this](std::string_view text) { said_ += text; };
-    Reporter reporter({[](const Message&) {}, say, say, [] { return now(); }});
+    const auto notify = [this](const Message& message) {
+      if (const auto what = find(message, "DATA_LEFT_OUT")) left_out_ = *what;
+    };
+    Reporter reporter({notify, say, say, [] { return now(); }});
     return load_examples(config_, folder_.path() / "checkpoints", resuming, requests_, reporter);
   }
   [[nodiscard]] static std::string first(const Examples& examples) {
@@ -68,6 +71,7 @@ class LoadExamplesTest : public testing::Test {
   RequestsAtSteps requests_;
   std::int64_t never_ = 0;
   std::string said_;
+  std::string left_out_;
 };
 
 TEST_F(LoadExamplesTest, PlainWhereTheFolderHasNoTemplate) {
@@ -200,6 +204,8 @@ TEST_F(LoadExamplesTest, BadRowsGoToTheQuarantine) {
   const auto examples = load();
   ASSERT_TRUE(examples) << examples.error().message();
   EXPECT_EQ(examples->report.bad_rows, 1);
+  EXPECT_EQ(left_out_,
+            "warning: 1 of 2 rows (50 %) is left out, the first bad.jsonl:2: has no 'response'");
   EXPECT_THAT(said_,
               AllOf(HasSubstr("bad.jsonl:2: has no 'response'"), HasSubstr("bad-lines.jsonl")));
   const auto aside = read_json_file(path("checkpoints/bad-lines.jsonl"), 10'000);
@@ -272,6 +278,19 @@ TEST_F(LoadExamplesTest, WhetherDataIsExamples) {
   EXPECT_FALSE(data_is_examples(config_).value()) << "runs from scratch are what they were";
 }
 
+TEST_F(LoadExamplesTest, ATableOfTextIsNeitherExamplesNorMeantAsText) {
+  folder_.write("pairs.csv", "prompt,response\na,b\n");
+  config_.data = {path("pairs.csv")};
+  auto refused = data_is_examples(config_);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_THAT(refused.error().message(), AllOf(HasSubstr("pairs.csv: is a table of text (CSV)"),
+                                               HasSubstr("data_form: stream")));
+  EXPECT_FALSE(data_is_examples(config_, true).value()) << "a run that began so goes on so";
+  config_.data_form = "stream";
+  EXPECT_FALSE(data_is_examples(config_).value());
+}
+
 TEST_F(LoadExamplesTest, AModelThatBeginsItsTexts) {
   folder_.write("llama/tokenizer.json", json::serialize(llama2_json()));
   config_.base_model = path("llama");
@@ -285,6 +304,62 @@ TEST_F(LoadExamplesTest, AModelThatBeginsItsTexts) {
     EXPECT_EQ(example.targets.back(), 1);
   }
   EXPECT_EQ(examples->report.without_beginning + examples->report.beginning_twice, 0);
+}
+
+// A form whose end is no token of this tokenizer: its last letter ends no answer.
+TEST_F(LoadExamplesTest, AnEndThatIsNoTokenIsRefusedAndItsLettersEndNothing) {
+  folder_.write("llama/tokenizer.json", json::serialize(llama2_json()));
+  config_.base_model = path("llama");
+  config_.prompt_format = "chatml";
+  const auto refused = load();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_THAT(refused.error().message(),
+              AllOf(HasSubstr("training_config.prompt_format: chatml ends answers with <|im_end|>"),
+                    HasSubstr("zephyr")));
+  EXPECT_EQ(open_prompting(config_)->rules.ends, std::vector<TokenId>{2}) << "of older checkpoints";
+  // A run that began so goes on, under the digest that it has always had, and learns to end.
+  keep_edition(config_, 1);
+  config_.training.block_size = 256;
+  const auto older = load(true);
+  ASSERT_TRUE(older) << older.error().message();
+  EXPECT_THAT(said_, HasSubstr("chatml ends answers with <|im_end|>"));
+  EXPECT_EQ(older->training_set->at(0).ids.back(), 2);
+  EXPECT_EQ(older->prompting.digest,
+            "c1456265da489e4a8e21438affbbaad9e146cc34d73080130f7fb58ee499fd1a");
+  config_.prompt_format = "zephyr";
+  keep_edition(config_, current_edition);
+  EXPECT_TRUE(load());
+}
+
+// What a server makes of the template is all that the model sees there.
+TEST_F(LoadExamplesTest, TheModelsOwnTemplateBeginsAsItSays) {
+  folder_.write("llama/tokenizer.json", json::serialize(llama2_json()));
+  folder_.write("llama/tokenizer_config.json", R"({"bos_token": "<s>", "eos_token": "</s>"})");
+  const std::string words =
+      "{% for m in messages %}[{{ m['role'] }}] {{ m['content'] }}{{ eos_token }}\n{% endfor %}"
+      "{% if add_generation_prompt %}[assistant] {% endif %}";
+  folder_.write("llama/chat_template.jinja", words);
+  folder_.write("more.jsonl", "{\"prompt\": \"a\", \"response\": \"b\"}\n{\"text\": \"c\"}\n");
+  config_.base_model = path("llama");
+  config_.data = {path("more.jsonl")};
+  const auto beginnings = [this] {
+    const auto examples = load();
+    EXPECT_TRUE(examples) << examples.error().message();
+    EXPECT_EQ(examples->report.without_beginning, 0);
+    return std::pair(examples->training_set->at(0).ids.front() == 1,
+                     examples->training_set->at(1).ids.front() == 1);
+  };
+  EXPECT_EQ(beginnings(), std::pair(false, true)) << "a text of its own has no template";
+  const std::string now = open_prompting(config_)->digest;
+  keep_edition(config_, 1);
+  EXPECT_EQ(beginnings(), std::pair(true, true)) << "a run keeps what it began with";
+  EXPECT_NE(open_prompting(config_)->digest, now);
+  folder_.write("llama/chat_template.jinja", "{{ bos_token }}" + words);
+  const std::string before = open_prompting(config_)->digest;
+  keep_edition(config_, current_edition);
+  EXPECT_EQ(beginnings(), std::pair(true, true)) << "the template says so";
+  EXPECT_EQ(open_prompting(config_)->digest, before) << "nothing has changed for it";
 }
 
 TEST_F(LoadExamplesTest, TheCommandShowsATableAndExamples) {

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "temporary_folder.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::trainer {
@@ -26,6 +27,15 @@ json::object with(std::string_view section, std::string_view key, json::value va
 Error error_of(const json::object& config) {
   auto read = read_worker_config(config);
   return read ? Error{ErrorKind::permanent, "no error", "", ""} : read.error();
+}
+
+TEST(WorkerConfigFile, YamlIsToldHowItBecomesOurs) {
+  const TemporaryFolder folder;
+  folder.write("tiny.yaml", "programs: {}\n");
+  const auto yaml = load_worker_config((folder.path() / "tiny.yaml").string());
+  ASSERT_FALSE(yaml);
+  EXPECT_EQ(yaml.error().kind, ErrorKind::usage);
+  EXPECT_THAT(yaml.error().message(), HasSubstr("trainwardctl config worker "));
 }
 
 TEST(WorkerConfigTest, KeepsTheDefaultsOfAbsentKeys) {

@@ -5,7 +5,9 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "fake_trainable.hpp"
+#include "trainer/loop/setup/worker_config.hpp"
 #include "trainer/model/training/step_flops.hpp"
+#include "trainer/tokenizer/byte_tokenizer.hpp"
 #include "worker_bench.hpp"
 
 namespace trainward::trainer {
@@ -190,16 +192,26 @@ TEST_F(WorkerTest, AFinishedRunHasNothingToDo) {
   EXPECT_EQ(record_.steps, 0);
 }
 
-TEST_F(WorkerTest, RefusesACheckpointOfAnotherConfigurationAndNamesBoth) {
+TEST_F(WorkerTest, RefusesACheckpointOfAnotherConfigurationAndNamesWhatChanged) {
   bench_.training()["steps"] = 4;
   EXPECT_EQ(run(), exit_code::done);
   const std::string old = checkpoint::load(bench_.checkpoint(4))->state().config_digest;
   bench_.training()["seed"] = 8;
   bench_.environment.resume_from = bench_.checkpoint(4).string();
   EXPECT_EQ(run(), exit_code::configuration);
-  EXPECT_THAT(bench_.said.err, HasSubstr("was written under configuration " + old));
-  EXPECT_THAT(bench_.said.err, testing::ContainsRegex("this one is [0-9a-f]{64}"));
+  EXPECT_THAT(bench_.said.err, HasSubstr("other settings: training_config.seed was 7 and is 8 (to "
+                                         "go on, set it back; to begin anew, give the program"));
   EXPECT_EQ(record_.made, 1);
+  // As an older version wrote it.
+  auto now = checkpoint::load(bench_.checkpoint(4));
+  ASSERT_TRUE(now);
+  checkpoint::Contents before{now->state(), now->model(), now->optimizer()};
+  before.state.extra.erase(configuration_key);
+  auto from = checkpoint::save(bench_.folder() / "before", before);
+  ASSERT_TRUE(from);
+  bench_.environment.resume_from = from->string();
+  EXPECT_EQ(run(), exit_code::configuration);
+  EXPECT_THAT(bench_.said.err, HasSubstr(old.substr(0, 12) + "; an older version wrote it"));
 }
 
 TEST_F(WorkerTest, MoreStepsAreTheSameRun) {
@@ -210,6 +222,50 @@ TEST_F(WorkerTest, MoreStepsAreTheSameRun) {
   bench_.environment.resume_from = bench_.checkpoint(4).string();
   EXPECT_EQ(run(), exit_code::done);
   EXPECT_THAT(bench_.said.all("CHECKPOINT_STEP"), ElementsAre("5", "6"));
+}
+
+// As a version that knew of no editions left it: without a word of one, and with its own digest.
+TEST_F(WorkerTest, ARunKeepsTheScheduleThatItBeganWith) {
+  bench_.training()["schedule"] = "linear";
+  bench_.training()["warmup_steps"] = 2;
+  std::vector<bool> from_one;
+  const auto make = [&](const TrainingSpec& spec) -> Result<std::unique_ptr<Trainable>> {
+    from_one.push_back(spec.schedule.from_one);
+    return std::make_unique<FakeTrainable>(record_);
+  };
+  EXPECT_EQ(bench_.run(make), exit_code::done) << bench_.said.err;
+  auto now = checkpoint::load(bench_.checkpoint(8));
+  ASSERT_TRUE(now);
+  EXPECT_EQ(edition_of(now->state()), current_edition);
+
+  auto config = load_worker_config((bench_.folder() / "config.json").string());
+  ASSERT_TRUE(config);
+  keep_edition(*config, 1);
+  ASSERT_TRUE(fit_to_data(*config, ByteTokenizer().vocabulary(), ByteTokenizer().digest()));
+  EXPECT_NE(config->digest, now->state().config_digest);
+  checkpoint::Contents before{now->state(), now->model(), now->optimizer()};
+  before.state.config_digest = config->digest;
+  before.state.extra.erase(edition_key);
+  auto from = checkpoint::save(bench_.folder() / "before", before);
+  ASSERT_TRUE(from) << from.error().message();
+  std::filesystem::remove_all(bench_.checkpoints());
+  bench_.environment.resume_from = from->string();
+  EXPECT_EQ(bench_.run(make), exit_code::done) << bench_.said.err;
+  EXPECT_THAT(from_one, ElementsAre(false, true));
+  EXPECT_EQ(edition_of(checkpoint::load(bench_.checkpoint(12))->state()), 1);
+}
+
+TEST_F(WorkerTest, ACheckpointOfALaterEditionIsNotMisread) {
+  EXPECT_EQ(run(), exit_code::done);
+  auto now = checkpoint::load(bench_.checkpoint(8));
+  ASSERT_TRUE(now);
+  checkpoint::Contents later{now->state(), now->model(), now->optimizer()};
+  later.state.extra[edition_key] = current_edition + 1;
+  auto from = checkpoint::save(bench_.folder() / "later", later);
+  ASSERT_TRUE(from);
+  bench_.environment.resume_from = from->string();
+  EXPECT_EQ(run(), exit_code::configuration);
+  EXPECT_THAT(bench_.said.err, HasSubstr("go on with the version that wrote it"));
 }
 
 TEST_F(WorkerTest, GoesOnWithChangedDataAndSaysSo) {

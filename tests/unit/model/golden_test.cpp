@@ -40,7 +40,7 @@ const std::array<Golden, 4> recorded{{
        spec.label_smoothing = 0.1;
        spec.recompute = true;
        spec.gradient_clip = 0.5;
-       spec.schedule = {optim::Schedule::Shape::cosine, 2, 6, 0.1};
+       spec.schedule = {optim::Schedule::Shape::cosine, 2, 6, 0.1, 0, true};
      },
      {3.6389784812927246, 3.7452521324157715, 3.5650801658630371, 3.6755392551422119},
      1.0652495715386083},

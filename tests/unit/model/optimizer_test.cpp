@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "common/base/bf16.hpp"
 #include "graph/reference.hpp"
@@ -29,8 +30,11 @@ TEST(Schedule, RisesThenStaysOrFalls) {
   EXPECT_EQ(rate_factor(constant, 1), 0.25);
   EXPECT_EQ(rate_factor(constant, 4), 1);
   EXPECT_EQ(rate_factor(constant, 1'000'000), 1);
-  const Schedule cosine{
-      .shape = Schedule::Shape::cosine, .warmup_steps = 10, .total_steps = 110, .final_share = 0.2};
+  const Schedule cosine{.shape = Schedule::Shape::cosine,
+                        .warmup_steps = 10,
+                        .total_steps = 110,
+                        .final_share = 0.2,
+                        .from_one = true};
   EXPECT_EQ(rate_factor(cosine, 5), 0.5);
   EXPECT_EQ(rate_factor(cosine, 10), 1);
   EXPECT_NEAR(rate_factor(cosine, 60), 0.6, 1e-12);
@@ -40,8 +44,29 @@ TEST(Schedule, RisesThenStaysOrFalls) {
     EXPECT_GE(rate_factor(cosine, step), rate_factor(cosine, step + 1));
   }
   // A warm-up as long as the run, or none at all.
-  EXPECT_EQ(rate_factor({Schedule::Shape::cosine, 9, 9, 0.1}, 9), 0.1);
-  EXPECT_EQ(rate_factor({Schedule::Shape::cosine, 0, 0, 0.1}, 1), 0.1);
+  EXPECT_EQ(rate_factor({Schedule::Shape::cosine, 9, 9, 0.1, 0, true}, 9), 0.1);
+  EXPECT_EQ(rate_factor({Schedule::Shape::cosine, 0, 0, 0.1, 0, true}, 1), 0.1);
+}
+
+// get_linear_schedule_with_warmup and get_cosine_schedule_with_warmup of transformers: their factor
+// of step 0 is that of the first step here.
+TEST(Schedule, FallsAsHuggingFacesDo) {
+  constexpr std::int64_t total = 15;
+  for (const std::int64_t warmup : {0, 1, 4}) {
+    const Schedule linear{Schedule::Shape::linear, warmup, total, 0};
+    const Schedule cosine{Schedule::Shape::cosine, warmup, total, 0};
+    for (std::int64_t step = 0; step < total; ++step) {
+      const auto at = static_cast<double>(step);
+      const double way = (at - static_cast<double>(warmup)) / static_cast<double>(total - warmup);
+      const bool rises = step < warmup;
+      EXPECT_DOUBLE_EQ(rate_factor(linear, step + 1),
+                       rises ? at / static_cast<double>(warmup) : 1 - way);
+      EXPECT_DOUBLE_EQ(
+          rate_factor(cosine, step + 1),
+          rises ? at / static_cast<double>(warmup) : 0.5 * (1 + std::cos(std::numbers::pi * way)));
+    }
+    EXPECT_GT(rate_factor(linear, total), 0) << "the last step changes something";
+  }
 }
 
 TEST(AdamW, FollowsTheFormulaInEachGroup) {

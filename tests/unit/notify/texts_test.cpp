@@ -188,6 +188,29 @@ TEST_F(Texts, AttemptsInARowAreOneMoreMessage) {
   EXPECT_EQ(newest().title, "trainer: device_oom, 5 attempts without progress");
 }
 
+TEST_F(Texts, TheSameEndTwiceIsCritical) {
+  crash();
+  now_ += 60'000;
+  ++state_.attempt;
+  state_.history.faults = {{core::Cause::device_oom, {3241}, 41, 1000, 0},
+                           {core::Cause::device_oom, {3241}, 41, 1000, 0}};
+  state_.history.attempts_without_progress = 1;
+  crash();
+  EXPECT_EQ(newest().kind, Kind::stuck);
+  EXPECT_EQ(newest().tier, Tier::critical);
+  EXPECT_EQ(newest().title, "trainer: device_oom, the same end 2 times");
+  EXPECT_TRUE(newest().fields.at("must_act").as_bool());
+}
+
+TEST_F(Texts, AMissingFileIsCriticalAtOnce) {
+  state_.history.missing_file = "FileNotFoundError: 'missing.json'";
+  crash(core::Stage::backoff, core::Cause::data);
+  EXPECT_EQ(newest().kind, Kind::stuck);
+  EXPECT_EQ(newest().title, "trainer: a file is missing, it cannot start");
+  EXPECT_NE(newest().text.find("Somebody has to act: Put the file in its place"), std::string::npos)
+      << newest().text;
+}
+
 TEST_F(Texts, NoProgressIsTold) {
   receiver_.pass_time(noon + 4 * 3'600'000 - 1);
   EXPECT_TRUE(receiver_.told().empty());
@@ -217,10 +240,16 @@ TEST_F(Texts, EachTroubleOfItsOwnKind) {
   EXPECT_EQ(newest().kind, Kind::board);
   state_.stage = core::Stage::backoff;
   now_ += 1000;
+  state_.history.without_board_since = WallTime{now_};
   hear(core::ProbeFinished{{{"0100c0c4", "OK", false, "", held, false}}, "", {}}, {});
-  EXPECT_EQ(newest().title, "trainer: no board, all are in quarantine");
+  EXPECT_EQ(newest().kind, Kind::board) << "it may come back in a moment";
+  receiver_.pass_time(now_ + 120'000);
+  now_ += 120'000;
+  EXPECT_EQ(newest().title, "trainer: no board can be used");
+  EXPECT_NE(newest().text.find("trainwardctl probe"), std::string::npos) << newest().text;
   EXPECT_EQ(newest().tier, Tier::critical);
   state_.stage = core::Stage::launching;
+  state_.history.without_board_since.reset();
   now_ += 7 * 3'600'000;
   state_.history.kept_step = {};
   hear(core::CheckpointSelected{"", {}, ""}, {core::RecordAttemptBegun{13, true}});
@@ -234,6 +263,71 @@ TEST_F(Texts, EachTroubleOfItsOwnKind) {
   crash(core::Stage::backoff, core::Cause::nan);
   EXPECT_EQ(newest().kind, Kind::loss);
   EXPECT_EQ(newest().title, "trainer: nan, starting again");
+}
+
+// It lasts until what was lost is there again, and not until the next look.
+TEST_F(Texts, ThatItBeginsAnewIsNotOverWithItsNextAttempt) {
+  hear(core::Alive{}, {});
+  state_.stage = core::Stage::launching;
+  state_.history.kept_step = {};
+  hear(core::CheckpointSelected{"", {}, ""}, {core::RecordAttemptBegun{13, true}});
+  ASSERT_EQ(newest().kind, Kind::no_checkpoint);
+  for (const std::int64_t step : {0, 0, 10, 3199}) {
+    now_ += 2'000;
+    hear(core::CheckpointSelected{step == 0 ? "" : "/c", {step}, ""}, {});
+    EXPECT_EQ(newest().kind, Kind::no_checkpoint) << step;
+  }
+  hear(core::CheckpointSelected{"/c", {3200}, ""}, {});
+  EXPECT_EQ(newest().kind, Kind::recovered);
+}
+
+TEST_F(Texts, WhatIsMissingIsToldAfterAWhileAndOverWhenItIsBack) {
+  hear(core::Alive{}, {});
+  state_.stage = core::Stage::backoff;
+  for (int look = 1; look <= 5; ++look) {
+    now_ += 2'000;
+    state_.history.missing = look;
+    hear(
+        core::CheckpointSelected{
+            "", {}, "step 3200 was verified in /nas, which is not there now", true},
+        {});
+    EXPECT_EQ(receiver_.told(Kind::no_checkpoint).size(), look < 3 ? 0U : 1U) << look;
+  }
+  EXPECT_NE(newest().text.find("which is not there now"), std::string::npos) << newest().text;
+  state_.history.missing = 0;
+  state_.stage = core::Stage::launching;
+  hear(core::CheckpointSelected{"/nas/3200", {3200}, ""}, {});
+  EXPECT_EQ(newest().kind, Kind::recovered);
+}
+
+// Nothing was kept yet: the first one is to come from a server of others.
+TEST_F(Texts, WhatIsAskedForElsewhereIsToldAfterTenMinutes) {
+  state_.stage = core::Stage::backoff;
+  state_.history.kept_step = {};
+  const core::CheckpointSelected asked{
+      "", {}, "no checkpoint is here: training waits for 'hub'", true};
+  hear(core::Alive{}, {});
+  state_.history.missing_since = {now_};
+  const auto before = receiver_.told(Kind::no_checkpoint).size();
+  for (int look = 1; look <= 20; ++look) {
+    state_.history.missing = look;
+    now_ += 29'000;
+    hear(asked, {});
+    EXPECT_EQ(receiver_.told(Kind::no_checkpoint).size(), before) << look;
+  }
+  now_ += 30'000;
+  hear(asked, {});
+  EXPECT_EQ(receiver_.told(Kind::no_checkpoint).size(), before + 1);
+}
+
+// Whoever asks for step 0 knows of it.
+TEST_F(Texts, FromScratchIsNoTrouble) {
+  hear(core::Alive{}, {});
+  state_.stage = core::Stage::launching;
+  state_.current.from_scratch = true;
+  const auto before = receiver_.told().size();
+  hear(core::CheckpointSelected{"", {}, ""}, {core::RecordAttemptBegun{13, true}});
+  EXPECT_EQ(receiver_.told().size(), before);
 }
 
 TEST_F(Texts, DoneIsToldWithWhatItCloses) {

@@ -121,6 +121,43 @@ TEST(PageSections, TheLineThatDecidedIsMarked) {
   EXPECT_EQ(text_of(page.select_node("//pre[@class='excerpt']/mark").node()), "hang\n");
 }
 
+TEST(PageSections, EachOfManyProgramsIsARowWithItsCurveFiguresAndButtons) {
+  Documents documents = full_documents("run");
+  documents.view.program.clear();
+  documents.view.operates = true;
+  json::object& row = documents.programs[0].as_object();
+  row["last_step"] = 40;
+  row["target_step"] = 1'000;
+  row["effective_share"] = 0.875;
+  const std::string name = string_or(row, "name", "");
+  documents.curves[name] = documents.curve;
+  const pugi::xml_document page = parsed(section("summary", documents).markup(), true);
+  expect_safe(page);
+  const pugi::xml_node line = page.select_node("//li[@class='row']").node();
+  ASSERT_TRUE(line);
+  EXPECT_TRUE(line.select_node(".//svg[@class='spark']/path[@class='mean']"));
+  const std::string figures = text_of(line.select_node("./div[@class='figures']").node());
+  for (const char* part : {"40 of 1,000", "last step", "just now", "87.5 %"}) {
+    EXPECT_THAT(figures, HasSubstr(part));
+  }
+  EXPECT_TRUE(line.select_node("./div[@class='actions']/form"));
+  documents.curves.clear();
+  row["last_step"] = 0;
+  const std::string bare = section("summary", documents).markup();
+  EXPECT_THAT(bare, Not(HasSubstr("<svg"))) << "it made no step yet";
+}
+
+TEST(PageSections, WindowsThatWouldShowTheSameAgainAreLeftOut) {
+  Documents documents = full_documents("run");
+  const auto bars = [&](double seconds) {
+    documents.ledger_run["total_seconds"] = seconds;
+    return parsed(section("time", documents).markup(), true).select_nodes("//svg").size();
+  };
+  EXPECT_EQ(bars(600), 1U);
+  EXPECT_EQ(bars(7'200), 2U);
+  EXPECT_EQ(bars(100'000), 3U);
+}
+
 TEST(PageSections, OnlyWhoOperatesSeesButtons) {
   Documents documents = full_documents("run");
   for (const core::ShownFacts& shown : core::shown_states) {

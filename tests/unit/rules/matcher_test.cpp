@@ -79,6 +79,7 @@ TEST(PrintableLine, CutsBetweenCharacters) {
   EXPECT_EQ(printable_line("a\xc3\xa4", 2), "a");
   EXPECT_EQ(printable_line("\x1b[38;5;1", 9), "");
   EXPECT_EQ(printable_line("\x1b", 9), "");
+  EXPECT_EQ(printable_line("\x1b]0;a title\aKilled\x1b(B\x1b[m", 9), "Killed");
   EXPECT_EQ(printable_line("\xed\xa0\x80\xf4\x90\x80\x80\xc0\xaf", 99), "?????????");
 }
 

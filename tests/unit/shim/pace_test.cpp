@@ -96,9 +96,9 @@ TEST_F(Pace, NoMixtureOfMessagesWritesMoreThanItsShare) {
   const unsigned seed = std::random_device{}();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);
-  const std::vector<std::string> keys{"STEP",         "PHASE",       "CHECKPOINT",    "STATUS",
-                                      "RESUMED_STEP", "SAMPLE_STEP", "EARLY_END",     "CACHE_HIT",
-                                      "TARGET_STEP",  "WATCHDOG",    "EVALUATED_STEP"};
+  const std::vector<std::string> keys{
+      "STEP",      "PHASE",     "CHECKPOINT",  "STATUS",   "RESUMED_STEP",   "SAMPLE_STEP",
+      "EARLY_END", "CACHE_HIT", "TARGET_STEP", "WATCHDOG", "EVALUATED_STEP", "DATA_LEFT_OUT"};
   std::map<std::string, std::string> last;
   std::int64_t number = 0;
   constexpr std::int64_t seconds = 10;

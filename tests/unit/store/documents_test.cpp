@@ -174,6 +174,14 @@ TEST_F(DocumentsTest, AnEarlyEndIsThatOfTheNewestAttempt) {
   EXPECT_EQ(must(store_->report_json("trainer")).at("early_end").as_string(), "no better");
 }
 
+// A later attempt may have had it mended.
+TEST_F(DocumentsTest, DataThatIsLeftOutIsThatOfTheNewestAttempt) {
+  must(store_->add_event({0, epoch_ms, "trainer", 2, "data", "6 of 12 rows"}));
+  EXPECT_TRUE(must(store_->report_json("trainer")).at("data_left_out").is_null());
+  must(store_->add_event({0, epoch_ms, "trainer", 3, "data", "1 of 12 rows"}));
+  EXPECT_EQ(must(store_->report_json("trainer")).at("data_left_out").as_string(), "1 of 12 rows");
+}
+
 TEST_F(DocumentsTest, ReportOfAProgramThatNeverRan) {
   const auto report = must(store_->report_json("idle"));
   EXPECT_EQ(must(get_int(report, "attempts")), 0);

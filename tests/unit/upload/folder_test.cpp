@@ -26,11 +26,11 @@ std::string text_of(const fs::path& path) {
   return out.str();
 }
 
-struct Folder : testing::Test {
+struct FolderTarget : testing::Test {
   TemporaryFolder folder;
   TestMemory memory;
   fs::path root = folder.path() / "nas";
-  Folder() { fs::create_directory(root); }
+  FolderTarget() { fs::create_directory(root); }
 
   std::unique_ptr<PlainTarget> target(const TargetOptions& options = {}) {
     return std::make_unique<PlainTarget>(std::make_unique<FolderStore>(root, memory, options),
@@ -40,7 +40,7 @@ struct Folder : testing::Test {
 
 const Texts files{{"model.safetensors", std::string(300'000, 'm')}, {"MANIFEST.json", "{}"}};
 
-TEST_F(Folder, PublishesAndBringsBack) {
+TEST_F(FolderTarget, PublishesAndBringsBack) {
   auto to = target();
   ASSERT_TRUE(to->check());
   std::int64_t last = 0;
@@ -65,14 +65,14 @@ TEST_F(Folder, PublishesAndBringsBack) {
   EXPECT_EQ(text_of(into / "model.safetensors"), files[0].second);
 }
 
-TEST_F(Folder, NothingIsSentTwice) {
+TEST_F(FolderTarget, NothingIsSentTwice) {
   ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
   const auto again = target()->publish(make_package(folder, "step-5", 5, files), {});
   ASSERT_TRUE(again);
   EXPECT_EQ(again->sent_bytes, 0);
 }
 
-TEST_F(Folder, ACheckpointSavedAnewReplacesTheOther) {
+TEST_F(FolderTarget, ACheckpointSavedAnewReplacesTheOther) {
   ASSERT_TRUE(target()->publish(
       make_package(folder, "step-5", 5, {{"model.safetensors", "old"}, {"old.json", "x"}}), {}));
   ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
@@ -84,7 +84,7 @@ TEST_F(Folder, ACheckpointSavedAnewReplacesTheOther) {
 }
 
 // Two runs that were given the same place: neither loses anything, and who goes on has the place.
-TEST_F(Folder, ANewRunReplacesNothingOfAnother) {
+TEST_F(FolderTarget, ANewRunReplacesNothingOfAnother) {
   const auto of_run = [&](const std::string& name, std::int64_t step, const Texts& texts,
                           upload::Run run) {
     Package package = make_package(folder, name, step, texts);
@@ -117,7 +117,7 @@ TEST_F(Folder, ANewRunReplacesNothingOfAnother) {
 }
 
 // A new box whose clock is behind, or whose checkpoints were copied with their times.
-TEST_F(Folder, WhoGoesOnByAnEarlierClockGoesOn) {
+TEST_F(FolderTarget, WhoGoesOnByAnEarlierClockGoesOn) {
   Package first = make_package(folder, "step-5", 5, files);
   first.run = {"first", false};
   ASSERT_TRUE(target()->publish(first, {}));
@@ -132,7 +132,7 @@ TEST_F(Folder, WhoGoesOnByAnEarlierClockGoesOn) {
 }
 
 // The box of a run was lost between its record and latest.json.
-TEST_F(Folder, ARecordAloneIsAnotherRunsToo) {
+TEST_F(FolderTarget, ARecordAloneIsAnotherRunsToo) {
   Package first = make_package(folder, "step-5", 5, files);
   first.run = {"first", false};
   ASSERT_TRUE(target()->publish(first, {}));
@@ -143,7 +143,7 @@ TEST_F(Folder, ARecordAloneIsAnotherRunsToo) {
   EXPECT_TRUE(target()->verify("gpt", target()->list("gpt")->front()));
 }
 
-TEST_F(Folder, WhatACrashLeftOfARecordGoesIntoTheNext) {
+TEST_F(FolderTarget, WhatACrashLeftOfARecordGoesIntoTheNext) {
   const fs::path part = root / "gpt/published/.trainward-part-000000000005.step-5.json";
   fs::create_directories(part.parent_path());
   std::ofstream(part) << "{ half of";
@@ -156,7 +156,7 @@ TEST_F(Folder, WhatACrashLeftOfARecordGoesIntoTheNext) {
   EXPECT_FALSE(fs::exists(part));
 }
 
-TEST_F(Folder, AnInterruptedCopyGoesOn) {
+TEST_F(FolderTarget, AnInterruptedCopyGoesOn) {
   const std::string text = std::string(100'000, 'a') + std::string(100'000, 'b');
   fs::create_directories(root / "gpt/step-5");
   std::ofstream(root / "gpt/step-5/.trainward-part-model.bin") << text.substr(0, 150'000);
@@ -169,7 +169,7 @@ TEST_F(Folder, AnInterruptedCopyGoesOn) {
   EXPECT_EQ(text_of(root / "gpt/step-5/model.bin"), text);
 }
 
-TEST_F(Folder, ADamagedBeginningIsCopiedAnew) {
+TEST_F(FolderTarget, ADamagedBeginningIsCopiedAnew) {
   const std::string text(200'000, 'a');
   fs::create_directories(root / "gpt/step-5");
   std::ofstream(root / "gpt/step-5/.trainward-part-model.bin") << std::string(150'000, 'x');
@@ -182,7 +182,7 @@ TEST_F(Folder, ADamagedBeginningIsCopiedAnew) {
   EXPECT_EQ(text_of(root / "gpt/step-5/model.bin"), text);
 }
 
-TEST_F(Folder, AChangedSourceIsNotPublished) {
+TEST_F(FolderTarget, AChangedSourceIsNotPublished) {
   Package package = make_package(folder, "step-5", 5, files);
   folder.write("source/step-5/model.safetensors", std::string(300'000, 'x'));
   const auto published = target()->publish(package, {});
@@ -193,7 +193,7 @@ TEST_F(Folder, AChangedSourceIsNotPublished) {
   EXPECT_TRUE(remotes->empty());
 }
 
-TEST_F(Folder, ADiskThatIsNotMountedIsNotFilled) {
+TEST_F(FolderTarget, ADiskThatIsNotMountedIsNotFilled) {
   fs::remove(root);
   const auto checked = target()->check();
   ASSERT_FALSE(checked);
@@ -204,7 +204,7 @@ TEST_F(Folder, ADiskThatIsNotMountedIsNotFilled) {
 }
 
 // The folder that a disk is mounted on is there without it, and what lies beneath is another disk.
-TEST_F(Folder, ADiskThatWasMountedIsWaitedFor) {
+TEST_F(FolderTarget, ADiskThatWasMountedIsWaitedFor) {
   if (::mount("tmpfs", root.c_str(), "tmpfs", 0, "size=4m") != 0) {
     GTEST_SKIP() << "this user may not mount anything";
   }
@@ -222,7 +222,7 @@ TEST_F(Folder, ADiskThatWasMountedIsWaitedFor) {
   ASSERT_EQ(::umount(root.c_str()), 0);
 }
 
-TEST_F(Folder, LinksLeadNowhere) {
+TEST_F(FolderTarget, LinksLeadNowhere) {
   const fs::path elsewhere = folder.path() / "elsewhere";
   fs::create_directory(elsewhere);
   fs::create_directory_symlink(elsewhere, root / "gpt");
@@ -232,7 +232,7 @@ TEST_F(Folder, LinksLeadNowhere) {
 
 // Somebody else may write into the folder of uploads, and exchanges one in it for a link, as fast
 // as the kernel lets them.
-class Raced : public Folder {
+class Raced : public FolderTarget {
  protected:
   Raced() {
     fs::create_directories(outside);
@@ -299,7 +299,7 @@ TEST_F(Raced, RootWorksWithTheRightsOfTheUserWhoCanMoveTheFolderItself) {
   EXPECT_EQ(info.st_uid, somebody_else);
 }
 
-TEST_F(Folder, WhatLiesWhereACopyIsToBeginIsUsedOnlyIfItIsOurs) {
+TEST_F(FolderTarget, WhatLiesWhereACopyIsToBeginIsUsedOnlyIfItIsOurs) {
   const fs::path part = root / "gpt/step-5/.trainward-part-model.safetensors";
   fs::create_directories(part.parent_path());
   folder.write("precious", "of somebody else");
@@ -309,7 +309,7 @@ TEST_F(Folder, WhatLiesWhereACopyIsToBeginIsUsedOnlyIfItIsOurs) {
   EXPECT_EQ(text_of(root / "gpt/step-5/model.safetensors"), files[0].second);
 }
 
-TEST_F(Folder, DamageAtThePlaceIsFound) {
+TEST_F(FolderTarget, DamageAtThePlaceIsFound) {
   ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {}));
   const auto remotes = target()->list("gpt");
   ASSERT_TRUE(remotes);
@@ -322,7 +322,7 @@ TEST_F(Folder, DamageAtThePlaceIsFound) {
   EXPECT_FALSE(target()->fetch("gpt", remotes->front(), trainward::test::fetch_into(into), {}));
 }
 
-TEST_F(Folder, WhatIsGivenUpLeavesNothing) {
+TEST_F(FolderTarget, WhatIsGivenUpLeavesNothing) {
   std::stop_source stop;
   TargetOptions options;
   options.stop = stop.get_token();
@@ -344,7 +344,7 @@ TEST_F(Folder, WhatIsGivenUpLeavesNothing) {
   EXPECT_TRUE(target()->verify("gpt", target()->list("gpt")->front()));
 }
 
-TEST_F(Folder, LatestIsTheOneSavedLast) {
+TEST_F(FolderTarget, LatestIsTheOneSavedLast) {
   ASSERT_TRUE(target()->publish(make_package(folder, "step-9", 9, files), {}));
   ASSERT_TRUE(target()->publish(make_package(folder, "step-5", 5, files), {})) << "a milestone";
   EXPECT_NE(text_of(root / "gpt/latest.json").find("step-9"), std::string::npos);

@@ -85,6 +85,22 @@ TEST_F(Packages, NoLinkIsFollowed) {
   EXPECT_TRUE(open((folder.path() / "work/out/c/good").string()));
 }
 
+// Whoever owns the folder that the run lies in can put a link in the checkpoints' place.
+TEST_F(Packages, RootReadsNothingThatTheOwnerOfTheWayCouldNot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can read what others may not";
+  constexpr uid_t somebody_else = 65534;
+  fs::permissions(folder.path(), fs::perms(0755));
+  folder.write("secret/step-5/MANIFEST.json", "{}");
+  fs::permissions(folder.path() / "secret", fs::perms::owner_all);
+  fs::create_directories(folder.path() / "theirs");
+  ASSERT_EQ(::chown((folder.path() / "theirs").c_str(), somebody_else, somebody_else), 0);
+  fs::create_directory_symlink(folder.path() / "secret", folder.path() / "theirs/checkpoints");
+  source.checkpoints = folder.path() / "theirs/checkpoints";
+  const auto opened = open(source.checkpoints + "/step-5");
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message(), HasSubstr("Permission denied"));
+}
+
 TEST_F(Packages, APipeHoldsNobodyUp) {
   source.foreign = true;
   folder.write("work/c/good", "g");
@@ -104,7 +120,7 @@ TEST_F(Packages, WhatNoRecordCouldNameIsRefusedBeforeAnythingIsSent) {
   folder.write("work/d\xfe/good", "g");
   const auto above = open((folder.path() / "work/d\xfe").string());
   ASSERT_FALSE(above);
-  EXPECT_THAT(above.error().message(), HasSubstr("no UTF-8"));
+  EXPECT_THAT(above.error().message(), HasSubstr("not UTF-8"));
   folder.write("work/e/back\\slash", "g");
   EXPECT_FALSE(open((folder.path() / "work/e").string()));
   // 8,000 long names do not fit into one record.

@@ -53,6 +53,27 @@ TEST(Policy, MilestonesAreNeverPassedOver) {
   EXPECT_EQ(next_step(s), -1);
 }
 
+TEST(Policy, WhatIsToLeaveWaitsForNoRhythm) {
+  for (const bool milestones : {false, true}) {
+    Situation s;
+    s.now_ms = 1'000;
+    s.cadence.every_ms = 3'600'000;
+    s.cadence.milestones = milestones;
+    s.candidates = {saved(10, 100), saved(20, 200), saved(30, 300)};
+    s.known = {row(s.candidates[0], "done", 900)};
+    EXPECT_EQ(next_step(s), -1);
+    s.leaving = true;
+    EXPECT_EQ(next_step(s), 30);
+    s.known.push_back(row(s.candidates[2], "waiting", 950));
+    s.known.back().next_ms = 5'000;
+    EXPECT_EQ(next_step(s), -1);
+    EXPECT_TRUE(decide(s).waits) << "it is still to leave";
+    s.known.back().state = "done";
+    EXPECT_FALSE(decide(s).waits);
+    EXPECT_EQ(next_step(s), -1);
+  }
+}
+
 TEST(Policy, MilestonesAlone) {
   Situation s;
   s.now_ms = 1'000;

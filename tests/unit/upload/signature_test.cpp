@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base/percent.hpp"
+
 namespace trainward::upload::s3 {
 namespace {
 
@@ -35,7 +37,7 @@ TEST(Signature, IsThatOfThePublishedExamples) {
   EXPECT_EQ(signature_of(example("GET", "/", {{"prefix", "J"}, {"max-keys", "2"}})),
             "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7");
   ToSign put = example(
-      "PUT", "/" + encoded("test$file.text", true), {},
+      "PUT", "/" + percent_encoded("test$file.text", "/"), {},
       {{"date", "Fri, 24 May 2013 00:00:00 GMT"}, {"x-amz-storage-class", "REDUCED_REDUNDANCY"}});
   put.payload_sha256 = "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072";
   put.headers[1].second = put.payload_sha256;
@@ -56,8 +58,8 @@ TEST(Signature, OfAnotherService) {
 }
 
 TEST(Signature, EncodesEveryByteThatIsNotPlain) {
-  EXPECT_EQ(encoded("a+b=c/ü~_.-", true), "a%2Bb%3Dc/%C3%BC~_.-");
-  EXPECT_EQ(encoded("a/b", false), "a%2Fb");
+  EXPECT_EQ(percent_encoded("a+b=c/ü~_.-", "/"), "a%2Bb%3Dc/%C3%BC~_.-");
+  EXPECT_EQ(percent_encoded("a/b"), "a%2Fb");
   EXPECT_EQ(query_text({{"b", "2"}, {"a", "x y"}, {"uploads", ""}}), "a=x%20y&b=2&uploads=");
 }
 

@@ -63,6 +63,52 @@ TEST(SentenceOf, TroubleOfTheDaemonComesBeforeAGoodState) {
   EXPECT_THAT(sentence.todo, HasSubstr("the database cannot be written: disk full"));
 }
 
+// It is tried again, and somebody has to act all the same.
+TEST(SentenceOf, WhatHoldsAProgramIsSaidInEveryStateThatGoesOn) {
+  for (const core::Shown shown :
+       {core::Shown::starting, core::Shown::running, core::Shown::backoff, core::Shown::stopping}) {
+    for (const core::SnagFacts& snag : core::snags) {
+      if (snag.snag == core::Snag::none) continue;
+      json::object row = running();
+      row["state"] = to_string(shown);
+      row["snag"] = snag.name;
+      row["snag_from_ms"] = now_ms;
+      const Sentence sentence = sentence_of(row, now_ms);
+      EXPECT_EQ(sentence.need, Need::must) << snag.name;
+      EXPECT_EQ(sentence.tone, core::Tone::bad);
+      EXPECT_THAT(sentence.text, HasSubstr(std::string(snag.words)));
+      EXPECT_THAT(sentence.todo, HasSubstr("trainwardctl "));
+      EXPECT_EQ(sentence_of(row, now_ms - 1).need, Need::nothing) << "not yet";
+    }
+  }
+}
+
+// What an attempt before has reached is not where this one is.
+TEST(SentenceOf, AnAttemptBeforeItsFirstStepHasNone) {
+  json::object row = running();
+  row["attempt"] = 2;
+  row["attempts"] = 2;
+  row["first_step"] = 0;
+  EXPECT_EQ(
+      sentence_of(row, now_ms).text,
+      "RUNNING for 3 h, no step yet, step 41,200 of 50,000 before, effective 87 %, attempt 2; "
+      "nothing to do.");
+  row["first_step"] = 41'201;
+  EXPECT_THAT(sentence_of(row, now_ms).text, HasSubstr("step 41,200 of 50,000, loss 2.310"));
+}
+
+TEST(SentenceOf, HowLongItStillWaits) {
+  EXPECT_EQ(sentence_of({{"state", "BACKOFF"},
+                         {"attempts", 2},
+                         {"changed_ms", now_ms - 39'000},
+                         {"reason", "no board found"},
+                         {"waits_until_ms", now_ms + 14'000}},
+                        now_ms)
+                .text,
+            "BACKOFF for 39 s: no board found, next attempt in 14 s; nothing to do, trainwardd "
+            "goes on by itself.");
+}
+
 TEST(SentenceOf, OthersStates) {
   EXPECT_EQ(sentence_of({{"name", "a b"}, {"state", "STOPPED"}, {"attempts", 0}}, now_ms).text,
             "STOPPED: not started yet; it rests until somebody starts it.");

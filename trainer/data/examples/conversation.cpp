@@ -94,6 +94,53 @@ std::string role_of(std::string_view role) {
   return {};
 }
 
+// Whether something is to be learned from a turn, in the words of OpenAI (weight), axolotl (train)
+// and ms-swift (loss).
+Result<bool> is_trained(const json::object& turn, bool answer, const std::string& where) {
+  bool trained = true;
+  for (const std::string_view mark : {"weight", "train", "loss"}) {
+    if (!holds(turn, mark)) continue;
+    const json::value& value = turn.at(mark);
+    const bool yes =
+        value == json::value(true) || value == json::value(1) || value == json::value(1.0);
+    const bool no =
+        value == json::value(false) || value == json::value(0) || value == json::value(0.0);
+    if (!yes && !no) {
+      return bad(fmt::format("{} has '{}': {}; a turn is trained on (1, true) or not (0, false)",
+                             where, mark, clean(json::serialize(value).substr(0, 40))));
+    }
+    if (yes && !answer) {
+      return bad(fmt::format("{} has '{}': {}, and only what the assistant says is trained on",
+                             where, mark, json::serialize(value)));
+    }
+    trained = trained && yes;
+  }
+  return trained;
+}
+
+Status refuse_what_is_not_learned(const json::object& turn, const std::string& where) {
+  for (const std::string_view member : {"tool_calls", "function_call"}) {
+    if (holds(turn, member)) {
+      return bad(fmt::format("{} has '{}'; calls of tools are not trained on", where, member));
+    }
+  }
+  for (const std::string_view thoughts : {"reasoning_content", "reasoning", "thinking"}) {
+    if (holds(turn, thoughts)) {
+      return bad(
+          fmt::format("{} has '{}', which is not read; write thoughts into the content as "
+                      "the model puts them (<think>…</think>)",
+                      where, thoughts));
+    }
+  }
+  for (const std::string_view part : {"train_detail", "loss_scale"}) {
+    if (holds(turn, part)) {
+      return bad(
+          fmt::format("{} has '{}'; a turn is trained on or not (train: false)", where, part));
+    }
+  }
+  return {};
+}
+
 Result<std::string> content_text(const json::value& content, const std::string& where) {
   if (content.is_string()) return std::string(content.get_string());
   if (!content.is_array()) return bad(fmt::format("{} is {}, not text", where, kind_of(content)));
@@ -123,11 +170,7 @@ Result<ChatTurn> turn_of(const json::value& value, const std::string& where) {
   if (role == nullptr || !role->is_string()) {
     return bad(fmt::format("{} does not say its role", where));
   }
-  for (const std::string_view member : {"tool_calls", "function_call"}) {
-    if (holds(object, member)) {
-      return bad(fmt::format("{} has '{}'; calls of tools are not trained on", where, member));
-    }
-  }
+  if (auto ok = refuse_what_is_not_learned(object, where); !ok) return propagate(ok);
   std::string name = role_of(view(role->get_string()));
   if (name.empty()) {
     return bad(fmt::format("{} has the role '{}', not system, user, assistant or tool", where,
@@ -138,7 +181,9 @@ Result<ChatTurn> turn_of(const json::value& value, const std::string& where) {
   if (content == nullptr) return bad(fmt::format("{} has no content", where));
   auto text = content_text(*content, where);
   if (!text) return propagate(text);
-  return ChatTurn{std::move(name), std::move(*text)};
+  const auto trained = is_trained(object, name == "assistant", where);
+  if (!trained) return tl::unexpected(trained.error());
+  return ChatTurn{std::move(name), std::move(*text), *trained};
 }
 
 Status add_turns(const json::value& list, const std::string& name, Turns& turns) {
@@ -166,16 +211,28 @@ Status add_member(const Row& row, const std::string& member, const char* role, T
   return {};
 }
 
+// The system turn that stands beside the others, at their front. Some sets have it in both places.
 Status add_system(const Row& row, Turns& turns) {
   const json::value* system = row.find("system");
+  std::string name = row.name("system");
+  if (system == nullptr && name == "system") system = row.find(name = "system_prompt");
   if (system == nullptr) return {};
   if (!system->is_string()) {
-    return bad(fmt::format("'{}' is {}, not text", row.name("system"), kind_of(*system)));
+    return bad(fmt::format("'{}' is {}, not text", name, kind_of(*system)));
   }
-  if (!system->get_string().empty()) {
-    turns.push_back({"system", std::string(system->get_string())});
+  const std::string_view words = view(system->get_string());
+  if (words.empty()) return {};
+  if (turns.empty() || turns.front().role != "system") {
+    turns.insert(turns.begin(), ChatTurn{"system", std::string(words)});
+  } else if (turns.front().content != words) {
+    return bad(fmt::format("has '{}' beside another system turn; keep one of them", name));
   }
   return {};
+}
+
+Status add_conversation(const Row& row, const std::string& member, Turns& turns) {
+  if (auto ok = add_turns(*row.find(member), row.name(member), turns); !ok) return ok;
+  return add_system(row, turns);
 }
 
 Status add_pair(const Row& row, Turns& turns) {
@@ -185,8 +242,8 @@ Status add_pair(const Row& row, Turns& turns) {
         "is preference data ('label'), which is not trained on; make rows of the good "
         "answers alone");
   }
-  if (auto ok = add_system(row, turns); !ok) return ok;
   if (auto ok = add_member(row, "prompt", "user", turns); !ok) return ok;
+  if (auto ok = add_system(row, turns); !ok) return ok;
   return add_member(row, completion ? "completion" : "response", "assistant", turns);
 }
 
@@ -209,9 +266,11 @@ bool is_answer(const ChatTurn& turn) { return turn.role == "assistant"; }
 Status end_with_an_answer(Turns& turns) {
   const bool any = std::ranges::any_of(turns, is_answer);
   if (!any) return bad("has no answer to learn: no turn is the assistant's");
-  while (!is_answer(turns.back())) turns.pop_back();
-  const bool said = std::ranges::any_of(
-      turns, [](const ChatTurn& turn) { return is_answer(turn) && !trim(turn.content).empty(); });
+  while (!turns.empty() && !(is_answer(turns.back()) && turns.back().trained)) turns.pop_back();
+  if (turns.empty()) return bad("has no answer to learn: each is marked as not to be trained on");
+  const bool said = std::ranges::any_of(turns, [](const ChatTurn& turn) {
+    return is_answer(turn) && turn.trained && !trim(turn.content).empty();
+  });
   if (!said) return bad("has an empty answer: there is nothing to learn");
   return {};
 }
@@ -220,11 +279,10 @@ Status end_with_an_answer(Turns& turns) {
 Result<std::optional<Turns>> turns_of(const Row& row) {
   Turns turns;
   Status read;
-  if (const auto* list = row.find("messages"); list != nullptr && row.may_have({"messages"})) {
-    read = add_turns(*list, row.name("messages"), turns);
-  } else if (const auto* list = row.find("conversations");
-             list != nullptr && row.may_have({"conversations"})) {
-    read = add_turns(*list, row.name("conversations"), turns);
+  if (row.find("messages") != nullptr && row.may_have({"messages", "system"})) {
+    read = add_conversation(row, "messages", turns);
+  } else if (row.find("conversations") != nullptr && row.may_have({"conversations", "system"})) {
+    read = add_conversation(row, "conversations", turns);
   } else if ((row.find("prompt") != nullptr || row.find("response") != nullptr) &&
              row.may_have({"prompt", "response", "completion", "system"})) {
     read = add_pair(row, turns);

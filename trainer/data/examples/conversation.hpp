@@ -1,9 +1,9 @@
 // A row of the data as turns of a conversation.
 //
 // In: a JSON object in one of the forms below, and what its members are called in this data. Out:
-// turns with the roles system, user, assistant and tool, the last of them an answer: what follows
-// the last answer teaches nothing and is left out. Of the forms that a row could be, the first
-// counts; where `columns` renames members, only forms that have one of these are looked for.
+// turns with the roles system, user, assistant and tool, the last of them an answer that is to be
+// learned: what follows it teaches nothing and is left out. Of the forms that a row could be, the
+// first counts; where `columns` renames members, only forms that have one of these are looked for.
 //
 //   messages                        [{role, content}, …]; content is text or [{type: text, text}]
 //   conversations                   ShareGPT: [{from, value}, …]; human and gpt are user, assistant
@@ -11,9 +11,11 @@
 //   instruction, input, output      Alpaca; input may be empty or absent
 //   text                            no turns: all of it is to be learned
 //
-// `system` beside any pair is a turn before it. Errors: corrupt, about this row alone, with the
-// member: none of the forms, of another type, no answer or an empty one; and by name what is not
-// trained on here: preferences (chosen, rejected), tools, images. Bounds: the depth that
+// `system` or `system_prompt` beside any of these but text is a turn before them. `weight: 0`,
+// `train: false` and `loss: false` in a turn say that nothing is learned from it. Errors: corrupt,
+// about this row alone, with the member: none of the forms, of another type, no answer or an empty
+// one; and by name what is not trained on here: preferences (chosen, rejected), tools, images,
+// thoughts beside an answer, weights of a turn other than 0 and 1. Bounds: the depth that
 // parse_json() allows, and max_turns. Pure.
 #pragma once
 

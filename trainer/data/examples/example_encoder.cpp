@@ -88,8 +88,9 @@ Status ExampleEncoder::add_run(std::span<const PromptPiece> run, EncodedExample&
   return {};
 }
 
-void ExampleEncoder::begin_once(Example& example) const {
-  const Ids& beginning = rules_.beginning;
+void ExampleEncoder::begin_once(Example& example, Of what) const {
+  const auto beginning =
+      std::span(rules_.beginning).first(static_cast<std::size_t>(this->beginning(what)));
   if (example.ids.size() >= beginning.size() &&
       std::equal(beginning.begin(), beginning.end(), example.ids.begin())) {
     return;
@@ -121,18 +122,19 @@ Status ExampleEncoder::add_all(std::span<const PromptPiece> pieces, EncodedExamp
   return {};
 }
 
-Result<EncodedExample> ExampleEncoder::encode(std::span<const PromptPiece> pieces) {
+Result<EncodedExample> ExampleEncoder::encode(std::span<const PromptPiece> pieces, Of what) {
   EncodedExample out;
   if (auto ok = add_all(pieces, out); !ok) return propagate(ok);
   end_once(out.example);
-  begin_once(out.example);
+  begin_once(out.example, what);
   return out;
 }
 
-Result<std::vector<TokenId>> ExampleEncoder::encode_prompt(std::span<const PromptPiece> pieces) {
+Result<std::vector<TokenId>> ExampleEncoder::encode_prompt(std::span<const PromptPiece> pieces,
+                                                           Of what) {
   EncodedExample out;
   if (auto ok = add_all(pieces, out); !ok) return propagate(ok);
-  begin_once(out.example);
+  begin_once(out.example, what);
   return std::move(out.example.ids);
 }
 

@@ -11,9 +11,10 @@
 // one, the pieces are tokenized one by one, and theirs comes out as ordinary letters: nobody closes
 // a turn by writing its end. Such examples are marked.
 //
-// Around it: the begin tokens of the tokenizer once, whether or not the text has them already, and
-// the end token once, as a target, where nothing ends the last answer. What follows that is left
-// out: it teaches nothing, and nothing that is learned sees it.
+// Around it: the begin tokens of the tokenizer once, whether or not the text has them already,
+// unless the form of turns begins by itself; and the end token once, as a target, where nothing
+// ends the last answer. What follows that is left out: it teaches nothing, and nothing that is
+// learned sees it.
 //
 // Errors: corrupt, about this example: its text cannot be tokenized. Borrows the tokenizer. One
 // thread.
@@ -34,6 +35,7 @@ struct EncoderRules {
   std::vector<TokenId> beginning;
   std::vector<TokenId> ends;  // each of these ends an answer; the first is added where none does
   bool train_on_prompts = false;
+  bool turns_begin = true;  // false: their form says how, and only plain text gets `beginning`
 };
 
 struct EncodedExample {
@@ -46,10 +48,17 @@ class ExampleEncoder {
   ExampleEncoder(Tokenizer& tokenizer, EncoderRules rules)
       : tokenizer_(&tokenizer), rules_(std::move(rules)) {}
 
-  Result<EncodedExample> encode(std::span<const PromptPiece> pieces);
+  enum class Of { turns, text };
+
+  Result<EncodedExample> encode(std::span<const PromptPiece> pieces, Of what = Of::turns);
   // What the model is asked with: pieces of which none is an answer. The tokens are those that an
   // example of the same prompt begins with.
-  Result<std::vector<TokenId>> encode_prompt(std::span<const PromptPiece> pieces);
+  Result<std::vector<TokenId>> encode_prompt(std::span<const PromptPiece> pieces,
+                                             Of what = Of::turns);
+  // How many tokens are put in front.
+  [[nodiscard]] std::int64_t beginning(Of what) const {
+    return what == Of::text || rules_.turns_begin ? std::ssize(rules_.beginning) : 0;
+  }
 
  private:
   using Ids = std::vector<TokenId>;
@@ -62,7 +71,7 @@ class ExampleEncoder {
   Result<Ids> specials_of_markup(std::span<const PromptPiece> run);
   [[nodiscard]] Ids specials_among(std::span<const TokenId> ids);
   [[nodiscard]] bool is_special(TokenId id);
-  void begin_once(Example& example) const;
+  void begin_once(Example& example, Of what) const;
   void end_once(Example& example) const;
 
   Tokenizer* tokenizer_;

@@ -18,15 +18,19 @@ class Loading {
         loaded_{ExampleSet(options.max_bytes), {}} {}
 
   Status take(const json::value& row) {
-    auto pieces = pieces_of(row);
+    auto conversation = conversation_of_row(row, options_.columns);
+    if (!conversation) return propagate(conversation);
+    const bool plain = conversation->turns.empty();
+    auto pieces = pieces_of(*conversation);
     if (!pieces) return propagate(pieces);
-    auto encoded = encoder_.encode(*pieces);
+    const auto what = plain ? ExampleEncoder::Of::text : ExampleEncoder::Of::turns;
+    auto encoded = encoder_.encode(*pieces, what);
     if (!encoded) return propagate(encoded);
     if (encoded->example.target_count() == 0) {
       return fail(ErrorKind::corrupt, "its answer has no token");
     }
     lengths_.push_back(std::ssize(encoded->example.ids));
-    return keep(*encoded);
+    return keep(*encoded, encoder_.beginning(what));
   }
 
   Result<LoadedExamples> finish(const RowReader& reader, const std::string& path) {
@@ -65,24 +69,27 @@ class Loading {
     return fmt::format("{} {}", number, number == 1 ? one : many);
   }
 
-  Result<std::vector<PromptPiece>> pieces_of(const json::value& row) const {
-    auto conversation = conversation_of_row(row, options_.columns);
-    if (!conversation) return propagate(conversation);
-    if (conversation->turns.empty()) {
+  Result<std::vector<PromptPiece>> pieces_of(Conversation& conversation) const {
+    if (conversation.turns.empty()) {
       // Text that its owner may have put into a model's form already.
-      return std::vector{PromptPiece{std::move(conversation->text), true, true}};
+      return std::vector{PromptPiece{std::move(conversation.text), true, true}};
     }
-    auto pieces = options_.format->render(conversation->turns);
+    if (options_.rules.train_on_prompts &&
+        !std::ranges::all_of(conversation.turns, &ChatTurn::trained)) {
+      return fail(ErrorKind::corrupt,
+                  "marks a turn as not to be trained on, and train_on_prompts trains on all of it");
+    }
+    auto pieces = options_.format->render(conversation.turns);
     // A form may refuse one conversation and take the next.
     if (!pieces) pieces.error().kind = ErrorKind::corrupt;
     return pieces;
   }
 
-  Status keep(EncodedExample& encoded) {
+  Status keep(EncodedExample& encoded, std::int64_t beginning) {
     LoadReport& report = loaded_.report;
     Example& example = encoded.example;
     const bool longer = std::ssize(example.ids) > options_.block;
-    if (!cut(example, options_.block, options_.too_long, std::ssize(options_.rules.beginning))) {
+    if (!cut(example, options_.block, options_.too_long, beginning)) {
       ++report.too_long;
       return {};
     }

@@ -1,40 +1,31 @@
 #include "trainer/data/examples/row_reader.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
-#include <array>
-#include <span>
 
+#include "checkpoint/format/strict_json.hpp"
 #include "common/base/text.hpp"
-#include "common/os/file.hpp"
-#include "trainer/data/byte_order_mark.hpp"
-#include "trainer/data/document_reader.hpp"
-#include "trainer/data/examples/json_rows.hpp"
-#include "trainer/data/line_reader.hpp"
+#include "trainer/data/row_source.hpp"
+#include "trainer/data/text/text_file.hpp"
 
 namespace trainward::trainer {
 namespace {
 
-bool is_lines_by_name(const std::filesystem::path& path) {
-  const std::string extension = path.extension().string();
-  return extension == ".jsonl" || extension == ".ndjson";
-}
-
-// By its first bytes; a file that cannot be opened is none: reading its lines will say why.
-bool begins_as_array(const FoundFile& file) {
-  if (is_lines_by_name(file.path)) return false;
-  auto fd = open_file(file.path, O_RDONLY | O_NONBLOCK);
-  if (!fd) return false;
-  std::array<char, 4096> bytes{};
-  const auto got = read_at(fd->get(), std::as_writable_bytes(std::span(bytes)), 0, file.path);
-  return got && is_json_array(std::string_view(bytes.data(), *got));
+// Of a file of a folder that is not read.
+Unread other_file(const std::filesystem::path& path) {
+  Unread unread{path, "is neither .jsonl nor .ndjson nor .json", "", true};
+  const auto file = TextFile::open(path);
+  std::optional<NoText> no;
+  if (file) no = why_no_rows(file->head(), path);
+  if (no) unread = {path, no->what, no->hint, true};
+  if (!file && !file.error().hint.empty())
+    unread = {path, file.error().what, file.error().hint, true};
+  return unread;
 }
 
 }  // namespace
 
 bool holds_rows(const std::filesystem::path& path) {
-  return is_lines_by_name(path) || path.extension() == ".json";
+  return is_lines_by_name(path) || unpacked_name(path).extension() == ".json";
 }
 
 Status RowReader::advance(std::uint64_t bytes) {
@@ -52,7 +43,7 @@ Status RowReader::tell_bad(const BadLine& row) {
 
 Status RowReader::offer(const FoundFile& file, std::string_view text, std::int64_t number) {
   if (trim(text).empty()) return {};
-  auto value = parse_json(text, "");
+  auto value = checkpoint::parse_strict_json(text, "");
   if (!value) return tell_bad({file.path, number, value.error().what, text});
   auto ok = ports_.row(*value);
   if (!ok && ok.error().kind == ErrorKind::corrupt) {
@@ -62,65 +53,32 @@ Status RowReader::offer(const FoundFile& file, std::string_view text, std::int64
   return ok;
 }
 
-Status RowReader::read_lines(const FoundFile& file) {
-  auto fd = open_file(file.path, O_RDONLY);
-  if (!fd) {
-    unread_.push_back({file.path, fd.error().what});
-    return {};
-  }
-  LineReader lines(std::move(*fd), file.path, max_line_bytes);
+Status RowReader::read_rows(const FoundFile& file) {
   const std::int64_t before = rows_;
+  // What ends a file early ends the reading only where a part of it would be trained on unnoticed.
+  const auto leave = [&](Error& error, std::string_view after) -> Status {
+    if (error.kind == ErrorKind::usage) return tl::unexpected(std::move(error));
+    unread_.push_back({file.path, fmt::format("{}{}", error.what, after), error.hint,
+                       error.kind == ErrorKind::corrupt});
+    return {};
+  };
+  auto source = open_rows(file.path);
+  if (!source) return leave(source.error(), "");
   std::uint64_t told = 0;
   for (;;) {
-    auto line = lines.next();
-    if (!line) {
-      unread_.push_back({file.path, fmt::format("{}, after {}", line.error().what,
-                                                count(rows_ - before, "row"))});
-      return {};
-    }
-    if (!*line) return {};
-    std::string_view text = (*line)->text;
-    if ((*line)->number == 1) text = without_byte_order_mark(text);
+    auto row = (*source)->next();
+    if (!row) return leave(row.error(), fmt::format(", after {}", count(rows_ - before, "row")));
+    if (!*row) return {};
+    const auto& [text, number, too_long] = **row;
     auto ok =
-        (*line)->too_long
-            ? tell_bad({file.path, (*line)->number,
+        too_long
+            ? tell_bad({file.path, number,
                         fmt::format("is longer than the {} allowed", human_bytes(max_line_bytes)),
                         text})
-            : offer(file, text, (*line)->number);
-    if (ok) ok = advance(lines.bytes_done() - told);
+            : offer(file, text, number);
+    const std::uint64_t done = (*source)->bytes_done();
+    if (ok) ok = advance(done - std::exchange(told, done));
     if (!ok) return ok;
-    told = lines.bytes_done();
-  }
-}
-
-Status RowReader::read_array(const FoundFile& file) {
-  auto text = read_file(file.path, max_array_bytes);
-  if (!text) {
-    const bool too_long = text.error().kind == ErrorKind::corrupt;
-    unread_.push_back({file.path,
-                       too_long ? fmt::format("is an array of more than {}; a row a line (.jsonl) "
-                                              "has no such limit",
-                                              human_bytes(max_array_bytes))
-                                : text.error().what,
-                       too_long});
-    return {};
-  }
-  JsonRows elements(*text);
-  const std::int64_t before = rows_;
-  std::uint64_t told = 0;
-  for (;;) {
-    auto element = elements.next();
-    if (!element) {
-      unread_.push_back(
-          {file.path,
-           fmt::format("{}, after {}", element.error().what, count(rows_ - before, "row")), true});
-      return {};
-    }
-    if (!*element) return {};
-    auto ok = offer(file, (*element)->text, (*element)->number);
-    if (ok) ok = advance(elements.bytes_done() - told);
-    if (!ok) return ok;
-    told = elements.bytes_done();
   }
 }
 
@@ -129,13 +87,12 @@ Status RowReader::read_file_of_rows(const FoundFile& file) {
   const std::int64_t bad = bad_rows_;
   const std::size_t unread = unread_.size();
   first_of_file_.clear();
-  auto ok = begins_as_array(file) ? read_array(file) : read_lines(file);
-  if (!ok) return ok;
+  if (auto ok = read_rows(file); !ok) return ok;
   if (rows_ == good && bad_rows_ > bad && unread_.size() == unread) {
     unread_.push_back({file.path,
                        fmt::format("has no good row; {} bad, the first {}",
                                    count(bad_rows_ - bad, "row"), first_of_file_),
-                       true});
+                       "", true});
   }
   return {};
 }
@@ -146,7 +103,7 @@ Status RowReader::read_path(const std::string& path, const FileList& found) {
   bool any = false;
   for (const FoundFile& file : found.files) {
     if (file.path != path && !holds_rows(file.path)) {
-      unread_.push_back({file.path, "is neither .jsonl nor .ndjson nor .json", true});
+      unread_.push_back(other_file(file.path));
       continue;
     }
     if (!taken_.insert(file.identity).second) {

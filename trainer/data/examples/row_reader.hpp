@@ -1,11 +1,12 @@
 // Rows of JSON, one by one, from files.
 //
-// In: the paths that `data` names: files, and folders searched for *.jsonl, *.ndjson and *.json. A
-// file holds an object a line, or, but for *.jsonl and *.ndjson, one array of them. Out: each row,
-// through a port, in order; a file reached from two paths counts once. Not fatal, and counted: a
-// row that is none, or that the port calls corrupt, goes to the port bad_row with its number (line
-// or element, from 1); a file that cannot be read, or holds no good row, to unread(). Errors: usage
-// or permanent, when a path yields no row at all; whatever a port returns otherwise. Memory: one
+// In: the paths that `data` names: files, and folders searched for *.jsonl, *.ndjson and *.json,
+// packed or not. A file holds an object a line, or one array of them (row_source.hpp). Out: each
+// row, through a port, in order; a file reached from two paths counts once. Not fatal, and counted:
+// a row that is none, or that the port calls corrupt, goes to the port bad_row with its number
+// (line or element, from 1); a file that cannot be read, or holds no good row, to unread(). Errors:
+// usage or permanent, when a path yields no row at all; usage, with the file, where it is packed
+// and damaged, or other data than its name says; whatever a port returns otherwise. Memory: one
 // line, or one file that is an array. One thread.
 #pragma once
 
@@ -31,9 +32,7 @@ struct RowPorts {
   std::function<Status(std::uint64_t done, std::uint64_t total)> progress;
 };
 
-inline constexpr std::uint64_t max_array_bytes = std::uint64_t{1} << 30U;
-
-// By its name: *.jsonl, *.ndjson or *.json.
+// By its name: *.jsonl, *.ndjson or *.json, which may be packed (*.jsonl.gz).
 bool holds_rows(const std::filesystem::path& path);
 
 class RowReader {
@@ -51,8 +50,7 @@ class RowReader {
  private:
   Status read_path(const std::string& path, const FileList& found);
   Status read_file_of_rows(const FoundFile& file);
-  Status read_lines(const FoundFile& file);
-  Status read_array(const FoundFile& file);
+  Status read_rows(const FoundFile& file);
   Status offer(const FoundFile& file, std::string_view text, std::int64_t number);
   Status tell_bad(const BadLine& row);
   Status advance(std::uint64_t bytes);

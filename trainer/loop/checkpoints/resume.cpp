@@ -1,5 +1,8 @@
 #include "trainer/loop/checkpoints/resume.hpp"
 
+#include <fmt/ranges.h>
+
+#include "trainer/loop/setup/run_digest.hpp"
 #include "trainer/model/architecture.hpp"
 
 namespace trainward::trainer {
@@ -56,6 +59,24 @@ Status same_base(const checkpoint::TrainingState& state, const hf::BaseModel& ba
               "name the base model as it was in training_config.base_model, or start a new run");
 }
 
+// The two ways out are the same whatever was changed.
+tl::unexpected<Error> another_configuration(const checkpoint::TrainingState& state,
+                                            const RunFacts& facts, const fs::path& folder) {
+  const std::string before = string_or(state.extra, configuration_key, "");
+  const auto changes = changed_settings(before, facts.configuration);
+  std::string what = "belongs to a run with other settings";
+  if (before.empty()) {
+    what += fmt::format(", {}; an older version wrote it, which did not record them",
+                        state.config_digest.substr(0, 12));
+  } else if (!changes.empty()) {
+    what += fmt::format(": {}", fmt::join(changes, "; "));
+  }
+  return fail(ErrorKind::usage, std::move(what), folder.string(),
+              fmt::format("to go on, set {} back; to begin anew, give the program another name, or "
+                          "by hand another --checkpoint-dir",
+                          changes.size() == 1 ? "it" : "them"));
+}
+
 }  // namespace
 
 Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
@@ -73,6 +94,17 @@ Result<std::optional<fs::path>> choose_checkpoint(const ResumeRequest& request,
   return std::optional<fs::path>();
 }
 
+Result<int> edition_begun_under(const fs::path& folder) {
+  auto reader = checkpoint::Reader::open(folder);
+  if (!reader) return propagate(reader);
+  const int edition = edition_of(reader->state());
+  if (edition >= 1 && edition <= current_edition) return edition;
+  return fail(ErrorKind::usage,
+              fmt::format("began under edition {} of what settings mean, and this version knows {}",
+                          edition, current_edition),
+              folder.string(), "go on with the version that wrote it, or a later one");
+}
+
 Result<ResumePoint> open_checkpoint(const fs::path& folder, const ModelSpec& model,
                                     const hf::BaseModel& base, const RunFacts& facts) {
   auto reader = checkpoint::Reader::open(folder);
@@ -82,11 +114,7 @@ Result<ResumePoint> open_checkpoint(const fs::path& folder, const ModelSpec& mod
   if (auto ok = same_base(state, base, folder); !ok) return propagate(ok);
   // An imported one was written under no configuration of ours; its tensors must fit all the same.
   if (!state.config_digest.empty() && state.config_digest != facts.config_digest) {
-    return fail(ErrorKind::usage,
-                fmt::format("was written under configuration {}, this one is {}",
-                            state.config_digest, facts.config_digest),
-                folder.string(),
-                "go on with the configuration it was written under, or start a new run");
+    return another_configuration(state, facts, folder);
   }
   auto progress = progress_of(state);
   if (!progress) {

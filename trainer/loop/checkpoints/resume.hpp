@@ -2,8 +2,9 @@
 //
 // In: where to resume from, the configuration, the data. Out: the checkpoint, opened, with the
 // progress it holds; its tensors are verified when they are read. Errors: usage, when it is of
-// another architecture, was written under another configuration (both digests are named) or holds a
-// place the data does not have; corrupt, when it does not verify.
+// another architecture, was written under another configuration (the settings that differ are named
+// where the checkpoint has them on record) or holds a place the data does not have; corrupt, when
+// it does not verify.
 #pragma once
 
 #include <filesystem>
@@ -32,6 +33,10 @@ struct ResumeRequest {
 Result<std::optional<std::filesystem::path>> choose_checkpoint(const ResumeRequest& request,
                                                                const std::filesystem::path& root,
                                                                Reporter& reporter);
+
+// The edition (edition.hpp) that the run of this checkpoint began under. Usage: one of a later
+// version of this program.
+Result<int> edition_begun_under(const std::filesystem::path& folder);
 
 struct ResumePoint {
   checkpoint::Reader reader;

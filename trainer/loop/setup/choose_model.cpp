@@ -58,7 +58,7 @@ Result<LoraSpec> adapters_of(const WorkerConfig& config) {
 Status choose(WorkerConfig& config, ChosenModel& chosen) {
   ModelSpec& model = config.training.model;
   if (!config.base_model.empty()) {
-    auto base = BaseModel::open(config.base_model);
+    auto base = BaseModel::open(config.base_model, config.edition);
     if (!base) return propagate(base);
     chosen.base = *std::move(base);
     chosen.config = chosen.base->folder().config();
@@ -70,8 +70,9 @@ Status choose(WorkerConfig& config, ChosenModel& chosen) {
   } else if (!config.model_config.empty()) {
     const fs::path file = hf::folder_path(config.model_config);
     auto read = hf::read_config(file);
+    if (!read && read.error().kind != ErrorKind::transient) read.error().kind = ErrorKind::usage;
     if (!read) return propagate(read);
-    auto sizes = read_llama_config(*read, file.string());
+    auto sizes = read_llama_config(*read, file.string(), config.edition);
     if (!sizes) return propagate(sizes);
     model = *sizes;
     chosen.config = *std::move(read);
@@ -105,6 +106,7 @@ Result<hf::BaseModel> origin_of(const BaseModel& base, const fs::path& checkpoin
   const fs::path note = checkpoints / "base-model.json";
   if (auto known = remembered(note, base)) return *std::move(known);
   reporter.status(fmt::format("reading the base model once: {}", base.folder().path().string()));
+  if (auto ok = base.check_numbers(); !ok) return propagate(ok);
   auto origin = hf::base_of(base.folder());
   if (!origin) return origin;
   std::error_code failed;
@@ -119,14 +121,18 @@ Result<hf::BaseModel> origin_of(const BaseModel& base, const fs::path& checkpoin
 Result<ChosenModel> choose_model(WorkerConfig& config) {
   ChosenModel chosen;
   if (auto ok = choose(config, chosen); !ok) return propagate(ok);
+  if (chosen.base != nullptr) {
+    if (auto ok = chosen.base->check_numbers(); !ok) return propagate(ok);
+  }
   return chosen;
 }
 
 Result<ChosenModel> choose_model(WorkerConfig& config, const fs::path& checkpoints,
                                  Reporter& reporter) {
-  auto chosen = choose_model(config);
-  if (!chosen || chosen->base == nullptr) return chosen;
-  const BaseModel& base = *chosen->base;
+  ChosenModel chosen;
+  if (auto ok = choose(config, chosen); !ok) return propagate(ok);
+  if (chosen.base == nullptr) return chosen;
+  const BaseModel& base = *chosen.base;
   if (!base.left_out().empty()) {
     reporter.status(
         fmt::format("{}: the model has no place for {} ({} in all), left out",
@@ -135,8 +141,8 @@ Result<ChosenModel> choose_model(WorkerConfig& config, const fs::path& checkpoin
   }
   auto origin = origin_of(base, checkpoints, reporter);
   if (!origin) return propagate(origin);
-  chosen->origin = *std::move(origin);
-  config.base_digest = chosen->origin.digest;
+  chosen.origin = *std::move(origin);
+  config.base_digest = chosen.origin.digest;
   return chosen;
 }
 

@@ -1,6 +1,7 @@
 #include "trainer/loop/setup/load_data.hpp"
 
 #include "common/base/text.hpp"
+#include "trainer/data/left_out.hpp"
 #include "trainer/loop/setup/reading_progress.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 
@@ -34,6 +35,10 @@ void tell_what_was_left_out(const Corpus& corpus, const Quarantine& quarantine,
                                corpus.first_bad_line(), count(corpus.bad_lines(), "line"),
                                quarantine.path().string()));
   }
+  const std::string left_out =
+      left_out_text({corpus.documents(), corpus.bad_lines(), corpus.first_bad_line(), 0,
+                     std::ssize(corpus.unread())});
+  if (!left_out.empty()) reporter.left_out(left_out);
 }
 
 Result<Corpus> read_corpus(const WorkerConfig& config, Tokenizer* tokenizer, Quarantine& quarantine,

@@ -8,6 +8,8 @@
 #include "common/base/text.hpp"
 #include "trainer/data/examples/read_examples.hpp"
 #include "trainer/data/examples/row_reader.hpp"
+#include "trainer/data/left_out.hpp"
+#include "trainer/data/text/content.hpp"
 #include "trainer/loop/setup/reading_progress.hpp"
 
 namespace trainward::trainer {
@@ -127,6 +129,35 @@ void tell(const WorkerConfig& config, const Examples& examples, Reporter& report
   }
 }
 
+// Letters that end an answer teach nobody where to stop. A run that began so goes on.
+Status check_ends(const WorkerConfig& config, const Prompting& prompting, Reporter& reporter) {
+  if (prompting.lost_end.empty()) return {};
+  auto refused =
+      fail(ErrorKind::usage,
+           fmt::format("{} ends answers with {}, which is no token of this tokenizer but several",
+                       prompting.format->name(), prompting.lost_end),
+           "training_config.prompt_format",
+           "choose a form that ends with the tokenizer's own end token (zephyr, llama2, plain), or "
+           "take a tokenizer.json that has this one among its added_tokens");
+  if (config.edition > 1) return refused;
+  reporter.error(refused.value().message());
+  return {};
+}
+
+std::string left_out_of(const LoadReport& report) {
+  return left_out_text({report.examples, report.bad_rows, report.first_bad_row, report.dropped(),
+                        std::ssize(report.unread)});
+}
+
+void tell_what_was_left_out(const Examples& examples, Reporter& reporter) {
+  std::string text = left_out_of(examples.report);
+  if (examples.validation_report) {
+    const std::string also = left_out_of(*examples.validation_report);
+    if (!also.empty()) text += (text.empty() ? "" : "; ") + ("validation data: " + also);
+  }
+  if (!text.empty()) reporter.left_out(text);
+}
+
 // The rows that `data` and `validation_data` hold.
 Status read_all(const WorkerConfig& config, const fs::path& bad_rows, const Requests& requests,
                 Reporter& reporter, Examples& examples) {
@@ -161,10 +192,12 @@ Result<Examples> load_examples(WorkerConfig& config, const fs::path& bad_rows, b
     return propagate(prompting);
   }
   examples.prompting = std::move(*prompting);
+  if (auto ok = check_ends(config, examples.prompting, reporter); !ok) return propagate(ok);
   if (auto ok = read_all(config, bad_rows, requests, reporter, examples); !ok) {
     if (resuming && ok.error().kind == ErrorKind::usage) ok.error().kind = ErrorKind::permanent;
     return propagate(ok);
   }
+  tell_what_was_left_out(examples, reporter);
   make_rows(config, examples);
   make_sources(config, examples);
   if (config.evaluate_every > 0 && examples.held_out == nullptr) {
@@ -182,17 +215,25 @@ Result<Examples> load_examples(WorkerConfig& config, const fs::path& bad_rows, b
   return examples;
 }
 
-Result<bool> data_is_examples(const WorkerConfig& config) {
+Result<bool> data_is_examples(const WorkerConfig& config, bool resuming) {
   if (config.data_form != "auto") return config.data_form == "examples";
   if (config.base_model.empty() || config.data_format != DataFormat::automatic) return false;
+  bool all = !config.data.empty();
   for (const std::string& path : config.data) {
     auto found = find_files(path);
     if (!found) return propagate(found);
     const bool any = std::ranges::any_of(
         found->files, [](const FoundFile& file) { return holds_rows(file.path); });
-    if (!any) return false;
+    all = all && any;
+    if (any || resuming) continue;
+    for (const FoundFile& file : found->files) {
+      const auto no = why_no_rows("", file.path);
+      if (!no) continue;
+      return fail(ErrorKind::usage, no->what, file.path.string(),
+                  no->hint + "; to train on it as text, say data_form: stream");
+    }
   }
-  return !config.data.empty();
+  return all;
 }
 
 }  // namespace trainward::trainer

@@ -49,7 +49,9 @@ Result<Examples> load_examples(WorkerConfig& config, const std::filesystem::path
                                bool resuming, const Requests& requests, Reporter& reporter);
 
 // Whether the data is examples, by `data_form`; `auto`: where a base model is trained further, and
-// every file that `data` names, or a file in each folder, is called *.jsonl, *.ndjson or *.json.
-Result<bool> data_is_examples(const WorkerConfig& config);
+// every file that `data` names, or a file in each folder, is called *.jsonl, *.ndjson or *.json,
+// packed or not. Usage: a table of text (CSV), which would be taken for a text; not while resuming,
+// for a run that began so goes on so.
+Result<bool> data_is_examples(const WorkerConfig& config, bool resuming = false);
 
 }  // namespace trainward::trainer

@@ -85,23 +85,44 @@ Result<std::shared_ptr<const PromptFormat>> choose_format(const WorkerConfig& co
   return built_in_format(name == "auto" ? "plain" : name, prompts.tokens);
 }
 
-// The end token first, then the last token of whatever else ends an answer.
-Result<std::vector<TokenId>> ends_of(Tokenizer& tokenizer, const PromptFormat& format,
-                                     const std::string& eos) {
-  std::vector<TokenId> ends{tokenizer.find_token(eos).value_or(tokenizer.end_of_text())};
+// What ends an answer: the end token first.
+struct Ends {
+  std::vector<TokenId> tokens;
+  std::vector<TokenId> last_letters;  // of ends that are no token
+  std::string lost;                   // the first of these
+};
+
+// The last token of an end counts where it is one of the added ones, and no letter that answers are
+// full of: what looks for no added tokens finds another there.
+Result<Ends> ends_of(Tokenizer& tokenizer, const PromptFormat& format, const std::string& eos) {
+  Ends ends{{tokenizer.find_token(eos).value_or(tokenizer.end_of_text())}, {}, {}};
   for (const std::string& text : format.ends()) {
     std::vector<TokenId> ids;
+    std::vector<TokenId> letters;
     if (auto ok = tokenizer.encode(text, ids, {.begins = false}); !ok) return propagate(ok);
-    if (!ids.empty() && ids.back() != ends.front()) ends.push_back(ids.back());
+    if (auto ok = tokenizer.encode(text, letters, {.begins = false, .special = false}); !ok) {
+      return propagate(ok);
+    }
+    if (ids.empty() || ids.back() == ends.tokens.front()) continue;
+    if (letters.empty() || ids.back() != letters.back()) {
+      ends.tokens.push_back(ids.back());
+    } else {
+      ends.last_letters.push_back(ids.back());
+      if (ends.lost.empty()) ends.lost = text;
+    }
   }
   return ends;
 }
 
-std::string digest_of(const Prompting& prompting) {
+// Of all that decides the tokens of examples, in the words of the first edition.
+std::string digest_of(const Prompting& prompting, const Ends& ends) {
   std::string text = fmt::format("trainward prompts 1\ntokenizer {}\nformat {}\n",
                                  prompting.tokenizer->digest(), prompting.format->digest_text());
-  for (const TokenId id : prompting.rules.beginning) text += fmt::format("begins {}\n", id);
-  for (const TokenId id : prompting.rules.ends) text += fmt::format("ends {}\n", id);
+  if (prompting.rules.turns_begin) {
+    for (const TokenId id : prompting.rules.beginning) text += fmt::format("begins {}\n", id);
+  }
+  for (const TokenId id : ends.tokens) text += fmt::format("ends {}\n", id);
+  for (const TokenId id : ends.last_letters) text += fmt::format("ends {}\n", id);
   return sha256_hex(text);
 }
 
@@ -155,13 +176,17 @@ Result<Prompting> open_prompting(const WorkerConfig& config, const std::string& 
   out.format = std::move(*format);
   auto ends = ends_of(*out.tokenizer, *out.format, prompts.tokens.eos);
   if (!ends) return of_key(std::move(ends).error(), "prompt_format");
-  out.rules = {out.tokenizer->before_text(), std::move(*ends), config.train_on_prompts};
-  if (!out.rules.beginning.empty()) {
+  // A template of the model's own says how a conversation begins, to whoever serves it, too.
+  const bool begins = config.edition == 1 || !is_own(config.prompt_format, prompts) ||
+                      out.format->writes_beginning();
+  out.rules = {out.tokenizer->before_text(), ends->tokens, config.train_on_prompts, begins};
+  out.lost_end = ends->lost;
+  if (begins && !out.rules.beginning.empty()) {
     out.beginning = out.rules.beginning.front();
   } else if (out.format->writes_beginning()) {
     out.beginning = out.tokenizer->find_token(prompts.tokens.bos);
   }
-  out.digest = digest_of(out);
+  out.digest = digest_of(out, *ends);
   return out;
 }
 

@@ -9,7 +9,7 @@ namespace fs = std::filesystem;
 
 Result<RunData> RunData::load(WorkerConfig& config, const fs::path& checkpoints, bool resuming,
                               const Requests& requests, Reporter& reporter) {
-  auto examples = data_is_examples(config);
+  auto examples = data_is_examples(config, resuming);
   if (!examples) {
     if (resuming) examples.error().kind = ErrorKind::permanent;
     return propagate(examples);

@@ -5,12 +5,10 @@
 #include <algorithm>
 #include <array>
 
-#include "common/base/digest.hpp"
 #include "common/base/strict_object.hpp"
-#include "common/os/json_file.hpp"
+#include "common/os/file.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/model/architecture.hpp"
-#include "trainer/model/llama/config.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
@@ -235,76 +233,12 @@ Status take(const settings::WorkerSettings& values, WorkerConfig& config) {
   return {};
 }
 
-// What is really used, which the processor may have changed since it was read; how a plan cuts the
-// work is of one attempt, not of the run.
-settings::WorkerSettings used(const WorkerConfig& config) {
-  const settings::StepSettings& of_step = config.training;
-  const settings::RunSettings& of_run = config;
-  settings::WorkerSettings values{of_step, of_run};
-  values.warmup_steps = config.training.schedule.warmup_steps;
-  values.hold_steps = config.training.schedule.hold_steps;
-  values.tie_weights = config.training.model.tied;
-  if (config.configured) {
-    values.batch_size = config.configured->batch_size;
-    values.block_size = config.configured->block_size;
-    values.accumulation = config.configured->accumulation;
-    values.recompute = config.configured->recompute;
-  }
-  return values;
-}
-
-// Lists and maps of fine-tuning, where there are any; lengths, so that no text is mistaken for two.
-std::string tuning_lines(const WorkerConfig& config) {
-  std::string text;
-  if (config.training.lora_rank > 0) {
-    std::vector<std::string> targets = config.lora_targets;
-    std::sort(targets.begin(), targets.end());
-    text += fmt::format("lora on {}\n", fmt::join(targets, " "));
-  }
-  for (const auto& [ours, theirs] : config.columns) {
-    text += fmt::format("column {} {} {}\n", ours, theirs.size(), theirs);
-  }
-  return text;
-}
-
 }  // namespace
 
-// One line a value: a list of paths cannot be mistaken for another.
-std::string run_digest(const WorkerConfig& config, const std::string& tokenizer_digest) {
-  const TrainingSpec& t = config.training;
-  std::string text = fmt::format("trainward weights 1\nmodel {} {} {} {} {}\n", t.model.width,
-                                 t.model.layers, t.model.heads, t.model.rank, t.model.vocabulary);
-  // What AGILLM-3 has none of is added where it is there, so that old digests stay what they are.
-  if (t.model.architecture != 0) {
-    text += fmt::format("architecture {}\n", architecture_of(t.model).name());
-  }
-  if (architecture_of(t.model).name() == "llama") {
-    text += fmt::format("config {}\n", json::serialize(llama_config(t.model)));
-  }
-  if (!config.base_digest.empty()) text += fmt::format("base {}\n", config.base_digest);
-  if (t.model.positions > 0) text += fmt::format("positions {}\n", t.model.positions);
-  text += settings::digest_lines(used(config));
-  if (t.precision == graph::Precision::bf16) text += "bf16\n";
-  if (t.schedule.shape != optim::Schedule::Shape::constant) {
-    const bool cosine = t.schedule.shape == optim::Schedule::Shape::cosine;
-    text += fmt::format("{} over {} steps to {}\n", cosine ? "cosine" : "linear",
-                        t.schedule.total_steps, t.schedule.final_share);
-  }
-  text += tuning_lines(config);
-  if (config.held_out() > 0) text += fmt::format("held out {}\n", config.held_out());
-  for (const std::string& path : config.data) {
-    text += fmt::format("data {} {}\n", path.size(), path);
-  }
-  // Runs on bytes keep the digest that they had before there was anything else.
-  // `text` is what every run was before JSONL was known; what it changes shows in the data's
-  // digest.
-  if (config.data_format == DataFormat::u16 || config.data_format == DataFormat::u32) {
-    text += fmt::format("format {}\n", static_cast<int>(config.data_format));
-  }
-  if (tokenizer_digest != ByteTokenizer().digest()) {
-    text += fmt::format("tokenizer {}\n", tokenizer_digest);
-  }
-  return sha256_hex(text);
+void keep_edition(WorkerConfig& config, int edition) {
+  config.edition = edition;
+  config.training.schedule.from_one = edition == 1;
+  if (config.configured) config.configured->schedule.from_one = edition == 1;
 }
 
 Result<WorkerConfig> read_worker_config(const json::object& object) {
@@ -329,7 +263,13 @@ Result<WorkerConfig> read_worker_config(const json::object& object) {
 
 Result<WorkerConfig> load_worker_config(const std::string& file) {
   constexpr std::size_t max_bytes = std::size_t{1} << 20;
-  auto parsed = read_json_file(file, max_bytes);
+  auto text = file == "-" ? read_stream("/dev/stdin", max_bytes) : read_stream(file, max_bytes);
+  if (!text) return propagate(text);
+  auto parsed = parse_json(*text, file);
+  if (!parsed && (file.ends_with(".yaml") || file.ends_with(".yml"))) {
+    return fail(ErrorKind::usage, "is YAML, and the worker reads the JSON that comes of it", file,
+                fmt::format("trainwardctl config worker {} | trainward-worker data -", file));
+  }
   if (!parsed) return propagate(parsed);
   if (!parsed->is_object()) return fail(ErrorKind::usage, "is not a JSON object", file);
   auto config = read_worker_config(parsed->get_object());

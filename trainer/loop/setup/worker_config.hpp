@@ -23,6 +23,7 @@
 #include "common/settings/worker_settings.hpp"
 #include "trainer/data/data_files.hpp"
 #include "trainer/device/modules.hpp"
+#include "trainer/model/edition.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/pjrt/client.hpp"
 
@@ -37,6 +38,7 @@ struct WorkerConfig : settings::RunSettings {
   TrainingSpec training;  // precision as asked for
   // Before a plan cut the work otherwise: what the digest is of, so that the run goes on.
   std::optional<TrainingSpec> configured;
+  int edition = current_edition;  // of what settings mean; a run keeps its own
   DataFormat data_format = DataFormat::automatic;
   std::vector<pjrt::ClientOption> options;  // for the plugin
   Placement placement = Placement::host;    // of embedding and head, with a plugin
@@ -59,8 +61,11 @@ struct WorkerConfig : settings::RunSettings {
 };
 
 Result<WorkerConfig> read_worker_config(const json::object& config);
-// From a file of at most 1 MiB; errors name it.
+// From a file of at most 1 MiB, a pipe, or "-", which is standard input; errors name it.
 Result<WorkerConfig> load_worker_config(const std::string& file);
+
+// For a run that began under this edition; before its data is read.
+void keep_edition(WorkerConfig& config, int edition);
 
 // Of the configuration as it is now, with what made its tokens.
 std::string run_digest(const WorkerConfig& config, const std::string& tokenizer_digest);

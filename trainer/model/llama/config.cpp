@@ -68,8 +68,22 @@ Status check_sizes(const ConfigReader& config, const ModelSpec& model) {
   if (model.llama.inner > most_inner) {
     return config.refuse("intermediate_size", fmt::format("is above {}", most_inner), "");
   }
-  if (model.llama.head_width > most_head_width) {
+  const std::int64_t width = model.llama.head_width;
+  if (width > most_head_width) {
     return config.refuse("head_dim", fmt::format("is above {}", most_head_width), "");
+  }
+  if (width < 2 || width % 2 != 0) {
+    return config.refuse(
+        "head_dim", fmt::format("is {}, and heads need an even width above 0", width),
+        config.has("head_dim") ? "" : "it is hidden_size / num_attention_heads here");
+  }
+  const std::int64_t groups = model.llama.kv_heads;
+  if (groups < 1) return config.refuse("num_key_value_heads", "is no whole number above 0", "");
+  if (model.heads % groups != 0) {
+    return config.refuse(
+        "num_key_value_heads",
+        fmt::format("is {}, which does not divide num_attention_heads {}", groups, model.heads),
+        config.has("num_key_value_heads") ? "" : "it is not said, and this is the class's default");
   }
   return {};
 }
@@ -136,7 +150,8 @@ const Family& family_of(const LlamaSpec& llama) {
 
 }  // namespace
 
-Result<ModelSpec> read_llama_config(const json::object& object, std::string_view where) {
+Result<ModelSpec> read_llama_config(const json::object& object, std::string_view where,
+                                    int edition) {
   const ConfigReader config(object, std::string(where));
   auto family = family_of(config);
   if (!family) return propagate(family);
@@ -164,7 +179,7 @@ Result<ModelSpec> read_llama_config(const json::object& object, std::string_view
   const std::int64_t even = model.width / std::max<std::int64_t>(model.heads, 1);
   llama.head_width = config.whole("head_dim", own_width > 0 ? own_width : even);
   llama.norm_epsilon = config.number("rms_norm_eps", 1e-6);
-  auto rope = read_rope(config);
+  auto rope = read_rope(config, edition);
   if (!rope) return propagate(rope);
   llama.rope = *rope;
   llama.window = window_of(config, **family);
@@ -222,7 +237,8 @@ Result<ModelSpec> llama_of(const Shapes& /*shapes*/, const json::object& facts,
     return fail(ErrorKind::usage, "does not say which config.json it was trained with",
                 std::string(in_checkpoint), "this is no whole model of the Llama family");
   }
-  auto model = read_llama_config(**config, in_checkpoint);
+  // Whatever it says, the run that wrote it has read it so.
+  auto model = read_llama_config(**config, in_checkpoint, 1);
   if (!model) return model;
   if (vocabulary > model->vocabulary) {
     return fail(

@@ -9,12 +9,15 @@
 #include "common/base/error.hpp"
 #include "common/base/json.hpp"
 #include "trainer/model/architecture.hpp"
+#include "trainer/model/edition.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {
 
-// Sizes with the vocabulary of the file (vocab_size). `where` is named in errors.
-Result<ModelSpec> read_llama_config(const json::object& config, std::string_view where);
+// Sizes with the vocabulary of the file (vocab_size). `where` is named in errors. `edition`: of the
+// run it is read for; the first took one of two keys that contradict each other.
+Result<ModelSpec> read_llama_config(const json::object& config, std::string_view where,
+                                    int edition = current_edition);
 
 // A config.json for a model that has none, in the older spelling, which every reader knows.
 json::object llama_config(const ModelSpec& model);

@@ -6,7 +6,44 @@
 
 namespace trainward::trainer {
 
-Result<RopeSpec> read_rope(const ConfigReader& config) {
+namespace {
+
+// Both spellings in one file, saying different things: transformers 4 reads one, 5 the other.
+Status check_agreement(const ConfigReader& config, const ConfigReader& newer,
+                       const json::object* older) {
+  const double theta = newer.number("rope_theta", 0);
+  if (config.has("rope_theta") && newer.has("rope_theta") &&
+      config.number("rope_theta", 0) != theta) {
+    return config.refuse("rope_theta",
+                         fmt::format("is {}, and rope_parameters.rope_theta is {}",
+                                     config.number("rope_theta", 0), theta),
+                         "keep the one that the model was trained with");
+  }
+  if (older == nullptr) return {};
+  const ConfigReader scaling = config.inside("rope_scaling", *older);
+  const auto type = [](const ConfigReader& of) {
+    return of.text("rope_type", of.text("type", "default"));
+  };
+  if (type(scaling) == type(newer) && scaling.number("factor", 1) == newer.number("factor", 1)) {
+    return {};
+  }
+  return config.refuse("rope_scaling", "says another thing than rope_parameters",
+                       "keep the one that the model was trained with");
+}
+
+// "low_freq_factor, original_max_position_embeddings"
+std::string missing_of(const ConfigReader& scaling) {
+  std::string names;
+  for (const std::string_view key :
+       {"factor", "low_freq_factor", "high_freq_factor", "original_max_position_embeddings"}) {
+    if (!scaling.has(key)) names += (names.empty() ? "" : ", ") + std::string(key);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<RopeSpec> read_rope(const ConfigReader& config, int edition) {
   RopeSpec rope;
   const json::object* newer = config.object("rope_parameters");
   const json::object* older = config.object("rope_scaling");
@@ -17,6 +54,9 @@ Result<RopeSpec> read_rope(const ConfigReader& config) {
                                              newer != nullptr   ? *newer
                                              : older != nullptr ? *older
                                                                 : nothing);
+  if (newer != nullptr && edition > 1) {
+    if (auto ok = check_agreement(config, scaling, older); !ok) return propagate(ok);
+  }
   rope.theta = config.number("rope_theta", 10000);
   if (newer != nullptr) rope.theta = scaling.number("rope_theta", rope.theta);
   for (const auto& [key, value] : newer != nullptr ? *newer : nothing) {
@@ -36,6 +76,11 @@ Result<RopeSpec> read_rope(const ConfigReader& config) {
                           "models with 'linear' or 'llama3', or without scaling, can be trained");
   }
   rope.scaling = type == "linear" ? RopeSpec::Scaling::linear : RopeSpec::Scaling::llama3;
+  if (const std::string missing = missing_of(scaling);
+      type == "llama3" && edition > 1 && !missing.empty()) {
+    return scaling.refuse("rope_type", fmt::format("is 'llama3', which needs {} too", missing),
+                          "copy them from the model's own config.json");
+  }
   rope.factor = scaling.number("factor", 0);
   if (!(rope.factor >= 1)) return scaling.refuse("factor", "is no number from 1", "");
   if (type == "linear") return rope;

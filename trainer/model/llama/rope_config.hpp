@@ -12,7 +12,7 @@
 namespace trainward::trainer {
 
 // "rope_parameters", or "rope_theta" and "rope_scaling".
-Result<RopeSpec> read_rope(const ConfigReader& config);
+Result<RopeSpec> read_rope(const ConfigReader& config, int edition);
 
 // The older spelling's "rope_scaling"; there must be some.
 json::object rope_scaling(const RopeSpec& rope);

@@ -139,7 +139,10 @@ void add_data(CLI::App& app, Chosen& chosen) {
   const auto options = std::make_shared<DataOptions>();
   CLI::App* command = app.add_subcommand(
       "data", "Show what the examples of a configuration are to a run, and what is trained on");
-  command->add_option("config", options->config_file, "The configuration, a JSON file")->required();
+  command
+      ->add_option("config", options->config_file,
+                   "The configuration as JSON: a file, or - (trainwardctl config worker FILE | …)")
+      ->required();
   command->add_option("--examples", options->shown, "How many to show")
       ->capture_default_str()
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1000}));

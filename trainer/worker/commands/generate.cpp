@@ -63,6 +63,12 @@ int run_generate(const GenerateOptions& options, const CommandPorts& ports) {
   auto done = speaker.go_on(*text, request);
   if (!options.json) ports.out(safe.rest() + "\n");
   if (!done) return tell(ports, done.error());
+  if (done->end == Generated::End::length && done->tokens < options.tokens) {
+    ports.err(
+        fmt::format("trainward-worker: the text has reached the {} tokens that this model "
+                    "sees; that is all\n",
+                    length + done->tokens));
+  }
   if (options.json) {
     const double seconds = std::chrono::duration<double>(ports.now() - start).count();
     ports.out(as_json(options, speaker, *done, text->size(), seconds));

@@ -162,7 +162,10 @@ void add_plan(CLI::App& app, Chosen& chosen) {
   const auto options = std::make_shared<PlanOptions>();
   CLI::App* command =
       app.add_subcommand("plan", "Show what memory a run takes, before it is started");
-  command->add_option("config", options->config_file, "The configuration, a JSON file")->required();
+  command
+      ->add_option("config", options->config_file,
+                   "The configuration as JSON: a file, or - (trainwardctl config worker FILE | …)")
+      ->required();
   command->add_flag("--json", options->json, "One object, in bytes");
   command->footer(
       "Exit codes: 0 it fits, 1 it does not or something failed, 75 stopped as asked, 78 something "

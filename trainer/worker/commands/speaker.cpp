@@ -87,6 +87,7 @@ fs::path folder_of_words(const ModelSource& source) {
 Result<Prompting> words_for_turns(const SpeakerOptions& options, const fs::path& folder,
                                   const ModelSource& source) {
   WorkerConfig config;
+  keep_edition(config, source.edition());
   // Bytes that are asked for have no words of a folder's.
   if (options.tokenizer != "byte") config.base_model = folder.string();
   config.tokenizer = options.tokenizer.empty() ? "byte" : options.tokenizer;

@@ -69,16 +69,6 @@ std::string html_character(std::string_view character) {
   return std::string(character);
 }
 
-std::string percent(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-  }
-  return out;
-}
-
 std::string header_text(std::string_view text) {
   const std::string line = clean(text);
   if (is_plain_header(line)) return line;

@@ -16,9 +16,6 @@ std::string discord_character(std::string_view character);  // Markdown, mention
 std::string code_character(std::string_view character);     // inside of a block of ```
 std::string html_character(std::string_view character);
 
-// Percent-encoded, but for letters, digits and - . _ ~: a part of a path, a value of a query.
-std::string percent(std::string_view text);
-
 // One line of a header as RFC 2047 has it: plain where it may be, else encoded words of at most 75
 // characters, folded. What ends a line never comes through.
 std::string header_text(std::string_view text);

@@ -1,6 +1,7 @@
 // Matrix: PUT with a transaction's id, which makes a repetition harmless.
 #include <fmt/format.h>
 
+#include "common/base/percent.hpp"
 #include "common/base/text.hpp"
 #include "supervisor/courier/channels/forms/escape.hpp"
 #include "supervisor/courier/channels/forms/form.hpp"
@@ -34,8 +35,9 @@ Result<Call> matrix_call(const Message& message, const Values& values) {
   const std::string_view token = values.text("token");
   if (auto usable = check_token(token, "token"); !usable) return propagate(usable);
   const std::string url =
-      joined(values.text("server"), fmt::format("_matrix/client/v3/rooms/{}/send/m.room.message/{}",
-                                                percent(values.text("room")), percent(message.id)));
+      joined(values.text("server"),
+             fmt::format("_matrix/client/v3/rooms/{}/send/m.room.message/{}",
+                         percent_encoded(values.text("room")), percent_encoded(message.id)));
   if (auto usable = check_address(url); !usable) return propagate(usable);
   std::string formatted = fmt::format("<b>{}</b>", in_html(message.title));
   if (!message.text.empty()) formatted += "<br>" + in_html(message.text);

@@ -1,6 +1,7 @@
 // A ping while all is well; who receives it raises the alarm when none comes.
 #include <fmt/format.h>
 
+#include "common/base/percent.hpp"
 #include "common/base/text.hpp"
 #include "supervisor/courier/channels/forms/escape.hpp"
 #include "supervisor/courier/channels/forms/form.hpp"
@@ -16,8 +17,8 @@ Result<net::Request> ping_request(const Values& values, std::string_view summary
   request.cut_answer = true;
   if (values.text("form") == "uptime-kuma") {
     // Its page shows the address with an example of the query.
-    request.url =
-        fmt::format("{}?status=up&msg={}&ping=", url.substr(0, url.find('?')), percent(line));
+    request.url = fmt::format("{}?status=up&msg={}&ping=", url.substr(0, url.find('?')),
+                              percent_encoded(line));
     return request;
   }
   request.method = "POST";

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-// "role: content|role: content", or the text.
+// "role: content|role: content", with ! at what is not to be learned; or the text.
 std::string told(std::string_view row, const Columns& columns = {}) {
   auto value = parse_json(row, "");
   if (!value) return value.error().what;
@@ -23,7 +23,7 @@ std::string told(std::string_view row, const Columns& columns = {}) {
   if (conversation->turns.empty()) return "text: " + conversation->text;
   std::string words;
   for (const ChatTurn& turn : conversation->turns) {
-    words += (words.empty() ? "" : "|") + turn.role + ": " + turn.content;
+    words += (words.empty() ? "" : "|") + turn.role + (turn.trained ? ": " : "!: ") + turn.content;
   }
   return words;
 }
@@ -128,6 +128,56 @@ TEST(ConversationTest, WhatIsNotTrainedOnIsRefusedByName) {
               HasSubstr("'tool_calls'"));
   EXPECT_THAT(told(R"({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]})"),
               HasSubstr("'image_url'"));
+}
+
+// In the words of OpenAI, axolotl and ms-swift.
+TEST(ConversationTest, TurnsThatAreNotToBeLearnedAreMarked) {
+  for (const std::string mark :
+       {R"("weight": 0)", R"("weight": 0.0)", R"("train": false)", R"("loss": false)"}) {
+    const std::string bad = R"({"role": "assistant", "content": "bad", )" + mark + "}";
+    const std::string good = R"({"role": "assistant", "content": "good", "weight": 1})";
+    const std::string user = R"({"role": "user", "content": "a"})";
+    const auto row = [](const std::string& turns) { return R"({"messages": [)" + turns + "]}"; };
+    EXPECT_EQ(told(row(user + "," + bad + "," + user + "," + good)),
+              "user: a|assistant!: bad|user: a|assistant: good");
+    EXPECT_EQ(told(row(user + "," + good + "," + user + "," + bad)), "user: a|assistant: good")
+        << "what follows teaches nothing";
+    EXPECT_THAT(told(row(user + "," + bad)), HasSubstr("each is marked as not to be trained on"));
+  }
+  EXPECT_EQ(told(R"({"conversations": [{"from": "human", "value": "a", "weight": 0},
+                     {"from": "gpt", "value": "b", "weight": 1}]})"),
+            "user!: a|assistant: b");
+}
+
+TEST(ConversationTest, MarksThatCannotBeHonouredAreRefusedByName) {
+  const auto with = [](const std::string& role, const std::string& member) {
+    return told(R"({"messages": [{"role": ")" + role + R"(", "content": "a", )" + member +
+                R"(}, {"role": "assistant", "content": "b"}]})");
+  };
+  EXPECT_THAT(with("assistant", R"("weight": 0.5)"), HasSubstr("turn 1, has 'weight': 5E-1"));
+  EXPECT_THAT(with("assistant", R"("train": "no")"), HasSubstr("'train': \"no\""));
+  EXPECT_THAT(with("user", R"("train": true)"), HasSubstr("only what the assistant says"));
+  EXPECT_THAT(with("assistant", R"("reasoning_content": "c")"), HasSubstr("'reasoning_content'"));
+  EXPECT_THAT(with("assistant", R"("train_detail": [{}])"), HasSubstr("'train_detail'"));
+  EXPECT_EQ(with("user", R"("reasoning_content": "", "weight": null)"), "user: a|assistant: b");
+}
+
+TEST(ConversationTest, ASystemTurnBesideTheOthersIsOneOfThem) {
+  EXPECT_EQ(told(R"({"system": "s", "messages": [{"role": "user", "content": "a"},
+                     {"role": "assistant", "content": "b"}]})"),
+            "system: s|user: a|assistant: b");
+  EXPECT_EQ(told(R"({"system_prompt": "s", "conversations": [{"from": "human", "value": "a"},
+                     {"from": "gpt", "value": "b"}]})"),
+            "system: s|user: a|assistant: b");
+  EXPECT_EQ(told(R"({"system": "s", "messages": [{"role": "system", "content": "s"},
+                     {"role": "assistant", "content": "b"}]})"),
+            "system: s|assistant: b");
+  EXPECT_THAT(told(R"({"system": "s", "messages": [{"role": "system", "content": "t"},
+                       {"role": "assistant", "content": "b"}]})"),
+              HasSubstr("has 'system' beside another system turn"));
+  EXPECT_EQ(told(R"({"rules": "s", "messages": [{"role": "assistant", "content": "b"}]})",
+                 {{"system", "rules"}}),
+            "system: s|assistant: b");
 }
 
 TEST(ConversationTest, IsBounded) {

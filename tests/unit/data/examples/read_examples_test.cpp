@@ -184,6 +184,30 @@ TEST_F(ReadExamplesTest, PromptsAreTargetsWhereThatIsAsked) {
   EXPECT_EQ(loaded->report.targets, loaded->report.tokens - 1);
 }
 
+TEST_F(ReadExamplesTest, AMemberThatIsThereTwiceIsNeitherOfThem) {
+  folder_.write("a.jsonl",
+                "{\"prompt\": \"a\", \"response\": \"b\", \"response\": \"c\"}\n"
+                "{\"prompt\": \"a\", \"response\": \"b\"}\n");
+  const auto loaded = read({"a.jsonl"});
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->set.size(), 1U);
+  EXPECT_THAT(loaded->report.first_bad_row, HasSubstr("a.jsonl:1: has the key 'response' twice"));
+}
+
+TEST_F(ReadExamplesTest, WhatIsMarkedIsNotTrainedOn) {
+  folder_.write("a.jsonl",
+                R"({"messages": [{"role": "user", "content": "a"}, )"
+                R"({"role": "assistant", "content": "BAD", "weight": 0}, )"
+                R"({"role": "user", "content": "b"}, {"role": "assistant", "content": "GOOD"}]})");
+  const auto loaded = read({"a.jsonl"});
+  ASSERT_TRUE(loaded);
+  EXPECT_THAT(shown(loaded->set, 0), HasSubstr("BAD<|im_end|>\n"));
+  EXPECT_THAT(shown(loaded->set, 0), HasSubstr("⟦GOOD<|im_end|>⟧"));
+  EXPECT_THAT(shown(loaded->set, 0), Not(HasSubstr("⟦BAD")));
+  options_.rules.train_on_prompts = true;
+  EXPECT_THAT(read({"a.jsonl"}).error().message(), HasSubstr("train_on_prompts"));
+}
+
 TEST_F(ReadExamplesTest, AMisspeltColumnAndTooMuchDataAreErrors) {
   folder_.write("a.jsonl", R"({"prompt": "a", "response": "b"})");
   options_.columns = {{"promt", "a"}};

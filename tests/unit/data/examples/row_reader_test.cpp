@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scratch_folder.hpp"
+#include "text/packed.hpp"
 
 namespace trainward::trainer {
 namespace {
@@ -87,6 +88,46 @@ TEST_F(RowReaderTest, OtherFilesOfAFolderAreLeftOutAndTold) {
   EXPECT_THAT(rows_, ElementsAre("1")) << "reached twice, it counts once";
   ASSERT_EQ(reader_->unread().size(), 1U);
   EXPECT_THAT(reader_->unread()[0].reason, HasSubstr("neither .jsonl"));
+}
+
+TEST_F(RowReaderTest, AnArrayInAFileOfLinesLosesNothing) {
+  folder_.write("a.jsonl", "[\n{\"x\": 1},\n{\"x\": 2}\n]\n");
+  ASSERT_TRUE(read({"a.jsonl"}));
+  EXPECT_THAT(rows_, ElementsAre("{\"x\":1}", "{\"x\":2}"));
+  EXPECT_THAT(bad_, IsEmpty());
+  folder_.write("a.jsonl", "[1, 2]\n");
+  ASSERT_TRUE(read({"a.jsonl"}));
+  EXPECT_THAT(rows_, ElementsAre("{\"x\":1}", "{\"x\":2}", "1", "2"));
+  rows_.clear();
+  folder_.write("a.jsonl", "[1]\n[2]\n");
+  ASSERT_TRUE(read({"a.jsonl"}));
+  EXPECT_THAT(rows_, ElementsAre("[1]", "[2]")) << "an array a line are lines";
+}
+
+TEST_F(RowReaderTest, PackedFilesAreReadAndDamageEndsTheReading) {
+  folder_.write("d/a.jsonl.gz", gzipped("1\n2\n"));
+  folder_.write("d/b.json.zst", zstandard("[3, 4]"));
+  ASSERT_TRUE(read({"d"}));
+  EXPECT_THAT(rows_, ElementsAre("1", "2", "3", "4"));
+  EXPECT_EQ(done_, total_);
+  folder_.write("d/c.jsonl.gz", gzipped("5\n6\n").substr(0, 14));
+  auto cut = read({"d"});
+  ASSERT_FALSE(cut);
+  EXPECT_EQ(cut.error().kind, ErrorKind::usage);
+  EXPECT_THAT(cut.error().message(), HasSubstr("c.jsonl.gz: is no whole gzip file"));
+}
+
+TEST_F(RowReaderTest, WhatHoldsNoRowsSaysHowItIsConverted) {
+  folder_.write("pairs.csv", "prompt,response\na,b\n");
+  EXPECT_THAT(read({"pairs.csv"}).error().message(), HasSubstr("csv.DictReader"));
+  folder_.write("mac.jsonl", "1\r2");
+  EXPECT_THAT(read({"mac.jsonl"}).error().message(), HasSubstr("tr '\\r' '\\n'"));
+  folder_.write("d/rows.parquet", "PAR1xyz");
+  folder_.write("d/README.md", "# words");
+  EXPECT_THAT(read({"d"}).error().message(), HasSubstr("read_parquet"));
+  folder_.write("d/rows.jsonl", "1");
+  ASSERT_TRUE(read({"d"})) << "one form of the same rows is enough";
+  EXPECT_EQ(reader_->unread().size(), 2U);
 }
 
 TEST_F(RowReaderTest, NothingToReadIsAnErrorWithThePath) {
