@@ -1,9 +1,9 @@
 // Journals that are gone, databases of before, leases that are held: one copy of the worker, which
 // can be stopped, and nothing that is said of it is wrong.
 #include <gmock/gmock.h>
-#include <sys/stat.h>
 #include <sqlite3.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
