@@ -140,7 +140,7 @@ std::string describe(const WeakPlace& weak) {
 }
 
 std::string remedy(const WeakPlace& weak) {
-  return fmt::format("{} {}", weak.writable() ? "chmod go-w" : "chown root:", weak.place.string());
+  return weak.writable() ? "chmod go-w " + weak.place.string() : "";
 }
 
 }  // namespace trainward

@@ -45,7 +45,8 @@ Result<std::optional<Credentials>> rights_in(const std::filesystem::path& folder
 
 // "'/home/a' belongs to user a (1001), who could put something else in its place"
 std::string describe(const WeakPlace& place);
-// The command that mends it: "chown root: /home/a", "chmod go-w /srv/x".
+// The command that mends one that others may write: "chmod go-w /srv/x". Empty for one that is a
+// user's: it is that user's with good reason, and what needs another place is what lies there.
 std::string remedy(const WeakPlace& place);
 
 }  // namespace trainward

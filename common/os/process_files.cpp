@@ -77,6 +77,7 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
   stat.start_ticks = fields[22 - first];
   if (parent < 0 || parent > INT32_MAX || stat.start_ticks < 0) return std::nullopt;
   stat.parent = static_cast<pid_t>(parent);
+  stat.group = static_cast<pid_t>(std::clamp<std::int64_t>(fields[5 - first], 0, INT32_MAX));
   const auto ticks = [&](std::size_t field) {
     return std::max<std::int64_t>(fields.at(field - first), 0);
   };

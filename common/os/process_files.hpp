@@ -22,6 +22,7 @@ struct ProcessStat {
   std::string name;  // at most 15 bytes, chosen by the process itself
   char state = '?';  // R running, S sleeping, D uninterruptible, Z zombie, T stopped, …
   pid_t parent = 0;
+  pid_t group = 0;                  // its process group
   std::int64_t own_ticks = 0;       // user + system, of all its threads
   std::int64_t children_ticks = 0;  // of the children it has waited for, and theirs
   std::int64_t start_ticks = 0;     // since boot; with the pid it says who the process is

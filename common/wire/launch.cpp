@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <utility>
 
 #include "common/base/json.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_spec_bytes = 4 * 1024 * 1024;
 constexpr std::int64_t usual_version = 2;
-constexpr std::int64_t newest_version = 3;
+constexpr std::int64_t newest_version = 4;
 // What a new run database is filled from (supervisor/daemon/rebuild), and holds no secret.
 constexpr std::array kept_values{env::run,         env::attempt,        env::nonce,
                                  env::resume_from, env::checkpoint_dir, env::plan,
@@ -127,6 +128,13 @@ Status read_version_3(const json::object& object, const std::string& where, Laun
   return {};
 }
 
+Status read_version_4(const json::object& object, const std::string& where, LaunchSpec& spec) {
+  const std::int64_t number = int_or(object, "stop_signal", SIGTERM);
+  if (number < 1 || number >= NSIG) return fail(ErrorKind::corrupt, "names no signal", where);
+  spec.stop_signal = static_cast<int>(number);
+  return {};
+}
+
 json::object limits_json(const std::vector<ResourceLimit>& limits) {
   json::object out;
   for (const ResourceLimit& limit : limits) {
@@ -135,11 +143,16 @@ json::object limits_json(const std::vector<ResourceLimit>& limits) {
   return out;
 }
 
+// The oldest that has all of it.
+std::int64_t version_of(const LaunchSpec& spec) {
+  if (spec.stop_signal != SIGTERM) return 4;
+  return spec.user || spec.umask || !spec.limits.empty() ? 3 : usual_version;
+}
+
 }  // namespace
 
 std::string to_json_text(const LaunchSpec& spec) {
-  const bool more = spec.user || spec.umask || !spec.limits.empty();
-  json::object object{{"version", more ? newest_version : usual_version},
+  json::object object{{"version", version_of(spec)},
                       {"run", spec.run},
                       {"attempt", spec.attempt},
                       {"nonce", spec.nonce},
@@ -160,6 +173,7 @@ std::string to_json_text(const LaunchSpec& spec) {
   }
   if (spec.umask) object["umask"] = *spec.umask;
   if (!spec.limits.empty()) object["limits"] = limits_json(spec.limits);
+  if (spec.stop_signal != SIGTERM) object["stop_signal"] = spec.stop_signal;
   if (spec.shortened) object["shortened"] = true;
   return json::serialize(object);
 }
@@ -188,6 +202,9 @@ Result<LaunchSpec> parse_launch_spec(Result<std::string> text, const std::filesy
   if (version >= 2) read_version_2(*object, spec);
   if (version >= 3) {
     if (auto ok = read_version_3(*object, file.string(), spec); !ok) return propagate(ok);
+  }
+  if (version >= 4) {
+    if (auto ok = read_version_4(*object, file.string(), spec); !ok) return propagate(ok);
   }
   spec.shortened = bool_or(*object, "shortened", false);
   return spec;

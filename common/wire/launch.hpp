@@ -2,11 +2,12 @@
 // because the worker's environment may hold tokens). The shim reads it once, at its start. When the
 // attempt has ended the file is shortened to what is still of use, and has the mode 0640.
 //
-// Version 2, or 3 when it has `user`, `umask` or `limits`, which a shim must not pass over. Version
-// 1 had none of the members from `log_max_bytes` on; it is read with their defaults. A newer
-// version is refused.
+// Version 2; 3 when it has `user`, `umask` or `limits`, 4 when it has `stop_signal`, which a shim
+// must not pass over. Version 1 had none of the members from `log_max_bytes` on; it is read with
+// their defaults. A newer version is refused.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -40,6 +41,7 @@ struct LaunchSpec {
   std::optional<Credentials> user;    // the worker's; none: the shim's
   std::optional<unsigned> umask;      // likewise
   std::vector<ResourceLimit> limits;  // of each of its processes; what is not named stays
+  int stop_signal = SIGTERM;          // asks the worker to save and exit
 
   // Of an ended attempt: argv is its first word, and the environment has only the names of its
   // variables, and the values of those that Trainward itself has set.

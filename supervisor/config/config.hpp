@@ -63,7 +63,9 @@ struct Program {
   int checkpoints_keep = 3;
   std::int64_t checkpoints_keep_every = 0;  // steps; 0: no milestones
   bool prunes_foreign = false;              // those that `watch` finds are removed, too
-  bool saves_when_asked = true;             // SIGTERM makes it write a checkpoint
+  bool saves_when_asked = true;             // asked to end, it writes a checkpoint
+  int stop_signal = SIGTERM;                // asks it to end
+  core::ExitCodes exit_codes{0};            // with which its work is finished
   Deadlines deadlines;
   std::int64_t settle_ms = 180'000;  // from a reset until the boards are what they were
   Budgets budgets;
@@ -141,7 +143,7 @@ tl::expected<Config, Problems> load_command(const std::vector<std::string>& word
 Problems check_run_as(const Config& config);
 // As root, with a program under another user: the state folder, the configuration, the rules and
 // the files of secrets to which somebody else than root could make the path lead elsewhere, each
-// with the command that mends it. As sshd's StrictModes.
+// with what mends it. As sshd's StrictModes.
 Problems check_places(const Config& config);
 // The same of files of tokens that this process may not read.
 Problems check_tokens(const Config& config);

@@ -30,6 +30,8 @@ core::Policy policy_of(const Program& program) {
   policy.told_to_resume = is_told_to_resume(program);
   policy.keeps_checkpoints = own || watch.protocol || !watch.checkpoints.empty();
   policy.saves_when_asked = program.saves_when_asked;
+  policy.stop_signal = program.stop_signal;
+  policy.done_codes = program.exit_codes;
   policy.deadlines = program.deadlines;
   policy.budgets = program.budgets;
   policy.backoff = program.backoff;

@@ -84,6 +84,9 @@ void presume(const Program& program, Deadlines& d) {
   // Nobody has said how long its evaluations and saves take, of which its output may say nothing.
   const bool unknown = !program.command.empty() && is_only_recognised(program.watch);
   if (unknown && !program.watch.cpu_time) d.train_floor_ms = std::max(d.train_floor_ms, d.load_ms);
+  // What is to run for ever is a service, and a service may have nothing to do.
+  const bool service = !program.command.empty() && program.autorestart == Autorestart::always;
+  if (service) d.silence_ms = 0;
 }
 
 void read_deadlines(MapReader& map, const Program& program, Deadlines& d, std::int64_t& settle_ms) {

@@ -126,6 +126,7 @@ Program read_program(const yaml::Member& member, const Folders& folders, const F
   }
   program.watch = read_watch(reader, foreign);
   if (foreign) note_command(*command, program, folders);
+  read_ending(reader, program);
   program.probe_command = read_probe_command(reader);
   program.reset_command = read_reset_command(reader);
   read_policy_sections(reader, folders, program);

@@ -89,6 +89,10 @@ void add_run_as(const Program& program, json::object& out) {
                    {"gid", program.user->credentials.group}};
   }
   if (program.umask) out["umask"] = fmt::format("{:03o}", *program.umask);
+  if (program.stop_signal != SIGTERM) out["stop_signal"] = stop_signal_name(program.stop_signal);
+  if (program.exit_codes != core::ExitCodes{0}) {
+    out["exit_codes"] = json::value_from(program.exit_codes);
+  }
   for (const ResourceLimit& limit : program.resource_limits) {
     const auto text = [](std::uint64_t value) {
       return value == unlimited ? "unlimited" : std::to_string(value);

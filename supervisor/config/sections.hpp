@@ -80,6 +80,15 @@ void read_run_as(yaml::MapReader& program, const Folders& folders, Program& out)
 // Of `limits:` what setrlimit(2) sets.
 void read_resource_limits(yaml::MapReader& limits, Program& program);
 
+// ---- ending.cpp: how it ends ----
+
+// stop_signal and exit_codes, of a Program whose `command` is read.
+void read_ending(yaml::MapReader& program, Program& out);
+// "INT"; of a number that no configuration gives, the number.
+std::string stop_signal_name(int number);
+// "int", "SIGINT", "2": "INT"; nothing for what may be none.
+std::optional<std::string> stop_signal_of(std::string_view text);
+
 // ---- policy_sections.cpp: how a program is looked after ----
 
 // checkpoints, deadlines, budgets, backoff, plan, rollback, quarantine, logs, limits, into the

@@ -13,9 +13,13 @@
 namespace trainward::config {
 namespace {
 
+// What belongs where root alone may write.
+enum class Kind { state, file, socket, program };
+
 struct Place {
   std::string key;  // as the configuration calls it
   std::filesystem::path path;
+  Kind kind = Kind::file;
 };
 
 void add_secrets(const Config& config, std::vector<Place>& places) {
@@ -47,7 +51,7 @@ void add_secrets(const Config& config, std::vector<Place>& places) {
 // What root runs itself: programs, and the scripts among their arguments.
 void add_commands(const Config& config, std::vector<Place>& places) {
   const auto add = [&](const std::string& key, const std::string& word) {
-    if (word.starts_with('/')) places.push_back({key, word});
+    if (word.starts_with('/')) places.push_back({key, word, Kind::program});
   };
   for (const orders::Channel& channel : config.channels) {
     for (const auto& [key, words] : channel.words) {
@@ -64,21 +68,44 @@ void add_commands(const Config& config, std::vector<Place>& places) {
 }
 
 std::vector<Place> places_of(const Config& config) {
-  std::vector<Place> places{{"state_dir", config.state_dir}, {"the configuration", config.file}};
+  std::vector<Place> places{{"state_dir", config.state_dir, Kind::state},
+                            {"the configuration", config.file}};
   if (!config.rules.empty()) places.push_back({"rules", config.rules});
-  if (!config.socket.empty()) places.push_back({"socket", config.socket});
+  if (!config.socket.empty()) places.push_back({"socket", config.socket, Kind::socket});
   add_secrets(config, places);
   add_commands(config, places);
   return places;
 }
 
-std::string words(const Place& place, const WeakPlace& weak, const std::string& program) {
-  std::string text = fmt::format(
-      "{}: {}; since program '{}' runs as another user, whatever leads to {} must be root's alone: "
-      "`{}`",
-      place.key, describe(weak), program, place.path.string(), remedy(weak));
-  if (place.key == "state_dir") text += ", or `state_dir: /var/lib/trainward`";
-  if (place.key == "the configuration") text += ", or move it to /etc/trainward";
+// A home stays its user's: what root relies on goes elsewhere.
+std::string elsewhere(const Place& place) {
+  const std::string name = place.path.filename().string();
+  const auto copied = [&](std::string_view mode, std::string_view folder) {
+    return fmt::format("`install -D -o root -g root -m {} {} {}/{}` and name that file", mode,
+                       place.path.string(), folder, name);
+  };
+  switch (place.kind) {
+    case Kind::state:
+      return "`state_dir: /var/lib/trainward`";
+    case Kind::socket:
+      return "`socket: /run/trainward/trainward.sock`";
+    case Kind::program:
+      return copied("755", "/usr/local/sbin");
+    case Kind::file:
+      break;
+  }
+  return copied("600", "/etc/trainward");
+}
+
+std::string words(const Place& place, const WeakPlace& weak, const Program& program) {
+  const std::string why = fmt::format(
+      "{}: {}; since program '{}' runs as another user, whatever leads to {} must be root's alone",
+      place.key, describe(weak), program.name, place.path.string());
+  if (weak.owner == 0) return fmt::format("{}: `{}`, or {}", why, remedy(weak), elsewhere(place));
+  std::string text = fmt::format("{}: {}", why, elsewhere(place));
+  if (weak.owner == program.user->credentials.user) {
+    text += fmt::format(", or run trainwardd as {}, without `user:`", program.user->name);
+  }
   return text;
 }
 
@@ -96,7 +123,7 @@ Problems check_places(const Config& config) {
     if (!weak) {
       problems.push_back({file, 0, 0, place.key + ": " + weak.error().message()});
     } else if (*weak) {
-      problems.push_back({file, 0, 0, words(place, **weak, other->name)});
+      problems.push_back({file, 0, 0, words(place, **weak, *other)});
     }
   }
   return problems;

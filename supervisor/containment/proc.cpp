@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <csignal>
 #include <cstdint>
 
@@ -65,6 +66,31 @@ pid_t parent_of(pid_t pid) {
 bool is_zombie(pid_t pid) {
   const auto stat = host::read_stat("/", pid);
   return !stat || stat->ended();
+}
+
+std::vector<pid_t> group_members(pid_t group) {
+  // Asks the kernel first: mostly nobody is left, and the machine may have thousands.
+  if (::kill(-group, 0) != 0 && errno == ESRCH) return {};
+  std::vector<pid_t> members = all_processes();
+  std::erase_if(members, [group](pid_t pid) {
+    const auto stat = host::read_stat("/", pid);
+    return !stat || stat->group != group || stat->ended();
+  });
+  return members;
+}
+
+Disposition disposition(pid_t pid, int signal) {
+  const std::string status = read_proc(host::process_folder("/", pid) / "status");
+  const auto has = [&](std::string_view key) {
+    const auto at = status.find(key);
+    if (at == std::string::npos) return false;
+    const std::string_view text = std::string_view(status).substr(at + key.size());
+    std::uint64_t mask = 0;
+    std::from_chars(text.data(), text.data() + text.size(), mask, 16);
+    return (mask >> (signal - 1) & 1U) != 0;
+  };
+  if (has("\nSigCgt:\t") || has("\nSigBlk:\t")) return Disposition::handled;
+  return has("\nSigIgn:\t") ? Disposition::ignored : Disposition::standard;
 }
 
 std::string_view variable(std::string_view environment, std::string_view name) {

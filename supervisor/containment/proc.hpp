@@ -33,6 +33,11 @@ std::vector<pid_t> own_children();
 pid_t parent_of(pid_t pid);
 // Dead, or gone.
 bool is_zombie(pid_t pid);
+// The living of a process group.
+std::vector<pid_t> group_members(pid_t group);
+// What a process makes of a signal. One that waits for it with it blocked handles it.
+enum class Disposition { standard, ignored, handled };
+Disposition disposition(pid_t pid, int signal);
 // The value of one variable in the environment a process was started with; "" when not there.
 std::string_view variable(std::string_view environment, std::string_view name);
 

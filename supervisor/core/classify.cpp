@@ -1,6 +1,7 @@
 #include "supervisor/core/classify.hpp"
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstring>
 
@@ -8,6 +9,9 @@
 #include "common/protocol/protocol.hpp"
 
 namespace trainward::core {
+
+// The rule for lines by which programs tell that they were asked to end.
+constexpr std::string_view asked_to_end_rule = "unknown-preempted";
 
 std::string signal_name(int number) {
   const char* const known = ::sigabbrev_np(number);
@@ -24,8 +28,25 @@ Evidence with_words(Evidence evidence, const LastWords& said) {
   return evidence;
 }
 
-Evidence with_words(const WorkerExited& exit) {
-  Evidence evidence = from_exit_code(*exit.code);
+bool counts_as_done(const WorkerExited& exit, const ExitCodes& done) {
+  return exit.code && std::ranges::find(done, *exit.code) != done.end();
+}
+
+Evidence from_exit_code_of(const WorkerExited& exit, const ExitCodes& done) {
+  if (counts_as_done(exit, done)) {
+    Evidence evidence = from_exit_code(exit_code::done);
+    evidence.text = fmt::format("exit code {}: the worker finished its work", *exit.code);
+    return evidence;
+  }
+  if (exit.code == exit_code::done) {
+    return {"exit status", 20, Cause::unknown, "exit code 0, which is not one of its exit_codes",
+            ""};
+  }
+  return from_exit_code(*exit.code);
+}
+
+Evidence with_words(const WorkerExited& exit, const ExitCodes& done) {
+  Evidence evidence = from_exit_code_of(exit, done);
   const bool explained =
       evidence.cause == Cause::unknown ? !exit.matches.empty() : evidence.cause != Cause::config;
   return explained ? evidence : with_words(std::move(evidence), exit.last_words);
@@ -68,6 +89,63 @@ std::vector<Evidence> begin_evidence(const State& state) {
     if (still_counts(state, fact, state.seen.mono)) evidence.push_back(fact.evidence);
   }
   return evidence;
+}
+
+// How a program ends that was asked to and has no answer of its own.
+bool ended_as_asked(const WorkerExited& exit, const ExitCodes& done) {
+  constexpr std::array polite{SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+  constexpr int by_signal = 128;
+  const auto is_polite = [&](int number) {
+    return std::ranges::find(polite, number) != polite.end();
+  };
+  if (exit.signal) return is_polite(*exit.signal);
+  return counts_as_done(exit, done) || exit.code == exit_code::done ||
+         (exit.code && is_polite(*exit.code - by_signal));
+}
+
+// Whoever shut the machine or the session down: what ends at that is not finished. When it was us,
+// the reason is known; of a daemon before this one, or whose database was put back, it is not.
+std::optional<Evidence> from_request(const State& state, const WorkerExited& exit,
+                                     const ExitCodes& done) {
+  if (state.current.kill || !exit.asked_to_stop || !ended_as_asked(exit, done)) return std::nullopt;
+  const std::string who = exit.asked_by.empty() ? "something else" : exit.asked_by;
+  return Evidence{"shim", 95, Cause::try_again,
+                  fmt::format("{} asked it to end, and it ended as asked", who), ""};
+}
+
+// Of the run, or at least of the epoch.
+Step end_of(const Attempt& attempt) {
+  return attempt.target_step ? attempt.target_step : attempt.counter_end;
+}
+
+bool ended_early(const State& state, const WorkerExited& exit, const ExitCodes& done) {
+  const Attempt& attempt = state.current;
+  return counts_as_done(exit, done) && attempt.first_step && attempt.last_step < end_of(attempt);
+}
+
+// Of one that says it is done before its last step: what its log says of that.
+std::optional<Evidence> from_early_end(const State& state, const WorkerExited& exit) {
+  const Attempt& attempt = state.current;
+  const auto at = [&] { return fmt::format("{} of {}", attempt.last_step, end_of(attempt)); };
+  for (const LogMatch& match : exit.matches) {
+    if (match.rule != asked_to_end_rule) continue;
+    return Evidence{"early end", 92, Cause::try_again,
+                    fmt::format("exit code {} at step {}, after \"{}\": it was asked to end, and "
+                                "is not finished",
+                                *exit.code, at(), match.line),
+                    match.location};
+  }
+  constexpr int shows_a_failure = 45;
+  const auto failed = std::ranges::find_if(exit.matches, [](const LogMatch& match) {
+    return match.weight >= shows_a_failure && is_fault(match.cause);
+  });
+  if (failed == exit.matches.end()) return std::nullopt;
+  return Evidence{"early end", 91, Cause::done,
+                  fmt::format("exit code {}, but at step {} and with an error in its log: \"{}\". "
+                              "Is it finished? If not, start it again, and have its launcher pass "
+                              "exit codes on",
+                              *exit.code, at(), failed->line),
+                  failed->location};
 }
 
 }  // namespace
@@ -117,26 +195,35 @@ Evidence from_signal(int number) {
   return {"exit status", weight, cause, fmt::format("ended by {}", signal_name(number)), ""};
 }
 
+Step standing_at(const State& state) {
+  const Attempt& attempt = state.current;
+  return attempt.last_step ? attempt.last_step : attempt.highest_at_launch;
+}
+
 bool still_counts(const State& state, const MachineFact& fact, MonoTime now) {
   constexpr std::int64_t fresh_ms = 600'000;
   return now - fact.mono_ms <= fresh_ms || state.watch.progress_mono_ms <= fact.mono_ms;
 }
 
-Verdict classify(const State& state, const WorkerExited& exit) {
+Verdict classify(const State& state, const WorkerExited& exit, const ExitCodes& done) {
   std::vector<Evidence> evidence = begin_evidence(state);
-  if (exit.code) evidence.push_back(with_words(exit));
+  if (exit.code) evidence.push_back(with_words(exit, done));
   if (exit.signal) evidence.push_back(from_signal(*exit.signal));
-  // Whoever shut the machine or the session down: what ends at that is not finished. When it was
-  // us, the reason for it weighs more.
-  if (exit.asked_to_stop && (exit.code == exit_code::done || exit.signal == SIGTERM)) {
-    evidence.push_back({"shim", 95, Cause::try_again,
-                        "something else sent it SIGTERM, and it ended as asked", ""});
+  if (auto asked = from_request(state, exit, done)) evidence.push_back(std::move(*asked));
+  if (ended_early(state, exit, done)) {
+    if (auto early = from_early_end(state, exit)) evidence.push_back(std::move(*early));
   }
   if (exit.oom_kills > 0) {
     evidence.push_back({"cgroup", 85, Cause::host_oom,
                         fmt::format("the kernel killed {} of this attempt: out of memory",
                                     count(exit.oom_kills, "process")),
                         ""});
+  }
+  if (!exit.cut_off.empty()) {
+    evidence.push_back(
+        {"shim", 12, state.current.kill ? state.current.kill->cause : Cause::killed,
+         fmt::format("still running when the time to end was over, and killed: {}", exit.cut_off),
+         ""});
   }
   for (const LogMatch& match : exit.matches) {
     const bool set_up = match.cause == Cause::config && has_worked(state);

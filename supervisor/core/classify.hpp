@@ -1,6 +1,8 @@
 // Why an attempt ended: evidence in falling weight, and the verdict that follows from it.
 //
 //   100  what we did ourselves (we killed it, and why)
+//    95  somebody else asked it to end, and it did
+//    92  it said itself that it was asked to end, before its last step
 //    90  an exit code with a meaning of its own (0, 75, 78, 93)
 //    85  the kernel killed something of the worker's for want of memory (its cgroup counts)
 //    80  what the machine said about this very worker (kernel log); the supervisor lost it
@@ -17,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/protocol/protocol.hpp"
 #include "supervisor/core/action.hpp"
 #include "supervisor/core/event.hpp"
 #include "supervisor/core/state.hpp"
@@ -28,6 +31,10 @@ struct Verdict {
   std::string sentence;            // for people, without a full stop
   std::vector<Evidence> evidence;  // heaviest first
 };
+
+// Where the run stands: the attempt's newest step, or what it was told to go on from; of one that
+// did none and finds its own place, the last that any did.
+Step standing_at(const State& state);
 
 // Whether what the machine said may still be why the attempt ends: for ten minutes, and longer only
 // while there was no progress since.
@@ -47,7 +54,9 @@ std::string log_rule(std::string_view rule);
 // "SIGKILL", "signal 40"
 std::string signal_name(int number);
 
-Verdict classify(const State& state, const WorkerExited& exit);
+// `done`: the exit codes with which the program says that its work is finished.
+Verdict classify(const State& state, const WorkerExited& exit,
+                 const ExitCodes& done = {exit_code::done});
 Verdict classify(const State& state, const AttemptLost& lost);
 Verdict classify(const State& state, const LaunchFailed& failed);
 

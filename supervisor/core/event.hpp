@@ -110,6 +110,8 @@ struct StepDone {
   std::optional<double> tokens_per_second = {};
   std::optional<double> learning_rate = {};
   Utilization utilization = {};
+  Step counter_end = {};  // the last step of the counter that the program shows; 0: it shows none
+  bool of_run = false;    // which is the run's, as far as it says, and not an epoch's
 };
 struct CheckpointReported {
   std::string path;
@@ -180,6 +182,10 @@ struct LastWords {
   std::string line;      // printable, at most 500 bytes; empty: it said nothing
   std::string location;  // "stderr.log:117"
 };
+// Its first process has ended at a stop, and what that had started goes on: probably it saves.
+struct Outlived {
+  std::string who;  // "process 123 (python3)"
+};
 struct WorkerExited {
   std::optional<int> code;
   std::optional<int> signal;
@@ -187,6 +193,8 @@ struct WorkerExited {
   LastWords last_words = {};
   std::int64_t oom_kills = 0;                // in its cgroup
   bool asked_to_stop = false;                // its shim was sent SIGTERM, by us or by somebody else
+  std::string asked_by = {};                 // the process that sent it; empty: not known
+  std::string cut_off = {};                  // who was still ending when the time for it was over
   std::vector<std::string> last_lines = {};  // of its standard error, else of its standard output,
                                              // oldest first: for people, and decides nothing
 };
@@ -203,6 +211,6 @@ using Event =
                  Repaired, CheckpointSelected, NotReady, CheckpointRejected, LaunchFailed,
                  WorkerStarted, PhaseEntered, Resumed, StepDone, CheckpointReported, Evaluated,
                  TargetTold, Noticed, Alive, ActivitySeen, MemorySample, HostFact, Unkillable,
-                 CheckpointVerified, WorkerExited, AttemptLost, Adopted, TimerFired>;
+                 CheckpointVerified, Outlived, WorkerExited, AttemptLost, Adopted, TimerFired>;
 
 }  // namespace trainward::core

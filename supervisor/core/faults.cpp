@@ -16,13 +16,17 @@ void remember(Faults& faults, Fault fault) {
   faults.push_back(fault);
 }
 
-bool deterministic(const Faults& faults) {
+bool again_there(const Faults& faults) {
   if (faults.size() < 2) return false;
   const Fault& last = faults.back();
   const Fault& before = faults[faults.size() - 2];
+  return last.cause == before.cause && last.step == before.step;
+}
+
+bool deterministic(const Faults& faults) {
   // An attempt that never got to a step may have met a host that was not ready.
-  return last.survived > 0 && before.survived > 0 && last.cause == before.cause &&
-         last.step == before.step;
+  return again_there(faults) && faults.back().survived > 0 &&
+         faults[faults.size() - 2].survived > 0;
 }
 
 bool came_further(const Faults& faults) {

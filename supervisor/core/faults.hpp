@@ -28,6 +28,8 @@ void remember(Faults& faults, Fault fault);
 
 // The same class at the same step twice in a row: trying again cannot help, whatever the rules say.
 bool deterministic(const Faults& faults);
+// The same, whether or not they did a step.
+bool again_there(const Faults& faults);
 
 // The newest one came after more steps than the one of its class before it, or is the first.
 bool came_further(const Faults& faults);

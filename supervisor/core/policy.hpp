@@ -2,7 +2,9 @@
 // Durations are milliseconds.
 #pragma once
 
+#include <csignal>
 #include <cstdint>
+#include <vector>
 
 #include "common/base/step.hpp"
 
@@ -80,6 +82,8 @@ struct Quarantine {
   friend bool operator==(const Quarantine&, const Quarantine&) = default;
 };
 
+using ExitCodes = std::vector<int>;
+
 struct Policy {
   Autorestart autorestart = Autorestart::unexpected;
   Step target_step;          // the run's last; 0: unknown
@@ -90,7 +94,9 @@ struct Policy {
   bool foreign = false;      // only looked at: what it says may come late and in bursts
   bool told_to_resume = true;     // otherwise the program itself finds where to go on, if it does
   bool keeps_checkpoints = true;  // otherwise steps, or ten minutes of life, are progress
-  bool saves_when_asked = true;   // SIGTERM makes it write a checkpoint before it exits
+  bool saves_when_asked = true;   // asked to end, it writes a checkpoint before it exits
+  int stop_signal = SIGTERM;      // asks it to end
+  ExitCodes done_codes{0};        // with which it says that its work is finished
   Deadlines deadlines;
   Budgets budgets;
   Backoff backoff;

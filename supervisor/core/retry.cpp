@@ -28,6 +28,13 @@ bool possible(Remedy remedy, const State& state, const Policy& policy) {
   return false;
 }
 
+// What it has come to. Of one that finds its own place, nobody knows what it can go on from.
+std::string progress_words(const State& state, const Policy& policy) {
+  return policy.told_to_resume
+             ? fmt::format("verified step (verified: {})", state.history.kept_step)
+             : fmt::format("step (done: {})", state.history.highest_step);
+}
+
 }  // namespace
 
 std::int64_t backoff_ms(const Backoff& backoff, int failures, std::uint64_t salt) {
@@ -43,7 +50,8 @@ Next decide_next(const State& state, const Policy& policy, const Verdict& verdic
   const History& history = state.history;
   using Kind = Next::Kind;
   if (verdict.cause == Cause::done && policy.autorestart != Autorestart::always) {
-    return {Kind::finished, 0, "done" + at_step(state)};
+    const bool plain = verdict.evidence.empty() || verdict.evidence.front().source == "exit status";
+    return {Kind::finished, 0, plain ? "done" + at_step(state) : verdict.sentence};
   }
   if (policy.autorestart == Autorestart::never) {
     return {Kind::finished, 0, verdict.sentence};
@@ -58,15 +66,15 @@ Next decide_next(const State& state, const Policy& policy, const Verdict& verdic
   }
   if (history.attempts_without_progress >= policy.budgets.attempts_without_progress) {
     return {Kind::give_up, 0,
-            fmt::format("{} in a row without a new verified step (verified: {}); last: {}",
-                        count(history.attempts_without_progress, "attempt"), history.kept_step,
-                        verdict.sentence)};
+            fmt::format("{} in a row without a new {}; last: {}",
+                        count(history.attempts_without_progress, "attempt"),
+                        progress_words(state, policy), verdict.sentence)};
   }
   if (history.time_without_progress_ms >= policy.budgets.time_without_progress_ms) {
     return {Kind::give_up, 0,
-            fmt::format("{} of attempts without a new verified step (verified: {}); last: {}",
-                        human_duration(history.time_without_progress_ms), history.kept_step,
-                        verdict.sentence)};
+            fmt::format("{} of attempts without a new {}; last: {}",
+                        human_duration(history.time_without_progress_ms),
+                        progress_words(state, policy), verdict.sentence)};
   }
   if (history.attempts_without_progress == 0 || facts(verdict.cause).then == Then::at_once) {
     return {};

@@ -117,9 +117,11 @@ struct Attempt {
   std::int64_t pid = 0;     // the worker's, while it runs
   std::string resume_from;  // checkpoint folder it was told to resume from
   Step resume_step;
-  Step first_step;   // 0: none yet
-  Step last_step;    // or where it resumed
-  Step target_step;  // the run's last, as the worker told; 0: it did not
+  Step first_step;          // 0: none yet
+  Step last_step;           // or where it resumed
+  Step target_step;         // the run's last, as the worker told; 0: it did not
+  Step counter_end;         // of the counter that it shows, not to be relied upon; 0: it shows none
+  bool counts_run = false;  // that is the run's, as far as it says
   Step kept_at_launch;
   Step highest_at_launch;  // that any attempt had finished
   MonoTime launched_mono_ms;
@@ -133,8 +135,8 @@ struct Attempt {
 };
 BOOST_DESCRIBE_STRUCT(Attempt, (),
                       (pid, resume_from, resume_step, first_step, last_step, target_step,
-                       kept_at_launch, highest_at_launch, launched_mono_ms, kill, kills_sent, halt,
-                       from_scratch, facts, leak))
+                       counter_end, counts_run, kept_at_launch, highest_at_launch, launched_mono_ms,
+                       kill, kills_sent, halt, from_scratch, facts, leak))
 
 // What a worker is watched by: deadlines, and what the run has taught of how long things take.
 struct Watch {

@@ -179,7 +179,8 @@ void Turn::kill_stopping(const std::string& why) {
 }
 
 void Turn::stop_for(Cause cause, std::string why) {
-  note(cause == Cause::stopped ? "state" : "planned", fmt::format("{}; SIGTERM sent", why));
+  note(cause == Cause::stopped ? "state" : "planned",
+       fmt::format("{}; {} sent", why, signal_name(policy_.stop_signal)));
   state_.current.kill = Kill{cause, std::move(why)};
   state_.current.kills_sent = 0;
   enter(Stage::stopping, "stopping: waiting for the worker to save and exit");

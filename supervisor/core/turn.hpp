@@ -47,6 +47,7 @@ class Turn {
   void on(const Noticed& e);
 
   // ---- its end ----
+  void on(const Outlived& e);
   void on(const WorkerExited& e);
   void on(const AttemptLost& e);
 
@@ -97,6 +98,7 @@ class Turn {
   // What is done about it, already under way; stop: there is nothing left to try.
   Remedy apply_remedy(Cause cause, bool advanced);
   [[nodiscard]] bool made_progress() const;
+  [[nodiscard]] bool fails_behind_its_end(Cause cause) const;
   [[nodiscard]] Step began_after() const;
   [[nodiscard]] std::int64_t lived_ms() const;  // the attempt, since its launch
 

@@ -8,6 +8,16 @@
 
 namespace trainward::core {
 
+// Whoever asked it to end: what goes on has the time that a stop has.
+void Turn::on(const Outlived& e) {
+  if (!has_worker(state_.stage)) return;
+  on(HostFact{"shim", 5, Cause::unknown,
+              fmt::format("its first process had ended, and this went on: {}", e.who)});
+  const std::string reason = fmt::format("stopping: waiting for {} to save and exit", e.who);
+  if (listening()) return enter(Stage::stopping, reason);
+  if (state_.stage == Stage::stopping) state_.reason = reason;
+}
+
 // The shell delivers an exit after the verdicts on all checkpoints of the attempt, so that what it
 // kept is known here.
 void Turn::on(const WorkerExited& e) {
@@ -17,7 +27,7 @@ void Turn::on(const WorkerExited& e) {
       told_at_.mono < state_.current.kill->mono_ms) {
     state_.current.kill.reset();
   }
-  end_attempt(classify(state_, e), e.code, e.signal);
+  end_attempt(classify(state_, e, policy_.done_codes), e.code, e.signal);
 }
 
 void Turn::on(const AttemptLost& e) {
@@ -77,9 +87,21 @@ void Turn::charge_board(Cause cause, const std::string& why) {
   });
 }
 
+// Every step is done, and what comes after them fails as it did before: there is nothing left that
+// another attempt could do better, unless the board or what is waited for has changed.
+bool Turn::fails_behind_its_end(Cause cause) const {
+  const Attempt& attempt = state_.current;
+  const Step told = target_of(state_, policy_.target_step);
+  const Step target = !told && attempt.counts_run ? attempt.counter_end : told;
+  return target && state_.history.highest_step >= target && !attempt.first_step &&
+         !facts(cause).of_board && facts(cause).ladder != ladders::wait &&
+         again_there(state_.history.faults);
+}
+
 Remedy Turn::apply_remedy(Cause cause, bool advanced) {
   History& history = state_.history;
   Amends& next = state_.next;
+  if (!advanced && fails_behind_its_end(cause)) return Remedy::stop;
   // An attempt that kept something proves that trying again helps. And what runs out of memory at
   // the same step gets further when it saves more often.
   const bool saves_sooner =
@@ -178,7 +200,7 @@ void Turn::end_attempt(const Verdict& by_itself, std::optional<int> code,
   if (!policy_.told_to_resume && verdict.cause == Cause::done) history.highest_step = {};
   if (verdict.cause != Cause::stopped || advanced) charge(advanced);
   const auto as_fault = [&](Cause cause) {
-    return Fault{cause, ended.last_step, ended.last_step - began_after(), lived_ms(),
+    return Fault{cause, standing_at(state_), ended.last_step - began_after(), lived_ms(),
                  state_.next.plan.rung};
   };
   if (fault) {
@@ -202,7 +224,12 @@ void Turn::end_attempt(const Verdict& by_itself, std::optional<int> code,
     const bool again = next.kind == Next::Kind::at_once || next.kind == Next::Kind::after_wait;
     if (again && fault) remedy = apply_remedy(verdict.cause, advanced);
     if (remedy == Remedy::stop) {
-      next = {Next::Kind::give_up, 0, in_vain(verdict)};
+      const bool behind_its_end = !advanced && fails_behind_its_end(verdict.cause);
+      next = {Next::Kind::give_up, 0,
+              behind_its_end ? fmt::format("{}; step {} is done, its last, and what comes after it "
+                                           "fails again: its checkpoints are kept",
+                                           verdict.sentence, history.highest_step)
+                             : in_vain(verdict)};
     }
     if (next.kind == Next::Kind::give_up) remedy = Remedy::stop;
   }

@@ -259,7 +259,11 @@ void Turn::on(const CheckpointSelected& e) {
                                  e.step, e.step + 1, history.trouble_step));
   }
   next.below = {};
-  Attempt& attempt = state_.current = {};
+  const Attempt before = std::exchange(state_.current, {});
+  Attempt& attempt = state_.current;
+  // Where its counter ends, until it shows that anew.
+  attempt.counter_end = before.counter_end;
+  attempt.counts_run = before.counts_run;
   attempt.from_scratch = std::exchange(next.anew, false);
   if (attempt.from_scratch) {
     history.trouble_step = {};

@@ -40,8 +40,11 @@ void Turn::on(const TimerFired& /*e*/) {
     case Stage::backoff:
       return begin_attempt("waited long enough");
     case Stage::stopping:
-      state_.current.kill->why += "; it did not exit in time and was killed";
-      return kill_stopping(fmt::format("no exit {} after SIGTERM", human_duration(silent)));
+      if (state_.current.kill) {
+        state_.current.kill->why += "; it did not exit in time and was killed";
+      }
+      return kill_stopping(fmt::format("no exit {} after {}", human_duration(silent),
+                                       signal_name(policy_.stop_signal)));
     case Stage::killing:
       if (state_.current.kills_sent >= patience)
         return on(Unkillable{"it does not react to SIGKILL"});

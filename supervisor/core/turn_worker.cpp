@@ -65,6 +65,8 @@ void Turn::on(const StepDone& e) {
   }
   state_.next.plan.good_steps += std::max<std::int64_t>(e.step - attempt.last_step, 0);
   attempt.last_step = e.step;
+  attempt.counter_end = e.counter_end;
+  attempt.counts_run = e.of_run;
   if (e.loss && std::isfinite(*e.loss)) history.last_loss = *e.loss;
   history.highest_step = std::max(history.highest_step, e.step);
   if (state_.stage != Stage::stopping && state_.stage != Stage::killing) progress();

@@ -387,8 +387,10 @@ int Daemon::exit_code() const {
   int code = exit_code::done;
   for (const auto& [name, runner] : runners_) {
     const core::State& state = runner->state();
-    if (state.stage == core::Stage::exited && state.history.last_cause == core::Cause::done)
-      continue;
+    const bool never_started = state.stage == core::Stage::stopped && state.attempt == 0;
+    const bool done =
+        state.stage == core::Stage::exited && state.history.last_cause == core::Cause::done;
+    if (done || (never_started && !state.wanted)) continue;
     if (state.stage == core::Stage::exited) {
       code = exit_code::failed;
     } else if (state.stage == core::Stage::fatal) {

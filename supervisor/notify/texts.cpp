@@ -265,6 +265,9 @@ std::string Words::opening() const {
                          lasted);
     case Kind::done: {
       const core::State& state = t_.state;
+      // It may say so and have stopped early.
+      const std::string plain = fmt::format("done at step {}", state.current.last_step);
+      if (state.reason.starts_with(plain + ":")) return sentence(said(state.reason));
       return fmt::format(
           "it finished its work{}, in {}.",
           state.current.last_step ? " at step " + grouped(state.current.last_step.number) : "",

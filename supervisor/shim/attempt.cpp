@@ -25,6 +25,12 @@ constexpr int look_again_ms = 5;  // at a disk that is behind
 // Messages that were left out are told of so long after the first, and then so often.
 constexpr std::int64_t first_count_ms = 1'000;
 constexpr std::int64_t next_count_ms = 10'000;
+// Who outlives the first process by less ends with it. Looked for as often: most ends are told, but
+// not those of processes whose parent is somebody else's child.
+constexpr std::int64_t at_once_ms = 100;
+// The signal that ended the first process was meant for all of them, or for it alone. Who tells
+// everybody tells this process too, within this time.
+constexpr std::int64_t told_within_ms = 1'000;
 
 std::int64_t milliseconds(const timeval& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1000 + time.tv_usec / 1000;
@@ -36,11 +42,18 @@ bool readable(int fd) {
 }
 
 // systemd that stops the attempt's scope tells every process in it, the worker too, and so does
-// systemd-shutdown at the end. Passed on it would be a second SIGTERM, which many programs take for
-// "end now, do not save".
-bool tells_everybody(std::uint32_t sender) {
-  return sender != 0 &&
-         containment::describe(static_cast<pid_t>(sender)).name.starts_with("systemd");
+// systemd-shutdown at the end.
+bool tells_everybody(const std::string& sender) { return sender.starts_with("systemd"); }
+
+// Empty: the kernel, or somebody in another pid namespace.
+std::string name_of(std::uint32_t sender) {
+  return sender == 0 ? "" : containment::describe(static_cast<pid_t>(sender)).name;
+}
+
+std::vector<containment::Survivor> described(const std::vector<pid_t>& pids) {
+  std::vector<containment::Survivor> processes;
+  for (const pid_t pid : pids) processes.push_back(containment::describe(pid));
+  return processes;
 }
 
 }  // namespace
@@ -61,11 +74,34 @@ Attempt::Attempt(const LaunchSpec& spec, DiskWriter& disk, AttemptPlace& place,
       output_(std::move(worker_.standard_output), Stream::output, disk),
       error_(std::move(worker_.standard_error), Stream::error, disk),
       kill_wait_ms_(spec.kill_wait_ms),
-      oom_kills_before_(cgroup.oom_kills()) {}
+      oom_kills_before_(cgroup.oom_kills()),
+      stop_(worker_.pid, spec.stop_signal) {}
 
 void Attempt::run() {
   while (!ended_) wait();
+  if (stop_.concerns(ended_->status)) wait_for_the_others();
   finish();
+}
+
+// Without a limit of its own: whoever asked for the stop also decides how long it may take.
+void Attempt::wait_for_the_others() {
+  const MonoTime began = now().mono;
+  bool told = false;
+  for (;;) {
+    const std::vector<pid_t> left = stop_.unfinished(ended_->status);
+    if (left.empty() || killed_) break;
+    const std::int64_t waited = now().mono - began;
+    if (!told && waited >= at_once_ms) {
+      told = true;
+      JsonText fields;
+      fields.add_json("processes", survivors_json(described(left)));
+      disk_.record("outlived", std::move(fields), now(), true);
+    }
+    if (!stop_.asked() && waited >= told_within_ms) stop_.ask(false);
+    look_at_ = now().mono + at_once_ms;
+    while (now().mono < look_at_ && !killed_) wait();
+  }
+  if (told) ended_->at = now();
 }
 
 int Attempt::wait_ms() const {
@@ -81,6 +117,7 @@ int Attempt::wait_ms() const {
   }
   if (!quiet_) sooner(quiet_after_ms);
   if (kill_deadline_) sooner(std::max<std::int64_t>(*kill_deadline_ - now().mono, 0));
+  if (ended_) sooner(std::max<std::int64_t>(look_at_ - now().mono, 0));
   return wait;
 }
 
@@ -126,16 +163,17 @@ void Attempt::take_signals() {
   while (::read(signals_, &info, sizeof(info)) == sizeof(info)) {
     switch (info.ssi_signo) {
       case SIGTERM:
-      case SIGINT:
-        asked_to_stop_ = true;
-        if (!tells_everybody(info.ssi_pid)) ::kill(-worker_.pid, SIGTERM);
+      case SIGINT: {
+        const std::string sender = name_of(info.ssi_pid);
+        if (!stop_.asked()) asked_by_ = sender;
+        stop_.ask(tells_everybody(sender));
         break;
+      }
       case SIGUSR1:
         ::kill(worker_.pid, SIGUSR1);
         break;
       case SIGUSR2:
-        kill_tree(cgroup_, worker_.pid);
-        if (!kill_deadline_) kill_deadline_ = now().mono + kill_wait_ms_;
+        kill();
         break;
       case SIGCHLD:
         reap();
@@ -146,10 +184,18 @@ void Attempt::take_signals() {
   }
 }
 
+void Attempt::kill() {
+  if (!killed_ && stop_.asked()) cut_off_ = described(containment::group_members(worker_.pid));
+  killed_ = true;
+  kill_tree(cgroup_, worker_.pid);
+  if (!kill_deadline_) kill_deadline_ = now().mono + kill_wait_ms_;
+}
+
 // As subreaper the shim also inherits the worker's orphans.
 void Attempt::reap() {
   Ended one;
   for (pid_t pid = 0; (pid = ::wait4(-1, &one.status, WNOHANG, &one.usage)) > 0;) {
+    look_at_ = {};
     if (pid != worker_.pid) continue;
     one.at = now();
     ended_ = one;
@@ -159,8 +205,7 @@ void Attempt::reap() {
 void Attempt::look_for_unkillable() {
   if (now().mono < *kill_deadline_) return;
   kill_deadline_.reset();
-  std::vector<containment::Survivor> survivors;
-  for (const pid_t pid : tree(cgroup_)) survivors.push_back(containment::describe(pid));
+  const auto survivors = described(tree(cgroup_));
   if (!survivors.empty()) record_unkillable(survivors);
 }
 
@@ -252,8 +297,10 @@ void Attempt::record_exit(const Swept& swept) {
       .add("max_rss_bytes", std::int64_t{ended_->usage.ru_maxrss} * 1024)
       .add("oom_kills", cgroup_.oom_kills() - oom_kills_before_)
       .add("oom_scope", cgroup_.oom_scope())
-      .add("asked_to_stop", asked_to_stop_)
+      .add("asked_to_stop", stop_.asked())
+      .add("asked_by", asked_by_)
       .add("helpers_killed", swept.killed);
+  if (!cut_off_.empty()) fields.add_json("cut_off", survivors_json(cut_off_));
   disk_.record("exited", std::move(fields), ended_->at, true);
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "common/wire/launch.hpp"
@@ -17,6 +18,7 @@
 #include "supervisor/shim/log_intake.hpp"
 #include "supervisor/shim/message_pace.hpp"
 #include "supervisor/shim/message_socket.hpp"
+#include "supervisor/shim/stop_request.hpp"
 #include "supervisor/shim/sweep.hpp"
 #include "supervisor/shim/worker_process.hpp"
 
@@ -49,6 +51,8 @@ class Attempt {
   void tell_left_out(Time at, bool last);
   void look_for_unkillable();
   void drain(LogIntake& intake);
+  void kill();
+  void wait_for_the_others();
   void finish();
   void wait_for_unkillable();
   void record_exit(const Swept& swept);
@@ -72,10 +76,14 @@ class Attempt {
   LogIntake error_;
   std::int64_t kill_wait_ms_;
   std::int64_t oom_kills_before_;
-  bool asked_to_stop_ = false;             // SIGTERM or SIGINT, from the daemon or from others
-  std::optional<MonoTime> kill_deadline_;  // none: nothing was killed
-  bool quiet_ = false;                     // nothing has happened for a while
-  std::optional<Ended> ended_;
+  StopRequest stop_;
+  std::string asked_by_;  // the first to ask, by the name of the process; empty: not known
+  bool killed_ = false;   // somebody has sent SIGUSR2
+  std::vector<containment::Survivor> cut_off_;  // who was still at the stop when that came
+  std::optional<MonoTime> kill_deadline_;       // none: nobody needs to be looked for
+  bool quiet_ = false;                          // nothing has happened for a while
+  std::optional<Ended> ended_;                  // the first process has
+  MonoTime look_at_;                            // when to look for the others again
 };
 
 }  // namespace trainward::shim

@@ -4,14 +4,15 @@
 // Signals to the shim are its whole control protocol (the daemon sends them by pidfd), so there is
 // no socket between releases to keep compatible; what crosses releases are two files, both with a
 // version: launch.json and the journal.
-//   SIGTERM, SIGINT  passed on to the worker's process group: save and exit. Not systemd's, which
-//                    tells the worker itself
+//   SIGTERM, SIGINT  passed on to the worker's process group as the signal it wants to be asked
+//                    with: save and exit. Not systemd's, which tells the worker itself. From then
+//                    on everybody of the group is waited for, whoever of them ends first
 //   SIGUSR1          passed on to the worker: save now
 //   SIGUSR2          SIGKILL for the worker and everything it started
 // If the shim itself is killed, the kernel kills the worker (parent-death signal). When the worker
-// ends, what it left is killed, the pipes are drained, the exit record is on the disk, and then the
-// shim exits. What cannot be killed is named in the journal, and the shim stays (and with it the
-// leases it inherited) until the kernel has let go of it.
+// has ended, what it left is killed, the pipes are drained, the exit record is on the disk, and
+// then the shim exits. What cannot be killed is named in the journal, and the shim stays (and with
+// it the leases it inherited) until the kernel has let go of it.
 #pragma once
 
 #include <filesystem>

@@ -60,6 +60,7 @@ struct EventWords {
   std::string operator()(const core::CheckpointVerified& e) const {
     return fmt::format("checkpoint {} verified {}", e.step, e.error);
   }
+  std::string operator()(const core::Outlived& e) const { return "goes on: " + e.who; }
   std::string operator()(const core::WorkerExited& e) const {
     return e.signal ? fmt::format("worker ended by signal {}", *e.signal)
                     : fmt::format("worker exited with {}", e.code.value_or(-1));

@@ -239,6 +239,14 @@ TEST_F(Stop, AWarningOfTheSchedulerEndsOnceLikeSigterm) {
   EXPECT_TRUE(there("saved"));
 }
 
+TEST_F(Stop, OnceIsDoneWhenAllThatItStartedIs) {
+  write("run.yaml",
+        "programs:\n  run: {command: [/bin/true]}\n"
+        "  later: {command: [/bin/true], autostart: false}\n");
+  EXPECT_EQ(end_of(start_daemon({"--once", "run.yaml"})), 0) << daemon_log();
+  EXPECT_TRUE(attempts("later").empty());
+}
+
 TEST_F(Stop, AServiceOnlyNotesSignalsThatMeanNothingToIt) {
   write_worker();
   const pid_t daemon = start_daemon({"run.yaml"});

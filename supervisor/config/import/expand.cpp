@@ -55,20 +55,29 @@ Expanded expand(std::string_view text, const std::map<std::string, std::string>&
   return out;
 }
 
-std::vector<std::pair<std::string, std::string>> variables_of(std::string_view text) {
-  std::vector<std::pair<std::string, std::string>> out;
+Result<Variables> variables_of(std::string_view text) {
+  Variables out;
   constexpr std::string_view between = " \t\n,";
   for (std::size_t at = 0; (at = text.find_first_not_of(between, at)) < text.size();) {
     const auto equals = text.find('=', at);
-    if (equals == std::string_view::npos) break;
+    if (equals == std::string_view::npos) {
+      return fail(ErrorKind::usage, "something in it is not NAME=value");  // it may be a secret
+    }
     const std::string name(trim(text.substr(at, equals - at)));
     at = std::min(text.find_first_not_of(" \t", equals + 1), text.size());
     std::string value;
     const bool quoted = at < text.size() && (text[at] == '"' || text[at] == '\'');
     const auto end = quoted ? text.find(text[at], at + 1) : text.find_first_of(",\n", at);
+    if (quoted && end == std::string_view::npos) {
+      return fail(ErrorKind::usage, fmt::format("{}: no closing quotation", name));
+    }
     const auto stop = std::min(end, text.size());
     value = quoted ? text.substr(at + 1, stop - at - 1) : trim(text.substr(at, stop - at));
     at = quoted ? std::min(stop + 1, text.size()) : stop;
+    if (at < text.size() && between.find(text[at]) == std::string_view::npos) {
+      return fail(ErrorKind::usage,
+                  fmt::format("{}: something stands right behind its closing quotation", name));
+    }
     if (!name.empty()) out.emplace_back(name, std::move(value));
   }
   return out;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/error.hpp"
+
 namespace trainward::config {
 
 struct Expanded {
@@ -17,7 +19,8 @@ struct Expanded {
 // "%(program_name)s_%(process_num)02d"; "%%" is "%", and a "%" alone is itself.
 Expanded expand(std::string_view text, const std::map<std::string, std::string>& values);
 
-// KEY="val",KEY2=val2 in order; what is no pair is left out.
-std::vector<std::pair<std::string, std::string>> variables_of(std::string_view text);
+// KEY="val",KEY2=val2 in order. Kind usage: a quote that is never closed, or no pair.
+using Variables = std::vector<std::pair<std::string, std::string>>;
+Result<Variables> variables_of(std::string_view text);
 
 }  // namespace trainward::config

@@ -55,7 +55,9 @@ class Entry {
     add_umask();
     add_switch("autostart");
     add_restart();
-    add_number("stopwaitsecs", "deadlines: {{stop: {}s}}", 1, 30 * 86'400);
+    add_deadlines();
+    add_stop_signal();
+    add_exit_codes();
     add_retries();
     add_logs();
     for (const IniEntry& entry : section_.entries) add_rest(entry);
@@ -91,14 +93,17 @@ class Entry {
     return std::move(expanded.text);
   }
 
+  // Without its command our own worker would run in the program's name.
+  void refuse(std::string why) {
+    if (out_.refused.empty()) out_.refused = std::move(why);
+  }
+
   void add_command() {
     const std::string* text = section_.find("command");
-    if (text == nullptr) return comment("there is no command, and so our own worker would run");
-    const std::string command = filled(*text, "command");
-    const auto split = split_words(command);
-    if (!split || split->words.empty()) {
-      return not_taken("command", command, split ? "is empty" : split.error().what);
-    }
+    if (text == nullptr) return refuse("it has no command");
+    const auto split = split_words(filled(*text, "command"));
+    if (!split) return refuse("command: " + split.error().what);
+    if (split->words.empty()) return refuse("its command is empty");
     std::vector<std::string> words;
     for (const std::string& word : split->words) {
       words.push_back(yaml::text_scalar(doubled_braces(word)));
@@ -127,7 +132,9 @@ class Entry {
     const std::string* own = section_.find("environment");
     std::map<std::string, std::string> variables;
     for (const std::string& text : {shared, own == nullptr ? std::string() : *own}) {
-      for (const auto& [name, value] : variables_of(text)) variables[name] = value;
+      const auto pairs = variables_of(text);
+      if (!pairs) return refuse("environment: " + pairs.error().what);
+      for (const auto& [name, value] : *pairs) variables[name] = value;
     }
     std::vector<std::string> lines;
     for (const auto& [name, value] : variables) {
@@ -168,14 +175,41 @@ class Entry {
     line(fmt::format("autorestart: {}", !value ? "unexpected" : *value ? "always" : "never"));
   }
 
-  void add_number(std::string_view key, const char* form, std::int64_t least, std::int64_t most) {
-    const std::string* text = section_.find(key);
-    if (text == nullptr) return;
-    const auto number = yaml::parse_integer(trim(*text));
-    if (!number || *number < least || *number > most) {
-      return not_taken(key, *text, fmt::format("expected a number from {} to {}", least, most));
+  // supervisord watches nobody for signs of life.
+  void add_deadlines() {
+    constexpr std::int64_t most = 30 * 86'400;
+    const std::string* text = section_.find("stopwaitsecs");
+    const auto seconds = text == nullptr ? std::nullopt : yaml::parse_integer(trim(*text));
+    const bool usable = seconds && *seconds >= 1 && *seconds <= most;
+    if (text != nullptr && !usable) {
+      not_taken("stopwaitsecs", *text, fmt::format("expected a number from 1 to {}", most));
     }
-    line(fmt::format(fmt::runtime(form), *number));
+    line(usable ? fmt::format("deadlines: {{stop: {}s, silence: 0s}}", *seconds)
+                : "deadlines: {silence: 0s}");
+  }
+
+  void add_stop_signal() {
+    const std::string* text = section_.find("stopsignal");
+    if (text == nullptr) return;
+    const auto name = stop_signal_of(*text);
+    if (!name) return not_taken("stopsignal", *text, "no program is asked to end with that");
+    line("stop_signal: " + *name);
+  }
+
+  void add_exit_codes() {
+    const std::string* text = section_.find("exitcodes");
+    if (text == nullptr) return;
+    std::vector<std::int64_t> codes;
+    for (std::string_view rest = *text; !rest.empty();) {
+      const auto comma = std::min(rest.find(','), rest.size());
+      const auto code = yaml::parse_integer(trim(rest.substr(0, comma)));
+      if (!code || *code < 0 || *code > 255) {
+        return not_taken("exitcodes", *text, "expected numbers from 0 to 255");
+      }
+      codes.push_back(*code);
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    line(fmt::format("exit_codes: [{}]", fmt::join(codes, ", ")));
   }
 
   // It tries again so often; here all attempts are counted.

@@ -23,6 +23,7 @@ struct ProgramEntry {
   long priority = 999;             // supervisord's: lower ones start first
   std::vector<std::string> lines;  // below the name, without indentation
   std::size_t comments = 0;
+  std::string refused = {};  // why it cannot be taken over; empty: it is
 };
 
 // As many as numprocs says. `shared`: the environment of [supervisord].

@@ -99,6 +99,8 @@ class Import {
       }
     }
     if (programs_.empty()) return fail(ErrorKind::usage, "there is no [program:NAME] in it");
+    leave_out();
+    if (programs_.empty()) return fail(ErrorKind::usage, out_.refused.front());
     return written();
   }
 
@@ -129,6 +131,17 @@ class Import {
     }
     const std::string* level = section.find("loglevel");
     if (level != nullptr) level_ = log_level_of(*level);
+  }
+
+  // What supervisord would not start either.
+  void leave_out() {
+    for (const ProgramEntry& entry : programs_) {
+      if (entry.refused.empty()) continue;
+      out_.refused.push_back(
+          fmt::format("program '{}' is left out: {}", entry.name, entry.refused));
+      comment(out_.refused.back());
+    }
+    std::erase_if(programs_, [](const ProgramEntry& entry) { return !entry.refused.empty(); });
   }
 
   Imported written() {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/base/error.hpp"
 
@@ -27,10 +28,11 @@ struct ImportFrom {
 struct Imported {
   std::string yaml;
   std::size_t programs = 0;
-  std::size_t comments = 0;  // lines that say what is different
+  std::size_t comments = 0;               // lines that say what is different
+  std::vector<std::string> refused = {};  // programs that are not in it, and why
 };
 
-// Kind usage: not an INI file, or no program in it.
+// Kind usage: not an INI file, or no program in it that can be taken over.
 Result<Imported> import_supervisord(std::string_view ini, const ImportFrom& from);
 
 }  // namespace trainward::config

@@ -56,11 +56,29 @@ std::optional<int> small_int(const json::object& fields, const char* key) {
   return static_cast<int>(int_or(fields, key, 0));
 }
 
+// "process 123 (python3), process 124 (sh, in nfs_wait)"; empty: none is named.
+enum class Told { name, name_and_place };
+std::string processes_of(const json::object& fields, const char* key, Told told = Told::name) {
+  std::string who;
+  const auto processes = get_array(fields, key);
+  for (const json::value& entry : processes ? **processes : json::array{}) {
+    const json::object* process = entry.if_object();
+    if (process == nullptr) continue;
+    const std::string waits_in = told == Told::name ? "" : string_or(*process, "wchan", "");
+    who += fmt::format("{}process {} ({}{})", who.empty() ? "" : ", ", int_or(*process, "pid", 0),
+                       host::printable(string_or(*process, "comm", "?"), 64),
+                       waits_in.empty() ? "" : ", in " + host::printable(waits_in, 64));
+  }
+  return who;
+}
+
 core::WorkerExited exited(const json::object& fields) {
   core::WorkerExited event;
   event.code = small_int(fields, "code");
   event.signal = small_int(fields, "signal");
   event.asked_to_stop = bool_or(fields, "asked_to_stop", false);
+  event.asked_by = host::printable(string_or(fields, "asked_by", ""), 64);
+  event.cut_off = processes_of(fields, "cut_off");
   // A group around the attempt, or the whole machine, may have lost somebody else's process.
   if (string_or(fields, "oom_scope", "") == "worker") {
     event.oom_kills = int_or(fields, "oom_kills", 0);
@@ -193,17 +211,13 @@ std::optional<core::Event> exit_event(const JournalRecord& record) {
 }
 
 core::Unkillable unkillable_event(const JournalRecord& record) {
-  std::string what;
-  const auto processes = get_array(record.fields, "processes");
-  for (const json::value& entry : processes ? **processes : json::array{}) {
-    const json::object* process = entry.if_object();
-    if (process == nullptr) continue;
-    const std::string waits_in = string_or(*process, "wchan", "");
-    what += fmt::format("{}process {} ({}{})", what.empty() ? "" : ", ", int_or(*process, "pid", 0),
-                        host::printable(string_or(*process, "comm", "?"), 64),
-                        waits_in.empty() ? "" : ", in " + host::printable(waits_in, 64));
-  }
-  return {what.empty() ? "one of its processes" : what};
+  std::string what = processes_of(record.fields, "processes", Told::name_and_place);
+  return {what.empty() ? "one of its processes" : std::move(what)};
+}
+
+core::Outlived outlived_event(const JournalRecord& record) {
+  std::string who = processes_of(record.fields, "processes");
+  return {who.empty() ? "what it had started" : std::move(who)};
 }
 
 }  // namespace trainward::daemon

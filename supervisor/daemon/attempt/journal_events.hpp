@@ -36,5 +36,7 @@ std::optional<core::Event> exit_event(const JournalRecord& record);
 
 // Of "unkillable": "process 41 (python, in tenstorrent_wait), …".
 core::Unkillable unkillable_event(const JournalRecord& record);
+// Of "outlived", likewise.
+core::Outlived outlived_event(const JournalRecord& record);
 
 }  // namespace trainward::daemon

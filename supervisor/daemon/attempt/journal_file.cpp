@@ -90,6 +90,8 @@ void JournalFile::take(const JournalRecord& record, session::JournalPiece& piece
     take_message(record, piece);
   } else if (record.type == "unkillable") {
     piece.said.push_back({unkillable_event(record), record.at});
+  } else if (record.type == "outlived") {
+    piece.said.push_back({outlived_event(record), record.at});
   } else if (record.type == "dropped") {
     take_dropped(record, piece);
   } else if (auto exit = exit_event(record)) {

@@ -91,6 +91,7 @@ LaunchSpec make_spec(const config::Program& program, const LaunchOrder& order, c
   if (::geteuid() == 0) spec.user = config::user_of(program);
   spec.umask = program.umask;
   spec.limits = program.resource_limits;
+  spec.stop_signal = program.stop_signal;
   spec.cgroup =
       containment::cgroup_prefix(paths.state, program.name) + std::to_string(order.attempt);
   if (spec.argv.empty()) {

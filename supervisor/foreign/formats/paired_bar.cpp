@@ -71,7 +71,7 @@ std::vector<Step> PairedBar::drawn_late(const Reading& reading) {
   }
   ended_->steps.back() = *reading.step;
   newest_ = base_ += *reading.step - before;
-  return {{newest_, {}, true}};
+  return {{newest_, {}, newest_, true}};
 }
 
 // The only one that moved, or the only one that moved each time.
@@ -124,7 +124,8 @@ void PairedBar::logged_at(std::int64_t raw) {
 
 Step PairedBar::step_at(std::int64_t raw, const Measures& measures) {
   newest_ = base_ + raw;
-  return {newest_, measures, chosen_ && chosen_->total == raw};
+  const bool tells = chosen_ && chosen_->total && *chosen_->total >= raw;
+  return {newest_, measures, tells ? base_ + *chosen_->total : 0, true};
 }
 
 std::vector<Step> PairedBar::flush() {

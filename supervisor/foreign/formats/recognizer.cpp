@@ -173,15 +173,16 @@ void Recognizer::tell(const Step& step, Events& events) {
   std::optional<double> loss = measures.loss;
   if (loss) bad_losses_ = std::isfinite(*loss) ? 0 : bad_losses_ + 1;
   if (loss && !std::isfinite(*loss) && bad_losses_ < enough_bad_losses) loss.reset();
-  events.emplace_back(
-      core::StepDone{{step.step},
-                     loss,
-                     known(measures.grad_norm),
-                     measures.tokens,
-                     known(measures.tokens_per_second),
-                     known(measures.learning_rate),
-                     {.mfu = measures.mfu, .device_memory = measures.device_memory}});
-  if (step.last) rest("save", events);
+  events.emplace_back(core::StepDone{{step.step},
+                                     loss,
+                                     known(measures.grad_norm),
+                                     measures.tokens,
+                                     known(measures.tokens_per_second),
+                                     known(measures.learning_rate),
+                                     {.mfu = measures.mfu, .device_memory = measures.device_memory},
+                                     {step.counter_end},
+                                     step.of_run});
+  if (step.last()) rest("save", events);
 }
 
 // One for each step at most: the lines of an evaluation may be many.

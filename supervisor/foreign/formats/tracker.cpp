@@ -85,7 +85,8 @@ std::optional<Step> Tracker::count(const Reading& reading) {
   newest_ = step;
   const bool last_epoch =
       !reading.epoch || (reading.epochs && *reading.epoch - first_epoch_ + 1 >= *reading.epochs);
-  return Step{step, reading.measures, reading.total == reading.step && last_epoch};
+  const bool tells = reading.total && *reading.total >= *reading.step;
+  return Step{step, reading.measures, tells ? base_ + *reading.total : 0, last_epoch};
 }
 
 void Tracker::go_on_from(std::int64_t step) {

@@ -18,7 +18,9 @@ namespace trainward::foreign {
 struct Step {
   std::int64_t step = 0;
   Measures measures = {};
-  bool last = false;  // of the run, as far as its counter says
+  std::int64_t counter_end = 0;  // the last step of its counter; 0: it does not say
+  bool of_run = false;           // which is the run's, as far as it says, and not an epoch's
+  [[nodiscard]] bool last() const { return of_run && counter_end == step; }
   friend bool operator==(const Step&, const Step&) = default;
 };
 

@@ -78,10 +78,12 @@ TEST(Expand, NamesNumbersAndPercent) {
 }
 
 TEST(Expand, Variables) {
-  EXPECT_THAT(variables_of("A=\"1,2\", B = x y,\nC='q\"',D="),
+  EXPECT_THAT(variables_of("A=\"1,2\", B = x y,\nC='q\"',D=").value(),
               ElementsAre(Pair("A", "1,2"), Pair("B", "x y"), Pair("C", "q\""), Pair("D", "")));
-  EXPECT_TRUE(variables_of("nothing").empty());
-  EXPECT_THAT(variables_of("A=\"open"), ElementsAre(Pair("A", "open")));
+  EXPECT_TRUE(variables_of("").value().empty());
+  EXPECT_FALSE(variables_of("nothing"));
+  EXPECT_FALSE(variables_of("A=1,B=\"open"));
+  EXPECT_FALSE(variables_of("A=\"## A\nURL=\"http://h\"")) << "cut off by a comment in it";
 }
 
 TEST_F(Import, AProgramBecomesOne) {
@@ -122,15 +124,15 @@ TEST_F(Import, WhatHasNoCounterpartIsSaid) {
   const std::string text = imported(
       "[unix_http_server]\nfile=/run/s.sock\npassword=geheim\n[include]\nfiles=/etc/x/*.conf\n"
       "[supervisord]\nlogfile=/x.log\nminfds=9\n[group:g]\nprograms=a\n"
-      "[program:a]\ncommand=/bin/true\numask=rwx\nstopsignal=INT\nstartsecs=5\nfrob=1\n"
-      "redirect_stderr=true\nstdout_logfile=/x.log\nkillasgroup=true\nexitcodes=0,2\n"
+      "[program:a]\ncommand=/bin/true\numask=rwx\nstopsignal=POLL\nstartsecs=5\nfrob=1\n"
+      "redirect_stderr=true\nstdout_logfile=/x.log\nkillasgroup=true\nexitcodes=0,x\n"
       "stopwaitsecs=soon\nautostart=maybe\nstdout_logfile_maxbytes=0\n");
   EXPECT_THAT(
-      text, AllOf(HasSubstr("# umask=rwx: expected octal digits"), HasSubstr("# stopsignal=INT: "),
+      text, AllOf(HasSubstr("# umask=rwx: expected octal digits"), HasSubstr("# stopsignal=POLL: "),
                   HasSubstr("# startsecs=5: "), HasSubstr("# frob=1: is not known here")));
   EXPECT_THAT(text, AllOf(HasSubstr("# redirect_stderr=true: both streams are kept"),
                           HasSubstr("# stdout_logfile=/x.log: logs lie in"),
-                          HasSubstr("# exitcodes=0,2: "), HasSubstr("# killasgroup=true: ")));
+                          HasSubstr("# exitcodes=0,x: "), HasSubstr("# killasgroup=true: ")));
   EXPECT_THAT(text, AllOf(HasSubstr("# stopwaitsecs=soon: expected a number"),
                           HasSubstr("# autostart=maybe: is neither true nor false"),
                           HasSubstr("# stdout_logfile_maxbytes=0: a log is")));
@@ -139,6 +141,38 @@ TEST_F(Import, WhatHasNoCounterpartIsSaid) {
                     HasSubstr("# [supervisord] minfds: "), HasSubstr("# [supervisord] logfile: ")));
   EXPECT_THAT(text, Not(HasSubstr("geheim")));
   EXPECT_TRUE(load_text(text)) << text;
+}
+
+TEST_F(Import, HowAProgramEndsStays) {
+  const Config config = read(
+      "[program:a]\ncommand=/bin/true\nstopsignal=INT\nexitcodes=0, 2\n"
+      "[program:b]\ncommand=/bin/true\nstopsignal=10\n[program:c]\ncommand=/bin/true\n");
+  EXPECT_EQ(config.programs.at(0).stop_signal, SIGINT);
+  EXPECT_THAT(config.programs.at(0).exit_codes, ElementsAre(0, 2));
+  EXPECT_EQ(config.programs.at(1).stop_signal, SIGUSR1);
+  EXPECT_EQ(config.programs.at(2).stop_signal, SIGTERM);
+  EXPECT_THAT(config.programs.at(2).exit_codes, ElementsAre(0));
+}
+
+// supervisord ends nobody for being silent.
+TEST_F(Import, NobodyIsWatchedForSilence) {
+  const Config config = read("[program:a]\ncommand=/bin/true\nstopwaitsecs=30\n");
+  EXPECT_EQ(config.programs.at(0).deadlines.silence_ms, 0);
+  EXPECT_EQ(config.programs.at(0).deadlines.stop_ms, 30'000);
+}
+
+// Its entry would have no command, and our own worker would train in its name.
+TEST_F(Import, AProgramThatCannotBeReadIsLeftOutAndNamed) {
+  for (const char* broken : {"command=sh -c 'while : ; do x; done'", "numprocs=1",
+                             "command=", "command=/bin/true\nenvironment=A=\"## A ##\",B=\"1\""}) {
+    const std::string ini =
+        std::string("[program:good]\ncommand=/bin/true\n[program:bad]\n") + broken + "\n";
+    const Config config = read(ini);
+    ASSERT_EQ(config.programs.size(), 1U) << broken;
+    EXPECT_EQ(config.programs[0].name, "good");
+    EXPECT_THAT(imported(ini), HasSubstr("# program 'bad' is left out: ")) << broken;
+    EXPECT_THAT(imported(std::string("[program:bad]\n") + broken + "\n"), HasSubstr("error: "));
+  }
 }
 
 TEST_F(Import, UserAndUmaskStay) {
@@ -179,7 +213,7 @@ TEST(ProgramWords, OursAreKeysOfAProgram) {
     ASSERT_NE(find_program_word(key), nullptr);
     EXPECT_FALSE(find_program_word(key)->ours.empty());
   }
-  EXPECT_FALSE(find_program_word("stopsignal")->why.empty());
+  EXPECT_FALSE(find_program_word("startsecs")->why.empty());
   EXPECT_EQ(find_program_word("frob"), nullptr);
 }
 

@@ -95,6 +95,31 @@ TEST_F(ConfigPolicy, ABoardIsSampledEveryTenSecondsUnlessToldOtherwise) {
               ElementsAre(HasSubstr("expected 100ms to 1h")));
 }
 
+TEST_F(ConfigPolicy, AServiceMayHaveNothingToDo) {
+  const auto silence = [this](const std::string& more) {
+    return policy("    command: [serve]\n" + more).deadlines.silence_ms;
+  };
+  EXPECT_EQ(silence(""), 1'800'000);
+  EXPECT_EQ(silence("    autorestart: always\n"), 0);
+  EXPECT_EQ(silence("    autorestart: always\n    deadlines: {silence: 5min}\n"), 300'000);
+}
+
+TEST_F(ConfigPolicy, HowACommandEnds) {
+  const auto ending =
+      policy("    command: [train]\n    stop_signal: sigint\n    exit_codes: [2, 0]\n");
+  EXPECT_EQ(ending.stop_signal, SIGINT);
+  EXPECT_THAT(ending.done_codes, ElementsAre(0, 2));
+  const auto one = policy("    command: [train]\n    exit_codes: 3\n");
+  EXPECT_THAT(one.done_codes, ElementsAre(3));
+  EXPECT_EQ(one.stop_signal, SIGTERM);
+  EXPECT_THAT(
+      problems("programs:\n  a: {command: [train], stop_signal: STOP, exit_codes: [256]}\n"),
+      ElementsAre(HasSubstr("expected TERM, INT, HUP, QUIT, USR1, USR2 or KILL"),
+                  HasSubstr("expected exit codes from 0 to 255")));
+  EXPECT_THAT(problems("programs:\n  a: {exit_codes: [0]}\n"),
+              ElementsAre(HasSubstr("is for a 'command'")));
+}
+
 TEST_F(ConfigPolicy, ACommandIsJudgedByWhatItIsWatchedBy) {
   const auto silent = policy("    command: [train]\n");
   EXPECT_FALSE(silent.speaks);

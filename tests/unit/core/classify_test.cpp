@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace trainward::core {
 namespace {
 
@@ -64,6 +66,80 @@ TEST(Classify, WhatEndsBecauseItWasAskedToIsNotFinished) {
   state.current.kill = Kill{Cause::planned_restart, "ahead of the next out of memory"};
   exit.signal = 15;
   EXPECT_EQ(classify(state, exit).cause, Cause::planned_restart);
+}
+
+TEST(Classify, WhoAskedItToEndIsNamedAndNotSuspectedWhenItWasUs) {
+  WorkerExited exit;
+  exit.asked_to_stop = true;
+  exit.asked_by = "slurmstepd";
+  exit.signal = 15;
+  EXPECT_NE(classify(training_at(30), exit).sentence.find("slurmstepd asked it to end"),
+            std::string::npos);
+  // A signal of the program's own, and what a shell makes of it.
+  exit.signal = 2;
+  EXPECT_EQ(classify(training_at(30), exit).cause, Cause::try_again);
+  exit.signal.reset();
+  exit.code = 143;
+  EXPECT_EQ(classify(training_at(30), exit).cause, Cause::try_again);
+  State state = training_at(30);
+  state.current.kill = Kill{Cause::stopped, "asked to stop by uid 0"};
+  for (const Evidence& evidence : classify(state, exit).evidence) {
+    EXPECT_NE(evidence.cause, Cause::try_again) << evidence.text;
+  }
+}
+
+TEST(Classify, WhoWasStillRunningAtTheDeadlineIsNamed) {
+  State state = training_at(30);
+  state.current.kill = Kill{Cause::stopped, "asked to stop; it did not exit in time"};
+  WorkerExited exit;
+  exit.signal = 15;
+  exit.cut_off = "process 7 (python3)";
+  const Verdict verdict = classify(state, exit);
+  EXPECT_EQ(verdict.cause, Cause::stopped);
+  EXPECT_TRUE(std::ranges::any_of(verdict.evidence, [](const Evidence& evidence) {
+    return evidence.text.find("process 7 (python3)") != std::string::npos;
+  }));
+}
+
+TEST(Classify, AnExitCodeMeansDoneWhenTheProgramSaysSo) {
+  WorkerExited exit;
+  exit.code = 2;
+  EXPECT_EQ(classify(training_at(7), exit, {0, 2}).cause, Cause::done);
+  EXPECT_EQ(classify(training_at(7), exit).cause, Cause::unknown);
+  exit.code = 0;
+  const Verdict verdict = classify(training_at(7), exit, {2});
+  EXPECT_EQ(verdict.cause, Cause::unknown);
+  EXPECT_NE(verdict.sentence.find("not one of its exit_codes"), std::string::npos);
+}
+
+TEST(Classify, WhatEndsBeforeItsLastStepAfterARequestIsNotDone) {
+  State state = training_at(33);
+  state.current.first_step = {1};
+  state.current.counter_end = {200};
+  WorkerExited exit;
+  exit.code = 0;
+  EXPECT_EQ(classify(state, exit).cause, Cause::done) << "early, and nothing speaks against it";
+  exit.matches = {
+      {"unknown-preempted", Cause::unknown, 25, "Received SIGTERM: 15", "stdout.log:9"}};
+  const Verdict verdict = classify(state, exit);
+  EXPECT_EQ(verdict.cause, Cause::try_again);
+  EXPECT_NE(verdict.sentence.find("33 of 200"), std::string::npos) << verdict.sentence;
+  state.current.last_step = {200};
+  EXPECT_EQ(classify(state, exit).cause, Cause::done);
+}
+
+TEST(Classify, DoneBeforeItsLastStepWithAnErrorInItsLogIsSaidToBeSo) {
+  State state = training_at(6);
+  state.current.first_step = {1};
+  state.current.target_step = {100};
+  WorkerExited exit;
+  exit.code = 0;
+  exit.matches = {
+      {"config-name", Cause::config, 45, "NameError: x is not defined", "stderr.log:9"}};
+  const Verdict verdict = classify(state, exit);
+  EXPECT_EQ(verdict.cause, Cause::done);
+  EXPECT_NE(verdict.sentence.find("6 of 100"), std::string::npos);
+  EXPECT_NE(verdict.sentence.find("NameError"), std::string::npos);
 }
 
 TEST(Classify, AWorkerThatRefusesItsConfigurationIsQuoted) {

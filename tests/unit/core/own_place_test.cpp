@@ -48,6 +48,47 @@ struct OwnPlace : World {
   }
 };
 
+// 30 of 30, and then its clean-up fails at every start.
+TEST(OwnPlace, WhatFailsBehindItsLastStepIsGivenUpSoonAndSaysThatAllIsDone) {
+  OwnPlace world;
+  for (std::int64_t step = 1; step <= 30; ++step) {
+    world.feed(StepDone{.step = {step}, .loss = 1.0, .counter_end = {30}, .of_run = true}, 10);
+  }
+  WorkerExited failed = exited_with(1);
+  failed.matches = {{"data-file", Cause::data, 45, "FileNotFoundError: checkpoint-20", ""}};
+  world.feed(failed, 10);
+  world.launch().feed(failed, 10);
+  EXPECT_EQ(world.state.stage, Stage::fatal);
+  EXPECT_THAT(world.state.reason, HasSubstr("step 30 is done, its last"));
+  EXPECT_THAT(world.state.reason, HasSubstr("data at step 30: FileNotFoundError"));
+}
+
+TEST(OwnPlace, WhatAWaitMayCureIsWaitedForBehindTheLastStepToo) {
+  OwnPlace world;
+  world.feed(StepDone{.step = {1}, .loss = 1.0, .counter_end = {1}, .of_run = true}, 10);
+  WorkerExited failed = exited_with(1);
+  failed.matches = {{"full", Cause::disk, 60, "No space left on device", ""}};
+  world.feed(failed, 10);
+  world.launch().feed(failed, 10);
+  EXPECT_EQ(world.state.stage, Stage::backoff);
+}
+
+// Somebody has ended its shell, and what the shell had started saves.
+TEST(OwnPlace, WhatOutlivesItsFirstProcessHasTheTimeOfAStop) {
+  OwnPlace world;
+  world.feed(StepDone{.step = {1}, .loss = 1.0}, 10);
+  world.feed(Outlived{"process 7 (python3)"}, 10);
+  EXPECT_EQ(world.state.stage, Stage::stopping);
+  EXPECT_THAT(world.state.reason, HasSubstr("process 7 (python3)"));
+  world.feed(TimerFired{}, world.policy.deadlines.stop_ms);
+  EXPECT_EQ(world.newest<SendSignal>().at(0).signal, Signal::kill);
+  WorkerExited exit = ended_by(15);
+  exit.asked_to_stop = true;
+  world.feed(exit, 10);
+  EXPECT_EQ(world.state.history.last_cause, Cause::try_again);
+  EXPECT_EQ(world.state.stage, Stage::selecting);
+}
+
 TEST(OwnPlace, ItIsToldFromWhereTheProgramItselfFinds) {
   OwnPlace world;
   EXPECT_THAT(world.told("launch"),

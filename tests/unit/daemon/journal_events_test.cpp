@@ -46,6 +46,10 @@ TEST(JournalEvents, AnExitHasACodeOrASignal) {
   EXPECT_EQ(exited(R"({"code":0})").code, 0);
   EXPECT_FALSE(exited(R"({"code":0})").signal);
   EXPECT_FALSE(exited(R"({"code":0})").asked_to_stop);
+  const core::WorkerExited cut = exited(
+      R"({"signal":9,"asked_by":"systemd","cut_off":[{"pid":7,"comm":"python3","wchan":"x"}]})");
+  EXPECT_EQ(cut.asked_by, "systemd");
+  EXPECT_EQ(cut.cut_off, "process 7 (python3)");
   EXPECT_EQ(exited(R"({"signal":15,"asked_to_stop":true})").signal, 15);
   EXPECT_TRUE(exited(R"({"signal":15,"asked_to_stop":true})").asked_to_stop);
   EXPECT_FALSE(exit_event(record("rotated", "{}")));

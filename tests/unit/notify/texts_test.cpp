@@ -346,6 +346,17 @@ TEST_F(Texts, DoneIsToldWithWhatItCloses) {
   EXPECT_EQ(newest().episode, receiver_.told()[0].episode);
 }
 
+TEST_F(Texts, DoneBeforeTheLastStepIsSaidToBeSo) {
+  state_.stage = core::Stage::exited;
+  state_.wanted = false;
+  state_.history.last_cause = core::Cause::done;
+  state_.current.last_step = {6};
+  state_.reason = "done at step 6: exit code 0, but at step 6 of 100";
+  hear(core::WorkerExited{},
+       {core::RecordAttemptEnded{13, 0, {}, core::Cause::done, "done", {}, {}}});
+  EXPECT_NE(newest().text.find("but at step 6 of 100"), std::string::npos) << newest().text;
+}
+
 TEST_F(Texts, PlannedEndsAreNobodysTrouble) {
   for (const core::Cause cause : {core::Cause::stopped, core::Cause::planned_restart,
                                   core::Cause::try_again, core::Cause::memory_leak}) {

@@ -271,11 +271,11 @@ TEST_F(Shim, TheWorkerIsNotProtectedFromTheOutOfMemoryKiller) {
 
 TEST_F(Shim, ALaunchFileOfANewerReleaseIsRefused) {
   const auto file = folder() / attempt_files::launch;
-  ASSERT_TRUE(write_file_durably(file, R"({"version":4,"argv":["/bin/true"]})", 0600).has_value());
+  ASSERT_TRUE(write_file_durably(file, R"({"version":5,"argv":["/bin/true"]})", 0600).has_value());
   const auto spec = read_launch_spec(file);
   ASSERT_FALSE(spec.has_value());
   EXPECT_EQ(spec.error().kind, ErrorKind::usage);
-  EXPECT_NE(spec.error().message().find("version 4"), std::string::npos);
+  EXPECT_NE(spec.error().message().find("version 5"), std::string::npos);
 }
 
 TEST_F(Shim, AJournalOfANewerReleaseIsRefusedAndAnOlderOneIsNot) {

@@ -51,13 +51,18 @@ int import_config(const Context& context, const ImportRequest& request) {
   const auto number = [](std::size_t n, const char* noun) {
     return count(static_cast<std::int64_t>(n), noun);
   };
-  return hand_over(context, {.file = request.to,
-                             .text = imported->yaml,
-                             .mode = 0600,  // variables may be secrets
-                             .force = request.force,
-                             .said = fmt::format(", {}; {} in it on what is different here",
-                                                 number(imported->programs, "program"),
-                                                 number(imported->comments, "comment"))});
+  const int written =
+      hand_over(context, {.file = request.to,
+                          .text = imported->yaml,
+                          .mode = 0600,  // variables may be secrets
+                          .force = request.force,
+                          .said = fmt::format(", {}; {} in it on what is different here",
+                                              number(imported->programs, "program"),
+                                              number(imported->comments, "comment"))});
+  for (const std::string& why : imported->refused) {
+    context.terminal.err << clean(request.from) << ": " << clean(why) << '\n';
+  }
+  return imported->refused.empty() ? written : exit_status::failed;
 }
 
 }  // namespace
