@@ -70,7 +70,7 @@ inline constexpr std::array<KindFacts, 19> kinds{{
     {Kind::disk_full, "disk_full", Tier::critical,
      "an attempt ended because a disk is full, damaged or gone"},
     {Kind::stuck, "stuck", Tier::critical,
-     "attempts end the same way again and again, or for want of a file"},
+     "attempts end the same way again and again, or for want of a file", true},
     {Kind::no_progress, "no_progress", Tier::critical,
      "nothing new was kept for `no_progress`, while the program is to run", false,
      "look at what it does (trainwardctl why, trainwardctl top)"},

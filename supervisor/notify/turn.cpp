@@ -67,9 +67,9 @@ void Teller::Turn::tell(Episode& episode, Kind kind, const How& how) {
   std::int64_t due = now_ms_;
   if (how.hold == Hold::as_before) {
     due = std::max(episode.held_until_ms, now_ms_);
-  } else if (facts.tier != Tier::critical) {
-    const bool held = how.hold == Hold::usual && facts.held;
-    due = unhurried(policy, now_ms_ + (held ? policy.hold_ms : 0), t_.around_.zone);
+  } else {
+    if (how.hold == Hold::usual && facts.held) due += policy.hold_ms;
+    if (facts.tier != Tier::critical) due = unhurried(policy, due, t_.around_.zone);
   }
   message.not_before_ms = due;
   take_back(episode);

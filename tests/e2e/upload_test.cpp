@@ -14,9 +14,8 @@ class NewBox : public Boxes {
     make_box("old", 40, true);
     const Output first = run_in("old");
     EXPECT_EQ(first.code, 0) << first.out << first.err << "nothing there is a new run";
-    std::string log;
-    EXPECT_TRUE(WIFEXITED(run_courier(orders_in("old"), "", log))) << log;
-    EXPECT_TRUE(fs::exists(path("nas/run/model_step40.bin/model_step40.bin"))) << log;
+    EXPECT_TRUE(fs::exists(path("nas/run/model_step40.bin/model_step40.bin")))
+        << "--once waits for it: " << first.out << first.err;
   }
   [[nodiscard]] orders::Orders orders_in(const std::string& box) const {
     orders::Orders orders =
@@ -78,12 +77,13 @@ TEST_F(NewBox, ARunThatBeganAnewReplacesNothing) {
   send_from_the_old_one();
   make_box("new", 50, false);
   const Output second = run_in("new");
-  EXPECT_EQ(second.code, 0) << second.out << second.err;
-  std::string log;
-  run_courier(orders_in("new"), "", log, "holds checkpoints of another run");
-  EXPECT_EQ(string_or(only_row("new/state"), "state", ""), "failed") << log;
-  EXPECT_FALSE(fs::exists(path("nas/run/model_step50.bin"))) << log;
-  EXPECT_TRUE(fs::exists(path("nas/run/model_step40.bin/model_step40.bin"))) << log;
+  EXPECT_EQ(second.code, 74) << second.out << second.err << "its checkpoint stayed behind";
+  const json::object row = only_row("new/state");
+  EXPECT_EQ(string_or(row, "state", ""), "failed");
+  EXPECT_NE(string_or(row, "error", "").find("holds checkpoints of another run"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(path("nas/run/model_step50.bin")));
+  EXPECT_TRUE(fs::exists(path("nas/run/model_step40.bin/model_step40.bin")));
 }
 
 // A box that was given up, and comes back when another one has gone on from what it had sent.
@@ -91,9 +91,8 @@ TEST_F(NewBox, TheOldOneIsRefusedFromThenOn) {
   send_from_the_old_one();
   make_box("new", 60, true);
   ASSERT_EQ(run_in("new").code, 0);
+  ASSERT_TRUE(fs::exists(path("nas/run/model_step60.bin/model_step60.bin")));
   std::string log;
-  run_courier(orders_in("new"), "", log);
-  ASSERT_TRUE(fs::exists(path("nas/run/model_step60.bin/model_step60.bin"))) << log;
   const fs::path saved = path("old/out/model_step70.bin");
   write("old/out/model_step70.bin", "70\n");
   auto store = store::Store::open(path("old/state/trainward.db"));

@@ -60,7 +60,8 @@ TEST(OwnPlace, WhatFailsBehindItsLastStepIsGivenUpSoonAndSaysThatAllIsDone) {
   world.launch().feed(failed, 10);
   EXPECT_EQ(world.state.stage, Stage::fatal);
   EXPECT_THAT(world.state.reason, HasSubstr("step 30 is done, its last"));
-  EXPECT_THAT(world.state.reason, HasSubstr("data at step 30: FileNotFoundError"));
+  EXPECT_THAT(world.state.reason,
+              HasSubstr("data before its first step (30 was reached before): FileNotFoundError"));
 }
 
 TEST(OwnPlace, WhatAWaitMayCureIsWaitedForBehindTheLastStepToo) {

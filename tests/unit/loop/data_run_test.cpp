@@ -106,7 +106,7 @@ TEST_F(DataRunTest, AnotherTokenizerIsAnotherConfiguration) {
   write_tokenizer({{"h", "e"}, {"l", "l"}, {"he", "ll"}, {"s", "a"}});
   bench_.environment.resume_from = bench_.checkpoint(4).string();
   EXPECT_EQ(run(), exit_code::configuration);
-  EXPECT_THAT(bench_.said.err, HasSubstr("was written under configuration"));
+  EXPECT_THAT(bench_.said.err, HasSubstr("belongs to a run with other settings"));
 }
 
 TEST_F(DataRunTest, SaysWhichKeyIsTooSmall) {
