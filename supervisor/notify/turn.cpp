@@ -95,8 +95,9 @@ void Teller::Turn::close(Episode& episode, Kind kind) {
   const bool spared = kind == Kind::closed && waited && episode.told < Tier::critical;
   if (episode.told && !spared) {
     Message message = message_of(episode, kind, {});
+    // What was over before it was due wakes nobody.
     if (waited && kind == Kind::recovered) {
-      message.tier = std::max(message.tier, notify::facts(first).tier);
+      message.tier = std::max(message.tier, std::min(notify::facts(first).tier, Tier::warning));
     }
     message.not_before_ms = unhurried(t_.around_.policy, now_ms_, t_.around_.zone);
     message.resolves = true;

@@ -92,9 +92,10 @@ void Teller::Turn::tell_of_end(Episode& episode, bool fresh, Kind kind) {
     episode.looped = true;
     return tell(episode, Kind::crash_loop, {.often = true, .episodes = past.episodes});
   }
-  // What is not due yet tells of the newest.
+  // What is not due yet tells of the newest, and is as urgent as it was.
   if (pending(episode) && notify::facts(episode.held_kind).held) {
-    tell(episode, kind, {.hold = Hold::as_before});
+    const bool critical = notify::facts(episode.held_kind).tier == Tier::critical;
+    tell(episode, critical ? episode.held_kind : kind, {.hold = Hold::as_before});
   }
 }
 

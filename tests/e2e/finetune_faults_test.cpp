@@ -243,7 +243,7 @@ TEST_F(FinetuneFaults, WhatTheConfigurationAloneShowsIsRefusedWithItsLine) {
   };
   const std::string hub = refused("tiny-model", "TinyLlama/TinyLlama-1.1B-Chat-v1.0");
   EXPECT_NE(hub.find("run.yaml:3:"), std::string::npos) << hub;
-  EXPECT_NE(hub.find("nothing is downloaded"), std::string::npos) << hub;
+  EXPECT_NE(hub.find("Nothing is downloaded"), std::string::npos) << hub;
   const std::string data = refused("pairs.jsonl", "paris.jsonl");
   EXPECT_NE(data.find("training_config.data: no such file or folder"), std::string::npos) << data;
 }
