@@ -82,7 +82,8 @@ Result<LedgerSums> Store::ledger_after(std::int64_t id) const {
   LedgerSums all;
   all.newest_id = id;
   auto read = db.each(
-      "select program, phase, cause, sum(duration_ms), max(id) from ledger not indexed where id > "
+      "select program, phase, cause, cast(min(total(duration_ms), 1e15) as integer), max(id) from "
+      "ledger not indexed where id > "
       "? "
       "group by program, phase, cause",
       [&](const Row& row) {

@@ -71,7 +71,10 @@ Result<std::optional<double>> effective_share(Connection& db, const std::string&
                                               const std::string& core_state, Time now) {
   Spent spent;
   auto read = db.each(
-      "select phase, sum(duration_ms) from ledger where program = ? group by phase",
+      // A sum of damaged durations may be more than an integer holds: no failure, and no more than
+      // this.
+      "select phase, cast(min(total(duration_ms), 1e15) as integer) from ledger where program = ? "
+      "group by phase",
       [&](const Row& row) { add(spent, row.text(0), "", 0, row.integer(1), {}); }, program);
   if (!read) return propagate(read);
   add_open(core_state, now.wall.ms, {}, spent);

@@ -103,7 +103,7 @@ Result<json::object> Store::why_json(const std::string& program,
                             program, number);
   if (auto put = put_rows(*document, "evidence", std::move(evidence)); !put) return propagate(put);
   auto phases = rows_json(db,
-                          "select phase, cause, sum(duration_ms) / 1000.0 as seconds from ledger "
+                          "select phase, cause, total(duration_ms) / 1000.0 as seconds from ledger "
                           "where program = ? and attempt = ? group by phase, cause "
                           "order by min(begin_ms), min(id)",
                           program, number);

@@ -189,8 +189,8 @@ create view v_ledger as
 select program,
        phase,
        cause,
-       sum(duration_ms) / 1000.0 as seconds,
-       coalesce(1.0 * sum(duration_ms) / nullif(sum(sum(duration_ms)) over (partition by program), 0),
+       total(duration_ms) / 1000.0 as seconds,
+       coalesce(total(duration_ms) / nullif(sum(total(duration_ms)) over (partition by program), 0),
                 0.0) as share
 from ledger
 group by program, phase, cause;
