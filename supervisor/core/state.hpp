@@ -181,6 +181,7 @@ struct History {
   Step hang_step;                               // the last step of an attempt called hung; 0: none
   std::int64_t hang_silent_ms = 0;              // for how long it had been silent
   bool told_of_bursts = false;                  // that it keeps its output back
+  bool told_of_patience = false;                // how long a silence is a hang
   Step trouble_step;                            // where the loss broke; 0: nowhere
   int rollbacks = 0;                            // since a step beyond it
   std::map<std::string, std::string> boards;    // serial → verdict last reported to the operator
@@ -196,7 +197,7 @@ BOOST_DESCRIBE_STRUCT(History, (),
                        last_cause, faults, attempts_without_progress, charged_attempts,
                        time_without_progress_ms, rungs, unreadable, missing, missing_since,
                        not_ready, planned_restarts, hang_step, hang_silent_ms, told_of_bursts,
-                       trouble_step, rollbacks, boards, without_board_since, disk_refused,
+                       told_of_patience, trouble_step, rollbacks, boards, without_board_since, disk_refused,
                        missing_file, waits_for, told_snag))
 
 // What the next attempt is to do differently.

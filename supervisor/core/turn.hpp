@@ -106,6 +106,7 @@ class Turn {
   void kill(Cause cause, std::string why);
   void stop_for(Cause cause, std::string why);
   void notice_bursts(std::int64_t gap_ms);
+  void notice_patience();
   void notice_resume(Step first);
   void kill_hung(std::int64_t silent_ms);
   void plan_restart_if_due();

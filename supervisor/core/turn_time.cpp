@@ -38,7 +38,8 @@ void Turn::on(const TimerFired& /*e*/) {
   const std::int64_t silent = now_.mono - state_.watch.progress_mono_ms;
   switch (state_.stage) {
     case Stage::backoff:
-      return begin_attempt("waited long enough");
+      // A look at whether what it waits for is there is no attempt yet.
+      return state_.history.waits_for.empty() ? begin_attempt("waited long enough") : next_repair();
     case Stage::stopping:
       if (state_.current.kill) {
         state_.current.kill->why += "; it did not exit in time and was killed";

@@ -73,6 +73,7 @@ void Turn::on(const StepDone& e) {
   watch.step_began_mono_ms = now_.mono;
   // What is known of its clock has changed.
   if (policy_.foreign && !policy_.watch_cpu && listening()) watch_activity();
+  if (policy_.foreign && listening()) notice_patience();
   // In place and member by member: a copy of what was just put together waits for its parts.
   auto& record = std::get<RecordStep>(actions_.emplace_back(std::in_place_type<RecordStep>));
   record.step = e.step;
@@ -127,6 +128,14 @@ void Turn::notice_bursts(std::int64_t gap_ms) {
                    "deadlines allow for it; to see each step when it is done, set "
                    "PYTHONUNBUFFERED=1, print with flush=True, or start it with stdbuf -oL",
                    burst, human_duration(gap_ms)));
+}
+
+// Said once, when its clock is known: until then no silence is called a hang.
+void Turn::notice_patience() {
+  if (state_.history.told_of_patience || silence_is_no_proof(state_, policy_)) return;
+  state_.history.told_of_patience = true;
+  note("watch", fmt::format("no step for {} will count as a hang (deadlines.train_floor)",
+                            human_duration(allowed_ms(state_, policy_))));
 }
 
 // A restart loses nothing when the worker saves first, or has just saved.

@@ -16,6 +16,7 @@
 #include "common/wire/launch.hpp"
 #include "common/wire/log_files.hpp"
 #include "supervisor/api/routes.hpp"
+#include "supervisor/core/exit_codes.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
 #include "supervisor/daemon/daemon_parts.hpp"
 #include "supervisor/daemon/records/rebuild.hpp"
@@ -386,18 +387,7 @@ int Daemon::exit_code() const {
   if (!parts_->options.once) return exit_code::done;
   int code = exit_code::done;
   for (const auto& [name, runner] : runners_) {
-    const core::State& state = runner->state();
-    const bool never_started = state.stage == core::Stage::stopped && state.attempt == 0;
-    const bool done =
-        state.stage == core::Stage::exited && state.history.last_cause == core::Cause::done;
-    if (done || (never_started && !state.wanted)) continue;
-    if (state.stage == core::Stage::exited) {
-      code = exit_code::failed;
-    } else if (state.stage == core::Stage::fatal) {
-      code = core::facts(state.history.last_cause).exit_status;
-    } else {
-      code = exit_code::try_again;  // not finished, whatever it was doing
-    }
+    code = core::worse_exit_code(code, core::exit_code_of(runner->state()));
   }
   if (code == exit_code::done && left_behind_) return exit_code::left_behind;
   return code;

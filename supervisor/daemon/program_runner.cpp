@@ -70,7 +70,7 @@ void ProgramRunner::tell_that_it_is_done() const {
   context_.services.console.event(
       context_.name(), "state",
       fmt::format("EXITED: {}; {}", state().reason,
-                  own ? "more steps in its configuration let it go on"
+                  own ? "more steps or epochs in its configuration let it go on"
                       : fmt::format("trainwardctl start {} runs it again", context_.name())),
       now());
 }

@@ -2,13 +2,17 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <limits>
 #include <system_error>
+#include <vector>
 
 namespace trainward::store {
 namespace {
 
 constexpr int busy_timeout_ms = 5000;
+constexpr const char* made_anew =
+    "trainwardd sets the file aside and makes a new one from the journals; workers go on";
 
 Error translate(const SQLite::Exception& exception, const std::filesystem::path& file) {
   const std::string where = file.string();
@@ -43,9 +47,8 @@ Error translate(const SQLite::Exception& exception, const std::filesystem::path&
     case SQLITE_MISMATCH:
     case SQLITE_RANGE:
     case SQLITE_MISUSE:
-      return {
-          ErrorKind::corrupt, fmt::format("the run database refused: {}", exception.what()), where,
-          "trainwardd sets the file aside and makes a new one from the journals; workers go on"};
+      return {ErrorKind::corrupt, fmt::format("the run database refused: {}", exception.what()),
+              where, made_anew};
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_AUTH:
@@ -58,6 +61,21 @@ Error translate(const SQLite::Exception& exception, const std::filesystem::path&
       return {ErrorKind::permanent, fmt::format("the run database failed: {}", exception.what()),
               where, ""};
   }
+}
+
+// After the highest number there is none for the next row, which SQLite calls a full disk.
+bool numbers_used_up(SQLite::Database& database) {
+  constexpr auto highest = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::string> tables;
+  for (SQLite::Statement row(database, "select name, seq from sqlite_sequence");
+       row.executeStep();) {
+    if (row.getColumn(1).getInt64() == highest) return true;
+    tables.push_back(row.getColumn(0).getString());
+  }
+  return std::ranges::any_of(tables, [&](const std::string& table) {
+    const auto newest = fmt::format("select max(rowid) from \"{}\"", table);
+    return database.execAndGet(newest).getInt64() == highest;
+  });
 }
 
 // A reader without write permission on the folder cannot make the -shm file that WAL needs. When
@@ -156,13 +174,26 @@ SQLite::Statement& Connection::prepared(std::string_view sql) {
   return statements_.emplace(std::move(text), std::move(statement)).first->second;
 }
 
-Status Connection::guarded(const std::function<void()>& action) const {
+Status Connection::guarded(const std::function<void()>& action) {
   try {
     action();
     return {};
   } catch (const SQLite::Exception& exception) {
-    return tl::unexpected<Error>(translate(exception, file_));
+    return tl::unexpected<Error>(translated(exception));
   }
+}
+
+Error Connection::translated(const SQLite::Exception& exception) {
+  try {
+    if (exception.getErrorCode() == SQLITE_FULL && numbers_used_up(database_)) {
+      return {ErrorKind::corrupt,
+              "the run database is damaged: a row has the highest number there is", file_.string(),
+              made_anew};
+    }
+  } catch (const SQLite::Exception&) {
+    // Without a table of numbers, or unreadable: what was said first is what is known.
+  }
+  return translate(exception, file_);
 }
 
 }  // namespace trainward::store

@@ -109,7 +109,8 @@ class Connection {
       : file_(std::move(file)), database_(std::move(database)) {}
 
   SQLite::Statement& prepared(std::string_view sql);
-  Status guarded(const std::function<void()>& action) const;
+  Status guarded(const std::function<void()>& action);
+  [[nodiscard]] Error translated(const SQLite::Exception& exception);
 
   static void bind(SQLite::Statement& statement, int position, std::int64_t value) {
     statement.bind(position, value);

@@ -88,14 +88,11 @@ TEST_F(Adoption, AnExitWhileNoDaemonLivedIsKnown) {
         "read line < go; exit 42']\n    autorestart: never\n");
   ASSERT_EQ(::mkfifo(path("go").c_str(), 0600), 0);
   const pid_t first = start_daemon({"run.yaml"});
-  wait_until([&] {
-    return std::filesystem::exists(path("started")) && !attempts().empty() &&
-           attempts().front().pid > 0;
-  });
+  wait_until([&] { return std::filesystem::exists(path("started")); });
+  const ProcessId process = identify(worker_pid()).value();
   ::kill(first, SIGKILL);
   end_of(first);
-  const ProcessId worker = identify(static_cast<pid_t>(attempts().front().pid)).value();
-  const Fd watched = open_process(worker).value();
+  const Fd watched = open_process(process).value();
   {
     const auto go = open_file(path("go"), O_WRONLY);
     ASSERT_TRUE(go.has_value());
@@ -126,12 +123,11 @@ TEST_F(Adoption, ASecondDaemonInTheSameFolderIsRefused) {
 TEST_F(Adoption, ReloadStartsTheDaemonAnewAndLeavesTheWorkerAlone) {
   write("run.yaml", "programs:\n  run: {command: [/usr/bin/tail, -f, /dev/null]}\n");
   const pid_t daemon = start_daemon({"run.yaml"});
-  wait_until([&] { return !attempts().empty() && attempts().front().pid > 0; });
-  const auto worker = attempts().front().pid;
+  const pid_t before = worker_pid();
   EXPECT_EQ(ctl({"reload"}).code, 0);
   wait_until([&] { return daemon_log().find("took over attempt 1") != std::string::npos; });
   EXPECT_EQ(attempts().size(), 1U);
-  EXPECT_EQ(attempts().front().pid, worker);
+  EXPECT_EQ(attempts().front().pid, before);
   EXPECT_EQ(ctl({"stop", "run"}).code, 0);
   ask_to_end(daemon);
   EXPECT_EQ(end_of(daemon), 0);

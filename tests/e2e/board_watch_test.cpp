@@ -88,7 +88,7 @@ TEST_F(BoardWatch, ADaemonThatTakesTheWorkerOverWatchesOn) {
 TEST_F(BoardWatch, ZeroSwitchesItOff) {
   configure("0s");
   const pid_t daemon = start_daemon({"run.yaml"});
-  wait_until([&] { return !attempts().empty() && attempts().front().pid > 0; });
+  worker_pid();
   let_it_end();
   wait_until([&] { return attempts().front().ended_ms > 0; });
   EXPECT_TRUE(samples().empty());

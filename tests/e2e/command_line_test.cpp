@@ -13,7 +13,7 @@ class CommandLine : public World {
           "  run: {command: [/bin/sh, -c, 'echo one; echo two >&2; exec tail -f /dev/null']}\n"
           "  idle: {command: [/usr/bin/tail, -f, /dev/null], autostart: false}\n");
     daemon_ = start_daemon({"run.yaml"});
-    wait_until([&] { return !attempts().empty() && attempts().front().pid > 0; });
+    worker_pid();
   }
   void TearDown() override {
     if (daemon_ == 0) return;
@@ -71,7 +71,7 @@ TEST_F(CommandLine, UpdateAddsAndRemovesPrograms) {
   EXPECT_NE(reread.out.find("third: available"), std::string::npos) << reread.out;
   EXPECT_NE(reread.out.find("idle: disappeared"), std::string::npos) << reread.out;
   EXPECT_EQ(ctl({"update"}).code, 0);
-  wait_until([&] { return !attempts("third").empty() && attempts("third").front().pid > 0; });
+  worker_pid("third");
   EXPECT_EQ(ctl({"status", "idle"}).code, 4);
   EXPECT_EQ(attempts("run").size(), 1U) << "an unchanged program is left alone";
 }

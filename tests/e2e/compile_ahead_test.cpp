@@ -86,10 +86,11 @@ TEST_F(CompileAhead, TheNextAttemptWaitsForTheResetOnly) {
 TEST_F(CompileAhead, ProgramsAreCompiledWhileThereIsNoBoard) {
   constexpr const char* loses_board = R"sh(#!/bin/sh
 if [ "$1" = compile ]; then
-  # In a session of its own: what a helper leaves behind in its group is ended with it.
-  setsid sh -c 'until grep -q "compiled ahead" "$FOLDER/daemon.log"; do :; done
+  # In a session of its own, before it ends: what a helper leaves behind in its group ends with it.
+  setsid sh -c 'touch "$FOLDER/apart"; until grep -q "compiled ahead" "$FOLDER/daemon.log"; do :; done
    cp "$FOLDER/working.yaml" "$FOLDER/host.new" && mv "$FOLDER/host.new" "$FOLDER/host.yaml"
   ' >/dev/null 2>&1 &
+  until [ -e "$FOLDER/apart" ]; do :; done
   echo 'head: compiled in 5 ms'
   exit 0
 fi

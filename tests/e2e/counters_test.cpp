@@ -97,8 +97,7 @@ TEST_F(Counters, AWorkerKnowsNothingOfWhatChannelsAreGivenAndMayLeaveACoreFile) 
   };
   EXPECT_THAT(of(daemon, "limits"), ContainsRegex("Max core file size +0 "));
   EXPECT_THAT(of(daemon, "environ"), HasSubstr(secret)) << "else nothing was tried";
-  const auto worker = static_cast<pid_t>(attempts().back().pid);
-  for (auto pid = worker; pid > 1 && pid != daemon;) {
+  for (pid_t pid = worker_pid(); pid > 1 && pid != daemon;) {
     EXPECT_THAT(of(pid, "environ"), Not(HasSubstr(secret))) << of(pid, "comm");
     const auto stat = host::read_stat("/", pid);
     pid = stat ? stat->parent : 0;

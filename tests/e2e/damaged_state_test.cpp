@@ -197,7 +197,7 @@ TEST_F(DamagedState, ADatabaseOfBeforeTakesOverTheWorkerThatLives) {
   const std::string backup = path("backup.db").string();
   copy_database(database().string(), backup);
   for (const std::size_t next : {2U, 3U}) {
-    ::kill(static_cast<pid_t>(attempts().back().pid), SIGKILL);
+    ::kill(worker_pid(), SIGKILL);
     wait_until([&] { return attempts().size() == next && last_step() > 20 * std::int64_t(next); });
   }
   const auto before = attempts();
@@ -244,7 +244,7 @@ TEST_F(DamagedState, ADatabaseOfBeforeGivesNoNumberTwice) {
   train_to(12);
   const std::string backup = path("backup.db").string();
   copy_database(database().string(), backup);
-  ::kill(static_cast<pid_t>(attempts().back().pid), SIGKILL);
+  ::kill(worker_pid(), SIGKILL);
   wait_until([&] { return attempts().size() == 2 && last_step() > 40; });
   const auto before = attempts();
   const Fd worker = watch(before.back());

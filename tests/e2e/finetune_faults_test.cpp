@@ -13,13 +13,6 @@ class FinetuneFaults : public FinetuneWorld {
   void wait_for_step(std::int64_t step) {
     wait_until([&] { return last_step() >= step; });
   }
-  // The worker of the newest attempt; its shim is another process.
-  pid_t worker() { return static_cast<pid_t>(attempts().back().pid); }
-  // Signals to 0 would reach the tests.
-  void kill_worker() {
-    wait_until([&] { return worker() > 0; });
-    ::kill(worker(), SIGKILL);
-  }
   // Of which the worker said, in any attempt, that they are saved.
   std::vector<std::string> saved_steps() {
     std::vector<std::string> out;
@@ -47,16 +40,16 @@ TEST_F(FinetuneFaults, KillsChangeNotOneBit) {
 
   pid_t daemon = start_daemon({"--once", "run.yaml"});
   wait_for_step(9);  // an epoch has 5 steps or so
-  kill_worker();
+  ::kill(worker_pid(), SIGKILL);
   wait_until([&] { return attempts().size() >= 2 && last_step() >= 17; });
   ::kill(daemon, SIGKILL);
   EXPECT_EQ(end_of(daemon), -SIGKILL);
   daemon = start_daemon({"--once", "run.yaml"});
   wait_for_step(31);
-  kill_worker();
-  wait_until([&] { return attempts().size() >= 3 && worker() > 0; });
+  ::kill(worker_pid(), SIGKILL);
+  wait_until([&] { return attempts().size() >= 3; });
   ::kill(daemon, SIGKILL);
-  kill_worker();
+  ::kill(worker_pid(), SIGKILL);
   end_of(daemon);
   daemon = start_daemon({"--once", "run.yaml"});
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();

@@ -106,6 +106,22 @@ TEST_F(Finetune, WhatNothingWasTrainedInComesBackByteForByte) {
   expect_same_tensors("halves", "merged");
 }
 
+TEST_F(Finetune, MoreEpochsInTheFileGoOnWithAFinishedRun) {
+  const auto once = [this](const std::string& settings, const std::string& more = "") {
+    write("run.yaml", program_text(std::string(lora) + settings, "", more));
+    return run("trainwardd", {"--once", "run.yaml"});
+  };
+  ASSERT_EQ(once(", num_epochs: 1").code, 0);
+  const std::int64_t first = attempts().back().last_step;
+  ASSERT_EQ(once(", num_epochs: 1", "    checkpoints: {keep: 9}\n").code, 0);
+  EXPECT_EQ(attempts().size(), 1U) << "another setting asks for nothing more";
+  const Output longer = once(", num_epochs: 3");
+  EXPECT_EQ(longer.code, 0) << longer.out << longer.err;
+  ASSERT_EQ(attempts().size(), 2U) << longer.out;
+  EXPECT_EQ(attempts().back().first_step, first + 1);
+  EXPECT_EQ(attempts().back().last_step, 3 * first);
+}
+
 TEST_F(Finetune, TheBestAreKeptAndImpatienceIsAnEnd) {
   write("run.yaml",
         program_text(", steps: 2000, dropout: 0.1, evaluate_every: 4, validation_share: 0.2, "

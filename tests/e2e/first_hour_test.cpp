@@ -29,7 +29,7 @@ TEST_F(FirstHour, ACommandThatFailsIsTriedAgain) {
 
 TEST_F(FirstHour, CtrlCEndsACommandAndItsDaemon) {
   const pid_t daemon = start_daemon({"--", "/usr/bin/tail", "-f", "/dev/null"});
-  wait_until([&] { return !attempts("tail").empty() && attempts("tail").front().pid > 0; });
+  worker_pid("tail");
   EXPECT_EQ(ctl({"status"}).code, 0);
   ::kill(daemon, SIGINT);
   EXPECT_EQ(end_of(daemon), 75) << daemon_log();
@@ -38,7 +38,7 @@ TEST_F(FirstHour, CtrlCEndsACommandAndItsDaemon) {
 
 TEST_F(FirstHour, ADaemonOfACommandRestartsInPlace) {
   const pid_t daemon = start_daemon({"--", "/usr/bin/tail", "-f", "/dev/null"});
-  wait_until([&] { return !attempts("tail").empty() && attempts("tail").front().pid > 0; });
+  worker_pid("tail");
   EXPECT_EQ(ctl({"reread"}).out, "No config updates to processes\n");
   EXPECT_EQ(ctl({"reload"}).code, 0) << daemon_log();
   EXPECT_EQ(ctl({"status", "tail"}).code, 0);

@@ -57,7 +57,7 @@ std::vector<std::string> said(const std::vector<JournalRecord>& records, const c
 TEST_F(Flood, OfAHundredThousandStepsASecondFewAreWrittenAndNothingThatMattersIsLost) {
   write_flood("--flood-ms, '8000', --every, '200000', --steps, '100000000'");
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
-  wait_until([&] { return !attempts().empty() && attempts().front().pid > 0; });
+  worker_pid();
   pid_t shim = 0;
   wait_until([&] {
     const auto all = records();

@@ -58,7 +58,7 @@ TEST_F(Foreign, AWorkerWithTheProtocolGoesOnFromItsCheckpointAfterACrash) {
   write_protocol(150);
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
   wait_until([&] { return last_step() >= 25 && attempts().back().kept_step >= 20; });
-  ::kill(static_cast<pid_t>(attempts().front().pid), SIGKILL);
+  ::kill(worker_pid(), SIGKILL);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
   ASSERT_EQ(attempts().size(), 2U) << daemon_log();
   const store::AttemptRow second = attempts().back();

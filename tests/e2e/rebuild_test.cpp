@@ -94,7 +94,7 @@ TEST_F(Rebuild, TheHistoryOfWhatHasEndedComesBack) {
                  ", evaluate_every: 10, evaluation_blocks: 2");
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
   wait_until([&] { return last_step() >= 20; });
-  ::kill(static_cast<pid_t>(attempts().front().pid), SIGSEGV);
+  ::kill(worker_pid(), SIGSEGV);
   EXPECT_EQ(end_of(daemon), 0) << daemon_log();
   const auto before = attempts();
   const auto rows = store::Store::open_read_only(database())->step_rows("run").value();

@@ -116,7 +116,7 @@ TEST_P(StopBehindAShell, AShellThatSomebodyEndsLeavesTimeToSaveAndStartsAgain) {
   configure(GetParam());
   start_training();
   std::filesystem::remove(path("up"));
-  ::kill(static_cast<pid_t>(attempts().back().pid), SIGTERM);
+  ::kill(worker_pid(), SIGTERM);
   wait_until([&] { return there("saving"); });
   EXPECT_EQ(state(), "STOPPING");
   let_it_save();

@@ -45,10 +45,6 @@ class Stop : public World {
   [[nodiscard]] bool there(const std::string& name) const {
     return std::filesystem::exists(path(name));
   }
-  pid_t worker() {
-    wait_until([&] { return !attempts().empty() && attempts().back().pid > 0; });
-    return static_cast<pid_t>(attempts().back().pid);
-  }
   static bool lives(pid_t pid) { return ::kill(pid, 0) == 0; }
   // From now on no file of the daemon's can grow, as on a full disk.
   static void fill_disk(pid_t daemon, bool full) {
@@ -71,7 +67,7 @@ class Stop : public World {
 TEST_F(Stop, AFullDiskDoesNotKeepSigtermFromTheWorker) {
   write_worker();
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
-  worker();
+  worker_pid();
   wait_until([&] { return there("up"); });
   fill_disk(daemon, true);
   ask_to_end(daemon);
@@ -89,7 +85,7 @@ TEST_F(Stop, AFullDiskDoesNotKeepSigtermFromTheWorker) {
 TEST_F(Stop, AStopWhileTheDatabaseRefusesEndsTheWorkerAndIsRecordedLater) {
   write_worker();
   const pid_t daemon = start_daemon({"run.yaml"});
-  const pid_t pid = worker();
+  const pid_t pid = worker_pid();
   wait_until([&] { return there("up"); });
   fill_disk(daemon, true);
   const Output stopped = ctl({"stop", "run"});
@@ -112,7 +108,7 @@ TEST_F(Stop, AHangIsEndedWhileTheDatabaseRefuses) {
   if (!has_python()) GTEST_SKIP() << "python3 is not here";
   write_hanging();
   const pid_t daemon = start_daemon({"run.yaml"});
-  const pid_t pid = worker();
+  const pid_t pid = worker_pid();
   wait_until([&] { return last_step() >= 1; });
   fill_disk(daemon, true);
   wait_until([&] { return !lives(pid); });
@@ -125,7 +121,7 @@ TEST_F(Stop, AStoppedShimIsNamedAndItsWorkerIsEndedAllTheSame) {
   if (!has_python()) GTEST_SKIP() << "python3 is not here";
   write_hanging();
   start_daemon({"run.yaml"});
-  const pid_t pid = worker();
+  const pid_t pid = worker_pid();
   wait_until([&] { return last_step() >= 1; });
   ::kill(shim_of(pid), SIGSTOP);
   wait_until([&] { return !lives(pid); });
@@ -139,7 +135,7 @@ TEST_F(Stop, AStoppedShimIsNamedAndItsWorkerIsEndedAllTheSame) {
 TEST_F(Stop, AStopReachesTheWorkerOfAStoppedShim) {
   write_worker();
   start_daemon({"run.yaml"});
-  const pid_t pid = worker();
+  const pid_t pid = worker_pid();
   wait_until([&] { return there("up"); });
   ::kill(shim_of(pid), SIGSTOP);
   const Output status = ctl({"status", "run"});
@@ -151,7 +147,7 @@ TEST_F(Stop, AStopReachesTheWorkerOfAStoppedShim) {
 TEST_F(Stop, ASecondSigtermChangesNothingWhileTheWorkerSaves) {
   write_saver();
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
-  worker();
+  worker_pid();
   wait_until([&] { return there("up"); });
   ask_to_end(daemon);
   wait_until([&] { return there("saving"); });
@@ -165,7 +161,7 @@ TEST_F(Stop, ASecondSigtermChangesNothingWhileTheWorkerSaves) {
 TEST_F(Stop, AStopThatALaterStartOvertakesIsAnswered) {
   write_saver();
   const pid_t daemon = start_daemon({"run.yaml"});
-  worker();
+  worker_pid();
   wait_until([&] { return there("up"); });
   const pid_t stop = start({program("trainwardctl"), "stop", "run"});
   wait_until([&] { return there("saving"); });
@@ -183,7 +179,7 @@ TEST_F(Stop, AStopThatALaterStartOvertakesIsAnswered) {
 TEST_F(Stop, ARestartIsFinishedByTheNextDaemon) {
   write_saver();
   const pid_t daemon = start_daemon({"run.yaml"});
-  worker();
+  worker_pid();
   wait_until([&] { return there("up"); });
   const pid_t restart = start({program("trainwardctl"), "restart", "run"});
   wait_until([&] { return there("saving"); });
@@ -203,7 +199,7 @@ TEST_F(Stop, ARestartIsFinishedByTheNextDaemon) {
 TEST_F(Stop, NothingIsStartedOnceTheEndWasAskedFor) {
   write_saver();
   const pid_t daemon = start_daemon({"run.yaml"});
-  worker();
+  worker_pid();
   wait_until([&] { return there("up"); });
   ask_to_end(daemon);
   wait_until([&] { return there("saving"); });
@@ -218,7 +214,7 @@ TEST_F(Stop, NothingIsStartedOnceTheEndWasAskedFor) {
 TEST_F(Stop, ASecondInterruptDoesNotWaitForTheSave) {
   write_saver();
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
-  const pid_t pid = worker();
+  const pid_t pid = worker_pid();
   wait_until([&] { return there("up"); });
   ::kill(daemon, SIGINT);
   wait_until([&] { return there("saving"); });
@@ -232,7 +228,7 @@ TEST_F(Stop, ASecondInterruptDoesNotWaitForTheSave) {
 TEST_F(Stop, AWarningOfTheSchedulerEndsOnceLikeSigterm) {
   write_worker();
   const pid_t daemon = start_daemon({"--once", "run.yaml"});
-  worker();
+  worker_pid();
   wait_until([&] { return there("up"); });
   ::kill(daemon, SIGUSR1);
   EXPECT_EQ(end_of(daemon), 75) << daemon_log();
@@ -250,7 +246,7 @@ TEST_F(Stop, OnceIsDoneWhenAllThatItStartedIs) {
 TEST_F(Stop, AServiceOnlyNotesSignalsThatMeanNothingToIt) {
   write_worker();
   const pid_t daemon = start_daemon({"run.yaml"});
-  const pid_t pid = worker();
+  const pid_t pid = worker_pid();
   wait_until([&] { return there("up"); });
   ::kill(daemon, SIGUSR1);
   ::kill(daemon, SIGUSR2);

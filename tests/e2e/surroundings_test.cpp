@@ -59,10 +59,6 @@ class Surroundings : public World {
     ::chmod(path("bin/new").c_str(), 0755);
     std::filesystem::rename(path("bin/new"), path("bin/trainwardd"));
   }
-  std::int64_t worker_pid() {
-    wait_until([&] { return !attempts().empty() && attempts().front().pid > 0; });
-    return attempts().front().pid;
-  }
 
   static std::vector<std::string> as_process_one(std::vector<std::string> argv) {
     argv.insert(argv.begin(), {"/usr/bin/unshare", "--pid", "--fork", "--kill-child",

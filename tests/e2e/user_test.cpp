@@ -78,14 +78,13 @@ TEST_F(OtherUser, ItTrainsIsAdoptedByANextDaemonAndStops) {
   const pid_t second = start_daemon({"run.yaml"});
   wait_until([&] { return last_step() > seen + 10; });
   ASSERT_EQ(attempts().size(), 1U) << daemon_log();
-  const auto worker = static_cast<pid_t>(attempts().back().pid);
-  EXPECT_EQ(owner("/proc/" + std::to_string(worker)), nobody);
+  EXPECT_EQ(owner("/proc/" + std::to_string(worker_pid())), nobody);
   EXPECT_EQ(ctl({"stop", "run"}).code, 0);
   EXPECT_EQ(attempts().back().kept_step, attempts().back().last_step) << "saved when asked";
   EXPECT_EQ(ctl({"start", "run"}).code, 0);
   wait_until([&] { return attempts().size() == 2 && attempts().back().last_step > 0; });
   EXPECT_EQ(attempts().back().resume_step, attempts().front().kept_step);
-  ::kill(static_cast<pid_t>(attempts().back().pid), SIGKILL);
+  ::kill(worker_pid(), SIGKILL);
   wait_until([&] { return attempts().size() == 3 && attempts().back().first_step > 0; });
   EXPECT_EQ(ctl({"stop", "run"}).code, 0);
   for (const auto& entry : std::filesystem::directory_iterator(checkpoints())) {

@@ -161,6 +161,17 @@ class World : public ::testing::Test {
     if (!store) return {};
     return store->attempts(name).value_or(std::vector<store::AttemptRow>{});
   }
+  // The newest attempt's process, once it is on record; its shim is another. Never 0, whose signals
+  // would reach the tests themselves.
+  pid_t worker_pid(const std::string& name = "run") {
+    pid_t pid = 0;
+    wait_until([&] {
+      const auto all = attempts(name);
+      pid = all.empty() ? 0 : static_cast<pid_t>(all.back().pid);
+      return pid > 0;
+    });
+    return pid;
+  }
   std::string state(const std::string& name = "run") {
     auto store = store::Store::open_read_only(path(".trainward/trainward.db"));
     if (!store) return {};

@@ -5,14 +5,18 @@
 #include <algorithm>
 
 #include "common/os/clock.hpp"
+#include "common/os/json_file.hpp"
 #include "supervisor/config/policy.hpp"
 #include "supervisor/containment/attempt_facts.hpp"
+#include "supervisor/daemon/attempt/worker_folders.hpp"
 
 namespace trainward::daemon {
 namespace {
 
+namespace fs = std::filesystem;
+
 // `last`: one without an end may live, and has in its journal what nobody recorded.
-core::State state_after(const store::AttemptRow& last, const std::filesystem::path& checkpoints,
+core::State state_after(const store::AttemptRow& last, const fs::path& checkpoints,
                         bool autostart) {
   const Time at = now();
   core::State state;
@@ -86,6 +90,28 @@ void number_beyond(core::State& state, std::int64_t newest) {
   state.attempt = std::max(state.attempt, on_the_way ? newest + 1 : newest);
 }
 
+std::int64_t epochs_of(const json::object& worker) {
+  auto training = get_object(worker, "training_config");
+  return training ? int_or(**training, "num_epochs", 0) : 0;
+}
+
+// Whether the file asks a run that has ended for steps or epochs that it did not ask for before.
+// Only by them: one that ended early by its own decision has not more to do for another change.
+bool asks_for_more(const config::Program& program, const store::ProgramRow& row,
+                   const fs::path& attempts) {
+  if (row.config_digest == program.digest) return false;
+  const std::int64_t target = config::policy_of(program).target_step.number;
+  if (target > row.target_step) return true;
+  const std::int64_t epochs = epochs_of(program.worker);
+  if (target > 0 || epochs == 0) return false;
+  // How many steps an epoch has is the worker's to know: its settings of then are compared.
+  constexpr std::size_t max_bytes = std::size_t{1} << 20U;
+  const auto folders = containment::attempt_folders(attempts);
+  if (folders.empty()) return false;
+  const auto before = read_json_file(folders.back().folder / worker_config, max_bytes);
+  return before && before->is_object() && epochs > epochs_of(before->get_object());
+}
+
 }  // namespace
 
 Result<std::optional<Stored>> stored_state(const store::Store& store, const Paths& paths,
@@ -113,11 +139,8 @@ Result<std::optional<Stored>> stored_state(const store::Store& store, const Path
   if (!state) return propagate(state);
   stored.state = std::move(*state);
   number_beyond(stored.state, newest_folder(paths, program.name));
-  // One that ended before its last step of itself has not more to do for that: the file must have
-  // changed as well.
-  const std::int64_t target = config::policy_of(program).target_step.number;
   stored.has_more = stored.state.stage == core::Stage::exited && *row &&
-                    (*row)->config_digest != program.digest && target > (*row)->target_step;
+                    asks_for_more(program, **row, paths.attempts(program.name));
   stored.counted = store.journal_offset(program.name, stored.state.attempt).value_or(0);
   return std::optional(std::move(stored));
 }

@@ -57,6 +57,26 @@ TEST(Boards, ARefusalIsToldOnceAndCostsNoAttempt) {
   EXPECT_EQ(world.state.boards.board, "A");
 }
 
+TEST(Boards, ALookWhileItWaitsIsNoNextAttempt) {
+  World world = mesh_world();
+  world.feed(pair_of({"A", "B"})).feed(CheckpointSelected{}).feed(WorkerStarted{42});
+  world.feed(exited_with(1), 1'000);
+  ProbeFinished none = pair_of({});
+  none.set->refusal = "the link from A/L:1 to B/L:2 is down";
+  for (int look = 0; look < 5; ++look) {
+    if (world.state.stage == Stage::backoff) world.feed(TimerFired{}, 3'600'000);
+    ASSERT_EQ(world.state.stage, Stage::probing);
+    world.feed(none);
+  }
+  world.feed(TimerFired{}, 3'600'000).feed(pair_of({"A", "B"})).feed(CheckpointSelected{});
+  ASSERT_THAT(world.newest<Launch>(), SizeIs(1));
+  int told = 0;
+  for (const RecordEvent& event : world.every<RecordEvent>()) {
+    told += event.text.starts_with("next attempt") ? 1 : 0;
+  }
+  EXPECT_EQ(told, 1);
+}
+
 TEST(Boards, ASetWithABoardThatCannotBeUsedIsNotTaken) {
   World world = mesh_world();
   ProbeFinished probe = pair_of({"A", "B"});

@@ -166,6 +166,24 @@ TEST_F(DamageTest, AFullDiskIsTransientAndHeals) {
   must(connection->run("insert into t values (?)", big));
 }
 
+// No wait gives it another: SQLite says "full" of that too.
+TEST_F(DamageTest, ARowWithTheHighestNumberIsCorrupt) {
+  const auto spoil = [this](const char* sql) {
+    std::filesystem::remove(file_);
+    Store store = open();
+    must(store.add_event({0, epoch_ms, "trainer", 1, "launch", "attempt 1 on board 1"}));
+    run_sql(sql);
+    return store.add_event({0, epoch_ms, "trainer", 1, "launch", "attempt 2 on board 1"});
+  };
+  for (const char* sql : {"update events set id = 9223372036854775807",
+                          "update sqlite_sequence set seq = 9223372036854775807"}) {
+    const Status refused = spoil(sql);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().kind, ErrorKind::corrupt);
+    EXPECT_THAT(refused.error().what, HasSubstr("the highest number"));
+  }
+}
+
 TEST_F(DamageTest, ALockedFileIsTransient) {
   auto holder = must(Connection::open(file_, Connection::Mode::read_write));
   auto waiter = must(Connection::open(file_, Connection::Mode::read_write));
