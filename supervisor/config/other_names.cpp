@@ -8,12 +8,12 @@
 #include "common/settings/worker_settings.hpp"
 #include "supervisor/config/elsewhere/hints.hpp"
 #include "supervisor/config/elsewhere/names.hpp"
-#include "supervisor/config/import/program_entry.hpp"
+#include "supervisor/config/import/program_words.hpp"
 
 namespace trainward::config {
 namespace {
 
-using Name = ProgramWord;
+using Name = Counterpart;
 
 // What other supervisors and launchers call it; supervisord's words are a table of their own
 // (import/program_words.cpp).
@@ -64,8 +64,8 @@ std::string other_name(std::string_view key) {
   if (std::string ours = elsewhere::hint_for(key); !ours.empty()) return ours;
   const Name* name = find_other(key);
   if (name == nullptr) return "";
-  if (name->ours.empty()) return fmt::format("there is no such key here: {}", name->why);
-  const std::string more = name->why.empty() ? "" : fmt::format(" ({})", name->why);
+  if (name->ours.empty()) return fmt::format("there is no such key here: {}", name->says);
+  const std::string more = name->says.empty() ? "" : fmt::format(" ({})", name->says);
   return fmt::format("here it is {}{}", name->ours, more);
 }
 

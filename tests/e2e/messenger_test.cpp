@@ -123,7 +123,7 @@ TEST_F(Messenger, AChannelThatFailsIsSeenInStatusUntilItWorks) {
         "budgets: {attempts_without_progress: 2}, backoff: {first: 20ms}}\n");
   const pid_t daemon = start_daemon({"run.yaml"});
   wait_until(
-      [&] { return ctl({"status"}).out.find("!! channel night fails") != std::string::npos; });
+      [&] { return ctl({"status"}).out.find("!! channel night") != std::string::npos; });
   const Output failing = ctl({"status"});
   EXPECT_THAT(failing.out, HasSubstr("HTTP 503"));
   EXPECT_THAT(failing.out, Not(HasSubstr("T0pSecr3t")));

@@ -6,15 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "supervisor/config/elsewhere/counterpart.hpp"
+
 namespace trainward::config::elsewhere {
 
-struct Hint {
-  std::string_view theirs;
-  std::string_view ours;  // "training_config.lora"; empty: there is none
-  std::string_view says;  // how to put it, or why there is none
-};
-
-std::span<const Hint> all_hints();
+std::span<const Counterpart> all_hints();
 // "here it is training_config.validation_share (0.1 is a tenth)"; empty: none that is known.
 std::string hint_for(std::string_view theirs);
 

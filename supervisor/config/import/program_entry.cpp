@@ -10,6 +10,7 @@
 #include "common/base/text.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/import/expand.hpp"
+#include "supervisor/config/import/program_words.hpp"
 #include "supervisor/config/secrets.hpp"
 #include "supervisor/config/sections.hpp"
 
@@ -247,9 +248,9 @@ class Entry {
   }
 
   void add_rest(const IniEntry& entry) {
-    const ProgramWord* word = find_program_word(entry.key);
+    const Counterpart* word = find_program_word(entry.key);
     if (word == nullptr) return not_taken(entry.key, entry.value, "is not known here");
-    if (word->ours.empty()) not_taken(entry.key, entry.value, word->why);
+    if (word->ours.empty()) not_taken(entry.key, entry.value, word->says);
   }
 
   const IniSection& section_;
@@ -285,6 +286,17 @@ std::vector<ProgramEntry> program_entries(const IniSection& section, const std::
     entries.push_back(std::move(entry));
   }
   return entries;
+}
+
+std::optional<bool> ini_boolean(std::string_view text) {
+  const std::string word = upper_case(text);
+  for (const char* yes : {"TRUE", "YES", "ON", "1", "T", "Y"}) {
+    if (word == yes) return true;
+  }
+  for (const char* no : {"FALSE", "NO", "OFF", "0", "F", "N"}) {
+    if (word == no) return false;
+  }
+  return std::nullopt;
 }
 
 }  // namespace trainward::config

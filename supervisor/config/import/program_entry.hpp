@@ -10,14 +10,6 @@
 
 namespace trainward::config {
 
-// The table of words: what a key of [program:x] becomes here, or why there is none.
-struct ProgramWord {
-  std::string_view theirs;
-  std::string_view ours;  // empty: there is none
-  std::string_view why;   // of one without, or that needs a word
-};
-const ProgramWord* find_program_word(std::string_view key);
-
 struct ProgramEntry {
   std::string name;
   long priority = 999;             // supervisord's: lower ones start first

@@ -422,7 +422,7 @@ TEST_F(Elsewhere, EveryNameLeadsToAKeyOfOurs) {
 // A key that is not read leads to one that is there, or to the reason why there is none.
 TEST_F(Elsewhere, EveryHintLeadsToAKeyOfOurs) {
   std::set<std::string_view> seen;
-  for (const elsewhere::Hint& hint : elsewhere::all_hints()) {
+  for (const Counterpart& hint : elsewhere::all_hints()) {
     EXPECT_TRUE(seen.insert(hint.theirs).second) << hint.theirs << " is there twice";
     EXPECT_EQ(elsewhere::find_name(hint.theirs), nullptr) << hint.theirs << " is read";
     EXPECT_FALSE(hint.ours.empty() && hint.says.empty()) << hint.theirs;

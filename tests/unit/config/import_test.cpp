@@ -5,6 +5,7 @@
 #include "supervisor/config/import/expand.hpp"
 #include "supervisor/config/import/ini.hpp"
 #include "supervisor/config/import/program_entry.hpp"
+#include "supervisor/config/import/program_words.hpp"
 #include "supervisor/config/import/supervisord.hpp"
 #include "supervisor/config/secrets.hpp"
 
@@ -213,7 +214,7 @@ TEST(ProgramWords, OursAreKeysOfAProgram) {
     ASSERT_NE(find_program_word(key), nullptr);
     EXPECT_FALSE(find_program_word(key)->ours.empty());
   }
-  EXPECT_FALSE(find_program_word("startsecs")->why.empty());
+  EXPECT_FALSE(find_program_word("startsecs")->says.empty());
   EXPECT_EQ(find_program_word("frob"), nullptr);
 }
 

@@ -1,0 +1,14 @@
+// A word of another program's configuration, and what says the same here. Pure.
+#pragma once
+
+#include <string_view>
+
+namespace trainward::config {
+
+struct Counterpart {
+  std::string_view theirs;
+  std::string_view ours;  // "training_config.lora"; empty: there is none
+  std::string_view says;  // how to put it, or why there is none
+};
+
+}  // namespace trainward::config
