@@ -134,8 +134,10 @@ void Turn::notice_bursts(std::int64_t gap_ms) {
 void Turn::notice_patience() {
   if (state_.history.told_of_patience || silence_is_no_proof(state_, policy_)) return;
   state_.history.told_of_patience = true;
-  note("watch", fmt::format("no step for {} will count as a hang (deadlines.train_floor)",
-                            human_duration(allowed_ms(state_, policy_))));
+  note("watch",
+       fmt::format("no step for {} counts as a hang, by what its steps take; deadlines.train_floor "
+                   "is the shortest",
+                   human_duration(allowed_ms(state_, policy_))));
 }
 
 // A restart loses nothing when the worker saves first, or has just saved.

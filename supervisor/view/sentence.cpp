@@ -19,6 +19,8 @@ using core::Shown;
 using core::Tone;
 
 constexpr std::size_t longest_name = 80;
+constexpr const char* start_daemon =
+    "start trainwardd with the command you used before; it is not running";
 
 Glyph glyph_of(Shown shown, Tone tone) {
   if (shown == Shown::exited && tone == Tone::quiet) return {"✓", '+'};
@@ -221,11 +223,19 @@ Sentence sentence_of(const json::object& row, std::int64_t now_ms) {
   return sentence;
 }
 
-std::string next_step(const Sentence& sentence, std::string_view program) {
-  if (!sentence.todo.empty()) return sentence.todo;
-  if (sentence.state == core::to_string(Shown::exited)) {
+std::string next_step(const Sentence& sentence, std::string_view program, bool daemon_runs) {
+  if (sentence.todo.empty() && sentence.state == core::to_string(Shown::exited)) {
     return "nothing to do. The whole run: " + command_of("report", program);
   }
+  if (!daemon_runs) {
+    std::string todo = sentence.todo;
+    const std::string start = command_of("start", program);
+    const auto at = todo.find(start);
+    if (at == std::string::npos)
+      return todo + (todo.empty() ? "" : ". ") + upper_first(start_daemon);
+    return todo.replace(at, start.size(), start_daemon);
+  }
+  if (!sentence.todo.empty()) return sentence.todo;
   return fmt::format("nothing to do: trainwardd goes on by itself ({})", sentence.state);
 }
 

@@ -40,8 +40,9 @@ struct Sentence {
 //   "FATAL for 2 h at step 41,200 of 50,000: the disk is full; your action is needed."
 Sentence sentence_of(const json::object& row, std::int64_t now_ms);
 
-// What somebody can do about it, in a sentence: `todo`, or that there is nothing.
-std::string next_step(const Sentence& sentence, std::string_view program);
+// What somebody can do about it, in a sentence: `todo`, or that there is nothing. Without a daemon
+// there is nobody to ask for a start.
+std::string next_step(const Sentence& sentence, std::string_view program, bool daemon_runs = true);
 
 struct Told {
   std::string name;                   // of the program, safe to show

@@ -107,7 +107,7 @@ std::string log_of(const json::object& why, const Style& style) {
   return text;
 }
 
-std::string format_why(const json::object& why, const std::string& standard_error,
+std::string format_why(const json::object& why, const std::string& standard_error, bool daemon_runs,
                        const Context& context) {
   const Style style = context.style();
   const std::string name = clean(string_or(why, "program", "-"));
@@ -118,7 +118,7 @@ std::string format_why(const json::object& why, const std::string& standard_erro
   row["name"] = name;
   row["cause"] = found ? string_or(**found, "cause", "") : "";
   const views::Sentence sentence = views::sentence_of(row, context.terminal.now.wall.ms);
-  const std::string next = fmt::format("Next: {}\n", views::next_step(sentence, name));
+  const std::string next = fmt::format("Next: {}\n", views::next_step(sentence, name, daemon_runs));
   if (!found) {
     return fmt::format("{} is {}{}; it has had no attempt yet.\n{}", name, state,
                        reason.empty() ? "" : " (" + reason + ")", next);
@@ -174,12 +174,14 @@ std::string standard_error_of(const Context& context, const json::object& why) {
 
 // The daemon cuts the log. One of an older version does not: it refuses the parameter, and what it
 // names is read here.
-Answer<json::object> why_of(const Context& context, const WhyRequest& request, std::int64_t lines) {
+Answer<json::object> why_of(const Context& context, const WhyRequest& request, std::int64_t lines,
+                            bool& daemon_runs) {
   std::string target = target_of(request.program, "why");
   if (request.attempt) target += fmt::format("?attempt={}", *request.attempt);
   const std::string with_log =
       lines > 0 ? fmt::format("{}{}lines={}", target, request.attempt ? "&" : "?", lines) : target;
   const auto from_database = [&](const store::Store& store) -> Result<json::value> {
+    daemon_runs = false;
     auto why = store.why_json(request.program, request.attempt);
     if (!why) return propagate(why);
     if (lines > 0) (*why)["log"] = log_excerpt(*why, static_cast<int>(lines));
@@ -205,9 +207,10 @@ int show_why(const Context& context, const WhyRequest& asked) {
     request.program = std::move(*only);
   }
   const auto lines = std::min<std::int64_t>(request.lines, most_lines_around);
-  const auto document = why_of(context, request, lines);
+  bool daemon_runs = true;
+  const auto document = why_of(context, request, lines, daemon_runs);
   return print_document(context, document, [&](const json::object& why) {
-    return format_why(why, lines > 0 ? "" : standard_error_of(context, why), context);
+    return format_why(why, lines > 0 ? "" : standard_error_of(context, why), daemon_runs, context);
   });
 }
 

@@ -75,6 +75,18 @@ TEST_F(OfflineTest, ReadingCommandsAnswer) {
   EXPECT_THAT(ctl({"boards", "ff"}).err, HasSubstr("no such board: ff"));
 }
 
+// There is nobody to ask for a start.
+TEST_F(OfflineTest, WhyNamesAStepThatCanBeTaken) {
+  fill();
+  auto store = store::Store::open(folder_ / "trainward.db");
+  ASSERT_TRUE(store->put_program({"b", "FATAL", "gave up", "", "", now_ms, 0}));
+  ASSERT_TRUE(store->put_program({"c", "BACKOFF", "a crash", "", "", now_ms, 0}));
+  EXPECT_THAT(ctl({"why", "b"}).out,
+              AllOf(HasSubstr("then: start trainwardd with the command you used before"),
+                    Not(HasSubstr("trainwardctl start"))));
+  EXPECT_THAT(ctl({"why", "c"}).out, HasSubstr("Next: Start trainwardd with the command"));
+}
+
 TEST_F(OfflineTest, TheOnlyProgramNeedsNoName) {
   fill();
   EXPECT_THAT(ctl({"why"}).out, HasSubstr("a, attempt 1: done"));
