@@ -154,7 +154,8 @@ std::vector<fs::path> pages() {
 class Pages : public testing::TestWithParam<fs::path> {};
 
 INSTANTIATE_TEST_SUITE_P(Docs, Pages, testing::ValuesIn(pages()), [](const auto& info) {
-  std::string name = info.param.stem().string();
+  // With the folder: README.md is in both.
+  std::string name = info.param.lexically_relative(SOURCE_FOLDER).replace_extension().string();
   std::erase_if(name, [](unsigned char c) { return std::isalnum(c) == 0; });
   return name;
 });
