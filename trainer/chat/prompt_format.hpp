@@ -61,7 +61,7 @@ class PromptFormat {
   virtual std::string_view name() const = 0;           // "chatml", …, "the model's own"
   virtual const std::string& digest_text() const = 0;  // everything that decides the text
   virtual std::vector<std::string> ends() const = 0;   // what ends an answer ("<|im_end|>")
-  // In Jinja, for whoever asks the model elsewhere; `begins`: with BOS in front, also where the
+  // As Jinja, for other serving tools; `begins`: with BOS in front, even where the
   // form does not write it. Empty: it came from a template.
   virtual std::string as_template(bool /*begins*/) const { return {}; }
 };

@@ -11,7 +11,7 @@
 // where its files do not say so by themselves.
 //
 // Errors: usage with what to do for what is no model, adapters without their base or of another
-// shape, a tokenizer with more ids than the model has; those of whoever reads the files.
+// shape, a tokenizer with more ids than the model has; those of reading the files.
 #pragma once
 
 #include <cstdint>

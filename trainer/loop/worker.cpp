@@ -148,7 +148,7 @@ Result<Progress> find_place(const ResumePoint& point, BatchSource& data, bool ot
     reporter.error(
         "data: changed since the checkpoint was written (the run goes on, but not bit for bit)");
   }
-  // The place may not exist any more; then the next epoch begins.
+  // The position may no longer exist; then the next epoch starts.
   if ((!point.same_data || other_blocks) && !data.seek(progress.cursor)) {
     progress.cursor = {progress.cursor.epoch + 1, 0};
   }

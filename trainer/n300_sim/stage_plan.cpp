@@ -113,7 +113,7 @@ class Planner {
            is<op::Transpose>(it) || is<op::Slice>(it);
   }
 
-  // What stage s reads, and thereby what earlier stages must keep.
+  // What stage s reads, which is what earlier stages must keep.
   void find_inputs(std::size_t s) {
     std::vector<bool> wanted(graph_.nodes.size(), false);
     for (const Request& request : requests_[s]) wanted[request.value.index()] = true;

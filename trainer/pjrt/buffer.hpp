@@ -2,7 +2,7 @@
 //
 // Made by Client::upload and Executable::run; destroyed with this object, on the client's thread.
 // Its bytes are dense and row-major on the host, whatever the device makes of them. A buffer that
-// was donated to a program holds nothing any more: reading it is an error, destroying it is not.
+// was donated to a program no longer holds anything: reading it is an error, destroying it is not.
 #pragma once
 
 #include <cstddef>

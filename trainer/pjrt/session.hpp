@@ -71,7 +71,7 @@ class Handle {
     if (object_ != nullptr) session_->give_back(object_);
   }
 
-  // Session::own, for a call with this object; also refused when there is none any more.
+  // Session::own, for a call with this object; also refused once the object is gone.
   Outcome<void> own(const char* call) const {
     if (object_ == nullptr) {
       return refuse(ErrorCode::failed_precondition, call, "it has been moved elsewhere");

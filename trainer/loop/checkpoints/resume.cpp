@@ -71,10 +71,11 @@ tl::unexpected<Error> another_configuration(const checkpoint::TrainingState& sta
   } else if (!changes.empty()) {
     what += fmt::format(": {}", fmt::join(changes, "; "));
   }
-  return fail(ErrorKind::usage, std::move(what), folder.string(),
-              fmt::format("to go on, set {} back; to begin anew, give the program another name, or "
-                          "by hand another --checkpoint-dir",
-                          changes.size() == 1 ? "it" : "them"));
+  return fail(
+      ErrorKind::usage, std::move(what), folder.string(),
+      fmt::format("to resume, set {} back; to start over, give the program another name, or "
+                  "by hand another --checkpoint-dir",
+                  changes.size() == 1 ? "it" : "them"));
 }
 
 }  // namespace

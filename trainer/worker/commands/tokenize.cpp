@@ -15,7 +15,7 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 constexpr std::chrono::seconds between_lines{10};
 
-// How far it is, for whoever looks; and the place where a request to stop is noticed.
+// Shows progress, and notices a request to stop.
 class Display {
  public:
   Display(const CommandPorts& ports, bool quiet)
