@@ -4,8 +4,8 @@
 // whose checksums are of what was handed in, not of what a disk gave back. Several files are
 // written before the first is synced, so that the disk has something to do all the time.
 //
-// After a failed fsync the kernel may have dropped the bytes and marked them clean, so that a
-// second fsync "succeeds": such a file is deleted and written anew, once. On error nothing of it
+// After a failed fsync the kernel may have dropped the bytes and marked them clean, so a
+// second fsync "succeeds": such a file is deleted and rewritten, once. On error nothing of it
 // stays.
 #pragma once
 

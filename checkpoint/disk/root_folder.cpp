@@ -133,7 +133,7 @@ Result<Temporary> make_temporary(const fs::path& root, std::int64_t step) {
                         "the checkpoint folder must be writable and have free space");
     }
     auto fd = open_real_folder(path);
-    // Before the lock was taken somebody may have cleaned up: the name is then not ours any more.
+    // A cleanup may have run before the lock was taken: the name is then no longer ours.
     if (fd && lock(*fd) != Lock::taken && !was_removed(*fd)) return Temporary{path, std::move(*fd)};
     if (!fd && is_there(path)) return propagate(fd);
   }

@@ -161,7 +161,7 @@ class Decoder {
     const json::value* arguments = object.if_contains("arguments");
     if (function == nullptr || function->role != Role::value || arguments == nullptr ||
         !arguments->is_array()) {
-      return bad("a call is none of those a checkpoint may hold");
+      return bad("a call is not one that a checkpoint may hold");
     }
     out_.global(*function);
     out_.begin_tuple();

@@ -67,7 +67,7 @@ class MemberReader {
     return check_crc(*source_, entry.data, entry.bytes, entry.crc, fmt::format("'{}'", entry.name));
   }
 
-  // The text of a small record, or empty when there is none.
+  // The text of a small record, or empty if absent.
   [[nodiscard]] Result<std::string> text(std::string_view name) const {
     const ZipEntry* entry = find(name);
     if (entry == nullptr) return std::string();
