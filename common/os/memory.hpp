@@ -25,7 +25,7 @@ struct AvailableMemory {
   std::string bound;  // what limits it, in words: "the machine", "cgroup /system.slice"
 };
 
-// `cgroups` of the worker (cgroups_of), whoever else is in them. Nothing when nothing can be read.
+// `cgroups` of the worker (cgroups_of), shared or not. Nothing when nothing can be read.
 std::optional<AvailableMemory> available_memory(const std::filesystem::path& root,
                                                 const Cgroups& cgroups);
 

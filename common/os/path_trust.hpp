@@ -1,7 +1,7 @@
 // Who could change what lies at a path, or make the path lead elsewhere.
 //
-// Whoever owns a folder on the way, or may write into it, can put another thing in its place
-// between two looks. Checked along the whole way, links followed one by one, by descriptors.
+// A user who owns a folder on the way, or may write into it, can replace what lies there between
+// two checks. Checked along the whole way, links followed one by one, by descriptors.
 #pragma once
 
 #include <sys/types.h>
@@ -32,7 +32,7 @@ struct WeakPlace {
 };
 // `way`: all but its end, of which it counts only that nobody can put another in its place.
 enum class Judged { way_and_end, way };
-// Nothing: there is none. As far as `path` exists.
+// Nothing: no weak place. As far as `path` exists.
 Result<std::optional<WeakPlace>> weakest_place(const std::filesystem::path& path,
                                                Judged judged = Judged::way_and_end);
 

@@ -81,7 +81,7 @@ Result<std::optional<Fd>> hold_file(const fs::path& path, Wait wait) {
     auto locked = lock(fd->get(), wait, path);
     if (!locked) return propagate(locked);
     if (!*locked) return std::nullopt;
-    // Whoever held it has removed it while we waited: the one to hold is another now.
+    // The previous holder may have removed the file while we waited: then lock the new one.
     if (is_at(fd->get(), path)) return std::optional<Fd>(std::move(*fd));
   }
 }

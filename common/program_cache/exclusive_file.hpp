@@ -1,6 +1,7 @@
-// Files that belong to whoever holds them locked (flock): lock files, and files being written.
+// Files that belong to the process that holds them locked (flock): lock files, and files being
+// written.
 //
-// A file whose lock can be had belongs to nobody: its process is dead. That tells more than a
+// A file whose lock is free has no owner: its process is dead. That tells more than a
 // process number in its name, which may be another's by now, or of another pid namespace.
 #pragma once
 

@@ -1,9 +1,9 @@
 // Compiled programs on disk, kept across attempts and shared by everything that runs on this host.
 //
 //   FOLDER/KEY.program                one compiled program (entry.hpp says the bytes)
-//   FOLDER/KEY.program.tmp.N          being written; whoever holds it locked is alive, else it is
-//   swept FOLDER/KEY.lock                   exists while somebody compiles, reads or removes that
-//   program FOLDER/PLUGIN.plugin              whether a plugin can load what it has compiled
+//   FOLDER/KEY.program.tmp.N          being written; its writer is alive if locked, else swept
+//   FOLDER/KEY.lock                   exists while a process compiles, reads or removes the program
+//   FOLDER/PLUGIN.plugin              whether a plugin can load what it has compiled
 //
 // KEY and PLUGIN are 64 lower-case hexadecimal digits, else an error of kind usage: a key never
 // becomes a path that leads elsewhere. What a key is made of is the caller's business.
@@ -100,7 +100,7 @@ class ProgramCache {
   // Empty when somebody else holds it.
   [[nodiscard]] Result<std::optional<ProgramLock>> try_lock(const std::string& key) const;
 
-  // The program's bytes, verified, and it counts as used now. Nothing: there is none. A damaged one
+  // The program's bytes, verified, and it counts as used now. Nothing: not found. A damaged one
   // is removed; `dropped` then says why, else it is left as it was. An error: it could not be read.
   Result<std::optional<std::string>> find(const std::string& key,
                                           std::string* dropped = nullptr) const;

@@ -31,7 +31,7 @@ struct SizeRange {
 class MapReader {
  public:
   // `path` is the dotted name of the map ("programs.quickstart"), empty for the whole file.
-  // `example`: of such a map, for whoever wrote something else; may be empty.
+  // `example`: of such a map, for error messages; may be empty.
   MapReader(const Node& node, std::string path, std::vector<Problem>& problems,
             std::string_view example = "");
 
@@ -54,7 +54,7 @@ class MapReader {
   [[nodiscard]] std::string path_of(std::string_view key) const;
   [[nodiscard]] const Node& node() const { return *node_; }
   [[nodiscard]] std::vector<Problem>& problems() { return *problems_; }
-  // `other_names` says what a key that is none of ours is called here, or nothing.
+  // `other_names` says what an unknown key is called here, or nothing.
   using OtherNames = std::function<std::string(std::string_view key)>;
   void finish(const OtherNames& other_names = {});
 
