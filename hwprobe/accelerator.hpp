@@ -32,7 +32,7 @@ struct LookOptions {
 
 // The output of another program about such boards, a file or standard input.
 struct PrintedReport {
-  std::string option;  // "--nvidia"; empty: there is none
+  std::string option;  // "--nvidia"; may be empty
   std::string help;
   std::size_t max_bytes = 0;
   // `where` names the input in errors.
@@ -70,7 +70,7 @@ Result<Report> judge_looks(std::span<const Accelerator> all, const std::vector<B
 void remember_looks(std::span<const Accelerator> all, const std::vector<BoardLook>& looks,
                     const std::filesystem::path& state);
 
-// Samples of boards of this host, by their PCI addresses. Kind usage for a name that is none.
+// Samples of boards of this host, by their PCI addresses. Kind usage for an unknown name.
 Result<std::vector<Sampler>> samplers(std::span<const Accelerator> all,
                                       const std::filesystem::path& root,
                                       const std::vector<std::string>& boards);

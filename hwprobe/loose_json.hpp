@@ -18,7 +18,7 @@ namespace trainward::hwprobe::loose {
 
 using Names = std::initializer_list<std::string_view>;
 
-// The object under `key`; an empty one when there is none.
+// The object under `key`; an empty one if absent.
 const json::object& object(const json::object& in, std::string_view key);
 
 std::string text(const json::object& in, Names names);

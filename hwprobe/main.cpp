@@ -116,7 +116,7 @@ int cannot_tell(const std::string& message) {
   return static_cast<int>(probe::Health::unclear);
 }
 
-// Until nobody reads any more.
+// Until the reader is gone.
 int stream(const Accelerators& all, const probe::ProbeOptions& options) {
   const auto samplers = options.host.empty()
                             ? probe::samplers(all, options.root, options.boards)

@@ -1,7 +1,7 @@
 // Starts the child of a stage.
 //
-// The child keeps no descriptor but its own end of the pipe: not the parent's output (whoever reads
-// that would wait for a child that hangs), not the lock of any board. It dies with its parent, and
+// The child keeps no descriptor but its own end of the pipe: not the parent's output (its reader
+// would wait for a child that hangs), not the lock of any board. It dies with its parent, and
 // ends with a code of its own on SIGBUS. Call only from a process with one thread: the child goes
 // on in our code.
 #pragma once

@@ -21,7 +21,7 @@ struct ArcLook {
   std::optional<std::uint32_t> post_code;
   ArcState state = ArcState::unknown;
   std::optional<Telemetry> telemetry;
-  std::string telemetry_error;  // why there is none, in words; may be empty
+  std::string telemetry_error;  // why telemetry is missing; may be empty
   Heartbeat heartbeat = Heartbeat::unknown;
 };
 

@@ -16,8 +16,8 @@ BoardLook look_through_tt_smi(const std::vector<BoardLook>& looks,
                               Processes& processes);
 
 // Adds what such a look says to the report on the same boards: chip R's own state, by serial
-// number; or, as evidence on the host, why there is none. Does nothing where there was no such
-// look. Pure.
+// number; or, as evidence on the host, why it is missing. Does nothing without such a look.
+// Pure.
 void add_tt_smi(const std::vector<BoardLook>& looks, Report& report);
 
 }  // namespace trainward::hwprobe
