@@ -173,7 +173,8 @@ class Decoder {
   Status write_text_tag(std::string_view tag, std::string_view text) {
     if (tag == "$name") {
       const Global* name = named(text);
-      if (name == nullptr) return bad(fmt::format("'{}' is no name a checkpoint may hold", text));
+      if (name == nullptr)
+        return bad(fmt::format("'{}' is not a name a checkpoint may hold", text));
       out_.global(*name);
       return {};
     }

@@ -174,7 +174,7 @@ void BoardRun::watch_running(Instant now) {
   listen();
   if (waited.state == Waited::State::ended) return end_stage(waited.status, now);
   if (waited.state == Waited::State::not_a_child) {
-    return end_as(Ending::failed, "its exit status went to somebody else in this process", now);
+    return end_as(Ending::failed, "its exit status was collected elsewhere in this process", now);
   }
   if (bytes_ > max_stage_bytes) {
     return kill(Ending::failed, "said more than a stage may, " + human_bytes(max_stage_bytes), now);

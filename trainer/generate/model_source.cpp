@@ -156,7 +156,7 @@ Status ModelSource::open_adapter(const std::optional<fs::path>& base) {
     return fail(ErrorKind::usage,
                 named.empty()
                     ? "does not say which model it is an adapter of"
-                    : fmt::format("is an adapter of '{}', which is no folder here", named),
+                    : fmt::format("is an adapter of '{}', which is not a folder here", named),
                 path_.string(), "name the folder of that model with --base");
   }
   return open_base(base.value_or(named));

@@ -44,9 +44,9 @@ Result<Ending> TrainingLoop::stop() {
   (void)finish_saving();
   std::string owed;
   if (owes_evaluation()) {
-    owed = "; it is evaluated when the run goes on";
+    owed = "; it is evaluated when the run resumes";
   } else if (owes_samples()) {
-    owed = "; its samples are made when the run goes on";
+    owed = "; its samples are made when the run resumes";
   }
   ports_.reporter.status(fmt::format("stopped as asked after step {}{}", progress_.step, owed));
   return Ending::stopped;

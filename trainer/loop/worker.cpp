@@ -146,7 +146,7 @@ Result<Progress> find_place(const ResumePoint& point, BatchSource& data, bool ot
   Progress progress = point.progress;
   if (!point.same_data) {
     reporter.error(
-        "data: changed since the checkpoint was written (the run goes on, but not bit for bit)");
+        "data: changed since the checkpoint was written (the run continues, but not bit for bit)");
   }
   // The position may no longer exist; then the next epoch starts.
   if ((!point.same_data || other_blocks) && !data.seek(progress.cursor)) {

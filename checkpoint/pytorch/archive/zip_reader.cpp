@@ -33,7 +33,7 @@ class MemberReader {
     auto parsed = parse_pickle(*source_, pickle->data, end, limits_);
     if (!parsed) return propagate(parsed);
     if (parsed->end != end) {
-      return corrupt_at(*source_, parsed->end, "data.pkl goes on behind the end of its pickle");
+      return corrupt_at(*source_, parsed->end, "data.pkl continues after the end of its pickle");
     }
     Archive archive{source_, Layout::zip, std::move(parsed->tree), {}};
     if (auto ok = find_places(archive); !ok) return propagate(ok);

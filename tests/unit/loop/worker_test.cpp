@@ -265,7 +265,7 @@ TEST_F(WorkerTest, ACheckpointOfALaterEditionIsNotMisread) {
   ASSERT_TRUE(from);
   bench_.environment.resume_from = from->string();
   EXPECT_EQ(run(), exit_code::configuration);
-  EXPECT_THAT(bench_.said.err, HasSubstr("go on with the version that wrote it"));
+  EXPECT_THAT(bench_.said.err, HasSubstr("resume with the version that wrote it"));
 }
 
 TEST_F(WorkerTest, GoesOnWithChangedDataAndSaysSo) {

@@ -87,7 +87,7 @@ TEST(Zip, BytesThatBelongToNoEntryAreRefused) {
   EXPECT_THAT(refused(raw_zip(good(), "hidden")), HasSubstr("belong to no entry"));
   EXPECT_THAT(refused(raw_zip(good(), "", "a comment")), HasSubstr("no central directory"));
   EXPECT_THAT(refused(raw_zip(good()) + "tail"), HasSubstr("no central directory"));
-  EXPECT_THAT(refused("prefix" + raw_zip(good())), HasSubstr("is no file of torch.save"));
+  EXPECT_THAT(refused("prefix" + raw_zip(good())), HasSubstr("is not a torch.save file"));
   // One file that is two: a second archive in front, whose directory nobody looks for.
   EXPECT_NE(refused(raw_zip(good()) + raw_zip(good())), "");
   std::string polyglot = raw_zip(good());

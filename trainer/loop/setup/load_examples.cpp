@@ -134,7 +134,7 @@ Status check_ends(const WorkerConfig& config, const Prompting& prompting, Report
   if (prompting.lost_end.empty()) return {};
   auto refused =
       fail(ErrorKind::usage,
-           fmt::format("{} ends answers with {}, which is no token of this tokenizer but several",
+           fmt::format("{} ends answers with {}, which this tokenizer splits into several tokens",
                        prompting.format->name(), prompting.lost_end),
            "training_config.prompt_format",
            "choose a form that ends with the tokenizer's own end token (zephyr, llama2, plain), or "

@@ -223,7 +223,7 @@ void add_sampling_options(CLI::App& command, Sampling& sampling) {
       ->check(CLI::Range(0.0, 1.0));
   command
       .add_option("--repetition-penalty", sampling.repetition_penalty,
-                  "Above 1: what was there already becomes less likely; 1: no matter")
+                  "Above 1: repetition becomes less likely; 1: no effect")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 100.0));
 }

@@ -167,7 +167,7 @@ void add_tokenize(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   command->add_option("--out", options->out, "The new file; must not exist")->required();
   command->add_option("--quarantine", options->quarantine,
-                      "Where lines that are no documents go, with the reason");
+                      "Where malformed lines go, with the reason");
   command->add_flag("--json", options->json, "The summary as JSON, and no progress");
   command->add_option("PATH", options->paths, "Files and folders")->required();
   command->footer(
