@@ -1,4 +1,4 @@
-// How much more memory a worker can get before somebody is killed for it.
+// How much more memory a worker can get before the kernel kills a process for it.
 //
 // The least of: what the machine has left, and what each cgroup from the worker's own up to the top
 // still allows (version 1 and 2; the lower of memory.max and memory.high, because a worker above

@@ -1,4 +1,5 @@
-// Reads one YAML map key by key, with types and ranges, and reports every key nobody asked for.
+// Reads one YAML map key by key, with types and ranges, and reports every key that was not asked
+// for.
 //
 // Each getter returns the fallback when the key is absent or wrong; what is wrong goes to the list
 // of problems with its place, so that one pass finds everything. finish() reports the unknown keys
