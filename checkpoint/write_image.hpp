@@ -1,4 +1,4 @@
-// The files of an image on their way into a folder that nobody else writes into.
+// Writes the files of an image into a folder that has no other writer.
 //
 // In: a temporary folder and what it is to hold. Out: every file written and synced, with the
 // checksums of what was handed in; the folder itself is not synced yet. Progress is told of bytes

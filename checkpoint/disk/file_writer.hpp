@@ -1,6 +1,6 @@
 // One file of a checkpoint on its way to the disk: written, then made durable.
 //
-// In: a folder that nobody else writes into, and the bytes. Out: the file and its manifest entry,
+// In: a folder that has no other writer, and the bytes. Out: the file and its manifest entry,
 // whose checksums are of what was handed in, not of what a disk gave back. Several files are
 // written before the first is synced, so that the disk has something to do all the time.
 //
