@@ -1,5 +1,5 @@
-// What the probe needs to know of a kind of accelerator. Each vendor gives one such value, from a
-// folder of its own (tenstorrent/, nvidia/); the list is accelerators.cpp.
+// What the probe needs to know about a kind of accelerator. Each vendor gives one such value, from
+// a folder of its own (tenstorrent/, nvidia/); the list is accelerators.cpp.
 //
 //   look (children with deadlines) ──> BoardLook of each board ──> judge (pure) ──> Report
 //                                             └──> a recording ──┘
@@ -27,7 +27,7 @@ struct LookOptions {
   std::filesystem::path root = "/";  // or a fake tree
   std::filesystem::path state;       // locks and memory of the stages
   std::filesystem::path simulator;   // its library, instead of this host's boards; or empty
-  bool deep = false;                 // also what is asked only of boards that nobody uses
+  bool deep = false;                 // also ask what may only be asked of unused boards
 };
 
 // The output of another program about such boards, a file or standard input.

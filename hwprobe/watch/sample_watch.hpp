@@ -42,7 +42,7 @@ class SampleWatch {
     std::int64_t since_mono_ms = 0;
     std::int64_t told_mono_ms = 0;
   };
-  // An AER counter: what it was, and how much of its growth nobody has been told of.
+  // An AER counter: its last value, and how much of its growth has not been reported.
   struct Counter {
     std::optional<std::int64_t> last;
     std::int64_t untold = 0;
