@@ -2,7 +2,7 @@
 //
 // In: turns of system, user, assistant and tool. Out: pieces of text, each of which says whether
 // its tokens are trained on and whether special tokens are looked for in it. What people wrote
-// never is markup, so that nobody can end a turn by writing the token that does.
+// never is markup, so a user cannot end a turn by writing its end token.
 //
 // Errors: usage. `where` names the turn ("turn 3") or the line of the model's template. Formats
 // never change, and may be used by several threads at once. Pure: no file, no clock.

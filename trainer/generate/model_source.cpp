@@ -95,7 +95,7 @@ Result<ModelSource> ModelSource::open(const fs::path& path, const std::optional<
     ok = fail(ErrorKind::usage, "holds a whole model, which needs no base", path.string(),
               "name only the model, or a folder of adapters beside the base");
   }
-  // What is no checkpoint of ours somebody has to mend, or to name another.
+  // If it is not one of our checkpoints, the user has to repair it or name another.
   if (!ok && !source.reader_ && ok.error().kind != ErrorKind::transient) {
     ok.error().kind = ErrorKind::usage;
   }

@@ -147,7 +147,7 @@ class Planner {
     requests_[level_[value.index()]].push_back({value, *place_[value.index()]});
   }
 
-  // An operand that nobody needs afterwards is written where its sum is to be.
+  // An operand with no later use is written where its sum is to be.
   void place_operands() {
     for (const Value sum : sums_) {
       const Value operand = graph_.node(sum).inputs[0];

@@ -26,7 +26,7 @@ class Buffer {
   // when it is next used.
   Outcome<void> download(std::span<std::byte> into) const;
 
-  // Waits until it is computed. Asks the plugin once, since a plugin may allow no more.
+  // Waits until it is computed. Asks the plugin once, since a plugin may allow only one call.
   Outcome<void> wait() const;
 
   [[nodiscard]] abi::Buffer* get() const { return handle_.get(); }

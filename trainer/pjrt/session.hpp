@@ -6,8 +6,8 @@
 //
 // Threads. Plugins may keep a client in storage of its thread, so all calls come from the thread
 // that made the session. own() refuses others. What is given back on another thread is kept and
-// destroyed at the owner's next call. A session whose last owner goes on another thread leaves its
-// client to the end of the process.
+// destroyed at the owner's next call. A session whose last owner is destroyed on another thread
+// leaves its client to the end of the process.
 #pragma once
 
 #include <memory>

@@ -24,8 +24,7 @@ tl::unexpected<Error> JsonRows::broken(std::string_view why) {
   return fail(ErrorKind::corrupt, fmt::format("is not one JSON array: {} at byte {}", why, at_));
 }
 
-// The position of the next ',' or ']' outside brackets and strings; the end of the file if it has
-// no more.
+// The position of the next ',' or ']' outside brackets and strings, or the end of the file.
 std::size_t JsonRows::end_of_element() const {
   std::size_t depth = 0;
   bool in_text = false;

@@ -89,7 +89,7 @@ Status choose(WorkerConfig& config, ChosenModel& chosen) {
   return {};
 }
 
-// What was noted of these files, as long as nobody has written to them.
+// What was noted about these files, as long as they have not been written to.
 std::optional<hf::BaseModel> remembered(const fs::path& note, const BaseModel& base) {
   constexpr std::size_t max_bytes = std::size_t{1} << 20U;
   auto read = read_json_file(note.string(), max_bytes);

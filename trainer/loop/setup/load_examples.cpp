@@ -129,7 +129,8 @@ void tell(const WorkerConfig& config, const Examples& examples, Reporter& report
   }
 }
 
-// Letters that end an answer teach nobody where to stop. A run that began so goes on.
+// Letters that end an answer do not teach the model where to stop. A run that started this way
+// continues.
 Status check_ends(const WorkerConfig& config, const Prompting& prompting, Reporter& reporter) {
   if (prompting.lost_end.empty()) return {};
   auto refused =

@@ -26,7 +26,7 @@ std::string token_text(const json::object& config, std::string_view key) {
 tl::unexpected<Error> of_key(Error error, std::string_view key) {
   error.where = error.where.empty() ? fmt::format("training_config.{}", key)
                                     : fmt::format("training_config.{}: {}", key, error.where);
-  // Somebody has to mend the file or name another.
+  // The user has to repair the file or name another.
   error.kind = ErrorKind::usage;
   return tl::unexpected(std::move(error));
 }
