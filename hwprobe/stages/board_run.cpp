@@ -200,7 +200,7 @@ void BoardRun::kill(Ending ending, std::string detail, Instant now) {
 void BoardRun::watch_killed(Instant now) {
   const Waited waited = processes_.wait(child_.pid);
   if (killed_as_ == Ending::deadline) listen();
-  // Not our child: somebody else reaps all children of this process, and then it has ended.
+  // Not our child: other code reaps all children of this process, so it has ended.
   if (waited.state != Waited::State::running) {
     return end_as(killed_as_, std::move(current_.detail), now);
   }

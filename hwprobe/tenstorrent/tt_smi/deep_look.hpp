@@ -1,4 +1,4 @@
-// What tt-smi says of boards that nobody uses. It is the one way to ask chip R itself, and it
+// What tt-smi says about unused boards. It is the one way to ask chip R itself, and it
 // writes to the board to do so: only on request, and only where no process has a board open.
 //
 // In: looks at the boards, finished. Out: one more look, as "tt-smi", whose only stage tells what
