@@ -26,7 +26,7 @@ Rejected reject(const fs::path& folder, const Error& error) {
   return rejected;
 }
 
-// `latest` must not go on naming a folder that has been set aside, now or by an earlier look that
+// `latest` must not keep naming a folder that has been set aside, now or by an earlier look that
 // could not choose, or one that is older than what was chosen because it could not be written then.
 // Words that are not ours stay.
 void repair_latest(const fs::path& root, const Selection& selection) {

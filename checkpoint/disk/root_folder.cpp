@@ -164,7 +164,8 @@ Result<bool> remove_checkpoint(const fs::path& folder) {
   const fs::path root = folder.parent_path();
   auto fd = open_real_folder(folder);
   if (!fd) return propagate(fd);
-  // With the lock nobody else takes the renamed folder for a leftover and removes it beside us.
+  // While we hold the lock, no other process takes the renamed folder for a leftover and removes
+  // it.
   if (lock(*fd) == Lock::taken) return false;
   const std::string name = folder.filename().string();
   for (int i = 0; i < max_names; ++i) {
