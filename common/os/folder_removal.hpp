@@ -17,7 +17,7 @@
 
 namespace trainward {
 
-// Of a path whose folder nobody else can bend; else Folder::remove_tree().
+// For a path whose folder no other user can redirect; else Folder::remove_tree().
 Status remove_tree(const std::filesystem::path& path);
 
 }  // namespace trainward

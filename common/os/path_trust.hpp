@@ -21,7 +21,7 @@ namespace trainward {
 Status check_known_writers(const std::filesystem::path& path);
 
 // The first place on the way to `path` that a user other than root could change, by the rules of
-// OpenSSH's StrictModes. Folders with the sticky bit, as /tmp, may be written by everybody; then
+// OpenSSH's StrictModes. Folders with the sticky bit, as /tmp, may be written by every user; then
 // the owner of what lies in them counts.
 struct WeakPlace {
   std::filesystem::path place;
@@ -39,7 +39,7 @@ Result<std::optional<WeakPlace>> weakest_place(const std::filesystem::path& path
 // With whose rights root works in a folder that the configuration names: those of the user who
 // could redirect the path to it, who then gains nothing by doing so. Empty: its own, because nobody
 // else could, or because this process is not root. Kind permanent, with the chmod to run, where it
-// could be more than one user: a folder on the way is writable by everybody, or is root's and
+// could be more than one user: a folder on the way is writable by every user, or is root's and
 // writable by its group.
 Result<std::optional<Credentials>> rights_in(const std::filesystem::path& folder);
 

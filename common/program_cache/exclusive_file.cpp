@@ -52,7 +52,7 @@ Result<Temporary> make_temporary(const fs::path& folder, const std::string& name
     }
     auto locked = lock(fd->get(), Wait::no, path);
     if (!locked) return propagate(locked);
-    // Somebody who sweeps may have been faster than the lock.
+    // A sweep may have been faster than the lock.
     if (*locked && is_at(fd->get(), path)) return Temporary{std::move(*fd), std::move(path)};
   }
   return fail(ErrorKind::transient, "cannot find a free name for a new file", folder.string());
