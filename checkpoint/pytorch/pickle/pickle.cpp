@@ -148,7 +148,7 @@ class Machine {
       case op::bin_persistent_id:
         return persistent_id();
       default:
-        return bad(fmt::format("a checkpoint does not need opcode 0x{:02x}", op),
+        return bad(fmt::format("opcode 0x{:02x} is not one that a checkpoint needs", op),
                    "save it with torch.save and its default pickle protocol; a file that needs "
                    "more than that may run code when it is loaded elsewhere");
     }

@@ -148,8 +148,8 @@ TEST(Archive, OtherFilesAreNamed) {
   EXPECT_THAT(refused(tar), HasSubstr("tar layout"));
   EXPECT_THAT(refused("\x80\x02N."s), HasSubstr("bare pickle"));
   EXPECT_THAT(refused("\x80\x04\x95"s), HasSubstr("bare pickle"));
-  EXPECT_THAT(refused("hello"), HasSubstr("no file of torch.save"));
-  EXPECT_THAT(refused(""), HasSubstr("no file of torch.save"));
+  EXPECT_THAT(refused("hello"), HasSubstr("not a torch.save file"));
+  EXPECT_THAT(refused(""), HasSubstr("not a torch.save file"));
   EXPECT_THAT(refused("PK\x03\x04"s), HasSubstr("cut short"));
 }
 

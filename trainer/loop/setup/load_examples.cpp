@@ -120,7 +120,7 @@ void tell(const WorkerConfig& config, const Examples& examples, Reporter& report
   if (examples.prompting.format->last_answer_only()) {
     reporter.status(
         "of several answers in a conversation only the last is trained on: the "
-        "template writes earlier ones otherwise than the model gives them");
+        "template writes earlier ones differently from how the model gives them");
   }
   if (examples.also_trained_on > 0) {
     reporter.error(fmt::format(
