@@ -4,7 +4,7 @@
 //     model.safetensors       parameters; or shards, model-00001-of-00003.safetensors …, and
 //     model.safetensors.index.json, which says which tensor lies in which
 //     optimizer.safetensors   optimizer moments, likewise
-//     state.json              what is needed to go on besides tensors (TrainingState)
+//     state.json              what is needed to resume besides tensors (TrainingState)
 //     MANIFEST.json           written last: size and XXH3-128 of every other file, per 16 MiB block
 //     PINNED                  only when an operator wants to keep it (retention.hpp)
 //   latest                    one line, the name of the newest verified folder

@@ -9,7 +9,7 @@
 namespace trainward::checkpoint {
 
 // verify(), until the folder was the same before and after: only then it has been judged fairly.
-// What is called damaged is read once more: a bit that flipped on its way is no reason to give up a
+// Apparent damage is read once more: a bit that flipped in transit is no reason to discard a
 // checkpoint.
 // Empty: it is gone. Kind transient: it keeps changing.
 std::optional<Result<Summary>> judge(const std::filesystem::path& folder, const IoOptions& io);

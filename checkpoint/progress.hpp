@@ -16,8 +16,8 @@ inline Progress part_of(const Progress& whole, std::uint64_t before, std::uint64
   };
 }
 
-// The same progress; when whoever is told wants an end, that error is in `ended` too, so that it
-// can be told from a failure of what was being done. Both must outlive what is returned.
+// The same progress; when its receiver asks to stop, that error is in `ended` too, to tell it from
+// a failure of the work itself. Both must outlive what is returned.
 inline Progress noting_end(const Progress& progress, Status& ended) {
   if (!progress) return {};
   return [&progress, &ended](std::uint64_t done, std::uint64_t total) {

@@ -22,8 +22,8 @@ bool is_milestone(const fs::path& folder, std::int64_t every) {
   return every > 0 && step && *step % every == 0;
 }
 
-// What cannot be read now does not count either: then more stays. An error: whoever is told of the
-// progress wants an end.
+// What cannot be read now does not count either, so more is kept. An error: the progress receiver
+// asked to stop.
 Result<bool> is_good(const fs::path& folder, const Retention& retention) {
   if (retention.known_good && retention.known_good(folder)) return true;
   Status ended;

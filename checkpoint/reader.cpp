@@ -20,7 +20,7 @@ Targets by_name(const std::vector<TensorTarget>& targets) {
   return map;
 }
 
-// Empty: nobody wants it.
+// Empty: not wanted.
 Result<std::span<std::byte>> place_of(const Slot& slot, const Targets& targets,
                                       const fs::path& where) {
   const auto target = targets.find(slot.info.name);

@@ -19,8 +19,8 @@ namespace trainward::checkpoint {
 struct Retention {
   int keep = 2;
   std::int64_t keep_every = 0;              // steps; 0: no milestones
-  std::vector<std::filesystem::path> held;  // in use by somebody who has not opened them yet
-  // True for a folder that was verified since it last changed, so that it need not be read again.
+  std::vector<std::filesystem::path> held;  // in use, but not opened yet
+  // True for a folder that was verified since it last changed: it need not be read again.
   // Empty: everything that counts is read.
   std::function<bool(const std::filesystem::path&)> known_good;
   IoOptions io = {};  // of the reading; its progress is told of one checkpoint after the other

@@ -58,7 +58,7 @@ void Saver::warm_up() {
   try {
     populating_ = std::async(std::launch::async, populate);
   } catch (const std::system_error&) {
-    return;  // no thread to be had: the first copy touches it
+    return;  // no thread available: the first copy touches the memory
   }
 }
 

@@ -1,4 +1,4 @@
-// Saves in the background: the caller pays one copy of its tensors and goes on.
+// Saves in the background: the caller pays for one copy of its tensors and continues.
 //
 //   reserve()  memory for a copy is taken, once, before training begins
 //   warm_up()  a thread touches that memory, so that the first copy is as fast as the others
@@ -6,7 +6,7 @@
 //   take()     has it ended?        wait()  until it has ended
 //
 // One save at a time: begin() while one is running is refused with kind transient and changes
-// nothing. The copy has the form of the files, so that the disk reads straight from it. Everything
+// nothing. The copy has the form of the files, so the disk reads straight from it. Everything
 // else as in save(). One thread uses a Saver; its own thread lives no longer than it.
 #pragma once
 

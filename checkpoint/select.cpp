@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 namespace {
 
 // Only damage is set aside: a disk that cannot be read now, or a newer format, is no reason to hide
-// a checkpoint from whoever can read it.
+// a checkpoint from software that can read it.
 Rejected reject(const fs::path& folder, const Error& error) {
   Rejected rejected{folder, error.message(), folder,
                     step_from_name(folder.filename().string()).value_or(0)};
@@ -26,7 +26,7 @@ Rejected reject(const fs::path& folder, const Error& error) {
   return rejected;
 }
 
-// `latest` must not go on naming a folder that has been set aside, now or by an earlier look that
+// `latest` must not keep naming a folder that has been set aside, now or by an earlier look that
 // could not choose, or one that is older than what was chosen because it could not be written then.
 // Words that are not ours stay.
 void repair_latest(const fs::path& root, const Selection& selection) {
@@ -82,7 +82,7 @@ Result<Selection> select(const fs::path& root, std::int64_t max_step, const IoOp
     if (verdict->error().kind != ErrorKind::corrupt && !unreadable) unreadable = verdict->error();
     selection.rejected.push_back(reject(folder, verdict->error()));
   }
-  // A disk that lets nobody read is no reason to begin anew.
+  // An unreadable disk is no reason to start over.
   if (!selection.chosen && unreadable) return tl::unexpected<Error>(std::move(*unreadable));
   repair_latest(root, selection);
   return selection;

@@ -68,7 +68,7 @@ class FileChecker {
 tl::unexpected<Error> damaged_block(const FileEntry& entry, std::size_t block,
                                     std::string_view found, const std::filesystem::path& where);
 
-// A tensor file's header does not say any more what it said when the file was opened.
+// A tensor file's header has changed since the file was opened.
 tl::unexpected<Error> changed_header(const std::filesystem::path& where);
 
 Summary summarize(const std::filesystem::path& folder, const Manifest& manifest,

@@ -11,7 +11,7 @@ namespace {
 Transfer::Told tell(const IoOptions& io, std::uint64_t total) {
   if (!io.progress) return {};
   return [&io, total, done = std::uint64_t{0}](std::uint64_t bytes) mutable -> Status {
-    done = std::min(done + bytes, total);  // a file that is written anew is not counted twice
+    done = std::min(done + bytes, total);  // a rewritten file is not counted twice
     return io.progress(done, total);
   };
 }

@@ -1,9 +1,9 @@
-// The files of an image on their way into a folder that nobody else writes into.
+// Writes the files of an image into a folder that has no other writer.
 //
 // In: a temporary folder and what it is to hold. Out: every file written and synced, with the
 // checksums of what was handed in; the folder itself is not synced yet. Progress is told of bytes
 // done of `total`, which may be more than the image has. Errors: those of the disk and of the
-// image's sources; what was written by then stays for whoever removes the folder.
+// image's sources; what was written by then stays until the caller removes the folder.
 #pragma once
 
 #include <cstdint>

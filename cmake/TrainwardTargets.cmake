@@ -90,7 +90,7 @@ function(trainward_binary name)
 endfunction()
 
 # trainward_waits(<target> ...): what waits for people, disks and other processes. -O2 would take a
-# quarter longer to compile, and nobody could tell.
+# quarter longer to compile, with no visible effect.
 function(trainward_waits)
   foreach(target ${ARGN})
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)

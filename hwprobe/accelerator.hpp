@@ -1,5 +1,5 @@
-// What the probe needs to know of a kind of accelerator. Each vendor gives one such value, from a
-// folder of its own (tenstorrent/, nvidia/); the list is accelerators.cpp.
+// What the probe needs to know about a kind of accelerator. Each vendor gives one such value, from
+// a folder of its own (tenstorrent/, nvidia/); the list is accelerators.cpp.
 //
 //   look (children with deadlines) ──> BoardLook of each board ──> judge (pure) ──> Report
 //                                             └──> a recording ──┘
@@ -27,12 +27,12 @@ struct LookOptions {
   std::filesystem::path root = "/";  // or a fake tree
   std::filesystem::path state;       // locks and memory of the stages
   std::filesystem::path simulator;   // its library, instead of this host's boards; or empty
-  bool deep = false;                 // also what is asked only of boards that nobody uses
+  bool deep = false;                 // also ask what may only be asked of unused boards
 };
 
 // The output of another program about such boards, a file or standard input.
 struct PrintedReport {
-  std::string option;  // "--nvidia"; empty: there is none
+  std::string option;  // "--nvidia"; may be empty
   std::string help;
   std::size_t max_bytes = 0;
   // `where` names the input in errors.
@@ -70,7 +70,7 @@ Result<Report> judge_looks(std::span<const Accelerator> all, const std::vector<B
 void remember_looks(std::span<const Accelerator> all, const std::vector<BoardLook>& looks,
                     const std::filesystem::path& state);
 
-// Samples of boards of this host, by their PCI addresses. Kind usage for a name that is none.
+// Samples of boards of this host, by their PCI addresses. Kind usage for an unknown name.
 Result<std::vector<Sampler>> samplers(std::span<const Accelerator> all,
                                       const std::filesystem::path& root,
                                       const std::vector<std::string>& boards);

@@ -1,5 +1,4 @@
-// What judges and readers of somebody else's report have against a board or a chip, on its way to a
-// verdict.
+// Findings of judges and report readers against a board or a chip, before they become a verdict.
 #pragma once
 
 #include <vector>
@@ -15,7 +14,7 @@ struct Finding {
 using Findings = std::vector<Finding>;
 
 // Adds findings about one chip to it and to its board: the worst verdict wins, evidence stays worst
-// first. A chip nobody had looked at counts as looked at from now on.
+// first. A chip that was not examined before counts as examined from now on.
 void add_findings(Board& board, Chip& chip, std::vector<Finding> findings);
 
 }  // namespace trainward::hwprobe

@@ -1,8 +1,8 @@
 // Values of JSON that other people's programs write: a number may be a number, text, padded or
 // hexadecimal; a key may be missing, null, "N/A", of another type, or renamed in the next version.
 //
-// Each getter takes the names a key has had, newest first, and answers with the first that says
-// anything; nothing when none does. No value is an error. Text is cut to 128 bytes, made safe for a
+// Each getter takes the names a key has had, newest first, and returns the first value found, or
+// nothing. No value is an error. Text is cut to 128 bytes, made safe for a
 // terminal, and trimmed.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace trainward::hwprobe::loose {
 
 using Names = std::initializer_list<std::string_view>;
 
-// The object under `key`; an empty one when there is none.
+// The object under `key`; an empty one if absent.
 const json::object& object(const json::object& in, std::string_view key);
 
 std::string text(const json::object& in, Names names);

@@ -77,7 +77,7 @@ Result<probe::Report> look_at_this_host(const Accelerators& all,
   probe::Processes processes;
   const auto looks = probe::look_at_host(all, host, processes);
   if (!options.record.empty()) {
-    // Before anything is made of it: what could not be judged is what somebody wants to see.
+    // Before any interpretation: what could not be judged is what a user wants to see.
     const auto written = trainward::write_file_durably(options.record, probe::to_text(looks));
     if (!written) return trainward::fail(written.error().kind, written.error().message());
   }
@@ -116,7 +116,7 @@ int cannot_tell(const std::string& message) {
   return static_cast<int>(probe::Health::unclear);
 }
 
-// Until nobody reads any more.
+// Until the reader is gone.
 int stream(const Accelerators& all, const probe::ProbeOptions& options) {
   const auto samplers = options.host.empty()
                             ? probe::samplers(all, options.root, options.boards)

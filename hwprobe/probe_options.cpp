@@ -67,7 +67,7 @@ ParsedOptions parse_options(std::span<const Accelerator> all, int argc, char** a
                                 "print what BOARD measures, a line a board every so many ms")
                      ->check(CLI::Range(shortest_interval.count(), longest_interval.count()));
   app.add_option("BOARD", options.boards, "boards of --stream: PCI addresses");
-  app.add_flag("--deep", options.deep, "also ask tt-smi about boards that nobody uses");
+  app.add_flag("--deep", options.deep, "also ask tt-smi about unused boards");
   app.add_flag("--draw", options.draw, "draw the chips and the links below the table");
   app.add_flag("--json", options.json, "print the report as one JSON object");
   app.footer("Exit status: 0 healthy, 1 some boards usable, 2 none, 3 could not tell.");

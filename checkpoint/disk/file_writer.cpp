@@ -38,7 +38,7 @@ FileWriter::FileWriter(int folder_fd, std::filesystem::path path, const FileSour
       entry_{path_.filename().string(), source.size, {}} {}
 
 Status FileWriter::create_and_write() {
-  // Made here and new (O_EXCL), so nobody's pipe.
+  // Created here (O_EXCL), so it cannot be a pipe.
   constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
   fd_ = Fd(::openat(folder_fd_, entry_.name.c_str(), flags, 0644));
   if (!fd_) {

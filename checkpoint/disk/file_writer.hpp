@@ -1,11 +1,11 @@
 // One file of a checkpoint on its way to the disk: written, then made durable.
 //
-// In: a folder that nobody else writes into, and the bytes. Out: the file and its manifest entry,
+// In: a folder that has no other writer, and the bytes. Out: the file and its manifest entry,
 // whose checksums are of what was handed in, not of what a disk gave back. Several files are
 // written before the first is synced, so that the disk has something to do all the time.
 //
-// After a failed fsync the kernel may have dropped the bytes and marked them clean, so that a
-// second fsync "succeeds": such a file is deleted and written anew, once. On error nothing of it
+// After a failed fsync the kernel may have dropped the bytes and marked them clean, so a
+// second fsync "succeeds": such a file is deleted and rewritten, once. On error nothing of it
 // stays.
 #pragma once
 

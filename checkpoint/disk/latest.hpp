@@ -9,7 +9,7 @@
 
 namespace trainward::checkpoint {
 
-// Replaces the file durably. What lies there and is no file stays: it is somebody else's.
+// Replaces the file durably. Anything there that is not a file stays: it is not ours.
 Status point_latest(const std::filesystem::path& root, std::string_view folder_name);
 
 // The folder name in it, or empty.

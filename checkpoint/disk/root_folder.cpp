@@ -133,7 +133,7 @@ Result<Temporary> make_temporary(const fs::path& root, std::int64_t step) {
                         "the checkpoint folder must be writable and have free space");
     }
     auto fd = open_real_folder(path);
-    // Before the lock was taken somebody may have cleaned up: the name is then not ours any more.
+    // A cleanup may have run before the lock was taken: the name is then no longer ours.
     if (fd && lock(*fd) != Lock::taken && !was_removed(*fd)) return Temporary{path, std::move(*fd)};
     if (!fd && is_there(path)) return propagate(fd);
   }
@@ -164,7 +164,8 @@ Result<bool> remove_checkpoint(const fs::path& folder) {
   const fs::path root = folder.parent_path();
   auto fd = open_real_folder(folder);
   if (!fd) return propagate(fd);
-  // With the lock nobody else takes the renamed folder for a leftover and removes it beside us.
+  // While we hold the lock, no other process takes the renamed folder for a leftover and removes
+  // it.
   if (lock(*fd) == Lock::taken) return false;
   const std::string name = folder.filename().string();
   for (int i = 0; i < max_names; ++i) {

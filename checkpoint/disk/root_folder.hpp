@@ -2,7 +2,7 @@
 //
 // Every change of a checkpoint's name is one rename, so a reader or a crash sees the state before
 // or after it. A folder that is being written is locked (flock) by its writer until that ends or
-// dies: a temporary folder without a lock is a leftover and may be removed by anybody.
+// dies: a temporary folder without a lock is a leftover and any process may remove it.
 #pragma once
 
 #include <cstdint>

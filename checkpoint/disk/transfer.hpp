@@ -45,7 +45,7 @@ class Transfer {
   Transfer& operator=(const Transfer&) = delete;
   ~Transfer() = default;
 
-  // Writes all of `source` into an empty file that nobody else has open. `take` sees the bytes as
+  // Writes all of `source` into an empty file that is not open elsewhere. `take` sees the bytes as
   // they are handed to the disk, in order. Not synced.
   Status write(int fd, const FileSource& source, const std::filesystem::path& where,
                const Take& take);

@@ -50,7 +50,7 @@ class UringQueue : public IoQueue {
       submitted = ::io_uring_submit(&ring_);
     } while (submitted == -EINTR || submitted == -EAGAIN);
     if (submitted >= 0) return;
-    // Still in the ring, and sent with the next one: by then it must not touch anybody's memory.
+    // Still in the ring, and sent with the next one: by then it must not touch a caller's memory.
     ::io_uring_prep_nop(entry);
     ::io_uring_sqe_set_data64(entry, nobody);
     refused_.push_back({request.tag, submitted});

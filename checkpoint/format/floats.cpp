@@ -20,7 +20,7 @@ void store(std::byte* to, T value) {
 }
 
 // A float from which rounding on to a narrower type gives what rounding the double itself would:
-// the last bit is set when anything was lost, so that a tie is not seen where there was none.
+// the last bit is set when anything was lost, so rounding never sees a false tie.
 float narrow_to_odd(double value) {
   const auto nearest = static_cast<float>(value);
   if (std::isnan(value) || static_cast<double>(nearest) == value) return nearest;

@@ -17,7 +17,7 @@ inline constexpr std::string_view state = "state.json";
 inline constexpr std::string_view manifest = "MANIFEST.json";
 inline constexpr std::string_view pinned = "PINNED";
 inline constexpr std::string_view latest = "latest";
-// Prefixes of folders that are no checkpoints (yet, or any more).
+// Prefixes of folders that are not checkpoints (not yet, or no longer).
 inline constexpr std::string_view temporary = ".tmp-";    // being written or being removed
 inline constexpr std::string_view replaced = ".old-";     // the old one while a new one moves in
 inline constexpr std::string_view corrupt = ".corrupt-";  // set aside by select()

@@ -38,7 +38,7 @@ std::optional<std::uint64_t> whole(const json::value& value) {
 }
 
 Status read_metadata(const json::value& value, Header& header, std::string_view where) {
-  if (value.is_null()) return {};  // there is none, as the format's own reader takes it
+  if (value.is_null()) return {};  // null means absent, as in the format's own reader
   if (!value.is_object()) return bad(where, "'__metadata__' in the header is not an object");
   for (const auto& entry : value.get_object()) {
     if (!entry.value().is_string()) {

@@ -49,7 +49,7 @@ Result<Layout> plan_safetensors(const std::vector<TensorInfo>& tensors,
     const auto bytes = byte_count(tensor);
     if (!bytes) {
       return fail(ErrorKind::usage,
-                  fmt::format("tensor '{}' of {}[{}] is no whole number of bytes below 2^61",
+                  fmt::format("tensor '{}' of {}[{}] is not a whole number of bytes below 2^61",
                               tensor.name, to_string(tensor.dtype), fmt::join(tensor.shape, ",")),
                   std::string(where));
     }

@@ -18,7 +18,7 @@ namespace trainward::checkpoint {
 inline constexpr std::size_t max_json_depth = 32;
 // Of a checkpoint's files: a header of 17,000 tensors, a manifest of 3 TiB.
 inline constexpr std::size_t max_json_entries = 250'000;
-// Of a model of somebody else's making: 140,000 tensors in one file.
+// For models from elsewhere: 140,000 tensors in one file.
 inline constexpr std::size_t max_model_json_entries = 2'000'000;
 
 // `where` names the source in errors.

@@ -49,7 +49,7 @@ Result<std::optional<ModelFolder>> find_base(const ModelRecord& record,
   if (!options.base && options.tokenizer) return std::nullopt;
   if (!options.base) {
     base.error().hint =
-        "the run's base model is not there any more: name it with --base FOLDER, "
+        "the run's base model no longer exists there: name it with --base FOLDER, "
         "or a folder with the tokenizer's files with --tokenizer FOLDER";
   }
   return propagate(base);

@@ -1,4 +1,4 @@
-// Checkpoints of our trainer as folders for everybody else: transformers, PEFT, vLLM.
+// Checkpoints of our trainer as folders for other tools: transformers, PEFT, vLLM.
 //
 // In: a verified checkpoint of a model of the Llama family (model_record.hpp). Out: a new folder,
 // whole or not there at all (new_folder.hpp). A checkpoint with every weight becomes a model's

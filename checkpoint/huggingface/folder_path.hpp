@@ -13,7 +13,7 @@ namespace trainward::checkpoint::huggingface {
 
 std::filesystem::path folder_path(std::string_view text);
 
-// The same for a home that is known; "" is none.
+// The same for a given home; "" means no home.
 std::filesystem::path folder_path(std::string_view text, std::string_view home);
 
 }  // namespace trainward::checkpoint::huggingface

@@ -39,7 +39,7 @@ class MappedTensors {
                                         const std::string& name);
 
   [[nodiscard]] const std::vector<TensorView>& all() const { return tensors_; }
-  [[nodiscard]] const TensorView* find(std::string_view name) const;  // nullptr: there is none
+  [[nodiscard]] const TensorView* find(std::string_view name) const;  // nullptr: not found
   [[nodiscard]] const std::vector<WeightsFile>& files() const { return files_; }  // by name
 
  private:

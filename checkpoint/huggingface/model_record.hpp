@@ -60,10 +60,10 @@ Result<ModelRecord> parse_record(const json::object& object);
 // Of a checkpoint's state.
 Result<ModelRecord> record_of(const TrainingState& state);
 
-// Reads all weights once, for a run that begins.
+// Reads all weights once, for a run that starts.
 Result<BaseModel> base_of(const ModelFolder& model, const Progress& progress = {});
 
-// Whether these are the weights that were recorded: at once when nobody has touched the files, else
+// Whether these are the weights that were recorded: at once if the files are untouched, else
 // by their digest. Kind usage when they are others.
 Status check_base(const ModelFolder& model, const BaseModel& recorded,
                   const Progress& progress = {});

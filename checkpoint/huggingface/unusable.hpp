@@ -1,8 +1,9 @@
 // What lies at a path that is no model we can open, and what its owner can do about it.
 //
-// In: what somebody named. Out: nothing when it is a folder with config.json and safetensors; else
-// an error of kind usage that says what it is instead (a name on the hub, the hub's cache, GGUF, an
-// adapter, files of torch.save, …) and the command that helps. Looks at names only; reads no file.
+// In: the path that was named. Out: nothing when it is a folder with config.json and safetensors;
+// else an error of kind usage that says what it is instead (a name on the hub, the hub's cache,
+// GGUF, an adapter, files of torch.save, …) and the command that helps. Looks at names only; reads
+// no file.
 #pragma once
 
 #include <filesystem>

@@ -46,7 +46,8 @@ json::array to_json(const WeightsIdentity& identity) {
 Result<WeightsIdentity> parse_identity(const json::array& array) {
   WeightsIdentity identity;
   for (const json::value& value : array) {
-    if (!value.is_object()) return fail(ErrorKind::corrupt, "'files' holds what is no object");
+    if (!value.is_object())
+      return fail(ErrorKind::corrupt, "'files' holds a value that is not an object");
     const json::object& object = value.get_object();
     auto name = get_string(object, "name");
     if (!name) return propagate(name);

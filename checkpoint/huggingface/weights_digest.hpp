@@ -26,7 +26,7 @@ struct FileIdentity {
   std::uint64_t bytes = 0;
   std::uint64_t inode = 0;
   std::int64_t modified_ns = 0;  // of the content
-  std::int64_t changed_ns = 0;   // of the file's record: nobody can set it back
+  std::int64_t changed_ns = 0;   // of the file's record: it cannot be set back
   friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
 };
 

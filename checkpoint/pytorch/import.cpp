@@ -30,7 +30,7 @@ TrainingState make_state(const ImportPlan& plan, const ImportOptions& options,
   state.tokens = plan.tokens;
   state.run = options.run;
   state.config_digest = options.config_digest;
-  // What the trainer resumes by; the data begin anew.
+  // What the trainer resumes from; the data start over.
   state.extra["cursor"] = json::object{{"epoch", 0}, {"position", 0}};
   state.extra["optimizer_steps"] = state.step;
   state.extra["pytorch"] = std::move(pytorch);

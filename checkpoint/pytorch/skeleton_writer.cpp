@@ -161,7 +161,7 @@ class Decoder {
     const json::value* arguments = object.if_contains("arguments");
     if (function == nullptr || function->role != Role::value || arguments == nullptr ||
         !arguments->is_array()) {
-      return bad("a call is none of those a checkpoint may hold");
+      return bad("a call is not one that a checkpoint may hold");
     }
     out_.global(*function);
     out_.begin_tuple();
@@ -173,7 +173,8 @@ class Decoder {
   Status write_text_tag(std::string_view tag, std::string_view text) {
     if (tag == "$name") {
       const Global* name = named(text);
-      if (name == nullptr) return bad(fmt::format("'{}' is no name a checkpoint may hold", text));
+      if (name == nullptr)
+        return bad(fmt::format("'{}' is not a name a checkpoint may hold", text));
       out_.global(*name);
       return {};
     }

@@ -1,4 +1,4 @@
-// The tensors of an open safetensors file, read piece by piece when somebody asks for them.
+// The tensors of an open safetensors file, read piece by piece on demand.
 //
 // In: a file whose header has been checked. Out: sources that read its descriptor, which must stay
 // open as long as they live. They fail with what the disk says, or with kind corrupt when the file

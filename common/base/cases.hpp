@@ -1,5 +1,5 @@
 // A visitor for std::visit made of a lambda for each alternative. Without a default, an alternative
-// that nobody handles does not compile.
+// that is not handled does not compile.
 #pragma once
 
 namespace trainward {

@@ -13,7 +13,7 @@ class Sha256 {
   Sha256();
 
   void update(std::string_view bytes);
-  // 64 hexadecimal digits; begins anew afterwards.
+  // 64 hexadecimal digits; resets the digest.
   std::string finish();
 
  private:

@@ -15,7 +15,7 @@ namespace trainward {
 
 enum class ErrorKind {
   transient,  // may succeed when tried again: busy, interrupted, timed out
-  permanent,  // will fail again until somebody changes something
+  permanent,  // will fail again until something is changed
   corrupt,    // data is damaged or not what it says it is
   usage,      // the caller or the user asked for something impossible
 };

@@ -14,7 +14,7 @@ std::string percent_encoded(std::string_view text, std::string_view kept = "");
 // Nothing when an escape is incomplete, or when the whole is not UTF-8.
 std::optional<std::string> percent_decoded(std::string_view text);
 
-// "name=value&…" by their names, of several of one name the last; nothing when one of them is none.
+// "name=value&…" by name; the last of several with one name; nothing if any of them is malformed.
 std::optional<std::map<std::string, std::string>> percent_decoded_fields(std::string_view text);
 
 }  // namespace trainward

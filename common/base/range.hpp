@@ -1,4 +1,4 @@
-// What numbers a setting takes, and how that is said to a person.
+// Which numbers a setting takes, and how to tell a person.
 #pragma once
 
 #include <fmt/format.h>

@@ -13,7 +13,7 @@ namespace trainward {
 struct ShellWords {
   std::vector<std::string> words;
   // The first character, outside quotes, that a shell would obey and we do not: one of |&;<>()$`*?[
-  // or a line end, ~ and # before a word; 0 when there is none. It stands in its word as it is.
+  // or a line end, ~ and # before a word; 0 if not found. It stays in its word unchanged.
   char obeyed = 0;
 };
 

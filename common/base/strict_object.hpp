@@ -34,7 +34,7 @@ class StrictObject {
   void texts(std::string_view key, std::vector<std::string>& target);
   // nullptr when absent or null.
   const json::object* object(std::string_view key);
-  // Known, and somebody else's to read.
+  // Known, and read elsewhere.
   void leave(std::string_view key) { known_.push_back(key); }
 
   // The first complaint about `key`, made by the caller; later ones are dropped.

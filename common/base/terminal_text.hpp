@@ -1,4 +1,4 @@
-// Text of several lines that is somebody else's, on its way to a terminal: as clean() makes it
+// Text of several lines from elsewhere, on its way to a terminal: as clean() makes it
 // safe, but with its lines and tabs. Colours and other sequences are left out; a carriage return,
 // with which a progress bar is drawn over, is a line end.
 #pragma once

@@ -14,7 +14,7 @@
 namespace trainward::host {
 
 struct Cgroup {
-  std::filesystem::path folder;  // empty: there is none, or it cannot be seen from here
+  std::filesystem::path folder;  // empty: no cgroup, or not visible from here
   std::filesystem::path top;     // where its tree is mounted; ancestors lie between the two
   std::string name;              // as the kernel calls it: "/system.slice/trainward.service"
 };

@@ -1,4 +1,4 @@
-// The two clocks, read in one place. Monotonic is CLOCK_BOOTTIME: it goes on during suspend and
+// The two clocks, read in one place. Monotonic is CLOCK_BOOTTIME: it continues during suspend and
 // across restarts of our processes, not of the machine.
 #pragma once
 

@@ -14,7 +14,7 @@ bool set_groups_of_thread(const std::vector<gid_t>& groups) {
   return ::syscall(SYS_setgroups, groups.size(), groups.data()) == 0;
 }
 
-// Neither call tells whether it succeeded; what it is now is told to whoever asks for no number.
+// Neither call reports success; passing this value returns the current id and changes nothing.
 constexpr uid_t ask = static_cast<uid_t>(-1);
 
 std::vector<gid_t> groups_of_thread() {

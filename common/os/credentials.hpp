@@ -27,7 +27,7 @@ struct Credentials {
 // changed without `who`, when this process is not root, or when `who` is root.
 //
 // False when the kernel refused (no CAP_SETUID, a user it does not map): then nothing may be done
-// in the name of `who`, and the caller must not go on as root.
+// in the name of `who`, and the caller must not continue as root.
 class ActingAs {
  public:
   explicit ActingAs(const std::optional<Credentials>& who);

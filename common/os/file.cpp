@@ -53,7 +53,8 @@ Result<Fd> open_regular_at(int folder_fd, const std::string& name,
   const int problem = errno;
   struct stat info {};
   if (fd < 0) {
-    // What cannot be opened so (a socket, a pipe nobody reads, a folder to be written) is named.
+    // What cannot be opened so (a socket, a pipe without a reader, a folder to be written) is
+    // named.
     const int follow = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
     const bool there = ::fstatat(folder_fd, name.c_str(), &info, follow) == 0;
     if (there && problem != EACCES && problem != EEXIST && !S_ISREG(info.st_mode)) {
@@ -174,7 +175,7 @@ Status make_folders(const std::filesystem::path& folder) {
     if (::mkdir(folder.c_str(), folder_mode) == 0) return {};
     problem = errno;
   }
-  // Somebody else may have been faster; and "state/" has no name behind its last slash.
+  // Another process may have been faster; and "state/" has no name behind its last slash.
   if (std::filesystem::is_directory(folder, error)) return {};
   return fail_errno(problem, "create the folder", folder.string());
 }

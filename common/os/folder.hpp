@@ -1,7 +1,7 @@
 // A folder held by its descriptor, and what is done below it.
 //
-// A path is looked up anew at each call, and whoever may write into one of its folders can put a
-// link in between: root then opens, renames or deletes something else. What is done through a
+// A path is looked up again at each call, and any user who may write into one of its folders can
+// put a link in between: root then opens, renames or deletes something else. What is done through a
 // Folder stays below the folder that was opened: no name in it leads through a link, "..", or out
 // of it (openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS; O_NOFOLLOW for each part on
 // kernels before 5.6 and under filters that refuse the call). tests/paths finds calls by path in

@@ -34,7 +34,7 @@ std::optional<std::string> read_some(const std::filesystem::path& file, std::siz
     const ssize_t got =
         ::read(fd->get(), chunk.data(), std::min(chunk.size(), max_bytes - bytes.size()));
     if (got < 0 && errno == EINTR) continue;
-    // A process that ends while it is read fails with ESRCH: half of an answer is none.
+    // A process that ends while it is read fails with ESRCH: half an answer is useless.
     if (got < 0) return std::nullopt;
     if (got == 0) break;
     bytes.append(chunk.data(), static_cast<std::size_t>(got));

@@ -14,8 +14,8 @@ namespace trainward {
 
 class Listing {
  public:
-  // Of the folder that `folder` has open; that descriptor's own position does not matter. Empty:
-  // it cannot be read, with errno; that of whoever opened it where `folder` is none.
+  // Of the folder that `folder` has open; that descriptor's own position does not matter. Empty if
+  // unreadable, with errno set; if `folder` is negative, errno is from the failed open.
   explicit Listing(int folder) {
     if (folder < 0) return;
     Fd copy(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));

@@ -27,7 +27,7 @@ bool stderr_is_journald() {
   return std::string(stream) == std::to_string(info.st_dev) + ":" + std::to_string(info.st_ino);
 }
 
-// The text of a message, of which much is somebody else's: a worker's words, names of files.
+// The text of a message, much of it from elsewhere: a worker's words, names of files.
 class SafeText final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,

@@ -9,7 +9,7 @@ namespace trainward::host {
 namespace {
 
 constexpr std::size_t file_bytes = 64 * 1024;
-// Limits in the exbibytes are the kernel's way to say that there is none.
+// Limits in the exbibytes are the kernel's way to say "no limit".
 constexpr std::int64_t no_limit = INT64_MAX / 2;
 
 std::optional<std::int64_t> read_limit(const std::filesystem::path& file) {

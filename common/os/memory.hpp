@@ -1,4 +1,4 @@
-// How much more memory a worker can get before somebody is killed for it.
+// How much more memory a worker can get before the kernel kills a process for it.
 //
 // The least of: what the machine has left, and what each cgroup from the worker's own up to the top
 // still allows (version 1 and 2; the lower of memory.max and memory.high, because a worker above
@@ -25,7 +25,7 @@ struct AvailableMemory {
   std::string bound;  // what limits it, in words: "the machine", "cgroup /system.slice"
 };
 
-// `cgroups` of the worker (cgroups_of), whoever else is in them. Nothing when nothing can be read.
+// `cgroups` of the worker (cgroups_of), shared or not. Nothing when nothing can be read.
 std::optional<AvailableMemory> available_memory(const std::filesystem::path& root,
                                                 const Cgroups& cgroups);
 

@@ -1,7 +1,7 @@
 // Who could change what lies at a path, or make the path lead elsewhere.
 //
-// Whoever owns a folder on the way, or may write into it, can put another thing in its place
-// between two looks. Checked along the whole way, links followed one by one, by descriptors.
+// A user who owns a folder on the way, or may write into it, can replace what lies there between
+// two checks. Checked along the whole way, links followed one by one, by descriptors.
 #pragma once
 
 #include <sys/types.h>
@@ -16,13 +16,13 @@
 namespace trainward {
 
 // Refuses (permanent, with the chmod to run) a file or folder that every user of the machine may
-// write, or put another in the place of because its folder is so. Its owner and its group are no
-// strangers: somebody chose them. What is not there passes, and so does a pipe, which a shell made.
+// write, or put another in the place of because its folder is so. Its owner and its group were
+// chosen and are trusted. A missing path passes, and so does a pipe, which a shell made.
 Status check_known_writers(const std::filesystem::path& path);
 
-// The first place on the way to `path` that somebody else than root could change; as OpenSSH's
-// StrictModes judge. Folders with the sticky bit, as /tmp, may be written by everybody; then the
-// owner of what lies in them counts.
+// The first place on the way to `path` that a user other than root could change, by the rules of
+// OpenSSH's StrictModes. Folders with the sticky bit, as /tmp, may be written by every user; then
+// the owner of what lies in them counts.
 struct WeakPlace {
   std::filesystem::path place;
   uid_t owner = 0;
@@ -30,16 +30,16 @@ struct WeakPlace {
   bool by_everybody = false;
   [[nodiscard]] bool writable() const { return by_group || by_everybody; }
 };
-// `way`: all but its end, of which it counts only that nobody can put another in its place.
+// `way`: all but its end, which is checked only for whether it can be replaced.
 enum class Judged { way_and_end, way };
-// Nothing: there is none. As far as `path` exists.
+// Nothing: no weak place. As far as `path` exists.
 Result<std::optional<WeakPlace>> weakest_place(const std::filesystem::path& path,
                                                Judged judged = Judged::way_and_end);
 
 // With whose rights root works in a folder that the configuration names: those of the user who
 // could redirect the path to it, who then gains nothing by doing so. Empty: its own, because nobody
 // else could, or because this process is not root. Kind permanent, with the chmod to run, where it
-// could be more than one user: a folder on the way is writable by everybody, or is root's and
+// could be more than one user: a folder on the way is writable by every user, or is root's and
 // writable by its group.
 Result<std::optional<Credentials>> rights_in(const std::filesystem::path& folder);
 

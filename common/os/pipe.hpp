@@ -13,7 +13,7 @@ struct Pipe {
 
 Result<Pipe> make_pipe();
 
-// Reading does not block: for whoever polls. Writing does, as its child expects.
+// Reading does not block, for use with poll(). Writing does, as its child expects.
 Result<Pipe> make_polled_pipe();
 
 }  // namespace trainward

@@ -9,7 +9,7 @@
 
 namespace trainward {
 
-// The file's owner is this process's user or root, and nobody else may read or write it. Kind
+// The file's owner is this process's user or root, and no other user may read or write it. Kind
 // permanent, with the command that mends it.
 Status check_private(int file, const std::filesystem::path& path);
 

@@ -1,7 +1,7 @@
 // Whose process is at the other end of a connection of TCP, when it runs on this machine.
 //
 // The kernel knows every socket by both its addresses: the one that is looked for has ours the
-// other way round. Once its process has closed it, nobody owns it, so a peer that has already
+// other way round. Once its process has closed it, it has no owner, so a peer that has already
 // disconnected is not identified. The user is the one who created the socket.
 #pragma once
 

@@ -54,8 +54,8 @@ std::string_view name_of(mode_t mode) {
   return "a device";
 }
 
-// A killed process may still be letting go of its descriptors: whoever has just connected to it is
-// then hung up on, and the next one is refused.
+// A killed process may still be closing its descriptors: a client that has just connected is then
+// hung up on, and the next one is refused.
 constexpr int dying_ms = 300;
 
 Result<bool> somebody_holds(const std::filesystem::path& socket) {

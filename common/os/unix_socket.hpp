@@ -28,7 +28,7 @@ class SocketPath {
 
 enum class SocketPlace {
   free,  // nothing lies there
-  dead,  // a socket that nobody holds any more
+  dead,  // a socket that no process holds
   held,  // a socket of a process that lives
 };
 

@@ -25,7 +25,7 @@ Result<User> find_user(const std::string& user, const std::string& group = "");
 // Of the user with this number; one that has no entry is in no group. Kind transient as above.
 Result<Credentials> credentials_of(uid_t user);
 
-// "user alice (1000)", or "user 1000" when nobody knows a name in time.
+// "user alice (1000)", or "user 1000" when no name is found in time.
 std::string name_of_user(uid_t user);
 
 // Whether this process may start programs as `who`, which needs root, unless it is `who`. Kind

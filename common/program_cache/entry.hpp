@@ -9,8 +9,8 @@
 //   program       what the plugin serialized
 //   digest        SHA-256 over all bytes before it, 64 hexadecimal digits
 //
-// What the bytes are wrong about is an error of kind corrupt, which says how; other kinds are the
-// disk's or the kernel's.
+// Wrong bytes are an error of kind corrupt, which says how; other kinds come from the disk or the
+// kernel.
 #pragma once
 
 #include <cstdint>

@@ -52,7 +52,7 @@ Result<Temporary> make_temporary(const fs::path& folder, const std::string& name
     }
     auto locked = lock(fd->get(), Wait::no, path);
     if (!locked) return propagate(locked);
-    // Somebody who sweeps may have been faster than the lock.
+    // A sweep may have been faster than the lock.
     if (*locked && is_at(fd->get(), path)) return Temporary{std::move(*fd), std::move(path)};
   }
   return fail(ErrorKind::transient, "cannot find a free name for a new file", folder.string());
@@ -81,7 +81,7 @@ Result<std::optional<Fd>> hold_file(const fs::path& path, Wait wait) {
     auto locked = lock(fd->get(), wait, path);
     if (!locked) return propagate(locked);
     if (!*locked) return std::nullopt;
-    // Whoever held it has removed it while we waited: the one to hold is another now.
+    // The previous holder may have removed the file while we waited: then lock the new one.
     if (is_at(fd->get(), path)) return std::optional<Fd>(std::move(*fd));
   }
 }

@@ -1,6 +1,7 @@
-// Files that belong to whoever holds them locked (flock): lock files, and files being written.
+// Files that belong to the process that holds them locked (flock): lock files, and files being
+// written.
 //
-// A file whose lock can be had belongs to nobody: its process is dead. That tells more than a
+// A file whose lock is free has no owner: its process is dead. That tells more than a
 // process number in its name, which may be another's by now, or of another pid namespace.
 #pragma once
 
@@ -17,15 +18,15 @@ namespace trainward::program_cache {
 
 enum class Wait { no, yes };
 
-// Opens (or makes) the file and locks it. Empty: another holds it (Wait::no only). What is returned
-// is at `path` still: nobody has removed or replaced it meanwhile.
+// Opens (or makes) the file and locks it. Empty: another holds it (Wait::no only). The returned
+// file is still at `path`: it was not removed or replaced meanwhile.
 Result<std::optional<Fd>> hold_file(const std::filesystem::path& path, Wait wait);
 
-// Removes the held file and lets go of it. Does nothing to another file of that name.
+// Removes the held file and releases it. Does nothing to another file of that name.
 void release_file(Fd fd, const std::filesystem::path& path);
 
-// Writes folder/name so that it is there with all its bytes or not at all: a name of its own,
-// fsync, rename, fsync of the folder. What a killed process leaves is for sweep().
+// Writes folder/name atomically: a temporary name, fsync, rename, fsync of the folder. sweep()
+// removes what a killed process leaves.
 Status write_whole_file(const std::filesystem::path& folder, const std::string& name,
                         std::span<const std::string_view> pieces);
 

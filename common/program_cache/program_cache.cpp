@@ -20,7 +20,7 @@ namespace trainward {
 namespace fs = std::filesystem;
 namespace {
 
-// Empty when there is none.
+// Empty if the file is missing.
 Result<std::optional<Fd>> open_program(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(fs::symlink_status(path, error))) return std::nullopt;

@@ -1,9 +1,9 @@
 // Compiled programs on disk, kept across attempts and shared by everything that runs on this host.
 //
 //   FOLDER/KEY.program                one compiled program (entry.hpp says the bytes)
-//   FOLDER/KEY.program.tmp.N          being written; whoever holds it locked is alive, else it is
-//   swept FOLDER/KEY.lock                   exists while somebody compiles, reads or removes that
-//   program FOLDER/PLUGIN.plugin              whether a plugin can load what it has compiled
+//   FOLDER/KEY.program.tmp.N          being written; its writer is alive if locked, else swept
+//   FOLDER/KEY.lock                   exists while a process compiles, reads or removes the program
+//   FOLDER/PLUGIN.plugin              whether a plugin can load what it has compiled
 //
 // KEY and PLUGIN are 64 lower-case hexadecimal digits, else an error of kind usage: a key never
 // becomes a path that leads elsewhere. What a key is made of is the caller's business.
@@ -11,9 +11,9 @@
 // Promises. A program is there as a whole or not at all, whatever was killed or lost power when.
 // find() gives back exactly what put() was given, or nothing: a checksum covers every byte, and no
 // more memory is taken than the file has bytes. The folder holds at most `limit_bytes` of programs
-// after a put(); the least recently used make room, those that somebody holds locked excepted.
+// after a put(); the least recently used make room, except those that are locked.
 //
-// Failure. A cache is never needed: the caller goes on by compiling whatever went wrong here. On a
+// Failure. A cache is never needed: whatever goes wrong here, the caller compiles instead. On a
 // folder that cannot be written to, find() still finds, lock() and put() fail.
 //
 // Threads. An object holds no more than a path and a number; any thread of any process may use its
@@ -60,7 +60,7 @@ struct PluginFact {
 // What prune() and clear() did.
 struct PrunedPrograms {
   std::vector<ProgramEntry> removed;
-  std::vector<ProgramEntry> in_use;  // would have been removed, but somebody holds it locked
+  std::vector<ProgramEntry> in_use;  // would have been removed, but is locked
   std::uint64_t bytes_left = 0;
 };
 
@@ -94,13 +94,13 @@ class ProgramCache {
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
   [[nodiscard]] std::uint64_t limit_bytes() const { return limit_bytes_; }
 
-  // Waits until nobody else holds the key. Hold it around find, compile and put: then of two that
-  // want the same program one compiles it and the other finds it.
+  // Waits until the key is free. Hold it around find, compile and put: when two processes want the
+  // same program, one compiles it and the other finds it.
   [[nodiscard]] Result<ProgramLock> lock(const std::string& key) const;
-  // Empty when somebody else holds it.
+  // Empty while it is held elsewhere.
   [[nodiscard]] Result<std::optional<ProgramLock>> try_lock(const std::string& key) const;
 
-  // The program's bytes, verified, and it counts as used now. Nothing: there is none. A damaged one
+  // The program's bytes, verified, and it counts as used now. Nothing: not found. A damaged one
   // is removed; `dropped` then says why, else it is left as it was. An error: it could not be read.
   Result<std::optional<std::string>> find(const std::string& key,
                                           std::string* dropped = nullptr) const;

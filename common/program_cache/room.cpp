@@ -6,11 +6,11 @@
 namespace trainward::program_cache {
 namespace {
 
-// False: somebody holds it. It may have been used since the folder was read; then it is compiled
+// False: it is held. It may have been used since the folder was read; then it is compiled
 // again, which is no worse than a cache that was full a moment earlier.
 Result<bool> remove_unless_held(const ProgramCache& cache, const std::string& key) {
   auto held = cache.try_lock(key);
-  // A full disk may have no room for a lock file; one that is not there is held by nobody.
+  // A full disk may have no room for a lock file; a missing one is not held.
   std::error_code ignored;
   if (!held && std::filesystem::exists(file_of(cache.folder(), key, lock_suffix), ignored)) {
     return propagate(held);

@@ -15,7 +15,7 @@ struct Room {
   std::string keep;                  // this one stays, and is not counted
 };
 
-// Removes the least recently used programs until the rest fits; those that somebody holds stay.
+// Removes the least recently used programs until the rest fits; those in use stay.
 Result<PrunedPrograms> make_room(const ProgramCache& cache, const Room& room);
 
 }  // namespace trainward::program_cache

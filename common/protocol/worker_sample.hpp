@@ -3,8 +3,8 @@
 //   SAMPLE_STEP=N  SAMPLE_PROMPT="…"  SAMPLE_ANSWER="…"  [SAMPLE_TOKENS=n] [SAMPLE_END=word]
 //   [SAMPLE_CUT=1]
 //
-// Texts are JSON strings, so that line ends and quotes come through; a value that is none is taken
-// as it stands. Each fits a value of the protocol: a longer one is cut behind a whole character,
+// Texts are JSON strings, to preserve line ends and quotes; any other value is taken as it
+// stands. Each fits a value of the protocol: a longer one is cut behind a whole character,
 // and SAMPLE_CUT says so. Pure.
 #pragma once
 

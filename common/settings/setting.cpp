@@ -45,7 +45,7 @@ std::string variable_problem(std::string_view name) {
   };
   const auto later = [&](char c) { return letter(c) || (c >= '0' && c <= '9'); };
   if (name.empty() || !letter(name.front()) || !std::all_of(name.begin(), name.end(), later)) {
-    return fmt::format("'{}' is no name that a template can ask for", name);
+    return fmt::format("'{}' is not a name that a template can ask for", name);
   }
   if (std::find(taken.begin(), taken.end(), name) == taken.end()) return "";
   return fmt::format("'{}' is what the conversation and the tokenizer say", name);

@@ -126,8 +126,8 @@ enum class Digest {
   composed,  // together with others, where the digest is made
 };
 
-// A program is started anew when the JSON of its worker reads differently, so whatever is added to
-// that is added where it is set, and not before. All of a map that is given is written.
+// A program restarts when its worker's JSON changes, so a new setting is written only where it is
+// set. All of a map that is given is written.
 enum class Written { always, where_set };
 
 struct Setting {

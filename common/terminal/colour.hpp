@@ -1,4 +1,4 @@
-// Colours of a terminal. Text that goes elsewhere stays plain: whoever prints decides by isatty.
+// Colours of a terminal. Text that goes elsewhere stays plain: the caller decides by isatty.
 #pragma once
 
 #include <string>

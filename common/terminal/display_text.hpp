@@ -9,7 +9,7 @@
 
 namespace trainward {
 
-// Columns of the terminal behind a descriptor; 0 where there is none, or it does not say.
+// Columns of the terminal behind a descriptor; 0 without a terminal, or if it does not say.
 std::size_t terminal_width(int fd);
 
 }  // namespace trainward

@@ -16,7 +16,7 @@ class LineEditor {
   // Both descriptors are of one terminal; borrowed.
   LineEditor(int in, int out, Complete complete);
 
-  // The next line, without its end; nothing when there is no more. The terminal is as it was when
+  // The next line, without its end; nothing at the end of input. The terminal is as it was when
   // this returns. Ctrl-C begins a new line.
   std::optional<std::string> read(const std::string& prompt);
   // For the arrow keys. Empty lines, and the same twice, are left out.

@@ -32,7 +32,7 @@ class ProgressBar {
   // What to write now; nothing when it is too early or the last drawing is fresh.
   std::optional<std::string> update(Time now, std::uint64_t done, std::uint64_t total,
                                     std::size_t width);
-  // Takes the line away; empty when there is none.
+  // Clears the line; empty if no line is shown.
   [[nodiscard]] std::string clear();
 
  private:

@@ -40,7 +40,7 @@ Result<JournalRecord> parse_record(std::string_view line, std::string_view where
   return record;
 }
 
-// A newer shim may say things this reader would misunderstand, so it must not go on.
+// A newer shim may say things this reader would misunderstand, so it must stop.
 Status check_version(const JournalRecord& record, const std::filesystem::path& file) {
   const std::int64_t version = int_or(record.fields, "version", 1);
   if (record.type != "started" || version <= journal_version) return {};

@@ -117,7 +117,7 @@ struct JournalBatch {
   std::int64_t next_offset = 0;  // where the next read begins
   std::int64_t bad_lines = 0;    // whole lines that are not records; skipped
   bool more = false;             // the batch was cut at its size limit
-  std::uint64_t inode = 0;       // of the current file; 0 if there is none
+  std::uint64_t inode = 0;       // of the current file; 0 if it is missing
   std::int64_t end = 0;          // of the stream, so far
 };
 

@@ -1,5 +1,5 @@
-// The head of a journal's line, read as the text that we wrote: for what looks at many lines, and
-// needs a number of each.
+// The head of a journal's line, read as the text that we wrote: for code that looks at many
+// lines and needs a number of each.
 #pragma once
 
 #include <charconv>

@@ -37,7 +37,7 @@ struct LogRange {
 Result<LogRange> read_log(const std::filesystem::path& file, std::int64_t offset,
                           std::int64_t limit);
 
-// Empties a log that nobody writes any more: one empty file is left. None at all is fine.
+// Empties a log that has no writer: one empty file is left. A missing log is fine.
 Status clear_log(const std::filesystem::path& file);
 
 // The names of the scheme, for the writer.

@@ -19,7 +19,7 @@ class Notifier {
 
  private:
   Fd fd_;
-  mutable bool given_up_ = false;  // waiting for the queue was in vain
+  mutable bool given_up_ = false;  // waiting for the queue did not help
 };
 
 }  // namespace trainward

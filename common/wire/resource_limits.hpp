@@ -36,7 +36,7 @@ struct ResourceLimit {
   friend bool operator==(const ResourceLimit&, const ResourceLimit&) = default;
 };
 
-// nullptr: there is none of that name.
+// nullptr: unknown name.
 constexpr const ResourceKind* find_resource(std::string_view name) {
   const auto* const found =
       std::find_if(resource_kinds.begin(), resource_kinds.end(),

@@ -148,7 +148,7 @@ double MapReader::number(std::string_view key, double fallback, NumberRange rang
   return fallback;
 }
 
-// A number with a unit, and what to say about one that is none.
+// A number with a unit, and the message for an invalid one.
 struct MapReader::Quantity {
   const char* name;
   std::optional<std::int64_t> (*parse)(std::string_view);

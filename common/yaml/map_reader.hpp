@@ -1,4 +1,5 @@
-// Reads one YAML map key by key, with types and ranges, and reports every key nobody asked for.
+// Reads one YAML map key by key, with types and ranges, and reports every key that was not asked
+// for.
 //
 // Each getter returns the fallback when the key is absent or wrong; what is wrong goes to the list
 // of problems with its place, so that one pass finds everything. finish() reports the unknown keys
@@ -31,7 +32,7 @@ struct SizeRange {
 class MapReader {
  public:
   // `path` is the dotted name of the map ("programs.quickstart"), empty for the whole file.
-  // `example`: of such a map, for whoever wrote something else; may be empty.
+  // `example`: of such a map, for error messages; may be empty.
   MapReader(const Node& node, std::string path, std::vector<Problem>& problems,
             std::string_view example = "");
 
@@ -54,7 +55,7 @@ class MapReader {
   [[nodiscard]] std::string path_of(std::string_view key) const;
   [[nodiscard]] const Node& node() const { return *node_; }
   [[nodiscard]] std::vector<Problem>& problems() { return *problems_; }
-  // `other_names` says what a key that is none of ours is called here, or nothing.
+  // `other_names` says what an unknown key is called here, or nothing.
   using OtherNames = std::function<std::string(std::string_view key)>;
   void finish(const OtherNames& other_names = {});
 

@@ -40,7 +40,7 @@ class TreeBuilder : public YAML::EventHandler {
   void OnAnchor(const YAML::Mark& mark, const std::string& name) override;
 
   Document take() { return std::move(document_); }
-  // Where the last quoted scalar begins; line 0 when there was none.
+  // Where the last quoted scalar begins; line 0 if there were no quoted scalars.
   [[nodiscard]] Mark last_quoted() const { return last_quoted_; }
 
  private:

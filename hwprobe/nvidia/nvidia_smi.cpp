@@ -48,7 +48,7 @@ std::optional<std::int64_t> sum(std::initializer_list<std::optional<std::int64_t
   return total;
 }
 
-// "00000000:C1:00.0": the kernel and everybody else write four digits of domain, in lower case.
+// "00000000:C1:00.0": the kernel and all other tools write four digits of domain, in lower case.
 std::string bus_of(std::string_view name) {
   std::string text = lower_case(name);
   constexpr std::size_t long_form = 16;
@@ -124,7 +124,7 @@ GpuFacts read_gpu(pugi::xml_node gpu) {
   facts.product = text_at(gpu, {"product_name"});
   facts.bus_id = bus_of(text_at(gpu, {"pci", "pci_bus_id"}));
   if (facts.bus_id.empty()) facts.bus_id = bus_of(loose::tidy(gpu.attribute("id").value()));
-  // Where an error shows. Not the fan: a broken one says ERR! while the GPU goes on.
+  // Where an error shows. Not the fan: a broken one says ERR! while the GPU keeps working.
   const std::array texts{facts.product,
                          facts.uuid,
                          text_at(gpu, {"performance_state"}),

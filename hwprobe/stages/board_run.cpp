@@ -174,7 +174,7 @@ void BoardRun::watch_running(Instant now) {
   listen();
   if (waited.state == Waited::State::ended) return end_stage(waited.status, now);
   if (waited.state == Waited::State::not_a_child) {
-    return end_as(Ending::failed, "its exit status went to somebody else in this process", now);
+    return end_as(Ending::failed, "its exit status was collected elsewhere in this process", now);
   }
   if (bytes_ > max_stage_bytes) {
     return kill(Ending::failed, "said more than a stage may, " + human_bytes(max_stage_bytes), now);
@@ -200,7 +200,7 @@ void BoardRun::kill(Ending ending, std::string detail, Instant now) {
 void BoardRun::watch_killed(Instant now) {
   const Waited waited = processes_.wait(child_.pid);
   if (killed_as_ == Ending::deadline) listen();
-  // Not our child: somebody else reaps all children of this process, and then it has ended.
+  // Not our child: other code reaps all children of this process, so it has ended.
   if (waited.state != Waited::State::running) {
     return end_as(killed_as_, std::move(current_.detail), now);
   }

@@ -45,7 +45,7 @@ std::optional<LeftChild> read_child(const json::object& object) {
 
 Result<std::optional<BoardState>> BoardState::take(const std::filesystem::path& folder,
                                                    const std::string& board) {
-  if (!is_name(board)) return fail(ErrorKind::usage, "is no name of a board", board);
+  if (!is_name(board)) return fail(ErrorKind::usage, "is not a board name", board);
   std::filesystem::path path = folder / board;
   // O_NOFOLLOW: the folder may lie where others can write.
   auto file = open_regular(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0600);

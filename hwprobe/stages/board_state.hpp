@@ -1,9 +1,9 @@
 // One file a board, in a folder of the caller's: locked (flock) by the probe that looks at the
 // board, and naming the child that was last started there, until that has ended.
 //
-// Whoever takes the lock and finds a child named knows that a probe died, or had to leave a child
-// behind in the kernel. The file stays; an empty one says that nothing is left. Not synced: what it
-// tells is of this boot.
+// A process that takes the lock and finds a child named knows that a probe died, or had to leave a
+// child behind in the kernel. The file stays; an empty one says that nothing is left. Not synced:
+// it only matters for this boot.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class BoardState {
   static Result<std::optional<BoardState>> take(const std::filesystem::path& folder,
                                                 const std::string& board);
 
-  // Nothing when there is none, or when the file is damaged.
+  // Nothing if no child is named, or the file is damaged.
   [[nodiscard]] std::optional<LeftChild> left() const;
   Status remember(const LeftChild& child);
   Status forget();

@@ -43,7 +43,7 @@ void keep_only(int output) {
 }
 
 void emit_to(int fd, const Reading& reading) {
-  // Nobody reads any more: nothing left to do here.
+  // The reader is gone: nothing left to do here.
   if (!write_all(fd, format(reading) + '\n', "pipe")) ::_exit(exit_failed);
 }
 

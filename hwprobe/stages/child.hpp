@@ -1,9 +1,9 @@
 // Starts the child of a stage.
 //
-// The child keeps no descriptor but its own end of the pipe: not the parent's output (whoever reads
-// that would wait for a child that hangs), not the lock of any board. It dies with its parent, and
-// ends with a code of its own on SIGBUS. Call only from a process with one thread: the child goes
-// on in our code.
+// The child keeps no descriptor but its own end of the pipe: not the parent's output (its reader
+// would wait for a child that hangs), not the lock of any board. It dies with its parent, and
+// exits with a distinct code on SIGBUS. Call only from a process with one thread: the child keeps
+// running our code.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +18,7 @@ namespace trainward::hwprobe {
 
 inline constexpr int exit_failed = 1;
 inline constexpr int exit_bus_error = 77;
-// Under this key a body that failed says why, as its last line.
+// A failed body reports its reason under this key, as its last line.
 inline constexpr std::string_view failure_key = "stage failed";
 
 struct Child {

@@ -1,9 +1,9 @@
-// The kernel's files (/sys, /proc) as questions with answers, so that the same code looks at a
-// host, streams what it saw, and interprets a recording.
+// The kernel's files (/sys, /proc) as questions with answers: the same code reads a host, streams
+// what it saw, and interprets a recording.
 //
 // In: a verb and its argument, as reading.hpp lists them. Out: the reading; a failed read is a
 // reading with an error, never a fault. Paths are those of the host ("/sys/bus/pci/devices").
-// A live answer may never come: it belongs into a child (stage.hpp).
+// A live answer may never come: ask for it in a child (stage.hpp).
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,7 @@ class Files {
   std::optional<std::string> bytes(std::string_view path);
   // The names in a folder, sorted; nothing when it cannot be listed.
   std::optional<std::vector<std::string>> names(std::string_view path);
-  // False: nobody waited (a recording that ends before it).
+  // False: no wait took place (the recording ends before it).
   bool wait(std::chrono::milliseconds time);
 };
 

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t attribute_bytes = 4096;
-constexpr std::size_t header_bytes = 64;  // of a configuration space: what everybody may read
+constexpr std::size_t header_bytes = 64;  // of a configuration space: what every user may read
 constexpr std::size_t most_names = 4096;
 // No wait of ours is longer; a number in a key is no reason to sleep for ever.
 constexpr std::int64_t longest_wait_ms = 60'000;

@@ -1,5 +1,5 @@
-// The few things done to a child from outside, behind an interface: a process that the kernel does
-// not let die cannot be made for a test, but a wait that never says "ended" can.
+// What is done to a child from outside, behind an interface: a test cannot create a process that
+// the kernel does not let die, but it can fake a wait that never says "ended".
 //
 // Nothing here blocks.
 #pragma once
@@ -28,8 +28,8 @@ class Processes {
   virtual void kill(pid_t child);    // SIGKILL
   virtual Waited wait(pid_t child);  // reaps one that has ended
 
-  // Does exactly this process still run? A child of ours that has ended is reaped and gone; a
-  // zombie of somebody else's is gone too.
+  // Does exactly this process still run? A child of ours that has ended is reaped and gone; another
+  // process's zombie is gone too.
   bool runs(const ProcessId& process);
 };
 

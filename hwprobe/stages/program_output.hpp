@@ -1,13 +1,13 @@
-// What another program prints, as readings: the body of a stage that asks it.
+// The output of another program as readings: the body of a stage that runs it.
 //
-// In: the program's words (the first is looked up in PATH; no shell), how much it may say. Out, as
+// In: the program's words (the first is looked up in PATH; no shell), its output limit. Out, as
 // they come:
 //   run = started        or `run ! ENOENT`, and nothing more
 //   output = …           its standard output in pieces, never within a character
 //   complaint = …        the end of its standard error, when there was any
 //   exit = 0             its exit code, or `exit = signal 11`
-// Call it in the child of a stage: the program ends with that child. Errors: it says more than it
-// may; no process could be had.
+// Call it in the child of a stage: the program ends with that child. Errors: output beyond
+// the limit; no process could be created.
 #pragma once
 
 #include <span>

@@ -30,7 +30,7 @@ std::string escaped_key(std::string_view key) {
   return out;
 }
 
-// Of the space before the first mark; npos when there is none.
+// The position of the space before the first mark; npos if not found.
 std::size_t end_of_key(std::string_view line) { return std::min(line.find(" ="), line.find(" !")); }
 
 std::optional<std::string> unescaped(std::string_view text) {

@@ -27,7 +27,7 @@ struct Reading {
 
 std::string format(const Reading& reading);  // without a line end
 
-// Nothing when the line is no reading: a comment, cut short, longer than 64 KiB.
+// Nothing when the line is not a reading: a comment, cut short, longer than 64 KiB.
 std::optional<Reading> parse_reading(std::string_view line);
 
 }  // namespace trainward::hwprobe

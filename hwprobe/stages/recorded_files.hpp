@@ -27,8 +27,8 @@ class RecordingFiles : public Files {
   Emit emit_;
 };
 
-// What a key answers when it is asked more often than it was recorded. Of a look that was cut
-// short, repeating would invent what the second read never said: a heartbeat that stands still.
+// The answer for a key that is read more often than it was recorded. For a look that was cut short,
+// repeating the last answer would invent one that was never read: a heartbeat that stands still.
 enum class Beyond { repeat_the_last, not_recorded };
 
 class ReplayFiles : public Files {

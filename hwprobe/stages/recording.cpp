@@ -45,7 +45,7 @@ class Reader {
     const std::string_view bare = trim(line);
     if (bare.empty() || bare.starts_with('#')) return {};
     auto reading = parse_reading(line);
-    if (!reading) return bad(number, "is no reading");
+    if (!reading) return bad(number, "is not a reading");
     if (reading->key == "stage") return begin(reading->value, number);
     if (stage_ == nullptr) return bad(number, "comes before any 'stage = BOARD NAME'");
     if (reading->key == "end") return end(reading->value, number);
@@ -110,7 +110,7 @@ std::string to_text(const std::vector<BoardLook>& looks) {
 
 Result<std::vector<BoardLook>> looks_from_text(std::string_view text) {
   if (!text.starts_with(head)) {
-    return fail(ErrorKind::corrupt, "is no recording of trainward-probe");
+    return fail(ErrorKind::corrupt, "is not a recording of trainward-probe");
   }
   Reader reader;
   Status status;

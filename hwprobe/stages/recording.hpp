@@ -22,7 +22,7 @@ inline constexpr std::size_t max_recording_bytes = 16 * 1024 * 1024;
 
 std::string to_text(const std::vector<BoardLook>& looks);
 
-// Kind corrupt, with the line, when the text is no recording.
+// Kind corrupt, with the line, when the text is not a recording.
 Result<std::vector<BoardLook>> looks_from_text(std::string_view text);
 
 }  // namespace trainward::hwprobe

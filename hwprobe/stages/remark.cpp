@@ -10,7 +10,7 @@
 namespace trainward::hwprobe {
 namespace {
 
-// A report holds no longer texts, and nobody reads them.
+// Texts in a report are no longer than this.
 std::string short_of(std::string_view text) { return shortened(text, 300); }
 
 std::string how_far(const StageResult& stage) {

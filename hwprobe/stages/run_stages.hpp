@@ -4,7 +4,7 @@
 // every board, in the order given, what its stages read and how they ended; never an error. Takes
 // as long as the slowest board: at most `lock_wait`, then for each stage its deadline and
 // `kill_grace`. A child that outlives SIGKILL by `kill_grace` is left behind and remembered; until
-// it ends, no other is started on that board, by anybody with the same folder.
+// it ends, no process with the same folder starts another on that board.
 // One thread only (child.hpp). Leaves no descriptor; leaves a child only where the kernel does, and
 // that one is reaped by the next look at its board.
 #pragma once

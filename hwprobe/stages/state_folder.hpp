@@ -1,4 +1,4 @@
-// Where the locks and the memory of the stages lie when nobody says where.
+// The default folder for the locks and the memory of the stages.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +7,9 @@
 
 namespace trainward::hwprobe {
 
-// Makes it if it is not there: the first that can be had of /run/trainward-probe (root),
-// $XDG_RUNTIME_DIR/trainward-probe, and one of this user's in the folder for temporary files. Only
-// a folder that belongs to this user is taken.
+// Creates it if missing: the first usable one of /run/trainward-probe (root),
+// $XDG_RUNTIME_DIR/trainward-probe, and a folder of this user in the folder for temporary files.
+// Only a folder that belongs to this user is used.
 Result<std::filesystem::path> default_state_folder();
 
 }  // namespace trainward::hwprobe

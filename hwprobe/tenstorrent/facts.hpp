@@ -73,10 +73,10 @@ struct BoardFacts {
   bool bus_hung = false;         // the chip does not answer over PCIe
   bool noc_hung = false;         // its network on chip carries nothing
   bool resetting = false;        // the driver refuses it for now
-  // Since its last reset, when somebody knows: links and telemetry take minutes to come back.
+  // Since its last reset, if known: links and telemetry take minutes to come back.
   std::optional<std::chrono::seconds> since_reset;
   std::vector<std::int64_t> holders;  // processes that have the device open
-  bool held_alone = false;            // one of them lets nobody else open it
+  bool held_alone = false;            // one of them lets no other process open it
   PcieFacts pcie;
   std::vector<ChipFacts> chips;
   std::vector<LinkFacts> links;

@@ -90,7 +90,7 @@ bool answers(const Interpretation& so_far) {
   return !so_far.facts.off_bus && so_far.facts.has_driver;
 }
 
-// Nobody opens a device that is being reset.
+// A device that is being reset is not opened.
 bool may_be_opened(const Interpretation& so_far) {
   const auto resets = [](const Remark& remark) { return remark.verdict == Verdict::resetting; };
   return answers(so_far) && std::none_of(so_far.remarks.begin(), so_far.remarks.end(), resets);

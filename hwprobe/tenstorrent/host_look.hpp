@@ -15,7 +15,7 @@
 
 namespace trainward::hwprobe {
 
-// What is recorded like a board and is none.
+// Recorded like boards, but not boards.
 inline constexpr std::string_view bus_look = "bus";
 inline constexpr std::string_view tt_smi_look = "tt-smi";
 

@@ -19,7 +19,7 @@ constexpr std::string_view key = "boards";
 constexpr std::string_view prefix = "ttsim-";
 constexpr std::uint16_t heartbeat_tag = 32;
 
-// The simulated processor's counter stands still: it is moved whenever somebody waits.
+// The simulated processor's counter stands still: it is moved at each wait.
 class BeatingBoard : public RegisterIo {
  public:
   explicit BeatingBoard(std::unique_ptr<TtsimRegisters> board) : board_(std::move(board)) {}

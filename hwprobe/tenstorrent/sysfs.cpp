@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 constexpr std::string_view bus = "/sys/bus/pci/devices";
 constexpr std::int64_t tenstorrent_vendor = 0x1e52;
 // Two looks this far apart see a living heartbeat move; a still one gets a third look, so that
-// nobody is called dead for less than two seconds of silence.
+// a board is called dead only after two seconds of silence.
 constexpr milliseconds first_wait{1200};
 constexpr milliseconds second_wait{1000};
 constexpr std::size_t most_attributes = 64;

@@ -1,9 +1,9 @@
-// What somebody says a host should have: boards with their chips, and the cables between them.
+// What a host is expected to have: boards with their chips, and the cables between them.
 //
 // In: an expectation, such as a cluster descriptor (hwprobe/formats/cluster_descriptor.hpp) holds.
 // Out: a report in which every board that is not there is ABSENT, every chip that is not there is
-// named, and every cable that is known to be down counts as a fault. What nobody looked at is never
-// a fault: a cable the report says nothing about stays unsaid. Pure.
+// named, and every cable that is known to be down counts as a fault. What was not examined is
+// never a fault: a cable that the report does not mention is left out. Pure.
 #pragma once
 
 #include <string>

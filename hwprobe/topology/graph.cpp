@@ -146,7 +146,7 @@ Graph make_graph(const Report& report, const Expected& expected) {
 }
 
 bool healthy(const Graph& graph, std::size_t chip) {
-  // A chip nobody could look at is as good as its board: R is rarely looked at.
+  // A chip that could not be examined is as good as its board: R is rarely looked at.
   const Verdict own = graph.chips[chip].verdict;
   return usable(graph.boards[graph.chips[chip].board].verdict) &&
          (usable(own) || own == Verdict::unknown);

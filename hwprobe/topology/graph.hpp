@@ -1,8 +1,8 @@
 // Chips and the links between them, as a graph that programs can be placed on.
 //
-// In: a report, and what is expected of the host if somebody said so. Out: the chips in a fixed
-// order (by board, then by name), whatever order the report had; each link once. A link that nobody
-// looked at but that must be there (the traces on an N300, expected cables) is `assumed`. Links to
+// In: a report, and what is expected of the host, if given. Out: the chips in a fixed order (by
+// board, then by name), whatever order the report had; each link once. A link that was not
+// examined but must be there (the traces on an N300, expected cables) is `assumed`. Links to
 // what is not in the report are left out. Pure.
 #pragma once
 

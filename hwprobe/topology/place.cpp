@@ -74,7 +74,7 @@ std::vector<Result<Placement>> place_all(const Graph& graph, std::span<const Mes
       answers[i] = propagate(ok);
       continue;
     }
-    // With this request all those before it are laid out anew, to make room.
+    // With this request, all earlier ones are laid out again to make room.
     accepted.push_back(requests[i]);
     SearchResult found;
     if (enough_chips(terrain, accepted)) {

@@ -1,4 +1,4 @@
-// Where programs run: meshes of chips that are linked, healthy and nobody else's.
+// Where programs run: meshes of chips that are linked, healthy and free.
 //
 // In: the graph of a host, what shape each program asks for, which chips may be used, and what is
 // known about the boards' past. Out: for each request the chips of its mesh, row by row, or an

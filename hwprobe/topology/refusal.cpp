@@ -10,7 +10,8 @@
 namespace trainward::hwprobe {
 namespace {
 
-// How far from working: a plug or a reset, a board that is held or bad, a cable nobody ever laid.
+// How far from working: a plug or a reset, a board that is held or bad, a cable that was never
+// laid.
 constexpr std::int64_t broken_link_weight = 1;
 constexpr std::int64_t chip_weight = 2;
 constexpr std::int64_t no_link_weight = 4;

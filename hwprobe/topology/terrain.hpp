@@ -14,7 +14,7 @@ std::vector<std::vector<Between>> links_between(const Graph& graph);
 // Boards, faults and degraded ones; every chip free, every pair forbidden.
 Terrain empty_terrain(const Graph& graph, const Preferences& preferences);
 
-// What a program needs: usable chips of boards nobody holds, links that work.
+// What a program needs: usable chips of boards that are not held, working links.
 Terrain terrain_for(const Graph& graph, const Usable& usable, const Preferences& preferences);
 
 }  // namespace trainward::hwprobe

@@ -66,7 +66,7 @@ Sample read_sample(Files& files, const std::string& bus_id) {
   Sample sample;
   sample.board = bus_id;
   const std::string device = "/sys/bus/pci/devices/" + bus_id;
-  // The kernel has it in memory: without it there is no such device any more.
+  // The kernel has it in memory: without it the device is gone.
   sample.present = files.number(device + "/vendor").has_value();
   if (!sample.present) return sample;
   sample.aer_correctable = total_errors(files, device + "/aer_dev_correctable");

@@ -52,7 +52,7 @@ json::object to_json(const Sample& sample) {
 }
 
 Result<Sample> sample_from_json(const json::value& value) {
-  if (!value.is_object()) return fail(ErrorKind::corrupt, "is no sample of a board", "a sample");
+  if (!value.is_object()) return fail(ErrorKind::corrupt, "is not a sample of a board", "a sample");
   const json::object& object = value.get_object();
   auto board = get_string(object, "board");
   if (!board) return propagate(board);

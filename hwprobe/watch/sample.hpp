@@ -16,7 +16,7 @@ namespace trainward::hwprobe {
 
 struct Sample {
   std::string board;    // as it was asked for: a PCI address, or the serial of a described board
-  bool present = true;  // false: the kernel does not know it any more
+  bool present = true;  // false: the kernel no longer knows it
   std::optional<double> temperature_c;
   std::optional<double> limit_c;  // where it throttles, as it says itself
   std::optional<double> power_w;
@@ -37,7 +37,7 @@ struct Sample {
 bool says_something(const Sample& sample);
 
 json::object to_json(const Sample& sample);
-// A number that is none, or beyond all measure, is left out.
+// A value that is not a number, or is absurdly large, is left out.
 Result<Sample> sample_from_json(const json::value& value);
 
 }  // namespace trainward::hwprobe

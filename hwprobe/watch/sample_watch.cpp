@@ -91,7 +91,7 @@ void SampleWatch::watch_clock(const Sample& sample, std::int64_t now_mono_ms,
           : (drawn ? fmt::format("at {:.0f} W, its power limit", *sample.power_w) : "");
   set(Sign::throttling, slow_samples_ >= slow_samples_needed,
       fmt::format("throttles, {} MHz instead of {} MHz {}", *sample.clock_mhz, highest_clock_, why),
-      fmt::format("throttles no more, {} MHz", *sample.clock_mhz), now_mono_ms, out);
+      fmt::format("no longer throttles, {} MHz", *sample.clock_mhz), now_mono_ms, out);
 }
 
 void SampleWatch::watch_heartbeat(const Sample& sample, std::int64_t now_mono_ms,
@@ -111,7 +111,7 @@ void SampleWatch::watch_heartbeat(const Sample& sample, std::int64_t now_mono_ms
   set(Sign::frozen, same_beats_ >= still_samples_needed && still_ms >= still_ms_needed,
       fmt::format("heartbeat stands still at {} for {}: its management processor hangs",
                   *sample.heartbeat, human_duration(still_ms)),
-      "heartbeat goes on", now_mono_ms, out);
+      "heartbeat resumed", now_mono_ms, out);
 }
 
 std::vector<SampleFinding> SampleWatch::take(const Sample& sample, std::int64_t now_mono_ms) {

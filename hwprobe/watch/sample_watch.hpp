@@ -5,7 +5,7 @@
 // while it lasts, and when it is over; never twice for the same. What a board does not publish is
 // never held against it. Pure: no clock, no I/O.
 //
-//   gone        the kernel does not know the board any more
+//   gone        the kernel no longer knows the board
 //   frozen      its heartbeat has stood still over three samples and five seconds
 //   fatal       AER counters of lost transfers or a lost link have grown
 //   hot         at or above the limit it names itself, 75 °C where it names none
@@ -28,7 +28,7 @@ enum class Sign { gone, frozen, fatal, hot, throttling, link };
 
 struct SampleFinding {
   Sign sign = Sign::hot;
-  bool over = false;  // it was, and is not any more
+  bool over = false;  // it was, and no longer is
   std::string text;
 };
 
@@ -42,7 +42,7 @@ class SampleWatch {
     std::int64_t since_mono_ms = 0;
     std::int64_t told_mono_ms = 0;
   };
-  // An AER counter: what it was, and how much of its growth nobody has been told of.
+  // An AER counter: its last value, and how much of its growth has not been reported.
   struct Counter {
     std::optional<std::int64_t> last;
     std::int64_t untold = 0;

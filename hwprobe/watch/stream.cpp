@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 
-// False: nobody reads any more.
+// False: the reader is gone.
 bool wait_until(Clock::time_point due, int output) {
   for (;;) {
     const auto left = std::chrono::ceil<milliseconds>(due - Clock::now());

@@ -1,9 +1,9 @@
 // Samples of some boards, again and again: what `trainward-probe --stream MS BOARD…` does.
 //
 // Out: on `output` a line a board and round, at once and then every `interval`: a sample as JSON,
-// of at most 1 KiB. Opens no device. Ends when nobody reads any more, and only then. A read that
-// hangs in the kernel stops the stream: whoever started it ends it, and gives each board a stream
-// of its own, so that one does not silence the others. Errors: kind usage when there is no board,
+// of at most 1 KiB. Opens no device. Ends when its reader is gone, and only then. A read that
+// hangs in the kernel stops the stream: the caller ends it, and gives each board a separate stream,
+// so one does not silence the others. Errors: kind usage when there is no board,
 // or more than there may be.
 #pragma once
 

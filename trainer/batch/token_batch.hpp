@@ -2,8 +2,8 @@
 //
 // Borrowed, row-major [sequences, block]. Alone, `ids` say that position i predicts position i + 1
 // everywhere and that the loss is the mean. With `weights` the loss is the sum of each prediction's
-// loss times its weight: whoever makes the batch has divided them by the number of targets in the
-// whole step, however that is cut into batches and ranks.
+// loss times its weight: the caller has divided the weights by the number of targets in the whole
+// step, however it is cut into batches and ranks.
 #pragma once
 
 #include <cstdint>

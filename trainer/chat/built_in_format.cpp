@@ -108,7 +108,7 @@ class BuiltInFormat final : public PromptFormat {
         pieces.markup(style.question);
         pieces.people(turn.content);
       } else if (turn.role == "input") {
-        // An empty one is none, as in the rows of Alpaca's own file.
+        // An empty input is left out, as in the rows of Alpaca's own file.
         if (!turn.content.empty()) pieces.markup(style.input);
         pieces.people(turn.content);
       } else {

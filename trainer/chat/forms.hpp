@@ -14,7 +14,7 @@ struct Tagged {
   std::string_view after_role;
   std::string_view end;        // empty: the end-of-sequence token
   std::string_view after_end;  // not trained on
-  std::string_view tool_role;  // empty: there is none
+  std::string_view tool_role;  // may be empty
   bool trims = false;
   bool begins_with_bos = false;
 };
@@ -68,7 +68,7 @@ inline constexpr std::array forms{
     Form{"plain", Headed{}},
 };
 
-// The same in Jinja, for whoever asks the model elsewhere; `begins`: with BOS in front, also where
+// The form as a Jinja template, for other serving tools; `begins`: with BOS in front, even where
 // the form does not write it. An Alpaca row's input is part of the question there.
 std::string template_of(const Form& form, bool begins);
 

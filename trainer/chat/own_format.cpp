@@ -174,8 +174,8 @@ Result<Stretch> OwnFormat::answer(std::span<const ChatTurn> turns, std::size_t i
   if (!whole.bytes().starts_with(through.bytes())) {
     return of_template(
         {ErrorKind::usage,
-         "the template writes this answer otherwise once there is a later turn, so what is to be "
-         "trained on cannot be told",
+         "the template writes this answer differently once there is a later turn, so the trained "
+         "part is unknown",
          turn_name(index), "end the conversation with this answer, or " + std::string(remedy)});
   }
   if (index == 0) return Stretch{first_words(through), through.size(), turns[index].trained};
@@ -184,8 +184,8 @@ Result<Stretch> OwnFormat::answer(std::span<const ChatTurn> turns, std::size_t i
   if (!through.bytes().starts_with(before->bytes())) {
     return of_template(
         {ErrorKind::usage,
-         "the template writes the assistant's turn otherwise than it asks for it, so what is to "
-         "be trained on cannot be told",
+         "the template writes the assistant's turn differently than it asks for it, so the trained "
+         "part is unknown",
          turn_name(index),
          "mark it by {% generation %} in the template, or " + std::string(remedy)});
   }

@@ -1,4 +1,4 @@
-// Pieces put together: neighbours of one kind are one piece, empty ones are none. A value, no
+// Joined pieces: neighbours of one kind become one piece, empty ones are dropped. A value, no
 // errors.
 #pragma once
 

@@ -2,7 +2,7 @@
 //
 // In: turns of system, user, assistant and tool. Out: pieces of text, each of which says whether
 // its tokens are trained on and whether special tokens are looked for in it. What people wrote
-// never is markup, so that nobody can end a turn by writing the token that does.
+// never is markup, so a user cannot end a turn by writing its end token.
 //
 // Errors: usage. `where` names the turn ("turn 3") or the line of the model's template. Formats
 // never change, and may be used by several threads at once. Pure: no file, no clock.
@@ -61,7 +61,7 @@ class PromptFormat {
   virtual std::string_view name() const = 0;           // "chatml", …, "the model's own"
   virtual const std::string& digest_text() const = 0;  // everything that decides the text
   virtual std::vector<std::string> ends() const = 0;   // what ends an answer ("<|im_end|>")
-  // In Jinja, for whoever asks the model elsewhere; `begins`: with BOS in front, also where the
+  // As Jinja, for other serving tools; `begins`: with BOS in front, even where the
   // form does not write it. Empty: it came from a template.
   virtual std::string as_template(bool /*begins*/) const { return {}; }
 };

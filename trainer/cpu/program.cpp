@@ -230,7 +230,7 @@ class Planner {
   [[nodiscard]] const Cluster& cluster(const Unit& unit) const {
     return fusion_.clusters[static_cast<std::size_t>(unit.cluster)];
   }
-  // Nothing for what nobody reads.
+  // Nothing for unread values.
   [[nodiscard]] std::optional<BufferId> wanted(Value value) const {
     const BufferId id = buffer_of_[value.index()];
     return id < 0 ? std::nullopt : std::optional(id);

@@ -12,7 +12,7 @@ struct Runtime::Library {
   dnnl::stream stream;
 };
 
-// `bias`, null when there is none: one row that is added to each of the result's. Throws
+// `bias`, may be null: one row that is added to each row of the result. Throws
 // dnnl::error when the library has no such product.
 inline dnnl::matmul::primitive_desc product_plan(const dnnl::engine& engine,
                                                  const dnnl::memory::desc& lhs,

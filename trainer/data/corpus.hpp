@@ -4,8 +4,8 @@
 // memory, or token files (mapped_tokens.hpp), which stay on the disk; not both in one corpus. Which
 // files, in which order: data_files.hpp; folders in the order given; a file reached from two of
 // them counts once. End of text stands between two documents; empty files add nothing. The stream
-// is cut into blocks of block_size tokens without padding: a document may go on in the next block,
-// and what is left at the end, less than a block, is not used.
+// is cut into blocks of block_size tokens without padding: a document may continue in the next
+// block, and what is left at the end, less than a block, is not used.
 //
 // Memory: for byte tokens one byte a token plus eight a document; for other vocabularies two or
 // four bytes a token; at most `max_bytes` of either (2 GiB unless told otherwise), and the largest
@@ -64,7 +64,7 @@ class Corpus {
 
   // Every token is below it.
   [[nodiscard]] std::int64_t vocabulary() const { return vocabulary_; }
-  // Of what made the tokens; empty when nobody knows (raw token files).
+  // Of what made the tokens; empty if unknown (raw token files).
   [[nodiscard]] const std::string& tokenizer_digest() const { return tokenizer_digest_; }
 
   // SHA-256 of the tokens and what made them: tells a resumed run whether it reads what the first

@@ -167,8 +167,8 @@ tl::unexpected<Error> nothing_to_read(const std::string& path, const std::vector
   }
   std::string hint = told.hint;
   if (hint.empty()) {
-    hint = for_good ? "mend the files, or name others"
-                    : "give this user read permission, or mend the files";
+    hint = for_good ? "repair the files, or name others"
+                    : "give this user read permission, or repair the files";
   }
   return fail(for_good ? ErrorKind::usage : ErrorKind::permanent,
               fmt::format("nothing here could be read; {} failed, such as {}: {}",

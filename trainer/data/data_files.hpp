@@ -3,7 +3,7 @@
 // In: the paths that `data` names and the format that was asked for. Out: their files in order,
 // each with its kind. `automatic` goes by the file itself: token files by their first bytes,
 // *.jsonl and *.ndjson by name, packed or not, everything else is text; a *.bin file without our
-// header is left out, for its bytes could be anything, and so is the card of a data set. Errors:
+// header is left out, since its bytes could be anything, and so is the card of a data set. Errors:
 // usage, when a path is not there or is neither file nor folder; permanent, when it may not be
 // read. What cannot be looked at below it is listed in `unread` and is no error.
 #pragma once

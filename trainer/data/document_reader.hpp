@@ -41,7 +41,7 @@ class DocumentReader {
 
   [[nodiscard]] std::int64_t documents() const { return documents_; }
   [[nodiscard]] std::int64_t bad_lines() const { return bad_lines_; }
-  // "FILE:LINE: reason"; empty when there was none.
+  // "FILE:LINE: reason"; empty if no line was bad.
   [[nodiscard]] const std::string& first_bad_line() const { return first_bad_line_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] const std::vector<Unread>& unread() const { return unread_; }

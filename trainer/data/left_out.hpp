@@ -8,7 +8,7 @@ namespace trainward::trainer {
 
 struct LeftOut {
   std::int64_t kept = 0;     // rows, or documents
-  std::int64_t bad = 0;      // that are none
+  std::int64_t bad = 0;      // malformed
   std::string first_bad{};   // "FOLDER/FILE:ROW: reason"
   std::int64_t dropped = 0;  // whole, and without room in a row
   std::int64_t files = 0;    // that are not read

@@ -200,8 +200,8 @@ Status MappedTokens::verify() const {
     }
     if (sha256_hex(text_of(part.mapping.bytes().subspan(part.first_byte))) !=
         part.header.token_digest) {
-      return fail(ErrorKind::corrupt, "does not hold the tokens its header tells of",
-                  part.path.string(), "make it anew with trainward-worker tokenize");
+      return fail(ErrorKind::corrupt, "does not hold the tokens its header describes",
+                  part.path.string(), "create it again with trainward-worker tokenize");
     }
   }
   return {};

@@ -3,7 +3,7 @@
 // In: token files, with our header (token_file.hpp) or without any: raw little-endian ids of two or
 // four bytes, as nanoGPT's and llm.c's scripts write them (the 1024 bytes that llm.c puts first are
 // passed over). Out: their tokens in the order given. Between two files of ours stands end of text;
-// raw ones follow each other as they are, for nobody says what ends a document there.
+// raw ones follow each other as they are, since the end of a document is unknown there.
 //
 // Opening reads the headers only, and all of a raw file, which has no digest of its own. Whether an
 // id is inside the vocabulary is looked at whenever it is copied. Memory: none but the kernel's
@@ -38,7 +38,7 @@ class MappedTokens final : public TokenStore {
 
   // Vocabulary, end of text and tokenizer of all of them.
   [[nodiscard]] const TokenHeader& facts() const { return facts_; }
-  // 0 where nobody knows.
+  // 0 if unknown.
   [[nodiscard]] std::int64_t documents() const { return documents_; }
 
   // Reads everything and compares it with the digests of the headers.

@@ -33,7 +33,7 @@ bool is_digest(std::string_view text) {
 
 tl::unexpected<Error> broken(std::string what) {
   return fail(ErrorKind::corrupt, std::move(what), "",
-              "make it anew with trainward-worker tokenize");
+              "create it again with trainward-worker tokenize");
 }
 
 Status check(const TokenHeader& header, std::uint64_t file_size) {
@@ -98,7 +98,7 @@ Result<TokenHeader> parse_token_header(std::string_view bytes, std::uint64_t fil
   header.tokenizer_digest = bytes.substr(40, digest_bytes);
   header.token_digest = bytes.substr(104, digest_bytes);
   if (!is_digest(header.tokenizer_digest) || !is_digest(header.token_digest)) {
-    return broken("has a digest that is none");
+    return broken("has a malformed digest");
   }
   if (sealed.substr(168).find_first_not_of('\0') != std::string_view::npos) {
     return broken("has something where nothing may be");

@@ -58,7 +58,7 @@ struct DeviceOptions {
 
 class Device {
  public:
-  // Kind usage when the plugin is none, or has fewer than `devices`.
+  // Kind usage when the file is not a plugin, or the plugin has fewer than `devices`.
   static Result<std::unique_ptr<Device>> open(const DeviceOptions& options, std::int64_t devices);
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;

@@ -251,7 +251,7 @@ class DeviceExecutor final : public StepExecutor {
     return squares;
   }
 
-  // Waits for the gradients. Error: a number that is none.
+  // Waits for the gradients. Error: a number that is not finite.
   Result<StepResult> read_result(const Shards& squares, std::int64_t t) {
     float sum = 0;
     if (auto ok = trainer::download(squares, std::as_writable_bytes(std::span(&sum, 1))); !ok) {

@@ -29,7 +29,7 @@ struct DeviceConfig {
 };
 
 // `base`: the weights it begins with (nullptr: none), which outlive it. Errors: usage for sizes
-// that cannot be and for a plugin that is none; else the device's.
+// that cannot be and for a file that is not a plugin; else the device's.
 Result<std::unique_ptr<Trainable>> make_device_model(const TrainingSpec& spec,
                                                      const DeviceConfig& config,
                                                      const BaseWeights* base = nullptr);

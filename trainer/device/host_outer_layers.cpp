@@ -18,7 +18,7 @@ namespace {
 using cpu::Memory;
 using cpu::Program;
 
-// The first of a step overwrites the gradients; the others add to them. Empty where there are none.
+// The first of a step overwrites the gradients; the others add to them. Empty without gradients.
 struct HostBackward {
   Program head, embed;
 };

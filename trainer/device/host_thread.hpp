@@ -1,6 +1,6 @@
-// One thread that works for another: jobs run one after another, beside whoever gave them.
+// A worker thread: jobs run one after another, concurrently with the thread that submits them.
 //
-// Always the same thread, so that parallel regions inside jobs find their own threads again.
+// Always the same thread, so parallel regions inside jobs reuse their threads.
 #pragma once
 
 #include <condition_variable>

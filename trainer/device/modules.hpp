@@ -48,7 +48,7 @@ struct GroupModules {
   stablehlo::Module update;  // optimizer_graphs.hpp
   std::vector<bool> packed;  // which of the parameters programs take as bf16
   std::optional<stablehlo::Module>
-      pack;  // (parameters…) -> those as bf16; none where there are none
+      pack;  // (parameters…) -> those as bf16; empty when nothing is packed
 };
 
 // Results from `first_sum` on are sums over a step's batches. `first` overwrites them, but for

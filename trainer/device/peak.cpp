@@ -6,7 +6,7 @@ namespace trainward::trainer {
 namespace {
 
 struct Peak {
-  std::string_view kind;  // a part of the name; what is more exact stands before
+  std::string_view kind;  // a part of the name; more specific names come first
   double bf16;            // TFLOP/s
   double f32;             // 0: not known
 };

@@ -30,7 +30,7 @@ class DecodeMaker {
     return segments;
   }
 
-  // `projected`: what it goes on from.
+  // `projected`: what it continues from.
   Result<Graph> make_attend(const Graph& projected, std::int64_t context) const {
     const auto of_context = [&](Value rows) {
       Type type = projected.type(rows);

@@ -205,7 +205,7 @@ Result<std::unique_ptr<Decoder>> Decoder::make(const ModelWeights& weights, std:
 
 Result<std::span<const float>> Decoder::advance(std::span<const std::int32_t> tokens) {
   State& s = *state_;
-  if (tokens.empty()) return fail(ErrorKind::usage, "there is no token to go on from");
+  if (tokens.empty()) return fail(ErrorKind::usage, "there is no token to continue from");
   if (static_cast<std::int64_t>(tokens.size()) > s.context - s.seen) {
     return fail(ErrorKind::usage,
                 fmt::format("{} more tokens do not fit a context of {}", tokens.size(), s.context));

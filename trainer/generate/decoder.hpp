@@ -15,7 +15,7 @@
 
 namespace trainward::trainer {
 
-// The longest text such a model can go on with; 0: any.
+// The longest text such a model can continue; 0: any.
 std::int64_t longest_text(const ModelSpec& model);
 
 class Decoder {

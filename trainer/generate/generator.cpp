@@ -50,7 +50,7 @@ TokenId Generator::choose(std::span<const float> logits, const GenerateRequest& 
 }
 
 Result<Generated> Generator::go_on(std::span<const TokenId> text, const GenerateRequest& request) {
-  if (text.empty()) return fail(ErrorKind::usage, "there is no text to go on from");
+  if (text.empty()) return fail(ErrorKind::usage, "there is no text to continue");
   const std::int64_t room = decoder_->context() - static_cast<std::int64_t>(text.size());
   if (room < 1) {
     return fail(ErrorKind::usage,

@@ -95,7 +95,7 @@ Result<ModelSource> ModelSource::open(const fs::path& path, const std::optional<
     ok = fail(ErrorKind::usage, "holds a whole model, which needs no base", path.string(),
               "name only the model, or a folder of adapters beside the base");
   }
-  // What is no checkpoint of ours somebody has to mend, or to name another.
+  // If it is not one of our checkpoints, the user has to repair it or name another.
   if (!ok && !source.reader_ && ok.error().kind != ErrorKind::transient) {
     ok.error().kind = ErrorKind::usage;
   }
@@ -156,7 +156,7 @@ Status ModelSource::open_adapter(const std::optional<fs::path>& base) {
     return fail(ErrorKind::usage,
                 named.empty()
                     ? "does not say which model it is an adapter of"
-                    : fmt::format("is an adapter of '{}', which is no folder here", named),
+                    : fmt::format("is an adapter of '{}', which is not a folder here", named),
                 path_.string(), "name the folder of that model with --base");
   }
   return open_base(base.value_or(named));

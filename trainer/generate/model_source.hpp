@@ -10,8 +10,8 @@
 // model must be the one that the adapters of a checkpoint were trained on: it is read whole once
 // where its files do not say so by themselves.
 //
-// Errors: usage with what to do for what is no model, adapters without their base or of another
-// shape, a tokenizer with more ids than the model has; those of whoever reads the files.
+// Errors: usage with what to do for a folder that is not a model, adapters without their base or of
+// another shape, a tokenizer with more ids than the model has; those of reading the files.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ Result<ModelSpec> model_of(const std::vector<checkpoint::TensorInfo>& tensors,
                            const json::object& facts, std::int64_t vocabulary);
 
 // What a config.json or generation_config.json says ends a text: "eos_token_id", a number or a
-// list; what is no id is left out.
+// list; values that are not ids are left out.
 std::vector<std::int32_t> end_tokens_in(const json::object& settings);
 
 // Weights with the memory they lie in. Borrows the source.

@@ -18,8 +18,8 @@ struct ModelWeights {
     graph::Element element = graph::Element::f32;
   };
   ModelSpec model;
-  // By place in the model's ParameterTable. Those of tables are not read: whoever computes with
-  // these makes tables of its own length.
+  // By place in the model's ParameterTable. Those of tables are not read: the user of the weights
+  // makes tables of the length it needs.
   std::vector<Value> values;
 };
 

@@ -1,8 +1,8 @@
 // The tokens that a model is asked with: what its examples began with in training.
 //
-// In: a text to go on with, or turns and the form they are put in. Out: their tokens with what
+// In: a text to continue, or turns and the form they are put in. Out: their tokens with what
 // stands before a text, once; a text of nothing is what goes between documents. In a plain text
-// special tokens are recognised, for whoever writes one here means it; in turns only those of the
+// special tokens are recognised, since they are written on purpose; in turns only those of the
 // form are. Errors: those of the tokenizer and the form. Borrows the tokenizer. One thread.
 #pragma once
 

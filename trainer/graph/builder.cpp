@@ -10,8 +10,8 @@ Value Builder::append(Op op, std::vector<Value> inputs) {
   types.reserve(inputs.size());
   for (const Value input : inputs) {
     if (!input.valid() || input.index() >= graph_.nodes.size()) {
-      error_ =
-          Error{ErrorKind::usage, fmt::format("{}: an operand is no value", name_of(op)), {}, {}};
+      error_ = Error{
+          ErrorKind::usage, fmt::format("{}: an operand is not a value", name_of(op)), {}, {}};
       return {};
     }
     types.push_back(graph_.type(input));
@@ -118,7 +118,7 @@ Result<Graph> Builder::finish(std::span<const Value> outputs) const {
   if (error_) return tl::unexpected<Error>(*error_);
   for (const Value output : outputs) {
     if (!output.valid() || output.index() >= graph_.nodes.size())
-      return fail(ErrorKind::usage, "an output of the graph is no value");
+      return fail(ErrorKind::usage, "an output of the graph is not a value");
   }
   Graph graph = graph_;
   graph.outputs.assign(outputs.begin(), outputs.end());

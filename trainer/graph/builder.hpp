@@ -76,7 +76,7 @@ class Builder {
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
   void set_error(Error error);  // the first one stays
 
-  // The graph so far with these outputs; the builder can go on.
+  // The graph so far with these outputs; the builder stays usable.
   [[nodiscard]] Result<Graph> finish(std::span<const Value> outputs) const;
 
  private:

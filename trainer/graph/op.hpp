@@ -159,7 +159,7 @@ using Op =
 // The StableHLO name: "dot_general", "add", …
 std::string_view name_of(const Op& op);
 
-// The attributes as text, "" when there are none: "axes=[0,1] kind=sum". Exact: equal text means
+// The attributes as text, "" for no attributes: "axes=[0,1] kind=sum". Exact: equal text means
 // equal attributes.
 std::string attributes_of(const Op& op);
 

@@ -1,7 +1,7 @@
 // How far a run is, and that as part of a checkpoint.
 //
-// Together with the tensors this is all a resumed run needs to go on bit for bit; initial values,
-// block order and rates are functions of the configuration.
+// Together with the tensors this is all a resumed run needs to continue bit for bit; initial
+// values, block order and rates are functions of the configuration.
 #pragma once
 
 #include <cstdint>

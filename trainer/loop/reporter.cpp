@@ -14,7 +14,7 @@ namespace trainward::trainer {
 namespace {
 
 // Descriptors instead of streams: a stream that met EPIPE or a full disk once keeps the error and
-// would drop every later line, also when somebody reads again.
+// would drop every later line, even after a reader returns.
 std::function<void(std::string_view)> to_descriptor(int fd, const char* name) {
   return [fd, name](std::string_view text) { (void)write_all(fd, text, name); };
 }

@@ -22,7 +22,7 @@ class RunSamples final : public Samples {
                                                   Prompting& prompting, const Requests& requests,
                                                   Reporter& reporter);
 
-  // Somebody who asks for a stop does not wait for the rest.
+  // A requested stop does not wait for the rest.
   Result<bool> speak(std::int64_t step) override;
 
  private:

@@ -14,7 +14,7 @@ Result<Ending> TrainingLoop::run() {
 }
 
 Result<Ending> TrainingLoop::train() {
-  // Of the step it goes on from, before the first of its own.
+  // For the step it resumes from, before its first new step.
   if (auto ok = look(); !ok) return propagate(ok);
   // A kill may have come between a save and the marks of the best.
   if (!progress_.evaluations.best.empty() && plan_.keep_best > 0) keep_best();
@@ -44,9 +44,9 @@ Result<Ending> TrainingLoop::stop() {
   (void)finish_saving();
   std::string owed;
   if (owes_evaluation()) {
-    owed = "; it is evaluated when the run goes on";
+    owed = "; it is evaluated when the run resumes";
   } else if (owes_samples()) {
-    owed = "; its samples are made when the run goes on";
+    owed = "; its samples are made when the run resumes";
   }
   ports_.reporter.status(fmt::format("stopped as asked after step {}{}", progress_.step, owed));
   return Ending::stopped;
@@ -94,7 +94,7 @@ Result<TrainingLoop::StepEnd> TrainingLoop::one_step() {
 
 StepUse TrainingLoop::use_of(const StepResult& result, std::int64_t step_ms) const {
   StepUse use;
-  // Above all there is: the peak that somebody named is too low.
+  // More than is possible: the configured peak is too low.
   if (plan_.peak_seconds) use.mfu = std::min(*plan_.peak_seconds * rate_.steps_per_second(), 1.0);
   if (result.communication_us > 0) {
     const double step_us = 1000.0 * static_cast<double>(std::max<std::int64_t>(step_ms, 1));
@@ -160,7 +160,7 @@ void TrainingLoop::speak() {
   if (!whole || *whole) progress_.evaluations.sampled_step = progress_.step;
 }
 
-// Somebody who asks for a stop does not wait for it.
+// A requested stop does not wait for it.
 Status TrainingLoop::evaluate() {
   double sum = 0;
   std::int64_t batches = 0;

@@ -6,10 +6,10 @@
 //                   asked to, when it was one of the best, and after the last step
 //
 // A stop does not wait for an evaluation or for what is being said: the step is saved without them,
-// the run is not done, also after its last step, and whoever goes on from there begins with them.
-// So the evaluations, the best of them and the end are those of a run that was never stopped.
+// the run is not done, even after its last step, and a resumed run does them first. So the
+// evaluations, the best of them and the end are those of a run that was never stopped.
 //
-// Saving goes on beside the training. A save that is due while another is running is told and begun
+// Saving runs beside the training. A save that is due while another is running is told and begun
 // when that has ended; no run ends before the one that is running has. A save that fails costs that
 // checkpoint, not the run; only the last one is an error. Errors of the model are passed on.
 //
@@ -106,7 +106,7 @@ struct LoopPorts {
   Requests& requests;
   CheckpointPort& checkpoints;
   HeldOutSource* held_out;     // nullptr: nothing to evaluate on
-  Samples* samples = nullptr;  // nullptr: nobody looks at what the model says
+  Samples* samples = nullptr;  // nullptr: no samples
 };
 
 class TrainingLoop {

@@ -77,7 +77,7 @@ void settle_precision(WorkerConfig& config, const WorkerPorts& ports, Reporter& 
       "used");
 }
 
-// One that goes on keeps what it was begun with, wherever it goes on.
+// A resumed run keeps the precision it started with, wherever it resumes.
 Status keep_precision(WorkerConfig& config, const fs::path& from, const RunData& data,
                       Reporter& reporter) {
   if (!wants_bf16(config)) return {};
@@ -139,16 +139,16 @@ int exit_code_of(Ending ending) {
   return exit_code::failed;
 }
 
-// Where the data goes on. `other_blocks`: the plan may cut it into other blocks than the checkpoint
-// counted.
+// Where the data continues. `other_blocks`: the plan may cut it into other blocks than the
+// checkpoint counted.
 Result<Progress> find_place(const ResumePoint& point, BatchSource& data, bool other_blocks,
                             Reporter& reporter) {
   Progress progress = point.progress;
   if (!point.same_data) {
     reporter.error(
-        "data: changed since the checkpoint was written (the run goes on, but not bit for bit)");
+        "data: changed since the checkpoint was written (the run continues, but not bit for bit)");
   }
-  // The place may not exist any more; then the next epoch begins.
+  // The position may no longer exist; then the next epoch starts.
   if ((!point.same_data || other_blocks) && !data.seek(progress.cursor)) {
     progress.cursor = {progress.cursor.epoch + 1, 0};
   }

@@ -54,7 +54,7 @@ std::string sizes_not_said(const json::object& config) {
   return text;
 }
 
-// Whoever named the folder has to name another or mend it, unless it may be read later.
+// The user has to name another folder or repair this one, unless it may be readable later.
 tl::unexpected<Error> unusable(Error error) {
   if (error.kind != ErrorKind::transient) error.kind = ErrorKind::usage;
   return tl::unexpected(std::move(error));

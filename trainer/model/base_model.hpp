@@ -2,9 +2,9 @@
 //
 // In: a folder as Hugging Face's tools write it (checkpoint/huggingface/model_folder.hpp), of the
 // Llama family (llama/config.hpp). Out: the sizes its config.json says, and its tensors where they
-// are mapped. Errors: usage with what to do, for a folder that is none or damaged, a family that is
-// not built, tensors that config.json has no place for, and an output head that is said to be tied
-// to the embedding and is another; transient, where reading may succeed later.
+// are mapped. Errors: usage with what to do, for a damaged folder or one without a model, a family
+// that is not built, tensors that config.json has no place for, and an output head that is said to
+// be tied to the embedding and is another; transient, where reading may succeed later.
 #pragma once
 
 #include <memory>

@@ -50,7 +50,7 @@ enum class Linear : std::uint32_t { q, k, v, o, gate, up, down };
 
 // Adapters that alone are trained, over weights that stay as they are (Hu et al. 2021).
 struct LoraSpec {
-  std::int64_t rank = 0;  // 0: there are none
+  std::int64_t rank = 0;  // 0: no adapters
   double alpha = 8;
   double dropout = 0;       // of an adapter's input
   bool stabilised = false;  // scaled by alpha / sqrt(rank) instead of alpha / rank
@@ -134,7 +134,7 @@ Status check_spec(const TrainingSpec& spec);
 Status check_tokens(const TokenBatch& tokens, const TrainingSpec& spec, std::int64_t sequences);
 
 // The sizes that have a name (common/settings/model_presets.hpp); kind usage, with the nearest
-// name, when there is none of it.
+// name, for an unknown name.
 Result<ModelSpec> preset(std::string_view name);
 
 }  // namespace trainward::trainer

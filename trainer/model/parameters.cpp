@@ -100,7 +100,7 @@ std::vector<optim::Group> rate_runs(const ParameterTable& table, const TrainingS
   const std::size_t blocks_end =
       table.first_block + static_cast<std::size_t>(spec.model.layers) * table.block_parameters;
   std::vector<optim::Group> runs;
-  const ParameterInfo* running = nullptr;  // whose run may go on
+  const ParameterInfo* running = nullptr;  // whose run may continue
   for (std::size_t i = 0; i < table.infos.size(); ++i) {
     if (which == RunsOf::outer && i >= table.first_block && i < blocks_end) {
       running = nullptr;

@@ -62,7 +62,7 @@ std::string device_timeout_report() {
 void print_report(std::string_view report) {
   while (!report.empty()) {
     const ssize_t written = ::write(STDERR_FILENO, report.data(), report.size());
-    if (written <= 0) return;  // nobody reads it: there is no other place to say so
+    if (written <= 0) return;  // no reader: there is no other place to report it
     report.remove_prefix(static_cast<std::size_t>(written));
   }
 }

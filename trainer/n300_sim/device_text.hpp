@@ -22,7 +22,7 @@ std::string kernel_unreadable_report(const std::filesystem::path& file, std::str
 std::string kernel_unwritable_report(std::string_view program, std::string_view why);
 // What the compiler says of a program it does not take.
 std::string compiler_report(std::string_view why);
-// Ends of the process: an exception nobody caught, and a device that did not answer in the time
+// Ends of the process: an uncaught exception, and a device that did not answer in the time
 // given by TT_METAL_OPERATION_TIMEOUT_SECONDS.
 std::string abort_report();
 std::string device_timeout_report();

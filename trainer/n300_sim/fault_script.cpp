@@ -55,7 +55,7 @@ void read_oom(StrictObject& keys, OutOfMemory& oom) {
   if (name == "resource_exhausted") {
     oom = OutOfMemory::resource_exhausted;
   } else if (name != "error_13") {
-    keys.complain("oom", fmt::format("{} is no way to run out of memory", name),
+    keys.complain("oom", fmt::format("{} is not a way to run out of memory", name),
                   "error_13 or resource_exhausted");
   }
 }

@@ -38,7 +38,7 @@ std::string seal_program(std::string_view text) {
 Result<std::string_view> open_program(std::string_view bytes) {
   const auto corrupt = [](std::string what) { return fail(ErrorKind::corrupt, std::move(what)); };
   if (bytes.size() < text_at || !bytes.starts_with(magic)) {
-    return corrupt("is no serialized program of the simulated N300");
+    return corrupt("is not a serialized program of the simulated N300");
   }
   if (const std::uint64_t found = number_at(bytes, version_at, size_at - version_at);
       found != version) {

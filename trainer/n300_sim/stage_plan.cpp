@@ -113,7 +113,7 @@ class Planner {
            is<op::Transpose>(it) || is<op::Slice>(it);
   }
 
-  // What stage s reads, and thereby what earlier stages must keep.
+  // What stage s reads, which is what earlier stages must keep.
   void find_inputs(std::size_t s) {
     std::vector<bool> wanted(graph_.nodes.size(), false);
     for (const Request& request : requests_[s]) wanted[request.value.index()] = true;
@@ -147,7 +147,7 @@ class Planner {
     requests_[level_[value.index()]].push_back({value, *place_[value.index()]});
   }
 
-  // An operand that nobody needs afterwards is written where its sum is to be.
+  // An operand with no later use is written where its sum is to be.
   void place_operands() {
     for (const Value sum : sums_) {
       const Value operand = graph_.node(sum).inputs[0];

@@ -40,7 +40,7 @@ struct Turn {
 
 class StepFaults {
  public:
-  // `attempt`: which start of the run this process is; 0 when nobody counts.
+  // `attempt`: which start of the run this process is; 0 when not counted.
   StepFaults(const FaultScript& script, std::int64_t attempt)
       : hang_(script.hang),
         abort_(script.abort),

@@ -2,7 +2,7 @@
 //
 // Lowering pads products and sums with zeros, which hardware made of tiles computes for nothing; a
 // simulation of it need not. Values that are zero beyond some size are carried without that part,
-// and only padded where somebody looks at it. Results are the same up to the order of f32 sums, as
+// and only padded where they are read. Results are the same up to the order of f32 sums, as
 // long as all values are finite. Pure; parameters and outputs stay as they are.
 #pragma once
 

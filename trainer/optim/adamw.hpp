@@ -48,7 +48,7 @@ class AdamW {
 
   // Pieces must come in the same order every step for the same bits.
   void add_to_norm(std::span<const float> gradient);
-  // Of pieces that somebody else holds.
+  // Of pieces held elsewhere.
   void add_squares(double sum) { sum_of_squares_ += sum; }
   // The L2 norm of all pieces since the last step.
   [[nodiscard]] double norm() const;

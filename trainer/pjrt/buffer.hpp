@@ -2,7 +2,7 @@
 //
 // Made by Client::upload and Executable::run; destroyed with this object, on the client's thread.
 // Its bytes are dense and row-major on the host, whatever the device makes of them. A buffer that
-// was donated to a program holds nothing any more: reading it is an error, destroying it is not.
+// was donated to a program no longer holds anything: reading it is an error, destroying it is not.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class Buffer {
   // when it is next used.
   Outcome<void> download(std::span<std::byte> into) const;
 
-  // Waits until it is computed. Asks the plugin once, since a plugin may allow no more.
+  // Waits until it is computed. Asks the plugin once, since a plugin may allow only one call.
   Outcome<void> wait() const;
 
   [[nodiscard]] abi::Buffer* get() const { return handle_.get(); }

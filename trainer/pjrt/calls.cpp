@@ -65,7 +65,7 @@ void Calls::destroy(abi::Event* event) const {
   if (event == nullptr) return;
   abi::Event_Destroy_Args args{};
   args.event = event;
-  // Nobody could do anything about it; the error is destroyed with the outcome.
+  // The error is not actionable; it is destroyed with the outcome.
   (void)make(&abi::Api::Event_Destroy, "Event_Destroy", args);
 }
 

@@ -83,7 +83,7 @@ Outcome<Executable> Compiler::get(const std::string& name, const std::string& te
   return executable;
 }
 
-// The kernel could wait for us, but nobody would see that we are alive meanwhile.
+// The kernel could wait for us, but we would look dead meanwhile.
 Result<ProgramLock> Compiler::lock(const std::string& key) const {
   constexpr std::chrono::milliseconds between_looks{50};
   constexpr std::int64_t between_signs_ms = 1000;

@@ -54,7 +54,7 @@ tl::unexpected<DeviceError> propagate(Outcome<T>& outcome) {
 }
 
 // "RESOURCE_EXHAUSTED in LoadedExecutable_Execute: text". Transient where a new process may fare
-// better: after most failures of a device the client cannot be used any more, but another can.
+// better: after most device failures the client can no longer be used, but a new one can.
 Error to_error(const DeviceError& error);
 
 }  // namespace trainward::pjrt

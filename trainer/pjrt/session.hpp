@@ -6,8 +6,8 @@
 //
 // Threads. Plugins may keep a client in storage of its thread, so all calls come from the thread
 // that made the session. own() refuses others. What is given back on another thread is kept and
-// destroyed at the owner's next call. A session whose last owner goes on another thread leaves its
-// client to the end of the process.
+// destroyed at the owner's next call. A session whose last owner is destroyed on another thread
+// leaves its client to the end of the process.
 #pragma once
 
 #include <memory>
@@ -71,7 +71,7 @@ class Handle {
     if (object_ != nullptr) session_->give_back(object_);
   }
 
-  // Session::own, for a call with this object; also refused when there is none any more.
+  // Session::own, for a call with this object; also refused once the object is gone.
   Outcome<void> own(const char* call) const {
     if (object_ == nullptr) {
       return refuse(ErrorCode::failed_precondition, call, "it has been moved elsewhere");

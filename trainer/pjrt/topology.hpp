@@ -1,4 +1,4 @@
-// Devices as a plugin describes them, where there are none: programs can be compiled for them.
+// Devices that a plugin describes without having them: programs can be compiled for them.
 //
 // XLA's plugins have this; Tenstorrent's has not (every call is unimplemented).
 #pragma once

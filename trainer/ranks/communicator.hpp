@@ -1,8 +1,9 @@
 // What the processes that share a training step say to each other.
 //
 // All ranks call the same functions in the same order with spans of the same size; each call
-// returns when this rank's part is over. A rank that cannot be reached any more ends the process,
-// since none can go on alone; whoever started them says which it was (launcher.hpp). One thread.
+// returns when this rank's part is over. A rank that can no longer be reached ends the process,
+// since no rank can continue alone; the launcher reports which rank it was (launcher.hpp). One
+// thread.
 #pragma once
 
 #include <cstddef>

@@ -37,8 +37,8 @@ namespace fs = std::filesystem;
 // How long mpiexec may take to end the others and itself after a rank was lost.
 constexpr std::int64_t patience_ms = 3000;
 
-// What mpiexec is to know, unless somebody has said otherwise. Each belongs to Open MPI; others
-// pass them over.
+// Settings for mpiexec, unless already set. Each belongs to Open MPI; other implementations ignore
+// them.
 constexpr std::array<std::pair<const char*, const char*>, 8> settings{{
     {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
     {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
@@ -101,7 +101,7 @@ struct Rank {
 
 class Launcher {
  public:
-  // `ends`: an epoll descriptor. It tells of ends in their order, however late it is asked: when a
+  // `ends`: an epoll descriptor. It reports ends in order, however late it is asked: when a
   // rank has died, mpiexec kills the others at once.
   Launcher(Fd socket, Fd signals, Fd ends, pid_t mpiexec, Fd mpiexec_process, int ranks,
            const std::function<void(std::string)>& say)

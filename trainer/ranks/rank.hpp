@@ -14,14 +14,14 @@ namespace env {
 inline constexpr const char* ranks_socket = "TRAINWARD_RANKS_SOCKET";
 }  // namespace env
 
-// Whether this process is one of several already: by the launcher, or by somebody's own mpiexec.
+// Whether this process is one of several already: by the launcher, or by a user's mpiexec.
 // `look_up` returns nullptr for a variable that is not set, as getenv() does.
 bool started_as_rank(const std::function<const char*(const char* name)>& look_up);
 
 // Tells the launcher, if there is one, that this rank runs, and by done() that it may end.
 class RankReport {
  public:
-  // `socket`: where the launcher listens; nullptr, or nobody there: nothing is told.
+  // `socket`: where the launcher listens; nullptr, or no listener: nothing is reported.
   RankReport(int rank, const char* socket);
   void done() const;
 

@@ -11,7 +11,7 @@ namespace trainward::trainer {
 class SharedFolder {
  public:
   // In /dev/shm, else where temporary files go, for this user alone. Removes what owners left
-  // behind that died without a chance to: a folder is in use while somebody holds its lock.
+  // behind that died without a chance to: a folder is in use while its lock is held.
   static Result<SharedFolder> make();
   SharedFolder(SharedFolder&& other) noexcept;
   SharedFolder(const SharedFolder&) = delete;

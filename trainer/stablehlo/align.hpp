@@ -1,5 +1,5 @@
 // Products and reductions fill tiles: operands are padded as plan_padding() says, and results cut
-// back where somebody needs them as they are.
+// back where they are needed unpadded.
 //
 // A value exists in one padded form, which all that can use it share; zeros are added behind its
 // elements, the lowest f32 for a maximum. bf16 is padded as f32 and converted back: the same

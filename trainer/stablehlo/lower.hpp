@@ -8,7 +8,7 @@
 // - Products and reductions are aligned to tiles as tiles.hpp says, by zeros (sums and products) or
 //   by the lowest f32 (maxima), and the results cut back. Products of bf16 operands stay that.
 // Results are the same up to the order of f32 sums, as long as all values are finite: padding is
-// multiplied too, and zero times infinity is none.
+// multiplied too, and zero times infinity is not zero.
 //
 // Pure; parameters and outputs keep their number and order; the result is simplified, and lower()
 // leaves its own results alone.

@@ -1,6 +1,6 @@
 // Decides in which shapes the values of a graph are computed so that products and sums fill tiles.
 //
-// Products and sums ask for padded operands. What is asked of a value goes on to what it is made of
+// Products and sums ask for padded operands. The request passes from a value to its operands
 // as long as zeros stay zeros on the way and that costs less than padding the value itself: through
 // what moves elements and arithmetic, to small operands of products (weights instead of
 // activations), to products that are padded anyway. Where it stops, the value is padded. Pure.

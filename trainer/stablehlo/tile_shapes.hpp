@@ -36,7 +36,8 @@ struct DotAxis {
 std::vector<DotAxis> result_axes(const graph::op::DotGeneral& dot, std::size_t lhs_rank,
                                  std::size_t rhs_rank);
 
-// The padded shape of a reshape's operand that reshapes to `padded`; nothing when there is none.
+// The padded shape of a reshape's operand that reshapes to `padded`; nothing if no such shape
+// exists.
 std::optional<graph::Shape> before_reshape(const graph::Shape& from, const graph::Shape& to,
                                            const graph::Shape& padded);
 

@@ -15,7 +15,7 @@ namespace trainward::trainer {
 
 class StreamDecoder {
  public:
-  // `options.begins` false: what is shown goes on from other text.
+  // `options.begins` false: the output continues other text.
   explicit StreamDecoder(const Tokenizer& tokenizer, const DecodeOptions& options = {})
       : tokenizer_(&tokenizer), options_(options) {}
 

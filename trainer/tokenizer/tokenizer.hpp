@@ -16,10 +16,10 @@
 // were no UTF-8 come back as they were. Who shows tokens one by one uses a StreamDecoder
 // (stream_decoder.hpp), which holds incomplete characters back.
 //
-// Errors of encode(): corrupt, always, for it is about this text (or the watch's): it holds a byte
-// for which the vocabulary has no token, goes on for more than 16 MiB with nothing to cut it at, or
-// takes a pattern of the tokenizer more steps than are allowed. `out` is then as long as it was.
-// Errors of decode(): usage, when an id has no token.
+// Errors of encode(): corrupt, always, since the error is about this text (or the watch's): it
+// holds a byte for which the vocabulary has no token, runs on for more than 16 MiB with nothing to
+// cut it at, or takes a pattern of the tokenizer more steps than are allowed. `out` is then as long
+// as it was. Errors of decode(): usage, when an id has no token.
 #pragma once
 
 #include <cstdint>

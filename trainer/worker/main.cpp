@@ -23,7 +23,7 @@ namespace {
 
 int run(int argc, char** argv) {
   CLI::App app{
-      "Trains a model, saves as it goes, and goes on where a checkpoint left off; makes its data, "
+      "Trains a model, saves as it goes, and resumes where a checkpoint left off; makes its data, "
       "and shows what the model has learned."};
   app.name("trainward-worker");
   app.require_subcommand(1);

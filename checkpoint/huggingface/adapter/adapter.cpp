@@ -39,7 +39,7 @@ Status check_adapter_tensors(const std::vector<TensorInfo>& tensors, std::int64_
   std::map<std::string_view, int> halves;
   for (const TensorInfo& tensor : tensors) {
     const auto module = module_of(tensor.name);
-    if (!module) return bad(tensor, "is no A or B of a module");
+    if (!module) return bad(tensor, "is not the A or B of a module");
     const bool is_a = tensor.name.ends_with(suffix_a);
     if (!is_float(tensor.dtype) || tensor.shape.size() != 2 || tensor.shape[is_a ? 0 : 1] != r) {
       return bad(tensor,

@@ -2,7 +2,7 @@
 //
 // In: a checkpoint's folder. Out: what it records of its model and its tensors as sources, which
 // the object must outlive; nothing of the optimizer is read. check() compares the model's files
-// with their checksums before anybody copies them. Errors as in record_of() and verify().
+// with their checksums before they are copied. Errors as in record_of() and verify().
 #pragma once
 
 #include <cstdint>

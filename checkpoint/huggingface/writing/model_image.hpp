@@ -1,7 +1,7 @@
 // The files of a whole model's folder before they are written.
 //
 // In: configuration, tensors, a folder to take the tokenizer's files from, a model card. Out: every
-// file; what was read from that folder is byte for byte what it was, for a tokenizer is not ours to
+// file; what was read from that folder is unchanged byte for byte, since a tokenizer is not ours to
 // change. Tensors are borrowed. Errors: kind usage for what cannot be written.
 #pragma once
 

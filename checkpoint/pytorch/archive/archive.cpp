@@ -39,7 +39,7 @@ Result<Archive> open_archive(SharedSource source, const Limits& limits) {
     return corrupt_at(*source, 0, "is a bare pickle, not a file of torch.save",
                       "save it with torch.save");
   }
-  return corrupt_at(*source, 0, "is no file of torch.save: neither its zip nor its legacy layout",
+  return corrupt_at(*source, 0, "is not a torch.save file: neither its zip nor its legacy layout",
                     "name the .pt or .pth file itself");
 }
 

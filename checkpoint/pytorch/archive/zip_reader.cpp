@@ -33,7 +33,7 @@ class MemberReader {
     auto parsed = parse_pickle(*source_, pickle->data, end, limits_);
     if (!parsed) return propagate(parsed);
     if (parsed->end != end) {
-      return corrupt_at(*source_, parsed->end, "data.pkl goes on behind the end of its pickle");
+      return corrupt_at(*source_, parsed->end, "data.pkl continues after the end of its pickle");
     }
     Archive archive{source_, Layout::zip, std::move(parsed->tree), {}};
     if (auto ok = find_places(archive); !ok) return propagate(ok);
@@ -67,7 +67,7 @@ class MemberReader {
     return check_crc(*source_, entry.data, entry.bytes, entry.crc, fmt::format("'{}'", entry.name));
   }
 
-  // The text of a small record, or empty when there is none.
+  // The text of a small record, or empty if absent.
   [[nodiscard]] Result<std::string> text(std::string_view name) const {
     const ZipEntry* entry = find(name);
     if (entry == nullptr) return std::string();

@@ -148,7 +148,7 @@ class Machine {
       case op::bin_persistent_id:
         return persistent_id();
       default:
-        return bad(fmt::format("opcode 0x{:02x} is none that a checkpoint needs", op),
+        return bad(fmt::format("opcode 0x{:02x} is not one that a checkpoint needs", op),
                    "save it with torch.save and its default pickle protocol; a file that needs "
                    "more than that may run code when it is loaded elsewhere");
     }
@@ -229,7 +229,7 @@ class Machine {
     if (auto ok = need(1); !ok) return ok;
     if (is_opaque(stack_.back())) return {};
     List* list = std::get_if<List>(&tree_.nodes[stack_.back()]);
-    if (list == nullptr) return bad("something is appended to what is no list");
+    if (list == nullptr) return bad("something is appended to a value that is not a list");
     list->items.insert(list->items.end(), items.begin(), items.end());
     return {};
   }
@@ -250,7 +250,7 @@ class Machine {
     if (is_opaque(stack_.back())) return {};
     Dict* dict = std::get_if<Dict>(&tree_.nodes[stack_.back()]);
     if (dict == nullptr || items.size() % 2 != 0) {
-      return bad("an entry is put into what is no dictionary, or a key has no value");
+      return bad("an entry is put into a value that is not a dictionary, or a key has no value");
     }
     for (std::size_t i = 0; i < items.size(); i += 2) {
       dict->entries.emplace_back(items[i], items[i + 1]);
@@ -357,8 +357,8 @@ class Machine {
       case Role::unsupported:
         break;
     }
-    return bad(
-        fmt::format("'{}.{}' is called, but it is no function", function->module, function->name));
+    return bad(fmt::format("'{}.{}' is called, but it is not a function", function->module,
+                           function->name));
   }
 
   Status tensor(const Global& function, NodeId arguments) {

@@ -1,7 +1,7 @@
 // What a pickle of PyTorch holds, as data: nodes in one array that refer to each other by number.
 //
 // Sharing (the pickle's memo) is two references to one number, so nothing is copied and a tree may
-// have cycles: whoever walks it bounds depth and output. Freeing it is a loop over arrays.
+// have cycles: code that walks it must bound depth and output. Freeing it is a loop over arrays.
 #pragma once
 
 #include <cstdint>
@@ -91,7 +91,7 @@ struct Tree {
     const TensorRef* ref = as<TensorRef>(id);
     return ref == nullptr ? nullptr : &tensors[ref->tensor];
   }
-  // The value under a text key of a Dict; no_node when there is none.
+  // The value under a text key of a Dict; no_node if absent.
   [[nodiscard]] NodeId find(NodeId dict, std::string_view key) const;
 };
 

@@ -161,7 +161,7 @@ Result<TensorRef> Rebuilder::view(const Global& function, const std::vector<Node
   if (typed) {
     const auto* named = tree_.as<const Global*>(arguments[6]);
     if (named == nullptr || !(*named)->dtype || (*named)->role != Role::constant) {
-      return wrong("the element type of a tensor is none that safetensors knows");
+      return wrong("safetensors does not support the element type of a tensor");
     }
     type = (*named)->dtype;
   }

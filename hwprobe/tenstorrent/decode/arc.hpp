@@ -1,8 +1,8 @@
 // A look at chip L's management processor: does it run, and what does it say? (Stage C.)
 //
 // In: registers. Out: everything that could be read, also when the look was cut short. Takes 1.2 s,
-// or 2.2 s when the heartbeat stands still: nobody is called dead for less than two seconds of it.
-// Works the same over a card, a simulator and the recording of either.
+// or 2.2 s when the heartbeat stands still: a processor is called dead only after two seconds of
+// it. Works the same over a card, a simulator and the recording of either.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct ArcLook {
   std::optional<std::uint32_t> post_code;
   ArcState state = ArcState::unknown;
   std::optional<Telemetry> telemetry;
-  std::string telemetry_error;  // why there is none, in words; may be empty
+  std::string telemetry_error;  // why telemetry is missing; may be empty
   Heartbeat heartbeat = Heartbeat::unknown;
 };
 
@@ -31,7 +31,7 @@ struct ArcLook {
 ArcState arc_state(std::optional<std::uint32_t> post_code,
                    std::optional<std::uint32_t> message_status);
 
-// `watch_heart`: false where somebody else has watched it already, which saves the time.
+// `watch_heart`: false if it was already watched elsewhere, which saves the time.
 ArcLook look_at_arc(RegisterIo& registers, bool watch_heart = true);
 
 }  // namespace trainward::hwprobe

@@ -92,7 +92,7 @@ Status Baselines::read(const Result<json::value>& value, const std::string& wher
     return fail(ErrorKind::corrupt, fmt::format("has more than {} links", most_links), where);
   }
   for (const json::value& item : **links) {
-    if (!item.is_object()) return fail(ErrorKind::corrupt, "a link is no object", where);
+    if (!item.is_object()) return fail(ErrorKind::corrupt, "a link is not an object", where);
     auto chip = get_string(item.get_object(), "chip");
     if (!chip) return propagate(chip);
     auto channel = get_int(item.get_object(), "channel");

@@ -51,7 +51,7 @@ class Baselines {
 
   LinkGrowth growth(const std::string& chip, unsigned channel, const LinkCounters& now);
 
-  // Why the file was not used; empty when it was, or when there was none.
+  // Why the file was not used; empty if it was used or did not exist.
   [[nodiscard]] const std::string& note() const { return note_; }
   // Something is there to be saved that the file does not have.
   [[nodiscard]] bool changed() const { return changed_; }

@@ -1,4 +1,4 @@
-// Is there still somebody who answers? Asked in an order in which a dead part is never asked twice.
+// Does the board still answer? Asked in an order in which a dead part is never asked twice.
 //
 // In: registers. Out: the first part that does not answer, which ends the check: a read of a hung
 // part takes the better part of a second each, and everything behind it reads as all ones anyway.

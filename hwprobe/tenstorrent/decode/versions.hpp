@@ -18,9 +18,10 @@ struct Version {
 
   // "19.7.1.0". One to four numbers; anything else is no version.
   static std::optional<Version> parse(std::string_view text);
-  // A firmware bundle, or any firmware of the management processor: one byte a part. 0 is none.
+  // A firmware bundle, or any firmware of the management processor: one byte a part. 0 means no
+  // version.
   static std::optional<Version> of_bundle(std::uint32_t word);
-  // Ethernet firmware: bits 23:16, 15:12, 11:0. 0 is none.
+  // Ethernet firmware: bits 23:16, 15:12, 11:0. 0 means no version.
   static std::optional<Version> of_ethernet(std::uint32_t word);
 
   [[nodiscard]] std::string text() const;

@@ -96,7 +96,7 @@ Status KmdRegisters::point(NocWindow& window, const NocWindow::Place& place) {
   request.target.x_end = static_cast<std::uint16_t>(place.x);
   request.target.y_end = static_cast<std::uint16_t>(place.y);
   request.target.ordering = kmd::strict_ordering;
-  window.place.reset();  // after a failure nobody knows where it points
+  window.place.reset();  // after a failure its target is unknown
   const int error = calls_.ioctl(fd_->value().get(), kmd::configure_window, &request);
   if (error != 0) return fail_read(error, "a window of the driver");
   window.place = place;

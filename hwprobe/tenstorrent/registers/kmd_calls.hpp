@@ -15,7 +15,7 @@
 
 namespace trainward::hwprobe {
 
-// Words of the board, mapped for as long as somebody holds this.
+// Words of the board, mapped for as long as this lives.
 using RegisterWindow = std::shared_ptr<const volatile std::uint32_t>;
 
 class KmdCalls {

@@ -1,4 +1,4 @@
-// Registers told to somebody as they are read, and read again from what was told.
+// Register reads reported to a sink as they happen, and replayed from what was reported.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace trainward::hwprobe {
 
-// Reads that are also told to somebody: a child tells its parent, a recording its file.
+// Reads that are also reported: a child reports to its parent, a recording to its file.
 //
 // In: another RegisterIo, borrowed, and a sink that takes each reading as soon as it was answered.
 // Out: the other's answers, unchanged. The sink must not throw.
@@ -41,10 +41,10 @@ class RecordingRegisters : public RegisterIo {
 // Registers from a recording.
 //
 // In: readings, of any keys; others than registers' are ignored. Out: the same answers in the same
-// order for each key, the last one again and again until somebody waits: waiting takes no time, and
-// what was not read after it is not known, so that a look cut short does not show a heartbeat that
-// stands still. Errors: the recorded one again; kind usage ("was not recorded") for what was not
-// read; kind corrupt for a value that is no number.
+// order for each key, the last one repeated until the caller waits: waiting takes no time, and what
+// was not read after it is unknown, so a look cut short does not show a heartbeat that stands
+// still. Errors: the recorded one again; kind usage ("was not recorded") for what was not read;
+// kind corrupt for a value that is not a number.
 class ReplayRegisters : public RegisterIo {
  public:
   explicit ReplayRegisters(std::span<const Reading> readings);

@@ -4,7 +4,7 @@
 // In: offsets into PCI configuration space and BAR0, or a tile of NOC0 (x, y) and an address in it;
 // all 32-bit words, aligned. Out: the word, little-endian as the host has it. Nothing here writes.
 // Errors: what the kernel said, its name first ("ENODEV: …", read_error.hpp); kind usage for an
-// address that nobody may read (allowed.hpp) and for one that a recording does not have.
+// address that must not be read (allowed.hpp) and for one that a recording does not have.
 // A read of a card may block for ever, or end the process with SIGBUS: do it in a child of its own.
 // One thread at a time. Source of all addresses: addresses.hpp.
 #pragma once

@@ -76,7 +76,7 @@ void merge_right(const Chip& right, Board& board) {
     board.chips.push_back({right.id, Verdict::ok, "", 0, {}});
     known = &board.chips.back();
   }
-  // Nobody had asked it before: that is not worse than what it says now.
+  // It had not been asked before: that is not worse than what it says now.
   if (known->verdict == Verdict::unknown && known->evidence.empty()) known->verdict = Verdict::ok;
   known->confidence = right.confidence;
   if (right.temperature_c != 0) known->temperature_c = right.temperature_c;

@@ -51,7 +51,7 @@ std::optional<bool> trained(const json::object& telemetry, const json::object& b
   constexpr std::uint64_t six_channels = 0xffffff;
   constexpr std::uint64_t all_trained = 0x222222;
   if (const auto status = loose::whole(telemetry, {"DDR_STATUS", "SMBUS_TX_DDR_STATUS"})) {
-    // Every channel zero is what a value looks like that nobody filled in.
+    // All channels zero means that the value was never filled in.
     if ((*status & six_channels) != 0) return (*status & six_channels) == all_trained;
   }
   return loose::flag(board, {"dram_status"});

@@ -59,7 +59,7 @@ def by_jinja(source, variables):
 
 # What Jinja has and ours refuses, by a word of the refusal. A slice of what has no parts is nothing to
 # Jinja where it calculates ahead, and an error where it does not: always an error to ours.
-BY_NAME = ("not supported", "beyond 64 bits", "cannot be printed", "inside each other", "is no key", "has no parts")
+BY_NAME = ("not supported", "beyond 64 bits", "cannot be printed", "inside each other", "cannot be a key", "has no parts")
 
 
 def compare(render, cases, most_refused, most_lenient):

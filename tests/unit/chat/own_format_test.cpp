@@ -122,7 +122,7 @@ TEST(OwnFormat, RefusesWhatCannotBeTold) {
   auto format = own_format(source, llama_tokens, {});
   ASSERT_FALSE(format.has_value());
   EXPECT_TRUE(
-      format.error().what.starts_with("the template writes the assistant's turn otherwise"));
+      format.error().what.starts_with("the template writes the assistant's turn differently"));
   EXPECT_NE(format.error().hint.find("built-in prompt forms"), std::string::npos);
   // What it does to earlier answers by what is in them shows only with the conversation.
   const auto cuts =
@@ -136,7 +136,7 @@ TEST(OwnFormat, RefusesWhatCannotBeTold) {
   EXPECT_TRUE(
       shown(cuts->render(thoughtful))
           .starts_with(
-              "the model's chat template, turn 2: the template writes this answer otherwise"))
+              "the model's chat template, turn 2: the template writes this answer differently"))
       << shown(cuts->render(thoughtful));
 }
 

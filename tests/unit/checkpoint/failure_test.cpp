@@ -78,7 +78,7 @@ void fail_each_call(const fs::path& root, std::int64_t step, int error_number,
       EXPECT_THAT(saved.error().what, HasSubstr("cannot"));
       after_error();
     } else {
-      // A failed fsync is made good by writing the file anew.
+      // A failed fsync is recovered by rewriting the file.
       EXPECT_TRUE(verify(*saved));
       fs::remove_all(root);
       ASSERT_TRUE(save(root, Sample(1).contents()));
@@ -345,7 +345,7 @@ TEST_F(Failure, WhatNobodyMayReadIsLeftWhereItIs) {
   ASSERT_EQ(selection->rejected.size(), 1U);
   EXPECT_EQ(selection->rejected[0].path, root_ / "step-00000002");
   ASSERT_EQ(::chmod((root_ / "step-00000001/model.safetensors").c_str(), 0), 0);
-  EXPECT_FALSE(select(root_)) << "the run would begin anew";
+  EXPECT_FALSE(select(root_)) << "the run would start over";
 }
 
 // A look that set the newest aside, and then found that the next cannot be read just now.

@@ -1,4 +1,4 @@
-// A checkpoint folder filled with what its owner likes costs whoever verifies it little memory.
+// Verifying a checkpoint folder takes little memory, whatever its owner put into it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

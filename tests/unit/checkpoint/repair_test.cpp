@@ -121,7 +121,7 @@ TEST_F(RepairTest, AWholeCheckpointOfAnotherStepDoesNotComeBack) {
 TEST_F(RepairTest, WhatCannotBeReadOrIsNewerIsLeftAlone) {
   add(1);
   const fs::path newer = add(2);
-  // Sealed anew, as a later version would have written it.
+  // Sealed again, as a later version would have written it.
   const std::string text = read_bytes(newer / "MANIFEST.json");
   std::string body = text.substr(0, text.rfind("  \"checksum\""));
   body.replace(body.find("\"version\": 1"), 12, "\"version\": 9");
@@ -131,7 +131,7 @@ TEST_F(RepairTest, WhatCannotBeReadOrIsNewerIsLeftAlone) {
   EXPECT_THAT(done.left_alone[0].reason, HasSubstr("format version 9"));
   EXPECT_TRUE(fs::exists(newer));
   EXPECT_EQ(read_bytes(root_ / "latest"), "step-00000002\n")
-      << "it may well be the newest that verifies, for whoever can read it";
+      << "it may well be the newest that verifies, for software that can read it";
 }
 
 TEST_F(RepairTest, LeftoversGoAndAnInterruptedReplacementComesBack) {

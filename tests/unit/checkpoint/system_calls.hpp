@@ -4,7 +4,7 @@
 // while an Interception lives, each call is shown to its handler first, which may let it through,
 // make it fail, or end the process. So the code under test needs no hooks of its own. What io_uring
 // does is no library call: a queue that stands before the real one does the same for it. One
-// Interception at a time; whoever makes calls meanwhile shares it.
+// Interception at a time; all calls made meanwhile share it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What is done through an open folder stays below it, whoever turns names into links meanwhile.
+// Work through an open folder stays below it, even if names turn into links meanwhile.
 #include "common/os/folder.hpp"
 
 #include <fcntl.h>
@@ -188,7 +188,7 @@ TEST_F(PathTrust, AnEndThatOthersMayWriteIsNoMatterWhereOnlyTheWayCounts) {
   EXPECT_EQ(weak("a/b", Judged::way), "");
   fs::create_symlink("a/b", path("link"));
   EXPECT_EQ(weak("link", Judged::way), "");
-  // Its owner can rename it away, and whoever else owns it cannot.
+  // Its owner can rename it away; other users cannot.
   ::chmod(path("a").c_str(), 01777);
   EXPECT_NE(weak("a/b", Judged::way), "");
   ASSERT_EQ(::chown(path("a/b").c_str(), 0, 0), 0);

@@ -82,7 +82,7 @@ TEST_F(Open, JournalAndLogsAreReadAndWrittenOnlyAsFiles) {
   EXPECT_EQ(JournalWriter::open(held(fifo.parent_path()), fifo.filename().string()).error().what,
             "is a pipe, not a file");
   EXPECT_EQ(read_log(pipe("stdout.log"), 0, 10).error().what, "is a pipe, not a file");
-  // Without its index a log begins at 0; a rotated one that is none ends the search.
+  // Without its index a log begins at 0; a rotated log that is not a file ends the search.
   ASSERT_TRUE(write_file_durably(path("stderr.log"), "text"));
   pipe("stderr.log.index");
   pipe("stderr.log.1");

@@ -226,7 +226,7 @@ TEST_F(DocumentReaderTest, PackedFilesAreReadAsWhatTheyHold) {
   folder_.write("d/c.txt.gz", gzipped("four").substr(0, 15));
   auto cut = read({"d"});
   ASSERT_FALSE(cut) << "a part of it would be trained on unnoticed";
-  EXPECT_THAT(cut.error().message(), HasSubstr("c.txt.gz: is no whole gzip file"));
+  EXPECT_THAT(cut.error().message(), HasSubstr("c.txt.gz: is not a complete gzip file"));
 }
 
 TEST_F(DocumentReaderTest, AnArrayInAFileOfLinesLosesNothing) {

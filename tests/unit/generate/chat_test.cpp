@@ -78,7 +78,7 @@ TEST_F(ChatTest, AnswersEachLineInItsTurn) {
   EXPECT_EQ(run({"Hi", "", "yo"}), exit_code::done) << err_;
   EXPECT_TRUE(out_.starts_with(first));
   const std::string both = out_;
-  // Begun anew, it is the first again.
+  // After a reset, it is the first again.
   const std::string other = answer("yo");
   EXPECT_NE(both, first + other);
   EXPECT_EQ(run({"Hi", "/reset", "yo", "/quit", "never"}), exit_code::done) << err_;
@@ -99,7 +99,7 @@ TEST_F(ChatTest, IsToldWhatTheModelIs) {
 TEST_F(ChatTest, KnowsItsCommands) {
   EXPECT_EQ(run({"/help", "/rest"}), exit_code::done);
   EXPECT_EQ(out_, "");
-  EXPECT_THAT(err_, HasSubstr("/reset begins anew"));
+  EXPECT_THAT(err_, HasSubstr("/reset starts over"));
   EXPECT_THAT(err_, HasSubstr("There is no command '/rest'"));
   terminal_ = true;
   EXPECT_EQ(run({}), exit_code::done);

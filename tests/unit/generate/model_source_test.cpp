@@ -129,7 +129,7 @@ TEST_F(ModelSourceTest, SaysWhatIsMissing) {
   fs::rename(base_, root_.path() / "moved");
   const Error lost = refused(peft);
   EXPECT_EQ(lost.kind, ErrorKind::usage);
-  EXPECT_THAT(lost.what, HasSubstr("which is no folder here"));
+  EXPECT_THAT(lost.what, HasSubstr("which is not a folder here"));
   EXPECT_THAT(lost.hint, HasSubstr("--base"));
   const auto source = ModelSource::open(root_.path() / "moved");
   const auto loaded = source->load(366);

@@ -105,7 +105,7 @@ Axes axes_of(Line& line, std::string_view key) {
   return line.list();
 }
 
-// The kind with this name. Beyond an enum's last kind name_of() has no name any more.
+// The kind with this name. Beyond an enum's last kind, name_of() has no name.
 template <typename Elementwise, typename Kind>
 std::optional<Op> elementwise(std::string_view name) {
   for (int i = 0;; ++i) {

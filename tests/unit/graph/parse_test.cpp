@@ -74,10 +74,10 @@ TEST(Parse, SaysWhichLineIsWrongAndWhy) {
   EXPECT_THAT(refusal(x), HasSubstr("ends before the line that returns"));
   EXPECT_THAT(refusal(x + "return %0"), HasSubstr("line 2 does not end with a line end"));
   EXPECT_THAT(refusal(x + "return %00\n"), HasSubstr("line 2 is no list of values"));
-  EXPECT_THAT(refusal(x + "return %1\n"), HasSubstr("an output of the graph is no value"));
+  EXPECT_THAT(refusal(x + "return %1\n"), HasSubstr("an output of the graph is not a value"));
   EXPECT_THAT(refusal(x + "return %0\n" + x), HasSubstr("line 3 something follows"));
   EXPECT_THAT(refusal(x + "%1 = add %0, %7 : f32[2,3]\n"),
-              HasSubstr("add: an operand is no value"));
+              HasSubstr("add: an operand is not a value"));
   EXPECT_THAT(refusal(x + "%1 = add %0, %0 : f32[3,2]\n"),
               HasSubstr("line 2 is not '%1 = add %0, %0 : f32[2,3]'"));
   EXPECT_THAT(refusal(x + "%9 = negate %0 : f32[2,3]\n"), HasSubstr("is not '%1 = negate"));

@@ -77,7 +77,7 @@ class ExportTest : public ::testing::Test {
         done = export_model(checkpoint, to_, options);
       }
       if (done) {
-        // A failed fsync of a file is made good by writing it anew.
+        // A failed fsync of a file is recovered by rewriting it.
         expect_same_models(base_, to_);
         fs::remove_all(to_);
         continue;

@@ -85,7 +85,7 @@ TEST_F(ProbeProgram, SaysWhatItCannotDo) {
     EXPECT_THAT(outcome.output, HasSubstr(words)) << options;
   };
   complains("--replay " + file("none"), "No such file");
-  complains("--replay " + write("bad", "hello").string(), "is no recording");
+  complains("--replay " + write("bad", "hello").string(), "is not a recording");
   complains("--record a --replay b", "--record FILE goes with");
   complains("--record a --host b", "--record FILE goes with");
   complains("--replay a --host b", "cannot be had together");

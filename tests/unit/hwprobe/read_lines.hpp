@@ -1,4 +1,4 @@
-// Readings of a text, a line each; comments, and what is none, are left out.
+// Readings of a text, one per line; comments and malformed lines are left out.
 #pragma once
 
 #include <sstream>

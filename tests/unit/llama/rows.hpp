@@ -39,7 +39,7 @@ struct Rows {
   [[nodiscard]] TokenBatch batch() const { return {ids, weights, segments}; }
 };
 
-// Divides the weights by their sum, as whoever makes a step does.
+// Divides the weights by their sum, as a training step does.
 inline void normalise(Rows& rows) {
   const double sum = std::accumulate(rows.weights.begin(), rows.weights.end(), 0.0);
   for (float& weight : rows.weights) weight = static_cast<float>(weight / sum);

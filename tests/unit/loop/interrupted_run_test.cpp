@@ -197,7 +197,7 @@ class SmallRun {
   LoopPlan plan_;
   std::vector<double> losses_;
   const Corpus& corpus_;
-  // In memory, where that is to be had: no disk has to be waited for, thousands of times.
+  // In memory, where available, to avoid waiting for a disk thousands of times.
   TemporaryFolder folder_{::access("/dev/shm", W_OK) == 0 ? fs::path("/dev/shm")
                                                           : fs::temp_directory_path()};
 };

@@ -200,7 +200,7 @@ TEST_F(WorkerTest, RefusesACheckpointOfAnotherConfigurationAndNamesWhatChanged) 
   bench_.environment.resume_from = bench_.checkpoint(4).string();
   EXPECT_EQ(run(), exit_code::configuration);
   EXPECT_THAT(bench_.said.err, HasSubstr("other settings: training_config.seed was 7 and is 8 (to "
-                                         "go on, set it back; to begin anew, give the program"));
+                                         "resume, set it back; to start over, give the program"));
   EXPECT_EQ(record_.made, 1);
   // As an older version wrote it.
   auto now = checkpoint::load(bench_.checkpoint(4));
@@ -265,13 +265,13 @@ TEST_F(WorkerTest, ACheckpointOfALaterEditionIsNotMisread) {
   ASSERT_TRUE(from);
   bench_.environment.resume_from = from->string();
   EXPECT_EQ(run(), exit_code::configuration);
-  EXPECT_THAT(bench_.said.err, HasSubstr("go on with the version that wrote it"));
+  EXPECT_THAT(bench_.said.err, HasSubstr("resume with the version that wrote it"));
 }
 
 TEST_F(WorkerTest, GoesOnWithChangedDataAndSaysSo) {
   bench_.training()["steps"] = 4;
   EXPECT_EQ(run(), exit_code::done);
-  // Shorter: the saved place does not exist any more.
+  // Shorter: the saved position no longer exists.
   std::ofstream(bench_.folder() / "data" / "text") << std::string(40, 'x');
   bench_.training()["steps"] = 6;
   bench_.environment.resume_from = bench_.checkpoint(4).string();

@@ -39,7 +39,7 @@ struct Error : Counted<&test::Live::errors> {
 };
 struct Event : Counted<&test::Live::events> {
   // Of memory that was lent until this happens.
-  Buffer* into = nullptr;  // null: nothing is to be copied (any more)
+  Buffer* into = nullptr;  // null: nothing (left) to copy
   const char* from = nullptr;
   std::size_t size = 0;
 };

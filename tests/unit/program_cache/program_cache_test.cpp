@@ -269,7 +269,7 @@ TEST(ProgramCache, AFolderThatIsTakenAwayIsAnErrorAndComesBack) {
   EXPECT_FALSE(cache.list());
   std::filesystem::create_directories(cache.folder());
   auto other = cache.lock(key(1));
-  ASSERT_TRUE(other) << "the held file is not at this name any more";
+  ASSERT_TRUE(other) << "the held file is no longer at this name";
   held = fail(ErrorKind::usage, "let go");
   EXPECT_FALSE(*cache.try_lock(key(1))) << "letting go of the old one leaves the new one alone";
   EXPECT_TRUE(cache.put(key(1), "one", info));

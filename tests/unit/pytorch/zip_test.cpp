@@ -87,7 +87,7 @@ TEST(Zip, BytesThatBelongToNoEntryAreRefused) {
   EXPECT_THAT(refused(raw_zip(good(), "hidden")), HasSubstr("belong to no entry"));
   EXPECT_THAT(refused(raw_zip(good(), "", "a comment")), HasSubstr("no central directory"));
   EXPECT_THAT(refused(raw_zip(good()) + "tail"), HasSubstr("no central directory"));
-  EXPECT_THAT(refused("prefix" + raw_zip(good())), HasSubstr("is no file of torch.save"));
+  EXPECT_THAT(refused("prefix" + raw_zip(good())), HasSubstr("is not a torch.save file"));
   // One file that is two: a second archive in front, whose directory nobody looks for.
   EXPECT_NE(refused(raw_zip(good()) + raw_zip(good())), "");
   std::string polyglot = raw_zip(good());
@@ -148,8 +148,8 @@ TEST(Archive, OtherFilesAreNamed) {
   EXPECT_THAT(refused(tar), HasSubstr("tar layout"));
   EXPECT_THAT(refused("\x80\x02N."s), HasSubstr("bare pickle"));
   EXPECT_THAT(refused("\x80\x04\x95"s), HasSubstr("bare pickle"));
-  EXPECT_THAT(refused("hello"), HasSubstr("no file of torch.save"));
-  EXPECT_THAT(refused(""), HasSubstr("no file of torch.save"));
+  EXPECT_THAT(refused("hello"), HasSubstr("not a torch.save file"));
+  EXPECT_THAT(refused(""), HasSubstr("not a torch.save file"));
   EXPECT_THAT(refused("PK\x03\x04"s), HasSubstr("cut short"));
 }
 

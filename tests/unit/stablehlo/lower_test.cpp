@@ -199,7 +199,7 @@ TEST(Lower, ScatteringIsAProductWithOnes) {
   EXPECT_EQ(nodes_of<graph::op::DotGeneral>(low), 1);
   Numbers updates(24);
   for (std::size_t i = 0; i < updates.size(); ++i) updates[i] = static_cast<double>(i);
-  // Rows 1 and 4, the first twice; 5, 31, 32 and -1 are none.
+  // Rows 1 and 4, the first twice; 5, 31, 32 and -1 are out of range.
   const auto out = run(low, {{1, 5, 1, 31, 4, 32}, updates});
   Numbers expected(20, 0);
   for (std::size_t i = 0; i < 4; ++i) {

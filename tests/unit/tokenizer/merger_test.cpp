@@ -12,7 +12,7 @@ namespace {
 
 using Tokens = std::vector<TokenId>;
 
-// Merge the lowest pair, the leftmost of equals; again, until there is none.
+// Merge the lowest pair, the leftmost of equals; again, until no pair is left.
 Tokens by_definition(Tokens tokens, const std::vector<MergeRule>& rules) {
   std::map<std::pair<TokenId, TokenId>, std::pair<std::size_t, TokenId>> ranks;
   for (std::size_t i = 0; i < rules.size(); ++i) {

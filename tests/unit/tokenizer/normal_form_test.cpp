@@ -145,7 +145,7 @@ TEST(NormalForm, OfAnyTextIsStableAndConsistent) {
       const std::string once = in_form(text, form);
       ASSERT_TRUE(is_utf8(once)) << shown(text);
       ASSERT_EQ(shown(in_form(once, form)), shown(once)) << shown(text);
-      // ASCII begins anew.
+      // ASCII starts over.
       ASSERT_EQ(in_form(text + "\n" + more, form), once + in_form("\n" + more, form));
     }
     ASSERT_EQ(shown(in_form(in_form(text, NormalForm::nfd), NormalForm::nfc)),

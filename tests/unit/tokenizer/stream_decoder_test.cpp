@@ -30,7 +30,7 @@ TEST(StreamDecoderTest, HoldsBackWhatIsNoWholeCharacter) {
   EXPECT_EQ(put(decoder, 'b'),
             "\uFFFD"
             "b")
-      << "nothing can complete it any more";
+      << "nothing can complete it now";
   EXPECT_EQ(put(decoder, 0xFF), "\uFFFD");
   EXPECT_EQ(put(decoder, 0xE4), "");
   EXPECT_EQ(put(decoder, 0xB8), "");

@@ -39,7 +39,7 @@ TEST(Utf8Test, FindsWhereValidTextEnds) {
 TEST(Utf8Test, KnowsWhiteSpace) {
   EXPECT_EQ(leading_space(" \t\u00A0\u3000x "), 2U + 2U + 3U);
   EXPECT_EQ(trailing_space(" x\u2003\r\n"), 3U + 2U);
-  EXPECT_EQ(trailing_space("\u200B"), 0U) << "a zero-width space is none";
+  EXPECT_EQ(trailing_space("\u200B"), 0U) << "a zero-width space is not a space";
   EXPECT_EQ(leading_space(""), 0U);
   EXPECT_EQ(trailing_space("  "), 2U);
 }

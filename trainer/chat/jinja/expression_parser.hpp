@@ -19,7 +19,7 @@ class ExpressionParser {
   Result<Part> expression(bool with_condition = true);
   // Several with commas between them are a tuple.
   Result<Part> expressions(bool with_condition = true);
-  // `| filter | filter` behind the text of a block; null when there is none.
+  // `| filter | filter` after the text of a block; null if absent.
   Result<Part> filters_of_block();
 
  private:

@@ -110,7 +110,7 @@ Result<bool> contains(const Value& whole, const Value& part, Budget& budget) {
   }
   if (const auto* mapping = whole.as<Mapping>()) {
     if (is_key(part) || part.undefined()) return find(*mapping, part) != nullptr;
-    return refused(fmt::format("{} is no key of a mapping", kind_name(part)));
+    return refused(fmt::format("{} cannot be a key of a mapping", kind_name(part)));
   }
   auto items = iterate(whole, budget);
   if (!items) return propagate(items);

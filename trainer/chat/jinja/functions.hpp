@@ -42,7 +42,7 @@ struct TestEntry {
   Result<bool> (*holds)(const Value& of, const Arguments& arguments, Budget& budget);
 };
 
-// Null for a name that is none.
+// Null for an unknown name.
 const FilterEntry* find_filter(std::string_view name);
 const TestEntry* find_test(std::string_view name);
 
@@ -58,8 +58,8 @@ Result<Value> call_method(const Value& of, std::string_view name, const Argument
 Result<Value> call_text_method(const Text& of, std::string_view name, const Arguments& arguments,
                                Budget& budget);
 
-// of[key], and of.name for what is no method; undefined where there is none. Namespaces and loops
-// belong to the rendering.
+// of[key], and of.name unless it is a method; undefined if missing. Namespaces and loops belong to
+// the rendering.
 Result<Value> item(const Value& of, const Value& key, Budget& budget);
 // "a.b.0", as the attribute of a filter is written.
 Result<Value> item_at(const Value& of, std::string_view path, Budget& budget);

@@ -204,7 +204,7 @@ class Lexer {
       return {};
     }
     const std::string_view shown = rest(at_).substr(0, character_bytes(rest(at_)));
-    return wrong(fmt::format("'{}' is no part of an expression", shown));
+    return wrong(fmt::format("'{}' is not part of an expression", shown));
   }
 
   Status text() {
@@ -256,7 +256,7 @@ class Lexer {
                             digits.find_first_not_of('0') != std::string::npos &&
                             digits.front() == '0' && !real;
     if (zero_first || (end < source_.size() && is_word(source_[end]))) {
-      return wrong(fmt::format("the number that begins with {} is not a decimal one", digits));
+      return wrong(fmt::format("the number that starts with {} is not decimal", digits));
     }
     Token token{real ? TokenKind::real : TokenKind::integer, line_, digits, 0, 0};
     const char* const last = digits.data() + digits.size();

@@ -1,5 +1,5 @@
-// What a template may use, because it is somebody else's program: all of these are far beyond what
-// a prompt needs, and far below what would hold up or bring down this process.
+// Resource limits of a template, since it is an untrusted program: far above what a prompt needs,
+// and far below what would delay or crash this process.
 //
 // A Budget counts the work of one rendering: a step for every part of the template that is
 // evaluated, one more for every 64 bytes of text or every item that is made. Errors: usage. A

@@ -11,7 +11,7 @@ namespace {
 using Bound = std::vector<std::optional<Value>>;
 using Names = std::span<const std::string_view>;
 
-// An argument that is a text, or none; nothing when it was left out or is none.
+// A string argument; nothing when it was left out or is Jinja's none.
 Result<std::optional<Text>> text_argument(const std::optional<Value>& given) {
   if (!given || given->as<None>() != nullptr) return std::optional<Text>();
   if (given->text() == nullptr)
@@ -95,8 +95,8 @@ Result<Value> split(const Text& text, const Bound& arguments, bool from_right, B
                   budget);
 }
 
-// The bytes of the line end that a text begins with, by what Python takes for one; 0: there is
-// none.
+// The bytes of the line end that a text starts with, by Python's rules; 0 if it starts with no
+// line end.
 std::size_t line_end(std::string_view text) {
   static constexpr std::array<std::string_view, 11> ends{
       "\r\n", "\r",   "\n",       "\v",           "\f",          "\x1c",

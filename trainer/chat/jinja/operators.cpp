@@ -106,7 +106,7 @@ Result<Value> of_reals(Operator op, double a, double b) {
   }
   const double raised = std::pow(a, b);
   if (!std::isfinite(raised) || (a < 0 && b != std::floor(b)))
-    return refused("a power that is no number");
+    return refused("a power that is not a number");
   return Value(raised);
 }
 

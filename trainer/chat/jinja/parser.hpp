@@ -1,8 +1,8 @@
 // Tokens to the tree of a template.
 //
 // In: the tokens of one template (lexer.hpp). Out: its statements, and whether {% generation %} is
-// among them. Errors: usage, with the line in `where`: for what is no template, and by name for
-// what Jinja has and prompts do without: include, import, extends, block, call, filter blocks,
+// among them. Errors: usage, with the line in `where`: for an invalid template, and by name for
+// Jinja features that prompts do without: include, import, extends, block, call, filter blocks,
 // autoescape, with, do, recursive loops, * and ** in calls, filters, tests and macros not at the
 // top. Pure.
 #pragma once

@@ -59,7 +59,7 @@ Result<Value> replace(V of, A arguments, B budget) {
   auto bound = in_order(arguments, names);
   if (!bound) return propagate(bound);
   const auto& [from, to, most] = std::tie((*bound)[0], (*bound)[1], (*bound)[2]);
-  if (!from || !to) return refused("replace lacks what to put in place of what");
+  if (!from || !to) return refused("replace needs two texts: the old and the new");
   auto text = printed(of, budget);
   auto old_text = printed(*from, budget);
   auto new_text = printed(*to, budget);

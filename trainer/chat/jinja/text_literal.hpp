@@ -1,5 +1,5 @@
-// The text between the quotes of a literal, its escapes read as Python reads them. An escape that
-// is none stays as it is written. Errors: usage, for \N{…} and numbers that are no character. Pure.
+// The text between the quotes of a literal, its escapes read as Python reads them. An unknown
+// escape stays as written. Errors: usage, for \N{…} and numbers that are no character. Pure.
 #pragma once
 
 #include <string>

@@ -94,7 +94,7 @@ Result<Value> mapping(Entries entries, Budget& budget) {
   for (auto& entry : entries) {
     const Value& key = entry.first;
     if (!is_key(key)) {
-      return fail(ErrorKind::usage, fmt::format("{} is no key of a mapping", kind_name(key)));
+      return fail(ErrorKind::usage, fmt::format("{} cannot be a key of a mapping", kind_name(key)));
     }
     if (auto ok = budget.spend(1 + kept.size() / 8); !ok) return propagate(ok);
     const auto same = std::find_if(kept.begin(), kept.end(),

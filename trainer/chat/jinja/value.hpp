@@ -2,9 +2,9 @@
 //
 // Lists and mappings never change (the sandbox that templates are written for forbids it), so
 // copies share them. Namespaces do change; they live in the rendering, and a value names one by its
-// number, so that nothing can hold itself. How deep values nest and how much one holds, everything
-// inside it counted wherever it is shared, is bounded when they are made: whoever goes through one
-// comes to an end. Errors: usage, without a place: the evaluation knows the line.
+// number, so nothing can contain itself. Nesting depth and total size, counting shared parts each
+// time, are bounded when a value is made: every traversal ends. Errors: usage, without a place: the
+// evaluation knows the line.
 #pragma once
 
 #include <cstdint>

@@ -2,9 +2,9 @@
 // what no query may see is not multiplied.
 //
 // A block's scores lie in memory of the thread that makes them, [queries of the block, keys up to
-// its last one]. The output is divided by the sums of the exponentials at its end; gradients make
-// the shares anew, in one pass, from the scores and the statistics. One thread works on all query
-// heads of a key head, in the order of heads and blocks; so the same bits for any number of
+// its last one]. The output is divided by the sums of the exponentials at its end; gradients
+// recompute the shares in one pass from the scores and the statistics. One thread works on all
+// query heads of a key head, in the order of heads and blocks; so the same bits for any number of
 // threads. With bf16 operands the shares and their gradients are rounded to bf16 where they are
 // multiplied; sums are f32.
 #pragma once

@@ -77,7 +77,7 @@ class Compiler {
       instruction.accumulator = take(program_.columns);
       const std::optional<BufferId> buffer = plan_.buffer_of(member);
       instruction.out.buffer = buffer.value_or(0);
-      // A result nobody reads does not occur after dead code is gone; a sink is always stored.
+      // Dead code elimination leaves no unread results; a sink is always stored.
       if (!buffer) return fail(ErrorKind::usage, "reduce: the result has no storage");
     } else {
       instruction.out = place_of_result(member);

@@ -40,7 +40,7 @@ std::unique_ptr<Kernel> make_scatter_kernel(RowTable table, BufferId ids, std::i
                                             BufferId updates, std::int64_t updates_offset,
                                             BufferId out, bool add, int threads);
 
-// Adds one dense buffer to another, for sums that go on from run to run:
+// Adds one dense buffer to another, for sums that continue from run to run:
 // out[i] += from[i] for `elements` f32 elements.
 std::unique_ptr<Kernel> make_add_kernel(BufferId from, BufferId out, std::int64_t elements,
                                         int threads);

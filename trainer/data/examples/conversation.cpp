@@ -324,7 +324,7 @@ Status check_columns(const Columns& columns) {
   for (const auto& [ours, own] : columns) {
     if (std::ranges::find(member_names, std::string_view(ours)) == member_names.end()) {
       const std::string close = nearest(ours, member_names);
-      return fail(ErrorKind::usage, fmt::format("'{}' is no member of a row that we know", ours),
+      return fail(ErrorKind::usage, fmt::format("'{}' is not a known member of a row", ours),
                   "columns",
                   close.empty() ? fmt::format("one of {}", fmt::join(member_names, ", "))
                                 : fmt::format("did you mean '{}'?", close));

@@ -6,7 +6,7 @@
 namespace trainward::trainer {
 namespace {
 
-// A format has a handful of short markup texts; what is more than that is not remembered.
+// A format has a handful of short markup texts; beyond these limits nothing is cached.
 constexpr std::size_t most_markup_texts = 1024;
 constexpr std::size_t most_markup_bytes = 4096;
 

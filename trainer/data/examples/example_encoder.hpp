@@ -8,8 +8,8 @@
 // calls answer.
 //
 // Special tokens are looked for in the format's own markup alone. Where the text of people holds
-// one, the pieces are tokenized one by one, and theirs comes out as ordinary letters: nobody closes
-// a turn by writing its end. Such examples are marked.
+// one, the pieces are tokenized one by one, and theirs comes out as ordinary letters: a user
+// cannot close a turn by writing its end. Such examples are marked.
 //
 // Around it: the begin tokens of the tokenizer once, whether or not the text has them already,
 // unless the form of turns begins by itself; and the end token once, as a target, where nothing

@@ -22,7 +22,7 @@ class ExampleSet {
   explicit ExampleSet(std::uint64_t max_bytes = default_max_example_bytes)
       : max_bytes_(max_bytes) {}
 
-  // A target at its first place is none.
+  // A target at the first position is ignored.
   Status add(const Example& example);
 
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(lengths_.size()); }

@@ -24,8 +24,7 @@ tl::unexpected<Error> JsonRows::broken(std::string_view why) {
   return fail(ErrorKind::corrupt, fmt::format("is not one JSON array: {} at byte {}", why, at_));
 }
 
-// Where a ',' or ']' stands that is in no bracket and no text; the end of the file when there is
-// none.
+// The position of the next ',' or ']' outside brackets and strings, or the end of the file.
 std::size_t JsonRows::end_of_element() const {
   std::size_t depth = 0;
   bool in_text = false;

@@ -1,7 +1,7 @@
 // The elements of a JSON file that is one array, one at a time, as text.
 //
 // In: the whole file. Out: each element's text, numbered from 1, for parse_json(); only brackets
-// and quotes are looked at here, so an element that is not valid is found by whoever parses it.
+// and quotes are looked at here, so an invalid element is found only when it is parsed.
 // Errors: corrupt, once, where the array is not one: no element is told after that. Pure; memory:
 // none of its own.
 #pragma once

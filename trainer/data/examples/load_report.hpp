@@ -33,7 +33,7 @@ struct LoadReport {
   std::int64_t longest = 0;
 
   [[nodiscard]] std::int64_t dropped() const { return too_long + without_target; }
-  // What somebody should know before the run begins; a sentence each, none when all is well.
+  // What a user should know before the run starts, one sentence each; empty when all is well.
   [[nodiscard]] std::vector<std::string> warnings() const;
 };
 

@@ -24,7 +24,8 @@ struct ExampleOptions {
   Tokenizer* tokenizer = nullptr;        // borrowed while the examples are read
   const PromptFormat* format = nullptr;  // the same
   EncoderRules rules;
-  // What every example has once, at its front, whoever puts it there; none: this model has none.
+  // The token at the front of every example, whichever step adds it; empty: this model has no such
+  // token.
   std::optional<TokenId> beginning;
   std::int64_t block = 0;
   TooLong too_long = TooLong::keep_start;

@@ -3,7 +3,7 @@
 // In: the paths that `data` names: files, and folders searched for *.jsonl, *.ndjson and *.json,
 // packed or not. A file holds an object a line, or one array of them (row_source.hpp). Out: each
 // row, through a port, in order; a file reached from two paths counts once. Not fatal, and counted:
-// a row that is none, or that the port calls corrupt, goes to the port bad_row with its number
+// a malformed row, or one that the port calls corrupt, goes to the port bad_row with its number
 // (line or element, from 1); a file that cannot be read, or holds no good row, to unread(). Errors:
 // usage or permanent, when a path yields no row at all; usage, with the file, where it is packed
 // and damaged, or other data than its name says; whatever a port returns otherwise. Memory: one
@@ -43,7 +43,7 @@ class RowReader {
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   [[nodiscard]] std::int64_t bad_rows() const { return bad_rows_; }
-  // "FILE:ROW: reason"; empty when there was none.
+  // "FILE:ROW: reason"; empty if no row was bad.
   [[nodiscard]] const std::string& first_bad_row() const { return first_bad_row_; }
   [[nodiscard]] const std::vector<Unread>& unread() const { return unread_; }
 

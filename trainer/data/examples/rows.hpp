@@ -29,10 +29,10 @@ RowPlan packed(std::span<const std::uint32_t> lengths, std::uint32_t block, std:
 
 // The order in which an epoch visits rows that hold `lengths` tokens: a permutation.
 //
-// Rows of like length follow each other, `group` at a time, so that whoever computes them together
-// pads little: shuffled, sorted by length within windows of 50 groups, and the groups shuffled once
-// more. What fills no group comes last. Every row may stand anywhere: over the epochs neither short
-// nor long ones come early.
+// Rows of similar length follow each other, `group` at a time, to keep padding low when they are
+// computed together: shuffled, sorted by length within windows of 50 groups, and the groups
+// shuffled once more. What fills no group comes last. Every row may stand anywhere: over the epochs
+// neither short nor long ones come early.
 std::vector<std::uint32_t> order_by_length(std::span<const std::uint32_t> lengths,
                                            std::uint32_t group, std::uint64_t seed,
                                            std::uint64_t epoch);

@@ -48,7 +48,8 @@ Status TextFile::look_at_head() {
 
 tl::unexpected<Error> TextFile::broken(std::string_view why) const {
   const std::string_view tool = packing_ == Packing::gzip ? "gzip" : "zstd";
-  return fail(ErrorKind::usage, fmt::format("is no whole {} file: {}", tool, why), path_.string(),
+  return fail(ErrorKind::usage, fmt::format("is not a complete {} file: {}", tool, why),
+              path_.string(),
               fmt::format("fetch it again; `{} -t` tells whether it is whole", tool));
 }
 
@@ -72,7 +73,7 @@ Result<std::size_t> TextFile::unpack(std::span<std::byte> into) {
     if (moved->in > 0 || moved->out > 0) whole_ = moved->whole;
     if (moved->out > 0) return moved->out;
     if (packed_done_ < packed_.size()) {
-      if (moved->in == 0 && !left.empty()) return broken("it does not go on");
+      if (moved->in == 0 && !left.empty()) return broken("it cannot be unpacked further");
       continue;
     }
     auto more = refill();

@@ -3,8 +3,9 @@
 // In: a regular file; gzip and zstd are known by their first bytes, whatever the name. Out: its
 // bytes, in order. Memory: half a MiB and the unpacker's window. Errors: what opening and reading
 // say (permanent, transient); usage, with the file, where a packed stream is cut short or damaged,
-// or the file is data in another form (content.hpp): nobody wants to train on a part of it by
-// accident; corrupt, where it is no text at all and may just lie there. One thread.
+// or the file is data in another form (content.hpp): training on a part of it by
+// accident must not happen; corrupt, where it is not text at all and may just lie there. One
+// thread.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ class CheckpointPort {
   // Step of the save whose outcome has not been taken.
   [[nodiscard]] virtual std::optional<std::int64_t> pending() const = 0;
   virtual std::optional<Outcome> take() = 0;  // empty while it is running
-  virtual std::optional<Outcome> wait() = 0;  // empty only when there is none
+  virtual std::optional<Outcome> wait() = 0;  // empty only if no save is pending
   // Has the checkpoints of these steps stay, and those that stayed for the same reason before go.
   virtual Status keep(const std::vector<Evaluated>& best) = 0;
 };

@@ -96,7 +96,7 @@ void Checkpointing::reserve(std::optional<std::int64_t> available) {
   for (const auto* views : {&sample.model, &sample.optimizer}) {
     for (const TensorView& view : *views) bytes += view.bytes.size();
   }
-  // As much again must stay for everything else; nobody is to be killed for a checkpoint.
+  // As much again must stay free for everything else; no process must be killed for a checkpoint.
   const bool fits =
       !available || 2 * bytes <= static_cast<std::uint64_t>(std::max<std::int64_t>(*available, 0));
   const Status taken = fits ? saver_.reserve(sample) : Status();
@@ -151,7 +151,7 @@ std::optional<CheckpointPort::Outcome> Checkpointing::wait() {
   return with_hint(done_ ? std::exchange(done_, std::nullopt) : saver_.wait());
 }
 
-// A pin that somebody made by hand says something else, and stays.
+// A pin made by hand has another text, and stays.
 Status Checkpointing::keep(const std::vector<Evaluated>& best) {
   constexpr std::string_view why = "one of the lowest evaluation losses";
   auto present = checkpoint::list(root_);

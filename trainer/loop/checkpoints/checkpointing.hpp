@@ -1,6 +1,6 @@
 // The checkpoints of a run: what goes into them, and saving them beside the training.
 //
-// Saves go on in the background after reserve(), where the machine has memory for a second copy of
+// Saves run in the background after reserve(), where the machine has memory for a second copy of
 // the state; else, told once, they are made while the training waits. One thread.
 #pragma once
 

@@ -28,7 +28,7 @@ Result<std::optional<fs::path>> nothing_if_unused(const fs::path& root) {
   return fail(
       ErrorKind::usage,
       fmt::format("already holds a run's checkpoints, up to step {}", present->front().step),
-      root.string(), "go on with --resume auto, or name another --checkpoint-dir");
+      root.string(), "continue with --resume auto, or name another --checkpoint-dir");
 }
 
 // Names that no architecture knows are for the model to refuse.
@@ -71,10 +71,11 @@ tl::unexpected<Error> another_configuration(const checkpoint::TrainingState& sta
   } else if (!changes.empty()) {
     what += fmt::format(": {}", fmt::join(changes, "; "));
   }
-  return fail(ErrorKind::usage, std::move(what), folder.string(),
-              fmt::format("to go on, set {} back; to begin anew, give the program another name, or "
-                          "by hand another --checkpoint-dir",
-                          changes.size() == 1 ? "it" : "them"));
+  return fail(
+      ErrorKind::usage, std::move(what), folder.string(),
+      fmt::format("to resume, set {} back; to start over, give the program another name, or "
+                  "by hand another --checkpoint-dir",
+                  changes.size() == 1 ? "it" : "them"));
 }
 
 }  // namespace
@@ -102,7 +103,7 @@ Result<int> edition_begun_under(const fs::path& folder) {
   return fail(ErrorKind::usage,
               fmt::format("began under edition {} of what settings mean, and this version knows {}",
                           edition, current_edition),
-              folder.string(), "go on with the version that wrote it, or a later one");
+              folder.string(), "resume with the version that wrote it, or a later one");
 }
 
 Result<ResumePoint> open_checkpoint(const fs::path& folder, const ModelSpec& model,

@@ -1,4 +1,4 @@
-// Opening the checkpoint a run goes on from.
+// Opening the checkpoint that a run resumes from.
 //
 // In: where to resume from, the configuration, the data. Out: the checkpoint, opened, with the
 // progress it holds; its tensors are verified when they are read. Errors: usage, when it is of
@@ -41,7 +41,7 @@ Result<int> edition_begun_under(const std::filesystem::path& folder);
 struct ResumePoint {
   checkpoint::Reader reader;
   Progress progress;
-  bool same_data = true;  // false: the data changed since; the run goes on, but not bit for bit
+  bool same_data = true;  // false: the data changed since; the run continues, but not bit for bit
 };
 
 // `base`: what the run begins from, without a digest where it does from nothing.

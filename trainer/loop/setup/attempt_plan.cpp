@@ -33,7 +33,7 @@ Status read_work(const json::object& object, AttemptPlan& plan) {
                               int_or(item.get_object(), "to", 0)};
     if (window.from < 1 || window.to < window.from || window.to - window.from > most_skipped) {
       return fail(ErrorKind::usage,
-                  fmt::format("skip from {} to {} is no range of steps", window.from, window.to),
+                  fmt::format("skip from {} to {} is not a range of steps", window.from, window.to),
                   env::plan);
     }
     plan.skip.push_back(window);

@@ -64,7 +64,7 @@ Status choose(WorkerConfig& config, ChosenModel& chosen) {
     chosen.config = chosen.base->folder().config();
     model = chosen.base->model();
     config.model = chosen.base->folder().path().filename().string();
-    // Whoever names no tokenizer means the model's own.
+    // Without a named tokenizer, the model's own is used.
     const auto& own = chosen.base->folder().tokenizer();
     if (own && config.tokenizer == "byte") config.tokenizer = own->string();
   } else if (!config.model_config.empty()) {
@@ -89,7 +89,7 @@ Status choose(WorkerConfig& config, ChosenModel& chosen) {
   return {};
 }
 
-// What was noted of these files, as long as nobody has written to them.
+// What was noted about these files, as long as they have not been written to.
 std::optional<hf::BaseModel> remembered(const fs::path& note, const BaseModel& base) {
   constexpr std::size_t max_bytes = std::size_t{1} << 20U;
   auto read = read_json_file(note.string(), max_bytes);
@@ -150,7 +150,7 @@ json::object facts_of(const ChosenModel& chosen, const ModelSpec& model,
                       const Prompting* prompting) {
   json::object facts = architecture_of(model).facts(model);
   if (architecture_of(model).name() != hf::llama) return facts;
-  // What the architecture says, in the words of whoever reads it.
+  // What the architecture says, in the reader's terms.
   auto record = hf::parse_record(facts);
   if (!record) return facts;
   if (!chosen.config.empty()) record->config = chosen.config;

@@ -24,9 +24,9 @@ namespace trainward::trainer {
 
 struct ChosenModel {
   std::unique_ptr<BaseModel> base;  // nullptr: from scratch
-  // What a checkpoint says of it; without a digest where nobody asked for one.
+  // What a checkpoint says of it; without a digest unless one was asked for.
   checkpoint::huggingface::BaseModel origin;
-  json::object config;  // a config.json that was read; empty: there is none
+  json::object config;  // a config.json that was read; may be empty
 };
 
 // Of the configuration alone: what commands need that train nothing.

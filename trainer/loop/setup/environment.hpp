@@ -16,7 +16,7 @@ namespace trainward::trainer {
 
 struct WorkerEnvironment {
   std::string run;
-  std::int64_t attempt = 0;  // 0: nobody counts
+  std::int64_t attempt = 0;  // 0: not counted
   std::optional<std::string> checkpoint_dir;
   std::optional<std::string> resume_from;  // present and empty: told to start fresh
   std::optional<std::string> program_cache;

@@ -17,7 +17,7 @@ Result<std::unique_ptr<Tokenizer>> load_tokenizer(const WorkerConfig& config) {
   if (!tokenizer) {
     std::string& where = tokenizer.error().where;
     where = fmt::format("training_config.{}{}", where == "end_of_text" ? "" : "tokenizer: ", where);
-    // Somebody has to mend the file or name another.
+    // The user has to repair the file or name another.
     tokenizer.error().kind = ErrorKind::usage;
   }
   return tokenizer;

@@ -120,7 +120,7 @@ void tell(const WorkerConfig& config, const Examples& examples, Reporter& report
   if (examples.prompting.format->last_answer_only()) {
     reporter.status(
         "of several answers in a conversation only the last is trained on: the "
-        "template writes earlier ones otherwise than the model gives them");
+        "template writes earlier ones differently from how the model gives them");
   }
   if (examples.also_trained_on > 0) {
     reporter.error(fmt::format(
@@ -129,12 +129,13 @@ void tell(const WorkerConfig& config, const Examples& examples, Reporter& report
   }
 }
 
-// Letters that end an answer teach nobody where to stop. A run that began so goes on.
+// Letters that end an answer do not teach the model where to stop. A run that started this way
+// continues.
 Status check_ends(const WorkerConfig& config, const Prompting& prompting, Reporter& reporter) {
   if (prompting.lost_end.empty()) return {};
   auto refused =
       fail(ErrorKind::usage,
-           fmt::format("{} ends answers with {}, which is no token of this tokenizer but several",
+           fmt::format("{} ends answers with {}, which this tokenizer splits into several tokens",
                        prompting.format->name(), prompting.lost_end),
            "training_config.prompt_format",
            "choose a form that ends with the tokenizer's own end token (zephyr, llama2, plain), or "

@@ -51,7 +51,7 @@ Result<Examples> load_examples(WorkerConfig& config, const std::filesystem::path
 // Whether the data is examples, by `data_form`; `auto`: where a base model is trained further, and
 // every file that `data` names, or a file in each folder, is called *.jsonl, *.ndjson or *.json,
 // packed or not. Usage: a table of text (CSV), which would be taken for a text; not while resuming,
-// for a run that began so goes on so.
+// since a run that started this way continues this way.
 Result<bool> data_is_examples(const WorkerConfig& config, bool resuming = false);
 
 }  // namespace trainward::trainer

@@ -26,14 +26,14 @@ std::string token_text(const json::object& config, std::string_view key) {
 tl::unexpected<Error> of_key(Error error, std::string_view key) {
   error.where = error.where.empty() ? fmt::format("training_config.{}", key)
                                     : fmt::format("training_config.{}: {}", key, error.where);
-  // Somebody has to mend the file or name another.
+  // The user has to repair the file or name another.
   error.kind = ErrorKind::usage;
   return tl::unexpected(std::move(error));
 }
 
 struct ModelPlaces {
   std::string tokenizer;  // as open_tokenizer() takes it
-  fs::path folder;        // with the words of the model; empty: there is none
+  fs::path folder;        // with the model's tokenizer files; may be empty
 };
 
 ModelPlaces places_of(const WorkerConfig& config) {
@@ -176,7 +176,7 @@ Result<Prompting> open_prompting(const WorkerConfig& config, const std::string& 
   out.format = std::move(*format);
   auto ends = ends_of(*out.tokenizer, *out.format, prompts.tokens.eos);
   if (!ends) return of_key(std::move(ends).error(), "prompt_format");
-  // A template of the model's own says how a conversation begins, to whoever serves it, too.
+  // The model's own template also tells serving tools how a conversation begins.
   const bool begins = config.edition == 1 || !is_own(config.prompt_format, prompts) ||
                       out.format->writes_beginning();
   out.rules = {out.tokenizer->before_text(), ends->tokens, config.train_on_prompts, begins};

@@ -26,8 +26,8 @@ struct Prompting {
   std::unique_ptr<Tokenizer> tokenizer;
   std::shared_ptr<const PromptFormat> format;
   EncoderRules rules;
-  // What ends an answer in this format and is no token of this tokenizer, so that nobody who is
-  // asked could stop there; empty: all is well.
+  // What ends an answer in this format but is not a token of this tokenizer, so generation cannot
+  // stop there; empty: all is well.
   std::string lost_end;
   // What every example has once, at its front; none: this model has none.
   std::optional<TokenId> beginning;

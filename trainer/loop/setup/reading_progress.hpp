@@ -1,4 +1,4 @@
-// How far a long reading is, told every ten seconds; it ends when somebody asks the worker to.
+// Progress of a long read, reported every ten seconds; it ends when the worker is asked to stop.
 #pragma once
 
 #include <cstdint>

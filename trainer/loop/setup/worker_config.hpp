@@ -36,7 +36,7 @@ inline constexpr std::string_view simulated_n300 = "sim_n300";
 
 struct WorkerConfig : settings::RunSettings {
   TrainingSpec training;  // precision as asked for
-  // Before a plan cut the work otherwise: what the digest is of, so that the run goes on.
+  // Before a plan cut the work otherwise: what the digest covers, so the run can resume.
   std::optional<TrainingSpec> configured;
   int edition = current_edition;  // of what settings mean; a run keeps its own
   DataFormat data_format = DataFormat::automatic;

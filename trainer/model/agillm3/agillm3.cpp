@@ -24,7 +24,8 @@ using graph::Builder;
 using graph::Shape;
 
 tl::unexpected<Error> no_agillm3(std::string what) {
-  return fail(ErrorKind::usage, std::move(what), "model", "this is no whole model of AGILLM-3");
+  return fail(ErrorKind::usage, std::move(what), "model",
+              "this is not a complete model of AGILLM-3");
 }
 
 // The size of a tensor that must be a matrix.

@@ -16,7 +16,7 @@ using graph::Value;
 constexpr std::int64_t usual_head_width = 64;
 
 tl::unexpected<Error> no_gpt2(std::string what) {
-  return fail(ErrorKind::usage, std::move(what), "model", "this is no whole model of GPT-2");
+  return fail(ErrorKind::usage, std::move(what), "model", "this is not a complete model of GPT-2");
 }
 
 // x · weight + bias over the last axis; weight [in, out].

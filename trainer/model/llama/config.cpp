@@ -61,7 +61,7 @@ constexpr std::int64_t most_head_width = 1 << 12;
 Status check_sizes(const ConfigReader& config, const ModelSpec& model) {
   for (const Limit& limit : limits) {
     const std::int64_t size = model.*limit.size;
-    if (size < 1) return config.refuse(limit.key, "is no whole number above 0", "");
+    if (size < 1) return config.refuse(limit.key, "is not a whole number above 0", "");
     if (size > limit.most)
       return config.refuse(limit.key, fmt::format("is above {}", limit.most), "");
   }
@@ -78,7 +78,7 @@ Status check_sizes(const ConfigReader& config, const ModelSpec& model) {
         config.has("head_dim") ? "" : "it is hidden_size / num_attention_heads here");
   }
   const std::int64_t groups = model.llama.kv_heads;
-  if (groups < 1) return config.refuse("num_key_value_heads", "is no whole number above 0", "");
+  if (groups < 1) return config.refuse("num_key_value_heads", "is not a whole number above 0", "");
   if (model.heads % groups != 0) {
     return config.refuse(
         "num_key_value_heads",
@@ -235,7 +235,7 @@ Result<ModelSpec> llama_of(const Shapes& /*shapes*/, const json::object& facts,
   auto config = get_object(facts, "config");
   if (!config) {
     return fail(ErrorKind::usage, "does not say which config.json it was trained with",
-                std::string(in_checkpoint), "this is no whole model of the Llama family");
+                std::string(in_checkpoint), "this is not a complete model of the Llama family");
   }
   // Whatever it says, the run that wrote it has read it so.
   auto model = read_llama_config(**config, in_checkpoint, 1);

@@ -37,7 +37,7 @@ Result<std::uint32_t> lora_targets(std::string_view name) {
     if (fits) targets |= 1U << i;
   }
   if (targets != 0) return targets;
-  return fail(ErrorKind::usage, fmt::format("'{}' is no linear layer of a Llama's block", name),
+  return fail(ErrorKind::usage, fmt::format("'{}' is not a linear layer of a Llama's block", name),
               "target_modules", fmt::format("known: {}, or all-linear", fmt::join(known, ", ")));
 }
 
@@ -59,7 +59,7 @@ Result<LoraSpec> read_lora(const json::object& object, std::string_view where) {
   if (targets != nullptr && targets->is_string()) ok = add(view(targets->get_string()));
   if (targets != nullptr && targets->is_array()) {
     for (const json::value& name : targets->get_array()) {
-      if (!name.is_string()) return config.refuse("target_modules", "is no list of names", "");
+      if (!name.is_string()) return config.refuse("target_modules", "is not a list of names", "");
       if (ok) ok = add(view(name.get_string()));
     }
   }

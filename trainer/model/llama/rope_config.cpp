@@ -82,7 +82,7 @@ Result<RopeSpec> read_rope(const ConfigReader& config, int edition) {
                           "copy them from the model's own config.json");
   }
   rope.factor = scaling.number("factor", 0);
-  if (!(rope.factor >= 1)) return scaling.refuse("factor", "is no number from 1", "");
+  if (!(rope.factor >= 1)) return scaling.refuse("factor", "is not a number of at least 1", "");
   if (type == "linear") return rope;
   rope.low = scaling.number("low_freq_factor", 1);
   rope.high = scaling.number("high_freq_factor", 4);

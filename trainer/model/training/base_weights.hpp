@@ -1,4 +1,4 @@
-// The weights that a model begins with, as somebody else's files hold them.
+// The initial weights of a model, as files from elsewhere hold them.
 //
 // Tensors are borrowed: they lie in mapped files, and no copy of them is made where they can be
 // used as they are. Errors: usage, naming the tensor, for one that is missing, of another shape

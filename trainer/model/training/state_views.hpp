@@ -14,7 +14,7 @@
 namespace trainward::trainer {
 
 // Parameters, gradients and both moments, one array each with the layout of a ParameterTable; where
-// asked for, the parameters as bf16 too, which whoever changes the parameters brings up to date.
+// asked for, the parameters as bf16 too; code that changes the parameters must update them.
 class FlatMemory {
  public:
   static Result<FlatMemory> allocate(std::size_t elements, bool with_packed);

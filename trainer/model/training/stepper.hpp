@@ -1,4 +1,4 @@
-// The script of training: what a step, an evaluation and a resume do, whoever computes their parts.
+// The script of training: what a step, an evaluation and a resume do, on any backend.
 #pragma once
 
 #include <memory>

@@ -79,7 +79,7 @@ Answer<void> fingerprint(abi::Executable_Fingerprint_Args& args) {
 }
 
 Answer<void> output_types(abi::Executable_OutputElementTypes_Args& args) {
-  // The interface leaves out the const; nobody writes there.
+  // The interface leaves out the const; callers do not write there.
   args.output_types = const_cast<abi::Buffer_Type*>(args.executable->image->output_types.data());
   args.num_output_types = args.executable->image->output_types.size();
   return {};

@@ -87,7 +87,7 @@ Answer<void> Machine::before(std::string_view program) {
   return {};
 }
 
-// Signal handlers run, the program goes on hanging.
+// Signal handlers run; the program keeps hanging.
 void Machine::hang() const {
   if (settings_.operation_timeout_s <= 0) {
     for (;;) ::pause();

@@ -18,7 +18,8 @@ Status read_number(const char* variable, Number& number) {
   if (text.empty()) return {};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || !(number >= 0)) {
-    return fail(ErrorKind::usage, fmt::format("'{}' is no number from 0 on", text), variable);
+    return fail(ErrorKind::usage, fmt::format("'{}' is not a number of at least 0", text),
+                variable);
   }
   return {};
 }

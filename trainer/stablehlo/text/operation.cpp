@@ -118,7 +118,7 @@ class Operation {
     return unsupported(full);
   }
 
-  // As many operands as follow, up to what is no value.
+  // All operands that follow, up to the first token that is not a value.
   std::vector<Value> operands() {
     std::vector<Value> all;
     do all.push_back(scope_.value());

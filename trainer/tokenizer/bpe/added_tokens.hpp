@@ -3,7 +3,7 @@
 // In: their texts, and text to look through. Out: the first place at which one begins, and the
 // longest of those that begin there. With `lstrip` or `rstrip` a token takes the white space before
 // or after it along. With `single_word` it counts only where no letter, digit, mark or underscore
-// touches it; where one does, the search goes on behind it. Immutable once built; any number of
+// touches it; where one does, the search continues after it. Immutable once built; any number of
 // threads may look. A search takes at most text × longest token steps.
 #pragma once
 

@@ -216,10 +216,10 @@ Status BpeTokenizer::merge_part(std::string_view part, std::vector<TokenId>& out
     if (auto ok = report(); !ok) return ok;
   }
   if (part.size() > max_piece_bytes) {
-    return fail(ErrorKind::corrupt,
-                fmt::format("the text goes on for {} without anything to cut it at",
-                            human_bytes(part.size())),
-                name_);
+    return fail(
+        ErrorKind::corrupt,
+        fmt::format("the text runs for {} with nowhere to cut it", human_bytes(part.size())),
+        name_);
   }
   const bool cached = !strict_ && PieceCache::fits(part);
   if (cached) {

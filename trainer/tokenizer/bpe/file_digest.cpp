@@ -14,7 +14,7 @@ std::string digest_of(const TokenizerFile& file, TokenId end) {
     hash.update(fmt::format("{} {} {}:", kind, facts, text.size()));
     hash.update(text);
   };
-  // Nothing where there is none of what follows: those digests are older than it.
+  // Hashed only if present: digests without these fields are older than the fields.
   if (file.spelling == Spelling::characters) {
     hash.update(fmt::format("characters {} {} {}\n", file.byte_fallback, file.unknown.value_or(-1),
                             file.fuse_unknown));

@@ -1,9 +1,9 @@
 // Byte-pair encoding of one piece.
 //
 // In: the tokens of its bytes. Out: the tokens that are left when, as long as there is one, the
-// pair with the lowest rank is merged, the leftmost of equals first. Short pieces are searched anew
-// after each merge; long ones keep their pairs in a heap, so that a piece of n bytes takes
-// O(n log n) steps whatever it holds. Scratch memory is kept between calls: one thread.
+// pair with the lowest rank is merged, the leftmost of equals first. Short pieces are searched
+// again after each merge; long ones keep their pairs in a heap, so a piece of n bytes takes O(n log
+// n) steps whatever it holds. Scratch memory is kept between calls: one thread.
 #pragma once
 
 #include <cstdint>

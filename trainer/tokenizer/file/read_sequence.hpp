@@ -14,7 +14,7 @@ namespace trainward::trainer {
 // nullptr where it is absent or null.
 const json::value* member(const json::object& object, std::string_view key);
 
-// What an object says of itself; "?" where it does not, or is none.
+// An object's declared type; "?" if it declares nothing or `value` is not an object.
 std::string type_of(const json::value& value);
 
 struct SequenceForm {

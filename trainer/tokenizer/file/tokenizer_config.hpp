@@ -27,7 +27,7 @@ Result<TokenizerConfig> parse_tokenizer_config(std::string_view text);
 
 std::filesystem::path config_path(const std::filesystem::path& folder);
 
-// Of this folder; empty where there is none. Errors also: permanent, when it cannot be read.
+// The config of this folder; empty if the file is missing. Errors also: permanent, if unreadable.
 Result<TokenizerConfig> read_tokenizer_config(const std::filesystem::path& folder);
 
 // What it says takes the place of the post-processor's tokens on that side.

@@ -156,7 +156,7 @@ std::string_view normal_form(std::string_view text, NormalForm form, std::string
     }
     const char32_t c = utf8_code_point(text.substr(at));
     at += utf8_character(text.substr(at));
-    int boundary = 0;  // for grapheme clusters, which nobody asked for
+    int boundary = 0;  // for grapheme clusters, unused here
     const auto count =
         utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), parts.data(),
                                 static_cast<utf8proc_ssize_t>(parts.size()), options, &boundary);

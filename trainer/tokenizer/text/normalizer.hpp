@@ -38,8 +38,8 @@ class Normalizer {
  public:
   explicit Normalizer(std::vector<NormalizerStep> steps) : steps_(std::move(steps)) {}
 
-  // `text` itself where nothing changes, else a view of `storage`. `prepend` false: it goes on
-  // from other text, so that Prepend does nothing.
+  // `text` itself where nothing changes, else a view of `storage`. `prepend` false: it
+  // continues other text, so Prepend does nothing.
   [[nodiscard]] std::string_view apply(std::string_view text, std::string& storage,
                                        bool prepend = true) const;
 

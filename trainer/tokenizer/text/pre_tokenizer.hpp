@@ -64,7 +64,7 @@ using PreTokenizerRule = std::variant<SplitRule, PrefixSpace, Metaspace>;
 enum class Place {
   beginning,    // nothing
   after_token,  // an added token
-  within,       // text that it goes on from: nothing is put in front of it
+  within,       // a continuation of text: nothing is put in front of it
 };
 
 // What GPT-2 splits by: contractions, words, numbers and punctuation with the space before them,

@@ -14,9 +14,9 @@ namespace trainward::trainer {
 namespace {
 
 constexpr std::string_view help =
-    "A line is said to the model. Commands: /reset begins anew, /system TEXT tells the model what "
-    "it is (without TEXT: nothing), /quit ends, as does Ctrl-D. Ctrl-C ends an answer. A line that "
-    "is to begin with / begins with a space.\n";
+    "Each line goes to the model. Commands: /reset starts over, /system TEXT tells the model what "
+    "it is (without TEXT: nothing), /quit ends, as does Ctrl-D. Ctrl-C ends an answer. To send a "
+    "line that starts with /, put a space before it.\n";
 
 class Conversation {
  public:
@@ -84,7 +84,7 @@ class Conversation {
       return fail(ErrorKind::usage,
                   fmt::format("the conversation has {} tokens, and there is room for {}",
                               text->size(), speaker_.context()),
-                  {}, "begin anew with /reset, or start the chat with a larger --context");
+                  {}, "start over with /reset, or start the chat with a larger --context");
     }
     (void)ports_.take_interrupt();
     GenerateRequest request;

@@ -2,9 +2,9 @@
 //
 // In: lines, each a turn of the user's or a command (/reset, /system TEXT, /help, /quit). Out: the
 // answers on stdout as they come, nothing else there; everything about the conversation on stderr.
-// What was computed of the conversation is kept for its next turn. Ctrl-C ends an answer, and the
-// chat where there is none; Ctrl-D ends it. Without a terminal lines are read as they come, nobody
-// is prompted, and an error ends the chat.
+// What was computed of the conversation is kept for its next turn. Ctrl-C ends an answer, or the
+// chat between answers; Ctrl-D ends the chat. Without a terminal lines are read as they come,
+// without a prompt, and an error ends the chat.
 // Exit codes: done; try_again when it was asked to stop; configuration for what only a person can
 // change; failed for everything else.
 #pragma once

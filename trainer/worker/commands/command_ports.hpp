@@ -18,7 +18,7 @@ struct CommandPorts {
   std::function<void(std::string_view)> err;
   std::function<int()> err_width;  // columns; 0: no terminal
   std::function<ProgressBar::Time()> now;
-  bool out_is_terminal = false;  // what is somebody else's is made safe for it
+  bool out_is_terminal = false;  // text from elsewhere is made safe for it
 };
 
 // Says the error in a line; the exit code for it.

@@ -11,7 +11,7 @@ namespace trainward::trainer {
 
 // Opens the model it begins from and reads the data, which decide the sizes; what of the data is no
 // document is written to `scratch`.
-// `platform`: the plugin's name for it, "" where nobody knows.
+// `platform`: the plugin's name for it, "" if unknown.
 Result<DeviceModules> device_programs(WorkerConfig& config, stablehlo::Target target,
                                       std::string_view platform,
                                       const std::filesystem::path& scratch,

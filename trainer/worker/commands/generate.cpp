@@ -80,7 +80,7 @@ void add_generate(CLI::App& app, Chosen& chosen) {
   const auto options = std::make_shared<GenerateOptions>();
   CLI::App* command = app.add_subcommand("generate", "Go on with a text as a trained model would");
   add_speaker_options(*command, options->speaker);
-  command->add_option("--prompt", options->prompt, "The text to go on with; none: a new document");
+  command->add_option("--prompt", options->prompt, "The text to continue; none: a new document");
   CLI::Option* chat = command->add_flag("--chat", options->chat,
                                         "The prompt is a question, put as the model is used to");
   command->add_option("--system", options->system, "What the model is told before the question")

@@ -1,4 +1,4 @@
-// Lines of the process's standard input, and Ctrl-C while somebody is there.
+// Lines of the process's standard input, and Ctrl-C while a user is there.
 //
 // A line is handed out without its end, the last one also where that is missing; one that is longer
 // than 1 MiB comes in pieces. Ctrl-C no longer asks the process to stop but is noted, and ends

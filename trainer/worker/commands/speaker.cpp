@@ -97,7 +97,7 @@ Result<Prompting> words_for_turns(const SpeakerOptions& options, const fs::path&
   if (config.base_model.empty()) return open_prompting(config);
   auto chat_template = template_in(source.folders());
   if (!chat_template) {
-    chat_template.error().kind = ErrorKind::usage;  // somebody has to mend the file
+    chat_template.error().kind = ErrorKind::usage;  // the user has to repair the file
     return propagate(chat_template);
   }
   const auto& own = settings::words::own_formats;
@@ -109,7 +109,7 @@ Result<Prompting> words_for_turns(const SpeakerOptions& options, const fs::path&
   return open_prompting(config, *chat_template);
 }
 
-// Without a form: one that cannot be read hinders nobody who does not ask for it.
+// Without a form: an unreadable one only matters to users who ask for it.
 Result<Prompting> words_for_text(const SpeakerOptions& options, const fs::path& folder) {
   FolderPrompts prompts;
   if (!folder.empty()) {
@@ -123,7 +123,7 @@ Result<Prompting> words_for_text(const SpeakerOptions& options, const fs::path& 
   auto tokenizer = open_tokenizer(name, as_folder_says ? prompts.tokens.eos : options.end_of_text);
   if (!tokenizer) {
     Error error = std::move(tokenizer).error();
-    error.kind = ErrorKind::usage;  // somebody has to mend the file or name another
+    error.kind = ErrorKind::usage;  // the user has to repair the file or name another
     if (options.tokenizer.empty() && error.hint.empty()) {
       error.hint = "name the tokenizer that belongs to the model with --tokenizer";
     }
@@ -223,7 +223,7 @@ void add_sampling_options(CLI::App& command, Sampling& sampling) {
       ->check(CLI::Range(0.0, 1.0));
   command
       .add_option("--repetition-penalty", sampling.repetition_penalty,
-                  "Above 1: what was there already becomes less likely; 1: no matter")
+                  "Above 1: repetition becomes less likely; 1: no effect")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 100.0));
 }

@@ -27,7 +27,7 @@ int error_width() {
 }  // namespace
 
 int with_terminal(const std::function<int(const CommandPorts& ports)>& command, bool colours) {
-  const Notifier notifier;  // nobody supervises this
+  const Notifier notifier;  // this process is not supervised
   const Sinks sinks = process_sinks(notifier);
   if (auto ok = SignalRequests::install(); !ok) {
     sinks.err("trainward-worker: " + clean(ok.error().message()) + "\n");

@@ -15,7 +15,7 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 constexpr std::chrono::seconds between_lines{10};
 
-// How far it is, for whoever looks; and the place where a request to stop is noticed.
+// Shows progress, and notices a request to stop.
 class Display {
  public:
   Display(const CommandPorts& ports, bool quiet)
@@ -167,7 +167,7 @@ void add_tokenize(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   command->add_option("--out", options->out, "The new file; must not exist")->required();
   command->add_option("--quarantine", options->quarantine,
-                      "Where lines that are no documents go, with the reason");
+                      "Where malformed lines go, with the reason");
   command->add_flag("--json", options->json, "The summary as JSON, and no progress");
   command->add_option("PATH", options->paths, "Files and folders")->required();
   command->footer(

@@ -158,7 +158,7 @@ void add_train(CLI::App& app, char* const* arguments, Chosen& chosen) {
   command->add_option("--checkpoint-dir", options->checkpoint_dir,
                       "Where checkpoints go ($TRAINWARD_CHECKPOINT_DIR, else ./checkpoints)");
   command->add_option("--resume", options->resume,
-                      "A checkpoint to go on from, or 'auto' for the newest that verifies "
+                      "A checkpoint to resume from, or 'auto' for the newest that verifies "
                       "($TRAINWARD_RESUME_FROM)");
   command->footer(
       "Signals: TERM or INT saves and ends, USR1 saves.\n"

@@ -114,7 +114,7 @@ TEST_F(RowReaderTest, PackedFilesAreReadAndDamageEndsTheReading) {
   auto cut = read({"d"});
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().kind, ErrorKind::usage);
-  EXPECT_THAT(cut.error().message(), HasSubstr("c.jsonl.gz: is no whole gzip file"));
+  EXPECT_THAT(cut.error().message(), HasSubstr("c.jsonl.gz: is not a complete gzip file"));
 }
 
 TEST_F(RowReaderTest, WhatHoldsNoRowsSaysHowItIsConverted) {

@@ -73,7 +73,8 @@ TEST_F(TextFileTest, WhatIsCutAnywhereIsNamedAndNeverReadInPart) {
       EXPECT_THAT(cut.error().message(), AllOf(HasSubstr("cut.gz"), HasSubstr("cut short")));
     }
   }
-  EXPECT_THAT(text_of(gzipped(text) + "more").error().what, HasSubstr("is no whole gzip file"));
+  EXPECT_THAT(text_of(gzipped(text) + "more").error().what,
+              HasSubstr("is not a complete gzip file"));
   std::string damaged = gzipped(text);
   damaged[damaged.size() / 2] ^= 0x40;
   EXPECT_EQ(text_of(damaged).error().kind, ErrorKind::usage);

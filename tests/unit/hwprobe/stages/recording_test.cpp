@@ -72,9 +72,9 @@ TEST(Recording, CommentsAndEmptyLinesAreAllowed) {
 
 TEST(Recording, SaysInWhatLineItIsWrong) {
   const std::string head = "# trainward-probe recording 1\n";
-  EXPECT_THAT(error_of(""), HasSubstr("is no recording"));
-  EXPECT_THAT(error_of("{}"), HasSubstr("is no recording"));
-  EXPECT_THAT(error_of(head + "hello\n"), HasSubstr("line 2: is no reading"));
+  EXPECT_THAT(error_of(""), HasSubstr("is not a recording"));
+  EXPECT_THAT(error_of("{}"), HasSubstr("is not a recording"));
+  EXPECT_THAT(error_of(head + "hello\n"), HasSubstr("line 2: is not a reading"));
   EXPECT_THAT(error_of(head + "file /a = 1\n"), HasSubstr("line 2: comes before any 'stage"));
   EXPECT_THAT(error_of(head + "stage = \n"), HasSubstr("line 2: names no board"));
   EXPECT_THAT(error_of(head + "stage = b s\nend = great 5\n"), HasSubstr("line 3: has an unknown"));

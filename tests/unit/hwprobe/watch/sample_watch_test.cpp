@@ -93,7 +93,7 @@ TEST_F(SampleWatchTest, AHeartbeatThatStandsStillOverThreeSamples) {
   const auto frozen = take(sample);
   EXPECT_THAT(signs(frozen), ElementsAre(Sign::frozen));
   EXPECT_THAT(frozen[0].text, HasSubstr("stands still at 7 for 20.0 s"));
-  sample.heartbeat = 3;  // counted anew
+  sample.heartbeat = 3;  // counted from the start
   EXPECT_TRUE(take(sample).at(0).over);
 }
 
