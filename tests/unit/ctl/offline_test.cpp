@@ -82,8 +82,8 @@ TEST_F(OfflineTest, WhyNamesAStepThatCanBeTaken) {
   ASSERT_TRUE(store->put_program({"b", "FATAL", "gave up", "", "", now_ms, 0}));
   ASSERT_TRUE(store->put_program({"c", "BACKOFF", "a crash", "", "", now_ms, 0}));
   EXPECT_THAT(ctl({"why", "b"}).out,
-              AllOf(HasSubstr("then: start trainwardd with the command you used before"),
-                    Not(HasSubstr("trainwardctl start"))));
+              testing::AllOf(HasSubstr("then: start trainwardd with the command you used before"),
+                             Not(HasSubstr("trainwardctl start"))));
   EXPECT_THAT(ctl({"why", "c"}).out, HasSubstr("Next: Start trainwardd with the command"));
 }
 
