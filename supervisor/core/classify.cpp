@@ -7,6 +7,7 @@
 
 #include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
+#include "supervisor/core/weight.hpp"
 
 namespace trainward::core {
 
@@ -39,8 +40,8 @@ Evidence from_exit_code_of(const WorkerExited& exit, const ExitCodes& done) {
     return evidence;
   }
   if (exit.code == exit_code::done) {
-    return {"exit status", 20, Cause::unknown, "exit code 0, which is not one of its exit_codes",
-            ""};
+    return {"exit status", weight::exit_code, Cause::unknown,
+            "exit code 0, which is not one of its exit_codes", ""};
   }
   return from_exit_code(*exit.code);
 }
@@ -58,7 +59,7 @@ Evidence from_phase(const State& state) {
                             : state.stage == Stage::stopping
                                 ? "it had been asked to stop"
                                 : fmt::format("it was {}", to_string(state.stage));
-  return {"phase", 10, Cause::unknown, doing + at_step(state), ""};
+  return {"phase", weight::phase, Cause::unknown, doing + at_step(state), ""};
 }
 
 // Whoever has worked for a while was set up well enough to: what it then stumbles over is a fault
@@ -84,7 +85,8 @@ Verdict conclude(const State& state, std::vector<Evidence> evidence) {
 std::vector<Evidence> begin_evidence(const State& state) {
   std::vector<Evidence> evidence;
   if (state.current.kill)
-    evidence.push_back({"supervisor", 100, state.current.kill->cause, state.current.kill->why, ""});
+    evidence.push_back(
+        {"supervisor", weight::own_act, state.current.kill->cause, state.current.kill->why, ""});
   for (const MachineFact& fact : state.current.facts) {
     if (still_counts(state, fact, state.seen.mono)) evidence.push_back(fact.evidence);
   }
@@ -109,7 +111,7 @@ std::optional<Evidence> from_request(const State& state, const WorkerExited& exi
                                      const ExitCodes& done) {
   if (state.current.kill || !exit.asked_to_stop || !ended_as_asked(exit, done)) return std::nullopt;
   const std::string who = exit.asked_by.empty() ? "something else" : exit.asked_by;
-  return Evidence{"shim", 95, Cause::try_again,
+  return Evidence{"shim", weight::asked_to_end, Cause::try_again,
                   fmt::format("{} asked it to end, and it ended as asked", who), ""};
 }
 
@@ -129,18 +131,17 @@ std::optional<Evidence> from_early_end(const State& state, const WorkerExited& e
   const auto at = [&] { return fmt::format("{} of {}", attempt.last_step, end_of(attempt)); };
   for (const LogMatch& match : exit.matches) {
     if (match.rule != asked_to_end_rule) continue;
-    return Evidence{"early end", 92, Cause::try_again,
+    return Evidence{"early end", weight::early_when_asked, Cause::try_again,
                     fmt::format("exit code {} at step {}, after \"{}\": it was asked to end, and "
                                 "is not finished",
                                 *exit.code, at(), match.line),
                     match.location};
   }
-  constexpr int shows_a_failure = 45;
   const auto failed = std::ranges::find_if(exit.matches, [](const LogMatch& match) {
-    return match.weight >= shows_a_failure && is_fault(match.cause);
+    return match.weight >= weight::symptom && is_fault(match.cause);
   });
   if (failed == exit.matches.end()) return std::nullopt;
-  return Evidence{"early end", 91, Cause::done,
+  return Evidence{"early end", weight::early_with_error, Cause::done,
                   fmt::format("exit code {}, but at step {} and with an error in its log: \"{}\". "
                               "Is it finished? If not, start it again, and have its launcher pass "
                               "exit codes on",
@@ -159,18 +160,21 @@ std::string at_step(const State& state) {
 std::string log_rule(std::string_view rule) { return fmt::format("log rule {}", rule); }
 
 Evidence from_exit_code(int code) {
-  const auto evidence = [code](int weight, Cause cause, std::string_view meaning) {
-    return Evidence{"exit status", weight, cause, fmt::format("exit code {}{}", code, meaning), ""};
+  const auto evidence = [code](int heavy, Cause cause, std::string_view meaning) {
+    return Evidence{"exit status", heavy, cause, fmt::format("exit code {}{}", code, meaning), ""};
   };
   switch (code) {
     case exit_code::done:
-      return evidence(90, Cause::done, ": the worker finished its work");
+      return evidence(weight::meant_exit_code, Cause::done, ": the worker finished its work");
     case exit_code::try_again:
-      return evidence(90, Cause::try_again, ": the worker saved and asked to be started again");
+      return evidence(weight::meant_exit_code, Cause::try_again,
+                      ": the worker saved and asked to be started again");
     case exit_code::configuration:
-      return evidence(90, Cause::config, ": the worker refused its configuration");
+      return evidence(weight::meant_exit_code, Cause::config,
+                      ": the worker refused its configuration");
     case exit_code::do_not_requeue:
-      return evidence(90, Cause::do_not_requeue, ": the worker asked not to be started again");
+      return evidence(weight::meant_exit_code, Cause::do_not_requeue,
+                      ": the worker asked not to be started again");
     default:
       break;
   }
@@ -180,10 +184,10 @@ Evidence from_exit_code(int code) {
     case SIGABRT:
     case SIGBUS:
     case SIGSEGV:
-      return evidence(25, from_signal(signal).cause,
+      return evidence(weight::weak_ending, from_signal(signal).cause,
                       fmt::format(": a shell's way to report {}", signal_name(signal)));
     default:
-      return evidence(20, Cause::unknown, "");
+      return evidence(weight::exit_code, Cause::unknown, "");
   }
 }
 
@@ -191,8 +195,9 @@ Evidence from_signal(int number) {
   // SIGKILL that we did not send is nearly always the kernel's out-of-memory killer or an operator.
   const Cause cause = number == SIGKILL ? Cause::killed : Cause::crash;
   // abort() is how a runtime gives up, and SIGTERM how others end it: effects more than causes.
-  const int weight = number == SIGABRT || number == SIGTERM ? 25 : 40;
-  return {"exit status", weight, cause, fmt::format("ended by {}", signal_name(number)), ""};
+  const bool weak = number == SIGABRT || number == SIGTERM;
+  return {"exit status", weak ? weight::weak_ending : weight::fatal_signal, cause,
+          fmt::format("ended by {}", signal_name(number)), ""};
 }
 
 Step standing_at(const State& state) {
@@ -214,14 +219,14 @@ Verdict classify(const State& state, const WorkerExited& exit, const ExitCodes& 
     if (auto early = from_early_end(state, exit)) evidence.push_back(std::move(*early));
   }
   if (exit.oom_kills > 0) {
-    evidence.push_back({"cgroup", 85, Cause::host_oom,
+    evidence.push_back({"cgroup", weight::killed_for_memory, Cause::host_oom,
                         fmt::format("the kernel killed {} of this attempt: out of memory",
                                     count(exit.oom_kills, "process")),
                         ""});
   }
   if (!exit.cut_off.empty()) {
     evidence.push_back(
-        {"shim", 12, state.current.kill ? state.current.kill->cause : Cause::killed,
+        {"shim", weight::cut_off, state.current.kill ? state.current.kill->cause : Cause::killed,
          fmt::format("still running when the time to end was over, and killed: {}", exit.cut_off),
          ""});
   }
@@ -235,14 +240,14 @@ Verdict classify(const State& state, const WorkerExited& exit, const ExitCodes& 
 
 Verdict classify(const State& state, const AttemptLost& lost) {
   std::vector<Evidence> evidence = begin_evidence(state);
-  evidence.push_back({"supervisor", 80, Cause::lost, lost.what, ""});
+  evidence.push_back({"supervisor", weight::about_worker, Cause::lost, lost.what, ""});
   return conclude(state, std::move(evidence));
 }
 
 Verdict classify(const State& state, const LaunchFailed& failed) {
   Verdict verdict =
-      conclude(state, {{"supervisor", 80, failed.transient ? Cause::start_failed : Cause::config,
-                        failed.what, ""}});
+      conclude(state, {{"supervisor", weight::about_worker,
+                        failed.transient ? Cause::start_failed : Cause::config, failed.what, ""}});
   return verdict;
 }
 

@@ -11,6 +11,7 @@
 #include "supervisor/core/boards.hpp"
 #include "supervisor/core/cause.hpp"
 #include "supervisor/core/utilization.hpp"
+#include "supervisor/core/weight.hpp"
 
 namespace trainward::core {
 
@@ -172,7 +173,7 @@ inline constexpr std::string_view missing_file_rule = "data-missing";
 struct LogMatch {
   std::string rule;
   Cause cause = Cause::unknown;
-  int weight = 60;  // as evidence; a root weighs more than its cascade
+  int weight = core::weight::log_cause;  // as evidence; a root weighs more than its cascade
   std::string line;
   std::string location;  // "stderr.log:117"
 };

@@ -5,13 +5,14 @@
 #include "supervisor/core/ledger.hpp"
 #include "supervisor/core/retry.hpp"
 #include "supervisor/core/turn.hpp"
+#include "supervisor/core/weight.hpp"
 
 namespace trainward::core {
 
 // Whoever asked it to end: what goes on has the time that a stop has.
 void Turn::on(const Outlived& e) {
   if (!has_worker(state_.stage)) return;
-  on(HostFact{"shim", 5, Cause::unknown,
+  on(HostFact{"shim", weight::shown_only, Cause::unknown,
               fmt::format("its first process had ended, and this went on: {}", e.who)});
   const std::string reason = fmt::format("stopping: waiting for {} to save and exit", e.who);
   if (listening()) return enter(Stage::stopping, reason);

@@ -5,9 +5,9 @@ namespace {
 
 using core::Cause;
 
-constexpr int root = 80;  // ended the worker
-constexpr int general = 30;
-constexpr int hint = 15;  // less than any exit status
+constexpr int root = core::weight::about_worker;
+constexpr int general = core::weight::general;
+constexpr int hint = core::weight::slight;
 
 constexpr std::array<BenignPattern, 17> benign{{
     {"AER: Corrected error", ""},

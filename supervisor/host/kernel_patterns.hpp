@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "supervisor/core/cause.hpp"
+#include "supervisor/core/weight.hpp"
 
 namespace trainward::host {
 
@@ -25,7 +26,7 @@ struct Pattern {
 inline constexpr std::size_t longest_kernel_line = 8192;
 
 // The weight of how a worker ended, or of its board: heavier than the exit signal.
-inline constexpr int symptom = 45;
+inline constexpr int symptom = core::weight::symptom;
 
 // Both parts, the second one anywhere behind the first.
 using BenignPattern = std::array<std::string_view, 2>;

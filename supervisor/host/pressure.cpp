@@ -12,6 +12,7 @@
 
 #include "common/os/file.hpp"
 #include "common/os/host_files.hpp"
+#include "supervisor/core/weight.hpp"
 
 namespace trainward::host {
 namespace {
@@ -110,7 +111,8 @@ std::optional<core::HostFact> PressureWatch::take(Time now) {
   const auto pressure =
       got > 0 ? parse_pressure({text.data(), static_cast<std::size_t>(got)}) : std::nullopt;
   if (!pressure || !limit_.admit("pressure", now.mono)) return std::nullopt;
-  return core::HostFact{"memory pressure", 30, core::Cause::host_oom, in_words(*pressure)};
+  return core::HostFact{"memory pressure", core::weight::general, core::Cause::host_oom,
+                        in_words(*pressure)};
 }
 
 }  // namespace trainward::host

@@ -7,13 +7,13 @@
 
 #include "common/os/host_files.hpp"
 #include "common/os/process_files.hpp"
+#include "supervisor/core/weight.hpp"
 
 namespace trainward::host {
 namespace {
 
 constexpr std::size_t most_remembered = 16 * 1024;
 constexpr std::size_t most_threads = 1024;  // of one process
-constexpr int named_nobody = 30;
 constexpr std::int64_t ten_minutes_ms = 10 * 60 * 1000;
 
 // The first pid namespace has a fixed number (PROC_PID_INIT_INO).
@@ -65,7 +65,7 @@ int WorkerTraces::weight_of(const KernelFact& fact) const {
   if (our_board) return fact.own;
   const bool names_other =
       fact.pid != 0 || !fact.cgroup.empty() || (!fact.bus_ids.empty() && !bus_ids_.empty());
-  return names_other ? fact.other : std::min(fact.own, named_nobody);
+  return names_other ? fact.other : std::min(fact.own, core::weight::general);
 }
 
 std::optional<core::HostFact> WorkerTraces::weigh(const KernelFact& fact, Time now) {

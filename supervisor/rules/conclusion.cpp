@@ -3,29 +3,28 @@
 #include <algorithm>
 
 #include "supervisor/core/classify.hpp"
+#include "supervisor/core/weight.hpp"
 
 namespace trainward::rules {
 namespace {
 
-constexpr int cause_weight = 60;
-constexpr int last_cause_weight = 51;
-constexpr int hint_weight = 30;
+namespace weight = core::weight;
 
 bool opaque(const Finding& finding) { return finding.cause == core::Cause::unknown; }
 
 int weight_of(const Finding& finding) {
-  if (finding.overcome) return 22;
+  if (finding.overcome) return weight::overcome;
   switch (finding.strength) {
     case Strength::cause:
-      return cause_weight;
+      return weight::log_cause;
     case Strength::symptom:
-      return opaque(finding) ? 32 : 45;
+      return opaque(finding) ? weight::unknown_symptom : weight::symptom;
     case Strength::cascade:
-      return opaque(finding) ? 25 : 35;
+      return opaque(finding) ? weight::weak_ending : weight::log_cascade;
     case Strength::hint:
-      return hint_weight;
+      return weight::general;
   }
-  return hint_weight;
+  return weight::general;
 }
 
 bool convicts(const Finding& finding) {
@@ -72,11 +71,11 @@ void conclude(Conclusion& conclusion, const Ending& ending, std::size_t max_find
   }
   std::stable_sort(findings.begin(), findings.end(), before);
   if (findings.size() > max_findings) findings.resize(max_findings);
-  int weight = cause_weight;
+  int next = weight::log_cause;
   for (Finding& finding : findings) {
-    if (finding.weight != cause_weight) continue;
-    finding.weight = weight;
-    weight = std::max(weight - 1, last_cause_weight);
+    if (finding.weight != weight::log_cause) continue;
+    finding.weight = next;
+    next = std::max(next - 1, weight::least_log_cause);
   }
 }
 

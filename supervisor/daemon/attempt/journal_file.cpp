@@ -7,6 +7,7 @@
 
 #include "common/base/text.hpp"
 #include "common/wire/launch.hpp"
+#include "supervisor/core/weight.hpp"
 #include "supervisor/daemon/attempt/journal_events.hpp"
 
 namespace trainward::daemon {
@@ -124,9 +125,10 @@ void JournalFile::take_dropped(const JournalRecord& record, session::JournalPiec
   spdlog::warn("{}: {}", program_, text);
   // A disk that stalls may be busy with the checkpoint.
   const bool refused = !why.empty() && why != dropped_by_a_stall;
-  piece.said.push_back({core::HostFact{"logs", refused ? 30 : 5,
-                                       refused ? core::Cause::disk : core::Cause::unknown, text},
-                        record.at});
+  piece.said.push_back(
+      {core::HostFact{"logs", refused ? core::weight::general : core::weight::shown_only,
+                      refused ? core::Cause::disk : core::Cause::unknown, text},
+       record.at});
 }
 
 // An event for the first, for ten times as many, …; the whole count is evidence of the attempt.
@@ -142,7 +144,9 @@ void JournalFile::take_left_out(const JournalRecord& record, session::JournalPie
       count(messages, "message"),
       human_duration(std::max<std::int64_t>(record.at.wall.ms - since, 0)));
   if (last) {
-    piece.said.push_back({core::HostFact{"messages", 5, core::Cause::unknown, text}, record.at});
+    piece.said.push_back(
+        {core::HostFact{"messages", core::weight::shown_only, core::Cause::unknown, text},
+         record.at});
   } else {
     piece.said.push_back({core::Noticed{"messages", text}, record.at});
   }

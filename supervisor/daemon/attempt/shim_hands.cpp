@@ -10,6 +10,7 @@
 #include "common/os/fault_point.hpp"
 #include "common/wire/launch.hpp"
 #include "supervisor/config/launch_environment.hpp"
+#include "supervisor/core/weight.hpp"
 #include "supervisor/daemon/attempt/attempt_processes.hpp"
 #include "supervisor/daemon/attempt/launcher.hpp"
 #include "supervisor/daemon/attempt/worker_folders.hpp"
@@ -190,11 +191,13 @@ session::Found ShimHands::signal(core::Signal signal) {
   if (hangs && worker_) {
     // What it was waiting for, before nobody can tell any more.
     if (auto report = worker_->thread_report(); !report.empty()) {
-      c_.handle(core::HostFact{"threads", 5, core::Cause::hang, std::move(report)});
+      c_.handle(core::HostFact{"threads", core::weight::shown_only, core::Cause::hang,
+                               std::move(report)});
     }
   }
   if (auto text = trouble(); !text.empty()) {
-    c_.handle(core::HostFact{"shim", 5, core::Cause::unknown, std::move(text)});
+    c_.handle(
+        core::HostFact{"shim", core::weight::shown_only, core::Cause::unknown, std::move(text)});
   }
   if (!shim_) {
     if (!somebody_lives()) return session::Found::never;

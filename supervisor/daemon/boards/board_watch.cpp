@@ -4,6 +4,7 @@
 
 #include "common/os/clock.hpp"
 #include "hwprobe/watch/sample.hpp"
+#include "supervisor/core/weight.hpp"
 
 namespace trainward::daemon {
 namespace {
@@ -12,24 +13,21 @@ constexpr std::int64_t thin_every_ms = 3'600'000;
 
 // As heavy as the kernel's own word on the same (docs/architecture.md, host evidence).
 core::HostFact fact_of(const hwprobe::SampleFinding& finding, std::string text) {
-  constexpr int about_the_board = 45;
-  constexpr int general = 30;
-  constexpr int hint = 15;
-  constexpr int shown_only = 5;  // lighter than the phase: it decides nothing
+  namespace weight = core::weight;
   using hwprobe::Sign;
-  core::HostFact fact{"board watch", shown_only, core::Cause::unknown, std::move(text)};
+  core::HostFact fact{"board watch", weight::shown_only, core::Cause::unknown, std::move(text)};
   switch (finding.sign) {
     case Sign::gone:
     case Sign::frozen:
-      fact.weight = about_the_board;
+      fact.weight = weight::symptom;
       fact.cause = core::Cause::device_lost;
       break;
     case Sign::fatal:
-      fact.weight = general;
+      fact.weight = weight::general;
       fact.cause = core::Cause::device_lost;
       break;
     case Sign::hot:
-      fact.weight = hint;
+      fact.weight = weight::slight;
       break;
     case Sign::throttling:
     case Sign::link:

@@ -2,15 +2,18 @@
 // compared.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
+#include <vector>
 
 #include "supervisor/core/cause.hpp"
 #include "supervisor/core/need.hpp"
 #include "supervisor/core/phase.hpp"
 #include "supervisor/core/shown.hpp"
+#include "supervisor/core/weight.hpp"
 
 namespace trainward::core {
 namespace {
@@ -52,6 +55,19 @@ std::map<std::string, std::string> rows(const std::string& table) {
 }
 
 bool between_attempts(Cause cause) { return cause == Cause::none || cause >= Cause::no_board; }
+
+TEST(Docs, EveryWeightIsInTheTableOfEvidence) {
+  std::istringstream lines(part(document("supervision.md"), "| weight | evidence |", "\n\n"));
+  std::vector<int> shown;
+  for (std::string line; std::getline(lines, line);) {
+    if (const int weight = std::atoi(line.c_str() + std::min<std::size_t>(2, line.size()))) {
+      shown.push_back(weight);
+    }
+  }
+  std::vector<int> known;
+  for (const WeightFacts& row : weights) known.push_back(row.weight);
+  EXPECT_EQ(shown, known);
+}
 
 TEST(Docs, EveryCauseHasItsLadder) {
   const std::string text = document("supervision.md");
