@@ -10,8 +10,8 @@ namespace trainward::config::elsewhere {
 
 struct Hint {
   std::string_view theirs;
-  std::string_view ours;  // "training_config.lora"; empty: there is none
-  std::string_view says;  // how to put it, or why there is none
+  std::string_view ours;  // "training_config.lora"; empty: no such key
+  std::string_view says;  // how to write it, or why no key exists
 };
 
 std::span<const Hint> all_hints();

@@ -10,10 +10,10 @@
 
 namespace trainward::config {
 
-// The table of words: what a key of [program:x] becomes here, or why there is none.
+// The table of words: what a key of [program:x] becomes here, or why it becomes nothing.
 struct ProgramWord {
   std::string_view theirs;
-  std::string_view ours;  // empty: there is none
+  std::string_view ours;  // empty: no such key
   std::string_view why;   // of one without, or that needs a word
 };
 const ProgramWord* find_program_word(std::string_view key);
