@@ -61,7 +61,7 @@ Evidence from_phase(const State& state) {
   return {"phase", 10, Cause::unknown, doing + at_step(state), ""};
 }
 
-// Whoever has worked for a while was set up well enough to: what it then stumbles over is a fault
+// A program that has worked for a while was set up correctly: what it then stumbles over is a fault
 // of the program, or of its data, and another attempt may not meet it again.
 bool has_worked(const State& state) {
   constexpr std::int64_t a_while_ms = 600'000;
