@@ -83,7 +83,7 @@ void Attempt::run() {
   finish();
 }
 
-// Without a limit of its own: whoever asked for the stop also decides how long it may take.
+// Without a limit of its own: the requester of the stop also decides how long it may take.
 void Attempt::wait_for_the_others() {
   const MonoTime began = now().mono;
   bool told = false;
