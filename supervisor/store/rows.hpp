@@ -1,5 +1,5 @@
 // The rows of the run database as values. Their members are the columns, by name: a new column is a
-// migration (schema/tables_N.sql), a member here, and whoever fills it.
+// migration (schema/tables_N.sql), a member here, and the code that fills it.
 #pragma once
 
 #include <boost/describe.hpp>

@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 4> measure_names{"loss", "grad_nor
 
 // Of the steps that told it.
 struct Measure {
-  std::optional<double> least = {};  // of the numbers; none: there was none
+  std::optional<double> least = {};  // of the numbers; none if there were no numbers
   std::optional<double> most = {};
   double sum = 0;
   std::int64_t count = 0;  // of numbers
@@ -56,7 +56,7 @@ struct StepBucket {
 class BucketOfRows {
  public:
   void add(const StepRow& row);
-  StepBucket take();  // and begins anew
+  StepBucket take();  // and starts over
 
  private:
   StepBucket bucket_;

@@ -249,7 +249,7 @@ class Store {
   Result<json::array> compiled_json(const std::string& program) const;  // as it came
 
   // ---- row by row, in bounded memory: for what copies a run elsewhere (store_copy.cpp) ----
-  // Of the attempts from `number` on the oldest; nothing: there is none.
+  // The oldest attempt from `number` on; nothing if there is no such attempt.
   Result<std::optional<AttemptRow>> attempt_from(const std::string& program,
                                                  std::int64_t number) const;
   Result<std::optional<AttemptRow>> newest_attempt(const std::string& program) const;
@@ -288,7 +288,7 @@ class Store {
                                                             std::int64_t attempt,
                                                             std::int64_t after_ms,
                                                             std::int64_t up_to_ms) const;
-  // When its first attempt was about to begin; 0: there was none.
+  // When its first attempt was about to start; 0 if it had no attempt.
   Result<std::int64_t> first_attempt_ms(const std::string& program) const;
   // Whether a checkpoint of it was ever found whole.
   Result<bool> has_checkpoints(const std::string& program) const;
