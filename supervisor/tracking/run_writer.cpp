@@ -187,7 +187,7 @@ bool RunWriter::still_ours() const {
          info.st_size == open_->size;
 }
 
-// False: it must be written anew.
+// False: it must be rewritten.
 Result<bool> RunWriter::reopen(const store::Store& store) {
   auto text = memory_.get();
   if (!text) return propagate(text);
