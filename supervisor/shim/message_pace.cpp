@@ -18,7 +18,7 @@ struct Kind {
   bool repeats;
 };
 
-// By the first of these that a message has. A loss that is none ends the attempt, so it is no step
+// By the first of these that a message has. A NaN loss ends the attempt, so it is no step
 // like the others.
 constexpr auto kinds = std::to_array<Kind>({{"CHECKPOINT", false},
                                             {"PHASE", false},
