@@ -277,7 +277,7 @@ class Store {
                                                        std::int64_t attempt,
                                                        std::int64_t step) const;
   // Those of the program among the next `limit` spans of all, as they were booked, from beyond the
-  // number `after`. The number of the last one that was looked at: `after` when there is none.
+  // number `after`. The number of the last one that was looked at: `after` if none was.
   Result<std::int64_t> each_span(const std::string& program, std::int64_t after, std::int64_t limit,
                                  const std::function<void(const SpanRow&)>& take) const;
   // Boards that measured anything while the attempt ran, and what each measured last in

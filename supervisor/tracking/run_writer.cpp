@@ -308,7 +308,7 @@ Result<bool> RunWriter::read_more(const store::Store& store, Open& open) {
   if (!row) return propagate(row);
   if (!*row || (*row)->number != open.attempt.number) {
     return fail(ErrorKind::corrupt, "an attempt is gone from the run database", options_.program,
-                "its files are written anew");
+                "its files are rewritten");
   }
   open.attempt = std::move(**row);
   if (open.attempt.number == first_attempt_ && !open.hparams) {

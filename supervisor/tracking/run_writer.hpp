@@ -59,7 +59,7 @@ class RunWriter {
       : options_(std::move(options)), memory_(memory), events_(options_.program, options_.every) {}
 
   // Brings the files up to what the store has; ends early when asked to. `now_ms` (wall) says when
-  // the cursor is due. After an error the next call finds out anew where it stands. No state of the
+  // the cursor is due. After an error the next call works out where it stands. No state of the
   // store is held while files are written: they may hang, and its log of changes would grow as
   // long.
   Status advance(const store::Store& store, std::int64_t now_ms, const Stop& stop);

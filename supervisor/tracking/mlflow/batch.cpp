@@ -29,7 +29,7 @@ void add_metric(json::array& metrics, const char* key, const std::optional<doubl
       {"key", key}, {"value", std::move(shown)}, {"timestamp", at_ms}, {"step", step}});
 }
 
-// What became of a program, in MLflow's words. A crash that is followed by another attempt is none.
+// What became of a program, in MLflow's words. A crash followed by another attempt is no end.
 std::string_view status_of(const std::string& state) {
   if (state == "EXITED") return "FINISHED";
   if (state == "FATAL") return "FAILED";
