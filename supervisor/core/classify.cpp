@@ -103,7 +103,7 @@ bool ended_as_asked(const WorkerExited& exit, const ExitCodes& done) {
          (exit.code && is_polite(*exit.code - by_signal));
 }
 
-// Whoever shut the machine or the session down: what ends at that is not finished. When it was us,
+// Shutting the machine or the session down: what ends at that is not finished. When it was us,
 // the reason is known; of a daemon before this one, or whose database was put back, it is not.
 std::optional<Evidence> from_request(const State& state, const WorkerExited& exit,
                                      const ExitCodes& done) {

@@ -196,7 +196,7 @@ struct EpisodeRow {
   std::string tier;  // the highest that was told; empty: nobody was
   std::int64_t opened_ms = 0;
   std::int64_t closed_ms = 0;  // 0: it lasts
-  std::string memory = "{}";   // JSON, private to whoever tells
+  std::string memory = "{}";   // JSON, private to its writer
 };
 BOOST_DESCRIBE_STRUCT(EpisodeRow, (),
                       (id, program, family, cause, tier, opened_ms, closed_ms, memory))

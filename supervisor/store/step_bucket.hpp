@@ -46,8 +46,8 @@ struct StepBucket {
   void add(const StepRow& row);
   void add_replaced(const StepRow& row);  // a newer attempt made this step
   void add(const StepBucket& later);      // made of other steps, further on if it is all the same
-  // A newer attempt made the steps `from` to `to` again, and of this bucket nobody knows its single
-  // steps any more: as many numbers go as steps do, the mean of the rest stays what it was.
+  // A newer attempt made the steps `from` to `to` again, and the single steps of this bucket are no
+  // longer known: as many numbers go as steps do, the mean of the rest stays what it was.
   void cut(std::int64_t from, std::int64_t to);
   friend bool operator==(const StepBucket&, const StepBucket&) = default;
 };
