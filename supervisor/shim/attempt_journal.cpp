@@ -108,11 +108,10 @@ void AttemptJournal::complain(const Status& status, Time at) {
         stderr);
     return;
   }
-  std::fprintf(
-      stderr,
-      "trainward-shim: the journal is gone and cannot be recreated: %s; the worker trains "
-      "on, and each record tries again\n",
-      status.error().message().c_str());
+  std::fprintf(stderr,
+               "trainward-shim: the journal is gone and cannot be recreated: %s; the worker trains "
+               "on, and each record tries again\n",
+               status.error().message().c_str());
 }
 
 }  // namespace trainward::shim
