@@ -139,7 +139,7 @@ tl::expected<Config, Problems> load_command(const std::vector<std::string>& word
                                             const std::vector<std::string>& overrides = {});
 
 // What this process may not do of it: start programs as another user. Of the daemon, whose
-// configuration is then refused; whoever only reads the file is told in the notes.
+// configuration is then refused; a mere reader of the file is told in the notes.
 Problems check_run_as(const Config& config);
 // As root, with a program under another user: the state folder, the configuration, the rules and
 // the files of secrets to which somebody else than root could make the path lead elsewhere, each

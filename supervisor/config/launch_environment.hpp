@@ -1,6 +1,6 @@
 // What a worker finds when it starts: its variables, and which file its command is.
 //
-// One truth for the daemon, which starts it, and for whoever shows what would be started.
+// One truth for the daemon, which starts it, and for the code that shows what would be started.
 #pragma once
 
 #include <filesystem>
@@ -31,7 +31,7 @@ Environment environment_of(const Program& program, const foreign::Values& values
                            const Environment& daemon);
 
 // The file that starts when `name` is a command's first word, by `search` (a PATH) from
-// `directory`; empty when there is none that this thread (ActingAs) may execute.
+// `directory`; empty when there is no program that this thread (ActingAs) may execute.
 std::filesystem::path program_file(const std::string& name, std::string_view search,
                                    const std::filesystem::path& directory);
 

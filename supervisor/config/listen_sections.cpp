@@ -197,7 +197,7 @@ class TokenReader {
     listening_.tokens.push_back(std::move(token));
   }
 
-  // Whoever only looks at the configuration need not be allowed to read tokens; the daemon must.
+  // Only the daemon must be allowed to read tokens, not a user who just checks the configuration.
   void leave_unread(const MapReader& map, std::string_view key, const Node& node,
                     const std::filesystem::path& path) {
     listening_.unread.push_back(

@@ -21,7 +21,7 @@ struct Address {
 
 // What somebody says to be let in. The token itself is forgotten as soon as its file is read.
 struct Token {
-  std::string name;    // what events say of whoever uses it: [A-Za-z0-9_.-]{1,31}
+  std::string name;    // how events name its user: [A-Za-z0-9_.-]{1,31}
   std::string digest;  // SHA-256, 64 hexadecimal digits
   bool operates = false;
   friend bool operator==(const Token&, const Token&) = default;

@@ -157,7 +157,7 @@ json::array read_mesh(MapReader& reader, std::string_view key, std::int64_t most
   return alone;
 }
 
-// Text, number or boolean as YAML has it, or a list of whole numbers; null: it is none of them.
+// Text, number or boolean as YAML has it, or a list of whole numbers; null for anything else.
 // Which of 5 and 5.0 it is matters to the plugin, so only the first is a whole number here.
 json::value option_of(const Node& node) {
   if (node.kind == Node::Kind::list) {

@@ -15,7 +15,7 @@ namespace trainward::config {
 struct Folders {
   std::filesystem::path file;     // the configuration file's folder
   std::filesystem::path working;  // where the command was typed
-  std::filesystem::path home;     // of whoever reads it; empty: unknown
+  std::filesystem::path home;     // of the reading user; empty: unknown
   // What was understood in a way that the reader of the file should know of; borrowed.
   std::vector<yaml::Problem>* notes = nullptr;
 

@@ -1,5 +1,5 @@
 // Which parts of a configuration may hold a secret, also in a wrong place: what is wrong there is
-// said without its value, as messages go to logs and to whoever asks.
+// said without its value, as messages go to logs and to API clients.
 #pragma once
 
 #include "common/yaml/document.hpp"

@@ -30,7 +30,7 @@ bool is_amount(std::string_view value) {
          value.find_first_not_of("0123456789.,_+-eEkKmMgGbBtT") == std::string_view::npos;
 }
 
-// A tokenizer is none, nor is an amount of tokens.
+// Neither a tokenizer nor an amount of tokens is secret.
 bool names_a_token(std::string_view name, std::string_view value) {
   constexpr std::string_view token = "TOKEN";
   for (auto at = name.find(token); at != std::string_view::npos; at = name.find(token, at + 1)) {

@@ -113,7 +113,7 @@ void read_notify(yaml::MapReader& file, const Folders& folders, Config& config);
 // ---- notify_channels.cpp: and by which ways ----
 
 // Those of `notify` that are right, in the order of the file. Files of secrets are looked at, not
-// read: whoever may not read them may still check the configuration.
+// read: users who may not read them can still check the configuration.
 std::vector<orders::Channel> read_channels(yaml::MapReader& notify, const Folders& folders);
 
 // ---- tracking_section.cpp: where its curve is shown besides our own page ----

@@ -40,7 +40,7 @@ std::string wrong_with(const std::optional<std::string_view>& name, std::string_
   if (!name) return {};
   if (name->size() > longest_name || !consists_of(*name, "-._")) {
     return fmt::format(
-        "has a name that is none: at most {} letters, digits, dots, hyphens and underlines",
+        "has an invalid name: at most {} letters, digits, dots, hyphens and underlines",
         longest_name);
   }
   return {};

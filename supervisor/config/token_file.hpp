@@ -19,7 +19,7 @@ inline constexpr std::size_t shortest_token = 32;
 
 // Never waits, whatever lies at `path`. Refused: what is no file (kind corrupt, or usage for a
 // folder), what anybody but its owner may read or write (permanent, with the chmod to run), a line
-// that is none (usage, with its number). `without_name` is what a line without a name is called;
+// that is invalid (usage, with its number). `without_name` is what a line without a name is called;
 // further ones get a number: "operator", "operator-2".
 Result<std::vector<Token>> read_tokens(const std::filesystem::path& path, bool operates,
                                        std::string_view without_name);

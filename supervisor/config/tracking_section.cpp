@@ -30,7 +30,7 @@ bool is_text(const Node& node) {
          node.text.find('\0') == std::string::npos;
 }
 
-// Without '/' at its end; nothing when it is none. A password has no place in it: it would be seen
+// Without '/' at its end; nothing if invalid. A password has no place in it: it would be seen
 // wherever the configuration is.
 std::optional<std::string> url_in(MapReader& map, std::string_view key, const Node& node) {
   const std::string& text = node.text;

@@ -43,7 +43,7 @@ std::string_view variable(std::string_view environment, std::string_view name);
 
 // SIGKILL to all of these, then waits until they have ended, at most wait_ms. Returns those that
 // have not. Zombies have ended. `still_meant` is asked about each process once its number cannot
-// pass to another any more (by a pidfd, on kernels from 5.3 on).
+// pass to another process (by a pidfd, on kernels from 5.3 on).
 std::vector<pid_t> kill_and_wait(const std::vector<pid_t>& pids, int wait_ms,
                                  const std::function<bool(pid_t)>& still_meant = {});
 

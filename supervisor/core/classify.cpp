@@ -62,7 +62,7 @@ Evidence from_phase(const State& state) {
   return {"phase", weight::phase, Cause::unknown, doing + at_step(state), ""};
 }
 
-// Whoever has worked for a while was set up well enough to: what it then stumbles over is a fault
+// A program that has worked for a while was set up correctly: what it then stumbles over is a fault
 // of the program, or of its data, and another attempt may not meet it again.
 bool has_worked(const State& state) {
   constexpr std::int64_t a_while_ms = 600'000;
@@ -105,7 +105,7 @@ bool ended_as_asked(const WorkerExited& exit, const ExitCodes& done) {
          (exit.code && is_polite(*exit.code - by_signal));
 }
 
-// Whoever shut the machine or the session down: what ends at that is not finished. When it was us,
+// Shutting the machine or the session down: what ends at that is not finished. When it was us,
 // the reason is known; of a daemon before this one, or whose database was put back, it is not.
 std::optional<Evidence> from_request(const State& state, const WorkerExited& exit,
                                      const ExitCodes& done) {

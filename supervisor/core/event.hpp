@@ -16,7 +16,7 @@
 namespace trainward::core {
 
 struct StartRequested {
-  // By a person, who has looked at it: budgets and ladders begin anew. Otherwise the daemon goes on
+  // By a person, who has looked at it: budgets and ladders start over. Otherwise the daemon goes on
   // with what it was stopped in by a shutdown.
   bool anew = true;
   std::string by = {};        // "uid 1000", "token anna": into the events; empty: nobody asked
@@ -25,7 +25,7 @@ struct StartRequested {
 struct StopRequested {
   std::string who;           // for whom or what, in words: "uid 1000", "update", "shutdown"
   bool keep_wanted = false;  // the daemon goes, the intent stays: the next daemon starts it again
-  bool at_once = false;      // whoever asked does not wait for a save
+  bool at_once = false;      // do not wait for a save
   std::string by = {};       // as of StartRequested
 };
 struct RestartRequested {
@@ -34,7 +34,7 @@ struct RestartRequested {
 // A daemon begins. It comes after what the attempt's journal still held, told in the journal's own
 // time, and before anything that carries the time of the new daemon.
 struct DaemonStarted {
-  bool machine_restarted = false;  // the monotonic clock began anew, and no worker can be alive
+  bool machine_restarted = false;  // the monotonic clock restarted; no worker can be alive
   bool answers_lost = true;  // false: what was asked for while the journal was read is on its way
 };
 
@@ -203,7 +203,7 @@ struct WorkerExited {
 struct AttemptLost {
   std::string what;
 };
-// A new daemon found the worker alive: deadlines begin anew because nobody watched meanwhile.
+// A new daemon found the worker alive: deadlines restart because nobody watched meanwhile.
 struct Adopted {};
 struct TimerFired {};
 

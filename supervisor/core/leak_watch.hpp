@@ -1,4 +1,4 @@
-// Whether the worker's memory grows until there is none left.
+// Whether the worker's memory grows until it runs out.
 //
 // Samples come with heartbeats, at most a few a minute. A least-squares line over the attempt's
 // samples says when the memory ends; a worker that would get there soon is recycled at a checkpoint

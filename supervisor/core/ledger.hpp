@@ -10,7 +10,7 @@ namespace trainward::core {
 // From `at` on, time belongs to `phase`. Does nothing when it does already.
 void book(State& state, Phase phase, Cause cause, Time at, Actions& actions);
 
-// Closes the open span: the program is not wanted any more.
+// Closes the open span: the program is no longer wanted.
 void close_ledger(State& state, Time at, Actions& actions);
 
 // The open span is of training that was taken for new steps until its first step was seen: they had

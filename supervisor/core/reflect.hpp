@@ -48,7 +48,7 @@ void read(const json::value& from, T& to);
 
 // ---- writing ----
 inline json::value write(Step step) { return step.number; }
-// An instant is its milliseconds; 0 is how one is written that there is none of.
+// An instant is its milliseconds; 0 stands for a missing one.
 template <typename Clock>
 json::value write(const Instant<Clock>& at) {
   return at.ms;

@@ -50,7 +50,7 @@ static_assert(std::ranges::all_of(remedies, [](const RemedyFacts& row) {
 
 constexpr std::string_view to_string(Remedy remedy) { return facts(remedy).name; }
 
-// Nothing for a word of another release: whoever stored it meant something that is not known here.
+// Nothing for a word of another release: its meaning is not known here.
 constexpr bool from_string(std::string_view name, Remedy& remedy) {
   const auto* const row = std::ranges::find(remedies, name, &RemedyFacts::name);
   if (row == remedies.end()) return false;

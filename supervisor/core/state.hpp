@@ -94,7 +94,7 @@ struct Activity {
   std::optional<MonoTime> seen_mono_ms;   // when it last grew; none: not looked at yet
   std::optional<MonoTime> next_mono_ms;   // when to look again; none: nobody needs to
   MonoTime proof_mono_ms;                 // when something better than activity was last seen
-  std::optional<MonoTime> limit_mono_ms;  // beyond this activity is no excuse any more
+  std::optional<MonoTime> limit_mono_ms;  // beyond this, activity is no longer an excuse
   friend bool operator==(const Activity&, const Activity&) = default;
 };
 BOOST_DESCRIBE_STRUCT(Activity, (),
@@ -205,7 +205,7 @@ struct Amends {
   PlanMemory plan;
   std::vector<DataWindow> skip;  // the newest 32
   Step below;                    // it resumes from before this step; 0: from the newest
-  bool anew = false;             // it begins at step 0, as somebody asked
+  bool anew = false;             // it starts at step 0, as requested
   std::vector<Remedy> repairs;   // to be done before the launch
   friend bool operator==(const Amends&, const Amends&) = default;
 };

@@ -197,7 +197,7 @@ void Turn::end_attempt(const Verdict& by_itself, std::optional<int> code,
   ended.halt = false;
 
   const bool advanced = made_progress();
-  // What is done after a clean end is no replay, whatever a program begins anew by itself.
+  // What is done after a clean end is no replay, whatever a program restarts by itself.
   if (!policy_.told_to_resume && verdict.cause == Cause::done) history.highest_step = {};
   if (verdict.cause != Cause::stopped || advanced) charge(advanced);
   const auto as_fault = [&](Cause cause) {

@@ -49,7 +49,7 @@ void Turn::ask_for_repair() {
   act(Repair{repair, state_.boards.board, more_serials()});
 }
 
-// What the daemon before had asked for, nobody will answer any more.
+// Requests of the previous daemon will not be answered.
 void Turn::ask_again() {
   switch (state_.stage) {
     case Stage::repairing:
@@ -109,7 +109,7 @@ void Turn::on(const ProbeFinished& e) {
   select_checkpoint();
 }
 
-// The first of equals; nullptr: there is none.
+// The first of equals; nullptr if there are no candidates.
 const BoardFound* Turn::cleanest_board(const ProbeFinished& probe) const {
   const BoardFound* chosen = nullptr;
   for (const BoardFound& board : probe.boards) {

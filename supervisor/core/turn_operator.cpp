@@ -12,7 +12,7 @@ void Turn::on(const StartRequested& e) {
   state_.wanted = true;
   state_.restart_when_stopped = has_worker(state_.stage) && !listening() && state_.current.kill &&
                                 state_.current.kill->cause == Cause::stopped;
-  // By hand, and not a daemon that comes back: the patience begins anew.
+  // By hand, and not a daemon that comes back: the patience starts over.
   if (state_.restart_when_stopped && e.anew) state_.history.attempts_without_progress = 0;
   const bool under_way = has_worker(state_.stage) || state_.stage == Stage::probing ||
                          state_.stage == Stage::selecting || state_.stage == Stage::repairing;

@@ -29,7 +29,7 @@ void Turn::on(const TimerFired& /*e*/) {
   }
   if (!deadline || now_.mono < *deadline) return;
   // Nobody was awake at the deadline: the database refused, or the machine slept and the worker
-  // with it. Then the time begins anew, as it does for a daemon that takes over.
+  // with it. Then the time starts over, as it does for a daemon that takes over.
   const std::int64_t late = now_.mono - *deadline;
   if (late > asleep_ms && (listening() || state_.stage == Stage::stopping)) {
     deadline = now_.mono + allowed_ms(state_, policy_);

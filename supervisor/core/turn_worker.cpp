@@ -35,7 +35,7 @@ void Turn::on(const Resumed& e) {
 }
 
 // The step of a foreign checkpoint is what its name or the time of its file says, and a program may
-// tell of the step it resumed at once more: only one that begins anew has not resumed.
+// tell of the step it resumed at once more: only one that starts over has not resumed.
 bool Turn::resumes_near(Step first) const {
   return policy_.foreign && 2 * first.number > state_.current.resume_step.number;
 }

@@ -21,7 +21,7 @@
 
 namespace trainward::foreign {
 
-// Kind usage: does not compile, names a group that is none (with the nearest valid one), or says
+// Kind usage: does not compile, names an unknown group (with the nearest valid one), or says
 // nothing because it has neither a group nor a phase.
 Status check(const LogRule& rule);
 

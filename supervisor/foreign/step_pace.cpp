@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t batch_ms = 100;
 
-// A loss that is none ends the attempt: that is no step like the others.
+// A NaN or infinite loss ends the attempt, so such a step never waits.
 bool may_wait(const core::Event& event) {
   const auto* step = std::get_if<core::StepDone>(&event);
   return step != nullptr && (!step->loss || std::isfinite(*step->loss));

@@ -29,7 +29,7 @@ std::span<const std::string_view> reset_names();
 class Template {
  public:
   Template() = default;
-  // Kind usage: an unknown name (with the nearest valid one) or a brace that is none.
+  // Kind usage: an unknown name (with the nearest valid one) or an invalid brace.
   static Result<Template> parse(std::string text, std::span<const std::string_view> names);
 
   struct Filled {

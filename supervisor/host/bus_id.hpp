@@ -14,7 +14,7 @@ namespace trainward::host {
 std::vector<std::string> bus_ids_in(std::string_view text, std::size_t most = 4);
 
 // The board and the ports above it, whose faults are the board's; the board alone when the kernel
-// does not say; empty when `bus_id` is none.
+// does not say; empty when `bus_id` is not valid.
 std::vector<std::string> with_ports_above(const std::filesystem::path& root,
                                           const std::string& bus_id);
 

@@ -3,7 +3,7 @@
 // Each call is really made, in a way that changes nothing: a version says little where
 // distributions port calls back and the filters of containers take them away. Such a filter answers
 // "Operation not permitted" where an old kernel answers "Function not implemented"; both mean that
-// the call is not to be had.
+// the call is not available.
 #pragma once
 
 #include <string>

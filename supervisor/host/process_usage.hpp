@@ -3,7 +3,7 @@
 //
 // Two ways to ask. A cgroup that belongs to the worker alone is exact, also for helpers that are
 // gone. Without one, the tree below the root process is walked (at most 4096 processes); then the
-// time of a helper that ended counts through whoever waited for it, and memory that processes share
+// time of a helper that ended counts through its parent, and memory that processes share
 // counts once for each of them. Give the shim as root and not the worker: it adopts and waits for
 // the orphans. The walk never blocks, but costs about 0.1 ms a process.
 #pragma once

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t least_age_ms = 1'000;
 constexpr std::int64_t steps_of_rate = 16;
 
-// As it is stored, a number that is none is infinite.
+// The database stores NaN as infinity.
 std::optional<double> as_told(std::optional<double> value) {
   if (value && !std::isfinite(*value)) value = std::numeric_limits<double>::quiet_NaN();
   return value;

@@ -78,7 +78,7 @@ std::vector<DiskFigures> DiskRoom::look(const std::vector<WatchedFolder>& folder
       std::thread([seen = seen_, paths = std::move(paths), mine = ++seen_->look] {
         seen->ask(paths, mine);
       }).detach();
-    } catch (const std::system_error&) {  // no thread to be had now: the next look tries again
+    } catch (const std::system_error&) {  // no thread available now: the next look tries again
       seen_->began.reset();
     }
     if (seen_->began && !seen_->answered_once) {

@@ -15,7 +15,7 @@
 namespace trainward::metrics {
 namespace {
 
-// Beyond it a double is not every whole number any more.
+// Beyond it a double cannot represent every whole number.
 constexpr double most_whole = 9'007'199'254'740'992.0;
 
 void append_number(std::string& text, double value) {

@@ -17,7 +17,7 @@ namespace trainward::metrics {
 
 struct Shown {
   struct Program {
-    std::int64_t began_ms = 0;  // its first attempt, by which a history is known; 0: there is none
+    std::int64_t began_ms = 0;  // its first attempt, by which a history is known; 0: no attempt yet
     std::map<std::pair<std::string, std::string>, std::int64_t> spans;  // by phase and cause
     std::int64_t tokens = 0;
     friend bool operator==(const Program&, const Program&) = default;

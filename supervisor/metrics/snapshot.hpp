@@ -68,7 +68,7 @@ struct DaemonFigures {
   double loop_lag_seconds = 0;
 };
 
-// Of what is told to people and brought off the box, by whoever does that.
+// Figures of the messages and uploads, from the process that sends them.
 struct CourierFigures {
   struct Channel {
     std::string name;

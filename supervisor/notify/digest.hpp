@@ -25,7 +25,7 @@ struct DigestMemory {
 std::string to_json_text(const DigestMemory& memory);
 Result<DigestMemory> digest_memory_from(std::string_view text);
 
-// The same, or beginning anew: there were none yet, or the clock has been set back since.
+// The same, or a new start: there was no digest yet, or the clock has been set back since.
 DigestMemory sound(const DigestMemory& memory, std::int64_t now_ms);
 
 // When to think of the next one; none: there is no digest.

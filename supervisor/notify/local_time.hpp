@@ -9,7 +9,7 @@
 namespace trainward::notify {
 
 // By how much local time is ahead of UTC at that moment, in milliseconds. Asks the machine, so
-// whoever has one gives it.
+// the caller passes it.
 using Zone = std::function<std::int64_t(std::int64_t wall_ms)>;
 
 // 0 to 1439.

@@ -28,7 +28,7 @@ struct Message {
   json::object fields = {};             // the same in parts, docs/messenger.md
   std::vector<std::string> lines = {};  // of the program's log, cleaned
   bool resolves = false;                // the trouble of this episode is over
-  // Messages that are told in this one to whoever takes it; who does not is told each of them.
+  // Messages that this one includes for those who take it; the others get each of them.
   std::vector<std::int64_t> tells = {};
   std::int64_t started_ms = 0;  // when the trouble began
 };

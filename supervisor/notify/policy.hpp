@@ -1,4 +1,4 @@
-// What whoever configures this wants to be told, and when (docs/messenger.md).
+// Which messages the user wants, and when (docs/messenger.md).
 #pragma once
 
 #include <cstdint>

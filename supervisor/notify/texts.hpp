@@ -23,7 +23,7 @@ struct Telling {
   Figures figures;
   std::int64_t at_ms = 0;
   std::int64_t target_step = 0;  // 0: unknown
-  std::int64_t progress_ms = 0;  // of no_progress: since when there was none
+  std::int64_t progress_ms = 0;  // of no_progress: when progress stopped
   bool again = false;            // it was told before, and lasts
   bool often = false;            // of a crash_loop: episodes within a day, not attempts in a row
   std::int64_t episodes = 0;     // so many

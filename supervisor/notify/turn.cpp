@@ -86,12 +86,12 @@ void Teller::Turn::tell(Episode& episode, Kind kind, const How& how) {
   orders_.messages.push_back(std::move(message));
 }
 
-// Whoever was told of its begin is told of its end, in one message where the first was not due yet.
+// Those told of its start are told of its end, in one message where the first was not due yet.
 void Teller::Turn::close(Episode& episode, Kind kind) {
   const bool waited = pending(episode);
   const Kind first = episode.held_kind;
   take_back(episode);
-  // Whoever has stopped it was there.
+  // The person who stopped it was there.
   const bool spared = kind == Kind::closed && waited && episode.told < Tier::critical;
   if (episode.told && !spared) {
     Message message = message_of(episode, kind, {});

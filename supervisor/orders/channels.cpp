@@ -11,10 +11,10 @@ namespace {
 
 Result<std::vector<std::string>> texts_of(const json::value& value) {
   const json::array* items = value.if_array();
-  if (items == nullptr) return no_order("a channel", "a list that is none");
+  if (items == nullptr) return no_order("a channel", "an invalid list");
   std::vector<std::string> out;
   for (const json::value& item : *items) {
-    if (!item.is_string()) return no_order("a channel", "a text that is none");
+    if (!item.is_string()) return no_order("a channel", "an invalid text");
     out.emplace_back(item.get_string());
   }
   return out;
@@ -117,7 +117,7 @@ Result<Channel> channel_from_json(const json::value& value) {
   auto texts = get_object(*object, "texts");
   if (!texts) return propagate(texts);
   for (const auto& [key, text] : **texts) {
-    if (!text.is_string()) return no_order("a channel", "a text that is none");
+    if (!text.is_string()) return no_order("a channel", "an invalid text");
     out.texts.emplace(key, text.get_string());
   }
   auto secrets = get_object(*object, "secrets");
@@ -137,7 +137,7 @@ Result<Channel> channel_from_json(const json::value& value) {
   auto durations = get_object(*object, "durations_ms");
   if (!durations) return propagate(durations);
   for (const auto& [key, ms] : **durations) {
-    if (!ms.is_int64()) return no_order("a channel", "a time that is none");
+    if (!ms.is_int64()) return no_order("a channel", "an invalid time");
     out.durations_ms.emplace(key, ms.get_int64());
   }
   return out;

@@ -36,7 +36,7 @@ json::object place_json(const Target& target) {
 // leaves to chance.
 Result<Target> target_from_json(const json::value& value) {
   const auto* object = value.if_object();
-  if (object == nullptr) return no_order("uploads", "a target that is none");
+  if (object == nullptr) return no_order("uploads", "an invalid target");
   auto place = get_object(*object, "place");
   if (!place) return propagate(place);
   const json::object& at = **place;
@@ -78,9 +78,9 @@ Result<Source> source_from_json(const json::object& object) {
   out.user = string_or(object, "user", "");
   if (const json::value* patterns = object.if_contains("patterns"); patterns != nullptr) {
     const auto* list = patterns->if_array();
-    if (list == nullptr) return no_order("uploads", "patterns that are none");
+    if (list == nullptr) return no_order("uploads", "invalid patterns");
     for (const json::value& pattern : *list) {
-      if (!pattern.is_string()) return no_order("uploads", "a pattern that is none");
+      if (!pattern.is_string()) return no_order("uploads", "an invalid pattern");
       out.patterns.emplace_back(view(pattern.get_string()));
     }
   }

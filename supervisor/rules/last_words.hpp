@@ -16,7 +16,7 @@ struct LastWords {
 };
 
 // The last line that holds a word and is not chatter: a progress bar, a step, a benign line. Of a
-// long log only the last 200 lines are looked at. Nothing when there is none.
+// long log only the last 200 lines are looked at. Nothing if not found.
 std::optional<LastWords> last_words(const LogMatcher& matcher, std::string_view text);
 
 }  // namespace trainward::rules

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t max_file_bytes = 1024 * 1024;
 // Fixed text shorter than this is in every log.
 constexpr int least_text_bytes = 3;
-// Most of it is for logs that are all different; past it the search begins anew, and goes on.
+// Most of it is for logs that are all different; past it the search starts over and continues.
 constexpr std::int64_t texts_memory_bytes = 16 * 1024 * 1024;
 
 // What stands in the place of masked words: no letter, digit or blank, or what is left would read
@@ -145,7 +145,7 @@ std::optional<LogMatcher::LineMatch> LogMatcher::match(
     std::string_view line, const std::vector<PatternId>& candidates) const {
   std::optional<std::string_view> exception;
   std::optional<LineMatch> found;
-  std::string without;  // masked words; empty: there are none
+  std::string without;  // masked words; may be empty
   for (const PatternId id : candidates) {
     if (!compiled_->is_pattern(id)) break;
     const RuleId number = compiled_->rule_of[static_cast<std::size_t>(id)];

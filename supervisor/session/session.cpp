@@ -158,7 +158,7 @@ void Session::arm() {
 }
 
 void Session::wake() {
-  // No verdict before everything it has said is heard, whoever should have told of it.
+  // No verdict before all its output has been read, whichever source reports it.
   for (bool more = attempt_.has_value(); more; more = attempt_->behind()) attempt_->read();
   handle(core::TimerFired{});
 }

@@ -51,7 +51,7 @@ void Turns::finish(Some some, bool committed) {
 }
 
 void Turns::turn() {
-  if (due_.empty()) {  // whoever was refused is gone
+  if (due_.empty()) {  // those refused are gone
     refusal_.reset();
     return;
   }

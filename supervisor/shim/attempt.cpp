@@ -83,7 +83,7 @@ void Attempt::run() {
   finish();
 }
 
-// Without a limit of its own: whoever asked for the stop also decides how long it may take.
+// Without a limit of its own: the requester of the stop also decides how long it may take.
 void Attempt::wait_for_the_others() {
   const MonoTime began = now().mono;
   bool told = false;
@@ -215,12 +215,12 @@ void Attempt::look_for_place() {
   if (made && !*made) return;
   if (!made) {
     std::fprintf(stderr,
-                 "trainward-shim: the attempt's folder is gone and cannot be made anew: %s; the "
+                 "trainward-shim: the attempt's folder is gone and cannot be recreated: %s; the "
                  "worker trains on\n",
                  made.error().message().c_str());
     return;
   }
-  std::fputs("trainward-shim: somebody has removed the attempt's folder; it was made anew\n",
+  std::fputs("trainward-shim: somebody has removed the attempt's folder; it was recreated\n",
              stderr);
   auto socket = MessageSocket::open(*made, user_);
   disk_.move_to(std::move(*made));

@@ -103,16 +103,15 @@ void AttemptJournal::complain(const Status& status, Time at) {
   silent_until_ms_ = at.mono.ms + between_complaints_ms;
   if (status) {
     std::fputs(
-        "trainward-shim: somebody has taken, emptied or cut the journal; it was begun anew with "
+        "trainward-shim: somebody has taken, emptied or cut the journal; it was restarted with "
         "where the worker is\n",
         stderr);
     return;
   }
-  std::fprintf(
-      stderr,
-      "trainward-shim: the journal is gone and cannot be begun anew: %s; the worker trains "
-      "on, and each record tries again\n",
-      status.error().message().c_str());
+  std::fprintf(stderr,
+               "trainward-shim: the journal is gone and cannot be recreated: %s; the worker trains "
+               "on, and each record tries again\n",
+               status.error().message().c_str());
 }
 
 }  // namespace trainward::shim

@@ -2,9 +2,9 @@
 //
 //  - When its file is long enough it goes on in the next one, and what is older is thinned out: an
 //    attempt of two weeks has no more on the disk than limits say.
-//  - When somebody has taken, emptied or cut the file, it is made anew before the next record: who
+//  - When somebody has taken, emptied or cut the file, it is recreated before the next record: who
 //    the processes are, and where the worker is by now. So that costs what it alone knew, and a
-//    healthy worker is not killed for a silence that is none. What nothing can be put in the place
+//    healthy worker is not killed for a false silence. What nothing can be put in the place
 //    of is told on standard error (shim.log), and the worker trains on.
 // Used by one thread.
 #pragma once

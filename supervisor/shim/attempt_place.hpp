@@ -1,4 +1,4 @@
-// The attempt's folder, made anew when somebody removes it under the worker that lives.
+// The attempt's folder, recreated when it is removed while the worker lives.
 //
 // What is written into a folder that is no more is seen by nobody: the worker would train on, and
 // be called hung. So the folder that holds it is watched, and the attempt's is made there again, as

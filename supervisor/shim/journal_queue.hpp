@@ -46,7 +46,7 @@ class JournalQueue {
   std::uint64_t dropped_ = 0;
 };
 
-// What a message is about, in the order of importance to whoever reads it later.
+// What a message is about, in order of importance to later readers.
 std::string kind_of(const Message& message);
 
 }  // namespace trainward::shim

@@ -18,8 +18,8 @@ struct Kind {
   bool repeats;
 };
 
-// By the first of these that a message has. A loss that is none ends the attempt, so it is no step
-// like the others.
+// By the first of these that a message has. A NaN or infinite loss ends the attempt,
+// so such a step is kept apart from the others.
 constexpr auto kinds = std::to_array<Kind>({{"CHECKPOINT", false},
                                             {"PHASE", false},
                                             {"RESUMED_STEP", false},

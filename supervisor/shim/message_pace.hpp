@@ -33,7 +33,7 @@ class MessagePace {
   // What is to be written goes to `keep`, at once or in a later call.
   void offer(Message message, Time at, const Keep& keep);
   void look(MonoTime at, const Keep& keep);  // at what waits
-  void finish(const Keep& keep);             // nothing waits any more
+  void finish(const Keep& keep);             // nothing waits after this
   // After how long to look again; -1: nothing waits.
   [[nodiscard]] int wait_ms() const { return waiting_.empty() ? -1 : int{window_ms}; }
 

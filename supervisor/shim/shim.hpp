@@ -6,7 +6,7 @@
 // version: launch.json and the journal.
 //   SIGTERM, SIGINT  passed on to the worker's process group as the signal it wants to be asked
 //                    with: save and exit. Not systemd's, which tells the worker itself. From then
-//                    on everybody of the group is waited for, whoever of them ends first
+//                    on the whole group is waited for, in whatever order it ends
 //   SIGUSR1          passed on to the worker: save now
 //   SIGUSR2          SIGKILL for the worker and everything it started
 // If the shim itself is killed, the kernel kills the worker (parent-death signal). When the worker

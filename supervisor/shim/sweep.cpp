@@ -81,7 +81,7 @@ Swept sweep(const containment::Cgroup& cgroup, pid_t group, int signals, std::in
       return swept;
     }
     // The group's number is still ours: its leader was reaped, but members hold the number, and
-    // where there are none kill() finds nobody.
+    // without any, kill() finds no process.
     kill_tree(cgroup, group);
     for (const pid_t pid : left) ::kill(pid, SIGKILL);
     wait_for_child(signals, std::min(remaining, pause_ms));

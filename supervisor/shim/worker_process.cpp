@@ -65,7 +65,7 @@ Result<WorkerProcess> start_worker(const LaunchSpec& spec, const containment::Cg
     (void)!::write(report->write.get(), &refusal, sizeof(refusal));
     ::_exit(127);
   }
-  ::setpgid(pid, pid);  // in both, so that it is done whoever runs first
+  ::setpgid(pid, pid);  // in both, as either may run first
   report->write.reset();
   Refusal refusal;
   ssize_t got = 0;

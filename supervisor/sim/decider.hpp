@@ -1,4 +1,4 @@
-// Whoever supervises the simulated run: told what happens, answers with what is to be done.
+// Supervises the simulated run: receives events, answers with actions.
 //
 // It is a step like the core's, so that one world, and one session in it, serves the core and the
 // policies it is compared with (policies.hpp).

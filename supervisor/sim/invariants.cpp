@@ -64,7 +64,7 @@ void Checker::take_event(const core::Event& event, Time at, const core::State& s
     }
   } else if (const auto* started = std::get_if<core::DaemonStarted>(&event);
              started != nullptr && span_open_ && started->machine_restarted) {
-    // The monotonic clock began anew: what passed is known by the wall clock only.
+    // The monotonic clock restarted: only the wall clock knows how much time passed.
     expected_ms_ += std::max<std::int64_t>(at.wall - last_at_.wall, 0);
     last_at_ = at;
   }

@@ -40,7 +40,7 @@ void wrap(core::State& state, const core::Event& event, const core::Policy& /*po
     state.current.launched_mono_ms = now.mono;
     return launch(state, "", actions);
   }
-  // Somebody who finds it hanging kills it and starts the script anew.
+  // A person who finds it hanging kills it and restarts the script.
   if (std::holds_alternative<core::RestartRequested>(event) && worker_runs(state)) {
     state.history.attempts_without_progress = 0;
     actions.emplace_back(core::SendSignal{core::Signal::kill});

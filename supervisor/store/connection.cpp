@@ -63,7 +63,7 @@ Error translate(const SQLite::Exception& exception, const std::filesystem::path&
   }
 }
 
-// After the highest number there is none for the next row, which SQLite calls a full disk.
+// After the highest number no number is left for the next row, which SQLite calls a full disk.
 bool numbers_used_up(SQLite::Database& database) {
   constexpr auto highest = std::numeric_limits<std::int64_t>::max();
   std::vector<std::string> tables;

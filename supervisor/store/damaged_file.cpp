@@ -54,7 +54,7 @@ bool was_set_aside(const fs::path& file, std::int64_t since_ms) {
 
 Status mark_unfit(const fs::path& file, const std::string& why, std::int64_t now_ms) {
   if (was_set_aside(file, now_ms - hour_ms)) {
-    return fail(ErrorKind::permanent, "was set aside and made anew less than an hour ago",
+    return fail(ErrorKind::permanent, "was set aside and recreated less than an hour ago",
                 file.string(), "look at its disk and at who else writes into it");
   }
   return write_file_durably(file.string() + unfit, why, 0640);

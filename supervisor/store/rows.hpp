@@ -1,5 +1,5 @@
 // The rows of the run database as values. Their members are the columns, by name: a new column is a
-// migration (schema/tables_N.sql), a member here, and whoever fills it.
+// migration (schema/tables_N.sql), a member here, and the code that fills it.
 #pragma once
 
 #include <boost/describe.hpp>
@@ -196,7 +196,7 @@ struct EpisodeRow {
   std::string tier;  // the highest that was told; empty: nobody was
   std::int64_t opened_ms = 0;
   std::int64_t closed_ms = 0;  // 0: it lasts
-  std::string memory = "{}";   // JSON, private to whoever tells
+  std::string memory = "{}";   // JSON, private to its writer
 };
 BOOST_DESCRIBE_STRUCT(EpisodeRow, (),
                       (id, program, family, cause, tier, opened_ms, closed_ms, memory))

@@ -142,7 +142,7 @@ Status migrate_tables(Connection& connection) {
   return {};
 }
 
-// A view whose text was damaged passes every check of the file, and fails whoever reads it.
+// A view whose text was damaged passes every check of the file, but fails when read.
 Status make_views(Connection& connection) {
   auto own = own_views();
   if (!own) return propagate(own);

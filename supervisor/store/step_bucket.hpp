@@ -17,7 +17,7 @@ inline constexpr std::array<std::string_view, 4> measure_names{"loss", "grad_nor
 
 // Of the steps that told it.
 struct Measure {
-  std::optional<double> least = {};  // of the numbers; none: there was none
+  std::optional<double> least = {};  // of the numbers; none if there were no numbers
   std::optional<double> most = {};
   double sum = 0;
   std::int64_t count = 0;  // of numbers
@@ -46,8 +46,8 @@ struct StepBucket {
   void add(const StepRow& row);
   void add_replaced(const StepRow& row);  // a newer attempt made this step
   void add(const StepBucket& later);      // made of other steps, further on if it is all the same
-  // A newer attempt made the steps `from` to `to` again, and of this bucket nobody knows its single
-  // steps any more: as many numbers go as steps do, the mean of the rest stays what it was.
+  // A newer attempt made the steps `from` to `to` again, and the single steps of this bucket are no
+  // longer known: as many numbers go as steps do, the mean of the rest stays what it was.
   void cut(std::int64_t from, std::int64_t to);
   friend bool operator==(const StepBucket&, const StepBucket&) = default;
 };
@@ -56,7 +56,7 @@ struct StepBucket {
 class BucketOfRows {
  public:
   void add(const StepRow& row);
-  StepBucket take();  // and begins anew
+  StepBucket take();  // and starts over
 
  private:
   StepBucket bucket_;

@@ -4,7 +4,7 @@
 // A bucket is made of what is below it (level 0: of the rows of its steps) when the first step
 // outside of it is put; a step costs a look at one row then, and what was put in whichever order,
 // again, or by another attempt comes to the same. The buckets that the newest step lies in are made
-// by whoever reads them.
+// by the reader.
 #pragma once
 
 #include <cstdint>

@@ -249,7 +249,7 @@ class Store {
   Result<json::array> compiled_json(const std::string& program) const;  // as it came
 
   // ---- row by row, in bounded memory: for what copies a run elsewhere (store_copy.cpp) ----
-  // Of the attempts from `number` on the oldest; nothing: there is none.
+  // The oldest attempt from `number` on; nothing if there is no such attempt.
   Result<std::optional<AttemptRow>> attempt_from(const std::string& program,
                                                  std::int64_t number) const;
   Result<std::optional<AttemptRow>> newest_attempt(const std::string& program) const;
@@ -277,7 +277,7 @@ class Store {
                                                        std::int64_t attempt,
                                                        std::int64_t step) const;
   // Those of the program among the next `limit` spans of all, as they were booked, from beyond the
-  // number `after`. The number of the last one that was looked at: `after` when there is none.
+  // number `after`. The number of the last one that was looked at: `after` if none was.
   Result<std::int64_t> each_span(const std::string& program, std::int64_t after, std::int64_t limit,
                                  const std::function<void(const SpanRow&)>& take) const;
   // Boards that measured anything while the attempt ran, and what each measured last in
@@ -288,7 +288,7 @@ class Store {
                                                             std::int64_t attempt,
                                                             std::int64_t after_ms,
                                                             std::int64_t up_to_ms) const;
-  // When its first attempt was about to begin; 0: there was none.
+  // When its first attempt was about to start; 0 if it had no attempt.
   Result<std::int64_t> first_attempt_ms(const std::string& program) const;
   // Whether a checkpoint of it was ever found whole.
   Result<bool> has_checkpoints(const std::string& program) const;

@@ -1,7 +1,7 @@
 // The curve of a run: points of a bounded number, and what happened along it.
 //
-// Time is bounded too, however long the run: single rows are read of a few thousand steps, buckets
-// of any more.
+// Time is bounded too, however long the run: single rows are read for a few thousand steps, buckets
+// beyond that.
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -35,7 +35,7 @@ std::string told_sql(std::string_view which) {
       which);
 }
 
-// A span without a beginning is none.
+// A span without a beginning does not count.
 std::optional<ProgramNow::Open> open_span(const std::string& text) {
   const auto span = parse_json(text, "span");
   if (!span || !span->is_object()) return std::nullopt;

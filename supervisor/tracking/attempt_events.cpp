@@ -19,7 +19,7 @@ constexpr std::int64_t rows_at_a_time = 2048;
 constexpr std::int64_t board_every_ms = 5'000;
 constexpr std::int64_t goodput_every_ms = 600'000;
 
-// The database keeps a number that is none as an infinite one.
+// The database stores NaN as infinity.
 double shown(double value) {
   return std::isfinite(value) ? value : std::numeric_limits<double>::quiet_NaN();
 }
@@ -35,7 +35,7 @@ Event event_of(const store::StepRow& row) {
   return event;
 }
 
-// The event of that step, made where there is none.
+// The event of that step, created if missing.
 Event& at(std::vector<Event>& events, std::int64_t step, std::int64_t at_ms) {
   const auto place =
       std::lower_bound(events.begin(), events.end(), step,

@@ -61,7 +61,7 @@ class LogFolder {
   // An empty one under a name of its own, where it is built; what an earlier try left is removed.
   [[nodiscard]] Result<RunFolder> build(const RunMark& mark) const;
   // It takes the place of the one with the same mark, which goes, or a free name. Its files, until
-  // now "part-00000001" and so on, get their names: whoever watches the folder sees all at once.
+  // now "part-00000001" and so on, get their names: a watcher of the folder sees all at once.
   [[nodiscard]] Result<RunFolder> publish(const RunMark& mark,
                                           const std::vector<std::string>& names) const;
   static std::string part_name(std::size_t number);  // from 1

@@ -187,7 +187,7 @@ bool RunWriter::still_ours() const {
          info.st_size == open_->size;
 }
 
-// False: it must be written anew.
+// False: it must be rewritten.
 Result<bool> RunWriter::reopen(const store::Store& store) {
   auto text = memory_.get();
   if (!text) return propagate(text);
@@ -308,7 +308,7 @@ Result<bool> RunWriter::read_more(const store::Store& store, Open& open) {
   if (!row) return propagate(row);
   if (!*row || (*row)->number != open.attempt.number) {
     return fail(ErrorKind::corrupt, "an attempt is gone from the run database", options_.program,
-                "its files are written anew");
+                "its files are rewritten");
   }
   open.attempt = std::move(**row);
   if (open.attempt.number == first_attempt_ && !open.hparams) {

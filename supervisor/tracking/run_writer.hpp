@@ -4,7 +4,7 @@
 // One file an attempt, only ever appended to. What is on the disk is found again by a cursor, and
 // what was appended behind it by reading: a tail that is not whole is cut off, of the newest file
 // and no other. Where the cursor is lost, or does not agree with the folder or the run database,
-// the run's folder is written anew beside the old one and takes its place.
+// the run's folder is rewritten beside the old one and replaces it.
 #pragma once
 
 #include <cstdint>
@@ -59,11 +59,11 @@ class RunWriter {
       : options_(std::move(options)), memory_(memory), events_(options_.program, options_.every) {}
 
   // Brings the files up to what the store has; ends early when asked to. `now_ms` (wall) says when
-  // the cursor is due. After an error the next call finds out anew where it stands. No state of the
+  // the cursor is due. After an error the next call works out where it stands. No state of the
   // store is held while files are written: they may hang, and its log of changes would grow as
   // long.
   Status advance(const store::Store& store, std::int64_t now_ms, const Stop& stop);
-  // All of it anew, whatever lies there.
+  // Rewrites all of it, whatever is there.
   Status rewrite(const store::Store& store, std::int64_t now_ms, const Stop& stop);
 
   // The run's folder, once there is one.

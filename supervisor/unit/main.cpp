@@ -106,7 +106,7 @@ Status enter_scope(const Arguments& arguments) {
 // service with `Delegate=yes`, also without root. No controller is switched on below, so the parent
 // may hold processes too. Kind permanent: no cgroup v2, or not ours to divide.
 //
-// Why not stay in the service's own group: whoever divides that one to limit memory must switch
+// Why not stay in the service's own group: what divides that one to limit memory must switch
 // controllers on there, and then systemd can start no new daemon in it while workers live.
 Status enter_own_group(const std::string& name) {
   const auto folder = host::cgroups_of("/", ::getpid()).unified.folder;

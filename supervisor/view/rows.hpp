@@ -14,10 +14,10 @@ std::string or_dash(std::string text);
 // "-" for what is not known.
 std::string count_or_dash(const json::object& row, std::string_view key);
 
-// A size in bytes; 0 for what is none.
+// A size in bytes; 0 if it is not a valid size.
 std::uint64_t size_or(const json::object& object, std::string_view key);
 
-// The row of that `name`; null where there is none.
+// The row of that `name`; null if there is no such row.
 const json::object* row_named(const json::array& rows, std::string_view name);
 
 // The list of that name, or an empty one.

@@ -7,8 +7,8 @@ namespace trainward::config {
 
 struct Counterpart {
   std::string_view theirs;
-  std::string_view ours;  // "training_config.lora"; empty: there is none
-  std::string_view says;  // how to put it, or why there is none
+  std::string_view ours;  // "training_config.lora"; empty: no such key
+  std::string_view says;  // how to write it, or why no key exists
 };
 
 }  // namespace trainward::config

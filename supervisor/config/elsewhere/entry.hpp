@@ -43,7 +43,7 @@ class Entry {
   // Reads the members of one of our sections or maps by the table ("" is the entry itself), and
   // leaves in it what is ours or not known. `prefix`: of their names there ("optimizer.").
   void read(std::string_view section, const std::string& prefix);
-  // A map that is none of ours: all of it must be known.
+  // A map that is not ours: all of it must be known.
   void read_inside(const std::string& where, const std::string& prefix, yaml::Node map);
 
   // ---- what is settled at the end ----

@@ -23,7 +23,7 @@ enum class How {
 
 struct Name {
   std::string_view theirs;  // "max_steps", or in a map "optimizer.lr"
-  std::string_view ours;    // "training_config.steps"; empty: there is none
+  std::string_view ours;    // "training_config.steps"; empty: no such key
   How how = How::same;
   std::string_view says = {};  // for notes and refusals
 };
@@ -34,7 +34,7 @@ const Name* find_name(std::string_view theirs);
 
 // A value that is one of their words, or a boolean.
 struct Word {
-  std::string_view ours;  // our key, or what the words are about where there is none
+  std::string_view ours;  // our key, or what the words are about if we have no key
   std::string_view theirs;
   std::string_view word;  // our value; empty: accepted, and nothing comes of it
 };

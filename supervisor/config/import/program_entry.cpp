@@ -76,7 +76,7 @@ class Entry {
     comment(fmt::format("{}{}{}: {}", key, hidden ? "" : "=", hidden ? "" : value, why));
   }
 
-  // With %(…)s filled in; ENV_X from the variables of whoever imports.
+  // With %(…)s filled in; ENV_X from the importing user's variables.
   std::string filled(const std::string& text, std::string_view key) {
     Values values = values_;
     for (const std::string& name : expand(text, values).unknown) {

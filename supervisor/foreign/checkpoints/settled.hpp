@@ -3,7 +3,7 @@
 // Nobody says so: it counts when it has had the same size and time for a second, or when its writer
 // is gone. Each version of it is told once. When many are complete at once (somebody has copied old
 // ones into the folder) the newest few are told and the others never: a checkpoint that is older
-// than one that verifies is not resumed from, and what does not verify is chosen anew from the
+// than one that verifies is not resumed from, and what does not verify is chosen again from the
 // folder at the next launch.
 #pragma once
 

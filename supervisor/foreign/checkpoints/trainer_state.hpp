@@ -15,7 +15,7 @@ struct TrainerState {
   TrainerLog log;  // the newest 10,000 entries at least
 };
 
-// Of a folder. Nothing: there is none, or it cannot be read, or is longer than 64 MiB. Not on the
+// Of a folder. Nothing: it is missing, or cannot be read, or is longer than 64 MiB. Not on the
 // loop.
 std::optional<TrainerState> read_trainer_state(const std::filesystem::path& folder);
 

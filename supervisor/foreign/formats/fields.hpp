@@ -19,7 +19,7 @@ struct Field {
   bool glued = false;       // the unit stands right behind the number
 };
 
-// Takes the next field off the front of `line`; nothing when there is none left.
+// Takes the next field off the front of `line`; nothing when no field is left.
 std::optional<Field> next_field(std::string_view& line);
 
 // Digits may be grouped: 12,345 and 12_345 are 12345.

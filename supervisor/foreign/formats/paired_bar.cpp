@@ -52,7 +52,7 @@ std::vector<Step> PairedBar::bar(const Reading& reading) {
     bars_.push_back({reading.shape, {}, false, 0, reading.total});
     seen = bars_.end() - 1;
   }
-  // One that begins anew is no training, or another one.
+  // A bar that starts over is not training, or is another one.
   if (!seen->steps.empty() && raw < seen->steps.back())
     *seen = {reading.shape, {}, false, 0, reading.total};
   if (!seen->steps.empty() && raw == seen->steps.back()) return {};

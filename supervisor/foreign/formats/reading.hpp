@@ -1,7 +1,7 @@
 // What one line of a training program says, before anybody decides whether it counts.
 //
 // Nothing here is invented: what a line does not say is empty. Numbers are as printed; whether a
-// counter begins anew each epoch, and what step of the run that is, is worked out in tracker.hpp.
+// counter restarts each epoch, and what step of the run that is, is worked out in tracker.hpp.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct Reading {
   std::optional<std::int64_t> total;  // the counter's last value, as "60/500" has it
   std::optional<std::int64_t> epoch;  // from 0 or 1, as printed
   std::optional<std::int64_t> epochs;
-  bool in_epoch = false;  // the counter begins anew each epoch
+  bool in_epoch = false;  // the counter restarts each epoch
   bool labelled = false;  // a bar that says what it is of, in words
   Measures measures = {};
   std::optional<double> held_out = {};  // loss of data that is not trained on

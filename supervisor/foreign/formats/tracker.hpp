@@ -3,7 +3,7 @@
 // In: readings that name a step, in the order of the log. Out: steps that count, from 1, each once
 // and increasing, when the format has proved itself: as many steps in a row as it needs, each later
 // than the one before and all of one shape. What was held back until then comes with it.
-// A counter that begins anew each epoch goes on where the epoch before ended. One that goes down
+// A counter that restarts each epoch continues where the previous epoch ended. One that goes down
 // otherwise, as that of another rank or of an evaluation, is not followed.
 // Memory: what is held back, at most as many readings as the proof needs.
 #pragma once
@@ -44,7 +44,7 @@ class Tracker {
   void name_epoch(Reading& reading) const;
   // Whether `reading` comes later than `before`, which is of the same counter.
   static bool is_later(const Reading& reading, const Reading& before);
-  // The counter has begun anew since `before`, so many steps into the run.
+  // The counter has restarted since `before`, so many steps into the run.
   static std::int64_t steps_between(const Reading& reading, const Reading& before);
   std::optional<Step> count(const Reading& reading);
 

@@ -23,13 +23,13 @@ constexpr std::int64_t all = std::numeric_limits<std::int64_t>::max();
 void add_metric(json::array& metrics, const char* key, const std::optional<double>& value,
                 std::int64_t at_ms, std::int64_t step) {
   if (!value) return;
-  // The database keeps a number that is none as an infinite one.
+  // The database stores NaN as infinity.
   json::value shown = std::isfinite(*value) ? json::value(*value) : json::value("NaN");
   metrics.push_back(json::object{
       {"key", key}, {"value", std::move(shown)}, {"timestamp", at_ms}, {"step", step}});
 }
 
-// What became of a program, in MLflow's words. A crash that is followed by another attempt is none.
+// What became of a program, in MLflow's words. A crash followed by another attempt is no end.
 std::string_view status_of(const std::string& state) {
   if (state == "EXITED") return "FINISHED";
   if (state == "FATAL") return "FAILED";

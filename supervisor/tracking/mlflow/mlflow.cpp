@@ -76,8 +76,7 @@ Status Mlflow::begin_anew(Cursor& cursor) {
   cursor = Cursor();
   cursor.run = run;
   if (auto kept = keep(cursor); !kept) return kept;
-  return fail(ErrorKind::transient, "the run is gone from MLflow, and is made anew",
-              server_.host());
+  return fail(ErrorKind::transient, "the run is gone from MLflow and is recreated", server_.host());
 }
 
 Status Mlflow::log(Cursor& cursor, json::object content) {

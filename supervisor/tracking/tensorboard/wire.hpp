@@ -39,7 +39,7 @@ struct Field {
   std::string_view bytes;   // of one with a length
 };
 
-// Takes the first field off the front; nothing at the end, and where `message` is none.
+// Takes the first field off the front; nothing at the end, and where `message` is not valid.
 std::optional<Field> take_field(std::string_view& message);
 
 }  // namespace trainward::tracking

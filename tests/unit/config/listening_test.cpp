@@ -146,7 +146,7 @@ TEST_F(Listens, LinesThatAreNoneAreNamedByNumberOnly) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"anna 0123456789abcdef6789abcdef\n", "line 1 has a token of 26 characters"},
       {"# x\n" + secret + " anna\n", "line 2 has a token of 4 characters"},
-      {"an/na " + secret, "line 1 has a name that is none"},
+      {"an/na " + secret, "line 1 has an invalid name"},
       {"anna " + secret + " more", "line 1 has a token with other characters"},
       {secret + "\xc3\xa4", "line 1 has a token with other characters"},
       {std::string(513, 'x'), "line 1 has a token of 513 characters"},

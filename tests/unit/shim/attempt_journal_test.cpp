@@ -271,7 +271,7 @@ TEST_F(JournalOfAnAttempt, GoesOnWithoutWhereNothingCanBePutInItsPlace) {
   step();
   step();
   EXPECT_THAT(::testing::internal::GetCapturedStderr(),
-              ::testing::HasSubstr("cannot be begun anew"));
+              ::testing::HasSubstr("cannot be recreated"));
   fs::remove(file_.string() + ".set-aside");
   step();
   std::int64_t offset = 0;
