@@ -31,7 +31,7 @@
 #include "checkpoint/format/state_file.hpp"
 #include "checkpoint/format/tensor.hpp"
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::checkpoint {
 

@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <utility>
 
+#include "checkpoint/disk/checkpoint_room.hpp"
 #include "checkpoint/disk/file_writer.hpp"
 #include "checkpoint/disk/latest.hpp"
-#include "checkpoint/disk/room.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
 #include "checkpoint/progress.hpp"

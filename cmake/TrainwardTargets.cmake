@@ -56,13 +56,16 @@ endif()
 
 # trainward_library(<folder> SOURCES ... [LINKS ...] [PRIVATE_LINKS ...])
 #
-# Makes the static library of one folder; target `common` for common/, `supervisor_core` for
-# supervisor/core/. Headers are included by their path from the top ("common/base/error.hpp"), but the
+# Makes the static library of one folder; target `common` for common/, `supervisor_decide_core` for
+# supervisor/decide/core/. Headers are included by their path from the top ("common/base/error.hpp"), but the
 # path only exists for targets that link the folder: the include root is a directory in the build
 # tree that holds nothing except a link to this one folder.
 function(trainward_library folder)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINKS;PRIVATE_LINKS" ${ARGN})
   string(REPLACE "/" "_" target ${folder})
+  list(JOIN ARG_LINKS " " links)
+  list(JOIN ARG_PRIVATE_LINKS " " private_links)
+  set_property(GLOBAL APPEND PROPERTY TRAINWARD_LAYERS "${folder}: ${links} ${private_links}")
   set(include_root ${CMAKE_BINARY_DIR}/include/${target})
   get_filename_component(parent ${include_root}/${folder} DIRECTORY)
   file(MAKE_DIRECTORY ${parent})

@@ -1,7 +1,7 @@
 // What a report comes to: the exit status of trainward-probe. Pure.
 #pragma once
 
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 
 namespace trainward::hwprobe {
 

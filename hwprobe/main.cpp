@@ -11,15 +11,15 @@
 
 #include "common/os/file.hpp"
 #include "common/terminal/display_text.hpp"
-#include "hwprobe/accelerators.hpp"
+#include "hwprobe/accelerators/accelerators.hpp"
 #include "hwprobe/described/described.hpp"
+#include "hwprobe/draw/board_table.hpp"
 #include "hwprobe/draw/drawing.hpp"
 #include "hwprobe/health.hpp"
 #include "hwprobe/probe_options.hpp"
+#include "hwprobe/stages/probe_state_folder.hpp"
 #include "hwprobe/stages/recording.hpp"
-#include "hwprobe/stages/state_folder.hpp"
-#include "hwprobe/table.hpp"
-#include "hwprobe/tenstorrent/cluster_descriptor.hpp"
+#include "hwprobe/tenstorrent/look/cluster_descriptor.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "hwprobe/watch/stream.hpp"
+#include "hwprobe/watch/watch_stream.hpp"
 
 namespace trainward::hwprobe {
 namespace {

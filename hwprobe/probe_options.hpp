@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "hwprobe/accelerator.hpp"
+#include "hwprobe/accelerators/accelerator.hpp"
 
 namespace trainward::hwprobe {
 

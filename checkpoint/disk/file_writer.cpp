@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "checkpoint/disk/room.hpp"
+#include "checkpoint/disk/checkpoint_room.hpp"
 #include "checkpoint/format/block_hash.hpp"
 #include "common/base/text.hpp"
 #include "common/os/fd.hpp"

@@ -4,8 +4,8 @@
 #include <cerrno>
 
 #include "checkpoint/disk/aligned_memory.hpp"
+#include "checkpoint/disk/checkpoint_room.hpp"
 #include "checkpoint/disk/direct_io.hpp"
-#include "checkpoint/disk/room.hpp"
 
 namespace trainward::checkpoint {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::checkpoint {
 

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "checkpoint/checkpoint.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

@@ -21,7 +21,7 @@
 
 #include "checkpoint/pytorch/pickle/pickle_tree.hpp"
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

@@ -8,9 +8,9 @@
 #include <functional>
 #include <string>
 
-#include "checkpoint/pytorch/pickle/pickle_writer.hpp"
+#include "checkpoint/pytorch/archive/pickle_writer.hpp"
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

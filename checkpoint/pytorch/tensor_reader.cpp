@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "checkpoint/pytorch/pickle/rebuild.hpp"
+#include "checkpoint/pytorch/pickle/pickle_rebuild.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

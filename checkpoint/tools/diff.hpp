@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "checkpoint/checkpoint.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::checkpoint {
 

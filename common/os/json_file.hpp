@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "common/base/json.hpp"
-#include "common/base/json_events.hpp"
+#include "common/base/json/json.hpp"
+#include "common/base/json/json_events.hpp"
 
 namespace trainward {
 

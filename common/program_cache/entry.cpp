@@ -6,8 +6,8 @@
 #include <span>
 
 #include "common/base/digest.hpp"
-#include "common/base/json.hpp"
-#include "common/base/json_text.hpp"
+#include "common/base/json/json.hpp"
+#include "common/base/json/json_text.hpp"
 #include "common/os/file.hpp"
 
 namespace trainward::program_cache {

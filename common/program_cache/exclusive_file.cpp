@@ -9,7 +9,7 @@
 
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
-#include "common/program_cache/names.hpp"
+#include "common/program_cache/cache_names.hpp"
 
 namespace trainward::program_cache {
 namespace fs = std::filesystem;

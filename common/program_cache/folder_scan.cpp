@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "common/program_cache/names.hpp"
+#include "common/program_cache/cache_names.hpp"
 
 namespace trainward::program_cache {
 

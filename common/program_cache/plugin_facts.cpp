@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
 
-#include "common/base/json.hpp"
-#include "common/base/json_text.hpp"
+#include "common/base/json/json.hpp"
+#include "common/base/json/json_text.hpp"
 #include "common/os/file.hpp"
+#include "common/program_cache/cache_names.hpp"
 #include "common/program_cache/exclusive_file.hpp"
-#include "common/program_cache/names.hpp"
 #include "common/program_cache/program_cache.hpp"
 
 namespace trainward {

@@ -11,9 +11,9 @@
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
+#include "common/program_cache/cache_names.hpp"
 #include "common/program_cache/entry.hpp"
 #include "common/program_cache/exclusive_file.hpp"
-#include "common/program_cache/names.hpp"
 #include "common/program_cache/room.hpp"
 
 namespace trainward {

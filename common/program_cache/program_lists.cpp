@@ -6,9 +6,9 @@
 #include <cerrno>
 
 #include "common/os/file.hpp"
+#include "common/program_cache/cache_names.hpp"
 #include "common/program_cache/entry.hpp"
 #include "common/program_cache/folder_scan.hpp"
-#include "common/program_cache/names.hpp"
 #include "common/program_cache/program_cache.hpp"
 #include "common/program_cache/room.hpp"
 

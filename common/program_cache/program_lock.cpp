@@ -1,5 +1,5 @@
+#include "common/program_cache/cache_names.hpp"
 #include "common/program_cache/exclusive_file.hpp"
-#include "common/program_cache/names.hpp"
 #include "common/program_cache/program_cache.hpp"
 
 namespace trainward {

@@ -1,7 +1,7 @@
 #include "common/program_cache/room.hpp"
 
+#include "common/program_cache/cache_names.hpp"
 #include "common/program_cache/folder_scan.hpp"
-#include "common/program_cache/names.hpp"
 
 namespace trainward::program_cache {
 namespace {

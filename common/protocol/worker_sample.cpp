@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "common/base/json.hpp"
-#include "common/base/json_text.hpp"
+#include "common/base/json/json.hpp"
+#include "common/base/json/json_text.hpp"
 #include "common/base/text.hpp"
 #include "common/base/utf8.hpp"
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/base/range.hpp"
 #include "common/settings/llama_settings.hpp"
 

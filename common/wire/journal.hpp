@@ -33,8 +33,8 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
-#include "common/base/json_text.hpp"
+#include "common/base/json/json.hpp"
+#include "common/base/json/json_text.hpp"
 #include "common/base/time.hpp"
 #include "common/os/fd.hpp"
 #include "common/os/folder.hpp"

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <utility>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/os/file.hpp"
 #include "common/protocol/protocol.hpp"
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "common/os/unix_socket.hpp"
+#include "common/os/sockets/unix_socket.hpp"
 
 namespace trainward {
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::yaml {
 

@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "hwprobe/report.hpp"
-#include "hwprobe/tenstorrent/facts.hpp"
+#include "hwprobe/report/report.hpp"
+#include "hwprobe/tenstorrent/decode/facts.hpp"
 #include "hwprobe/watch/sample.hpp"
-#include "hwprobe/watch/stream.hpp"
+#include "hwprobe/watch/watch_stream.hpp"
 
 namespace trainward::hwprobe {
 

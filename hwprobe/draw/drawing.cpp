@@ -7,7 +7,7 @@
 #include <iterator>
 
 #include "common/terminal/display_text.hpp"
-#include "hwprobe/verdict_colour.hpp"
+#include "hwprobe/draw/verdict_colour.hpp"
 
 namespace trainward::hwprobe {
 namespace {

@@ -16,7 +16,7 @@
 
 #include <string>
 
-#include "hwprobe/topology/graph.hpp"
+#include "hwprobe/topology/topology_graph.hpp"
 
 namespace trainward::hwprobe {
 

@@ -9,7 +9,7 @@
 #include <pugixml.hpp>
 
 #include "common/base/text.hpp"
-#include "hwprobe/loose_json.hpp"
+#include "hwprobe/stages/loose_json.hpp"
 
 namespace trainward::hwprobe {
 namespace {

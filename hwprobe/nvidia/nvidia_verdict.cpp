@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "common/base/text.hpp"
-#include "hwprobe/finding.hpp"
+#include "hwprobe/report/finding.hpp"
 
 namespace trainward::hwprobe {
 namespace {

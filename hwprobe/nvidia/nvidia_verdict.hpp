@@ -18,7 +18,7 @@
 #include <string_view>
 
 #include "hwprobe/nvidia/nvidia_smi.hpp"
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 
 namespace trainward::hwprobe {
 

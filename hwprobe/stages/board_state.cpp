@@ -10,8 +10,8 @@
 #include <limits>
 #include <span>
 
-#include "common/base/json.hpp"
-#include "common/base/json_text.hpp"
+#include "common/base/json/json.hpp"
+#include "common/base/json/json_text.hpp"
 #include "common/os/file.hpp"
 
 namespace trainward::hwprobe {

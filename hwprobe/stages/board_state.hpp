@@ -13,7 +13,7 @@
 
 #include "common/base/error.hpp"
 #include "common/os/fd.hpp"
-#include "common/os/process_id.hpp"
+#include "common/os/processes/process_id.hpp"
 
 namespace trainward::hwprobe {
 

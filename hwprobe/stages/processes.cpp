@@ -5,7 +5,7 @@
 #include <csignal>
 
 #include "common/os/clock.hpp"
-#include "common/os/process_files.hpp"
+#include "common/os/processes/process_files.hpp"
 
 namespace trainward::hwprobe {
 

@@ -8,7 +8,7 @@
 
 #include <optional>
 
-#include "common/os/process_id.hpp"
+#include "common/os/processes/process_id.hpp"
 
 namespace trainward::hwprobe {
 

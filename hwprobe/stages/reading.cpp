@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/base/json.hpp"
-#include "common/base/json_text.hpp"
+#include "common/base/json/json.hpp"
+#include "common/base/json/json_text.hpp"
 
 namespace trainward::hwprobe {
 namespace {

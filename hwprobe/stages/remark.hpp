@@ -1,7 +1,7 @@
 // What is said of a board beyond its facts: how the look at it went.
 #pragma once
 
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 #include "hwprobe/stages/stage.hpp"
 
 namespace trainward::hwprobe {

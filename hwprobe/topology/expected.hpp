@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 
 namespace trainward::hwprobe {
 

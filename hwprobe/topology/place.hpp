@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "hwprobe/topology/graph.hpp"
+#include "hwprobe/topology/topology_graph.hpp"
 
 namespace trainward::hwprobe {
 

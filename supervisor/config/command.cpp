@@ -5,7 +5,7 @@
 
 #include "common/base/shell_words.hpp"
 #include "common/yaml/scalar.hpp"
-#include "supervisor/config/secrets.hpp"
+#include "supervisor/config/reading/secrets.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/config/single_program.hpp"
 

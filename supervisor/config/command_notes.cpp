@@ -9,8 +9,8 @@
 
 #include "supervisor/config/launch_environment.hpp"
 #include "supervisor/config/sections.hpp"
-#include "supervisor/foreign/checkpoints/pattern.hpp"
-#include "supervisor/foreign/checkpoints/step.hpp"
+#include "supervisor/evidence/foreign/checkpoints/checkpoint_pattern.hpp"
+#include "supervisor/evidence/foreign/checkpoints/checkpoint_step.hpp"
 
 namespace trainward::config {
 namespace {

@@ -19,9 +19,9 @@
 #include "common/base/text.hpp"
 #include "common/os/path_trust.hpp"
 #include "common/yaml/scalar.hpp"
-#include "supervisor/config/secrets.hpp"
+#include "supervisor/config/reading/access_token_file.hpp"
+#include "supervisor/config/reading/secrets.hpp"
 #include "supervisor/config/sections.hpp"
-#include "supervisor/config/token_file.hpp"
 
 namespace trainward::config {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "common/base/text.hpp"
 #include "common/yaml/scalar.hpp"
-#include "supervisor/config/secret_path.hpp"
+#include "supervisor/config/reading/secret_path.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {

@@ -6,7 +6,7 @@
 
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/config.hpp"
-#include "supervisor/config/reading.hpp"
+#include "supervisor/config/reading/config_reading.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {

@@ -7,8 +7,8 @@
 #include "common/base/digest.hpp"
 #include "common/base/text.hpp"
 #include "common/yaml/map_reader.hpp"
+#include "supervisor/config/elsewhere/other_names.hpp"
 #include "supervisor/config/elsewhere/translate.hpp"
-#include "supervisor/config/other_names.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {

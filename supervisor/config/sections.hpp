@@ -10,14 +10,14 @@
 #include <string>
 #include <vector>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/settings/setting.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "supervisor/config/config.hpp"
-#include "supervisor/config/listening.hpp"
-#include "supervisor/config/reading.hpp"
-#include "supervisor/foreign/spec.hpp"
-#include "supervisor/foreign/substitute.hpp"
+#include "supervisor/config/reading/config_reading.hpp"
+#include "supervisor/config/reading/listening.hpp"
+#include "supervisor/evidence/foreign/substitute.hpp"
+#include "supervisor/evidence/foreign/terms/spec.hpp"
 #include "supervisor/orders/channels.hpp"
 #include "supervisor/orders/trackers.hpp"
 
@@ -25,8 +25,8 @@ namespace trainward::config {
 
 // ---- command.cpp: what is executed ----
 
-// Texts are templates (supervisor/foreign/substitute.hpp); each is checked here, so that an attempt
-// cannot fail on one. Empty when the program has none.
+// Texts are templates (supervisor/evidence/foreign/substitute.hpp); each is checked here, so that
+// an attempt cannot fail on one. Empty when the program has none.
 foreign::Command read_command(yaml::MapReader& program);
 std::vector<foreign::Template> read_probe_command(yaml::MapReader& program);
 std::vector<foreign::Template> read_reset_command(yaml::MapReader& program);

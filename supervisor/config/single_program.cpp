@@ -9,9 +9,9 @@
 
 #include "common/base/text.hpp"
 #include "supervisor/config/config.hpp"
+#include "supervisor/config/elsewhere/other_names.hpp"
 #include "supervisor/config/elsewhere/translate.hpp"
-#include "supervisor/config/other_names.hpp"
-#include "supervisor/foreign/substitute.hpp"
+#include "supervisor/evidence/foreign/substitute.hpp"
 
 namespace trainward::config {
 namespace {

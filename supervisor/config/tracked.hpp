@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/orders/trackers.hpp"
 

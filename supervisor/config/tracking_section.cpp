@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "supervisor/config/secret_path.hpp"
-#include "supervisor/config/secrets.hpp"
+#include "supervisor/config/reading/secret_path.hpp"
+#include "supervisor/config/reading/secrets.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/config/tracked.hpp"
 

@@ -15,8 +15,8 @@
 #include "common/base/text.hpp"
 #include "common/yaml/map_reader.hpp"
 #include "common/yaml/scalar.hpp"
-#include "supervisor/config/reading.hpp"
-#include "supervisor/config/secret_path.hpp"
+#include "supervisor/config/reading/config_reading.hpp"
+#include "supervisor/config/reading/secret_path.hpp"
 #include "supervisor/config/sections.hpp"
 #include "supervisor/orders/targets.hpp"
 

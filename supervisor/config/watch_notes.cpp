@@ -3,7 +3,7 @@
 // are seen, has none.
 #include <fmt/format.h>
 
-#include "supervisor/config/policy.hpp"
+#include "supervisor/config/program_policy.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {

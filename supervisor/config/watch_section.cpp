@@ -5,9 +5,9 @@
 
 #include "common/base/text.hpp"
 #include "supervisor/config/sections.hpp"
-#include "supervisor/foreign/checkpoints/pattern.hpp"
-#include "supervisor/foreign/formats/formats.hpp"
-#include "supervisor/foreign/log_watch.hpp"
+#include "supervisor/evidence/foreign/checkpoints/checkpoint_pattern.hpp"
+#include "supervisor/evidence/foreign/formats/formats.hpp"
+#include "supervisor/evidence/foreign/log_watch.hpp"
 
 namespace trainward::config {
 namespace {

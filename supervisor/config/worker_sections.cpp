@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/settings/worker_settings.hpp"
-#include "supervisor/config/other_names.hpp"
+#include "supervisor/config/elsewhere/other_names.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {

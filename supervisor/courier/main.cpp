@@ -11,12 +11,12 @@
 
 #include "common/base/version.hpp"
 #include "common/protocol/protocol.hpp"
-#include "supervisor/courier/channels/one_shot.hpp"
-#include "supervisor/courier/jobs.hpp"
+#include "supervisor/courier/jobs/channels/one_shot.hpp"
+#include "supervisor/courier/jobs/jobs.hpp"
+#include "supervisor/courier/jobs/uploads/upload_rows.hpp"
 #include "supervisor/courier/quiet.hpp"
 #include "supervisor/courier/service.hpp"
-#include "supervisor/courier/uploads/commands.hpp"
-#include "supervisor/courier/uploads/upload_rows.hpp"
+#include "supervisor/courier/upload_commands.hpp"
 
 namespace {
 

@@ -20,10 +20,10 @@
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "common/os/fault_point.hpp"
-#include "supervisor/courier/courier_table.hpp"
+#include "supervisor/courier/base/courier_table.hpp"
 #include "supervisor/courier/deadline.hpp"
-#include "supervisor/net/retry.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/courier/net/http_retry.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::courier {
 namespace {

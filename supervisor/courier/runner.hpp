@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "supervisor/courier/job.hpp"
-#include "supervisor/courier/journal.hpp"
+#include "supervisor/courier/base/courier_journal.hpp"
+#include "supervisor/courier/base/job.hpp"
 #include "supervisor/orders/left.hpp"
 
 namespace trainward::courier {

@@ -23,7 +23,7 @@
 #include "common/os/fd.hpp"
 #include "common/os/file.hpp"
 #include "common/protocol/protocol.hpp"
-#include "supervisor/courier/lease.hpp"
+#include "supervisor/courier/base/courier_lease.hpp"
 
 namespace trainward::courier {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "supervisor/courier/job.hpp"
+#include "supervisor/courier/base/job.hpp"
 #include "supervisor/courier/runner.hpp"
 #include "supervisor/orders/left.hpp"
 #include "supervisor/orders/orders.hpp"

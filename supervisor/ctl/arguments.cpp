@@ -7,12 +7,12 @@
 #include "common/base/terminal_text.hpp"
 #include "common/base/text.hpp"
 #include "common/base/version.hpp"
-#include "supervisor/ctl/cli.hpp"
-#include "supervisor/ctl/endpoint.hpp"
-#include "supervisor/ctl/remote/reach.hpp"
-#include "supervisor/ctl/shell.hpp"
-#include "supervisor/ctl/source.hpp"
-#include "supervisor/ctl/words.hpp"
+#include "supervisor/ctl/base/cli.hpp"
+#include "supervisor/ctl/base/endpoint.hpp"
+#include "supervisor/ctl/base/shell.hpp"
+#include "supervisor/ctl/client/reach.hpp"
+#include "supervisor/ctl/client/source.hpp"
+#include "supervisor/ctl/output/output_words.hpp"
 
 namespace trainward::ctl {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/ctl/context.hpp"
+#include "supervisor/ctl/base/context.hpp"
 
 namespace trainward::ctl {
 

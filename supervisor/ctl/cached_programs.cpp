@@ -2,8 +2,8 @@
 
 #include "common/base/text.hpp"
 #include "common/base/time.hpp"
-#include "supervisor/ctl/source.hpp"
-#include "supervisor/ctl/words.hpp"
+#include "supervisor/ctl/client/source.hpp"
+#include "supervisor/ctl/output/output_words.hpp"
 
 namespace trainward::ctl {
 

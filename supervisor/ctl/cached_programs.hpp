@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/program_cache/program_cache.hpp"
-#include "supervisor/ctl/cli.hpp"
+#include "supervisor/ctl/base/cli.hpp"
 
 namespace trainward::ctl {
 

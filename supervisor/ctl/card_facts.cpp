@@ -8,8 +8,8 @@
 #include <string>
 
 #include "common/os/json_file.hpp"
-#include "supervisor/containment/attempt_facts.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/process/containment/attempt_facts.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::ctl {
 namespace {

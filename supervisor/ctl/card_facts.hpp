@@ -9,7 +9,7 @@
 #include <filesystem>
 
 #include "checkpoint/huggingface/writing/model_card.hpp"
-#include "supervisor/ctl/context.hpp"
+#include "supervisor/ctl/base/context.hpp"
 
 namespace trainward::ctl {
 

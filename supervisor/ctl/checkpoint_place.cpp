@@ -5,8 +5,8 @@
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/format/names.hpp"
-#include "supervisor/ctl/words.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/ctl/output/output_words.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::ctl {
 namespace {

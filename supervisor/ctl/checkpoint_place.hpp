@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/os/credentials.hpp"
-#include "supervisor/ctl/source.hpp"
+#include "supervisor/ctl/client/source.hpp"
 
 namespace trainward::ctl {
 

@@ -9,7 +9,7 @@
 #include <variant>
 
 #include "common/base/cases.hpp"
-#include "common/base/json_text.hpp"
+#include "common/base/json/json_text.hpp"
 #include "common/base/utf8.hpp"
 
 namespace trainward::ctl {

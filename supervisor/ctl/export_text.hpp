@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/store/store.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::ctl {
 

@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "common/base/text.hpp"
-#include "common/os/host_files.hpp"
+#include "common/os/processes/host_files.hpp"
 #include "common/protocol/protocol.hpp"
 #include "common/yaml/scalar.hpp"
 #include "supervisor/config/launch_environment.hpp"
-#include "supervisor/config/secrets.hpp"
-#include "supervisor/ctl/client.hpp"
-#include "supervisor/ctl/source.hpp"
+#include "supervisor/config/reading/secrets.hpp"
+#include "supervisor/ctl/client/client.hpp"
+#include "supervisor/ctl/client/source.hpp"
 
 namespace trainward::ctl {
 namespace {

@@ -2,7 +2,7 @@
 // runs, directory, user, limits, environment and watch.
 #pragma once
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "supervisor/config/config.hpp"
 
 namespace trainward::ctl {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <future>
 
-#include "supervisor/ctl/words.hpp"
+#include "supervisor/ctl/output/output_words.hpp"
 
 namespace trainward::ctl {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/ctl/source.hpp"
+#include "supervisor/ctl/client/source.hpp"
 
 namespace trainward::ctl {
 

@@ -7,8 +7,8 @@
 
 #include "checkpoint/retention.hpp"
 #include "common/base/text.hpp"
-#include "supervisor/ctl/rows.hpp"
-#include "supervisor/ctl/words.hpp"
+#include "supervisor/ctl/output/output_rows.hpp"
+#include "supervisor/ctl/output/output_words.hpp"
 
 namespace trainward::ctl {
 namespace {

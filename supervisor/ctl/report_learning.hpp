@@ -8,8 +8,8 @@
 
 #include <string>
 
-#include "common/base/json.hpp"
-#include "supervisor/ctl/table.hpp"
+#include "common/base/json/json.hpp"
+#include "supervisor/ctl/output/table.hpp"
 
 namespace trainward::ctl {
 

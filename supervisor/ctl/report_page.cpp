@@ -8,12 +8,12 @@
 
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
-#include "supervisor/ctl/log_source.hpp"
-#include "supervisor/ctl/source.hpp"
-#include "supervisor/page/assets.hpp"
-#include "supervisor/page/documents.hpp"
-#include "supervisor/page/render.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/ctl/client/source.hpp"
+#include "supervisor/ctl/logs/log_source.hpp"
+#include "supervisor/record/store/store.hpp"
+#include "supervisor/window/page/assets.hpp"
+#include "supervisor/window/page/page_documents.hpp"
+#include "supervisor/window/page/render.hpp"
 
 namespace trainward::ctl {
 namespace {

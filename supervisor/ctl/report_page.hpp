@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "supervisor/ctl/context.hpp"
+#include "supervisor/ctl/base/context.hpp"
 
 namespace trainward::ctl {
 

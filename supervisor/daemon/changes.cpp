@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "supervisor/daemon/base/program_diff.hpp"
 #include "supervisor/daemon/daemon_parts.hpp"
-#include "supervisor/daemon/program_diff.hpp"
 
 namespace trainward::daemon {
 namespace {

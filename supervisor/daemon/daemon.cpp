@@ -15,16 +15,16 @@
 #include "common/protocol/protocol.hpp"
 #include "common/wire/launch.hpp"
 #include "common/wire/log_files.hpp"
-#include "supervisor/api/routes.hpp"
-#include "supervisor/core/exit_codes.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
 #include "supervisor/daemon/daemon_parts.hpp"
 #include "supervisor/daemon/records/rebuild.hpp"
 #include "supervisor/daemon/records/run_database.hpp"
 #include "supervisor/daemon/service/status_words.hpp"
-#include "supervisor/page/serve/pages.hpp"
-#include "supervisor/rules/log_matcher.hpp"
-#include "supervisor/store/damaged_file.hpp"
+#include "supervisor/decide/core/exit_codes.hpp"
+#include "supervisor/evidence/rules/log_matcher.hpp"
+#include "supervisor/record/store/damaged_file.hpp"
+#include "supervisor/window/api/routes/routes.hpp"
+#include "supervisor/window/page/serve/pages.hpp"
 
 namespace trainward::daemon {
 namespace {

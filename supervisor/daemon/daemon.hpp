@@ -10,21 +10,21 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/api/access/access.hpp"
-#include "supervisor/api/control.hpp"
-#include "supervisor/api/feed.hpp"
-#include "supervisor/api/reader.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/attempt/launch_files.hpp"
+#include "supervisor/daemon/base/program_diff.hpp"
 #include "supervisor/daemon/courier/courier.hpp"
 #include "supervisor/daemon/courier/departure.hpp"
-#include "supervisor/daemon/program_diff.hpp"
+#include "supervisor/daemon/hands/services.hpp"
 #include "supervisor/daemon/program_runner.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
 #include "supervisor/daemon/service/listeners.hpp"
 #include "supervisor/daemon/service/state_folder.hpp"
-#include "supervisor/daemon/service/successor.hpp"
-#include "supervisor/daemon/services.hpp"
+#include "supervisor/daemon/successor.hpp"
+#include "supervisor/window/api/access/access.hpp"
+#include "supervisor/window/api/http/api_reader.hpp"
+#include "supervisor/window/api/routes/control.hpp"
+#include "supervisor/window/api/routes/feed.hpp"
 
 namespace trainward::daemon {
 

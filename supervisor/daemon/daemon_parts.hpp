@@ -8,9 +8,9 @@
 
 #include "common/os/clock.hpp"
 #include "supervisor/daemon/daemon.hpp"
+#include "supervisor/daemon/hands/services.hpp"
 #include "supervisor/daemon/loop/loop_clock.hpp"
 #include "supervisor/daemon/records/store_database.hpp"
-#include "supervisor/daemon/services.hpp"
 
 namespace trainward::daemon {
 

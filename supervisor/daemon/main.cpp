@@ -21,13 +21,13 @@
 #include "common/yaml/scalar.hpp"
 #include "supervisor/daemon/attempt/oom.hpp"
 #include "supervisor/daemon/boards/host_offer.hpp"
+#include "supervisor/daemon/lifetime.hpp"
+#include "supervisor/daemon/loop/own_limits.hpp"
+#include "supervisor/daemon/rehearsed_start.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
 #include "supervisor/daemon/service/kept_sockets.hpp"
-#include "supervisor/daemon/service/lifetime.hpp"
-#include "supervisor/daemon/service/own_limits.hpp"
-#include "supervisor/daemon/service/rehearsed_start.hpp"
-#include "supervisor/daemon/service/successor.hpp"
-#include "supervisor/host/kernel_features.hpp"
+#include "supervisor/daemon/successor.hpp"
+#include "supervisor/evidence/host/kernel_features.hpp"
 
 namespace {
 

@@ -8,11 +8,11 @@
 #include "common/os/clock.hpp"
 #include "common/wire/launch.hpp"
 #include "common/wire/log_files.hpp"
-#include "supervisor/containment/attempt_facts.hpp"
-#include "supervisor/core/classify.hpp"
 #include "supervisor/daemon/attempt/attempt_processes.hpp"
 #include "supervisor/daemon/records/catch_up.hpp"
 #include "supervisor/daemon/records/recovery.hpp"
+#include "supervisor/decide/core/turn/classify.hpp"
+#include "supervisor/process/containment/attempt_facts.hpp"
 
 namespace trainward::daemon {
 

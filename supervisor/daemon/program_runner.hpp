@@ -6,13 +6,13 @@
 #include <functional>
 #include <string>
 
-#include "supervisor/daemon/attempt/shim_hands.hpp"
-#include "supervisor/daemon/boards/board_hands.hpp"
-#include "supervisor/daemon/checkpoints/checkpoint_hands.hpp"
+#include "supervisor/daemon/hands/board_hands.hpp"
+#include "supervisor/daemon/hands/checkpoint_hands.hpp"
+#include "supervisor/daemon/hands/shim_hands.hpp"
 #include "supervisor/daemon/loop/loop_clock.hpp"
 #include "supervisor/daemon/notify/program_news.hpp"
 #include "supervisor/daemon/records/recorder.hpp"
-#include "supervisor/session/session.hpp"
+#include "supervisor/decide/session/session.hpp"
 
 namespace trainward::daemon {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "supervisor/orders/channel_kinds.hpp"
 
 namespace trainward::orders {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::orders {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "supervisor/orders/channels.hpp"
 #include "supervisor/orders/targets.hpp"
 #include "supervisor/orders/trackers.hpp"

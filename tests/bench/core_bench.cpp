@@ -2,7 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "supervisor/core/step.hpp"
+#include "supervisor/decide/core/turn/step.hpp"
 
 namespace trainward::core {
 namespace {

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "common/base/line_splitter.hpp"
-#include "supervisor/foreign/formats/recognizer.hpp"
+#include "supervisor/evidence/foreign/formats/recognizer.hpp"
 
 namespace trainward::foreign {
 namespace {

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <string>
 
-#include "supervisor/store/store.hpp"
+#include "supervisor/record/store/store.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::store {

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "long_run.hpp"
-#include "supervisor/core/state.hpp"
-#include "supervisor/metrics/collector.hpp"
-#include "supervisor/metrics/expose.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/decide/core/state.hpp"
+#include "supervisor/record/metrics/collector.hpp"
+#include "supervisor/record/metrics/expose.hpp"
+#include "supervisor/record/store/store.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::metrics {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "long_run.hpp"
-#include "supervisor/page/assets.hpp"
-#include "supervisor/page/documents.hpp"
-#include "supervisor/page/render.hpp"
+#include "supervisor/window/page/assets.hpp"
+#include "supervisor/window/page/page_documents.hpp"
+#include "supervisor/window/page/render.hpp"
 
 namespace trainward::page {
 namespace {

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "trainer/cpu/memory.hpp"
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/graph/builder.hpp"
-#include "trainer/pjrt/client.hpp"
+#include "trainer/pjrt/pjrt_client.hpp"
 #include "trainer/pjrt/plugin.hpp"
 #include "trainer/stablehlo/text/print.hpp"
 

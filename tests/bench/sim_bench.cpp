@@ -3,9 +3,9 @@
 
 #include <benchmark/benchmark.h>
 
-#include "supervisor/sim/policies.hpp"
-#include "supervisor/sim/scenario.hpp"
-#include "supervisor/sim/world.hpp"
+#include "supervisor/decide/sim/policies.hpp"
+#include "supervisor/decide/sim/scenario.hpp"
+#include "supervisor/decide/sim/world.hpp"
 
 namespace trainward::sim {
 namespace {

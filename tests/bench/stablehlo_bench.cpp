@@ -3,7 +3,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
 #include "trainer/graph/products.hpp"
 #include "trainer/model/training/segments.hpp"
 #include "trainer/stablehlo/lower.hpp"

@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "trainer/cpu/memory.hpp"
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/model/training/segments.hpp"
 
 namespace trainward::trainer {

@@ -9,9 +9,9 @@
 #include <string>
 
 #include "long_run.hpp"
-#include "supervisor/store/row_sql.hpp"
-#include "supervisor/store/step_pyramid.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/record/store/curve/step_pyramid.hpp"
+#include "supervisor/record/store/rows/row_sql.hpp"
+#include "supervisor/record/store/store.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::store {

@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "step_products.hpp"
-#include "trainer/cpu/runtime.hpp"
+#include "trainer/cpu/runtime/runtime.hpp"
 #include "trainer/data/examples/example_reader.hpp"
 #include "training_cases.hpp"
 

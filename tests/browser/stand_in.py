@@ -1,7 +1,7 @@
 """A server that answers as the daemon does, with a made-up run: for what no real run can show within a
 test, a run of a million steps or a day of events, and for looking at the page while it is changed.
 
-    python3 tests/browser/stand_in.py [PORT]     serves supervisor/page/assets from disk
+    python3 tests/browser/stand_in.py [PORT]     serves supervisor/window/page/assets from disk
 
 Everything in it is drawn from a seed. The HTML has the structure of the real page and no more text
 than its script needs.
@@ -18,7 +18,7 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-ASSETS = Path(__file__).resolve().parents[2] / "supervisor/page/assets"
+ASSETS = Path(__file__).resolve().parents[2] / "supervisor/window/page/assets"
 CAUSES = ["device_lost", "hang", "device_oom", "host_oom", "ethernet", "unknown", "stopped", "memory_leak"]
 TYPES = {".css": "text/css", ".js": "text/javascript"}
 POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "

@@ -16,7 +16,7 @@
 #include "common/os/fd.hpp"
 #include "common/os/file.hpp"
 #include "damage.hpp"
-#include "supervisor/containment/attempt_facts.hpp"
+#include "supervisor/process/containment/attempt_facts.hpp"
 
 namespace trainward::chaos {
 namespace {

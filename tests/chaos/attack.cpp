@@ -13,7 +13,7 @@
 #include "counts.hpp"
 #include "damage.hpp"
 #include "processes.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::chaos {
 namespace {

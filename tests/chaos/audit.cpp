@@ -12,9 +12,9 @@
 #include "attempt_record.hpp"
 #include "common/os/file.hpp"
 #include "counts.hpp"
-#include "supervisor/containment/host.hpp"
-#include "supervisor/containment/leftovers.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/process/containment/containment_host.hpp"
+#include "supervisor/process/containment/leftovers.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::chaos {
 namespace {

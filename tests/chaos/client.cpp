@@ -9,7 +9,7 @@
 #include <cstring>
 #include <optional>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::chaos {
 namespace {

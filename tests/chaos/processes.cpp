@@ -9,9 +9,9 @@
 #include <fstream>
 #include <map>
 
-#include "common/os/process_files.hpp"
+#include "common/os/processes/process_files.hpp"
 #include "common/protocol/protocol.hpp"
-#include "supervisor/containment/proc.hpp"
+#include "supervisor/process/containment/proc.hpp"
 
 namespace trainward::chaos {
 namespace {

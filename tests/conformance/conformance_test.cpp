@@ -6,13 +6,13 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "graph/reference.hpp"
 #include "model/tiny.hpp"
 #include "stablehlo/random_graph.hpp"
 #include "trainer/device/device_model.hpp"
 #include "trainer/graph/builder.hpp"
-#include "trainer/pjrt/uploads.hpp"
+#include "trainer/pjrt/device_uploads.hpp"
 #include "trainer/stablehlo/text/print.hpp"
 
 namespace trainward::trainer {

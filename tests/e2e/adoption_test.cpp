@@ -4,8 +4,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "common/os/process_id.hpp"
-#include "common/os/unix_socket.hpp"
+#include "common/os/processes/process_id.hpp"
+#include "common/os/sockets/unix_socket.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

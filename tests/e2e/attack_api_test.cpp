@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "common/os/process_files.hpp"
-#include "common/os/unix_socket.hpp"
+#include "common/os/processes/process_files.hpp"
+#include "common/os/sockets/unix_socket.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

@@ -6,7 +6,7 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/retention.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "support.hpp"
 #include "world.hpp"
 

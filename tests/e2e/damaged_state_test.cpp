@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "common/os/process_id.hpp"
+#include "common/os/processes/process_id.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

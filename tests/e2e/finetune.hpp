@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/os/json_file.hpp"
 #include "world.hpp"
 

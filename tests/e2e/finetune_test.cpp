@@ -2,7 +2,7 @@
 
 #include "finetune.hpp"
 
-#include "checkpoint/huggingface/model_folder.hpp"
+#include "checkpoint/huggingface/model/model_folder.hpp"
 
 namespace trainward::e2e {
 namespace {

@@ -9,10 +9,10 @@
 #include <map>
 #include <mutex>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/base/random.hpp"
 #include "http_script.hpp"
-#include "supervisor/courier/record/record.hpp"
+#include "supervisor/record/outbox/record.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

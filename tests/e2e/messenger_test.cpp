@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/os/fd.hpp"
 #include "http_script.hpp"
 #include "world.hpp"
@@ -122,8 +122,7 @@ TEST_F(Messenger, AChannelThatFailsIsSeenInStatusUntilItWorks) {
         "programs:\n  run: {command: [/bin/sh, -c, 'exit 3'], "
         "budgets: {attempts_without_progress: 2}, backoff: {first: 20ms}}\n");
   const pid_t daemon = start_daemon({"run.yaml"});
-  wait_until(
-      [&] { return ctl({"status"}).out.find("!! channel night") != std::string::npos; });
+  wait_until([&] { return ctl({"status"}).out.find("!! channel night") != std::string::npos; });
   const Output failing = ctl({"status"});
   EXPECT_THAT(failing.out, HasSubstr("HTTP 503"));
   EXPECT_THAT(failing.out, Not(HasSubstr("T0pSecr3t")));

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <string>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

@@ -16,7 +16,7 @@
 #include <random>
 #include <sstream>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "fake_daemon.hpp"
 #include "world.hpp"
 

@@ -2,7 +2,7 @@
 // their folders outlive attempts, and a damaged cache is purged for its board alone.
 #include <gmock/gmock.h>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

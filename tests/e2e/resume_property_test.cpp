@@ -12,7 +12,7 @@
 #include <random>
 
 #include "checkpoint/checkpoint.hpp"
-#include "common/os/unix_socket.hpp"
+#include "common/os/sockets/unix_socket.hpp"
 #include "common/protocol/protocol.hpp"
 #include "world.hpp"
 

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "common/wire/launch.hpp"
-#include "supervisor/store/connection.hpp"
+#include "supervisor/record/store/rows/sqlite_connection.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

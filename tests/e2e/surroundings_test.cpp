@@ -10,7 +10,7 @@
 #include <map>
 #include <sstream>
 
-#include "common/os/unix_socket.hpp"
+#include "common/os/sockets/unix_socket.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

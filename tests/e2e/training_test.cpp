@@ -64,7 +64,8 @@ TEST_F(Training, MoreStepsInTheFileGoOnWithAFinishedRun) {
   ASSERT_EQ(run("trainwardd", {"--once", "run.yaml"}).code, 0);
   const Output again = run("trainwardd", {"--once", "run.yaml"});
   EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_NE(again.out.find("more steps or epochs in its configuration let it go on"), std::string::npos)
+  EXPECT_NE(again.out.find("more steps or epochs in its configuration let it go on"),
+            std::string::npos)
       << again.out;
   EXPECT_EQ(attempts().size(), 1U);
   write_training("run.yaml", 8, "");

@@ -2,7 +2,7 @@
 #include <fstream>
 #include <functional>
 
-#include "supervisor/courier/record/record.hpp"
+#include "supervisor/record/outbox/record.hpp"
 #include "uploads.hpp"
 
 namespace trainward::e2e {

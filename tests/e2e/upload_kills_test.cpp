@@ -10,7 +10,7 @@
 
 #include "common/base/text.hpp"
 #include "fake_hub.hpp"
-#include "supervisor/store/connection.hpp"
+#include "supervisor/record/store/rows/sqlite_connection.hpp"
 #include "uploads.hpp"
 
 namespace trainward::e2e {

@@ -17,7 +17,7 @@
 #include "common/os/pipe.hpp"
 #include "fake_s3.hpp"
 #include "supervisor/orders/orders.hpp"
-#include "supervisor/upload/record/uploads.hpp"
+#include "supervisor/record/uploads/uploads.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "world.hpp"
 
 namespace trainward::e2e {

@@ -19,8 +19,8 @@
 
 #include "common/os/fd.hpp"
 #include "common/os/file.hpp"
-#include "common/os/process_files.hpp"
-#include "supervisor/store/store.hpp"
+#include "common/os/processes/process_files.hpp"
+#include "supervisor/record/store/store.hpp"
 #include "temporary_folder.hpp"
 
 namespace trainward::e2e {

@@ -1,6 +1,6 @@
 // Cluster descriptors: whatever is accepted can be expected of a host and be a graph, and a mesh is
 // laid on it or refused with words.
-#include "hwprobe/tenstorrent/cluster_descriptor.hpp"
+#include "hwprobe/tenstorrent/look/cluster_descriptor.hpp"
 #include "hwprobe/topology/place.hpp"
 #include "require.hpp"
 

@@ -10,7 +10,7 @@
 #include "trainer/data/examples/conversation.hpp"
 #include "trainer/data/examples/example_encoder.hpp"
 #include "trainer/data/examples/example_reader.hpp"
-#include "trainer/data/examples/json_rows.hpp"
+#include "trainer/data/json_rows.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::fuzz {

@@ -5,7 +5,7 @@
 #include "common/base/line_splitter.hpp"
 #include "common/protocol/protocol.hpp"
 #include "require.hpp"
-#include "supervisor/foreign/formats/recognizer.hpp"
+#include "supervisor/evidence/foreign/formats/recognizer.hpp"
 
 namespace {
 

@@ -9,10 +9,10 @@
 
 #include "common/base/utf8.hpp"
 #include "require.hpp"
-#include "supervisor/api/guard.hpp"
-#include "supervisor/api/request_check.hpp"
-#include "supervisor/api/router.hpp"
-#include "supervisor/api/wire.hpp"
+#include "supervisor/window/api/http/guard.hpp"
+#include "supervisor/window/api/http/request_check.hpp"
+#include "supervisor/window/api/http/wire.hpp"
+#include "supervisor/window/api/routes/router.hpp"
 
 namespace {
 

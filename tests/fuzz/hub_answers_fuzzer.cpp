@@ -6,14 +6,14 @@
 
 #include "common/base/utf8.hpp"
 #include "require.hpp"
-#include "supervisor/upload/hub/address.hpp"
-#include "supervisor/upload/hub/answers.hpp"
-#include "supervisor/upload/hub/attributes.hpp"
-#include "supervisor/upload/hub/card.hpp"
-#include "supervisor/upload/hub/layout.hpp"
-#include "supervisor/upload/hub/refusal.hpp"
-#include "supervisor/upload/hub/requests.hpp"
-#include "supervisor/upload/hub/sealed.hpp"
+#include "supervisor/courier/upload/hub/attributes.hpp"
+#include "supervisor/courier/upload/hub/card.hpp"
+#include "supervisor/courier/upload/hub/hub_address.hpp"
+#include "supervisor/courier/upload/hub/hub_answers.hpp"
+#include "supervisor/courier/upload/hub/hub_layout.hpp"
+#include "supervisor/courier/upload/hub/hub_refusal.hpp"
+#include "supervisor/courier/upload/hub/hub_requests.hpp"
+#include "supervisor/courier/upload/hub/sealed.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <string>
 
 #include "checkpoint/huggingface/adapter/adapter.hpp"
-#include "checkpoint/huggingface/model_folder.hpp"
-#include "checkpoint/huggingface/model_record.hpp"
+#include "checkpoint/huggingface/model/model_folder.hpp"
+#include "checkpoint/huggingface/model/model_record.hpp"
 #include "checkpoint/huggingface/writing/indented_json.hpp"
 #include "checkpoint/huggingface/writing/written_config.hpp"
 #include "require.hpp"

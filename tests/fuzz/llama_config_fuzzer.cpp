@@ -1,8 +1,8 @@
 // A config.json of the Llama family. Input: its text. What is accepted is a model that can be
 // listed tensor by tensor, and is read as the same model when it is written again.
-#include "checkpoint/huggingface/model_folder.hpp"
+#include "checkpoint/huggingface/model/model_folder.hpp"
 #include "require.hpp"
-#include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/llama_config.hpp"
 #include "trainer/model/llama/rope.hpp"
 
 namespace trainward::fuzz {

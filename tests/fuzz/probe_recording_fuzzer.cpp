@@ -2,10 +2,10 @@
 // it.
 #include <string>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
+#include "hwprobe/draw/board_table.hpp"
 #include "hwprobe/stages/recording.hpp"
-#include "hwprobe/table.hpp"
-#include "hwprobe/tenstorrent/host_look.hpp"
+#include "hwprobe/tenstorrent/look/host_look.hpp"
 #include "hwprobe/tenstorrent/tt_smi/deep_look.hpp"
 #include "require.hpp"
 

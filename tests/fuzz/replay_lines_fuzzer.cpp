@@ -1,11 +1,11 @@
 // A recording that somebody sent. What is read is written the same; what it shows is judged without
 // an access that a recording cannot answer.
 #include "common/base/line_splitter.hpp"
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 #include "hwprobe/tenstorrent/decode/board_facts.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 #include "hwprobe/tenstorrent/registers/addresses.hpp"
-#include "hwprobe/tenstorrent/registers/recording.hpp"
+#include "hwprobe/tenstorrent/registers/register_recording.hpp"
 #include "require.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

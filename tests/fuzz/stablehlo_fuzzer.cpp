@@ -2,7 +2,7 @@
 // tiles, once.
 #include "require.hpp"
 #include "trainer/stablehlo/lower.hpp"
-#include "trainer/stablehlo/text/parse.hpp"
+#include "trainer/stablehlo/text/parse_text.hpp"
 #include "trainer/stablehlo/text/print.hpp"
 #include "trainer/stablehlo/tiles.hpp"
 

@@ -1,11 +1,11 @@
 // Pickles. Input: one pickle. What is read must be within its limits, and what can be kept as JSON
 // must come back as the same values.
 #include "checkpoint/pytorch/pickle/pickle.hpp"
-#include "checkpoint/pytorch/pickle/rebuild.hpp"
+#include "checkpoint/pytorch/pickle/pickle_rebuild.hpp"
 #include "checkpoint/pytorch/skeleton.hpp"
 #include "checkpoint/pytorch/skeleton_writer.hpp"
 #include "require.hpp"
-#include "tests/unit/pytorch/memory_source.hpp"
+#include "tests/unit/checkpoint/pytorch/memory_source.hpp"
 
 namespace trainward::fuzz {
 namespace {

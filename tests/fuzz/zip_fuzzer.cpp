@@ -6,7 +6,7 @@
 #include "checkpoint/pytorch/archive/zip_directory.hpp"
 #include "checkpoint/pytorch/import.hpp"
 #include "require.hpp"
-#include "tests/unit/pytorch/memory_source.hpp"
+#include "tests/unit/checkpoint/pytorch/memory_source.hpp"
 
 namespace trainward::fuzz {
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/pytorch/export.hpp"
+#include "checkpoint/pytorch/export_pytorch.hpp"
 #include "checkpoint/pytorch/import.hpp"
 
 namespace {

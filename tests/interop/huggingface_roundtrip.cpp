@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "checkpoint/huggingface/export.hpp"
-#include "tests/unit/huggingface/trained.hpp"
+#include "tests/unit/checkpoint/huggingface/trained.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <sstream>
 #include <string>
 
-#include "supervisor/core/cause.hpp"
+#include "supervisor/decide/core/cause.hpp"
 
 namespace trainward {
 namespace {

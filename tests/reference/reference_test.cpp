@@ -11,7 +11,7 @@
 #include "mlp.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/cpu/cpu_model.hpp"
-#include "trainer/model/training/random.hpp"
+#include "trainer/model/training/training_random.hpp"
 #include "whole_step.hpp"
 
 namespace trainward::trainer {

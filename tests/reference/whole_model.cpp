@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "sgd.hpp"
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
 #include "trainer/graph/differentiate.hpp"
 #include "trainer/graph/passes.hpp"
 #include "trainer/graph/products.hpp"

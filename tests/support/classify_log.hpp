@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "supervisor/rules/log_classifier.hpp"
+#include "supervisor/evidence/rules/log_classifier.hpp"
 
 namespace trainward::rules {
 

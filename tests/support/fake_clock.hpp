@@ -5,7 +5,7 @@
 #include <functional>
 #include <utility>
 
-#include "supervisor/session/ports.hpp"
+#include "supervisor/decide/session/ports.hpp"
 
 namespace trainward::session {
 

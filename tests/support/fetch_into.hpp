@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "common/os/folder.hpp"
-#include "supervisor/upload/target.hpp"
+#include "supervisor/courier/upload/target/target.hpp"
 
 namespace trainward::test {
 

@@ -4,10 +4,10 @@
 
 #include "common/base/cases.hpp"
 #include "common/base/text.hpp"
+#include "trainer/chat/chat_turns.hpp"
 #include "trainer/chat/forms.hpp"
 #include "trainer/chat/pieces.hpp"
 #include "trainer/chat/prompt_format.hpp"
-#include "trainer/chat/turns.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <utility>
 
+#include "trainer/chat/chat_turns.hpp"
 #include "trainer/chat/jinja/template.hpp"
 #include "trainer/chat/pieces.hpp"
 #include "trainer/chat/prompt_format.hpp"
-#include "trainer/chat/turns.hpp"
 
 namespace trainward::trainer {
 namespace {

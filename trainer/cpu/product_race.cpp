@@ -5,9 +5,9 @@
 #include <chrono>
 #include <limits>
 
+#include "trainer/cpu/cpu_program.hpp"
 #include "trainer/cpu/kernels/kernel.hpp"
-#include "trainer/cpu/memory.hpp"
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/graph/builder.hpp"
 
 namespace trainward::cpu {

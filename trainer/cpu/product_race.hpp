@@ -10,7 +10,7 @@
 #include <cstdint>
 
 #include "common/base/error.hpp"
-#include "trainer/cpu/runtime.hpp"
+#include "trainer/cpu/runtime/runtime.hpp"
 
 namespace trainward::cpu {
 

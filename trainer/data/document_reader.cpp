@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "checkpoint/format/strict_json.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "trainer/data/row_source.hpp"

@@ -2,7 +2,7 @@
 
 #include <fcntl.h>
 
-#include "common/base/json_text.hpp"
+#include "common/base/json/json_text.hpp"
 #include "common/os/file.hpp"
 
 namespace trainward::trainer {

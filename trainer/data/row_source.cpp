@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "common/base/text.hpp"
-#include "trainer/data/byte_order_mark.hpp"
-#include "trainer/data/examples/json_rows.hpp"
+#include "trainer/data/json_rows.hpp"
 #include "trainer/data/line_reader.hpp"
+#include "trainer/data/text/byte_order_mark.hpp"
 #include "trainer/data/text/text_file.hpp"
 
 namespace trainward::trainer {

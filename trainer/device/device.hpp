@@ -16,10 +16,10 @@
 
 #include "common/base/error.hpp"
 #include "common/program_cache/program_cache.hpp"
-#include "trainer/pjrt/client.hpp"
 #include "trainer/pjrt/compiler.hpp"
+#include "trainer/pjrt/device_uploads.hpp"
+#include "trainer/pjrt/pjrt_client.hpp"
 #include "trainer/pjrt/plugin.hpp"
-#include "trainer/pjrt/uploads.hpp"
 #include "trainer/stablehlo/lower.hpp"
 #include "trainer/stablehlo/module.hpp"
 

@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "trainer/batch/token_batch.hpp"
-#include "trainer/cpu/memory.hpp"
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/device/head_parts.hpp"
 #include "trainer/device/host_thread.hpp"
 #include "trainer/device/modules.hpp"

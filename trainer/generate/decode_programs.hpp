@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
 #include "trainer/model/model_spec.hpp"
 #include "trainer/model/parameters.hpp"
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/cpu/memory.hpp"
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/generate/decode_programs.hpp"
 #include "trainer/model/architecture.hpp"
 

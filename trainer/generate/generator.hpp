@@ -22,7 +22,7 @@
 #include "common/base/error.hpp"
 #include "trainer/generate/decoder.hpp"
 #include "trainer/generate/sampling.hpp"
-#include "trainer/model/training/random.hpp"
+#include "trainer/model/training/training_random.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"
 
 namespace trainward::trainer {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/huggingface/model_record.hpp"
-#include "checkpoint/huggingface/unusable.hpp"
+#include "checkpoint/huggingface/model/model_record.hpp"
+#include "checkpoint/huggingface/model/unusable.hpp"
 #include "trainer/model/architecture.hpp"
 #include "trainer/model/edition.hpp"
 #include "trainer/tokenizer/tokenizer.hpp"

@@ -24,10 +24,10 @@
 #include "checkpoint/huggingface/adapter/adapter.hpp"
 #include "checkpoint/reader.hpp"
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
-#include "trainer/cpu/memory.hpp"
+#include "common/base/json/json.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/generate/model_weights.hpp"
-#include "trainer/model/base_model.hpp"
+#include "trainer/model/huggingface/base_model.hpp"
 #include "trainer/model/training/fixed_values.hpp"
 
 namespace trainward::trainer {

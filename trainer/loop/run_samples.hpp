@@ -8,8 +8,8 @@
 
 #include "common/base/error.hpp"
 #include "trainer/generate/sampler.hpp"
-#include "trainer/loop/reporter.hpp"
-#include "trainer/loop/requests.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
+#include "trainer/loop/reporting/requests.hpp"
 #include "trainer/loop/setup/prompting.hpp"
 #include "trainer/loop/training_loop.hpp"
 

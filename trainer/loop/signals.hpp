@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/base/error.hpp"
-#include "trainer/loop/requests.hpp"
+#include "trainer/loop/reporting/requests.hpp"
 
 namespace trainward::trainer {
 

@@ -28,9 +28,9 @@
 #include "common/base/error.hpp"
 #include "trainer/batch/batch_source.hpp"
 #include "trainer/loop/checkpoints/checkpoint_port.hpp"
-#include "trainer/loop/progress.hpp"
-#include "trainer/loop/reporter.hpp"
-#include "trainer/loop/requests.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
+#include "trainer/loop/reporting/requests.hpp"
+#include "trainer/loop/reporting/training_progress.hpp"
 #include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {

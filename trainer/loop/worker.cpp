@@ -4,7 +4,7 @@
 
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
-#include "common/os/memory.hpp"
+#include "common/os/processes/host_memory.hpp"
 #include "trainer/loop/checkpoints/checkpointing.hpp"
 #include "trainer/loop/checkpoints/resume.hpp"
 #include "trainer/loop/run_samples.hpp"

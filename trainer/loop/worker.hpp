@@ -12,8 +12,8 @@
 #include <string>
 
 #include "common/base/error.hpp"
-#include "trainer/loop/reporter.hpp"
-#include "trainer/loop/requests.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
+#include "trainer/loop/reporting/requests.hpp"
 #include "trainer/loop/setup/environment.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
 #include "trainer/model/training/base_weights.hpp"

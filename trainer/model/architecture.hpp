@@ -21,7 +21,7 @@
 
 #include "checkpoint/format/tensor.hpp"
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/model/attention.hpp"
 #include "trainer/model/parameters.hpp"

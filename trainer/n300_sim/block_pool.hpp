@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "trainer/cpu/memory.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 
 namespace trainward::n300 {
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <string>
 
-#include "common/base/strict_object.hpp"
+#include "common/base/json/strict_object.hpp"
 #include "common/base/text.hpp"
 
 namespace trainward::n300 {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "trainer/cpu/memory.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 
 namespace trainward::n300 {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
 #include "trainer/n300_sim/stage_plan.hpp"
 
 namespace trainward::n300 {

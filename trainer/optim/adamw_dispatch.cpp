@@ -1,4 +1,4 @@
-#include "trainer/cpu/instruction_set.hpp"
+#include "trainer/cpu/runtime/instruction_set.hpp"
 #include "trainer/optim/adamw_loops.hpp"
 
 namespace trainward::optim {

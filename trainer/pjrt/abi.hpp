@@ -7,10 +7,10 @@
 // there for their place only.
 #pragma once
 
-#include "trainer/pjrt/abi/buffer.hpp"
-#include "trainer/pjrt/abi/client.hpp"
-#include "trainer/pjrt/abi/executable.hpp"
-#include "trainer/pjrt/abi/plugin.hpp"
+#include "trainer/pjrt/abi/buffer_abi.hpp"
+#include "trainer/pjrt/abi/client_abi.hpp"
+#include "trainer/pjrt/abi/executable_abi.hpp"
+#include "trainer/pjrt/abi/plugin_abi.hpp"
 #include "trainer/pjrt/abi/types.hpp"
 
 namespace trainward::pjrt::abi {

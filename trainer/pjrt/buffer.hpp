@@ -10,7 +10,7 @@
 #include <span>
 
 #include "trainer/graph/type.hpp"
-#include "trainer/pjrt/session.hpp"
+#include "trainer/pjrt/pjrt_session.hpp"
 
 namespace trainward::pjrt {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/program_cache/program_cache.hpp"
-#include "trainer/pjrt/client.hpp"
+#include "trainer/pjrt/pjrt_client.hpp"
 #include "trainer/pjrt/platform.hpp"
 
 namespace trainward::pjrt {

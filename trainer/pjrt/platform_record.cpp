@@ -1,8 +1,8 @@
 #include "trainer/pjrt/platform_record.hpp"
 
 #include "common/base/digest.hpp"
-#include "common/base/json.hpp"
-#include "common/base/json_text.hpp"
+#include "common/base/json/json.hpp"
+#include "common/base/json/json_text.hpp"
 
 namespace trainward::pjrt {
 namespace {

@@ -3,7 +3,7 @@
 #include "trainer/pjrt/answers.hpp"
 #include "trainer/pjrt/compile_options.hpp"
 #include "trainer/pjrt/executable.hpp"
-#include "trainer/pjrt/program.hpp"
+#include "trainer/pjrt/pjrt_program.hpp"
 
 namespace trainward::pjrt {
 

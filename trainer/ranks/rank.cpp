@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "common/os/unix_socket.hpp"
+#include "common/os/sockets/unix_socket.hpp"
 
 namespace trainward::trainer {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::stablehlo {
 namespace {

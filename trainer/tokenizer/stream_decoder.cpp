@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "trainer/tokenizer/text/utf8.hpp"
+#include "trainer/tokenizer/text/tokenizer_utf8.hpp"
 
 namespace trainward::trainer {
 

@@ -7,15 +7,15 @@
 
 #include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
-#include "trainer/cpu/wait_policy.hpp"
+#include "trainer/cpu/runtime/wait_policy.hpp"
 #include "trainer/worker/commands/chat.hpp"
 #include "trainer/worker/commands/check.hpp"
 #include "trainer/worker/commands/compile.hpp"
 #include "trainer/worker/commands/data.hpp"
 #include "trainer/worker/commands/generate.hpp"
-#include "trainer/worker/commands/lower.hpp"
-#include "trainer/worker/commands/plan.hpp"
-#include "trainer/worker/commands/tokenize.hpp"
+#include "trainer/worker/commands/lower_command.hpp"
+#include "trainer/worker/commands/plan_command.hpp"
+#include "trainer/worker/commands/tokenize_command.hpp"
 #include "trainer/worker/commands/train.hpp"
 
 namespace trainward::trainer {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "checkpoint/huggingface/adapter/adapter_config.hpp"
-#include "checkpoint/huggingface/mapped_tensors.hpp"
+#include "checkpoint/huggingface/model/mapped_tensors.hpp"
 
 namespace trainward::checkpoint::huggingface {
 

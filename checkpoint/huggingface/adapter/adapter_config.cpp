@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "checkpoint/huggingface/model_folder.hpp"
+#include "checkpoint/huggingface/model/model_folder.hpp"
 #include "common/base/text.hpp"
 
 namespace trainward::checkpoint::huggingface {

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "checkpoint/huggingface/adapter/lora.hpp"
+#include "checkpoint/huggingface/model/lora.hpp"
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::checkpoint::huggingface {
 

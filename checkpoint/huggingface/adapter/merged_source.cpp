@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "checkpoint/format/floats.hpp"
-#include "checkpoint/huggingface/adapter/lora.hpp"
+#include "checkpoint/huggingface/model/lora.hpp"
 #include "checkpoint/huggingface/writing/checked_source.hpp"
 #include "checkpoint/tools/file_sources.hpp"
 

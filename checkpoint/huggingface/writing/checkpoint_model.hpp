@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "checkpoint/huggingface/model_record.hpp"
+#include "checkpoint/huggingface/model/model_record.hpp"
 #include "checkpoint/verified.hpp"
 
 namespace trainward::checkpoint::huggingface {

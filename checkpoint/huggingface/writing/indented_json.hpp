@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::checkpoint::huggingface {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "checkpoint/format/state_file.hpp"
-#include "checkpoint/huggingface/model_record.hpp"
+#include "checkpoint/huggingface/model/model_record.hpp"
 
 namespace trainward::checkpoint::huggingface {
 

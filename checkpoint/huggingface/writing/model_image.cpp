@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/huggingface/model_folder.hpp"
-#include "checkpoint/huggingface/unusable.hpp"
+#include "checkpoint/huggingface/model/model_folder.hpp"
+#include "checkpoint/huggingface/model/unusable.hpp"
 #include "checkpoint/huggingface/writing/indented_json.hpp"
 #include "checkpoint/huggingface/writing/written_config.hpp"
 #include "common/os/file.hpp"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "checkpoint/image.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::checkpoint::huggingface {
 

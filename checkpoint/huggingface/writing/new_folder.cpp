@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "checkpoint/disk/room.hpp"
+#include "checkpoint/disk/checkpoint_room.hpp"
 #include "checkpoint/disk/root_folder.hpp"
 #include "checkpoint/write_image.hpp"
 #include "common/os/file.hpp"

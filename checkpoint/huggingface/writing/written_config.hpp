@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "checkpoint/format/tensor.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::checkpoint::huggingface {
 

@@ -1,10 +1,10 @@
 // The layout is described in legacy_reader.cpp.
 #include <algorithm>
 
-#include "checkpoint/pytorch/archive/file_writer.hpp"
+#include "checkpoint/pytorch/archive/archive_writer.hpp"
 #include "checkpoint/pytorch/archive/legacy_magic.hpp"
 #include "checkpoint/pytorch/archive/output_file.hpp"
-#include "checkpoint/pytorch/pickle/pickle_writer.hpp"
+#include "checkpoint/pytorch/archive/pickle_writer.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

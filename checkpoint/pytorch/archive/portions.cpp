@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "checkpoint/pytorch/archive/file_writer.hpp"
+#include "checkpoint/pytorch/archive/archive_writer.hpp"
 
 namespace trainward::checkpoint::pytorch {
 namespace {

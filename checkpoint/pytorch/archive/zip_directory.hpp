@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "checkpoint/pytorch/archive/byte_source.hpp"
+#include "checkpoint/pytorch/pickle/byte_source.hpp"
 
 namespace trainward::checkpoint::pytorch {
 

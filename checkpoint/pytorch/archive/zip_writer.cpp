@@ -5,7 +5,7 @@
 // of 64.
 #include <zlib.h>
 
-#include "checkpoint/pytorch/archive/file_writer.hpp"
+#include "checkpoint/pytorch/archive/archive_writer.hpp"
 #include "checkpoint/pytorch/archive/output_file.hpp"
 #include "checkpoint/pytorch/archive/zip_format.hpp"
 

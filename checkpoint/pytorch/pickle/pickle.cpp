@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "checkpoint/pytorch/pickle/opcodes.hpp"
-#include "checkpoint/pytorch/pickle/rebuild.hpp"
+#include "checkpoint/pytorch/pickle/pickle_rebuild.hpp"
 #include "common/base/utf8.hpp"
 
 namespace trainward::checkpoint::pytorch {

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "checkpoint/pytorch/archive/byte_source.hpp"
+#include "checkpoint/pytorch/pickle/byte_source.hpp"
 #include "checkpoint/pytorch/pickle/pickle_tree.hpp"
 
 namespace trainward::checkpoint::pytorch {

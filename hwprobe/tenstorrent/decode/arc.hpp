@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
+#include "hwprobe/tenstorrent/decode/facts.hpp"
 #include "hwprobe/tenstorrent/decode/hang_check.hpp"
 #include "hwprobe/tenstorrent/decode/telemetry.hpp"
-#include "hwprobe/tenstorrent/facts.hpp"
 
 namespace trainward::hwprobe {
 

@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::hwprobe {
 

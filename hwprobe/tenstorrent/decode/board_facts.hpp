@@ -8,7 +8,7 @@
 #include "hwprobe/tenstorrent/decode/arc.hpp"
 #include "hwprobe/tenstorrent/decode/baselines.hpp"
 #include "hwprobe/tenstorrent/decode/ethernet.hpp"
-#include "hwprobe/tenstorrent/facts.hpp"
+#include "hwprobe/tenstorrent/decode/facts.hpp"
 
 namespace trainward::hwprobe {
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "hwprobe/tenstorrent/decode/facts.hpp"
 #include "hwprobe/tenstorrent/decode/tag_table.hpp"
-#include "hwprobe/tenstorrent/facts.hpp"
 
 namespace trainward::hwprobe {
 

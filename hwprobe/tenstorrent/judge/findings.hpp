@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "hwprobe/finding.hpp"
-#include "hwprobe/tenstorrent/facts.hpp"
+#include "hwprobe/report/finding.hpp"
+#include "hwprobe/tenstorrent/decode/facts.hpp"
 
 namespace trainward::hwprobe {
 

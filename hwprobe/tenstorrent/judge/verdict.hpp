@@ -7,8 +7,8 @@
 
 #include <vector>
 
-#include "hwprobe/report.hpp"
-#include "hwprobe/tenstorrent/facts.hpp"
+#include "hwprobe/report/report.hpp"
+#include "hwprobe/tenstorrent/decode/facts.hpp"
 
 namespace trainward::hwprobe {
 

@@ -9,10 +9,10 @@
 
 #include "common/base/text.hpp"
 #include "common/terminal/display_text.hpp"
-#include "hwprobe/finding.hpp"
-#include "hwprobe/stages/program_output.hpp"
+#include "hwprobe/report/finding.hpp"
+#include "hwprobe/stages/probe_output.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
-#include "hwprobe/tenstorrent/sysfs.hpp"
+#include "hwprobe/tenstorrent/look/sysfs.hpp"
 #include "hwprobe/tenstorrent/tt_smi/tt_smi.hpp"
 
 namespace trainward::hwprobe {

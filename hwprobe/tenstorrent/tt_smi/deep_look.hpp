@@ -7,7 +7,7 @@
 
 #include <vector>
 
-#include "hwprobe/tenstorrent/host_look.hpp"
+#include "hwprobe/tenstorrent/look/host_look.hpp"
 
 namespace trainward::hwprobe {
 

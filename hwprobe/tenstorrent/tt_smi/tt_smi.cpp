@@ -6,9 +6,9 @@
 #include <cctype>
 
 #include "common/base/text.hpp"
-#include "hwprobe/finding.hpp"
-#include "hwprobe/loose_json.hpp"
-#include "hwprobe/tenstorrent/facts.hpp"
+#include "hwprobe/report/finding.hpp"
+#include "hwprobe/stages/loose_json.hpp"
+#include "hwprobe/tenstorrent/decode/facts.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 
 namespace trainward::hwprobe {

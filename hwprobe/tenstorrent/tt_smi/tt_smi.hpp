@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "common/base/error.hpp"
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 
 namespace trainward::hwprobe {
 

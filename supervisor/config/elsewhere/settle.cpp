@@ -8,7 +8,7 @@
 #include "common/base/text.hpp"
 #include "common/os/json_file.hpp"
 #include "common/yaml/scalar.hpp"
-#include "supervisor/config/elsewhere/entry.hpp"
+#include "supervisor/config/elsewhere/setting_entry.hpp"
 
 namespace trainward::config::elsewhere {
 namespace {

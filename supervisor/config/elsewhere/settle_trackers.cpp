@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/yaml/scalar.hpp"
-#include "supervisor/config/elsewhere/entry.hpp"
+#include "supervisor/config/elsewhere/setting_entry.hpp"
 
 namespace trainward::config::elsewhere {
 namespace {

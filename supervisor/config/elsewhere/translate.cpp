@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/settings/worker_settings.hpp"
-#include "supervisor/config/elsewhere/entry.hpp"
+#include "supervisor/config/elsewhere/setting_entry.hpp"
 
 namespace trainward::config::elsewhere {
 namespace {

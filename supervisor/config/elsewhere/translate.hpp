@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "common/yaml/document.hpp"
-#include "supervisor/config/reading.hpp"
+#include "supervisor/config/reading/config_reading.hpp"
 #include "supervisor/orders/trackers.hpp"
 
 namespace trainward::config::elsewhere {

@@ -9,9 +9,9 @@
 #include "common/base/shell_words.hpp"
 #include "common/base/text.hpp"
 #include "common/yaml/scalar.hpp"
+#include "supervisor/config/elsewhere/program_words.hpp"
 #include "supervisor/config/import/expand.hpp"
-#include "supervisor/config/import/program_words.hpp"
-#include "supervisor/config/secrets.hpp"
+#include "supervisor/config/reading/secrets.hpp"
 #include "supervisor/config/sections.hpp"
 
 namespace trainward::config {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <thread>
 
-#include "supervisor/ctl/remote/connection.hpp"
-#include "supervisor/ctl/source.hpp"
+#include "supervisor/ctl/client/source.hpp"
+#include "supervisor/ctl/client/ssh_connection.hpp"
 
 namespace trainward::ctl::fleet {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/base/json.hpp"
-#include "supervisor/ctl/client.hpp"
+#include "common/base/json/json.hpp"
+#include "supervisor/ctl/client/client.hpp"
 #include "supervisor/ctl/fleet/hosts.hpp"
 
 namespace trainward::ctl::fleet {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "supervisor/ctl/remote/address.hpp"
+#include "supervisor/ctl/client/remote_address.hpp"
 
 namespace trainward::ctl::fleet {
 

@@ -4,10 +4,10 @@
 #include <iterator>
 
 #include "common/base/text.hpp"
-#include "supervisor/ctl/program_names.hpp"
-#include "supervisor/ctl/status_lines.hpp"
-#include "supervisor/ctl/words.hpp"
-#include "supervisor/view/sentence.hpp"
+#include "supervisor/ctl/base/status_lines.hpp"
+#include "supervisor/ctl/client/program_names.hpp"
+#include "supervisor/ctl/output/output_words.hpp"
+#include "supervisor/decide/view/sentence.hpp"
 
 namespace trainward::ctl::fleet {
 namespace {

@@ -6,13 +6,13 @@
 #include <optional>
 #include <utility>
 
-#include "supervisor/core/shown.hpp"
-#include "supervisor/ctl/log_source.hpp"
-#include "supervisor/ctl/rows.hpp"
-#include "supervisor/ctl/words.hpp"
-#include "supervisor/store/store.hpp"
-#include "supervisor/view/rows.hpp"
-#include "supervisor/view/sentence.hpp"
+#include "supervisor/ctl/logs/log_source.hpp"
+#include "supervisor/ctl/output/output_rows.hpp"
+#include "supervisor/ctl/output/output_words.hpp"
+#include "supervisor/decide/core/shown.hpp"
+#include "supervisor/decide/view/sentence.hpp"
+#include "supervisor/decide/view/view_rows.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::ctl::live {
 namespace {

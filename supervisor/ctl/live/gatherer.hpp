@@ -12,10 +12,10 @@
 #include <string>
 #include <string_view>
 
-#include "supervisor/ctl/context.hpp"
-#include "supervisor/ctl/source.hpp"
-#include "supervisor/ctl/top/documents.hpp"
-#include "supervisor/ctl/top/log_tail.hpp"
+#include "supervisor/ctl/base/context.hpp"
+#include "supervisor/ctl/client/source.hpp"
+#include "supervisor/ctl/top/top_documents.hpp"
+#include "supervisor/ctl/top/top_log_tail.hpp"
 #include "supervisor/ctl/top/ui.hpp"
 
 namespace trainward::ctl::live {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "supervisor/ctl/words.hpp"
+#include "supervisor/ctl/output/output_words.hpp"
 
 namespace trainward::ctl::live {
 

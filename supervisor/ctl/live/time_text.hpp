@@ -1,7 +1,7 @@
 // Times on a screen: of today the time, of other days the date too; local, or UTC.
 #pragma once
 
-#include "supervisor/ctl/top/documents.hpp"
+#include "supervisor/ctl/top/top_documents.hpp"
 
 namespace trainward::ctl::live {
 

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "common/base/text.hpp"
-#include "supervisor/core/cause.hpp"
 #include "supervisor/ctl/top/curve_scale.hpp"
 #include "supervisor/ctl/top/dots.hpp"
 #include "supervisor/ctl/top/glyphs.hpp"
 #include "supervisor/ctl/top/panes.hpp"
-#include "supervisor/view/words.hpp"
+#include "supervisor/decide/core/cause.hpp"
+#include "supervisor/decide/view/words.hpp"
 
 namespace trainward::ctl::top {
 namespace {

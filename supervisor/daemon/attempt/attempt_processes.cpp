@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "supervisor/containment/leftovers.hpp"
+#include "supervisor/process/containment/leftovers.hpp"
 
 namespace trainward::daemon {
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "supervisor/config/config.hpp"
-#include "supervisor/containment/attempt_signals.hpp"
-#include "supervisor/daemon/paths.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/daemon/base/paths.hpp"
+#include "supervisor/process/containment/attempt_signals.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

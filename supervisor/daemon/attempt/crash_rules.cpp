@@ -12,9 +12,9 @@
 #include "common/base/text.hpp"
 #include "common/wire/launch.hpp"
 #include "common/wire/log_files.hpp"
-#include "supervisor/rules/last_words.hpp"
-#include "supervisor/rules/log_classifier.hpp"
-#include "supervisor/rules/log_matcher.hpp"
+#include "supervisor/evidence/rules/last_words.hpp"
+#include "supervisor/evidence/rules/log_classifier.hpp"
+#include "supervisor/evidence/rules/log_matcher.hpp"
 
 namespace trainward::daemon {
 namespace {

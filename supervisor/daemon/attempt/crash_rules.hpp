@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/base/error.hpp"
-#include "supervisor/session/happening.hpp"
+#include "supervisor/decide/session/happening.hpp"
 
 namespace trainward::daemon {
 

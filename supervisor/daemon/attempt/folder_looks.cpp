@@ -9,8 +9,8 @@
 
 #include "common/os/clock.hpp"
 #include "common/os/file.hpp"
-#include "supervisor/foreign/checkpoints/step.hpp"
-#include "supervisor/foreign/checkpoints/trainer_state.hpp"
+#include "supervisor/evidence/foreign/checkpoints/checkpoint_step.hpp"
+#include "supervisor/evidence/foreign/checkpoints/trainer_state.hpp"
 
 namespace trainward::daemon {
 namespace {

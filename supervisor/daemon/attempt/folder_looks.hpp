@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "supervisor/daemon/loop/file_watcher.hpp"
-#include "supervisor/foreign/checkpoints/settled.hpp"
-#include "supervisor/foreign/formats/unpaired_log.hpp"
-#include "supervisor/foreign/report.hpp"
-#include "supervisor/foreign/spec.hpp"
-#include "supervisor/foreign/status_file.hpp"
+#include "supervisor/evidence/foreign/checkpoints/settled.hpp"
+#include "supervisor/evidence/foreign/formats/unpaired_log.hpp"
+#include "supervisor/evidence/foreign/status_file.hpp"
+#include "supervisor/evidence/foreign/terms/foreign_report.hpp"
+#include "supervisor/evidence/foreign/terms/spec.hpp"
 
 namespace trainward::daemon {
 

@@ -26,10 +26,10 @@
 #include "supervisor/daemon/loop/file_watcher.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
 #include "supervisor/daemon/loop/paced_work.hpp"
-#include "supervisor/foreign/log_watch.hpp"
-#include "supervisor/foreign/report.hpp"
-#include "supervisor/foreign/spec.hpp"
-#include "supervisor/foreign/step_pace.hpp"
+#include "supervisor/evidence/foreign/log_watch.hpp"
+#include "supervisor/evidence/foreign/step_pace.hpp"
+#include "supervisor/evidence/foreign/terms/foreign_report.hpp"
+#include "supervisor/evidence/foreign/terms/spec.hpp"
 
 namespace trainward::daemon {
 

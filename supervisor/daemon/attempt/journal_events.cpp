@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "common/base/text.hpp"
-#include "common/os/host_files.hpp"
+#include "common/os/processes/host_files.hpp"
 #include "common/protocol/protocol.hpp"
 
 namespace trainward::daemon {

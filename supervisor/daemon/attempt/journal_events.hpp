@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "common/wire/journal.hpp"
-#include "supervisor/core/event.hpp"
-#include "supervisor/session/happening.hpp"
+#include "supervisor/decide/core/event.hpp"
+#include "supervisor/decide/session/happening.hpp"
 
 namespace trainward::daemon {
 

@@ -7,8 +7,8 @@
 
 #include "common/base/text.hpp"
 #include "common/wire/launch.hpp"
-#include "supervisor/core/weight.hpp"
 #include "supervisor/daemon/attempt/journal_events.hpp"
+#include "supervisor/decide/core/weight.hpp"
 
 namespace trainward::daemon {
 

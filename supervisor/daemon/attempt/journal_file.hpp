@@ -7,7 +7,7 @@
 #include <string>
 
 #include "common/wire/journal.hpp"
-#include "supervisor/session/happening.hpp"
+#include "supervisor/decide/session/happening.hpp"
 
 namespace trainward::daemon {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <string>
 
+#include "supervisor/daemon/base/paths.hpp"
 #include "supervisor/daemon/loop/background.hpp"
-#include "supervisor/daemon/paths.hpp"
 
 namespace trainward::daemon {
 

@@ -6,7 +6,7 @@
 
 #include <utility>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/os/fault_point.hpp"
 #include "common/os/file.hpp"
 #include "common/os/folder.hpp"
@@ -14,12 +14,12 @@
 #include "common/wire/launch.hpp"
 #include "hwprobe/worker_environment.hpp"
 #include "supervisor/config/launch_environment.hpp"
-#include "supervisor/containment/leftovers.hpp"
-#include "supervisor/core/state.hpp"
 #include "supervisor/daemon/attempt/worker_folders.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
 #include "supervisor/daemon/loop/spawn.hpp"
 #include "supervisor/daemon/service/init_system.hpp"
+#include "supervisor/decide/core/state.hpp"
+#include "supervisor/process/containment/leftovers.hpp"
 
 namespace trainward::daemon {
 namespace {

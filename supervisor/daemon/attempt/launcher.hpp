@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 #include "supervisor/config/config.hpp"
-#include "supervisor/core/plan.hpp"
 #include "supervisor/daemon/attempt/oom.hpp"
+#include "supervisor/daemon/base/paths.hpp"
 #include "supervisor/daemon/boards/boards_found.hpp"
-#include "supervisor/daemon/paths.hpp"
+#include "supervisor/decide/core/plan.hpp"
 
 namespace trainward::daemon {
 

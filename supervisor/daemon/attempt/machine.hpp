@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "supervisor/core/event.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
-#include "supervisor/host/kernel_log.hpp"
-#include "supervisor/host/pressure.hpp"
+#include "supervisor/decide/core/event.hpp"
+#include "supervisor/evidence/host/kernel_log.hpp"
+#include "supervisor/evidence/host/pressure.hpp"
 
 namespace trainward::daemon {
 

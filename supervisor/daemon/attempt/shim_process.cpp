@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "common/os/process_files.hpp"
+#include "common/os/processes/process_files.hpp"
 #include "supervisor/daemon/loop/spawn.hpp"
 
 namespace trainward::daemon {

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "common/base/error.hpp"
-#include "common/os/process_id.hpp"
-#include "supervisor/core/action.hpp"
+#include "common/os/processes/process_id.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
+#include "supervisor/decide/core/action.hpp"
 
 namespace trainward::daemon {
 

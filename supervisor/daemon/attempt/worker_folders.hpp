@@ -9,7 +9,7 @@
 #include "common/os/credentials.hpp"
 #include "common/os/folder.hpp"
 #include "supervisor/config/config.hpp"
-#include "supervisor/daemon/paths.hpp"
+#include "supervisor/daemon/base/paths.hpp"
 
 namespace trainward::daemon {
 

@@ -1,10 +1,10 @@
 #include "supervisor/daemon/attempt/worker_watch.hpp"
 
-#include "common/os/cgroup.hpp"
 #include "common/os/clock.hpp"
-#include "common/os/memory.hpp"
-#include "supervisor/host/bus_id.hpp"
-#include "supervisor/host/thread_report.hpp"
+#include "common/os/processes/cgroup.hpp"
+#include "common/os/processes/host_memory.hpp"
+#include "supervisor/evidence/host/bus_id.hpp"
+#include "supervisor/evidence/host/thread_report.hpp"
 
 namespace trainward::daemon {
 namespace {

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/core/event.hpp"
 #include "supervisor/daemon/attempt/machine.hpp"
-#include "supervisor/host/process_usage.hpp"
-#include "supervisor/host/worker_traces.hpp"
+#include "supervisor/decide/core/event.hpp"
+#include "supervisor/evidence/host/process_usage.hpp"
+#include "supervisor/evidence/host/worker_traces.hpp"
 
 namespace trainward::daemon {
 

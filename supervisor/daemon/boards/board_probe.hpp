@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
+#include "supervisor/daemon/base/paths.hpp"
 #include "supervisor/daemon/loop/child_process.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
-#include "supervisor/daemon/paths.hpp"
-#include "supervisor/foreign/substitute.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/evidence/foreign/substitute.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

@@ -4,7 +4,7 @@
 
 #include "common/os/clock.hpp"
 #include "hwprobe/watch/sample.hpp"
-#include "supervisor/core/weight.hpp"
+#include "supervisor/decide/core/weight.hpp"
 
 namespace trainward::daemon {
 namespace {

@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "hwprobe/watch/sample_watch.hpp"
-#include "supervisor/core/event.hpp"
+#include "supervisor/daemon/base/paths.hpp"
 #include "supervisor/daemon/boards/sample_stream.hpp"
-#include "supervisor/daemon/paths.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/decide/core/event.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

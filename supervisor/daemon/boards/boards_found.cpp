@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include "common/base/json.hpp"
-#include "supervisor/core/state.hpp"
+#include "common/base/json/json.hpp"
 #include "supervisor/daemon/boards/lease.hpp"
+#include "supervisor/decide/core/state.hpp"
 
 namespace trainward::daemon {
 namespace {

@@ -13,11 +13,11 @@
 
 #include "common/base/error.hpp"
 #include "common/os/fd.hpp"
-#include "hwprobe/report.hpp"
-#include "supervisor/core/event.hpp"
+#include "hwprobe/report/report.hpp"
+#include "supervisor/daemon/base/paths.hpp"
 #include "supervisor/daemon/boards/placement.hpp"
-#include "supervisor/daemon/paths.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/decide/core/event.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

@@ -1,8 +1,8 @@
 #include "supervisor/daemon/boards/compile_ahead.hpp"
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/base/text.hpp"
-#include "common/os/host_files.hpp"
+#include "common/os/processes/host_files.hpp"
 #include "common/wire/launch.hpp"
 
 namespace trainward::daemon {

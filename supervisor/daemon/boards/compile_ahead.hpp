@@ -14,9 +14,9 @@
 #include <string>
 
 #include "supervisor/config/config.hpp"
+#include "supervisor/daemon/base/paths.hpp"
 #include "supervisor/daemon/loop/child_process.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
-#include "supervisor/daemon/paths.hpp"
 
 namespace trainward::daemon {
 

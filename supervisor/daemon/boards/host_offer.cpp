@@ -10,8 +10,8 @@
 
 #include "checkpoint/disk/io_queue.hpp"
 #include "common/os/fd.hpp"
-#include "supervisor/containment/host.hpp"
-#include "supervisor/containment/memory_controller.hpp"
+#include "supervisor/process/containment/containment_host.hpp"
+#include "supervisor/process/containment/memory_controller.hpp"
 
 namespace trainward::daemon {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "supervisor/host/kernel_features.hpp"
+#include "supervisor/evidence/host/kernel_features.hpp"
 
 namespace trainward::daemon {
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 #include "supervisor/config/config.hpp"
 
 namespace trainward::daemon {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 
 namespace trainward::daemon {
 

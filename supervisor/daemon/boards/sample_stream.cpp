@@ -14,7 +14,7 @@
 #include "common/os/fd.hpp"
 #include "common/os/file.hpp"
 #include "common/os/pipe.hpp"
-#include "common/os/process_id.hpp"
+#include "common/os/processes/process_id.hpp"
 #include "hwprobe/stages/board_state.hpp"
 #include "supervisor/daemon/loop/spawn.hpp"
 

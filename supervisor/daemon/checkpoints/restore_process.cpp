@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/base/line_splitter.hpp"
 #include "common/base/text.hpp"
 #include "common/os/fd.hpp"

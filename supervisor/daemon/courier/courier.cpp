@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "common/os/clock.hpp"
-#include "supervisor/courier/record/record.hpp"
 #include "supervisor/daemon/courier/orders_of.hpp"
+#include "supervisor/record/outbox/record.hpp"
 
 namespace trainward::daemon {
 namespace {

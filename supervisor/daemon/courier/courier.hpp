@@ -8,16 +8,16 @@
 #include <memory>
 #include <optional>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "supervisor/config/config.hpp"
+#include "supervisor/daemon/base/paths.hpp"
 #include "supervisor/daemon/courier/courier_process.hpp"
 #include "supervisor/daemon/loop/background.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
 #include "supervisor/daemon/notify/news.hpp"
 #include "supervisor/daemon/notify/upload_news.hpp"
-#include "supervisor/daemon/paths.hpp"
-#include "supervisor/metrics/snapshot.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/record/metrics/snapshot.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

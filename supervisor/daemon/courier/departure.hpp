@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/time.hpp"
-#include "supervisor/daemon/console.hpp"
+#include "supervisor/daemon/base/console.hpp"
 #include "supervisor/daemon/courier/courier.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
 #include "supervisor/orders/left.hpp"

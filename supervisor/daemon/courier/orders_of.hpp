@@ -2,7 +2,7 @@
 #pragma once
 
 #include "supervisor/config/config.hpp"
-#include "supervisor/daemon/paths.hpp"
+#include "supervisor/daemon/base/paths.hpp"
 #include "supervisor/orders/orders.hpp"
 
 namespace trainward::daemon {

@@ -5,7 +5,7 @@
 
 #include "common/os/clock.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
-#include "supervisor/session/ports.hpp"
+#include "supervisor/decide/session/ports.hpp"
 
 namespace trainward::daemon {
 

@@ -5,8 +5,8 @@
 
 #include <csignal>
 
-#include "common/os/process_files.hpp"
-#include "common/os/process_id.hpp"
+#include "common/os/processes/process_files.hpp"
+#include "common/os/processes/process_id.hpp"
 
 namespace trainward::daemon {
 namespace {

@@ -10,7 +10,7 @@
 #include <csignal>
 
 #include "common/os/pipe.hpp"
-#include "supervisor/daemon/service/own_limits.hpp"
+#include "supervisor/daemon/loop/own_limits.hpp"
 
 namespace trainward::daemon {
 namespace {

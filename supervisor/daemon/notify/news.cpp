@@ -9,10 +9,10 @@
 
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
-#include "supervisor/core/cause.hpp"
-#include "supervisor/core/state.hpp"
-#include "supervisor/courier/record/record.hpp"
-#include "supervisor/notify/texts.hpp"
+#include "supervisor/decide/core/cause.hpp"
+#include "supervisor/decide/core/state.hpp"
+#include "supervisor/decide/notify/texts.hpp"
+#include "supervisor/record/outbox/record.hpp"
 
 namespace trainward::daemon {
 namespace {

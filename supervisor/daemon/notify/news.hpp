@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "supervisor/daemon/loop/loop.hpp"
-#include "supervisor/notify/digest.hpp"
-#include "supervisor/notify/teller.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/decide/notify/notify_digest.hpp"
+#include "supervisor/decide/notify/teller.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

@@ -6,12 +6,12 @@
 #include <span>
 #include <string>
 
-#include "supervisor/core/policy.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
 #include "supervisor/daemon/notify/news.hpp"
-#include "supervisor/notify/teller.hpp"
-#include "supervisor/session/ports.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/decide/core/policy.hpp"
+#include "supervisor/decide/notify/teller.hpp"
+#include "supervisor/decide/session/ports.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

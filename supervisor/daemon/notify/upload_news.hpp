@@ -7,11 +7,11 @@
 #include <memory>
 #include <vector>
 
-#include "supervisor/courier/record/record.hpp"
 #include "supervisor/daemon/loop/background.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
 #include "supervisor/daemon/notify/news.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/record/outbox/record.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

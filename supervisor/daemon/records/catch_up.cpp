@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "supervisor/containment/attempt_facts.hpp"
+#include "supervisor/process/containment/attempt_facts.hpp"
 
 namespace trainward::daemon {
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "checkpoint/format/names.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/protocol/protocol.hpp"
 #include "common/wire/journal.hpp"
 #include "common/wire/launch.hpp"
-#include "supervisor/containment/attempt_facts.hpp"
 #include "supervisor/daemon/attempt/journal_events.hpp"
+#include "supervisor/process/containment/attempt_facts.hpp"
 
 namespace trainward::daemon {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/base/time.hpp"
-#include "supervisor/daemon/paths.hpp"
+#include "supervisor/daemon/base/paths.hpp"
 
 namespace trainward::daemon {
 

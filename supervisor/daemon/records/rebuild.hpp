@@ -12,8 +12,8 @@
 #include "common/base/error.hpp"
 #include "supervisor/config/config.hpp"
 #include "supervisor/daemon/attempt/crash_rules.hpp"
-#include "supervisor/daemon/paths.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/daemon/base/paths.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

@@ -9,8 +9,8 @@
 
 #include "common/base/cases.hpp"
 #include "common/os/clock.hpp"
-#include "supervisor/config/policy.hpp"
-#include "supervisor/core/need.hpp"
+#include "supervisor/config/program_policy.hpp"
+#include "supervisor/decide/core/need.hpp"
 
 namespace trainward::daemon {
 namespace {

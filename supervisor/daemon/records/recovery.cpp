@@ -6,9 +6,9 @@
 
 #include "common/os/clock.hpp"
 #include "common/os/json_file.hpp"
-#include "supervisor/config/policy.hpp"
-#include "supervisor/containment/attempt_facts.hpp"
+#include "supervisor/config/program_policy.hpp"
 #include "supervisor/daemon/attempt/worker_folders.hpp"
+#include "supervisor/process/containment/attempt_facts.hpp"
 
 namespace trainward::daemon {
 namespace {

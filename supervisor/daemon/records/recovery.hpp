@@ -6,9 +6,9 @@
 #include <string>
 
 #include "supervisor/config/config.hpp"
-#include "supervisor/core/state.hpp"
-#include "supervisor/daemon/paths.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/daemon/base/paths.hpp"
+#include "supervisor/decide/core/state.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/os/clock.hpp"
-#include "supervisor/config/policy.hpp"
+#include "supervisor/config/program_policy.hpp"
 
 namespace trainward::daemon {
 namespace {

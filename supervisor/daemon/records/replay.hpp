@@ -22,7 +22,7 @@
 #include "supervisor/daemon/records/past_attempt.hpp"
 #include "supervisor/daemon/records/recorder.hpp"
 #include "supervisor/daemon/records/recovery.hpp"
-#include "supervisor/session/session.hpp"
+#include "supervisor/decide/session/session.hpp"
 
 namespace trainward::daemon {
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/os/clock.hpp"
-#include "supervisor/store/damaged_file.hpp"
+#include "supervisor/record/store/damaged_file.hpp"
 
 namespace trainward::daemon {
 

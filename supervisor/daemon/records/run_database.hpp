@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/base/error.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

@@ -8,8 +8,8 @@
 
 #include "common/base/error.hpp"
 #include "common/base/time.hpp"
-#include "supervisor/session/ports.hpp"
-#include "supervisor/store/store.hpp"
+#include "supervisor/decide/session/ports.hpp"
+#include "supervisor/record/store/store.hpp"
 
 namespace trainward::daemon {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "supervisor/config/listening.hpp"
+#include "supervisor/config/reading/listening.hpp"
 
 namespace trainward::daemon {
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
 
 namespace trainward::daemon {

@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "common/os/fd.hpp"
-#include "common/os/unix_socket.hpp"
-#include "supervisor/config/listening.hpp"
+#include "common/os/sockets/unix_socket.hpp"
+#include "supervisor/config/reading/listening.hpp"
 
 namespace trainward::daemon {
 

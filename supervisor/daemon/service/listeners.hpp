@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
-#include "supervisor/api/http_server.hpp"
-#include "supervisor/config/listening.hpp"
+#include "common/base/json/json.hpp"
+#include "supervisor/config/reading/listening.hpp"
 #include "supervisor/daemon/loop/loop.hpp"
 #include "supervisor/daemon/service/inherited_sockets.hpp"
 #include "supervisor/daemon/service/kept_sockets.hpp"
+#include "supervisor/window/api/http/http_server.hpp"
 
 namespace trainward::daemon {
 

@@ -1,7 +1,7 @@
 #include "supervisor/daemon/service/status_words.hpp"
 
 #include "common/base/text.hpp"
-#include "supervisor/view/sentence.hpp"
+#include "supervisor/decide/view/sentence.hpp"
 
 namespace trainward::daemon {
 

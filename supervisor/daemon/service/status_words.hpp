@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "supervisor/core/cause.hpp"
+#include "supervisor/decide/core/cause.hpp"
 
 namespace trainward::daemon {
 

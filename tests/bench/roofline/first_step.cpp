@@ -11,9 +11,9 @@
 #include <chrono>
 #include <csignal>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/os/file.hpp"
-#include "common/os/unix_socket.hpp"
+#include "common/os/sockets/unix_socket.hpp"
 #include "common/protocol/protocol.hpp"
 #include "measure.hpp"
 

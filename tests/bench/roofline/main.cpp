@@ -13,7 +13,7 @@
 
 #include "first_step.hpp"
 #include "measure.hpp"
-#include "trainer/cpu/wait_policy.hpp"
+#include "trainer/cpu/runtime/wait_policy.hpp"
 #include "training_cases.hpp"
 
 namespace trainward::roofline {

@@ -11,8 +11,8 @@
 #include <memory>
 
 #include "common/os/fd.hpp"
-#include "trainer/cpu/memory.hpp"
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/graph/builder.hpp"
 #include "trainer/optim/adamw.hpp"
 

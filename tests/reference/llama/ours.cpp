@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "cpu/harness.hpp"
-#include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/llama_config.hpp"
 #include "trainer/model/llama/lora_config.hpp"
 #include "trainer/model/training/segments.hpp"
 

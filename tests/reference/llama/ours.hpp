@@ -9,7 +9,7 @@
 
 #include "model/tiny.hpp"
 #include "reference_answers.hpp"
-#include "trainer/model/base_model.hpp"
+#include "trainer/model/huggingface/base_model.hpp"
 
 namespace trainward::trainer::test {
 

@@ -16,7 +16,7 @@
 
 #include "checkpoint/format/tensor.hpp"
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::trainer::test {
 

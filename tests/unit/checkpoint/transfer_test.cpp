@@ -12,7 +12,7 @@
 #include <map>
 #include <random>
 
-#include "checkpoint/disk/room.hpp"
+#include "checkpoint/disk/checkpoint_room.hpp"
 #include "common/os/fd.hpp"
 #include "support.hpp"
 

@@ -1,11 +1,11 @@
 // JSON told piece by piece, wherever it is cut.
-#include "common/base/json_events.hpp"
+#include "common/base/json/json_events.hpp"
 
 #include <gmock/gmock.h>
 
 #include <random>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/os/process_id.hpp"
+#include "common/os/processes/process_id.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 // Both ways to ask whose the other end is: of this process, of another user's, of one that is gone,
 // over IPv4, IPv6 and IPv4 by a socket of both.
-#include "common/os/tcp_peer.hpp"
+#include "common/os/sockets/tcp_peer.hpp"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>

@@ -1,4 +1,4 @@
-#include "common/os/unix_socket.hpp"
+#include "common/os/sockets/unix_socket.hpp"
 
 #include <gtest/gtest.h>
 #include <poll.h>

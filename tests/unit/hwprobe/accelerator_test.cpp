@@ -1,5 +1,5 @@
 // Two kinds of accelerators on one host: whose looks are whose, and one report of both.
-#include "hwprobe/accelerator.hpp"
+#include "hwprobe/accelerators/accelerator.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

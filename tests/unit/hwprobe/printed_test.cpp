@@ -5,7 +5,7 @@
 #include <string>
 
 #include "fake_host.hpp"
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 #include "nvidia_sample.hpp"
 #include "shell.hpp"
 

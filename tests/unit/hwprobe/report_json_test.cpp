@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hwprobe/report.hpp"
+#include "hwprobe/report/report.hpp"
 
 namespace trainward::hwprobe {
 namespace {

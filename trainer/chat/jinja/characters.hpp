@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trainer/chat/jinja/text.hpp"
+#include "trainer/chat/jinja/template_text.hpp"
 
 namespace trainward::trainer::jinja {
 

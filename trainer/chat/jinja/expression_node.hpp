@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "common/base/error.hpp"
-#include "trainer/chat/jinja/lexer.hpp"
 #include "trainer/chat/jinja/limits.hpp"
 #include "trainer/chat/jinja/syntax.hpp"
+#include "trainer/chat/jinja/template_lexer.hpp"
 
 namespace trainward::trainer::jinja {
 

@@ -9,8 +9,8 @@
 
 #include <vector>
 
-#include "trainer/chat/jinja/lexer.hpp"
 #include "trainer/chat/jinja/syntax.hpp"
+#include "trainer/chat/jinja/template_lexer.hpp"
 
 namespace trainward::trainer::jinja {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "trainer/chat/jinja/lexer.hpp"
+#include "trainer/chat/jinja/template_lexer.hpp"
 
 namespace trainward::trainer::jinja {
 

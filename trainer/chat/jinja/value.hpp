@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "trainer/chat/jinja/limits.hpp"
-#include "trainer/chat/jinja/text.hpp"
+#include "trainer/chat/jinja/template_text.hpp"
 
 namespace trainward::trainer::jinja {
 

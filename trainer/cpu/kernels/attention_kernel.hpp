@@ -15,7 +15,7 @@
 
 #include "common/base/error.hpp"
 #include "trainer/cpu/kernels/kernel.hpp"
-#include "trainer/cpu/runtime.hpp"
+#include "trainer/cpu/runtime/runtime.hpp"
 
 namespace trainward::cpu {
 

@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "common/base/error.hpp"
-#include "trainer/cpu/kernels/dot_layout.hpp"
 #include "trainer/cpu/kernels/kernel.hpp"
-#include "trainer/cpu/runtime.hpp"
+#include "trainer/cpu/runtime/dot_layout.hpp"
+#include "trainer/cpu/runtime/runtime.hpp"
 
 namespace trainward::cpu {
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "common/base/error.hpp"
-#include "trainer/cpu/fusion.hpp"
+#include "trainer/cpu/fusion/fusion.hpp"
 #include "trainer/cpu/kernels/kernel.hpp"
 
 namespace trainward::cpu {

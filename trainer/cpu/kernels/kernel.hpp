@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "trainer/cpu/memory.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/graph/type.hpp"
 
 namespace trainward::cpu {

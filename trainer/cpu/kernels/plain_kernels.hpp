@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trainer/cpu/kernels/kernel.hpp"
-#include "trainer/cpu/view.hpp"
+#include "trainer/cpu/runtime/view.hpp"
 
 namespace trainward::cpu {
 

@@ -4,8 +4,8 @@
 // for two threads at a time: it notes where its operands lie.
 #pragma once
 
-#include "trainer/cpu/kernels/dot_layout.hpp"
-#include "trainer/cpu/runtime_library.hpp"
+#include "trainer/cpu/runtime/dot_layout.hpp"
+#include "trainer/cpu/runtime/runtime_library.hpp"
 
 namespace trainward::cpu {
 

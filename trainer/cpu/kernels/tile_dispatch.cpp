@@ -1,5 +1,5 @@
-#include "trainer/cpu/instruction_set.hpp"
 #include "trainer/cpu/kernels/tile_kernels.hpp"
+#include "trainer/cpu/runtime/instruction_set.hpp"
 
 namespace trainward::cpu {
 

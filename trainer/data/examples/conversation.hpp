@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "trainer/chat/prompt_format.hpp"
 
 namespace trainward::trainer {

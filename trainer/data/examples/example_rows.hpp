@@ -12,7 +12,7 @@
 
 #include "trainer/batch/token_batch.hpp"
 #include "trainer/data/examples/example_set.hpp"
-#include "trainer/data/examples/rows.hpp"
+#include "trainer/data/examples/row_order.hpp"
 
 namespace trainward::trainer {
 

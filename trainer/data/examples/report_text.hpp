@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "trainer/data/examples/example_set.hpp"
 #include "trainer/data/examples/load_report.hpp"
 

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "trainer/data/data_files.hpp"
 #include "trainer/data/quarantine.hpp"
 

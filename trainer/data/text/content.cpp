@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "trainer/data/byte_order_mark.hpp"
+#include "trainer/data/text/byte_order_mark.hpp"
 
 namespace trainward::trainer {
 namespace {

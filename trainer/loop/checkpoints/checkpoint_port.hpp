@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "checkpoint/saver.hpp"
-#include "trainer/loop/progress.hpp"
+#include "trainer/loop/reporting/training_progress.hpp"
 
 namespace trainward::trainer {
 

@@ -11,7 +11,7 @@
 #include "checkpoint/disk/aligned_memory.hpp"
 #include "checkpoint/reader.hpp"
 #include "trainer/loop/checkpoints/checkpoint_port.hpp"
-#include "trainer/loop/reporter.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
 #include "trainer/model/training/trainable.hpp"
 
 namespace trainward::trainer {

@@ -11,11 +11,11 @@
 #include <optional>
 #include <string>
 
-#include "checkpoint/huggingface/model_record.hpp"
+#include "checkpoint/huggingface/model/model_record.hpp"
 #include "checkpoint/reader.hpp"
 #include "common/base/error.hpp"
-#include "trainer/loop/progress.hpp"
-#include "trainer/loop/reporter.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
+#include "trainer/loop/reporting/training_progress.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {

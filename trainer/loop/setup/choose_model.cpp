@@ -1,11 +1,11 @@
 #include "trainer/loop/setup/choose_model.hpp"
 
-#include "checkpoint/huggingface/folder_path.hpp"
+#include "checkpoint/huggingface/model/folder_path.hpp"
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
 #include "common/os/json_file.hpp"
 #include "trainer/model/architecture.hpp"
-#include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/llama_config.hpp"
 #include "trainer/model/llama/lora_config.hpp"
 
 namespace trainward::trainer {

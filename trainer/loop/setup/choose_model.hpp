@@ -12,13 +12,13 @@
 #include <memory>
 #include <string>
 
-#include "checkpoint/huggingface/model_record.hpp"
+#include "checkpoint/huggingface/model/model_record.hpp"
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
-#include "trainer/loop/reporter.hpp"
+#include "common/base/json/json.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
 #include "trainer/loop/setup/prompting.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
-#include "trainer/model/base_model.hpp"
+#include "trainer/model/huggingface/base_model.hpp"
 
 namespace trainward::trainer {
 

@@ -6,7 +6,7 @@
 
 #include "common/base/error.hpp"
 #include "trainer/device/device_model.hpp"
-#include "trainer/loop/reporter.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
 #include "trainer/loop/setup/environment.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
 

@@ -12,8 +12,8 @@
 
 #include "common/base/error.hpp"
 #include "trainer/data/corpus.hpp"
-#include "trainer/loop/reporter.hpp"
-#include "trainer/loop/requests.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
+#include "trainer/loop/reporting/requests.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
 
 namespace trainward::trainer {

@@ -19,8 +19,8 @@
 #include "common/base/error.hpp"
 #include "trainer/data/examples/example_reader.hpp"
 #include "trainer/data/examples/load_report.hpp"
-#include "trainer/loop/reporter.hpp"
-#include "trainer/loop/requests.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
+#include "trainer/loop/reporting/requests.hpp"
 #include "trainer/loop/setup/prompting.hpp"
 
 namespace trainward::trainer {

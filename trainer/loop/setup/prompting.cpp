@@ -3,11 +3,11 @@
 #include <ranges>
 #include <utility>
 
-#include "checkpoint/huggingface/folder_path.hpp"
-#include "checkpoint/huggingface/model_folder.hpp"
-#include "checkpoint/huggingface/unusable.hpp"
+#include "checkpoint/huggingface/model/folder_path.hpp"
+#include "checkpoint/huggingface/model/model_folder.hpp"
+#include "checkpoint/huggingface/model/unusable.hpp"
 #include "common/base/digest.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::trainer {
 namespace {

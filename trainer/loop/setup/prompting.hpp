@@ -14,7 +14,7 @@
 #include <string>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "trainer/chat/prompt_format.hpp"
 #include "trainer/data/examples/example_encoder.hpp"
 #include "trainer/loop/setup/worker_config.hpp"

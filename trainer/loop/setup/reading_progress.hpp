@@ -6,8 +6,8 @@
 #include <string>
 
 #include "common/base/text.hpp"
-#include "trainer/loop/reporter.hpp"
-#include "trainer/loop/requests.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
+#include "trainer/loop/reporting/requests.hpp"
 
 namespace trainward::trainer {
 

@@ -10,7 +10,7 @@
 #include "common/base/text.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/model/architecture.hpp"
-#include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/llama_config.hpp"
 #include "trainer/tokenizer/byte_tokenizer.hpp"
 
 namespace trainward::trainer {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/base/strict_object.hpp"
+#include "common/base/json/strict_object.hpp"
 #include "common/os/file.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/model/architecture.hpp"

@@ -19,13 +19,13 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/settings/worker_settings.hpp"
 #include "trainer/data/data_files.hpp"
 #include "trainer/device/modules.hpp"
 #include "trainer/model/edition.hpp"
 #include "trainer/model/model_spec.hpp"
-#include "trainer/pjrt/client.hpp"
+#include "trainer/pjrt/pjrt_client.hpp"
 
 namespace trainward::trainer {
 

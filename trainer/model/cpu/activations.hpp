@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "trainer/cpu/memory.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/model/training/segments.hpp"
 
 namespace trainward::trainer {

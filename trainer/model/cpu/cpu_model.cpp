@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "trainer/cpu/memory.hpp"
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/model/cpu/activations.hpp"
 #include "trainer/model/cpu/batch_inputs.hpp"
 #include "trainer/model/cpu/program_call.hpp"

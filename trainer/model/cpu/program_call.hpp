@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
 #include "trainer/model/parameters.hpp"
 #include "trainer/model/training/state_views.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "trainer/cpu/program.hpp"
+#include "trainer/cpu/cpu_program.hpp"
 #include "trainer/model/parameters.hpp"
 #include "trainer/model/training/segments.hpp"
 

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 
 namespace trainward::trainer {
 

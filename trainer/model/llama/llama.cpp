@@ -3,7 +3,7 @@
 #include <array>
 
 #include "trainer/model/layers.hpp"
-#include "trainer/model/llama/config.hpp"
+#include "trainer/model/llama/llama_config.hpp"
 #include "trainer/model/llama/lora_config.hpp"
 #include "trainer/model/llama/rope.hpp"
 

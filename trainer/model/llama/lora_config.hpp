@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "trainer/model/model_spec.hpp"
 
 namespace trainward::trainer {

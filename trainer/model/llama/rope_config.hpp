@@ -5,7 +5,7 @@
 #pragma once
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "trainer/model/llama/config_reader.hpp"
 #include "trainer/model/model_spec.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "trainer/model/model_spec.hpp"
-#include "trainer/model/training/random.hpp"
+#include "trainer/model/training/training_random.hpp"
 
 namespace trainward::trainer {
 

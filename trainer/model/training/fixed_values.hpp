@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "trainer/cpu/memory.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/model/parameters.hpp"
 #include "trainer/model/training/base_weights.hpp"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trainer/model/training/random.hpp"
+#include "trainer/model/training/training_random.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "checkpoint/reader.hpp"
 #include "common/base/error.hpp"
-#include "trainer/cpu/memory.hpp"
+#include "trainer/cpu/runtime/memory.hpp"
 #include "trainer/model/parameters.hpp"
 #include "trainer/model/training/fixed_values.hpp"
 

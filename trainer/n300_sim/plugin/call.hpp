@@ -5,7 +5,7 @@
 // caller destroys.
 #pragma once
 
-#include "trainer/n300_sim/plugin/failure.hpp"
+#include "trainer/n300_sim/plugin/plugin_failure.hpp"
 #include "trainer/pjrt/abi.hpp"
 
 namespace trainward::n300 {

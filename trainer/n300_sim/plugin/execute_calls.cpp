@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "trainer/n300_sim/plugin/call.hpp"
-#include "trainer/n300_sim/plugin/elements.hpp"
 #include "trainer/n300_sim/plugin/handles.hpp"
+#include "trainer/n300_sim/plugin/plugin_elements.hpp"
 
 namespace trainward::n300 {
 namespace {

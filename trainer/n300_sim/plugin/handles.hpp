@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "trainer/n300_sim/plugin/failure.hpp"
-#include "trainer/n300_sim/plugin/image.hpp"
-#include "trainer/n300_sim/plugin/machine.hpp"
+#include "trainer/n300_sim/plugin/plugin_failure.hpp"
+#include "trainer/n300_sim/plugin/plugin_image.hpp"
+#include "trainer/n300_sim/plugin/plugin_machine.hpp"
 #include "trainer/n300_sim/staged_program.hpp"
 #include "trainer/pjrt/abi/types.hpp"
 

@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "trainer/n300_sim/plugin/call.hpp"
-#include "trainer/n300_sim/plugin/elements.hpp"
 #include "trainer/n300_sim/plugin/handles.hpp"
+#include "trainer/n300_sim/plugin/plugin_elements.hpp"
 #include "trainer/pjrt/elements.hpp"
 
 namespace trainward::n300 {

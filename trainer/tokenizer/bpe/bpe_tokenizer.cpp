@@ -7,10 +7,10 @@
 
 #include "common/base/text.hpp"
 #include "common/os/file.hpp"
-#include "trainer/tokenizer/bpe/byte_characters.hpp"
-#include "trainer/tokenizer/bpe/file_digest.hpp"
+#include "trainer/tokenizer/bpe/tokenizer_digest.hpp"
 #include "trainer/tokenizer/file/tokenizer_config.hpp"
-#include "trainer/tokenizer/text/utf8.hpp"
+#include "trainer/tokenizer/text/tokenizer_utf8.hpp"
+#include "trainer/tokenizer/tokens/byte_characters.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "trainer/tokenizer/bpe/pair_table.hpp"
+#include "trainer/tokenizer/tokens/pair_table.hpp"
 
 namespace trainward::trainer {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trainer/tokenizer/text/utf8.hpp"
+#include "trainer/tokenizer/text/tokenizer_utf8.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "trainer/tokenizer/bpe/byte_characters.hpp"
-#include "trainer/tokenizer/text/utf8.hpp"
+#include "trainer/tokenizer/text/tokenizer_utf8.hpp"
+#include "trainer/tokenizer/tokens/byte_characters.hpp"
 
 namespace trainward::trainer {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trainer/tokenizer/bpe/byte_characters.hpp"
+#include "trainer/tokenizer/tokens/byte_characters.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -1,5 +1,5 @@
 // The part `decoder` of a tokenizer.json.
-#include "common/base/strict_object.hpp"
+#include "common/base/json/strict_object.hpp"
 #include "trainer/tokenizer/file/read_sequence.hpp"
 #include "trainer/tokenizer/file/tokenizer_file.hpp"
 

@@ -5,9 +5,9 @@
 #include <set>
 #include <unordered_map>
 
-#include "common/base/strict_object.hpp"
-#include "trainer/tokenizer/bpe/byte_characters.hpp"
+#include "common/base/json/strict_object.hpp"
 #include "trainer/tokenizer/file/tokenizer_file.hpp"
+#include "trainer/tokenizer/tokens/byte_characters.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "common/base/strict_object.hpp"
+#include "common/base/json/strict_object.hpp"
 #include "trainer/tokenizer/file/read_sequence.hpp"
 #include "trainer/tokenizer/file/tokenizer_file.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/strict_object.hpp"
+#include "common/base/json/strict_object.hpp"
 #include "trainer/tokenizer/file/read_sequence.hpp"
 #include "trainer/tokenizer/file/tokenizer_file.hpp"
 

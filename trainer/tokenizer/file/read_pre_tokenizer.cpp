@@ -3,10 +3,10 @@
 #include <array>
 #include <utility>
 
-#include "common/base/strict_object.hpp"
+#include "common/base/json/strict_object.hpp"
 #include "trainer/tokenizer/file/read_sequence.hpp"
 #include "trainer/tokenizer/file/tokenizer_file.hpp"
-#include "trainer/tokenizer/text/utf8.hpp"
+#include "trainer/tokenizer/text/tokenizer_utf8.hpp"
 
 namespace trainward::trainer {
 namespace {

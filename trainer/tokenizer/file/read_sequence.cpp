@@ -1,6 +1,6 @@
 #include "trainer/tokenizer/file/read_sequence.hpp"
 
-#include "common/base/strict_object.hpp"
+#include "common/base/json/strict_object.hpp"
 
 namespace trainward::trainer {
 

@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/os/file.hpp"
 #include "trainer/tokenizer/file/read_sequence.hpp"
 

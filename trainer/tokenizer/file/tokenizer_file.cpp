@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "common/base/strict_object.hpp"
+#include "common/base/json/strict_object.hpp"
 #include "trainer/tokenizer/file/read_sequence.hpp"
 
 namespace trainward::trainer {

@@ -28,11 +28,11 @@
 #include <vector>
 
 #include "common/base/error.hpp"
-#include "common/base/json.hpp"
-#include "trainer/tokenizer/bpe/added_tokens.hpp"
-#include "trainer/tokenizer/bpe/pair_table.hpp"
+#include "common/base/json/json.hpp"
 #include "trainer/tokenizer/text/normalizer.hpp"
 #include "trainer/tokenizer/text/pre_tokenizer.hpp"
+#include "trainer/tokenizer/tokens/added_tokens.hpp"
+#include "trainer/tokenizer/tokens/pair_table.hpp"
 
 namespace trainward::trainer {
 

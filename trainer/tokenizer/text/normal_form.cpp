@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trainer/tokenizer/text/changed_text.hpp"
-#include "trainer/tokenizer/text/utf8.hpp"
+#include "trainer/tokenizer/text/tokenizer_utf8.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "trainer/tokenizer/text/changed_text.hpp"
 #include "trainer/tokenizer/text/normal_form.hpp"
-#include "trainer/tokenizer/text/utf8.hpp"
+#include "trainer/tokenizer/text/tokenizer_utf8.hpp"
 
 namespace trainward::trainer {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "trainer/tokenizer/text/normalizer.hpp"
-#include "trainer/tokenizer/text/utf8.hpp"
+#include "trainer/tokenizer/text/tokenizer_utf8.hpp"
 
 namespace trainward::trainer {
 

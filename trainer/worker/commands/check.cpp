@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/os/clock.hpp"
 #include "trainer/data/batch_reader.hpp"
 #include "trainer/loop/setup/choose_model.hpp"

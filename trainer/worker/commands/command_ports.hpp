@@ -8,7 +8,7 @@
 #include "common/base/text.hpp"
 #include "common/protocol/protocol.hpp"
 #include "common/terminal/progress_bar.hpp"
-#include "trainer/loop/requests.hpp"
+#include "trainer/loop/reporting/requests.hpp"
 
 namespace trainward::trainer {
 

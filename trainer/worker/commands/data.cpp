@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/base/json.hpp"
+#include "common/base/json/json.hpp"
 #include "common/base/text.hpp"
 #include "common/os/clock.hpp"
 #include "trainer/data/examples/report_text.hpp"

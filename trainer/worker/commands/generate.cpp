@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/base/json_text.hpp"
+#include "common/base/json/json_text.hpp"
 #include "common/base/terminal_text.hpp"
 #include "common/protocol/protocol.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "common/base/error.hpp"
-#include "trainer/loop/requests.hpp"
+#include "trainer/loop/reporting/requests.hpp"
 
 namespace trainward::trainer {
 

@@ -7,8 +7,8 @@
 
 #include "checkpoint/checkpoint.hpp"
 #include "checkpoint/format/names.hpp"
-#include "checkpoint/huggingface/folder_path.hpp"
-#include "checkpoint/huggingface/unusable.hpp"
+#include "checkpoint/huggingface/model/folder_path.hpp"
+#include "checkpoint/huggingface/model/unusable.hpp"
 #include "common/base/text.hpp"
 
 namespace trainward::trainer {

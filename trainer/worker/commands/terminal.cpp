@@ -9,7 +9,7 @@
 #include "common/base/terminal_text.hpp"
 #include "common/base/text.hpp"
 #include "common/wire/notifier.hpp"
-#include "trainer/loop/reporter.hpp"
+#include "trainer/loop/reporting/reporter.hpp"
 #include "trainer/loop/signals.hpp"
 
 namespace trainward::trainer {

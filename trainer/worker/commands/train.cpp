@@ -10,7 +10,7 @@
 
 #include "common/wire/notifier.hpp"
 #include "trainer/cpu/product_race.hpp"
-#include "trainer/cpu/runtime.hpp"
+#include "trainer/cpu/runtime/runtime.hpp"
 #include "trainer/loop/setup/choose_model.hpp"
 #include "trainer/loop/setup/device_setup.hpp"
 #include "trainer/loop/setup/worker_config.hpp"
@@ -18,8 +18,8 @@
 #include "trainer/model/cpu/cpu_model.hpp"
 #include "trainer/model/cpu/parallel_model.hpp"
 #include "trainer/ranks/communicator.hpp"
-#include "trainer/ranks/launcher.hpp"
 #include "trainer/ranks/rank.hpp"
+#include "trainer/ranks/rank_launcher.hpp"
 
 namespace trainward::trainer {
 namespace {

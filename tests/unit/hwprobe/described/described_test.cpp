@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "fake_host.hpp"
+#include "hwprobe/draw/board_table.hpp"
 #include "hwprobe/health.hpp"
-#include "hwprobe/table.hpp"
 
 namespace trainward::hwprobe {
 namespace {

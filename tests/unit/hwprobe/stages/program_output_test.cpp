@@ -1,6 +1,4 @@
 // What a program prints, told by the child of a stage.
-#include "hwprobe/stages/program_output.hpp"
-
 #include <gmock/gmock.h>
 
 #include <cerrno>
@@ -8,6 +6,7 @@
 #include <random>
 
 #include "fake_host.hpp"
+#include "hwprobe/stages/probe_output.hpp"
 #include "hwprobe/stages/run_stages.hpp"
 
 namespace trainward::hwprobe {

@@ -1,11 +1,10 @@
-#include "hwprobe/stages/state_folder.hpp"
-
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
 
 #include "fake_host.hpp"
+#include "hwprobe/stages/probe_state_folder.hpp"
 
 namespace trainward::hwprobe {
 namespace {

@@ -1,9 +1,9 @@
-#include "hwprobe/tenstorrent/cluster_descriptor.hpp"
+#include "hwprobe/tenstorrent/look/cluster_descriptor.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hwprobe/topology/graph.hpp"
+#include "hwprobe/topology/topology_graph.hpp"
 
 namespace trainward::hwprobe {
 namespace {

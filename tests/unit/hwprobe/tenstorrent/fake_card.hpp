@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "hwprobe/tenstorrent/registers/addresses.hpp"
-#include "hwprobe/tenstorrent/registers/keys.hpp"
 #include "hwprobe/tenstorrent/registers/read_error.hpp"
 #include "hwprobe/tenstorrent/registers/register_io.hpp"
+#include "hwprobe/tenstorrent/registers/register_keys.hpp"
 
 namespace trainward::hwprobe {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "fake_host.hpp"
-#include "hwprobe/tenstorrent/host_look.hpp"
+#include "hwprobe/tenstorrent/look/host_look.hpp"
 
 namespace trainward::hwprobe {
 

@@ -1,5 +1,5 @@
 // The whole way with real children: bus, boards, report, recording.
-#include "hwprobe/tenstorrent/host_look.hpp"
+#include "hwprobe/tenstorrent/look/host_look.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

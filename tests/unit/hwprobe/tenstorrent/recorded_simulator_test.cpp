@@ -9,8 +9,8 @@
 #include "hwprobe/tenstorrent/decode/board_facts.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
 #include "hwprobe/tenstorrent/registers/addresses.hpp"
-#include "hwprobe/tenstorrent/registers/keys.hpp"
-#include "hwprobe/tenstorrent/registers/recording.hpp"
+#include "hwprobe/tenstorrent/registers/register_keys.hpp"
+#include "hwprobe/tenstorrent/registers/register_recording.hpp"
 #include "read_lines.hpp"
 
 namespace trainward::hwprobe {

@@ -1,6 +1,6 @@
 // The stages that read registers, the whole way with real children: a fake tree, and a driver and
 // its board played by a double.
-#include "hwprobe/tenstorrent/register_stages.hpp"
+#include "hwprobe/tenstorrent/look/register_stages.hpp"
 
 #include <gmock/gmock.h>
 #include <sys/stat.h>

@@ -7,7 +7,7 @@
 #include "hwprobe/tenstorrent/decode/arc.hpp"
 #include "hwprobe/tenstorrent/decode/ethernet.hpp"
 #include "hwprobe/tenstorrent/registers/allowed.hpp"
-#include "hwprobe/tenstorrent/registers/recording.hpp"
+#include "hwprobe/tenstorrent/registers/register_recording.hpp"
 #include "read_lines.hpp"
 
 namespace trainward::hwprobe {

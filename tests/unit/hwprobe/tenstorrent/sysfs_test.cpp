@@ -1,7 +1,7 @@
 // The kernel's view, from fake trees: every look is recorded and judged from the recording, as a
 // parent does with what its children said, but here in one process. Waiting is a function of the
 // test: no test sleeps.
-#include "hwprobe/tenstorrent/sysfs.hpp"
+#include "hwprobe/tenstorrent/look/sysfs.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,8 +9,8 @@
 #include <random>
 
 #include "fake_host.hpp"
-#include "hwprobe/tenstorrent/host_look.hpp"
 #include "hwprobe/tenstorrent/judge/verdict.hpp"
+#include "hwprobe/tenstorrent/look/host_look.hpp"
 
 namespace trainward::hwprobe {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "hwprobe/table.hpp"
+#include "hwprobe/draw/board_table.hpp"
 #include "sample.hpp"
 
 namespace trainward::hwprobe {

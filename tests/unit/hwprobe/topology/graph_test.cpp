@@ -1,11 +1,10 @@
-#include "hwprobe/topology/graph.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
 #include "hwprobe/topology/ends.hpp"
+#include "hwprobe/topology/topology_graph.hpp"
 #include "sample.hpp"
 
 namespace trainward::hwprobe {

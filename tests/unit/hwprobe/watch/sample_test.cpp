@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "fake_host.hpp"
-#include "hwprobe/accelerators.hpp"
+#include "hwprobe/accelerators/accelerators.hpp"
 #include "hwprobe/described/described.hpp"
 #include "hwprobe/stages/live_files.hpp"
 #include "hwprobe/watch/read_sample.hpp"

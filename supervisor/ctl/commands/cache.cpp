@@ -1,8 +1,0 @@
-// cache: what its commands have in common on the command line.
-#include "supervisor/ctl/cli.hpp"
-
-namespace trainward::ctl {
-
-void add_cache(Cli& cli) { cli.group("cache", "compiled programs: list, verify, prune, clear"); }
-
-}  // namespace trainward::ctl

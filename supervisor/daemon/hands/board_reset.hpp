@@ -1,0 +1,68 @@
+// Resets boards by the operator's command, when nobody holds them, and looks what came of it.
+//
+//   look: does anybody hold one of them? ─▶ the command, a board after the other ─▶ look, and again
+//   every two seconds, until all are what they were (reset_check.hpp) or their time is over
+//
+// A look that fails before the reset does not prevent it: what hangs a probe may be what the reset
+// is for. The caller holds the leases of the boards meanwhile. On the loop's thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hwprobe/report/report.hpp"
+#include "supervisor/daemon/boards/board_probe.hpp"
+#include "supervisor/daemon/hands/services.hpp"
+#include "supervisor/daemon/loop/child_process.hpp"
+
+namespace trainward::daemon {
+
+struct ResetOrder {
+  std::vector<std::string> boards;         // serial numbers
+  std::vector<foreign::Template> command;  // {serial} and {bus_id} are filled in, for each board
+  std::int64_t deadline_ms = 0;            // of the command
+  std::int64_t settle_ms = 0;              // from the reset until the boards are what they were
+  ProbeOrder probe;
+  // What is known from before the trouble, best of all from when a program was placed on them.
+  std::optional<hwprobe::Report> known;
+};
+
+struct ResetOutcome {
+  std::string error;  // empty: it worked
+  std::string found;  // by the last look, in words
+};
+
+class ResetOfBoards {
+ public:
+  // `done` is called once, on the loop; destroying this ends what runs, and nothing is called.
+  ResetOfBoards(Services& services, ResetOrder order, std::function<void(ResetOutcome)> done);
+  ~ResetOfBoards() = default;
+  ResetOfBoards(const ResetOfBoards&) = delete;
+  ResetOfBoards& operator=(const ResetOfBoards&) = delete;
+
+  // The command is done with; only looks are left, which may be given up at any time.
+  [[nodiscard]] bool only_looks() const { return next_ >= order_.boards.size(); }
+
+ private:
+  void look(std::function<void(Result<hwprobe::Report>)> then);
+  void before(const Result<hwprobe::Report>& report);
+  void run_command();
+  void after(const Result<hwprobe::Report>& report);
+  void finish(ResetOutcome outcome);
+  [[nodiscard]] const hwprobe::Board* as_known(const std::string& serial) const;
+
+  Services& services_;
+  ResetOrder order_;
+  std::function<void(ResetOutcome)> done_;
+  std::optional<hwprobe::Report> first_look_;
+  std::size_t next_ = 0;  // the board whose turn it is
+  MonoTime reset_at_;
+  Timer timer_;
+  std::unique_ptr<ChildProcess> child_;
+};
+
+}  // namespace trainward::daemon

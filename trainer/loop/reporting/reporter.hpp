@@ -1,0 +1,84 @@
+// Everything the worker says: messages to the supervisor, log lines to people.
+//
+// Out: datagrams (common/wire/notifier.hpp) and whole lines on stdout and stderr, each written at
+// once and not buffered. Saying something never fails and never stops training: a reader that is
+// gone costs lines. One thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "common/os/clock.hpp"
+#include "common/protocol/worker_sample.hpp"
+#include "common/wire/notifier.hpp"
+#include "trainer/loop/reporting/training_progress.hpp"
+#include "trainer/model/training/trainable.hpp"
+
+namespace trainward::trainer {
+
+struct Sinks {
+  std::function<void(const Message&)> notify;
+  std::function<void(std::string_view)> out;  // text with its newlines
+  std::function<void(std::string_view)> err;
+  std::function<Time()> now;
+  // Samples are printed as well. Not under a supervisor: it gets them whole, and a model that
+  // speaks of an error in its logs would be one.
+  bool prints_samples = true;
+};
+
+// The socket of the environment, descriptors 1 and 2 and the machine's clocks. `notifier` must
+// outlive the sinks.
+Sinks process_sinks(const Notifier& notifier);
+
+struct CompiledProgram {
+  std::string name;
+  std::string key;      // its place in the cache
+  bool hit = false;     // it was there
+  std::int64_t ms = 0;  // until it could be run
+  std::string dropped;  // why what was in the cache is thrown away; empty: it was not
+  std::string problem;  // why the cache could not be used; empty: it could
+};
+
+// How well a step used what it ran on; what is not known is not told.
+struct StepUse {
+  std::optional<double> mfu;            // 0 to 1
+  std::optional<double> communication;  // share of the step's time, 0 to 1
+  std::optional<DeviceMemory> memory;
+};
+
+class Reporter {
+ public:
+  explicit Reporter(Sinks sinks) : sinks_(std::move(sinks)) {}
+
+  [[nodiscard]] Time now() const { return sinks_.now(); }
+
+  void phase(std::string_view name);      // load, compile, train, save, evaluate
+  void status(const std::string& words);  // what is going on, in words
+  void compiled(const CompiledProgram& program);
+  void resumed(std::int64_t step);  // 0: a fresh start
+  void target(std::int64_t step);   // the run's last, where the configuration leaves it open
+  void step(const Progress& progress, double grad_norm, double tokens_per_second,
+            const StepUse& use = {});
+  void log_step(const Progress& progress, double grad_norm, double tokens_per_second);
+  // Of data that is not trained on; a cross-entropy, in nats.
+  void evaluated(std::int64_t step, double loss);
+  void sampled(const WorkerSample& sample);
+  void early_end(const std::string& why);  // the run is done before its last step
+  void left_out(const std::string& what);  // of the data; the log has had it in full
+  void alive();                            // in a long phase
+  // `write_ms` 0: the training waited for it.
+  void saved(const std::filesystem::path& folder, std::int64_t step, std::int64_t write_ms);
+  void error(std::string_view message);   // STATUS, and "trainward-worker: …" on stderr
+  void raw_error(std::string_view text);  // on stderr as it is
+
+ private:
+  void line(const std::string& text);
+
+  Sinks sinks_;
+};
+
+}  // namespace trainward::trainer
