@@ -2,7 +2,7 @@
 //
 // In: Files and the board's PCI address. Out: what could be read; what could not is unset. Opens no
 // device and no configuration space. A read may block in the kernel: only in a process that may be
-// ended (stream.hpp). Works for any PCI device: what is not there is left out. What else
+// ended (watch_stream.hpp). Works for any PCI device: what is not there is left out. What else
 // a vendor's boards publish, Accelerator::sample adds.
 #pragma once
 

@@ -173,7 +173,7 @@ int run(int argc, char** argv) {
   app.add_flag("--check", arguments.check,
                "say whether this version could run it here, with what this host offers and exit "
                "code 0 or 78, and end");
-  // Of a daemon that is to be followed by this program (service/successor.hpp).
+  // Of a daemon that is to be followed by this program (successor.hpp).
   app.add_option("--rehearse", arguments.rehearse)->group("");
   app.add_option("--set", arguments.options.overrides,
                  "override one value: --set programs.NAME.training_config.steps=100")

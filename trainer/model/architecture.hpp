@@ -1,6 +1,6 @@
 // A family of models: what its parameters are, and how its layers are computed.
 //
-// Each has a folder here and a line in the registry (architecture.cpp); its sizes have names in
+// Each has a folder here and a line in the registry (architectures.cpp); its sizes have names in
 // common/settings/model_presets.hpp. Everything else is made from this: the segments of a training
 // step on the CPU and on devices, their optimizer groups, one-token decoding, checkpoints.
 //

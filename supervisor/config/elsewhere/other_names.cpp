@@ -16,7 +16,7 @@ namespace {
 using Name = Counterpart;
 
 // What other supervisors and launchers call it; supervisord's words are a table of their own
-// (import/program_words.cpp).
+// (program_words.cpp).
 constexpr std::array supervisors{
     Name{"redirect_stdout", "", "both streams are kept, each for itself"},
     Name{"env", "environment", ""},

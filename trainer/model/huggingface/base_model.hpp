@@ -1,7 +1,7 @@
 // A model's folder as the weights a run begins with.
 //
 // In: a folder as Hugging Face's tools write it (checkpoint/huggingface/model/model_folder.hpp), of
-// the Llama family (llama/config.hpp). Out: the sizes its config.json says, and its tensors where
+// the Llama family (llama_config.hpp). Out: the sizes its config.json says, and its tensors where
 // they are mapped. Errors: usage with what to do, for a damaged folder or one without a model, a
 // family that is not built, tensors that config.json has no place for, and an output head that is
 // said to be tied to the embedding and is another; transient, where reading may succeed later.

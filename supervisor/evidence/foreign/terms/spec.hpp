@@ -33,7 +33,7 @@ struct WatchSpec {
   // How its output is read where no rule of `log` says it: "auto" (formats/recognizer.hpp), the
   // name of a format, or "off".
   std::string preset = "off";
-  std::vector<std::string> checkpoints;  // see checkpoints/pattern.hpp
+  std::vector<std::string> checkpoints;  // see checkpoints/checkpoint_pattern.hpp
   bool cpu_time = false;                 // CPU time used is life
   bool protocol = false;                 // it speaks the worker protocol
   friend bool operator==(const WatchSpec&, const WatchSpec&) = default;
