@@ -38,7 +38,7 @@ class Worker:
         try:
             signal.signal(signal.SIGTERM, lambda *_: setattr(self, "stop", True))
             signal.signal(signal.SIGUSR1, lambda *_: setattr(self, "save_now", True))
-        except ValueError:  # not the main thread: whoever runs that one has to listen
+        except ValueError:  # not the main thread: the code that runs there has to listen
             pass
 
     def tell(self, **pairs):
@@ -67,7 +67,7 @@ def quoted(text, most=4096):
 
 
 def number(value):
-    """A float of what frameworks log: numbers, texts, tensors; None when it is none."""
+    """A float of what frameworks log: numbers, texts, tensors; None if it is not a number."""
     try:
         return float(value)
     except (TypeError, ValueError, RuntimeError):

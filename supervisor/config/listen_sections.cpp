@@ -259,7 +259,7 @@ Problems check_tokens(const Config& config) {
   Problems problems;
   for (const std::string& unread : config.listening.unread) {
     problems.push_back({config.file.string(), 0, 0,
-                        unread + "; whoever runs trainwardd must be its owner (`chown`)"});
+                        unread + "; the user who runs trainwardd must own it (`chown`)"});
   }
   return problems;
 }

@@ -14,10 +14,10 @@ namespace trainward::config {
 // `name` it gives or else `name`, and a note says so. Every other file stays as it is.
 void name_single_program(yaml::Node& root, std::string name, std::vector<yaml::Problem>& notes);
 
-// The name of the program in such a file that gives none: the file's own without its ending; of
-// trainward.yaml, and of a file whose name is none for a program, "main". It is "main" too where
-// `state_dir` has a run of that name and none of the other, so that a run that was begun when every
-// such program was called so goes on.
+// The name of the program in such a file that does not name it: the file's own, without extension;
+// "main" for trainward.yaml, and for a file whose name cannot be a program's. It is also "main" if
+// `state_dir` has a run of that name and none of the other, so that a run continues that began when
+// every such program was called that.
 std::string name_of_file(const std::filesystem::path& file, const std::filesystem::path& state_dir);
 
 // The `command` of these words, in each of which a name in braces is filled in. A word that names

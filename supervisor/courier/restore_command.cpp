@@ -55,7 +55,7 @@ Result<std::string> read_line() {
   return line;
 }
 
-// Asks for the end of the restore when whoever started it is gone, or a signal comes.
+// Asks the restore to stop when the process that started it is gone, or a signal comes.
 class EndWatch {
  public:
   EndWatch() : over_(::eventfd(0, EFD_CLOEXEC)) {

@@ -60,7 +60,7 @@ inline constexpr std::array webhook{
 };
 inline constexpr std::array ntfy{
     ChannelKey{"topic", "topic_file", KeyType::secret, true, "",
-               "the topic: whoever knows it can read along"},
+               "the topic: anyone who knows it can read the messages"},
     ChannelKey{"server", "server_file", KeyType::address, false, "https://ntfy.sh",
                "the server's address"},
     ChannelKey{"token", "token_file", KeyType::secret, false, "", "an access token, tk_…"},

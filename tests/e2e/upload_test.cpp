@@ -98,7 +98,7 @@ TEST_F(NewBox, TheOldOneIsRefusedFromThenOn) {
   auto store = store::Store::open(path("old/state/trainward.db"));
   ASSERT_TRUE(store);
   ASSERT_TRUE(store->put_checkpoint("run", {saved, 70, 1, 3, "verified", "", now().wall.ms}));
-  run_courier(orders_in("old"), "", log, "another one has gone on there");
+  run_courier(orders_in("old"), "", log, "another run has continued there");
   EXPECT_FALSE(fs::exists(path("nas/run/model_step70.bin"))) << log;
 }
 

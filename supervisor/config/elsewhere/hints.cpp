@@ -62,7 +62,7 @@ constexpr std::array hints{
     Counterpart{"wandb_entity", "tracking", "wandb sync is told it (docs/tracking.md)"},
     Counterpart{"plot_loss", "", "leave it out: trainwardctl top, open and report show it"},
     Counterpart{"log_peak_memory_stats", "", "leave it out: trainwardctl metrics has it"},
-    Counterpart{"profiler", "", "leave it out: there is none"},
+    Counterpart{"profiler", "", "leave it out: Trainward has no profiler"},
 
     // What it is trained on.
     Counterpart{"dataset", "training_config.data", a_file},

@@ -1,4 +1,4 @@
-// What a key of supervisord's [program:x] becomes here, or why there is none. Pure.
+// What a key of supervisord's [program:x] becomes here, or why it has no counterpart. Pure.
 #pragma once
 
 #include "supervisor/config/elsewhere/counterpart.hpp"

@@ -171,7 +171,7 @@ class Entry {
     if (text == nullptr) return;
     const auto value = ini_boolean(*text);
     if (!value && *text != "unexpected") {
-      return not_taken("autorestart", *text, "is none of true, false, unexpected");
+      return not_taken("autorestart", *text, "expected true, false or unexpected");
     }
     line(fmt::format("autorestart: {}", !value ? "unexpected" : *value ? "always" : "never"));
   }

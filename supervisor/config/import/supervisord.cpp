@@ -42,7 +42,7 @@ constexpr std::array daemon_words{
     SectionWord{"logfile", "the daemon's log is on stderr, or in the journal"},
     SectionWord{"pidfile", "'trainwardctl pid' tells the process id"},
     SectionWord{"childlogdir", "logs lie in the state folder"},
-    SectionWord{"user", "trainwardd runs as whoever starts it"},
+    SectionWord{"user", "trainwardd runs as the user who starts it"},
     SectionWord{"directory", "paths below are meant from this file's folder"},
 };
 

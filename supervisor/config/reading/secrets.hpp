@@ -10,9 +10,9 @@ namespace trainward::config {
 // What stands in the place of a secret.
 inline constexpr const char* hidden = "(hidden)";
 
-// Whether a variable, option or setting ("wandb.key") of this name and value is one: tokens,
-// passwords, keys, and addresses with a password in them. A tokenizer is none, nor is an amount of
-// tokens.
+// Whether a variable, option or setting ("wandb.key") of this name and value is a secret: a token,
+// password or key, or an address with a password in it. A tokenizer is not a secret, nor is an
+// amount of tokens.
 bool looks_secret(std::string_view name, std::string_view value);
 
 // Whether a text that stands where a file's path belongs may be what belongs into that file.

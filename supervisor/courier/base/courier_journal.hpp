@@ -24,13 +24,13 @@ namespace trainward::courier {
 
 class Journal {
  public:
-  // Made when it is not there (mode 0640). A damaged file is set aside (courier.db.damaged-TIME)
-  // and another made: what was in doubt is then sent again rather than lost.
+  // Created if it is missing (mode 0640). A damaged file is set aside (courier.db.damaged-TIME)
+  // and a new one created: what was in doubt is then sent again rather than lost.
   static Result<std::unique_ptr<Journal>> open(const std::filesystem::path& file,
                                                const std::vector<std::string>& tables);
 
-  // When it was made anew because the one before it was damaged, in wall ms; 0: it was not. Whom
-  // that one says to have been told is not known then.
+  // When it was recreated because its predecessor was damaged, in wall ms; 0: it was not. Whom the
+  // damaged one had recorded as told is then unknown.
   [[nodiscard]] std::int64_t made_after_damage_ms() const { return made_after_damage_ms_; }
 
   // One transaction: all of `write` or, when it fails, nothing. Other threads wait meanwhile, so

@@ -29,7 +29,7 @@ struct World {
 
 // That a receiver could not be reached, say, though its job did all it could.
 struct Trouble {
-  std::string what;          // without secrets; "": there is none
+  std::string what;          // without secrets; "": no trouble
   std::int64_t next_ms = 0;  // when it is tried again; 0: when there is something to do
 };
 

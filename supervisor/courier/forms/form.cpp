@@ -21,7 +21,7 @@ net::Request json_post(std::string url, const json::value& body) {
   request.url = std::move(url);
   request.headers = {{"Content-Type", "application/json"}};
   request.body = json::serialize(body);
-  request.cut_answer = true;  // whoever answers 2xx has taken it, whatever else is said
+  request.cut_answer = true;  // a 2xx answer means accepted, whatever else it says
   return request;
 }
 
@@ -42,7 +42,7 @@ Status check_token(std::string_view token, std::string_view what) {
 Status check_address(std::string_view url) {
   const bool web = url.starts_with("https://") || url.starts_with("http://");
   if (web && check_token(url, "address")) return {};
-  return fail(ErrorKind::usage, "what is given as the address is none that begins with https://",
+  return fail(ErrorKind::usage, "the value given as the address is not a valid https:// address",
               "", "the file holds the address alone, on one line");
 }
 

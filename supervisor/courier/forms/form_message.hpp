@@ -76,7 +76,7 @@ std::string body_text(const Message& message);
 // {"id", "type", "timestamp", "data"}: at most `most` bytes when serialized.
 json::object document_of(const Message& message, std::size_t most);
 
-// "1 more: …"; "" where there is none.
+// "1 more: …"; "" if there are no more.
 std::string more_words(const Message& message);
 
 }  // namespace trainward::courier

@@ -17,7 +17,7 @@ std::vector<std::string> all_tables();
 // Kind corrupt: orders that make no sense.
 Result<std::vector<std::unique_ptr<Job>>> jobs_of(const orders::Orders& orders);
 
-// What the journal has of receivers that are none of these any more.
+// Forgets what the journal has of receivers that are no longer among these.
 Status forget_what_is_gone(Journal& journal, const orders::Orders& orders);
 
 }  // namespace trainward::courier

@@ -64,7 +64,7 @@ struct Answer {
   int status = 0;
   std::vector<Header> headers;  // names in lower case, of the last answer
   std::string body;             // empty when it went `into` a file
-  // The first of that name (in lower case); "" when there is none.
+  // The first header of that name (in lower case); "" if there is no such header.
   [[nodiscard]] std::string_view header(std::string_view name) const;
 };
 
@@ -89,8 +89,8 @@ class HttpClient {
   using Progress = std::function<void(std::int64_t)>;
 
   // Any status is an answer. Kinds of errors: transient (no connection, cut, too slow, stopped),
-  // permanent (a certificate that is not trusted, an address that is none), corrupt (an answer that
-  // is too long or not HTTP). Whether a request whose answer was lost has been carried out is not
+  // permanent (an untrusted certificate, an invalid address), corrupt (an answer that is too long
+  // or not HTTP). Whether a request whose answer was lost has been carried out is not
   // known: `request_was_sent()`.
   Result<Answer> send(const Request& request, const Progress& progress = {});
 
@@ -103,7 +103,7 @@ class HttpClient {
   std::unique_ptr<Impl> impl_;
 };
 
-// "ntfy.sh", "127.0.0.1:8080": what may be shown of an address; "?" where it is none.
+// "ntfy.sh", "127.0.0.1:8080": what may be shown of an address; "?" if it is not an address.
 std::string shown_host(std::string_view url);
 
 }  // namespace trainward::net

@@ -3,7 +3,7 @@
 // It is ours when the mark in it names this run. Another's folder, an older run's, a file or a link
 // of that name stays as it is, and the run's own is LOGDIR/PROGRAM-2 and so on. Nothing is opened
 // or removed through a link, and nothing is removed but what this class has made. Root does all of
-// it with the rights of whoever could lead the way there elsewhere (path_trust.hpp, rights_in()).
+// it with the rights of the user who could redirect the path there (path_trust.hpp, rights_in()).
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ class LogFolder {
   // Made when it is missing.
   static Result<LogFolder> open(const std::filesystem::path& path);
 
-  // The folder that bears this mark, whoever keeps it; kind permanent with an empty `where` when
-  // there is none.
+  // The folder that bears this mark, no matter who keeps it; kind permanent with an empty `where`
+  // if there is no such folder.
   [[nodiscard]] Result<RunFolder> find(const RunMark& mark) const;
   // Who keeps the one that find() would find.
   [[nodiscard]] Result<std::string> keeper(const RunMark& mark) const;

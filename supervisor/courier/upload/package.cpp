@@ -138,7 +138,7 @@ Result<OpenedPackage> open_files(const orders::Source& source, const Candidate& 
   if (*info && S_ISDIR((*info)->st_mode)) {
     auto inner = folder->enter(name);
     if (!inner) return propagate(inner);
-    // As whoever loads a checkpoint does; without it the descriptors still keep the bytes.
+    // As everyone who loads a checkpoint does; without it the descriptors still keep the bytes.
     (void)::flock(inner->fd(), LOCK_SH | LOCK_NB);
     if (auto ok = collector.add_folder(*inner, "", 0); !ok) return propagate(ok);
     out.folder = std::move(*inner);
@@ -153,7 +153,7 @@ Result<OpenedPackage> open_files(const orders::Source& source, const Candidate& 
   return out;
 }
 
-// The program's user, or whoever could make the way to its folder lead elsewhere.
+// The program's user, or the user who could redirect the path to its folder.
 Result<std::optional<Credentials>> reader_of(const orders::Source& source, const Place& place) {
   if (source.user.empty()) return rights_in(place.folder);
   auto found = find_user(source.user);

@@ -23,17 +23,17 @@ namespace trainward::upload {
 struct OpenedPackage {
   Package package;
   std::optional<Folder> folder;  // with a shared lock on it, if the checkpoint is one
-  // With whose rights more is to be read there: the program's user, or else whoever owns the
-  // checkpoint. Nothing: this process's own.
+  // The user with whose rights more is to be read there: the program's, or else the owner of the
+  // checkpoint. Nothing: this process's own rights.
   std::optional<Credentials> reader;
 };
 
 // Of a file's size, that of the parts of which digests are taken as well (Target).
 using PartBytes = std::function<std::int64_t(std::int64_t size)>;
 
-// Kind permanent: it is not there any more, lies in none of the program's folders, or holds what
-// cannot be sent; corrupt: a command's does not verify (any more), or it changed while its digests
-// were taken (file_digest.hpp).
+// Kind permanent: it no longer exists, lies in none of the program's folders, or holds what cannot
+// be sent; corrupt: a command's checkpoint does not verify, or no longer, or it changed while its
+// digests were taken (file_digest.hpp).
 Result<OpenedPackage> open_package(const orders::Source& source, const Candidate& candidate,
                                    Memory& memory, const std::stop_token& stop,
                                    const PartBytes& part_bytes = {});

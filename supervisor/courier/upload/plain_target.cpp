@@ -75,8 +75,8 @@ Status PlainTarget::may_publish(const Package& package, const std::string& repla
   return upload::may_publish(package.run, last, memory_, store_->shown(package.program));
 }
 
-// A record of the same name with other files is of a checkpoint that was saved anew, or of files
-// that were damaged there: it is taken back first, since its files are about to be replaced.
+// A record of the same name with other files is of a checkpoint that was saved again, or of files
+// that were damaged there: it is withdrawn first, because its files are about to be replaced.
 Result<bool> PlainTarget::is_published(const Package& package) {
   const std::string key = manifest_key(package.program, package.step, package.name);
   auto text = store_->get_text(key, longest_manifest);

@@ -50,7 +50,7 @@ std::optional<std::int64_t> due_ms(const Situation& s, const Candidate& candidat
   const Known* before = newest_done(s);
   if (before == nullptr || before->began_ms > s.now_ms + day_ms) return s.now_ms;
   if (s.cadence.every_steps > 0) {
-    // A run that was taken back begins its count anew.
+    // A run that was rolled back starts counting again.
     const bool back = candidate.step < before->step;
     const bool beyond =
         candidate.step / s.cadence.every_steps > before->step / s.cadence.every_steps;

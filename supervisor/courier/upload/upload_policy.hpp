@@ -41,7 +41,7 @@ struct Known {
   int tries = 0;
   bool asked = false;  // somebody wanted it up, whatever hour it is
   bool milestone = false;
-  bool damaged = false;  // what was done is not as it was sent any more, by the last comparison
+  bool damaged = false;  // what was done is no longer as it was sent, by the last comparison
 };
 
 struct Situation {
@@ -58,10 +58,10 @@ struct Situation {
 
 struct Decision {
   std::optional<Candidate> next;
-  std::vector<std::string> stale;  // names of what was begun and is not worth finishing any more
+  std::vector<std::string> stale;  // names of what was begun and is no longer worth finishing
   bool held = false;               // only the hours of the day stand against `next`
   bool waits = false;              // something that is due is only tried again later
-  std::int64_t again_ms = 0;       // when to decide anew at the latest; wall ms
+  std::int64_t again_ms = 0;       // when to decide again at the latest; wall ms
 };
 
 Decision decide(const Situation& situation);

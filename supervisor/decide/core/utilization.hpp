@@ -1,4 +1,4 @@
-// How well a training step used what it ran on, as far as whoever did it tells.
+// How well a training step used its hardware, as far as the program reports it.
 #pragma once
 
 #include <cstdint>

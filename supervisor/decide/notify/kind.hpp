@@ -65,8 +65,8 @@ inline constexpr std::array<KindFacts, 19> kinds{{
     {Kind::no_board, "no_board", Tier::critical, "no board could be used for two minutes"},
     {Kind::no_checkpoint, "no_checkpoint", Tier::critical,
      "no checkpoint can be used, though there were some", false,
-     "stop the program if it must not begin anew, and look at its checkpoints (trainwardctl ckpt "
-     "list)"},
+     "stop the program if it must not start from scratch, and look at its checkpoints "
+     "(trainwardctl ckpt list)"},
     {Kind::disk_full, "disk_full", Tier::critical,
      "an attempt ended because a disk is full, damaged or gone"},
     {Kind::stuck, "stuck", Tier::critical,

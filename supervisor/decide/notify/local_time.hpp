@@ -25,8 +25,8 @@ bool is_quiet(const Quiet& quiet, std::int64_t wall_ms, const Zone& zone);
 // digest where one comes before three hours have passed since their end.
 std::int64_t unhurried(const Policy& policy, std::int64_t wall_ms, const Zone& zone);
 
-// A message that waits for the digest is due a while after it: who is told the digest is told it
-// there. Who takes no digests is told the message itself, as everybody is where there is none in
+// A message that waits for the digest is due a while after it: receivers of the digest get it
+// there. Receivers without digests get the message itself, as everybody does if no digest comes in
 // the end.
 inline constexpr std::int64_t after_digest_ms = 600'000;
 

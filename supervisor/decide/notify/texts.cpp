@@ -47,7 +47,7 @@ class Words {
                                : std::max<std::int64_t>(attempt.first_step.number - 1, 0);
   }
   [[nodiscard]] std::string begun() const {
-    return resumed_from() > 0 ? "resumed from step " + grouped(resumed_from()) : "begun anew";
+    return resumed_from() > 0 ? "resumed from step " + grouped(resumed_from()) : "started over";
   }
   [[nodiscard]] std::string what_ended() const;
   [[nodiscard]] std::string evidence() const;

@@ -36,8 +36,8 @@ void Teller::Turn::tell_without_board() {
   if (find(family::boards) == nullptr) tell(begin(family::boards, state_.reason), Kind::no_board);
 }
 
-// That they cannot be read is over when they can; that it begins anew, when it has again what was
-// lost.
+// Checkpoints that cannot be read: over when they can be. A start from scratch: over when the run
+// has regained what was lost.
 void Teller::Turn::on_selected(const core::CheckpointSelected& selected) {
   Episode* open = find(family::checkpoints);
   if (!selected.error.empty()) {
@@ -69,7 +69,7 @@ void Teller::Turn::on_selected(const core::CheckpointSelected& selected) {
     }
     return;
   }
-  const std::string what = "no checkpoint can be used, so that it begins anew, though step " +
+  const std::string what = "no checkpoint can be used, so it starts from scratch, though step " +
                            std::to_string(lost) + " had been kept";
   Episode& episode = open != nullptr ? *open : begin(family::checkpoints, what);
   episode.what = what;

@@ -32,8 +32,8 @@ class Attempt {
   void read();     // the next piece
   void read_on();  // all there is, with a turn for everybody else between two pieces
   [[nodiscard]] bool behind() const { return behind_; }  // there is more to read
-  // Looks for a shim that lives. When there is none the attempt has ended, or was never launched:
-  // `ended` follows. Returns whether one lives or may be about to start.
+  // Looks for a shim that lives. If no shim does, the attempt has ended, or was never launched:
+  // `ended` follows. Returns whether a shim lives or may be about to start.
   bool adopt();
   // A shim that has yet to say who it is gets it then. When it turns out that there is no process
   // at all the attempt ends.

@@ -117,7 +117,7 @@ void Checker::take(const core::RecordAttemptEnded& ended, const core::State& sta
   }
   running_ = false;
   if (ended.evidence.empty()) broken(Promise::attempts, "a verdict without evidence");
-  // Also when that was one time too many: whoever starts it by hand goes back all the same.
+  // Also when that was one time too many: a start by hand goes back all the same.
   goes_back_ = ended.remedy == core::Remedy::older_checkpoint ||
                (ended.remedy == core::Remedy::stop && state.next.below);
   const bool broke = ended.cause == core::Cause::nan || ended.cause == core::Cause::loss_spike;

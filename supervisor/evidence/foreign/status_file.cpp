@@ -15,8 +15,8 @@ bool starts_at(std::string_view text, std::size_t at, std::string_view word) {
   return text.substr(at, word.size()) == word;
 }
 
-// Python writes numbers that are none as words JSON does not have. A loss that is not a number is
-// what must not be missed.
+// Python writes NaN and infinities as words that JSON does not have. A loss that is not a number
+// must not be missed.
 std::string with_quoted_specials(std::string_view text) {
   constexpr std::array<std::string_view, 3> words{"NaN", "-Infinity", "Infinity"};
   std::string out;

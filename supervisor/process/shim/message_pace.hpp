@@ -7,8 +7,8 @@
 //   what does not (phases, checkpoints, …)   4,000 at once, then the newest of its kind each 10 ms
 //   all together                             4 MiB at once, then 512 KiB a second; what does not
 //                                            repeat may have 1 MiB more
-// The order of what is kept is that of its arrival, and nothing that waits is lost: whoever writes
-// asks for the rest when the worker has ended.
+// What is kept stays in its order of arrival, and nothing that waits is lost: the writer asks for
+// the rest when the worker has ended.
 //
 // Pure: time comes in. Not thread-safe.
 #pragma once

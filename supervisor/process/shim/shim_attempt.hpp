@@ -62,8 +62,8 @@ class Attempt {
   AttemptPlace& place_;
   std::optional<Credentials> user_;
   const MessageSocket& socket_;
-  // In the folder's place, each time that it was made anew: whoever was connected before stays
-  // with the socket of then.
+  // One for each time that the folder was recreated: clients that connected before stay with the
+  // socket they have.
   std::vector<std::unique_ptr<MessageSocket>> more_sockets_;
   int signals_;
   WorkerProcess worker_;

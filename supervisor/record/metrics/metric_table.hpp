@@ -201,7 +201,7 @@ inline constexpr std::array<MetricFacts, 50> table{{
      Type::gauge,
      "",
      {"program"},
-     "Number of the newest attempt; 0: there was none."},
+     "Number of the newest attempt; 0 before the first one."},
     {Metric::step,
      "trainward_step",
      Type::gauge,

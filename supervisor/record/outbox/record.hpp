@@ -18,7 +18,7 @@ namespace trainward::courier {
 
 inline constexpr const char* journal_name = "courier.db";
 
-// For whoever only reads it; null: there is none, or what lies there is no file. Waits for nothing.
+// For reading only; null: it does not exist, or is not a regular file. Waits for nothing.
 Result<std::unique_ptr<store::Connection>> open_journal(const std::filesystem::path& file);
 
 inline constexpr int most_recorded_rows = 200;
@@ -29,8 +29,8 @@ inline constexpr int most_recorded_rows = 200;
 // nothing in it. Kind as of any database.
 Result<json::object> recorded(const std::filesystem::path& state_folder);
 
-// Of all that ever was: what was sent and what failed never becomes less, also when rows go or are
-// taken up anew.
+// Totals since the beginning: counts of what was sent and what failed never decrease, not even when
+// rows are deleted or taken up again.
 struct Counts {
   struct Messages {
     std::string channel;

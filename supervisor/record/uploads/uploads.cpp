@@ -83,7 +83,7 @@ constexpr const char* columns =
 
 using Opened = std::unique_ptr<store::Connection>;
 
-// Nothing: there is none yet.
+// Nothing: no journal yet, or no uploads in it.
 Result<Opened> open(const std::filesystem::path& file) {
   auto connection = courier::open_journal(file);
   if (!connection || *connection == nullptr) return connection;

@@ -1,4 +1,4 @@
-// What courier.db says of uploads, for whoever only reads it: retention, status, commands.
+// What courier.db says of uploads, for those who only read it: retention, status, commands.
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,8 @@ Speaker speaker_of(const std::string& database);
 std::unique_ptr<Job> make_channel_job(const orders::Channel& channel,
                                       const ChannelContext& context);
 
-// Before there are jobs: what was still to be told to channels that are none of these is given up,
-// and one of their name begins anew.
+// Before there are jobs: gives up what was still to be told to channels that are not among these,
+// and lets a later channel of the same name start fresh.
 Status forget_other_channels(Journal& journal, const std::vector<orders::Channel>& channels,
                              std::int64_t now_ms);
 

@@ -13,9 +13,9 @@ namespace {
 constexpr std::int64_t at_a_time = 500;
 // The daemon decides on messages before its courier runs for the first time.
 constexpr std::int64_t already_new_ms = 120'000;
-// So soon after the journal was made anew a channel that is not in it was in the one before.
+// This soon after the journal was recreated, a channel missing from it was in the old one.
 constexpr std::int64_t already_known_ms = 600'000;
-// Who was not there for so long does not want to know any more.
+// Older messages are skipped: a channel absent for so long no longer wants them.
 constexpr std::int64_t too_old_ms = 24 * 3'600'000LL;
 
 json::object body_of(const store::MessageRow& row) {

@@ -44,7 +44,7 @@ class MessageJob : public Job {
   struct Choice {
     std::optional<Delivery> next;
     std::vector<Delivery> along;  // that are told with it
-    std::int64_t call_ms = 0;     // when to look again, if there is none
+    std::int64_t call_ms = 0;     // when to look again, if nothing is `next`
     std::int64_t try_ms = 0;      // when what failed is tried again; 0: nothing is to be
   };
 
@@ -83,8 +83,8 @@ Status MessageJob::recover(const World& world) {
       [&](store::Connection& db) { return queue_.recover(db, !facts_.dedupes, world.now_ms); });
 }
 
-// A secret that was replaced, or another address: what failed so far says nothing any more. Once it
-// is to leave nothing waits for its next try.
+// After a change of the secret or the address, earlier failures mean nothing. Once the box may be
+// gone soon, nothing waits for its next try.
 Status MessageJob::see_way(const World& world, ChannelState& state) {
   const bool hurries = world.leaving && !std::exchange(hurried_, true);
   const bool other = state.pause.tries > 0 && state.pause.way != way_of(channel_);
@@ -165,7 +165,7 @@ Status MessageJob::put_as(const World& world, Delivery delivery, std::string_vie
   return world.journal.transact([&](store::Connection& db) { return queue_.put(db, delivery); });
 }
 
-// Before anything leaves: whoever comes after this process knows that it may have.
+// Before anything is sent, so that the next process knows that it may have been.
 Status MessageJob::mark(const World& world, ChannelState& state, Delivery& delivery,
                         std::vector<Delivery> along) {
   if (delivery.tries == 0) state.bucket.take();

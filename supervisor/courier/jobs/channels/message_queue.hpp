@@ -77,8 +77,8 @@ class Queue {
   Status hurry(store::Connection& db, std::int64_t now_ms) const;
   // Whether something of the episode was told here, or is to be.
   Result<bool> has_told(store::Connection& db, std::int64_t episode) const;
-  // Of channels that are not among `all`: their state goes, so that one of that name begins anew.
-  // What is still to be told to any that is not among `told` is given up.
+  // Deletes the state of channels not among `all`, so that a later one of that name starts fresh.
+  // Gives up what is still to be told to any channel not among `told`.
   static Status forget_others(store::Connection& db, const std::vector<std::string>& all,
                               const std::vector<std::string>& told, std::int64_t now_ms);
   // What came to its end a month ago.

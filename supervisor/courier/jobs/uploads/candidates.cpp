@@ -65,8 +65,8 @@ Result<std::vector<Candidate>> candidates_of(const store::Store& store,
   return out;
 }
 
-// By the nonce of the attempt that it began with, which a database that is made anew has again; not
-// the nonce itself, which its worker is told by.
+// Identified by the nonce of the run's first attempt, which a recreated database has again; not by
+// the nonce itself, which identifies its worker.
 Result<upload::Run> run_of(const store::Store& store, const std::string& program) {
   constexpr std::size_t digits = 16;
   auto origin = store.origin(program);

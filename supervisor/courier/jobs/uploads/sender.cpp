@@ -179,7 +179,7 @@ Status Sender::failed(const World& world, UploadRows& rows, const Candidate& wha
   }
   spdlog::warn("{}: step {}: {}", name(), what.step, error.message());
   if (error.kind == ErrorKind::corrupt) {
-    // Whatever its bytes are now, they are to be looked at anew.
+    // Whatever its bytes are now, their digests must be taken again.
     if (auto ok = upload::forget_digests(rows); !ok) return ok;
   }
   if (error.kind == ErrorKind::transient) {

@@ -171,7 +171,7 @@ class UploadJob : public Job {
       if (remote.name != what.name || remote.step != what.step) continue;
       return (*target)->verify(sender_.source().program, remote);
     }
-    return fail(ErrorKind::corrupt, "is not there any more", what.name,
+    return fail(ErrorKind::corrupt, "is no longer there", what.name,
                 "`trainwardctl upload now` sends the newest one");
   }
 

@@ -22,7 +22,7 @@ Status put_memory(Connection& db, const std::string& program, const std::string&
       program, target, key, value);
 }
 
-// What metrics count: rows are taken up anew and change their state, and a counter never falls.
+// For metrics: rows are taken up again and change their state, but a counter never decreases.
 Status add_to_total(Connection& db, const std::string& program, const std::string& target,
                     const std::string& total, std::int64_t more) {
   return db.run(
@@ -123,7 +123,7 @@ Status UploadRows::seen(std::int64_t request) { return put(last_seen, std::to_st
 Status UploadRows::begin(const Begun& begun) {
   const upload::Candidate& what = begun.what;
   return journal_.transact([&](Connection& db) -> Status {
-    // Taken up anew after its end: it begins then.
+    // A row that is taken up again after its end begins at that time.
     return db.run(
         "insert into uploads (program, target, name, step, path, state, saved_ms, began_ms, "
         "next_ms, milestone, asked) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "

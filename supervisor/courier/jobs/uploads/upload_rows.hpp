@@ -22,7 +22,7 @@ class UploadRows : public upload::Memory {
   UploadRows(Journal& journal, std::string program, std::string target)
       : journal_(journal), program_(std::move(program)), target_(std::move(target)) {}
 
-  // All that is on record is of this place; what is of another one is sent anew.
+  // Everything on record then belongs to this place; what was at another one is sent again.
   Status lies_at(const std::string& place);
   Result<std::vector<upload::Known>> known();
   // Why what is newer than all that arrived has not, and when that is tried again.

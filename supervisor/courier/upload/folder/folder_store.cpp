@@ -67,7 +67,7 @@ Result<Fd> open_part(const Folder& folder, const std::string& part) {
   return folder.open_file(part, O_RDWR | O_CREAT | O_EXCL);
 }
 
-// Files below `folder`, by their names from `prefix` on. Another's links and pipes are none.
+// Regular files below `folder`, by their names from `prefix` on; links and pipes are left out.
 Status collect(const Folder& folder, const std::string& prefix, std::vector<std::string>& found,
                bool finished, int depth = 0) {
   auto names = folder.names(most_entries);
@@ -236,7 +236,7 @@ Result<bool> FolderStore::put_text(const std::string& key, const std::string& te
   return in_root([&](const Folder& root) -> Result<bool> {
     auto folder = root.make(place->folder);
     if (!folder) return propagate(folder);
-    // Under a name that whoever goes on after a crash uses again.
+    // Under a temporary name that the next process uses again after a crash.
     if (auto ok = folder->write_durably(place->name, text, 0640, place->part()); !ok) {
       return propagate(ok);
     }

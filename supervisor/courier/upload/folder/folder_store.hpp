@@ -2,8 +2,8 @@
 // place, synced, compared with what was to be sent, and renamed.
 //
 // Others may write into that folder, and turn what lies there into links at any moment: everything
-// goes through the open folder (common/os/folder.hpp), and with the rights of whoever could lead
-// the way to it elsewhere (path_trust.hpp, rights_in()).
+// goes through the open folder (common/os/folder.hpp), and with the rights of the user who could
+// redirect the path to it (path_trust.hpp, rights_in()).
 #pragma once
 
 #include <filesystem>

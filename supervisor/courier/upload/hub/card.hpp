@@ -1,5 +1,5 @@
-// README.md of the repository, of which a part is ours: what stands between two marks is brought up
-// to date with each checkpoint, everything else belongs to whoever wrote it. Pure.
+// README.md of the repository. Only the part between two marks is ours: it is updated with each
+// checkpoint, and everything else belongs to its author. Pure.
 #pragma once
 
 #include <optional>
@@ -16,9 +16,9 @@ inline constexpr std::string_view card_name = "README.md";
 // What is said of a checkpoint where nobody else says anything: with the head that the Hub reads.
 std::string plain_card(const Package& package, const Repository& at, std::string_view folder);
 
-// The card with `text` (its head, "---" lines, then Markdown) in it: a new one where there is none,
-// else with our part replaced. Nothing: it stays as it is, since it is somebody's own and has no
-// place for ours, or says the same already.
+// The card with `text` (its head, "---" lines, then Markdown) in it: a new one if `there` is empty,
+// else with our part replaced. Nothing: it stays as it is, because it is somebody's own and has no
+// place for our part, or already says the same.
 std::optional<std::string> merged_card(const std::optional<std::string>& there,
                                        std::string_view text);
 

@@ -19,7 +19,7 @@ bool is_word(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// "https://host:port" of an address; empty: it is none.
+// "https://host:port" of an address; empty: it is not an address.
 std::string_view origin_of(std::string_view url) {
   const auto scheme = url.find("://");
   if (scheme == std::string_view::npos) return {};
@@ -136,7 +136,7 @@ bool same_origin(std::string_view a, std::string_view b) {
 Result<std::string> followed(const std::string& href, const std::string& endpoint) {
   if (!is_plain_address(href) ||
       (!href.starts_with("https://") && !endpoint.starts_with("http://"))) {
-    return fail(ErrorKind::permanent, "an address for a file is none that may be called", endpoint,
+    return fail(ErrorKind::permanent, "the address of a file is malformed or not https", endpoint,
                 "the server's answer was not understood: is it a Hugging Face Hub?");
   }
   if (same_origin(href, usual_endpoint) && !same_origin(endpoint, usual_endpoint)) {

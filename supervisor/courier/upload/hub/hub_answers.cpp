@@ -82,12 +82,12 @@ Result<Action> parse_action(const json::object& action, std::string_view where) 
   out.href = std::move(*href);
   const json::value* header = action.if_contains("header");
   if (header == nullptr || header->is_null()) return out;
-  if (!header->is_object()) return unreadable(where, "headers that are none");
+  if (!header->is_object()) return unreadable(where, "headers that are not an object");
   for (const auto& [name, value] : header->get_object()) {
-    if (!value.is_string()) return unreadable(where, "a header that is no text");
+    if (!value.is_string()) return unreadable(where, "a header that is not text");
     const std::string_view text = view(value.get_string());
     if (!is_header_name(view(name)) || !is_header_value(text)) {
-      return unreadable(where, "a header that is none");
+      return unreadable(where, "a header with an invalid name or value");
     }
     if (name == "chunk_size") {
       const auto [end, error] =
@@ -120,7 +120,7 @@ Status take_parts(Transfer& out, Action& target, std::int64_t size, std::string_
 Result<Transfer> parse_transfer(const json::value& value, std::string_view where,
                                 const std::map<std::string, std::int64_t>& sizes) {
   const auto* object = value.if_object();
-  if (object == nullptr) return unreadable(where, "an object that is none");
+  if (object == nullptr) return unreadable(where, "an entry of 'objects' is not a JSON object");
   Transfer out;
   out.oid = string_or(*object, "oid", "");
   const auto known = sizes.find(out.oid);
@@ -238,7 +238,7 @@ Result<std::vector<Entry>> parse_tree(std::string_view text, std::string_view wh
   std::vector<Entry> out;
   for (const json::value& item : *array) {
     const auto* object = item.if_object();
-    if (object == nullptr) return unreadable(where, "a file that is none");
+    if (object == nullptr) return unreadable(where, "an entry of the list is not a JSON object");
     if (string_or(*object, "type", "") != "file") continue;
     auto entry = parse_entry(*object, where);
     if (!entry) return propagate(entry);
@@ -271,7 +271,7 @@ Result<Modes> parse_preupload(std::string_view text, std::string_view where) {
   Modes out;
   for (const json::value& item : **files) {
     const auto* file = item.if_object();
-    if (file == nullptr) return unreadable(where, "a file that is none");
+    if (file == nullptr) return unreadable(where, "an entry of 'files' is not a JSON object");
     const std::string mode = string_or(*file, "uploadMode", "");
     if (mode != "lfs" && mode != "regular") {
       return unreadable(where, "a way to upload that is not known");
@@ -318,10 +318,10 @@ Result<std::vector<Tag>> parse_tags(std::string_view text, std::string_view wher
   const json::value* tags = (*object)->if_contains("tags");
   if (tags == nullptr || tags->is_null()) return out;
   const auto* list = tags->if_array();
-  if (list == nullptr) return unreadable(where, "tags that are none");
+  if (list == nullptr) return unreadable(where, "'tags' is not a list");
   for (const json::value& item : *list) {
     const auto* tag = item.if_object();
-    if (tag == nullptr) return unreadable(where, "a tag that is none");
+    if (tag == nullptr) return unreadable(where, "an entry of 'tags' is not a JSON object");
     Tag one{string_or(*tag, "name", ""), string_or(*tag, "targetCommit", "")};
     if (one.name.empty() || !is_hex(one.commit, 40)) {
       return unreadable(where, "a tag without a commit");

@@ -51,8 +51,8 @@ struct Change {
   std::vector<std::string> deleted;  // files of checkpoints that make way, and their records
   std::vector<Record> leaving;       // whose they are
 };
-// `records`: of all checkpoints that the branch shows. The card of an exported model is none of its
-// files: card.hpp.
+// `records`: of all checkpoints that the branch shows. The card of an exported model is not one of
+// its files: card.hpp.
 Change change_for(const Package& package, const Files& files, const std::vector<Record>& records);
 
 // A name that git takes for a tag: what it does not take is '-'; empty only if `text` is.

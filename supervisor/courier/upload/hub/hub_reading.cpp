@@ -81,7 +81,7 @@ Result<Reading::Found> Reading::find(const std::string& program, const Remote& r
     return same_content(one.record.remote, remote);
   });
   if (found != all->end()) return std::move(*found);
-  return fail(ErrorKind::permanent, fmt::format("does not hold '{}' any more", remote.name),
+  return fail(ErrorKind::permanent, fmt::format("no longer contains '{}'", remote.name),
               api_.shown(), "a newer checkpoint took its place, and no tag names it");
 }
 
@@ -150,7 +150,7 @@ Status Reading::fetch(const std::string& program, const Remote& remote, const In
   return {};
 }
 
-// What was cut off goes on where it ended; a server that knows no ranges begins anew.
+// A download that was cut off resumes where it ended; a server without ranges makes it start over.
 Status Reading::fetch_file(const Found& found, const Remote::File& file, int descriptor,
                            const Progress& progress) {
   auto at = api_.repository();

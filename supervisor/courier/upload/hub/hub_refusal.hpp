@@ -33,7 +33,7 @@ std::string_view error_code(const net::Answer& answer);
 // the signed part of an address.
 std::string safe_words(std::string_view text);
 
-// Words of the header or of the JSON body of an answer; "" where there are none.
+// The message in the header or the JSON body of an answer; "" if there is no message.
 std::string words_of(const net::Answer& answer);
 
 }  // namespace trainward::upload::hub

@@ -352,7 +352,7 @@ Status Publisher::add_texts(Operations& operations, const Package& package, cons
 }
 
 // A milestone whose process ended between its commit and its tag is tagged before it leaves the
-// branch, since nothing would name it any more.
+// branch, since nothing would name it afterwards.
 Status Publisher::tag_leaving(const Change& change, const std::string& commit) {
   for (const Record& record : change.leaving) {
     if (record.tag.empty()) continue;

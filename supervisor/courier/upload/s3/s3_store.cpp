@@ -171,7 +171,7 @@ Result<S3Store::Upload> S3Store::begin_upload(const std::string& key, const File
   json::object record{{"id", upload.id}, {"part_bytes", upload.part_bytes}};
   if (auto ok = tell_bytes(record, file); !ok) return propagate(ok);
   if (auto ok = memory_.put(upload_memory(key), json::serialize(record)); !ok) return propagate(ok);
-  // Which it is that is to be aborted when its checkpoint is not wanted any more.
+  // Which upload to abort once its checkpoint is no longer wanted.
   const json::object open{{"key", key}, {"id", upload.id}};
   if (auto ok = memory_.put("open/" + package_of(key), json::serialize(open)); !ok) {
     return propagate(ok);

@@ -62,7 +62,7 @@ class S3Store : public ObjectStore {
     std::string sha256 = {};  // empty: not taken yet
   };
   struct Lane;                        // a connection, and the part that is on its way over it
-  enum class Outcome { done, lost };  // lost: the server knows nothing of the upload any more
+  enum class Outcome { done, lost };  // lost: the server no longer knows the upload
 
   Status put_whole(const std::string& key, const File& file, const Progress& progress);
   Result<Upload> find_upload(const std::string& key, const File& file);

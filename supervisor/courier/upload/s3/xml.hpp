@@ -16,7 +16,7 @@ struct Refusal {
 };
 Refusal read_refusal(std::string_view xml);
 
-std::string read_upload_id(std::string_view xml);  // empty: there is none
+std::string read_upload_id(std::string_view xml);  // empty: it names no upload
 
 struct Listing {
   std::vector<std::string> keys;

@@ -32,7 +32,7 @@ class Digests {
                                        std::vector<std::string> parts);
 
   [[nodiscard]] std::int64_t part_bytes() const { return part_bytes_; }
-  // Nothing: it lies so far ahead of what has been read that whoever sends takes it by itself.
+  // Nothing: it lies so far ahead of what has been read that the sender has to take it itself.
   Result<std::optional<std::string>> part(std::size_t index);
   Result<std::string> whole();
   // Without waiting.

@@ -19,7 +19,7 @@ Status may_publish(const Run& run, const std::string& there, Memory& memory,
   if (!owner) return propagate(owner);
   if (*owner == run.id) {
     return fail(ErrorKind::permanent,
-                "was this run's, and another one has gone on there: elsewhere, or begun anew",
+                "was this run's, but another run has continued there: elsewhere, or started over",
                 where, remedy);
   }
   if (run.goes_on) return {};

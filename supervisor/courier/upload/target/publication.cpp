@@ -32,7 +32,7 @@ bool is_sha256(std::string_view text) {
 
 Result<Remote::File> parse_file(const json::value& value, std::string_view where) {
   const auto* object = value.if_object();
-  if (object == nullptr) return no_manifest(where, "a file that is none");
+  if (object == nullptr) return no_manifest(where, "an entry of 'files' is not a JSON object");
   Remote::File file{string_or(*object, "name", ""), int_or(*object, "size", -1),
                     string_or(*object, "sha256", "")};
   if (!is_safe_name(file.name)) return no_manifest(where, "a file's name leaves its folder");
@@ -100,7 +100,7 @@ Result<Remote> parse_manifest(std::string_view text, std::string_view where) {
   out.form = string_or(*object, "form", "");
   out.run = string_or(*object, "run", "");
   if (!is_safe_name(out.name) || out.name.find('/') != std::string::npos) {
-    return no_manifest(where, "its name is none");
+    return no_manifest(where, "its name is not valid");
   }
   if (out.step < 0) return no_manifest(where, "it has no step");
   auto files = get_array(*object, "files");

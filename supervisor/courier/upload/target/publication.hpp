@@ -26,13 +26,13 @@ inline constexpr std::size_t most_files = 10'000;
 Remote remote_of(const Package& package);
 
 std::string manifest_text(const std::string& program, const Remote& remote);
-// Kind corrupt: it is none, or names a file that would lie elsewhere; permanent: of a version that
+// Kind corrupt: it is no record, or names a file that would lie elsewhere; permanent: its version
 // is not known.
 Result<Remote> parse_manifest(std::string_view text, std::string_view where);
 
-// That whoever restores it can read `text`, the record of `remote`, and finds in it what was
-// published. Kind permanent, with what cannot be: a name that is no UTF-8, or more names than a
-// record has room for.
+// Checks that a restore can read `text`, the record of `remote`, and finds in it what was
+// published. Kind permanent, with what cannot be read: a name that is not UTF-8, or more names than
+// a record has room for.
 Status check_readable(std::string_view text, const Remote& remote);
 // The same before any byte is sent; digests need not be known yet.
 Status check_readable(const Package& package);
@@ -53,7 +53,7 @@ std::string manifest_key(const std::string& program, std::int64_t step, const st
 std::string latest_key(const std::string& program);
 std::string file_key(const std::string& program, const std::string& name, const std::string& file);
 
-// The step that a key of `published` begins with; -1: it is none of ours.
+// The step that a key of `published` begins with; -1: it is not one of ours.
 std::int64_t step_of_key(std::string_view key);
 
 }  // namespace trainward::upload

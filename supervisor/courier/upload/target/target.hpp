@@ -27,8 +27,8 @@ struct File {
   Fd descriptor;  // open for reading: the bytes stay readable when the file is pruned
   std::int64_t size = 0;
   std::string sha256;  // 64 hexadecimal digits; empty: `digests` are being taken
-  // When it was last written, ns, before its digest was taken: whoever writes it later makes it
-  // another one (file_digest.hpp, unchanged()). 0: not looked at.
+  // When it was last written, ns, before its digest was taken: a later write makes it another file
+  // (file_digest.hpp, unchanged()). 0: not looked at.
   std::int64_t modified_ns = 0;
   // Of one that goes up in parts (Target::part_bytes()), where anybody takes them.
   std::shared_ptr<Digests> digests = {};

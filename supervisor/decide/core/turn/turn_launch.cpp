@@ -72,7 +72,7 @@ void Turn::ask_again() {
 void Turn::on(const Repaired& e) {
   if (state_.stage != Stage::repairing) return;
   if (e.repair == Remedy::purge_caches) {
-    note("caches", e.error.empty() ? "compile caches purged; the next start compiles anew"
+    note("caches", e.error.empty() ? "compile caches purged; the next start recompiles"
                                    : "compile caches could not be purged: " + e.error);
   } else if (e.error.empty()) {
     note("reset", fmt::format("{} {} reset{}{}", board_names(),
@@ -119,7 +119,7 @@ const BoardFound* Turn::cleanest_board(const ProbeFinished& probe) const {
   return chosen;
 }
 
-// False: there is none to take, or not all of those the program is to have.
+// False: there is no board to take, or not every board that the program is to have.
 bool Turn::take_boards(const ProbeFinished& probe) {
   std::vector<const BoardFound*> taken;
   if (!probe.set) {
@@ -261,7 +261,7 @@ void Turn::on(const CheckpointSelected& e) {
   next.below = {};
   const Attempt before = std::exchange(state_.current, {});
   Attempt& attempt = state_.current;
-  // Where its counter ends, until it shows that anew.
+  // The end of the previous attempt's counter, until the new attempt shows its own.
   attempt.counter_end = before.counter_end;
   attempt.counts_run = before.counts_run;
   attempt.from_scratch = std::exchange(next.anew, false);
@@ -278,7 +278,7 @@ void Turn::on(const CheckpointSelected& e) {
   attempt.last_step = e.step;
   attempt.highest_at_launch = history.highest_step;
   attempt.launched_mono_ms = now_.mono;
-  // A checkpoint that does not verify any more takes the kept step back with it. Of one that finds
+  // A checkpoint that no longer verifies takes the kept step back with it. For a program that finds
   // its own, nothing was chosen.
   if (policy_.told_to_resume) history.kept_step = e.step;
   attempt.kept_at_launch = history.kept_step;

@@ -1,7 +1,7 @@
 // The checkpoints of a foreign program: files and folders found by pattern, newest step first.
 //
 // One counts when it really lies in the folder the pattern begins at: a link that leads out of it
-// is passed over. Names that say "tmp" are of checkpoints that are being written, and are none.
+// is skipped. Names that say "tmp" are of checkpoints still being written, which do not count.
 #pragma once
 
 #include <cstdint>

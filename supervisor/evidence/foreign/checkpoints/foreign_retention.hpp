@@ -27,8 +27,8 @@ struct Pruned {
 // run has used its larger steps lie beside them. Stays: what has no step in its name (best.pt,
 // last.ckpt), a link, a milestone, what is held, a folder with a file PINNED in it. A checkpoint is
 // renamed before it is removed, so that half of one is never found; what a crash left of that goes
-// at the next call. Nothing outside the program's folders is touched; with the rights of whoever
-// calls, which for a program under another user are that user's. Not on the loop.
+// at the next call. Nothing outside the program's folders is touched. Works with the caller's
+// rights, which for a program under another user are that user's. Not on the loop.
 Pruned prune(const WatchSpec& spec, const Folders& folders, const Retention& retention);
 
 }  // namespace trainward::foreign

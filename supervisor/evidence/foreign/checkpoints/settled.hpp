@@ -28,7 +28,7 @@ class SettledCheckpoints {
       : since_ns_(since_ns), kept_step_(kept_step) {}
 
   // `found`: as find_checkpoints() gives them. The newest comes last. A folder without a byte in it
-  // is none yet.
+  // is no checkpoint yet.
   std::vector<Candidate> look(const std::vector<Candidate>& found, std::int64_t now_ms,
                               bool writer_gone = false);
   // Some of them have to be looked at again, settle_ms later.

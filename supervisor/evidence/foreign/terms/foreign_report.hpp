@@ -16,8 +16,8 @@ using Events = std::vector<core::Event>;
 // load compile train save upload
 bool is_phase(std::string_view text);
 
-// Lets each step through once. Several sources tell of the same step, and a daemon that begins anew
-// reads what the one before has counted.
+// Lets each step through once. Several sources report the same step, and a restarted daemon reads
+// again what the one before has counted.
 class Progress {
  public:
   // `seen`: newest step of this attempt that is counted already; 0: none. What a source tells from

@@ -11,8 +11,8 @@ create table board_records (
   at_ms  integer not null
 ) strict, without rowid;
 
--- One row: the machine start (its boot id) in which the newest daemon ran. On another one no worker
--- can be alive, and times of the monotonic clock mean nothing any more.
+-- One row: the machine start (its boot id) in which the newest daemon ran. After another start no
+-- worker can be alive, and times of the monotonic clock no longer mean anything.
 create table daemon (
   id         integer primary key check (id = 1),
   boot_id    text    not null,

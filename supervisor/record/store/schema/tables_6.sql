@@ -7,7 +7,7 @@ alter table attempts add column told_to_resume integer not null default 1
 
 -- The same table with unknown tokens as null: until now they were 0. Null is now what nobody told, of
 -- a loss too; SQLite has no NaN, so a loss that is not a number is infinite (before: null). Views hold on to it by name;
--- they are made anew after this.
+-- they are recreated after this.
 drop view if exists v_board_samples;
 drop view if exists v_compiled;
 drop view if exists v_evaluations;

@@ -4,7 +4,7 @@
 -- Level 0 holds 64 steps a bucket, each level above eight of the one below; level -1 is what is left
 -- of steps whose rows were thinned out. A bucket holds what the newest attempt made of each step, but
 -- for rows, least_loss and first_ms, which are of every attempt. min and max are null where there was
--- no number; nan counts those that were told and are none.
+-- no number; nan counts those that were reported but are not a number.
 create table step_buckets (
   program                 text    not null references programs (name),
   level                   integer not null,

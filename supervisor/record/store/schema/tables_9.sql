@@ -1,9 +1,9 @@
 -- Schema version 9: what people are told. A message is decided on in the transaction of the event that
 -- caused it; who has received it is not known here (docs/messenger.md).
 
--- Ids grow and are never given twice, not even when a power cut took the newest rows or the file was
--- made anew: each is at least the time of its making. `episode` 0: of none; an unsent row gives way to
--- a newer one of the same episode.
+-- Ids grow and are never reused, not even when a power cut took the newest rows or the file was
+-- recreated: each is at least the time of its making. `episode` 0: of none; an unsent row gives way
+-- to a newer one of the same episode.
 create table outbox (
   id            integer primary key autoincrement,
   at_ms         integer not null,

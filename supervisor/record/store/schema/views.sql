@@ -1,5 +1,5 @@
--- Views, the public face of the database. Columns are only ever added. The newest migration makes
--- them all anew.
+-- Views, the public face of the database. Columns are only ever added. The newest migration
+-- recreates them all.
 drop view if exists v_episodes;
 drop view if exists v_messages;
 drop view if exists v_board_samples;

@@ -115,7 +115,7 @@ TEST_F(UploadJobs, WhatWasLostThereIsSentAgainWhenSomebodyAsks) {
   fs::remove_all(path("nas/run"));
   ask("verify");
   work();
-  EXPECT_NE(string_or(row(1), "check_error", "").find("is not there any more"), std::string::npos);
+  EXPECT_NE(string_or(row(1), "check_error", "").find("is no longer there"), std::string::npos);
   EXPECT_FALSE(fs::exists(path("nas/run"))) << "not by itself: somebody may have removed it";
   ask("now");
   work();

@@ -109,7 +109,7 @@ TEST_F(Reading, WhatIsNotThereAnyMoreIsSaid) {
   ASSERT_TRUE(at->publish(package("step-2", 2, 2), {}));
   const auto gone = at->verify("trainer", old);
   ASSERT_FALSE(gone);
-  EXPECT_THAT(gone.error().message(), HasSubstr("does not hold 'step-1' any more"));
+  EXPECT_THAT(gone.error().message(), HasSubstr("no longer contains 'step-1'"));
 }
 
 TEST_F(Reading, BytesThatAreNotTheSameAreFound) {
